@@ -1,0 +1,50 @@
+# How Trainscope's own targets are made: one static library a folder, all with the same warnings.
+
+# A compiler cache, where there is one.
+find_program(TRAINSCOPE_CCACHE ccache)
+if(TRAINSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TRAINSCOPE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TRAINSCOPE_CCACHE})
+endif()
+
+add_library(trainscope_flags INTERFACE)
+target_compile_options(trainscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of overlaps inside "text" + std::string that cannot happen (its bug 105651).
+  target_compile_options(trainscope_flags INTERFACE -Wno-restrict)
+endif()
+if(TRAINSCOPE_SANITIZE)
+  add_compile_options(-fsanitize=${TRAINSCOPE_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${TRAINSCOPE_SANITIZE})
+endif()
+
+# trainscope_library(NAME LINK targets...): the library trainscope_NAME from src/NAME/*.cpp.
+function(trainscope_library name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  if(sources)
+    add_library(trainscope_${name} STATIC ${sources})
+    target_include_directories(trainscope_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(trainscope_${name} PUBLIC ${arg_LINK} PRIVATE trainscope_flags)
+  else()
+    add_library(trainscope_${name} INTERFACE)
+    target_include_directories(trainscope_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(trainscope_${name} INTERFACE ${arg_LINK})
+  endif()
+endfunction()
+
+# trainscope_tests(NAME LINK targets...): the program tests_NAME from tests/NAME/*_test.cpp.
+function(trainscope_tests name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(tests_${name} ${sources})
+  target_include_directories(tests_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(tests_${name} PRIVATE trainscope_test_main ${arg_LINK} trainscope_flags)
+  target_precompile_headers(tests_${name} REUSE_FROM trainscope_test_main)
+  add_test(NAME ${name} COMMAND tests_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endfunction()

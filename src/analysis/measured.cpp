@@ -1,0 +1,169 @@
+#include "analysis/measured.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+namespace trainscope::analysis {
+namespace {
+
+using trace::Category;
+using trace::LaneKind;
+using trace::Span;
+
+// Step marks, by start.
+std::vector<Interval> step_marks(const trace::Trace& trace) {
+  std::vector<Interval> marks;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (span.category != Category::kAnnotation) continue;
+    if (trace.lanes()[span.lane].kind == LaneKind::kStream) continue;  // its shadow on the GPU
+    if (std::string_view(trace.name(span)).starts_with("ProfilerStep#"))
+      marks.push_back({span.start, span.end()});
+  }
+  std::sort(marks.begin(), marks.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  return marks;
+}
+
+Interval whole_of(const trace::Trace& trace) {
+  Interval whole;
+  bool first = true;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (first || span.start < whole.start) whole.start = span.start;
+    if (first || span.end() > whole.end) whole.end = span.end();
+    first = false;
+  }
+  return whole;
+}
+
+void find_window(Measured& measured, int warmup) {
+  const trace::Trace& trace = *measured.trace;
+  measured.window = measured.whole;
+  const std::vector<Interval> marks = step_marks(trace);
+  if (marks.empty()) return;
+  const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
+  measured.steps = static_cast<int>(marks.size() - skipped);
+  measured.window.start = marks[skipped].start;
+  // A simulated run ends when all its work does; an imported one may go on after its last step.
+  if (!measured.program) measured.window.end = marks.back().end;
+}
+
+// Copies are seen on the copy engines where the trace has them, else on the streams.
+bool has_engines(const trace::Trace& trace) {
+  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i)
+    if (trace.lanes()[i].kind == LaneKind::kCopyEngine) return true;
+  return false;
+}
+
+struct Gathered {
+  std::vector<Interval> kernels, forward, backward, optimizer, copies, collectives, memsets, held;
+};
+
+void gather(Gathered& all, const Span& span, LaneKind lane, bool engines, Interval clipped) {
+  const bool on_device = lane == LaneKind::kStream || lane == LaneKind::kCollective;
+  if (on_device && trace::is_kernel(span.category)) all.kernels.push_back(clipped);
+  if (on_device && span.category == Category::kForward) all.forward.push_back(clipped);
+  if (on_device && span.category == Category::kBackward) all.backward.push_back(clipped);
+  if (on_device && span.category == Category::kOptimizer) all.optimizer.push_back(clipped);
+  if (on_device && span.category == Category::kCollective) all.collectives.push_back(clipped);
+  if (on_device && span.category == Category::kMemset) all.memsets.push_back(clipped);
+  const bool shown_by_engine = engines && span.category != Category::kCopyD2D;
+  if (trace::is_copy(span.category) &&
+      lane == (shown_by_engine ? LaneKind::kCopyEngine : LaneKind::kStream))
+    all.copies.push_back(clipped);
+  if (lane == LaneKind::kHostThread && span.category == Category::kHeld)
+    all.held.push_back(clipped);
+}
+
+void gather_all(Measured& measured) {
+  const trace::Trace& trace = *measured.trace;
+  const bool engines = has_engines(trace);
+  Gathered all;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    const Interval clipped{std::max(span.start, measured.window.start),
+                           std::min(span.end(), measured.window.end)};
+    if (clipped.start < clipped.end)
+      gather(all, span, trace.lanes()[span.lane].kind, engines, clipped);
+  }
+  measured.kernels = IntervalSet(std::move(all.kernels));
+  measured.forward = IntervalSet(std::move(all.forward));
+  measured.backward = IntervalSet(std::move(all.backward));
+  measured.optimizer = IntervalSet(std::move(all.optimizer));
+  measured.copies = IntervalSet(std::move(all.copies));
+  measured.collectives = IntervalSet(std::move(all.collectives));
+  measured.memsets = IntervalSet(std::move(all.memsets));
+  measured.held = IntervalSet(std::move(all.held));
+}
+
+Measured unmeasured(const trace::Trace& trace, const program::Program* program,
+                    const machine::Machine* machine) {
+  Measured measured;
+  measured.trace = &trace;
+  measured.program = program;
+  measured.machine = machine;
+  measured.whole = whole_of(trace);
+  return measured;
+}
+
+}  // namespace
+
+Measured measure(const trace::Trace& trace, const program::Program* program,
+                 const machine::Machine* machine) {
+  Measured measured = unmeasured(trace, program, machine);
+  find_window(measured, program ? program->warmup_steps : 0);
+  gather_all(measured);
+  return measured;
+}
+
+Measured measure_window(const trace::Trace& trace, const program::Program* program,
+                        const machine::Machine* machine, Interval window) {
+  Measured measured = unmeasured(trace, program, machine);
+  measured.window = window;
+  measured.steps = 1;
+  gather_all(measured);
+  return measured;
+}
+
+std::vector<Interval> step_windows(const trace::Trace& trace) {
+  std::vector<Interval> windows = step_marks(trace);
+  for (std::size_t i = 0; i + 1 < windows.size(); ++i) windows[i].end = windows[i + 1].start;
+  if (!windows.empty()) windows.back().end = std::max(windows.back().end, whole_of(trace).end);
+  return windows;
+}
+
+CopyTimes copy_times(const Measured& measured, Category direction) {
+  const trace::Trace& trace = *measured.trace;
+  std::unordered_map<std::uint32_t, Interval> calls;  // by correlation
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (span.correlation != 0 && span.category == Category::kHostApi)
+      calls[span.correlation] = {span.start, span.end()};
+  }
+  CopyTimes times;
+  std::vector<Interval> intervals;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (span.category != direction || trace.lanes()[span.lane].kind != LaneKind::kStream) continue;
+    Interval interval{span.start, span.end()};
+    if (const auto call = calls.find(span.correlation); call != calls.end()) {
+      interval.start = std::min(interval.start, call->second.start);
+      // Into pageable memory, the copy is complete when the call returns.
+      const auto* detail = trace.detail(span);
+      const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
+      if (copy && copy->to == trace::Memory::kPageable)
+        interval.end = std::max(interval.end, call->second.end);
+    }
+    if (interval.start < measured.window.start || interval.start >= measured.window.end) continue;
+    intervals.push_back(interval);
+    ++times.count;
+    if (const auto* detail = trace.detail(span))
+      if (const auto* copy = std::get_if<trace::CopyDetail>(detail)) times.bytes += copy->bytes;
+  }
+  times.intervals = IntervalSet(std::move(intervals));
+  return times;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,57 @@
+// The part of a trace that is measured: its steps without the warm-up, and its spans by what they
+// occupy. Every metric starts from here.
+#pragma once
+
+#include <vector>
+
+#include "analysis/intervals.h"
+#include "machine/machine.h"
+#include "program/program.h"
+#include "trace/trace.h"
+
+namespace trainscope::analysis {
+
+struct Measured {
+  const trace::Trace* trace = nullptr;
+  const program::Program* program = nullptr;  // null for an imported trace
+  const machine::Machine* machine = nullptr;  // null for an imported trace
+
+  // From the start of the first measured step to the end of all work; the whole trace where there
+  // are no steps.
+  Interval window;
+  Interval whole;  // the whole trace
+  int steps = 0;   // measured ones; 0: the trace has no step marks
+  int per() const { return steps > 0 ? steps : 1; }  // what a time "a step" is divided by
+
+  // All clipped to the window.
+  IntervalSet kernels;
+  IntervalSet forward;
+  IntervalSet backward;
+  IntervalSet optimizer;
+  IntervalSet copies;  // the copy engines at work, either direction, and within the device
+  IntervalSet collectives;
+  IntervalSet memsets;
+  IntervalSet held;  // the training thread held by a call or by missing data
+};
+
+// `program` and `machine` may be null.
+Measured measure(const trace::Trace& trace, const program::Program* program,
+                 const machine::Machine* machine);
+
+// The same for a window of the caller's own, counted as one step.
+Measured measure_window(const trace::Trace& trace, const program::Program* program,
+                        const machine::Machine* machine, Interval window);
+
+// The windows of all steps, warm-up included: each from its mark to the next one's, the last to the
+// end of all work. Empty when the trace has no step marks.
+std::vector<Interval> step_windows(const trace::Trace& trace);
+
+// The copies of one direction: from the call to the completion of each.
+struct CopyTimes {
+  IntervalSet intervals;
+  std::int64_t bytes = 0;
+  int count = 0;
+};
+CopyTimes copy_times(const Measured& measured, trace::Category direction);
+
+}  // namespace trainscope::analysis

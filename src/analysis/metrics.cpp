@@ -1,0 +1,301 @@
+#include "analysis/metrics.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "sim/kernel_model.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using Answer = std::optional<double>;
+using Compute = std::function<Answer(const Facts&)>;
+
+// A time of the window, a step.
+double a_step(const Facts& facts, Nanos time) {
+  return static_cast<double>(time) / facts.measured.per();
+}
+
+Answer unless_empty(const Facts& facts, const IntervalSet& set) {
+  if (set.empty()) return std::nullopt;
+  return a_step(facts, set.length());
+}
+
+Compute part(Part which) {
+  return [which](const Facts& facts) { return Answer(a_step(facts, facts.partition[which])); };
+}
+
+// The share of the shorter side's union in which both sides are at work.
+Answer overlap(const IntervalSet& a, const IntervalSet& b) {
+  if (a.empty() || b.empty()) return std::nullopt;
+  return static_cast<double>(a.intersected(b).length()) /
+         static_cast<double>(std::min(a.length(), b.length()));
+}
+
+Answer bandwidth(const CopyTimes& times) {
+  if (times.intervals.empty()) return std::nullopt;
+  return static_cast<double>(times.bytes) / static_cast<double>(times.intervals.length()) * 1e9;
+}
+
+IntervalSet gpu_busy(const Measured& measured) {
+  return measured.kernels.united(measured.copies)
+      .united(measured.collectives)
+      .united(measured.memsets);
+}
+
+Nanos length(const Interval& interval) {
+  return interval.end - interval.start;
+}
+
+Answer flops_a_step(const Facts& facts) {
+  const program::Program* program = facts.measured.program;
+  if (!program || program->operations.empty()) return std::nullopt;
+  double flops = 0;
+  for (const program::Operation& operation : program->operations) flops += operation.flops;
+  return flops;
+}
+
+Answer parameters(const Facts& facts) {
+  const program::Program* program = facts.measured.program;
+  if (!program) return std::nullopt;
+  std::int64_t bytes = 0;
+  for (const program::Buffer& buffer : program->buffers)
+    if (buffer.role == program::Role::kParameter) bytes += buffer.bytes;
+  constexpr std::int64_t kFloat = 4;
+  return bytes == 0 ? Answer() : static_cast<double>(bytes / kFloat);
+}
+
+Answer flops_achieved(const Facts& facts) {
+  const Answer flops = flops_a_step(facts);
+  if (!flops || facts.measured.steps == 0) return std::nullopt;
+  return *flops / a_step(facts, length(facts.measured.window)) * 1e9;
+}
+
+Answer model_flops_utilisation(const Facts& facts) {
+  const Answer achieved = flops_achieved(facts);
+  if (!achieved || !facts.measured.machine) return std::nullopt;
+  return *achieved / facts.measured.machine->gpu.fp32_flops_per_s;
+}
+
+class Table {
+ public:
+  void add(const char* name, const char* unit, const char* label, const char* help,
+           Compute compute = {}) {
+    Metric metric;
+    metric.name = name;
+    metric.unit = unit;
+    metric.label = label;
+    metric.help = help;
+    metric.compute = std::move(compute);
+    rows.push_back(std::move(metric));
+  }
+  void share(const char* name, const char* label, const char* help, Compute compute = {}) {
+    add(name, "1", label, help, std::move(compute));
+    rows.back().share = true;
+    rows.back().less_is_better = false;
+  }
+  void more_is_better(const char* name, const char* unit, const char* label, const char* help,
+                      Compute compute = {}) {
+    add(name, unit, label, help, std::move(compute));
+    rows.back().less_is_better = false;
+  }
+  std::vector<Metric> rows;
+};
+
+void add_times(Table& t) {
+  t.add("time.total", "ns", "whole run", "from the first event of the run to its last",
+        [](const Facts& f) { return Answer(static_cast<double>(length(f.measured.whole))); });
+  t.add("time.step", "ns", "step time",
+        "a step, all its work included; the first of several steps is warm-up and left out",
+        [](const Facts& f) {
+          if (f.measured.steps == 0) return Answer();
+          return Answer(a_step(f, length(f.measured.window)));
+        });
+  t.add("time.epoch", "ns", "epoch time", "one pass over the data set");
+  t.add("time.forward", "ns", "forward", "forward kernels at work, a step",
+        [](const Facts& f) { return unless_empty(f, f.measured.forward); });
+  t.add("time.backward", "ns", "backward", "backward kernels at work, a step",
+        [](const Facts& f) { return unless_empty(f, f.measured.backward); });
+  t.add("time.optimizer", "ns", "optimizer", "optimizer kernels at work, a step",
+        [](const Facts& f) { return unless_empty(f, f.measured.optimizer); });
+  t.add("time.h2d", "ns", "copy to GPU",
+        "copies host to device, from the first call to the last completion, a step",
+        [](const Facts& f) { return unless_empty(f, f.h2d.intervals); });
+  t.add("time.d2h", "ns", "copy to host",
+        "copies device to host, from the first call to the last completion, a step",
+        [](const Facts& f) { return unless_empty(f, f.d2h.intervals); });
+}
+
+void add_rates(Table& t) {
+  t.more_is_better("throughput.samples", "samples/s", "throughput", "samples trained a second",
+                   [](const Facts& f) {
+                     const auto* program = f.measured.program;
+                     if (!program || program->samples_per_step == 0 || f.measured.steps == 0)
+                       return Answer();
+                     return Answer(static_cast<double>(program->samples_per_step) /
+                                   a_step(f, length(f.measured.window)) * 1e9);
+                   });
+  t.more_is_better("bandwidth.h2d", "B/s", "copy bandwidth to GPU",
+                   "bytes copied host to device over time.h2d",
+                   [](const Facts& f) { return bandwidth(f.h2d); });
+  t.more_is_better("bandwidth.d2h", "B/s", "copy bandwidth to host",
+                   "bytes copied device to host over time.d2h",
+                   [](const Facts& f) { return bandwidth(f.d2h); });
+  t.more_is_better("bandwidth.algorithm", "B/s", "algorithm bandwidth",
+                   "bytes of a collective over its time");
+  t.more_is_better("bandwidth.bus", "B/s", "bus bandwidth",
+                   "algorithm bandwidth times the traffic factor of the collective");
+}
+
+void add_gpu(Table& t) {
+  t.add("gpu.busy", "ns", "GPU busy", "kernels, copies, collectives or memsets at work, a step",
+        [](const Facts& f) { return Answer(a_step(f, gpu_busy(f.measured).length())); });
+  t.add("gpu.idle", "ns", "GPU idle", "none of them at work, a step", [](const Facts& f) {
+    return Answer(a_step(f, length(f.measured.window) - gpu_busy(f.measured).length()));
+  });
+  t.share("gpu.util", "GPU-Util", "share of time with at least one kernel, as nvidia-smi shows it",
+          [](const Facts& f) {
+            if (length(f.measured.window) == 0) return Answer();
+            return Answer(
+                static_cast<double>(f.measured.kernels.united(f.measured.collectives).length()) /
+                static_cast<double>(length(f.measured.window)));
+          });
+  t.add("idle.data", "ns", "idle: data", "GPU idle while no batch is there, a step",
+        part(Part::kIdleData));
+  t.add("idle.launch", "ns", "idle: launch", "GPU idle while the host has yet to launch, a step",
+        part(Part::kIdleLaunch));
+  t.add("idle.copy", "ns", "idle: staging",
+        "GPU idle while the host stages pageable memory, a step", part(Part::kIdleCopy));
+  t.add("idle.stream", "ns", "idle: other stream",
+        "GPU idle until an event of another stream, a step", part(Part::kIdleStream));
+  t.add("idle.collective", "ns", "idle: other rank", "GPU idle until another rank arrives, a step",
+        part(Part::kIdleCollective));
+  t.add("idle.sync", "ns", "idle: synchronise", "GPU idle while the host synchronises, a step",
+        part(Part::kIdleSync));
+  t.add("host.blocked", "ns", "host held",
+        "the training thread held by a CUDA call or by missing data, a step",
+        [](const Facts& f) { return Answer(a_step(f, f.measured.held.length())); });
+  t.add("launch.queue_depth", "1", "queue depth", "launched operations that have not started");
+}
+
+void add_overlaps(Table& t) {
+  t.share("overlap.copy_compute", "copy/compute overlap",
+          "time both copies and kernels are at work, as a share of the shorter",
+          [](const Facts& f) { return overlap(f.measured.copies, f.measured.kernels); });
+  t.share("overlap.comm_compute", "communication/compute overlap",
+          "time both collectives and kernels are at work, as a share of the shorter",
+          [](const Facts& f) { return overlap(f.measured.collectives, f.measured.kernels); });
+  t.add("comm.exposed", "ns", "exposed communication",
+        "collectives at work while no kernel is, a step", [](const Facts& f) {
+          if (f.measured.collectives.empty()) return Answer();
+          return Answer(a_step(f, f.partition[Part::kExposedCommunication]));
+        });
+  t.add("comm.wait", "ns", "communication wait", "collectives placed and waiting for a peer");
+  t.share("link.utilization", "link utilisation", "bytes over what the link could carry");
+  t.share("scaling.efficiency", "scaling efficiency", "speed-up over the number of GPUs");
+  t.add("ddp.buckets", "1", "buckets", "gradient buckets a step");
+}
+
+void add_later(Table& t) {
+  t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors");
+  t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator");
+  t.share("memory.fragmentation", "fragmentation", "reserved memory that no tensor can use");
+  t.add("memory.alloc_retries", "1", "allocation retries", "times the allocator freed its cache");
+  t.share("occupancy.theoretical", "theoretical occupancy", "warps that may be resident");
+  t.share("occupancy.achieved", "achieved occupancy", "warps that were resident");
+  t.add("sm.waves", "1", "waves", "rounds of blocks a kernel needs");
+  t.share("sm.tail_idle", "tail idle", "SM time idle in the last wave");
+  t.share("sm.utilization", "SM utilisation", "SM time with a block");
+  t.add("roofline.intensity", "FLOP/B", "intensity", "operations a byte of memory traffic");
+}
+
+void add_model(Table& t) {
+  t.more_is_better("flops.achieved", "FLOP/s", "achieved FLOP/s",
+                   "the model's operations a step over the step's time", flops_achieved);
+  t.share("mfu", "MFU", "achieved FLOP/s over the GPU's peak for the type",
+          model_flops_utilisation);
+  t.add("loss", "1", "loss", "the training loss");
+  t.add("loss.first", "1", "first loss", "the loss of the first step");
+  t.add("loss.final", "1", "final loss", "the loss of the last step");
+  t.share("accuracy.final", "final accuracy", "share of samples classified right at the end");
+  t.add("model.parameters", "1", "parameters", "the model's weights and biases", parameters);
+  t.add("model.flops", "FLOP", "FLOP a step", "arithmetic of one step, all kernels", flops_a_step);
+  t.add("scaler.scale", "1", "loss scale", "the loss scale after the step");
+  t.add("scaler.skipped_steps", "1", "skipped steps", "steps whose update was skipped");
+  t.share("grad.underflow", "gradient underflow", "gradients that FP16 turns to zero");
+  t.share("grad.overflow", "gradient overflow", "gradients beyond FP16's range");
+}
+
+Facts facts_of(Measured measured) {
+  Facts facts;
+  facts.measured = std::move(measured);
+  facts.partition = partition(facts.measured);
+  facts.h2d = copy_times(facts.measured, trace::Category::kCopyH2D);
+  facts.d2h = copy_times(facts.measured, trace::Category::kCopyD2H);
+  return facts;
+}
+
+}  // namespace
+
+Facts gather_facts(const trace::Trace& trace, const program::Program* program,
+                   const machine::Machine* machine) {
+  return facts_of(measure(trace, program, machine));
+}
+
+std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
+                                     const machine::Machine* machine) {
+  std::vector<Facts> steps;
+  for (const Interval& window : step_windows(trace))
+    steps.push_back(facts_of(measure_window(trace, program, machine, window)));
+  return steps;
+}
+
+const std::vector<Metric>& metrics() {
+  static const std::vector<Metric> table = [] {
+    Table t;
+    add_times(t);
+    add_rates(t);
+    add_gpu(t);
+    add_overlaps(t);
+    add_later(t);
+    add_model(t);
+    return std::move(t.rows);
+  }();
+  return table;
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) names.push_back(metric.name);
+  return names;
+}
+
+const Metric& find_metric(std::string_view name) {
+  for (const Metric& metric : metrics())
+    if (metric.name == name) return metric;
+  throw InputError("there is no metric " + std::string(name) + did_you_mean(name, metric_names()) +
+                   "; `trainscope metrics` lists them");
+}
+
+std::vector<MetricValue> compute_metrics(const Facts& facts) {
+  std::vector<MetricValue> values;
+  for (const Metric& metric : metrics()) {
+    if (!metric.compute) continue;
+    if (const Answer value = metric.compute(facts)) values.push_back({&metric, *value});
+  }
+  return values;
+}
+
+std::optional<double> value_of(const std::vector<MetricValue>& values, std::string_view name) {
+  for (const MetricValue& one : values)
+    if (one.metric->name == name) return one.value;
+  return std::nullopt;
+}
+
+std::string show(const Metric& metric, double value) {
+  return format_value(value, metric.share ? "%" : metric.unit);
+}
+
+}  // namespace trainscope::analysis

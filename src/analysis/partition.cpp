@@ -1,0 +1,180 @@
+#include "analysis/partition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace trainscope::analysis {
+namespace {
+
+using trace::Category;
+using trace::Cause;
+using trace::LaneKind;
+using trace::Span;
+
+// What the training thread did, by when: the reasons for an idle GPU.
+struct HostTimes {
+  IntervalSet staging;  // held by the staging of pageable memory, or waiting to begin it
+  IntervalSet data;     // waiting for a batch, loading or pinning one
+  IntervalSet sync;     // in a synchronisation
+};
+
+HostTimes host_times(const Measured& measured) {
+  const trace::Trace& trace = *measured.trace;
+  std::vector<Interval> staging, data, sync;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (trace.lanes()[span.lane].kind != LaneKind::kHostThread) continue;
+    const Interval interval{span.start, span.end()};
+    if (span.category == Category::kLoader || span.category == Category::kPin)
+      data.push_back(interval);
+    if (span.category != Category::kHeld) continue;
+    if (span.cause == Cause::kData) {
+      data.push_back(interval);
+    } else if (trace.name(span).starts_with("cuda")) {
+      sync.push_back(interval);
+    } else {
+      staging.push_back(interval);
+    }
+  }
+  return {IntervalSet(std::move(staging)), IntervalSet(std::move(data)),
+          IntervalSet(std::move(sync))};
+}
+
+IntervalSet window_of(const Measured& measured) {
+  return IntervalSet({measured.window});
+}
+
+IntervalSet busy(const Measured& measured) {
+  return measured.kernels.united(measured.copies)
+      .united(measured.collectives)
+      .united(measured.memsets);
+}
+
+// Idle time that ends with a span which an event or a peer let go.
+struct DeviceCauses {
+  IntervalSet event;
+  IntervalSet peer;
+};
+
+DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
+  const trace::Trace& trace = *measured.trace;
+  std::vector<Interval> event, peer;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (span.cause != Cause::kEvent && span.cause != Cause::kPeer) continue;
+    const auto gap =
+        std::lower_bound(idle.intervals().begin(), idle.intervals().end(), span.start,
+                         [](const Interval& one, Nanos start) { return one.end < start; });
+    if (gap == idle.intervals().end() || gap->end != span.start) continue;
+    (span.cause == Cause::kEvent ? event : peer).push_back(*gap);
+  }
+  return {IntervalSet(std::move(event)), IntervalSet(std::move(peer))};
+}
+
+// Disjoint sets that cover the window, by part.
+std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
+  std::array<IntervalSet, kPartCount> sets;
+  IntervalSet left = window_of(measured);
+  const auto take = [&](Part part, const IntervalSet& claim) {
+    sets[static_cast<std::size_t>(part)] = left.intersected(claim);
+    left = left.without(claim);
+  };
+  take(Part::kCompute, measured.kernels);
+  take(Part::kExposedCommunication, measured.collectives);
+  take(Part::kExposedCopy, measured.copies);
+  take(Part::kMemset, measured.memsets);
+  const DeviceCauses device = device_causes(measured, left);
+  const HostTimes host = host_times(measured);
+  take(Part::kIdleStream, device.event);
+  take(Part::kIdleCollective, device.peer);
+  take(Part::kIdleCopy, host.staging);
+  take(Part::kIdleData, host.data);
+  take(Part::kIdleSync, host.sync);
+  take(Part::kIdleLaunch, left);
+  return sets;
+}
+
+// The stream lanes by the starts of their work.
+std::unordered_map<Nanos, trace::LaneId> lanes_by_start(const trace::Trace& trace) {
+  std::unordered_map<Nanos, trace::LaneId> lanes;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (trace.lanes()[span.lane].kind == LaneKind::kStream && trace::is_gpu_work(span.category))
+      lanes.try_emplace(span.start, span.lane);
+  }
+  return lanes;
+}
+
+}  // namespace
+
+std::string_view name_of(Part part) {
+  switch (part) {
+    case Part::kCompute:
+      return "compute";
+    case Part::kExposedCommunication:
+      return "exposed communication";
+    case Part::kExposedCopy:
+      return "exposed copy";
+    case Part::kMemset:
+      return "memset";
+    case Part::kIdleCopy:
+      return "waiting for staging";
+    case Part::kIdleData:
+      return "waiting for data";
+    case Part::kIdleStream:
+      return "waiting for another stream";
+    case Part::kIdleCollective:
+      return "waiting for another rank";
+    case Part::kIdleSync:
+      return "synchronising";
+    case Part::kIdleLaunch:
+      return "waiting for a launch";
+  }
+  return "";
+}
+
+Partition partition(const Measured& measured) {
+  Partition result;
+  const auto sets = parts(measured);
+  for (std::size_t i = 0; i < kPartCount; ++i) result.time[i] = sets[i].length();
+  return result;
+}
+
+std::vector<IdleGap> idle_gaps(const Measured& measured) {
+  const auto sets = parts(measured);
+  const auto lanes = lanes_by_start(*measured.trace);
+  const IntervalSet idle = window_of(measured).without(busy(measured));
+  std::vector<IdleGap> gaps;
+  for (const Interval& one : idle.intervals()) {
+    IdleGap gap{one.start, one.end, Part::kIdleLaunch, trace::kNone};
+    if (const auto lane = lanes.find(one.end); lane != lanes.end()) gap.lane = lane->second;
+    Nanos most = -1;
+    for (std::size_t i = 0; i < kPartCount; ++i) {
+      const Nanos here = sets[i].length_within(one);
+      if (here <= most) continue;
+      most = here;
+      gap.cause = static_cast<Part>(i);
+    }
+    gaps.push_back(gap);
+  }
+  std::stable_sort(gaps.begin(), gaps.end(), [](const IdleGap& a, const IdleGap& b) {
+    return a.end - a.start > b.end - b.start;
+  });
+  return gaps;
+}
+
+std::vector<Change> compare(const Partition& a, int steps_a, const Partition& b, int steps_b) {
+  std::vector<Change> changes;
+  for (std::size_t i = 0; i < kPartCount; ++i) {
+    const double change =
+        static_cast<double>(b.time[i]) / steps_b - static_cast<double>(a.time[i]) / steps_a;
+    if (change != 0) changes.push_back({static_cast<Part>(i), change});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) {
+    return std::abs(x.nanos) > std::abs(y.nanos);
+  });
+  return changes;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,60 @@
+// Where the time went: each nanosecond of the measured window belongs to exactly one part.
+//
+// While a kernel runs it is compute; else, while a collective runs, exposed communication; else,
+// while a copy runs, exposed copy; else, a memset. What is left is idle, and is divided by what
+// held the GPU up.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/measured.h"
+
+namespace trainscope::analysis {
+
+enum class Part : std::uint8_t {
+  kCompute,
+  kExposedCommunication,
+  kExposedCopy,
+  kMemset,
+  kIdleCopy,        // the host stages pageable memory
+  kIdleData,        // no batch yet
+  kIdleStream,      // an event of another stream
+  kIdleCollective,  // another rank
+  kIdleSync,        // the host waits for, or wakes up from, a synchronisation
+  kIdleLaunch,      // the host has not launched yet, or the launch is on its way
+};
+inline constexpr std::size_t kPartCount = static_cast<std::size_t>(Part::kIdleLaunch) + 1;
+
+// As a person reads it: "waiting for staging".
+std::string_view name_of(Part part);
+
+struct Partition {
+  std::array<Nanos, kPartCount> time{};  // over the whole window; sums to its length
+  Nanos operator[](Part part) const { return time[static_cast<std::size_t>(part)]; }
+};
+
+// A stretch in which the GPU did nothing, and what it mostly waited for.
+struct IdleGap {
+  Nanos start = 0;
+  Nanos end = 0;
+  Part cause = Part::kIdleLaunch;
+  trace::LaneId lane = trace::kNone;  // the lane whose next span ends the gap
+};
+
+Partition partition(const Measured& measured);
+
+// The gaps of the window, longest first.
+std::vector<IdleGap> idle_gaps(const Measured& measured);
+
+// One bar of the waterfall from A's time to B's.
+struct Change {
+  Part part = Part::kCompute;
+  double nanos = 0;  // B minus A, a step
+};
+// Changes that are not 0, largest first; with the times a step of both sides they sum exactly.
+std::vector<Change> compare(const Partition& a, int steps_a, const Partition& b, int steps_b);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,65 @@
+#include "analysis/run.h"
+
+#include <limits>
+
+#include "trace/chrome_reader.h"
+#include "train/build.h"
+
+namespace trainscope::analysis {
+namespace {
+
+void analyse(Run& run) {
+  run.facts = gather_facts(*run.trace, run.program.get(), run.machine.get());
+  run.metrics = compute_metrics(run.facts);
+  run.gaps = idle_gaps(run.facts.measured);
+}
+
+trace::Origin origin_of(const machine::Machine& machine, const program::Config& config) {
+  trace::Origin origin;
+  origin.kind = trace::OriginKind::kSimulated;
+  origin.subject = machine.name;
+  origin.detail = config.word("host.profile");
+  if (config.word("workload") == "train") origin.detail += ", timing only";
+  return origin;
+}
+
+}  // namespace
+
+Session::Session(std::string label, const program::Config& config)
+    : machine_(std::make_shared<machine::Machine>(machine::load_machine(config.word("machine")))),
+      program_(std::make_shared<program::Program>(train::build_program(config, *machine_))),
+      trace_(std::make_shared<trace::Trace>(origin_of(*machine_, config))),
+      shared_trace_(trace_),
+      simulation_(std::make_unique<sim::Simulation>(*program_, *machine_,
+                                                    config.word("host.profile"), *trace_)) {
+  run_.label = std::move(label);
+  run_.config = config;
+}
+
+bool Session::advance(std::uint64_t budget) {
+  return simulation_->advance(std::numeric_limits<Nanos>::max(), budget);
+}
+
+Run Session::result() {
+  run_.machine = machine_;
+  run_.program = program_;
+  run_.trace = shared_trace_;
+  analyse(run_);
+  return std::move(run_);
+}
+
+Run run_config(std::string label, const program::Config& config) {
+  Session session(std::move(label), config);
+  session.advance(std::numeric_limits<std::uint64_t>::max());
+  return session.result();
+}
+
+Run import_run(std::string label, const std::filesystem::path& path) {
+  Run run;
+  run.label = std::move(label);
+  run.trace = trace::read_chrome_trace(path);
+  analyse(run);
+  return run;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,61 @@
+// A run: a config carried out on a machine, and everything that views of it need.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/metrics.h"
+#include "machine/machine.h"
+#include "program/config.h"
+#include "program/program.h"
+#include "sim/simulation.h"
+#include "trace/trace.h"
+
+namespace trainscope::analysis {
+
+// An immutable finished run, shared by views. An imported one has a trace and metrics only.
+struct Run {
+  std::string label;  // "A"
+  program::Config config;
+  std::shared_ptr<const machine::Machine> machine;  // null: imported
+  std::shared_ptr<const program::Program> program;  // null: imported
+  std::shared_ptr<const trace::Trace> trace;
+  Facts facts;
+  std::vector<MetricValue> metrics;
+  std::vector<IdleGap> gaps;  // longest first
+};
+
+// A run under way. The trace may be drawn while it grows.
+class Session {
+ public:
+  // Loads the machine and builds the program. Throws InputError.
+  Session(std::string label, const program::Config& config);
+
+  const std::shared_ptr<const trace::Trace>& trace() const { return shared_trace_; }
+  const program::Program& program() const { return *program_; }
+
+  // Goes on for about `budget` simulated events; true once the run is over. Throws InputError.
+  bool advance(std::uint64_t budget);
+
+  // The finished run; call once, after advance has returned true.
+  Run result();
+
+ private:
+  Run run_;
+  std::shared_ptr<const machine::Machine> machine_;
+  std::shared_ptr<const program::Program> program_;
+  std::shared_ptr<trace::Trace> trace_;
+  std::shared_ptr<const trace::Trace> shared_trace_;
+  std::unique_ptr<sim::Simulation> simulation_;
+};
+
+// Runs a config from start to end.
+Run run_config(std::string label, const program::Config& config);
+
+// A trace file as a run. Throws InputError.
+Run import_run(std::string label, const std::filesystem::path& path);
+
+}  // namespace trainscope::analysis

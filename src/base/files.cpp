@@ -1,0 +1,102 @@
+#include "base/files.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace trainscope {
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path, std::size_t limit) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw InputError(path.string() + ": there is no such file");
+  if (fs::is_directory(status)) throw InputError(path.string() + ": this is a folder, not a file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(path.string() + ": cannot be read; check its permissions");
+  const auto size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
+  if (size > limit)
+    throw InputError(path.string() + ": has " + std::to_string(size) + " bytes, more than the " +
+                     std::to_string(limit) + " that are read");
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(size));
+  char block[1 << 16];
+  while (file.read(block, sizeof block) || file.gcount() > 0) {
+    bytes.append(block, static_cast<std::size_t>(file.gcount()));
+    if (bytes.size() > limit)
+      throw InputError(path.string() + ": is longer than the " + std::to_string(limit) +
+                       " bytes that are read");
+  }
+  return bytes;
+}
+
+void write_file(const fs::path& path, const std::function<void(std::ostream&)>& produce) {
+  const std::string cannot = path.string() + ": cannot be written";
+  std::error_code error;
+  if (path.filename().empty() || fs::is_directory(path, error))
+    throw InputError(cannot + ": it is a folder; name a file in it");
+  // A device, a pipe or a link to one is written to, never replaced.
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    std::ofstream file(path, std::ios::binary);
+    if (file) produce(file);
+    file.close();
+    if (!file) throw InputError(cannot + "; name another place");
+    return;
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder))
+    throw InputError(cannot + ": " + folder.string() +
+                     " is not a folder and cannot be made; name a folder that exists");
+  fs::path beside = path;
+  beside += ".part" + std::to_string(::getpid());
+  try {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    if (!file)
+      throw InputError(cannot + ": no file can be made in " + folder.string() +
+                       "; name a folder that you may write to");
+    produce(file);
+    file.close();
+    if (!file) throw InputError(cannot + ": the disk is full or failed; name another place");
+    fs::rename(beside, path, error);
+    if (error) throw InputError(cannot + ": " + error.message() + "; name another place");
+  } catch (...) {
+    fs::remove(beside, error);
+    throw;
+  }
+}
+
+void write_file(const fs::path& path, std::string_view bytes) {
+  write_file(path, [&](std::ostream& out) {
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  });
+}
+
+fs::path home_folder() {
+  std::error_code error;
+  const auto holds_ours = [&](const fs::path& folder) {
+    return fs::is_directory(folder / "assets" / "machines", error) &&
+           fs::is_directory(folder / "scenarios", error);
+  };
+  if (const char* chosen = std::getenv("TRAINSCOPE_HOME"); chosen && *chosen) {
+    if (holds_ours(chosen)) return chosen;
+    throw MissingError(std::string("TRAINSCOPE_HOME is ") + chosen +
+                       ", which holds no assets/machines and scenarios; unset it or mend it");
+  }
+  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (; !folder.empty(); folder = folder.parent_path()) {
+    if (holds_ours(folder)) return folder;
+    if (holds_ours(folder / "share" / "trainscope")) return folder / "share" / "trainscope";
+    if (folder == folder.root_path()) break;
+  }
+  if (holds_ours(TRAINSCOPE_SOURCE_DIR)) return TRAINSCOPE_SOURCE_DIR;
+  throw MissingError(
+      "the folders assets and scenarios are not beside the program; set TRAINSCOPE_HOME to the "
+      "folder that holds them");
+}
+
+}  // namespace trainscope

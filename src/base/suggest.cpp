@@ -1,0 +1,57 @@
+#include "base/suggest.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainscope {
+namespace {
+
+// Edit distance in which swapping two neighbours counts as one edit.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(above);
+    above.swap(row);
+  }
+  return above[b.size()];
+}
+
+std::string_view last_word(std::string_view name) {
+  const auto dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongest = 64;  // a longer "name" is not a typing slip
+  if (wrong.empty() || wrong.size() > kLongest) return "";
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    std::size_t distance = edit_distance(wrong, candidate);
+    // `pin_memory` means `loader.pin_memory`.
+    if (wrong.find('.') == std::string_view::npos && last_word(candidate) != candidate)
+      distance = std::min(distance, edit_distance(wrong, last_word(candidate)) + 1);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& candidates) {
+  const std::string name = nearest_name(wrong, candidates);
+  return name.empty() ? "" : " (did you mean " + name + "?)";
+}
+
+}  // namespace trainscope

@@ -1,0 +1,29 @@
+// TOML files with errors that name file, line, column and the nearest right name.
+#pragma once
+
+#include <toml++/toml.h>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace trainscope {
+
+// Parses a TOML file. Throws InputError. Files over 1 MiB, and keys with more than 16 dots, are
+// refused before parsing: the parser recurses once a dot.
+toml::table read_toml(const std::filesystem::path& path);
+toml::table parse_toml(std::string_view text, const std::string& name);
+
+SourcePlace place_of(const toml::node& node, const std::string& file);
+
+// Throws InputError for the first key of `table` that is not in `known`.
+void refuse_unknown_keys(const toml::table& table, const std::vector<std::string>& known,
+                         const std::string& file, const std::string& what);
+
+// Throws InputError: "file:line:column: sentence".
+[[noreturn]] void fail_at(const toml::node& node, const std::string& file,
+                          const std::string& sentence);
+
+}  // namespace trainscope

@@ -1,0 +1,110 @@
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace trainscope {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array kUnits{
+    Unit{"", 1},          Unit{"1", 1},        Unit{"%", 0.01},      Unit{"x", 1},
+    Unit{"B", 1},         Unit{"KB", 1e3},     Unit{"kB", 1e3},      Unit{"MB", 1e6},
+    Unit{"GB", 1e9},      Unit{"TB", 1e12},    Unit{"KiB", 0x1p10},  Unit{"MiB", 0x1p20},
+    Unit{"GiB", 0x1p30},  Unit{"TiB", 0x1p40}, Unit{"B/s", 1},       Unit{"KB/s", 1e3},
+    Unit{"MB/s", 1e6},    Unit{"GB/s", 1e9},   Unit{"TB/s", 1e12},   Unit{"GiB/s", 0x1p30},
+    Unit{"ns", 1},        Unit{"us", 1e3},     Unit{"ms", 1e6},      Unit{"s", 1e9},
+    Unit{"Hz", 1},        Unit{"MHz", 1e6},    Unit{"GHz", 1e9},     Unit{"FLOP", 1},
+    Unit{"GFLOP", 1e9},   Unit{"FLOP/s", 1},   Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12},
+    Unit{"samples/s", 1}, Unit{"k", 1e3},      Unit{"M", 1e6},
+};
+
+std::string three_digits(double value) {
+  const double size = std::abs(value);
+  if (size > 0 && size < 0.00995) return fmt::format("{:.2g}", value);
+  const int digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  std::string text = fmt::format("{:.{}f}", value, digits);
+  if (text.find('.') != std::string::npos) {
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+  }
+  return text == "-0" ? "0" : text;
+}
+
+template <std::size_t N>
+std::string scaled(double value, const std::array<Unit, N>& units) {
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < N; ++i)
+    if (std::abs(value) >= units[i].factor * 0.9995) best = i;
+  return fmt::format("{} {}", three_digits(value / units[best].factor), units[best].name);
+}
+
+}  // namespace
+
+std::optional<double> unit_factor(std::string_view unit) {
+  for (const Unit& known : kUnits)
+    if (known.name == unit) return known.factor;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> parse_bytes(std::string_view text) {
+  const std::string copy(text);
+  char* rest = nullptr;
+  const double number = std::strtod(copy.c_str(), &rest);
+  if (rest == copy.c_str()) return std::nullopt;
+  std::string_view unit(rest);
+  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  const bool of_bytes = unit.empty() || (unit.ends_with('B') && unit.find('/') == unit.npos);
+  const auto factor = unit_factor(unit);
+  if (!factor || !of_bytes) return std::nullopt;
+  const double bytes = number * *factor;
+  if (!(std::abs(bytes) < 0x1p62) || bytes != std::floor(bytes)) return std::nullopt;
+  return static_cast<std::int64_t>(bytes);
+}
+
+std::string format_nanos(double nanos) {
+  static constexpr std::array units{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6},
+                                    Unit{"s", 1e9}};
+  return scaled(nanos, units);
+}
+
+std::string format_bytes(double bytes) {
+  static constexpr std::array units{Unit{"B", 1}, Unit{"KiB", 0x1p10}, Unit{"MiB", 0x1p20},
+                                    Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
+  return scaled(bytes, units);
+}
+
+std::string format_rate(double bytes_per_s) {
+  static constexpr std::array units{Unit{"B/s", 1}, Unit{"KB/s", 1e3}, Unit{"MB/s", 1e6},
+                                    Unit{"GB/s", 1e9}, Unit{"TB/s", 1e12}};
+  return scaled(bytes_per_s, units);
+}
+
+std::string format_count(double value) {
+  static constexpr std::array units{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9},
+                                    Unit{"T", 1e12}};
+  std::string text = scaled(value, units);
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+std::string format_value(double value, std::string_view unit) {
+  if (unit == "ns") return format_nanos(value);
+  if (unit == "B") return format_bytes(value);
+  if (unit == "B/s") return format_rate(value);
+  if (unit == "%") return three_digits(100 * value) + " %";
+  if (unit == "1" || unit.empty()) return format_count(value);
+  std::string text = format_count(value);
+  const bool scaled_number = text.find(' ') != std::string::npos;
+  return text + (scaled_number ? "" : " ") + std::string(unit);
+}
+
+}  // namespace trainscope

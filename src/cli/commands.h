@@ -1,0 +1,46 @@
+// The commands of the program: each reads its options, does its work, prints, and returns an exit
+// code. Results go to standard output, messages to standard error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trainscope::cli {
+
+// What `run` and `import` write beside what they print; empty: nothing.
+struct Outputs {
+  std::string trace;
+  std::string save;
+  std::string html;
+  std::string png;
+  std::string series;  // a metric's name
+  bool json = false;
+};
+
+struct RunOptions {
+  std::string what;                   // a lesson's id, a file, or empty
+  std::vector<std::string> settings;  // "knob=value", "A.knob=value"
+  std::string machine;                // empty: as the config says
+  std::string executor = "sim";
+  std::string steps;
+  std::string seed;
+  Outputs outputs;
+};
+int run_command(const RunOptions& options);
+
+int import_command(const std::vector<std::string>& traces, const Outputs& outputs);
+int check_command(const std::vector<std::string>& paths, bool json);
+int lessons_command(bool json);
+int knobs_command(bool json);
+int metrics_command(bool json);
+int machines_command(bool json);
+int actions_command(bool json);
+int doctor_command(bool json);
+
+// Opens the window with lessons, runs and traces; none: the shelf of lessons.
+int window_command(const std::vector<std::string>& files);
+
+// The words that name commands, for "did you mean".
+const std::vector<std::string>& command_names();
+
+}  // namespace trainscope::cli

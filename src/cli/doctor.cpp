@@ -1,0 +1,118 @@
+// `trainscope doctor`: what this machine has, what is missing, and what that switches off.
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/commands.h"
+#include "machine/machine.h"
+#include "report/json.h"
+#include "scenario/lesson.h"
+
+namespace trainscope::cli {
+namespace {
+
+using report::DoctorEntry;
+
+bool loads(const std::vector<const char*>& libraries) {
+  for (const char* library : libraries) {
+    if (void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL)) {
+      dlclose(handle);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value;
+}
+
+// The number of CUDA devices that the driver shows; -1: there is no driver.
+int cuda_devices() {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (!driver) return -1;
+  using Init = int (*)(unsigned);
+  using Count = int (*)(int*);
+  const auto init = reinterpret_cast<Init>(dlsym(driver, "cuInit"));
+  const auto count = reinterpret_cast<Count>(dlsym(driver, "cuDeviceGetCount"));
+  int devices = 0;
+  if (!init || !count || init(0) != 0 || count(&devices) != 0) devices = 0;
+  dlclose(driver);
+  return devices;
+}
+
+DoctorEntry files_entry() {
+  try {
+    const auto lessons = scenario::all_lessons().size();
+    return {"lessons and machines", true,
+            std::to_string(lessons) + " lessons, " + std::to_string(machine::machine_ids().size()) +
+                " machines in " + home_folder().string(),
+            ""};
+  } catch (const Error& error) {
+    return {"lessons and machines", false, error.what(), "no lesson can be opened"};
+  }
+}
+
+DoctorEntry gpu_entry() {
+  const int devices = cuda_devices();
+  const std::string found = devices < 0    ? "no driver (libcuda.so.1)"
+                            : devices == 0 ? "a driver, and no device that works"
+                                           : std::to_string(devices) + " devices";
+  return {"NVIDIA GPU", devices > 0, found,
+          devices > 0 ? "" : "every run is simulated; nothing else is missing"};
+}
+
+DoctorEntry library_entry(const char* what, const std::vector<const char*>& names,
+                          const char* switches_off) {
+  const bool found = loads(names);
+  return {what, found, found ? "found" : std::string("not found: ") + names.front(),
+          found ? "" : switches_off};
+}
+
+DoctorEntry window_entry() {
+#ifdef TRAINSCOPE_HAS_UI
+  const bool display = is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
+  return {"display", display, display ? "found" : "DISPLAY is not set",
+          display ? "" : "the window cannot open; --png, --html and --json still work"};
+#else
+  return {"window", false, "the program was built without it",
+          "no window and no --png; --html and --json still work"};
+#endif
+}
+
+std::vector<DoctorEntry> examine() {
+  return {files_entry(),
+          window_entry(),
+          library_entry("off-screen drawing", {"libOSMesa.so.8", "libOSMesa.so.6"},
+                        "--png needs it: install libosmesa6"),
+          gpu_entry(),
+          library_entry("CUPTI", {"libcupti.so.13", "libcupti.so.12"},
+                        "measured timelines (with a GPU)"),
+          library_entry("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"},
+                        "measured matrix products (with a GPU)"),
+          library_entry("NCCL", {"libnccl.so.2"}, "measured collectives (with several GPUs)")};
+}
+
+}  // namespace
+
+int doctor_command(bool json) {
+  const std::vector<DoctorEntry> entries = examine();
+  if (json) {
+    std::cout << report::doctor_json(entries) << "\n";
+    return 0;
+  }
+  for (const DoctorEntry& entry : entries) {
+    std::cout << (entry.found ? "yes  " : "no   ") << entry.what << ": " << entry.detail << "\n";
+    if (!entry.switches_off.empty()) std::cout << "     " << entry.switches_off << "\n";
+  }
+  return 0;
+}
+
+}  // namespace trainscope::cli

@@ -1,0 +1,241 @@
+#include "cli/outputs.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/units.h"
+#include "cli/table.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "scenario/expression.h"
+#include "trace/chrome_writer.h"
+#ifdef TRAINSCOPE_HAS_UI
+#include "ui/app/trainscope_window.h"
+#endif
+
+namespace trainscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::MetricValue;
+using analysis::Run;
+
+void wrote(const fs::path& path) {
+  std::cerr << "wrote " << path.string() << "\n";
+}
+
+// ---- What is printed ---------------------------------------------------------------------------
+
+std::string ratio(const std::vector<MetricValue>& a, const MetricValue& b) {
+  const auto of_a = analysis::value_of(a, b.metric->name);
+  return of_a && *of_a != 0 ? format_count(b.value / *of_a) : "";
+}
+
+// Metrics that are 0 everywhere (causes that did not occur) would only fill the table.
+bool worth_a_row(const analysis::Metric& metric, const Finished& finished) {
+  for (const auto& run : finished.runs)
+    if (const auto value = analysis::value_of(run->metrics, metric.name); value && *value != 0)
+      return true;
+  return false;
+}
+
+void print_table(const Finished& finished) {
+  const bool two = finished.runs.size() == 2;
+  std::vector<Align> columns{Align::kLeft};
+  std::vector<std::string> head{"metric"};
+  for (const auto& run : finished.runs) {
+    columns.push_back(Align::kRight);
+    head.push_back(run->label);
+  }
+  if (two) {
+    columns.push_back(Align::kRight);
+    head.push_back("B/A");
+  }
+  columns.push_back(Align::kLeft);
+  head.push_back("");
+  TextTable table(columns);
+  table.add(head);
+  for (const analysis::Metric& metric : analysis::metrics()) {
+    if (!worth_a_row(metric, finished)) continue;
+    std::vector<std::string> row{metric.name};
+    std::string last;
+    for (const auto& run : finished.runs) {
+      const auto value = analysis::value_of(run->metrics, metric.name);
+      row.push_back(value ? analysis::show(metric, *value) : "");
+      last = value ? ratio(finished.runs.front()->metrics, {&metric, *value}) : "";
+    }
+    if (two) row.push_back(last);
+    row.push_back(metric.label);
+    table.add(row);
+  }
+  std::cout << table.text();
+}
+
+void print_origin(const Run& run) {
+  const trace::Origin& origin = run.trace->origin();
+  std::cout << run.label << "  " << trace::badge(origin.kind) << "  " << origin.subject;
+  if (!origin.detail.empty()) std::cout << ", " << origin.detail;
+  std::cout << "  (" << run.trace->spans().size() << " spans";
+  if (run.trace->dropped_events() > 0)
+    std::cout << ", " << run.trace->dropped_events() << " events dropped";
+  std::cout << ")\n";
+  for (const auto& [name, value] : run.config.values())
+    if (name != "machine" && name != "seed")
+      std::cout << "   " << name << " = " << program::show(program::find_knob(name), value) << "\n";
+}
+
+void print_dropped(const Run& run) {
+  const auto& dropped = run.trace->dropped();
+  for (std::uint32_t i = 0; i < dropped.size(); ++i)
+    std::cerr << run.label << ": " << dropped[i].count << " dropped: " << dropped[i].reason << "\n";
+}
+
+void print_waterfall(const Run& a, const Run& b) {
+  const auto step = [](const Run& run) { return run.facts.measured.per(); };
+  std::cout << "\nwhere the time went, from A to B:\n";
+  TextTable table({Align::kLeft, Align::kRight});
+  for (const analysis::Change& change :
+       analysis::compare(a.facts.partition, step(a), b.facts.partition, step(b)))
+    table.add({"  " + std::string(analysis::name_of(change.part)),
+               (change.nanos > 0 ? "+" : "") + format_nanos(change.nanos)});
+  std::cout << table.text();
+}
+
+void print_runs(const Finished& finished) {
+  if (finished.lesson) std::cout << finished.lesson->title << "\n\n";
+  for (const auto& run : finished.runs) print_origin(*run);
+  std::cout << "\n";
+  print_table(finished);
+  if (finished.runs.size() == 2 && finished.runs[0]->program && finished.runs[1]->program)
+    print_waterfall(*finished.runs[0], *finished.runs[1]);
+}
+
+void print_series(const Finished& finished, const std::string& name) {
+  const analysis::Metric& metric = analysis::find_metric(name);
+  for (const auto& run : finished.runs) {
+    const auto steps =
+        analysis::gather_step_facts(*run->trace, run->program.get(), run->machine.get());
+    for (std::size_t step = 0; step < steps.size(); ++step)
+      if (const auto value = metric.compute(steps[step]))
+        std::cout << step << " " << fmt::format("{}", *value) << "\n";
+  }
+}
+
+// ---- What is written ---------------------------------------------------------------------------
+
+// FILE.json of side B among several is FILE.B.json.
+fs::path for_side(const std::string& file, const std::string& label, bool several) {
+  if (!several) return file;
+  for (const std::string ending : {".json.gz", ".json"})
+    if (file.ends_with(ending))
+      return file.substr(0, file.size() - ending.size()) + "." + label + ending;
+  return file + "." + label;
+}
+
+trace::WriteOptions write_options(const Run& run) {
+  trace::WriteOptions options;
+  if (!run.machine) return options;
+  const machine::Gpu& gpu = run.machine->gpu;
+  trace::DeviceProperties device;
+  device.name = gpu.name;
+  device.total_memory = gpu.memory_bytes;
+  device.compute_major = static_cast<int>(gpu.compute_capability);
+  device.compute_minor = static_cast<int>(std::lround(gpu.compute_capability * 10)) % 10;
+  device.max_threads_per_multiprocessor = gpu.threads_per_sm;
+  device.registers_per_multiprocessor = gpu.registers_per_sm;
+  device.shared_per_multiprocessor = gpu.shared_bytes_per_sm;
+  device.multiprocessors = gpu.sm_count;
+  options.devices.push_back(device);
+  return options;
+}
+
+void write_traces(const Finished& finished, const std::string& file) {
+  for (const auto& run : finished.runs) {
+    const fs::path path = for_side(file, run->label, finished.runs.size() > 1);
+    trace::write_chrome_trace(*run->trace, path, write_options(*run));
+    wrote(path);
+  }
+}
+
+report::ReportInput report_input(const Finished& finished) {
+  report::ReportInput input;
+  input.version = TRAINSCOPE_VERSION;
+  for (const auto& run : finished.runs) input.runs.push_back(run.get());
+  input.title = finished.runs.front()->trace->origin().subject;
+  if (!finished.lesson) return input;
+  const scenario::Lesson& lesson = *finished.lesson;
+  scenario::Sides sides(input.runs.begin(), input.runs.end());
+  input.title = lesson.title;
+  for (const scenario::Step& step : lesson.steps)
+    if (step.kind == scenario::StepKind::kScene || step.kind == scenario::StepKind::kExplain)
+      input.paragraphs.push_back(scenario::fill_in(step.text, sides));
+  input.limits.push_back(scenario::fill_in(lesson.limits, sides));
+  return input;
+}
+
+#ifdef TRAINSCOPE_HAS_UI
+void write_picture(const Finished& finished, const std::string& file) {
+  ui::PictureRequest request;
+  request.lesson = finished.lesson;
+  request.runs = finished.runs;
+  if (!request.lesson && request.runs.size() > 2)
+    throw InputError("--png draws one or two runs; these are " +
+                     std::to_string(request.runs.size()));
+  ui::draw_picture(request, file);
+  wrote(file);
+}
+#else
+void write_picture(const Finished&, const std::string&) {
+  throw MissingError(
+      "--png needs the window, and this program was built without it; run ./run to build it with "
+      "one");
+}
+#endif
+
+// The nearest folder that exists must be one that may be written to.
+void check_writable(const std::string& file) {
+  if (file.empty()) return;
+  const fs::path path(file);
+  std::error_code error;
+  if (path.filename().empty() || fs::is_directory(path, error))
+    throw InputError(file + ": cannot be written: it is a folder; name a file in it");
+}
+
+}  // namespace
+
+void check_outputs(const Outputs& outputs) {
+  if (!outputs.save.empty())
+    throw InputError("--save is declared but not built yet; --trace FILE.json keeps the timeline");
+  if (!outputs.series.empty() && !analysis::find_metric(outputs.series).compute)
+    throw InputError("the metric " + outputs.series + " is declared but not built yet");
+  if (!outputs.series.empty() && outputs.json)
+    throw InputError("--series prints one value a line and --json an object; give one of them");
+  for (const std::string* file : {&outputs.trace, &outputs.html, &outputs.png})
+    check_writable(*file);
+}
+
+void put_out(const Finished& finished, const Outputs& outputs) {
+  std::vector<const Run*> runs;
+  for (const auto& run : finished.runs) runs.push_back(run.get());
+  if (!outputs.trace.empty()) write_traces(finished, outputs.trace);
+  if (!outputs.html.empty()) {
+    write_file(outputs.html, report::html_report(report_input(finished)));
+    wrote(outputs.html);
+  }
+  if (!outputs.png.empty()) write_picture(finished, outputs.png);
+  for (const Run* run : runs) print_dropped(*run);
+  if (!outputs.series.empty()) {
+    print_series(finished, outputs.series);
+  } else if (outputs.json) {
+    std::cout << report::run_json(runs, finished.seed, finished.executor) << "\n";
+  } else {
+    print_runs(finished);
+  }
+}
+
+}  // namespace trainscope::cli

@@ -1,0 +1,124 @@
+// Commands that print a registry: lessons, knobs, metrics, machines, actions.
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "analysis/metrics.h"
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "machine/machine.h"
+#include "program/knobs.h"
+#include "report/json.h"
+#include "scenario/lesson.h"
+#ifdef TRAINSCOPE_HAS_UI
+#include "ui/app/trainscope_window.h"
+#endif
+
+namespace trainscope::cli {
+namespace {
+
+std::string range_of(const program::Knob& knob) {
+  using program::KnobType;
+  switch (knob.type) {
+    case KnobType::kBool:
+      return "true, false";
+    case KnobType::kChoice:
+      return fmt::format("{}", fmt::join(knob.choices, ", "));
+    case KnobType::kInteger:
+    case KnobType::kBytes:
+    case KnobType::kNumber:
+      return fmt::format("{:g} .. {:g}", knob.least, knob.most);
+    case KnobType::kList:
+    case KnobType::kText:
+      break;
+  }
+  return std::string(program::name_of(knob.type));
+}
+
+}  // namespace
+
+int lessons_command(bool json) {
+  std::vector<report::LessonEntry> entries;
+  for (const scenario::Lesson& lesson : scenario::all_lessons())
+    entries.push_back({lesson.id, lesson.title, lesson.topic, lesson.level, lesson.minutes});
+  if (json) {
+    std::cout << report::lessons_json(entries) << "\n";
+    return 0;
+  }
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight});
+  table.add({"lesson", "title", "topic", "level", "minutes"});
+  for (const auto& one : entries)
+    table.add({one.id, one.title, one.topic, one.level, std::to_string(one.minutes)});
+  std::cout << table.text();
+  return 0;
+}
+
+int knobs_command(bool json) {
+  if (json) {
+    std::cout << report::knobs_json() << "\n";
+    return 0;
+  }
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
+  table.add({"knob", "default", "values", "in PyTorch", "what it is"});
+  for (const program::Knob& knob : program::knobs())
+    table.add({knob.name, program::show(knob, knob.initial), range_of(knob), knob.pytorch,
+               knob.help + (knob.built ? "" : " (not built yet)")});
+  std::cout << table.text();
+  return 0;
+}
+
+int metrics_command(bool json) {
+  if (json) {
+    std::cout << report::metrics_json() << "\n";
+    return 0;
+  }
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft});
+  table.add({"metric", "unit", "what it is"});
+  for (const analysis::Metric& metric : analysis::metrics())
+    table.add({metric.name, metric.unit, metric.help + (metric.compute ? "" : " (not built yet)")});
+  std::cout << table.text();
+  return 0;
+}
+
+int machines_command(bool json) {
+  std::vector<machine::Machine> machines;
+  for (const std::string& id : machine::machine_ids())
+    machines.push_back(machine::load_machine(id));
+  if (json) {
+    std::cout << report::machines_json(machines) << "\n";
+    return 0;
+  }
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight});
+  table.add({"machine", "what it is", "GPU", "SMs", "memory"});
+  for (const machine::Machine& one : machines)
+    table.add({one.id, one.name, one.gpu.name, std::to_string(one.gpu.sm_count),
+               fmt::format("{:.0f} GB", static_cast<double>(one.gpu.memory_bytes) / 1e9)});
+  std::cout << table.text();
+  return 0;
+}
+
+int actions_command(bool json) {
+#ifdef TRAINSCOPE_HAS_UI
+  std::vector<report::ActionEntry> entries;
+  for (const ui::ActionInfo& action : ui::actions())
+    entries.push_back({action.id, action.label, action.shortcut, action.help});
+  if (json) {
+    std::cout << report::actions_json(entries) << "\n";
+    return 0;
+  }
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
+  table.add({"action", "label", "shortcut", "what it does"});
+  for (const auto& one : entries) table.add({one.id, one.label, one.shortcut, one.help});
+  std::cout << table.text();
+  return 0;
+#else
+  (void)json;
+  throw MissingError(
+      "this program was built without its window, so there are no actions; run "
+      "./run to build it with one");
+#endif
+}
+
+}  // namespace trainscope::cli

@@ -1,0 +1,65 @@
+// `trainscope [FILE…]`: the window.
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/commands.h"
+#include "cli/sides.h"
+#include "scenario/lesson.h"
+#ifdef TRAINSCOPE_HAS_UI
+#include "ui/app/trainscope_window.h"
+#endif
+
+namespace trainscope::cli {
+
+const std::vector<std::string>& command_names() {
+  static const std::vector<std::string> names{"lessons", "run",      "import",  "check", "knobs",
+                                              "metrics", "machines", "actions", "doctor"};
+  return names;
+}
+
+#ifdef TRAINSCOPE_HAS_UI
+
+namespace {
+
+// A word that is neither a file nor a lesson may be a command with a slip.
+[[noreturn]] void refuse(const std::string& word, const std::string& why) {
+  const std::string command = nearest_name(word, command_names());
+  if (!command.empty())
+    throw InputError("there is no command " + word + " (did you mean " + command + "?)");
+  throw InputError(why);
+}
+
+void add_file(const std::string& file, ui::WindowRequest& request) {
+  if (!file.ends_with(".toml") && std::filesystem::is_regular_file(file)) {
+    request.traces.emplace_back(file);
+    return;
+  }
+  try {
+    request.lessons.push_back(scenario::find_lesson(file));
+  } catch (const InputError& error) {
+    if (std::filesystem::exists(file)) throw;
+    refuse(file, error.what());
+  }
+}
+
+}  // namespace
+
+int window_command(const std::vector<std::string>& files) {
+  ui::WindowRequest request;
+  for (const std::string& file : files) add_file(file, request);
+  return ui::open_window(request);
+}
+
+#else
+
+int window_command(const std::vector<std::string>&) {
+  throw MissingError(
+      "this program was built without its window; `trainscope run pinned-vs-pageable --html "
+      "out.html` writes a report instead, and ./run builds the window");
+}
+
+#endif
+
+}  // namespace trainscope::cli

@@ -1,0 +1,273 @@
+#include "machine/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <system_error>
+
+#include "base/files.h"
+#include "base/suggest.h"
+#include "base/toml.h"
+#include "machine/fields.h"
+#include "machine/number.h"
+
+namespace trainscope::machine {
+namespace fs = std::filesystem;
+namespace {
+
+using Figures = std::vector<Figure>;
+
+// A path that is equal for two names of one file, and never throws.
+fs::path resolved(const fs::path& path) {
+  std::error_code error;
+  const fs::path found = fs::weakly_canonical(path, error);
+  return error ? path : found;
+}
+
+// The files on the way from the one that was asked for to the one that is being read.
+using BaseChain = std::vector<fs::path>;
+
+struct GpuSheet {
+  Gpu gpu;
+  Figures figures;
+};
+
+fs::path gpu_folder() {
+  return home_folder() / "assets" / "gpus";
+}
+fs::path machine_folder() {
+  return home_folder() / "assets" / "machines";
+}
+
+std::vector<std::string> ids_in(const fs::path& folder) {
+  std::vector<std::string> ids;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".toml") ids.push_back(entry.path().stem().string());
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+bool holds(const std::vector<std::string>& ids, const std::string& id) {
+  return std::binary_search(ids.begin(), ids.end(), id);
+}
+
+bool is_file_name(const std::string& id_or_file) {
+  return id_or_file.ends_with(".toml");
+}
+
+std::string unknown_machine(const std::string& id) {
+  return fmt::format(
+      "there is no machine {}{}; `trainscope machines` lists them, and a file of your own ends in "
+      ".toml",
+      id.empty() ? "with an empty name" : id, did_you_mean(id, machine_ids()));
+}
+
+std::string unknown_gpu(const std::string& id) {
+  const auto ids = ids_in(gpu_folder());
+  return fmt::format("there is no GPU {}{}; shipped are {}, and a file of your own ends in .toml",
+                     id.empty() ? "with an empty name" : id, did_you_mean(id, ids),
+                     fmt::join(ids, ", "));
+}
+
+SourceFile source_file(const toml::table& root, const std::string& name) {
+  SourceFile file{name, read_provenance(root, name), ""};
+  file.note = read_text(root, "note", name).value_or("");
+  return file;
+}
+
+void keep(Figures& figures, Figure figure) {
+  const auto same = std::find_if(figures.begin(), figures.end(),
+                                 [&](const Figure& old) { return old.name == figure.name; });
+  if (same == figures.end())
+    figures.push_back(std::move(figure));
+  else
+    *same = std::move(figure);
+}
+
+bool has_figure(const Figures& figures, const std::string& name) {
+  return std::any_of(figures.begin(), figures.end(),
+                     [&](const Figure& figure) { return figure.name == name; });
+}
+
+template <class Part>
+std::vector<std::string> keys_of(std::span<const Field<Part>> fields) {
+  std::vector<std::string> keys;
+  for (const Field<Part>& field : fields) keys.emplace_back(field.key);
+  return keys;
+}
+
+template <class Part>
+void assign(Part& part, const Field<Part>& field, double value) {
+  std::visit([&]<class Value>(Value Part::* member) { part.*member = static_cast<Value>(value); },
+             field.member);
+}
+
+// Reads the fields that `table` has; those that it lacks must have been inherited.
+template <class Part>
+void read_fields(const toml::table& table, const std::string& prefix,
+                 std::span<const Field<Part>> fields, const SourceFile& file, Part& part,
+                 Figures& figures) {
+  for (const Field<Part>& field : fields) {
+    const std::string name = prefix + std::string(field.key);
+    const toml::node* node = table.get(field.key);
+    if (!node && has_figure(figures, name)) continue;
+    if (!node)
+      fail_at(table, file.name,
+              fmt::format("{} is missing; write for example {} = {}", name, field.key,
+                          example_of(field.dimension)));
+    const bool whole = !std::holds_alternative<double Part::*>(field.member);
+    Number number = read_number(*node, name, field.dimension, field.bounds,
+                                whole ? Rounding::kWhole : Rounding::kNone, file);
+    assign(part, field, number.value);
+    keep(figures, std::move(number.figure));
+  }
+}
+
+// The same for a table of its own, `[pcie]` or `[host]`, which a file that inherits may leave out.
+template <class Part>
+void read_section(const toml::table& root, const std::string& key,
+                  std::span<const Field<Part>> fields, const SourceFile& file, Part& part,
+                  Figures& figures) {
+  const toml::node* node = root.get(key);
+  static const toml::table nothing;
+  const toml::table* table = node ? node->as_table() : &nothing;
+  if (!table) fail_at(*node, file.name, fmt::format("{0} must be a table: [{0}]", key));
+  if (!node && !has_figure(figures, key + "." + std::string(fields.front().key)))
+    throw InputError(fmt::format(
+        "{}: has no table [{}]; add it, or start from a shipped machine: base = \"h200-1\"",
+        file.name, key));
+  refuse_unknown_keys(*table, keys_of(fields), file.name, "[" + key + "]");
+  read_fields(*table, key + ".", fields, file, part, figures);
+}
+
+// A file is called as its id, so that the id finds it.
+void check_id(const toml::table& root, const std::string& id, const fs::path& path) {
+  const std::string stem = path.stem().string();
+  if (id == stem) return;
+  fail_at(*root.get("id"), path.string(),
+          fmt::format("the id is {} but the file is {}; write id = \"{}\" or rename the file", id,
+                      path.filename().string(), stem));
+}
+
+std::string required_text(const toml::table& root, std::string_view key, std::string_view example,
+                          const std::string& file) {
+  if (auto text = read_text(root, key, file)) return *text;
+  throw InputError(fmt::format("{}: has no {}; write {} = \"{}\"", file, key, key, example));
+}
+
+GpuSheet load_gpu_file(const fs::path& path) {
+  const toml::table root = read_toml(path);
+  const SourceFile file = source_file(root, path.string());
+  auto known = keys_of<Gpu>(kGpuFields);
+  known.insert(known.end(), {"id", "name", "source", "note"});
+  refuse_unknown_keys(root, known, file.name, "a GPU file");
+  GpuSheet sheet;
+  sheet.gpu.id = required_text(root, "id", path.stem().string(), file.name);
+  check_id(root, sheet.gpu.id, path);
+  sheet.gpu.name = required_text(root, "name", "NVIDIA H200 SXM", file.name);
+  read_fields<Gpu>(root, "gpu.", kGpuFields, file, sheet.gpu, sheet.figures);
+  return sheet;
+}
+
+// The GPU that a machine file names; a file name is meant from the machine file's folder.
+GpuSheet load_gpu(const toml::node& node, const fs::path& machine_file) {
+  const std::string id = node.value<std::string>().value_or("");
+  if (is_file_name(id)) return load_gpu_file(machine_file.parent_path() / id);
+  if (!holds(ids_in(gpu_folder()), id)) fail_at(node, machine_file.string(), unknown_gpu(id));
+  return load_gpu_file(gpu_folder() / (id + ".toml"));
+}
+
+void take_gpu(Machine& machine, GpuSheet sheet) {
+  machine.gpu = std::move(sheet.gpu);
+  std::erase_if(machine.figures,
+                [](const Figure& figure) { return figure.name.starts_with("gpu."); });
+  machine.figures.insert(machine.figures.begin(), sheet.figures.begin(), sheet.figures.end());
+}
+
+// `gpu = "h200"`, or a table that changes some of its numbers: `[gpu]` with `base = "h200"`, which
+// a file that inherits a GPU may leave out.
+void read_gpu(const toml::table& root, const fs::path& path, const SourceFile& file,
+              Machine& machine) {
+  const toml::node* node = root.get("gpu");
+  const bool inherits = !machine.gpu.id.empty();
+  if (!node && inherits) return;
+  if (!node) throw InputError(file.name + ": names no GPU; write gpu = \"h200\"");
+  if (node->is_string()) return take_gpu(machine, load_gpu(*node, path));
+  const toml::table* table = node->as_table();
+  if (!table) fail_at(*node, file.name, "gpu must be an id in quotes or a table: gpu = \"h200\"");
+  auto known = keys_of<Gpu>(kGpuFields);
+  known.emplace_back("base");
+  refuse_unknown_keys(*table, known, file.name, "[gpu]");
+  const auto base = read_text(*table, "base", file.name);
+  if (!base && !inherits)
+    fail_at(*node, file.name, "[gpu] does not say which GPU it changes; write base = \"h200\"");
+  if (base) take_gpu(machine, load_gpu(*table->get("base"), path));
+  read_fields<Gpu>(*table, "gpu.", kGpuFields, file, machine.gpu, machine.figures);
+}
+
+Machine load_machine_file(const fs::path& path, BaseChain chain);
+
+Machine load_base(const toml::node& node, const fs::path& path, const BaseChain& chain) {
+  const std::string base = node.value<std::string>().value_or("");
+  if (!is_file_name(base) && !holds(machine_ids(), base))
+    fail_at(node, path.string(), unknown_machine(base));
+  const fs::path target =
+      is_file_name(base) ? path.parent_path() / base : machine_folder() / (base + ".toml");
+  if (std::find(chain.begin(), chain.end(), resolved(target)) != chain.end())
+    fail_at(node, path.string(),
+            fmt::format("base = \"{}\" leads back to a file that starts from this one; let one of "
+                        "them start from a shipped machine",
+                        base));
+  return load_machine_file(target, chain);
+}
+
+Machine load_machine_file(const fs::path& path, BaseChain chain) {
+  const toml::table root = read_toml(path);
+  const SourceFile file = source_file(root, path.string());
+  auto known = keys_of<Machine>(kMachineFields);
+  known.insert(known.end(), {"id", "name", "base", "source", "note", "gpu", "pcie", "host"});
+  refuse_unknown_keys(root, known, file.name, "a machine file");
+  chain.push_back(resolved(path));
+
+  Machine machine;
+  const std::string stem = path.stem().string();
+  if (read_text(root, "base", file.name)) {
+    machine = load_base(*root.get("base"), path, chain);
+    machine.id = read_text(root, "id", file.name).value_or(stem);
+    machine.name = read_text(root, "name", file.name).value_or(machine.name + " (" + stem + ")");
+  } else {
+    machine.id = required_text(root, "id", stem, file.name);
+    machine.name = required_text(root, "name", "1 x H200, PCIe 5.0 x16", file.name);
+  }
+  check_id(root, machine.id, path);
+  read_gpu(root, path, file, machine);
+  read_fields<Machine>(root, "", kMachineFields, file, machine, machine.figures);
+  read_section<Pcie>(root, "pcie", kPcieFields, file, machine.pcie, machine.figures);
+  read_section<Host>(root, "host", kHostFields, file, machine.host, machine.figures);
+  return machine;
+}
+
+}  // namespace
+
+Machine load_machine(const std::string& id_or_file) {
+  if (is_file_name(id_or_file)) return load_machine_file(id_or_file, {});
+  if (!holds(machine_ids(), id_or_file)) throw InputError(unknown_machine(id_or_file));
+  return load_machine_file(machine_folder() / (id_or_file + ".toml"), {});
+}
+
+std::vector<std::string> machine_ids() {
+  return ids_in(machine_folder());
+}
+
+void check_machine_file(const fs::path& path) {
+  load_machine_file(path, {});
+}
+
+void check_gpu_file(const fs::path& path) {
+  load_gpu_file(path);
+}
+
+}  // namespace trainscope::machine

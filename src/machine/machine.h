@@ -1,0 +1,98 @@
+// A machine: what a program runs on, as data. Read from assets/machines and assets/gpus, where
+// every number carries its provenance.
+//
+// Units stand in the names: _per_s is bytes or operations a second, _ns nanoseconds, _bytes bytes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace trainscope::machine {
+
+enum class Provenance { kDatasheet, kMeasured, kFitted };
+std::string name_of(Provenance provenance);
+
+// One number of a machine file as a person reads it: for the data sheet and `machines --json`.
+struct Figure {
+  std::string name;  // "gpu.memory_bandwidth"
+  double value = 0;  // in `unit`
+  std::string unit;  // as written in the file: "GB/s"
+  Provenance provenance = Provenance::kDatasheet;
+  std::string note;  // where it comes from
+};
+
+struct Gpu {
+  std::string id;                 // "h200"
+  std::string name;               // "NVIDIA H200 SXM"
+  double compute_capability = 0;  // 9.0
+  int sm_count = 0;
+  int threads_per_sm = 0;
+  int blocks_per_sm = 0;
+  int registers_per_sm = 0;
+  std::int64_t shared_bytes_per_sm = 0;
+  std::int64_t l2_bytes = 0;
+  double boost_clock_hz = 0;
+  double fp32_flops_per_s = 0;  // peak, outside the tensor cores
+  double tf32_flops_per_s = 0;  // peak, dense; 0: the GPU has no such unit
+  double fp16_flops_per_s = 0;  // peak, dense, FP32 accumulation
+  std::int64_t memory_bytes = 0;
+  double memory_bytes_per_s = 0;  // peak
+  double gemm_efficiency = 0;     // achievable share of an arithmetic peak, 0..1
+  double memory_efficiency = 0;   // achievable share of the memory peak, 0..1
+  int copy_engines = 0;           // 1: both directions share one
+  Nanos kernel_floor_ns = 0;      // the shortest kernel
+  Nanos kernel_gap_ns = 0;        // between two kernels back to back on a stream
+};
+
+// The PCIe link of one GPU; both directions at once are two links of these rates.
+struct Pcie {
+  int generation = 0;
+  int lanes = 0;
+  double h2d_bytes_per_s = 0;  // of large pinned copies
+  double d2h_bytes_per_s = 0;
+  Nanos h2d_latency_ns = 0;  // of one copy on its engine, before its first byte
+  Nanos d2h_latency_ns = 0;
+};
+
+struct Host {
+  int cores = 0;
+  double memory_bytes_per_s = 0;         // of all threads together
+  double memcpy_bytes_per_s = 0;         // one thread, bytes copied (not read plus written)
+  std::int64_t staging_chunk_bytes = 0;  // the driver copies pageable memory in chunks of this
+  int staging_buffers = 0;               // chunks in flight
+  Nanos launch_call_ns = 0;              // cudaLaunchKernel, on the host
+  Nanos copy_call_ns = 0;                // cudaMemcpyAsync, without staging
+  Nanos event_call_ns = 0;               // cudaEventRecord, cudaStreamWaitEvent
+  Nanos sync_call_ns = 0;                // a synchronisation that need not wait
+  Nanos launch_latency_ns = 0;           // from the end of a launch call to the kernel, GPU idle
+  Nanos wake_ns = 0;               // from the end of device work to the return of a waiting call
+  Nanos eager_operator_ns = 0;     // a PyTorch operator's own host time, its launch excluded
+  Nanos compiled_operator_ns = 0;  // the same under torch.compile
+};
+
+struct Machine {
+  std::string id;    // "h200-1"
+  std::string name;  // "1 x H200, PCIe 5.0 x16"
+  Gpu gpu;
+  int gpu_count = 1;
+  Pcie pcie;
+  Host host;
+  std::vector<Figure> figures;  // every number above with its provenance, in file order
+};
+
+// The machine of that id (assets/machines/ID.toml), or of a file (a path that ends in .toml).
+// Throws InputError naming file, line, column and the nearest right name.
+Machine load_machine(const std::string& id_or_file);
+
+// The ids of all shipped machines, sorted.
+std::vector<std::string> machine_ids();
+
+// Checks one machine or GPU file; throws InputError like load_machine.
+void check_machine_file(const std::filesystem::path& path);
+void check_gpu_file(const std::filesystem::path& path);
+
+}  // namespace trainscope::machine

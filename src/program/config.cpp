@@ -1,0 +1,56 @@
+#include "program/config.h"
+
+#include <cassert>
+
+#include "base/error.h"
+
+namespace trainscope::program {
+
+void Config::set(std::string_view name, const Value& value) {
+  const Knob& knob = find_knob(name);
+  values_[knob.name] = checked(knob, value);
+}
+
+void Config::set_text(std::string_view assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    throw InputError("\"" + std::string(assignment) +
+                     "\" sets nothing; write knob=value, as in copy.bytes=67108864");
+  const Knob& knob = find_knob(assignment.substr(0, equals));
+  values_[knob.name] = parse_value(knob, assignment.substr(equals + 1));
+}
+
+const Value& Config::value(std::string_view name) const {
+  if (const auto found = values_.find(name); found != values_.end()) return found->second;
+  return find_knob(name).initial;
+}
+
+bool Config::flag(std::string_view name) const {
+  return std::get<bool>(value(name));
+}
+std::int64_t Config::whole(std::string_view name) const {
+  return std::get<std::int64_t>(value(name));
+}
+double Config::number(std::string_view name) const {
+  return std::get<double>(value(name));
+}
+const std::string& Config::word(std::string_view name) const {
+  return std::get<std::string>(value(name));
+}
+
+bool Config::is_set(std::string_view name) const {
+  return values_.find(name) != values_.end();
+}
+
+void Config::override_with(const Config& over) {
+  for (const auto& [name, value] : over.values_) values_[name] = value;
+}
+
+std::vector<std::string> differing_knobs(const Config& a, const Config& b) {
+  std::vector<std::string> names;
+  for (const Knob& knob : knobs())
+    if (a.value(knob.name) != b.value(knob.name)) names.push_back(knob.name);
+  return names;
+}
+
+}  // namespace trainscope::program

@@ -1,0 +1,406 @@
+#include "program/knob_table.h"
+
+#include <utility>
+
+namespace trainscope::program {
+namespace {
+
+constexpr double kLargestCopy = 0x1p40;  // 1 TiB: more than any device or host here holds
+constexpr double kMostSteps = 100'000;
+
+using Table = std::vector<Knob>;
+
+Row flag(std::string name, bool initial) {
+  return Row(std::move(name), KnobType::kBool, initial);
+}
+Row whole(std::string name, std::int64_t initial, double least, double most) {
+  return Row(std::move(name), KnobType::kInteger, initial).range(least, most).unit("1");
+}
+Row size(std::string name, std::int64_t initial, double least, double most) {
+  return Row(std::move(name), KnobType::kBytes, initial).range(least, most).unit("B");
+}
+Row number(std::string name, double initial, double least, double most) {
+  return Row(std::move(name), KnobType::kNumber, initial).range(least, most).unit("1");
+}
+Row choice(std::string name, std::string initial) {
+  return Row(std::move(name), KnobType::kChoice, std::move(initial));
+}
+Row text(std::string name, std::string initial, KnobType type = KnobType::kText) {
+  return Row(std::move(name), type, std::move(initial));
+}
+
+void add_copy_knobs(Table& t) {
+  size("copy.bytes", 64 << 20, 1, kLargestCopy).help("bytes of one copy").into(t);
+  choice("copy.direction", "h2d")
+      .choices({"h2d", "d2h", "d2d"})
+      .help("host to device, device to host, or within the device")
+      .into(t);
+  choice("copy.memory", "pageable")
+      .choices({"pinned", "pageable"})
+      .pytorch("pin_memory")
+      .help("the kind of host memory: page-locked, or ordinary")
+      .into(t);
+  whole("copy.count", 1, 1, kMostSteps).help("copies, one after another on one stream").into(t);
+}
+
+void add_gemm_and_kernel_knobs(Table& t) {
+  for (const char* name : {"gemm.m", "gemm.n", "gemm.k"})
+    whole(name, 4096, 1, 1 << 20).help("a side of the matrix product").later().into(t);
+  choice("gemm.type", "fp16")
+      .choices({"fp32", "tf32", "fp16", "bf16"})
+      .help("element type of the product")
+      .later()
+      .into(t);
+  whole("kernel.grid", 1024, 1, 1 << 30).help("blocks of the grid").later().into(t);
+  whole("kernel.block", 256, 1, 1024).help("threads of a block").later().into(t);
+  whole("kernel.registers", 32, 16, 255).help("registers a thread").later().into(t);
+  size("kernel.shared_bytes", 0, 0, 227 << 10).help("shared memory a block").later().into(t);
+  number("kernel.flops_per_thread", 1000, 0, 1e12).help("arithmetic a thread").later().into(t);
+  number("kernel.bytes_per_thread", 16, 0, 1e9).help("memory traffic a thread").later().into(t);
+  whole("kernel.count", 1, 1, 10000).help("kernels launched").later().into(t);
+  whole("kernel.streams", 1, 1, 128).help("streams they are spread over").later().into(t);
+  whole("kernel.ilp", 1, 1, 16).help("independent instructions in flight a thread").later().into(t);
+  choice("kernel.type", "fp32")
+      .choices({"fp32", "fp16", "bf16", "fp64"})
+      .help("type of the arithmetic")
+      .later()
+      .into(t);
+}
+
+void add_launch_and_collective_knobs(Table& t) {
+  whole("launch.count", 20, 1, kMostSteps).help("kernels launched in a row").later().into(t);
+  number("launch.kernel_ns", 2900, 1, 1e9).unit("ns").help("length of each kernel").later().into(t);
+  flag("launch.graph", false).pytorch("CUDAGraph").help("launch them as one graph").later().into(t);
+  flag("launch.sync_each", false).help("synchronise after each kernel").later().into(t);
+  choice("collective.op", "all_reduce")
+      .choices({"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"})
+      .help("the collective")
+      .later()
+      .into(t);
+  size("collective.bytes", 25 << 20, 1, kLargestCopy).help("bytes a rank").later().into(t);
+  whole("collective.ranks", 2, 1, 1024).help("ranks that take part").later().into(t);
+  whole("collective.count", 1, 1, 10000).help("collectives in a row").later().into(t);
+  choice("collective.algorithm", "auto")
+      .choices({"auto", "ring", "tree", "nvls"})
+      .help("NCCL's algorithm")
+      .later()
+      .into(t);
+  choice("collective.protocol", "auto")
+      .choices({"auto", "ll", "ll128", "simple"})
+      .help("NCCL's protocol")
+      .later()
+      .into(t);
+  whole("collective.channels", 0, 0, 64).help("NCCL's channels; 0: its choice").later().into(t);
+  flag("collective.p2p", true).help("GPUs reach each other directly").later().into(t);
+}
+
+void add_model_knobs(Table& t) {
+  choice("model.name", "mlp")
+      .choices({"mlp", "cnn", "gpt-mini", "resnet18", "resnet50", "resnet101", "resnext50",
+                "resnext101", "bert-large", "gpt2", "gpt2-large", "gpt3-xl", "opt-1.3b"},
+               {"mlp"})
+      .help("the model; mlp is the 784-128-10 classifier of a classroom MNIST loop")
+      .into(t);
+  whole("model.hidden", 128, 1, 65536).help("width of the mlp's hidden layer").into(t);
+  whole("model.seq_len", 128, 1, 1 << 20).help("tokens of a sequence").later().into(t);
+  choice("model.dtype", "fp32")
+      .choices({"fp32", "fp16", "bf16"}, {"fp32"})
+      .pytorch("model.to(dtype)")
+      .help("type of the weights")
+      .into(t);
+  choice("memory_format", "contiguous")
+      .choices({"contiguous", "channels_last"}, {"contiguous"})
+      .pytorch("memory_format")
+      .help("layout of images")
+      .into(t);
+  choice("attention.kernel", "math")
+      .choices({"math", "flash"}, {"math"})
+      .pytorch("sdpa_kernel")
+      .help("how attention is computed")
+      .into(t);
+  choice("data.name", "mnist")
+      .choices({"mnist", "digits", "spirals", "text", "cifar10"}, {"mnist"})
+      .help("the data set: its shapes")
+      .into(t);
+  choice("data.location", "host")
+      .choices({"host", "device"}, {"host"})
+      .help("where the data set lies")
+      .into(t);
+  whole("batch_size", 64, 1, 1 << 22)
+      .pytorch("batch_size")
+      .help("samples a step (a rank with DDP, in all with DataParallel)")
+      .into(t);
+}
+
+void add_precision_knobs(Table& t) {
+  choice("precision", "fp32")
+      .choices({"fp32", "tf32", "fp16", "bf16"}, {"fp32"})
+      .help("short for autocast.dtype and matmul.allow_tf32")
+      .into(t);
+  choice("autocast.dtype", "none")
+      .choices({"none", "fp16", "bf16"}, {"none"})
+      .pytorch("autocast(dtype)")
+      .help("type that eligible operations run in")
+      .into(t);
+  flag("matmul.allow_tf32", false)
+      .pytorch("torch.backends.cuda.matmul.allow_tf32")
+      .help("matrix products on TF32 tensor cores")
+      .later()
+      .into(t);
+  flag("cudnn.allow_tf32", true)
+      .pytorch("torch.backends.cudnn.allow_tf32")
+      .help("convolutions on TF32 tensor cores")
+      .later()
+      .into(t);
+  flag("cudnn.benchmark", false)
+      .pytorch("torch.backends.cudnn.benchmark")
+      .help("try convolution algorithms for each new shape")
+      .later()
+      .into(t);
+  flag("scaler.enabled", false).pytorch("GradScaler").help("scale the loss").later().into(t);
+  number("scaler.init_scale", 65536, 1e-30, 1e30)
+      .pytorch("init_scale")
+      .help("the first loss scale")
+      .later()
+      .into(t);
+  number("scaler.growth_factor", 2, 1, 1e6)
+      .pytorch("growth_factor")
+      .help("by how much the scale grows")
+      .later()
+      .into(t);
+  number("scaler.backoff_factor", 0.5, 1e-6, 1)
+      .pytorch("backoff_factor")
+      .help("by how much it shrinks after an infinity")
+      .later()
+      .into(t);
+  whole("scaler.growth_interval", 2000, 1, 1e9)
+      .pytorch("growth_interval")
+      .help("clean steps before it grows")
+      .later()
+      .into(t);
+  text("scaler.inject_inf_at", "", KnobType::kList)
+      .help("steps whose gradients overflow, counted from 0")
+      .later()
+      .into(t);
+}
+
+void add_optimizer_and_loop_knobs(Table& t) {
+  choice("optimizer.name", "sgd")
+      .choices({"sgd", "adam", "adamw"}, {"sgd"})
+      .pytorch("torch.optim")
+      .help("the optimizer")
+      .into(t);
+  number("optimizer.lr", 0.01, 0, 1e6).pytorch("lr").help("learning rate").into(t);
+  number("optimizer.momentum", 0, 0, 1).pytorch("momentum").help("momentum of SGD").later().into(t);
+  number("optimizer.weight_decay", 0, 0, 1e3)
+      .pytorch("weight_decay")
+      .help("weight decay")
+      .later()
+      .into(t);
+  choice("optimizer.impl", "foreach")
+      .choices({"foreach", "fused"}, {"foreach"})
+      .pytorch("foreach=, fused=")
+      .help("how the update is launched")
+      .into(t);
+  flag("zero_grad.set_to_none", true)
+      .pytorch("set_to_none")
+      .help("drop gradients instead of filling them with zeros")
+      .later()
+      .into(t);
+  choice("zero_grad.when", "before_backward")
+      .choices({"before_forward", "before_backward"}, {"before_backward"})
+      .help("where the loop calls zero_grad")
+      .into(t);
+  number("clip_grad_norm", 0, 0, 1e9)
+      .pytorch("clip_grad_norm_")
+      .help("largest norm of the gradients; 0: no clipping")
+      .later()
+      .into(t);
+  whole("accumulate_steps", 1, 1, 1024).help("batches before each update").later().into(t);
+  flag("checkpoint.enabled", false)
+      .pytorch("torch.utils.checkpoint")
+      .help("recompute activations in backward")
+      .later()
+      .into(t);
+  flag("compile.fuse", false).pytorch("torch.compile").help("fused kernels").later().into(t);
+  flag("compile.cuda_graph", false)
+      .pytorch("mode=\"reduce-overhead\"")
+      .help("replay the step as a CUDA graph")
+      .later()
+      .into(t);
+  whole("loop.item_every", 0, 0, 1e6)
+      .pytorch("loss.item()")
+      .help("read the loss each so many steps; 0: never")
+      .later()
+      .into(t);
+  flag("loop.sync_timing", false)
+      .pytorch("torch.cuda.synchronize()")
+      .help("synchronise at the end of each step")
+      .into(t);
+}
+
+void add_loader_knobs(Table& t) {
+  whole("loader.num_workers", 0, 0, 256)
+      .pytorch("num_workers")
+      .help("loader processes; 0: the training thread loads")
+      .into(t);
+  whole("loader.prefetch_factor", 2, 1, 1024)
+      .pytorch("prefetch_factor")
+      .help("batches each worker may have outstanding")
+      .into(t);
+  flag("loader.pin_memory", false)
+      .pytorch("pin_memory")
+      .help("the loader puts batches into page-locked memory")
+      .into(t);
+  number("loader.sample_ms", 0.001, 0, 1e6)
+      .unit("ms")
+      .help("a worker's time to load and transform one sample")
+      .into(t);
+  flag("loader.persistent_workers", false)
+      .pytorch("persistent_workers")
+      .help("keep the workers between epochs")
+      .later()
+      .into(t);
+  flag("loader.shuffle", false).pytorch("shuffle").help("a new order each epoch").later().into(t);
+  flag("loader.drop_last", false)
+      .pytorch("drop_last")
+      .help("drop a short last batch")
+      .later()
+      .into(t);
+}
+
+}  // namespace
+
+Row::Row(std::string name, KnobType type, Value initial) {
+  knob_.name = std::move(name);
+  knob_.type = type;
+  knob_.initial = std::move(initial);
+}
+Row& Row::range(double least, double most) {
+  knob_.least = least;
+  knob_.most = most;
+  return *this;
+}
+Row& Row::unit(std::string unit) {
+  knob_.unit = std::move(unit);
+  return *this;
+}
+Row& Row::choices(std::vector<std::string> all, std::vector<std::string> built) {
+  knob_.choices = std::move(all);
+  knob_.built_choices = std::move(built);
+  return *this;
+}
+Row& Row::pytorch(std::string spelling) {
+  knob_.pytorch = std::move(spelling);
+  return *this;
+}
+Row& Row::help(std::string line) {
+  knob_.help = std::move(line);
+  return *this;
+}
+Row& Row::later() {
+  knob_.built = false;
+  return *this;
+}
+
+void add_run_knobs(Table& t) {
+  choice("workload", "train")
+      .choices({"train", "copy", "gemm", "kernel", "collective", "launch"}, {"train", "copy"})
+      .help("what the program does")
+      .into(t);
+  text("machine", "h200-1").help("a machine's id, or a file that describes one").into(t);
+  choice("device", "cuda").choices({"cpu", "cuda"}, {"cuda"}).help("where the model runs").into(t);
+  choice("host.profile", "pytorch-eager")
+      .choices({"pytorch-eager", "pytorch-compiled", "native"})
+      .help("host time of an operator: eager PyTorch, torch.compile, or plain CUDA calls")
+      .into(t);
+  whole("host.cores", 0, 0, 4096).help("host cores; 0: the machine's").later().into(t);
+  number("power_limit", 0, 0, 2000).unit("W").help("GPU power limit; 0: none").later().into(t);
+  whole("pcie.lanes", 0, 0, 16).help("PCIe lanes; 0: the machine's").later().into(t);
+  choice("nvlink", "on").choices({"on", "off"}, {"on"}).help("NVLink between GPUs").into(t);
+  choice("stream.kind", "legacy")
+      .choices({"legacy", "blocking", "non_blocking"}, {"legacy"})
+      .help("kind of the stream that work runs on")
+      .into(t);
+  whole("steps", 10, 1, kMostSteps).help("training steps").into(t);
+  whole("seed", 0, 0, 9e15)
+      .pytorch("torch.manual_seed")
+      .help("seed of every random number")
+      .into(t);
+}
+
+void add_microbench_knobs(Table& t) {
+  add_copy_knobs(t);
+  add_gemm_and_kernel_knobs(t);
+  add_launch_and_collective_knobs(t);
+}
+
+void add_training_knobs(Table& t) {
+  add_model_knobs(t);
+  add_precision_knobs(t);
+  add_optimizer_and_loop_knobs(t);
+}
+
+void add_input_knobs(Table& t) {
+  add_loader_knobs(t);
+  flag("transfer.non_blocking", false)
+      .pytorch("non_blocking")
+      .help("the copy call need not hold the host until the copy is done")
+      .into(t);
+  whole("transfer.streams", 1, 1, 2)
+      .pytorch("torch.cuda.Stream()")
+      .help("1: copies run on the compute stream; 2: on a stream of their own")
+      .into(t);
+  flag("transfer.pin_in_loop", false)
+      .pytorch("x.pin_memory().to(device)")
+      .help("pin each batch in the training loop")
+      .later()
+      .into(t);
+  flag("transfer.prefetch", false)
+      .help("start the next batch's copy before this step's kernels")
+      .later()
+      .into(t);
+  flag("transfer.record_stream", true)
+      .pytorch("record_stream")
+      .help("tell the allocator that another stream uses the batch")
+      .later()
+      .into(t);
+  flag("sampler.set_epoch", true).pytorch("set_epoch").help("reshuffle each epoch").later().into(t);
+}
+
+void add_parallel_knobs(Table& t) {
+  choice("parallel.strategy", "none")
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none"})
+      .help("how the GPUs share the work")
+      .into(t);
+  whole("parallel.world_size", 1, 1, 1024)
+      .pytorch("world_size")
+      .help("ranks, or GPUs of DataParallel")
+      .later()
+      .into(t);
+  number("ddp.bucket_cap_mb", 25, 0.001, 1e5)
+      .pytorch("bucket_cap_mb")
+      .unit("MiB")
+      .help("size at which a gradient bucket closes")
+      .later()
+      .into(t);
+  for (const auto& [name, spelling] :
+       {std::pair{"ddp.gradient_as_bucket_view", "gradient_as_bucket_view"},
+        std::pair{"ddp.find_unused_parameters", "find_unused_parameters"},
+        std::pair{"ddp.static_graph", "static_graph"}, std::pair{"ddp.no_sync", "no_sync()"}})
+    flag(name, false)
+        .pytorch(spelling)
+        .help("DistributedDataParallel's " + std::string(spelling))
+        .later()
+        .into(t);
+  flag("ddp.broadcast_buffers", true)
+      .pytorch("broadcast_buffers")
+      .help("DistributedDataParallel's broadcast_buffers")
+      .later()
+      .into(t);
+  whole("straggler.rank", -1, -1, 1023).help("the slow rank; -1: none").later().into(t);
+  number("straggler.factor", 1, 1, 100).help("how much slower it is").later().into(t);
+  flag("uneven_batches", false).help("the last rank has fewer batches").later().into(t);
+}
+
+}  // namespace trainscope::program

@@ -1,0 +1,187 @@
+// A program: what a training job does, as data. Built from a config, carried out by an executor,
+// and never aware of which one.
+//
+// Every host thread has its own list of commands, carried out in order. Ids are indices into the
+// program's own tables. Sizes are bytes, durations nanoseconds of host time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+#include "program/listing.h"
+
+namespace trainscope::program {
+
+using Index = std::uint32_t;
+inline constexpr Index kNoIndex = UINT32_MAX;
+
+enum class MemoryKind : std::uint8_t { kDevice, kPinned, kPageable };
+enum class Role : std::uint8_t {
+  kParameter,
+  kGradient,
+  kOptimizerState,
+  kActivation,
+  kBatch,
+  kWorkspace
+};
+
+struct Buffer {
+  std::string name;
+  std::int64_t bytes = 0;
+  MemoryKind kind = MemoryKind::kDevice;
+  Role role = Role::kWorkspace;
+};
+
+enum class StreamKind : std::uint8_t { kLegacyDefault, kBlocking, kNonBlocking };
+
+struct Stream {
+  std::string name;  // "stream 7"
+  int number = 7;    // as PyTorch's profiler numbers it; above 0
+  StreamKind kind = StreamKind::kLegacyDefault;
+  int priority = 0;
+  int device = 0;
+};
+
+// A bounded first-in-first-out queue of whole numbers between host threads.
+struct Queue {
+  std::string name;
+  std::int64_t capacity = 0;
+};
+
+enum class ElementType : std::uint8_t { kFp32, kTf32, kFp16, kBf16 };
+enum class OperationKind : std::uint8_t {
+  kGemm,
+  kElementwise,
+  kReduction,
+  kSoftmaxLoss,
+  kOptimizer,
+  kOpaque
+};
+
+// What a kernel computes. Shapes in elements; flops and bytes follow from them and are kept, so
+// that an executor without a model of its own can use them.
+struct Operation {
+  std::string kernel;     // the kernel's name: "sgemm 64x128"
+  std::string framework;  // the operator that launches it: "aten::addmm"
+  OperationKind kind = OperationKind::kElementwise;
+  ElementType type = ElementType::kFp32;
+  std::int64_t m = 0, n = 0, k = 0;  // GEMM: C[m,n] += A[m,k] B[k,n]; else m elements
+  double flops = 0;
+  double bytes = 0;           // read and written in device memory
+  std::int64_t blocks = 1;    // of the grid
+  int threads = 256;          // of a block
+  Nanos opaque_duration = 0;  // kOpaque only
+};
+
+enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
+
+// ---- Commands ----------------------------------------------------------------------------------
+
+// Host work of a fixed length on one core.
+struct HostWork {
+  Nanos duration = 0;
+  bool loads_data = false;  // a batch of the data set
+};
+// A call into the framework that launches nothing (zero_grad, next): it costs one operator of the
+// host profile.
+struct FrameworkCall {};
+// A copy within host memory by this thread, at the machine's memcpy rate.
+struct HostCopy {
+  std::int64_t bytes = 0;
+};
+// Launches an operation. The executor adds the host profile's cost of the operator and the call.
+struct Launch {
+  Index operation = 0;
+  Index stream = 0;
+};
+// cudaMemcpyAsync, issued by an operator (aten::copy_) of the framework.
+struct Copy {
+  Index from = 0;  // buffers
+  Index to = 0;
+  std::int64_t bytes = 0;
+  Index stream = 0;
+};
+struct RecordEvent {
+  Index event = 0;
+  Index stream = 0;
+};
+struct StreamWait {
+  Index stream = 0;
+  Index event = 0;
+};
+struct StreamSync {
+  Index stream = 0;
+};
+struct DeviceSync {};
+struct EventSync {
+  Index event = 0;
+};
+// Puts a number into a queue; waits while it is full. kFromPop: the number this thread took last.
+struct Push {
+  static constexpr std::int64_t kFromPop = -1;
+  Index queue = 0;
+  std::int64_t item = kFromPop;
+};
+// Takes the oldest number out of a queue; waits while it is empty.
+struct Pop {
+  Index queue = 0;
+};
+// Takes one particular number out of a queue; waits until it is there (a loader re-orders so).
+struct Take {
+  Index queue = 0;
+  std::int64_t item = 0;
+};
+// Marks nest per thread.
+struct BeginMark {};
+struct EndMark {};
+
+using Action =
+    std::variant<HostWork, FrameworkCall, HostCopy, Launch, Copy, RecordEvent, StreamWait,
+                 StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
+
+struct Command {
+  Action action;
+  Index name = kNoIndex;   // into Program::names: what the span is called
+  std::uint16_t line = 0;  // of the listing, from 1
+  Phase phase = Phase::kNone;
+};
+
+enum class ThreadRole : std::uint8_t { kMain, kLoaderWorker, kPinThread, kAutograd };
+
+struct Thread {
+  std::string name;  // "host main"
+  ThreadRole role = ThreadRole::kMain;
+  int rank = 0;
+  std::vector<Command> commands;
+};
+
+struct Program {
+  std::vector<Thread> threads;  // the first is the training process's main thread
+  std::vector<Stream> streams;
+  std::vector<Buffer> buffers;
+  std::vector<Queue> queues;
+  std::vector<Operation> operations;
+  std::vector<std::string> names;
+  Index events = 0;  // events are numbered 0 .. events-1
+  Listing listing;
+  int steps = 0;
+  int warmup_steps = 0;  // steps that metrics leave out
+  std::int64_t samples_per_step = 0;
+  bool timing_only = true;  // no numbers are computed
+
+  // The index of `name` in names, added when it is new.
+  Index intern(std::string_view name);
+
+ private:
+  std::unordered_map<std::string, Index> name_ids_;
+};
+
+// Checks every index and size of a program. Throws InputError naming the thread and command.
+void validate(const Program& program);
+
+}  // namespace trainscope::program

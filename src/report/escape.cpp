@@ -1,0 +1,108 @@
+#include "report/escape.h"
+
+#include <nlohmann/json.hpp>
+
+#include "trace/chrome_text.h"
+
+namespace trainscope::report {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (true) {
+    const std::size_t bad = trace::chrome::first_bad_utf8(text);
+    valid += text.substr(0, bad);
+    if (bad >= text.size()) return valid;
+    valid += kReplacement;
+    text.remove_prefix(bad + 1);
+  }
+}
+
+void append_html(std::string& html, char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  switch (letter) {
+    case '&':
+      html += "&amp;";
+      break;
+    case '<':
+      html += "&lt;";
+      break;
+    case '>':
+      html += "&gt;";
+      break;
+    case '"':
+      html += "&quot;";
+      break;
+    case '\'':
+      html += "&#39;";
+      break;
+    default:
+      if ((byte < 0x20 && letter != '\n' && letter != '\t') || byte == 0x7F)
+        html += kReplacement;
+      else
+        html += letter;
+  }
+}
+
+// Turns pairs of `mark` into <tag>…</tag>; a mark without its pair stays.
+std::string marked(std::string_view text, std::string_view mark, std::string_view tag) {
+  std::string html;
+  while (true) {
+    const std::size_t open = text.find(mark);
+    const std::size_t close =
+        open == text.npos ? text.npos : text.find(mark, open + mark.size() + 1);
+    if (close == text.npos) return html.append(text);
+    html.append(text.substr(0, open)).append("<").append(tag).append(">");
+    html.append(text.substr(open + mark.size(), close - open - mark.size()));
+    html.append("</").append(tag).append(">");
+    text.remove_prefix(close + mark.size());
+  }
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string html;
+  html.reserve(text.size());
+  for (const char letter : valid_utf8(text)) append_html(html, letter);
+  return html;
+}
+
+std::string html_prose(std::string_view text) {
+  // Code first: what stands in it is not marked any further.
+  std::string html;
+  const std::string escaped = html_text(text);
+  std::string_view rest = escaped;
+  while (true) {
+    const std::size_t open = rest.find('`');
+    const std::size_t close = open == rest.npos ? rest.npos : rest.find('`', open + 1);
+    const std::string_view prose = rest.substr(0, close == rest.npos ? rest.npos : open);
+    html += marked(marked(prose, "**", "strong"), "*", "em");
+    if (close == rest.npos) return html;
+    html.append("<code>").append(rest.substr(open + 1, close - open - 1)).append("</code>");
+    rest.remove_prefix(close + 1);
+  }
+}
+
+std::string json_text(std::string_view text) {
+  const std::string quoted = nlohmann::json(std::string(text))
+                                 .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(quoted.size());
+  for (const char letter : quoted) {
+    if (letter == '<')
+      safe += "\\u003c";
+    else if (letter == '>')
+      safe += "\\u003e";
+    else if (letter == '&')
+      safe += "\\u0026";
+    else
+      safe += letter;
+  }
+  return safe;
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,174 @@
+// The top of the page: badges, headline, times, facts, text, legend, footer.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/comparison.h"
+#include "report/escape.h"
+#include "report/sections.h"
+#include "report/words.h"
+
+namespace trainscope::report {
+namespace {
+
+std::string_view meaning_of(trace::OriginKind kind) {
+  switch (kind) {
+    case trace::OriginKind::kSimulated:
+      return "computed by Trainscope's model of this machine; no GPU took part";
+    case trace::OriginKind::kMeasured:
+      return "measured on this device";
+    case trace::OriginKind::kImported:
+      return "read from a trace file that another program wrote";
+  }
+  return "";
+}
+
+std::string badge_html(trace::OriginKind kind, const std::string& mark) {
+  return fmt::format("<span class=\"badge\" title=\"{}\">{}{}</span>", html_text(meaning_of(kind)),
+                     mark, trace::badge(kind));
+}
+
+// A fact that all runs share once, else a run each.
+using Fact = std::string (*)(const analysis::Run&);
+
+std::string fact_html(const char* term, const std::vector<RunView>& views, Fact fact) {
+  std::vector<std::string> values;
+  for (const RunView& view : views) values.push_back(fact(*view.run));
+  const bool none = std::all_of(values.begin(), values.end(), [](auto& v) { return v.empty(); });
+  if (none) return "";
+  const bool same = std::all_of(values.begin(), values.end(),
+                                [&](const std::string& value) { return value == values.front(); });
+  std::string html = fmt::format("<div><dt>{}</dt>", term);
+  if (same) return html + "<dd class=\"foreign\">" + html_text(values.front()) + "</dd></div>";
+  for (std::size_t i = 0; i < values.size(); ++i)
+    html += fmt::format("<dd class=\"foreign\">{} {}</dd>", side_mark(views, i),
+                        values[i].empty() ? "-" : html_text(values[i]));
+  return html + "</div>";
+}
+
+std::string machine_of(const analysis::Run& run) {
+  return run.trace->origin().kind == trace::OriginKind::kImported ? ""
+                                                                  : run.trace->origin().subject;
+}
+std::string file_of(const analysis::Run& run) {
+  return run.trace->origin().kind == trace::OriginKind::kImported ? run.trace->origin().subject
+                                                                  : "";
+}
+std::string host_of(const analysis::Run& run) {
+  return run.trace->origin().kind == trace::OriginKind::kSimulated ? run.trace->origin().detail
+                                                                   : "";
+}
+std::string recorder_of(const analysis::Run& run) {
+  return run.trace->origin().kind == trace::OriginKind::kSimulated ? ""
+                                                                   : run.trace->origin().detail;
+}
+std::string seed_of(const analysis::Run& run) {
+  return has_config(run) ? program::spell(run.config.value("seed")) : "";
+}
+
+std::string facts_html(const ReportInput& input, const std::vector<RunView>& views) {
+  std::string html = "<dl class=\"facts\">";
+  html += fact_html("machine", views, machine_of);
+  html += fact_html("file", views, file_of);
+  html += fact_html("host profile", views, host_of);
+  html += fact_html("recorded by", views, recorder_of);
+  html += fact_html("seed", views, seed_of);
+  if (!input.version.empty())
+    html += "<div><dt>Trainscope</dt><dd>" + html_text(input.version) + "</dd></div>";
+  return html + "</dl>";
+}
+
+std::string setting_of(const RunView& view, const std::string& name) {
+  return name + "=" + program::show(program::find_knob(name), view.run->config.value(name));
+}
+
+std::string figure_html(const std::vector<RunView>& views, std::size_t i) {
+  const RunView& view = views[i];
+  const analysis::MetricValue* time = main_time(*view.run);
+  std::string html = "<div class=\"figure\">" + side_mark(views, i);
+  html += fmt::format("<div><strong>{}</strong> <span class=\"muted\">{}</span>",
+                      time ? html_text(analysis::show(*time->metric, time->value)) : "no time",
+                      time ? html_text(time->metric->label) : "");
+  constexpr std::size_t kShown = 4;
+  for (std::size_t k = 0; k < std::min(view.differing.size(), kShown); ++k)
+    html += "<code>" + html_text(setting_of(view, view.differing[k])) + "</code>";
+  if (view.differing.size() > kShown)
+    html += fmt::format("<span class=\"muted\">and {} more under Config</span>",
+                        view.differing.size() - kShown);
+  return html + "</div></div>";
+}
+
+}  // namespace
+
+std::string side_mark(const std::vector<RunView>& views, std::size_t run) {
+  if (views.size() < 2) return "";
+  return fmt::format("<span class=\"side-mark{}\">{}</span>", run == 0 ? "" : " outlined",
+                     html_text(views[run].run->label));
+}
+
+std::string badges_html(const std::vector<RunView>& views) {
+  std::string html;
+  const auto kind = [&](std::size_t i) { return views[i].run->trace->origin().kind; };
+  bool same = true;
+  for (std::size_t i = 1; i < views.size(); ++i) same &= kind(i) == kind(0);
+  for (std::size_t i = 0; i < views.size(); ++i)
+    if (i == 0 || !same)
+      html += badge_html(kind(i), same ? "" : html_text(views[i].run->label) + " ");
+  return html;
+}
+
+std::string summary_html(const ReportInput& input, const std::vector<RunView>& views) {
+  std::string html = "<section class=\"panel summary\" aria-label=\"Summary\">\n<div>";
+  if (views.size() == 2) {
+    const std::string words = headline(*views[0].run, *views[1].run);
+    if (!words.empty()) html += "<p class=\"headline\">" + html_text(words) + "</p>";
+  }
+  html += "<div class=\"figures\">";
+  for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(views, i);
+  if (views.empty()) html += "<p class=\"muted\">This report has no runs.</p>";
+  html += "</div></div>\n<div>" + facts_html(input, views) + "</div>";
+  if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">";
+  for (const std::string& paragraph : input.paragraphs)
+    html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";
+  if (!input.paragraphs.empty()) html += "</div>";
+  return html + "\n</section>";
+}
+
+std::string legend_html(const std::vector<RunView>& views) {
+  std::array<bool, trace::kCategoryCount> used{};
+  bool idle = false;
+  for (const RunView& view : views) {
+    const auto& spans = view.run->trace->spans();
+    for (std::uint32_t i = 0; i < view.index.span_count; ++i)
+      used[static_cast<std::size_t>(spans[i].category)] = true;
+    idle |= !view.gaps.empty();
+  }
+  std::string html;
+  const auto item = [&](std::string_view name, const std::string& kind) {
+    html += fmt::format("<li><i class=\"swatch s-{}\"></i>{}</li>", kind, name);
+  };
+  for (std::size_t i = 0; i < trace::kCategoryCount; ++i) {
+    const std::string_view name = trace::name_of(static_cast<trace::Category>(i));
+    if (used[i]) item(name, slug(name));
+  }
+  if (idle) item("GPU idle", "idle");
+  return html.empty() ? "" : "<ul class=\"legend\" aria-label=\"Colours\">" + html + "</ul>";
+}
+
+std::string footer_html(const ReportInput& input, const std::vector<RunView>& views) {
+  std::string html = "<p>Written by Trainscope";
+  if (!input.version.empty()) html += " " + html_text(input.version);
+  html += ".";
+  std::vector<trace::OriginKind> said;
+  for (const RunView& view : views) {
+    const trace::OriginKind kind = view.run->trace->origin().kind;
+    if (std::find(said.begin(), said.end(), kind) != said.end()) continue;
+    said.push_back(kind);
+    html += fmt::format(" {}: {}.", trace::badge(kind), html_text(meaning_of(kind)));
+  }
+  return html + "</p>";
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,58 @@
+#include "report/html.h"
+
+#include <map>
+#include <string_view>
+
+#include "report/escape.h"
+#include "report/page.h"
+#include "report/page_data.h"
+#include "report/picture.h"
+#include "report/sections.h"
+
+namespace trainscope::report {
+namespace {
+
+using Parts = std::map<std::string, std::string, std::less<>>;
+
+// Puts parts where the template says {{name}}; what is put in is not looked at again.
+std::string filled(std::string_view page, const Parts& parts) {
+  std::string html;
+  while (true) {
+    const std::size_t open = page.find("{{");
+    const std::size_t close = open == page.npos ? page.npos : page.find("}}", open);
+    if (close == page.npos) return html.append(page);
+    html.append(page.substr(0, open));
+    html.append(parts.find(page.substr(open + 2, close - open - 2))->second);
+    page.remove_prefix(close + 2);
+  }
+}
+
+std::string axis_note(const std::vector<RunView>& views) {
+  return views.size() > 1 ? "one axis for all sides, each from its own start" : "";
+}
+
+}  // namespace
+
+std::string html_report(const ReportInput& input) {
+  const std::vector<RunView> views = view_runs(input.runs, input.page);
+  const std::string listing = listing_html(views);
+  Parts parts;
+  parts["title"] = html_text(input.title.empty() ? "Report" : input.title);
+  parts["style"] = page_style();
+  parts["script"] = page_script();
+  parts["badges"] = badges_html(views);
+  parts["summary"] = summary_html(input, views);
+  parts["timeline_row"] = listing.empty() ? "without-code" : "with-code";
+  parts["axis_note"] = axis_note(views);
+  parts["picture"] = picture_svg(views);
+  parts["legend"] = legend_html(views);
+  parts["listing"] = listing;
+  parts["compare"] = compare_html(input, views);
+  parts["config"] = config_html(views);
+  parts["notes"] = notes_html(input, views);
+  parts["footer"] = footer_html(input, views);
+  parts["data"] = page_data(views);
+  return filled(page_template(), parts);
+}
+
+}  // namespace trainscope::report

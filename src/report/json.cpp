@@ -1,0 +1,233 @@
+#include "report/json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "program/knobs.h"
+#include "report/comparison.h"
+
+namespace trainscope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string lower(std::string_view text) {
+  std::string word(text);
+  for (char& letter : word)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return word;
+}
+
+std::string origin_of(const analysis::Run& run) {
+  return lower(trace::badge(run.trace->origin().kind));
+}
+
+// A run that only its trace is left of.
+bool is_imported(const analysis::Run& run) {
+  return run.trace->origin().kind == trace::OriginKind::kImported;
+}
+
+Json json_of(const program::Value& value) {
+  return std::visit([](const auto& one) { return Json(one); }, value);
+}
+
+Json config_of(const analysis::Run& run) {
+  Json config = Json::object();
+  if (is_imported(run)) return config;
+  for (const program::Knob& knob : program::knobs()) {
+    const bool always = knob.name == "machine" || knob.name == "seed";
+    if (always || run.config.is_set(knob.name))
+      config[knob.name] = json_of(run.config.value(knob.name));
+  }
+  return config;
+}
+
+Json metrics_of(const analysis::Run& run) {
+  Json metrics = Json::object();
+  for (const analysis::MetricValue& one : run.metrics)
+    if (std::isfinite(one.value))
+      metrics[one.metric->name] = {{"value", one.value}, {"unit", one.metric->unit}};
+  return metrics;
+}
+
+Json drops_of(const analysis::Run& run) {
+  Json drops = Json::array();
+  const auto& dropped = run.trace->dropped();
+  for (std::uint32_t i = 0, n = dropped.size(); i < n; ++i)
+    drops.push_back({{"reason", dropped[i].reason},
+                     {"count", dropped[i].count},
+                     {"complete_event", dropped[i].complete_event}});
+  return drops;
+}
+
+Json run_of(const analysis::Run& run, bool says_origin) {
+  Json json = Json::object();
+  if (says_origin) json["origin"] = origin_of(run);
+  json["machine"] = run.machine ? run.machine->id : run.trace->origin().subject;
+  json["config"] = config_of(run);
+  json["metrics"] = metrics_of(run);
+  json["spans"] = run.trace->spans().size();
+  json["dropped"] = run.trace->dropped_events();
+  if (Json drops = drops_of(run); !drops.empty()) json["drops"] = std::move(drops);
+  return json;
+}
+
+bool same_origin(const std::vector<const analysis::Run*>& runs) {
+  for (const analysis::Run* run : runs)
+    if (run->trace->origin().kind != runs.front()->trace->origin().kind) return false;
+  return true;
+}
+
+Json runs_of(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
+             std::string_view executor) {
+  Json json = Json::object();
+  if (runs.empty()) return json;
+  const bool imported = is_imported(*runs.front());
+  json["origin"] = origin_of(*runs.front());
+  json["executor"] = imported ? "imported" : std::string(executor);
+  json["seed"] = imported ? Json(nullptr) : Json(seed);
+  json["runs"] = Json::object();
+  const bool says_origin = !same_origin(runs);
+  for (const analysis::Run* run : runs) json["runs"][run->label] = run_of(*run, says_origin);
+  return json;
+}
+
+Json ratios_of(const analysis::Run& a, const analysis::Run& b) {
+  Json ratios = Json::object();
+  for (const analysis::MetricValue& one : a.metrics) {
+    const auto other = analysis::value_of(b.metrics, one.metric->name);
+    if (!other || one.value == 0 || !std::isfinite(*other / one.value)) continue;
+    ratios[one.metric->name] = *other / one.value;
+  }
+  return ratios;
+}
+
+Json parts_of(const analysis::Run& a, const analysis::Run& b) {
+  Json parts = Json::array();
+  const Comparison comparison = compare_times(a, b);
+  for (const analysis::Change& change : comparison.changes)
+    parts.push_back({{"part", analysis::name_of(change.part)}, {"ns", change.nanos}});
+  return parts;
+}
+
+Json range_of(const program::Knob& knob) {
+  using program::KnobType;
+  const bool number = knob.type == KnobType::kInteger || knob.type == KnobType::kBytes ||
+                      knob.type == KnobType::kNumber;
+  if (!number) return nullptr;
+  return {{"min", knob.least}, {"max", knob.most}};
+}
+
+Json knob_of(const program::Knob& knob) {
+  Json json = {{"name", knob.name},
+               {"type", program::name_of(knob.type)},
+               {"default", json_of(knob.initial)},
+               {"unit", knob.unit}};
+  if (!knob.choices.empty()) {
+    json["choices"] = knob.choices;
+    json["built_choices"] = knob.built_choices;
+  }
+  if (Json range = range_of(knob); !range.is_null()) json["range"] = std::move(range);
+  json["pytorch"] = knob.pytorch;
+  json["help"] = knob.help;
+  json["built"] = knob.built;
+  return json;
+}
+
+Json machine_of(const machine::Machine& machine) {
+  Json figures = Json::array();
+  for (const machine::Figure& figure : machine.figures) {
+    if (!std::isfinite(figure.value)) continue;
+    figures.push_back({{"name", figure.name},
+                       {"value", figure.value},
+                       {"unit", figure.unit},
+                       {"source", machine::name_of(figure.provenance)},
+                       {"note", figure.note}});
+  }
+  return {{"id", machine.id},
+          {"name", machine.name},
+          {"gpu", machine.gpu.name},
+          {"gpu_count", machine.gpu_count},
+          {"figures", std::move(figures)}};
+}
+
+// {"key": [an object an entry]}.
+template <typename Entries, typename Make>
+std::string list_json(const char* key, const Entries& entries, const Make& make) {
+  Json list = Json::array();
+  for (const auto& entry : entries) list.push_back(make(entry));
+  return dumped({{key, std::move(list)}});
+}
+
+}  // namespace
+
+std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
+                     std::string_view executor) {
+  return dumped(runs_of(runs, seed, executor));
+}
+
+std::string compare_json(const analysis::Run& a, const analysis::Run& b, std::int64_t seed,
+                         std::string_view executor) {
+  Json json = runs_of({&a, &b}, seed, executor);
+  const Comparison comparison = compare_times(a, b);
+  json["ratios"] = ratios_of(a, b);
+  json["parts"] = parts_of(a, b);
+  json["parts_are"] = comparison.steps == Steps::kBoth ? "a step" : "the whole run";
+  return dumped(json);
+}
+
+std::string knobs_json() {
+  return list_json("knobs", program::knobs(), knob_of);
+}
+
+std::string metrics_json() {
+  return list_json("metrics", analysis::metrics(), [](const analysis::Metric& metric) {
+    return Json{{"name", metric.name},
+                {"unit", metric.unit},
+                {"label", metric.label},
+                {"help", metric.help},
+                {"share", metric.share},
+                {"less_is_better", metric.less_is_better},
+                {"built", static_cast<bool>(metric.compute)}};
+  });
+}
+
+std::string machines_json(const std::vector<machine::Machine>& machines) {
+  return list_json("machines", machines, machine_of);
+}
+
+std::string lessons_json(const std::vector<LessonEntry>& lessons) {
+  return list_json("lessons", lessons, [](const LessonEntry& one) {
+    return Json{{"id", one.id},
+                {"title", one.title},
+                {"topic", one.topic},
+                {"level", one.level},
+                {"minutes", one.minutes}};
+  });
+}
+
+std::string actions_json(const std::vector<ActionEntry>& actions) {
+  return list_json("actions", actions, [](const ActionEntry& one) {
+    return Json{
+        {"id", one.id}, {"label", one.label}, {"shortcut", one.shortcut}, {"help", one.help}};
+  });
+}
+
+std::string doctor_json(const std::vector<DoctorEntry>& entries) {
+  return list_json("doctor", entries, [](const DoctorEntry& one) {
+    return Json{{"what", one.what},
+                {"found", one.found},
+                {"detail", one.detail},
+                {"switches_off", one.switches_off}};
+  });
+}
+
+std::string check_json(std::size_t files, const std::vector<std::string>& findings) {
+  return dumped({{"checked", files}, {"findings", findings}});
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,85 @@
+// The listing of each run, beside the timelines.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "report/escape.h"
+#include "report/sections.h"
+
+namespace trainscope::report {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const Lines* lines_of(const RunView& view) {
+  const program::Program* program = view.run->program.get();
+  return program && !program->listing.lines.empty() ? &program->listing.lines : nullptr;
+}
+
+// Which lines of `a` are not in a longest common subsequence with `b`.
+std::vector<bool> lines_only_in(const Lines& a, const Lines& b) {
+  constexpr std::size_t kMost = 4'000'000;  // cells of the table
+  std::vector<bool> only(a.size(), false);
+  if (a.size() * b.size() > kMost) return only;
+  const std::size_t width = b.size() + 1;
+  std::vector<std::uint32_t> common((a.size() + 1) * width, 0);
+  for (std::size_t i = a.size(); i-- > 0;)
+    for (std::size_t j = b.size(); j-- > 0;)
+      common[i * width + j] =
+          a[i] == b[j] ? common[(i + 1) * width + j + 1] + 1
+                       : std::max(common[(i + 1) * width + j], common[i * width + j + 1]);
+  std::size_t i = 0, j = 0;
+  while (i < a.size()) {
+    if (j < b.size() && a[i] == b[j]) {
+      ++i, ++j;
+    } else if (j < b.size() && common[i * width + j + 1] >= common[(i + 1) * width + j]) {
+      ++j;
+    } else {
+      only[i++] = true;
+    }
+  }
+  return only;
+}
+
+std::string panel_html(const std::vector<RunView>& views, std::size_t run, const Lines& lines,
+                       const Lines* other, const std::string& runs) {
+  const std::vector<bool> only =
+      other ? lines_only_in(lines, *other) : std::vector<bool>(lines.size(), false);
+  std::string html =
+      fmt::format("<div class=\"listing\" id=\"listing-{}\" data-runs=\"{}\">\n", run, runs);
+  if (views.size() > 1)
+    html += fmt::format("<h3>{}</h3>\n", runs.size() > 1 ? "All sides" : side_mark(views, run));
+  html += "<ol>";
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    html += fmt::format("<li{0} data-line=\"{1}\"><code>{2}</code>{3}</li>\n",
+                        only[i] ? " class=\"differs\"" : "", i + 1, html_text(lines[i]),
+                        only[i] ? "<span class=\"hidden-text\"> (differs)</span>" : "");
+  return html + "</ol></div>\n";
+}
+
+}  // namespace
+
+std::string listing_html(const std::vector<RunView>& views) {
+  std::vector<std::size_t> with;
+  for (std::size_t i = 0; i < views.size(); ++i)
+    if (lines_of(views[i])) with.push_back(i);
+  if (with.empty()) return "";
+  const bool same = std::all_of(with.begin(), with.end(), [&](std::size_t i) {
+    return *lines_of(views[i]) == *lines_of(views[with.front()]);
+  });
+  std::string panels, all;
+  for (const std::size_t i : with) all += fmt::format("{}{}", all.empty() ? "" : " ", i);
+  for (std::size_t k = 0; k < with.size(); ++k) {
+    if (same && k > 0) break;
+    const Lines* other = with.size() == 2 && !same ? lines_of(views[with[1 - k]]) : nullptr;
+    panels += panel_html(views, with[k], *lines_of(views[with[k]]), other,
+                         same ? all : std::to_string(with[k]));
+  }
+  return "<section class=\"panel code\" aria-labelledby=\"code-title\">\n<div class=\"head\">"
+         "<h2 id=\"code-title\">Code</h2><div id=\"tabs\" class=\"tabs js\"></div></div>\n" +
+         panels + "</section>";
+}
+
+}  // namespace trainscope::report

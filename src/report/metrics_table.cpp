@@ -1,0 +1,209 @@
+// The metric table and the waterfall under the timelines.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/units.h"
+#include "report/comparison.h"
+#include "report/escape.h"
+#include "report/sections.h"
+#include "report/words.h"
+
+namespace trainscope::report {
+namespace {
+
+using analysis::Metric;
+
+struct MetricRow {
+  const Metric* metric = nullptr;
+  std::vector<std::optional<double>> values;  // by run; nothing where it does not apply
+};
+
+bool is_zero(const MetricRow& row) {
+  return std::all_of(row.values.begin(), row.values.end(),
+                     [](const auto& value) { return value && *value == 0; });
+}
+
+std::vector<MetricRow> rows_of(const ReportInput& input, const std::vector<RunView>& views) {
+  std::vector<MetricRow> rows;
+  for (const Metric& metric : analysis::metrics()) {
+    MetricRow row{&metric, {}};
+    bool any = false;
+    for (const RunView& view : views) {
+      auto value = analysis::value_of(view.run->metrics, metric.name);
+      if (value && !std::isfinite(*value)) value.reset();
+      any |= value.has_value();
+      row.values.push_back(value);
+    }
+    if (any) rows.push_back(std::move(row));
+  }
+  const auto place = [&](const MetricRow& row) {
+    return std::find(input.first_metrics.begin(), input.first_metrics.end(), row.metric->name) -
+           input.first_metrics.begin();
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  return rows;
+}
+
+std::string value_html(const Metric& metric, const std::optional<double>& value) {
+  if (!value) return "<td class=\"number none\" title=\"does not apply\">-</td>";
+  return "<td class=\"number\">" + html_text(analysis::show(metric, *value)) + "</td>";
+}
+
+std::string ratio_html(const MetricRow& row) {
+  const auto &a = row.values[0], &b = row.values[1];
+  if (!a || !b || *a == 0) return "<td class=\"number none\">-</td>";
+  return fmt::format("<td class=\"number muted\">{:.2f}</td>", *b / *a);
+}
+
+// A solid, B outlined; as long as the larger.
+std::string bars_html(const MetricRow& row) {
+  double most = 0;
+  for (const auto& value : row.values) most = std::max(most, value ? std::abs(*value) : 0.0);
+  std::string html = "<td class=\"bars\" aria-hidden=\"true\">";
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    const double share = row.values[i] && most > 0 ? std::abs(*row.values[i]) / most : 0;
+    html += fmt::format("<i class=\"{}\" style=\"width:{:.2f}%\"></i>", i == 0 ? "solid" : "open",
+                        100 * share);
+  }
+  return html + "</td>";
+}
+
+std::string table_head(const std::vector<RunView>& views) {
+  std::string html = "<thead><tr><th scope=\"col\">metric</th>";
+  for (const RunView& view : views)
+    html += "<th scope=\"col\" class=\"number\">" +
+            (views.size() > 1 ? html_text(view.run->label) : std::string("value")) + "</th>";
+  if (views.size() == 2)
+    html += fmt::format(
+        "<th scope=\"col\" class=\"number\">{} / {}</th>"
+        "<td class=\"bars\"></td>",
+        html_text(views[1].run->label), html_text(views[0].run->label));
+  return html + "</tr></thead>";
+}
+
+std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<RunView>& views) {
+  std::string html = "<table class=\"metrics\">" + table_head(views) + "<tbody>\n";
+  std::string zeros;
+  for (const MetricRow& row : rows) {
+    if (is_zero(row)) {
+      zeros += (zeros.empty() ? "" : " \u00B7 ") + html_text(row.metric->label);
+      continue;
+    }
+    html += fmt::format("<tr><th scope=\"row\" title=\"{}\">{}</th>", html_text(row.metric->help),
+                        html_text(row.metric->label));
+    for (const auto& value : row.values) html += value_html(*row.metric, value);
+    if (views.size() == 2) html += ratio_html(row) + bars_html(row);
+    html += "</tr>\n";
+  }
+  html += "</tbody></table>";
+  if (!zeros.empty()) html += "<p class=\"muted small\">Zero throughout: " + zeros + "</p>";
+  return html;
+}
+
+// ---- The waterfall
+// -------------------------------------------------------------------------------
+
+struct Step {
+  std::string name;
+  std::string value;
+  std::string kind;  // of the bar: a class of the style sheet
+  double from = 0;
+  double to = 0;
+};
+
+std::string step_html(const Step& step, double scale) {
+  const double left = 100 * std::min(step.from, step.to) / scale;
+  const double width = 100 * std::abs(step.to - step.from) / scale;
+  return fmt::format(
+      "<li><span class=\"name\">{}</span><span class=\"track\" aria-hidden=\"true\">"
+      "<i class=\"{}\" style=\"left:{:.3f}%;width:{:.3f}%\"></i>"
+      "<b style=\"left:{:.3f}%\"></b></span><span class=\"value\">{}</span></li>\n",
+      step.name, step.kind, left, width, 100 * step.to / scale, html_text(step.value));
+}
+
+std::string steps_html(const std::vector<Step>& steps) {
+  double scale = 1;
+  for (const Step& step : steps) scale = std::max({scale, step.from, step.to});
+  std::string html = "<ol class=\"waterfall\">\n";
+  for (const Step& step : steps) html += step_html(step, scale);
+  return html + "</ol>";
+}
+
+std::string part_class(analysis::Part part) {
+  return "p-" + slug(analysis::name_of(part));
+}
+
+std::string signed_time(double nanos) {
+  return (nanos < 0 ? "\u2212" : "+") + format_nanos(std::abs(nanos));
+}
+
+std::string difference_html(const std::vector<RunView>& views) {
+  const Comparison comparison = compare_times(*views[0].run, *views[1].run);
+  const double difference = std::abs(comparison.time_b - comparison.time_a);
+  const bool a_step = comparison.steps == Steps::kBoth;
+  if (comparison.steps == Steps::kOne)
+    return "<h3>Where the difference went</h3><p class=\"muted\">Only one of the two has step "
+           "marks, so their times are not of the same thing and have no difference.</p>";
+  std::vector<Step> steps = {{"A", format_nanos(comparison.time_a), "total", 0, comparison.time_a}};
+  steps.front().name = side_mark(views, 0);
+  double at = comparison.time_a;
+  for (const analysis::Change& change : comparison.changes) {
+    steps.push_back({html_text(analysis::name_of(change.part)), signed_time(change.nanos),
+                     part_class(change.part), at, at + change.nanos});
+    at += change.nanos;
+  }
+  steps.push_back(
+      {side_mark(views, 1), format_nanos(comparison.time_b), "total open", 0, comparison.time_b});
+  return fmt::format("<h3>Where the {}{} went</h3>\n", format_nanos(difference),
+                     a_step ? " a step" : "") +
+         steps_html(steps) + "<p class=\"muted small\">The parts sum to the difference.</p>";
+}
+
+// One run: what its time consists of.
+std::string partition_html(const RunView& view) {
+  const analysis::Measured& measured = view.run->facts.measured;
+  std::vector<Step> steps;
+  double at = 0;
+  for (std::size_t i = 0; i < analysis::kPartCount; ++i) {
+    const auto part = static_cast<analysis::Part>(i);
+    const double time = static_cast<double>(view.run->facts.partition[part]) / measured.per();
+    if (time == 0) continue;
+    steps.push_back(
+        {html_text(analysis::name_of(part)), format_nanos(time), part_class(part), at, at + time});
+    at += time;
+  }
+  std::string html = fmt::format("<h3>Where the {}{} went</h3>\n", format_nanos(at),
+                                 measured.steps > 0 ? " a step" : "");
+  if (steps.empty()) return html + "<p class=\"muted\">There is nothing in this trace.</p>";
+  return html + steps_html(steps) +
+         "<p class=\"muted small\">Each moment belongs to one part; they sum to the whole.</p>";
+}
+
+}  // namespace
+
+std::string compare_html(const ReportInput& input, const std::vector<RunView>& views) {
+  if (views.empty()) return "";
+  const std::vector<MetricRow> rows = rows_of(input, views);
+  std::string html =
+      "<section class=\"panel compare\" aria-labelledby=\"compare-title\">\n<div class=\"head\">"
+      "<h2 id=\"compare-title\">" +
+      std::string(views.size() > 1 ? "Compare" : "Metrics") + "</h2>";
+  if (views.size() == 2)
+    html +=
+        "<span class=\"aside\">" + html_text(headline(*views[0].run, *views[1].run)) + "</span>";
+  html += "</div>\n<div class=\"columns\"><div>";
+  html += rows.empty() ? "<p class=\"muted\">No metric applies.</p>" : metrics_html(rows, views);
+  html += "</div>\n<div>";
+  if (views.size() == 2)
+    html += difference_html(views);
+  else
+    for (const RunView& view : views) html += partition_html(view);
+  return html + "</div></div>\n</section>";
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,161 @@
+// The bottom of the page: the config, and what is not in the report.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "report/escape.h"
+#include "report/sections.h"
+
+namespace trainscope::report {
+namespace {
+
+std::string panel(const char* id, const char* title, const std::string& body) {
+  return fmt::format(
+      "<section class=\"panel\" aria-labelledby=\"{0}-title\">\n<div class=\"head\">"
+      "<h2 id=\"{0}-title\">{1}</h2></div>\n<div class=\"body\">{2}</div>\n</section>",
+      id, title, body);
+}
+
+bool differs(const RunView& view, const std::string& knob) {
+  return std::find(view.differing.begin(), view.differing.end(), knob) != view.differing.end();
+}
+
+// The knobs that some run sets, or in which runs differ; those that differ first.
+std::vector<const program::Knob*> shown_knobs(const std::vector<RunView>& views) {
+  std::vector<const program::Knob*> first, others;
+  for (const program::Knob& knob : program::knobs()) {
+    bool set = knob.name == "machine" || knob.name == "seed", different = false;
+    for (const RunView& view : views) {
+      set |= view.run->config.is_set(knob.name);
+      different |= differs(view, knob.name);
+    }
+    if (different)
+      first.push_back(&knob);
+    else if (set)
+      others.push_back(&knob);
+  }
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
+std::string knob_cell(const RunView& view, const program::Knob& knob) {
+  if (!has_config(*view.run)) return "<td class=\"number none\">-</td>";
+  const bool set = view.run->config.is_set(knob.name);
+  return fmt::format("<td class=\"number foreign{}\"{}>{}</td>", set ? "" : " muted",
+                     set ? "" : " title=\"the default\"",
+                     html_text(program::show(knob, view.run->config.value(knob.name))));
+}
+
+std::string knob_row(const std::vector<RunView>& views, const program::Knob& knob) {
+  const bool different = std::any_of(views.begin(), views.end(),
+                                     [&](const RunView& view) { return differs(view, knob.name); });
+  std::string html =
+      fmt::format("<tr{}><th scope=\"row\" title=\"{}\"><code>{}</code>{}</th>",
+                  different ? " class=\"differs\"" : "", html_text(knob.help), html_text(knob.name),
+                  different ? "<span class=\"hidden-text\"> (differs)</span>" : "");
+  for (const RunView& view : views) html += knob_cell(view, knob);
+  return html + "</tr>\n";
+}
+
+std::string list_html(const std::vector<std::string>& items) {
+  std::string html = "<ul>";
+  for (const std::string& item : items) html += "<li class=\"foreign\">" + item + "</li>";
+  return html + "</ul>";
+}
+
+std::string of_run(const std::vector<RunView>& views, std::size_t i) {
+  return views.size() > 1 ? html_text(views[i].run->label) + ": " : std::string();
+}
+
+std::string plural(std::int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string dropped_html(const std::vector<RunView>& views) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const auto& dropped = views[i].run->trace->dropped();
+    for (std::uint32_t k = 0, n = dropped.size(); k < n; ++k)
+      items.push_back(of_run(views, i) + plural(dropped[k].count, "event", "events") + ": " +
+                      html_text(dropped[k].reason));
+  }
+  if (items.empty()) return "<p>Nothing: every event of the traces is kept.</p>";
+  return list_html(items);
+}
+
+std::string folded_html(const std::vector<RunView>& views) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const RunView& view = views[i];
+    const auto add = [&](const std::string& text) { items.push_back(of_run(views, i) + text); };
+    add(plural(view.index.span_count, "span", "spans") +
+        (view.bars.cell == 0
+             ? std::string()
+             : fmt::format(", too many for a page. Neighbours in a row that are "
+                           "shorter than {} are folded into bars with their "
+                           "number; {} bars are here",
+                           format_nanos(static_cast<double>(view.bars.cell)), view.bars.count)));
+    for (const LaneBars& lane : view.bars.lanes)
+      if (lane.rows_merged > 0)
+        add(fmt::format("{}: its {} deepest rows are folded into one",
+                        html_text(view.run->trace->lanes()[lane.lane].name), lane.rows_merged));
+    if (view.gaps_left_out > 0)
+      add(fmt::format("the {} longest idle gaps are drawn, {} shorter ones are not",
+                      view.gaps.size(), view.gaps_left_out));
+    if (view.samples_left_out > 0)
+      add(plural(static_cast<std::int64_t>(view.samples_left_out), "sample", "samples") +
+          " of counters left out; peaks are kept");
+  }
+  return list_html(items);
+}
+
+std::string meanings_html(const std::vector<RunView>& views) {
+  std::string html;
+  for (const analysis::Metric& metric : analysis::metrics()) {
+    const bool shown = std::any_of(views.begin(), views.end(), [&](const RunView& view) {
+      return analysis::value_of(view.run->metrics, metric.name).has_value();
+    });
+    if (shown)
+      html += fmt::format("<dt>{} <code>{}</code></dt><dd>{}</dd>\n", html_text(metric.label),
+                          html_text(metric.name), html_text(metric.help));
+  }
+  if (html.empty()) return "";
+  return "<details><summary>What the metrics mean</summary><dl class=\"meanings\">" + html +
+         "</dl></details>";
+}
+
+}  // namespace
+
+std::string config_html(const std::vector<RunView>& views) {
+  const bool any = std::any_of(views.begin(), views.end(),
+                               [](const RunView& view) { return has_config(*view.run); });
+  if (!any)
+    return panel("config", "Config",
+                 "<p>A trace file does not say how the run was configured.</p>");
+  std::string html = "<table class=\"knobs\"><thead><tr><th scope=\"col\">knob</th>";
+  for (const RunView& view : views)
+    html += "<th scope=\"col\" class=\"number\">" +
+            (views.size() > 1 ? html_text(view.run->label) : std::string("value")) + "</th>";
+  html += "</tr></thead><tbody>\n";
+  for (const program::Knob* knob : shown_knobs(views)) html += knob_row(views, *knob);
+  html += "</tbody></table>\n<p class=\"muted small\">All other knobs have their defaults.";
+  if (views.size() > 1) html += " A dot marks what differs.";
+  return panel("config", "Config", html + "</p>");
+}
+
+std::string notes_html(const ReportInput& input, const std::vector<RunView>& views) {
+  std::string html;
+  if (!input.limits.empty()) {
+    html += "<h3>What the model leaves out</h3>";
+    for (const std::string& limit : input.limits)
+      html += "<p class=\"foreign\">" + html_prose(limit) + "</p>";
+  }
+  html += "<h3>Dropped events</h3>" + dropped_html(views);
+  if (!views.empty()) html += "<h3>In this page</h3>" + folded_html(views);
+  html += meanings_html(views);
+  return panel("notes", "Notes", html);
+}
+
+}  // namespace trainscope::report

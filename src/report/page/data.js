@@ -1,0 +1,91 @@
+// The embedded data as runs, lanes and rows of typed arrays; page_data.cpp writes it.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+function cleanColumn(values, size, Type) {
+  return values ? Type.from(values) : new Type(size);
+}
+
+function readRow(packed, firstBar) {
+  const size = packed.size;
+  const starts = new Float64Array(size);
+  const ends = new Float64Array(size);
+  let end = 0;
+  for (let i = 0; i < size; ++i) {
+    starts[i] = end + (packed.s ? packed.s[i] : 0);
+    end = ends[i] = starts[i] + (packed.d ? packed.d[i] : 0);
+  }
+  return {
+    size, starts, ends, firstBar,
+    names: cleanColumn(packed.n, size, Uint32Array),
+    labels: cleanColumn(packed.b, size, Uint32Array),
+    categories: cleanColumn(packed.c, size, Uint8Array),
+    causes: cleanColumn(packed.k, size, Uint8Array),
+    lines: cleanColumn(packed.l, size, Uint16Array),
+    details: cleanColumn(packed.x, size, Uint32Array),
+    causeBars: cleanColumn(packed.w, size, Int32Array),
+    counts: cleanColumn(packed.m, size, Uint32Array),
+    busy: cleanColumn(packed.y, size, Float64Array),
+  };
+}
+
+function readLane(packed, run, number) {
+  const rows = [];
+  for (const row of packed.rows) {
+    rows.push(readRow(row, run.bars));
+    run.bars += row.size;
+  }
+  const gaps = [];
+  return {
+    run, number, rows, gaps,
+    name: packed.name,
+    group: packed.group,
+    merged: packed.merged,
+    times: packed.times,
+    values: packed.values,
+    collapsed: false,
+  };
+}
+
+function readRun(packed, number) {
+  const run = { number, label: packed.label, start: packed.start, end: packed.end, firstStep: packed.first_step, bars: 0, shift: 0 };
+  run.lanes = packed.lanes.map((lane, i) => readLane(lane, run, i));
+  for (const [lane, start, length, text] of packed.gaps)
+    run.lanes[lane].gaps.push({ start, end: start + length, text });
+  return run;
+}
+
+const runs = data.runs.map(readRun);
+const categories = data.categories.map(([name, slug]) => ({ name, slug, hatched: name === "held" || name === "synchronisation" }));
+
+const textOf = (id) => data.strings[id];
+const shortOf = (id) => data.shorts[id] ?? data.strings[id];
+
+// The place of a bar by its number within the run; null where there is none.
+function barByNumber(run, number) {
+  for (const lane of run.lanes)
+    for (let row = 0; row < lane.rows.length; ++row) {
+      const { firstBar, size } = lane.rows[row];
+      if (number >= firstBar && number < firstBar + size) return { lane, row, at: number - firstBar };
+    }
+  return null;
+}
+
+// The bar that let this one begin; null where that is not known.
+function causeOf(bar) {
+  const row = bar.lane.rows[bar.row];
+  const distance = row.causeBars[bar.at];
+  return distance === 0 ? null : barByNumber(bar.lane.run, row.firstBar + bar.at - distance);
+}
+
+// The first position in sorted `values` that is not below `value`.
+function lowerBound(values, value) {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

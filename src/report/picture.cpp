@@ -1,0 +1,250 @@
+#include "report/picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "base/units.h"
+#include "report/escape.h"
+#include "report/words.h"
+
+namespace trainscope::report {
+namespace {
+
+// In units of the drawing.
+constexpr double kWidth = 1200;
+constexpr double kGutter = 170;
+constexpr double kRight = 1180;  // of the range
+constexpr double kAxis = 24;
+constexpr double kStrip = 28;
+constexpr double kLane = 30;
+constexpr double kRow = 15;      // of several
+constexpr double kLine = 14;     // of text
+constexpr double kLetter = 6.6;  // a wide estimate of one letter's width
+constexpr std::size_t kRows = 4;
+constexpr double kLeastBar = 2;
+
+struct Range {
+  Nanos start = 0;
+  Nanos end = 1;
+  double x(Nanos time) const {
+    return kGutter + static_cast<double>(time - start) / static_cast<double>(end - start) *
+                         (kRight - kGutter);
+  }
+};
+
+Range range_of(const std::vector<RunView>& views) {
+  Range range;
+  bool first = true;
+  for (const RunView& view : views) {
+    if (view.index.span_count == 0) continue;
+    range.start = first ? view.index.start : std::min(range.start, view.index.start);
+    range.end = first ? view.index.end : std::max(range.end, view.index.end);
+    first = false;
+  }
+  range.end = std::max(range.end, range.start + 1);
+  return range;
+}
+
+std::size_t letters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char letter) {
+    return (static_cast<unsigned char>(letter) & 0xC0) != 0x80;
+  }));
+}
+
+// Lines of at most `most` letters, broken at spaces where there are any; three at the most, and
+// the last of them is cut when that is not enough.
+std::vector<std::string> wrapped(std::string_view text, std::size_t most) {
+  std::vector<std::string> lines;
+  while (lines.size() < 3 && !text.empty()) {
+    if (letters(text) <= most) {
+      lines.emplace_back(text);
+      return lines;
+    }
+    std::size_t end = 0;
+    for (std::size_t count = 0; end < text.size(); ++end)
+      if ((static_cast<unsigned char>(text[end]) & 0xC0) != 0x80 && ++count > most) break;
+    const std::size_t space = text.substr(0, end).rfind(' ');
+    if (space != text.npos && space > 0) end = space;
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), text[end] == ' ' ? end + 1 : end));
+  }
+  if (!text.empty() && !lines.empty()) lines.back() += "...";
+  return lines;
+}
+
+// The least of 1, 2, 5, 10, ... times a power of ten that gives at most ten ticks.
+Nanos tick_of(const Range& range) {
+  for (Nanos decade = 1; decade < INT64_MAX / 100; decade *= 10)
+    for (const Nanos factor : {1, 2, 5})
+      if (decade * factor >= (range.end - range.start) / 10) return decade * factor;
+  return range.end - range.start;
+}
+
+class Picture {
+ public:
+  explicit Picture(const std::vector<RunView>& views) : views_(views), range_(range_of(views)) {}
+
+  std::string svg() {
+    y_ = kAxis;
+    for (std::size_t i = 0; i < views_.size(); ++i) add_run(i);
+    const std::string axis = axis_svg();
+    return fmt::format(
+               "<svg class=\"drawn\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
+               "aria-label=\"Timelines of {}\">\n",
+               kWidth, y_ + 4, labels()) +
+           patterns() + grounds_ + axis + bars_ + texts_ + "</svg>";
+  }
+
+ private:
+  std::string labels() const {
+    std::string text;
+    for (const RunView& view : views_)
+      text += (text.empty() ? "" : " and ") + html_text(view.run->label);
+    return text;
+  }
+
+  static std::string patterns() {
+    std::string out = "<defs>";
+    for (const char* kind : {"held", "synchronisation", "idle"})
+      out += fmt::format(
+          "<pattern id=\"hatch-{0}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+          "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" class=\"f-{0}\"/>"
+          "<rect width=\"1.4\" height=\"6\" class=\"h-{0}\"/></pattern>",
+          kind);
+    return out + "</defs>\n";
+  }
+
+  void text(double x, double y, std::string_view words, const char* kind) {
+    fmt::format_to(std::back_inserter(texts_),
+                   "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind,
+                   html_text(words));
+  }
+
+  void ground(double y, double height, const char* kind) {
+    fmt::format_to(std::back_inserter(grounds_),
+                   "<rect x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" class=\"{}\"/>\n", y,
+                   kWidth, height, kind);
+  }
+
+  void add_run(std::size_t i) {
+    const RunView& view = views_[i];
+    if (views_.size() > 1) {
+      ground(y_, kStrip, "strip");
+      text(12, y_ + 18, view.run->label, "strong");
+      text(kGutter, y_ + 18,
+           format_nanos(static_cast<double>(view.index.end - view.index.start)) + " in all",
+           "plain");
+      y_ += kStrip;
+    }
+    const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
+                                         kLeastBar / (kRight - kGutter));
+    const Bars bars = fold(*view.run->trace, view.index, std::max<Nanos>(cell, 1), kRows);
+    if (bars.lanes.empty()) {
+      text(kGutter, y_ + 19, "There is nothing in this trace.", "plain");
+      y_ += kLane;
+    }
+    for (std::size_t lane = 0; lane < bars.lanes.size(); ++lane)
+      add_lane(view, bars.lanes[lane], lane % 2 == 1);
+    y_ += 8;
+  }
+
+  void add_lane(const RunView& view, const LaneBars& lane, bool odd) {
+    const trace::Trace& trace = *view.run->trace;
+    const auto name =
+        wrapped(trace.lanes()[lane.lane].name, static_cast<std::size_t>((kGutter - 20) / kLetter));
+    const auto rows = static_cast<double>(lane.rows.size());
+    const double row = lane.rows.size() > 1 ? kRow : kLane;
+    const double bars = std::max(rows, 1.0) * row + (lane.rows.size() > 1 ? 4 : 0);
+    const double height = std::max(bars, kLine * static_cast<double>(name.size()) + 6);
+    if (odd) ground(y_, height, "lane");
+    const double first = y_ + (height - kLine * static_cast<double>(name.size())) / 2 + 11;
+    for (std::size_t i = 0; i < name.size(); ++i)
+      text(12, first + kLine * static_cast<double>(i), name[i], "plain");
+    const double inset = lane.rows.size() > 1 ? 0.5 : 2;
+    for (std::size_t i = 0; i < lane.rows.size(); ++i)
+      add_row(trace, lane.rows[i],
+              y_ + (height - bars) / 2 + (lane.rows.size() > 1 ? 2 : 0) +
+                  row * static_cast<double>(i) + inset,
+              row - 2 * inset);
+    add_gaps(view, lane.lane, y_ + 2, row - 4);
+    y_ += height;
+  }
+
+  // One path a category: many bars in few bytes.
+  void add_row(const trace::Trace& trace, const BarRow& row, double y, double height) {
+    std::map<trace::Category, std::string> paths;
+    for (const Bar& bar : row) {
+      const double x = range_.x(bar.start);
+      const double width = std::max(range_.x(bar.end) - x - (bar.count > 1 ? 0.0 : 0.5), 0.6);
+      fmt::format_to(std::back_inserter(paths[bar.category]),
+                     "M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x, y, width, height, -width);
+      if (bar.count == 1) add_label(trace, bar, x, width, y + height / 2 + 4);
+    }
+    for (const auto& [category, path] : paths)
+      bars_ +=
+          fmt::format("<path class=\"b-{}\" d=\"{}\"/>\n", slug(trace::name_of(category)), path);
+  }
+
+  void add_label(const trace::Trace& trace, const Bar& bar, double x, double width, double y) {
+    const trace::Span& span = trace.spans()[bar.first];
+    const std::string full = bar_label(trace, span);
+    for (const std::string& label : {full, short_name(full)}) {
+      if (static_cast<double>(letters(label)) * kLetter > width - 8) continue;
+      const std::string kind = "t-" + slug(trace::name_of(bar.category));
+      text(x + 4, y, label, kind.c_str());
+      return;
+    }
+  }
+
+  void add_gaps(const RunView& view, trace::LaneId lane, double y, double height) {
+    for (const analysis::IdleGap& gap : view.gaps) {
+      if (gap.lane != lane) continue;
+      const double x = range_.x(gap.start), width = range_.x(gap.end) - x - 0.5;
+      if (width < 3) continue;
+      bars_ += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"b-idle\"/>\n",
+          x, y, width, height);
+      const std::string label = gap_label(gap);
+      for (const std::string& words : {label, label.substr(0, label.find(':'))}) {
+        if (static_cast<double>(letters(words)) * kLetter > width - 8) continue;
+        text(x + 5, y + height / 2 + 4, words, "halo");
+        break;
+      }
+    }
+  }
+
+  std::string axis_svg() const {
+    std::string out;
+    const Nanos tick = tick_of(range_);
+    const Nanos first = range_.start - range_.start % tick;
+    for (Nanos time = first; time <= range_.end; time += tick) {
+      if (time < range_.start) continue;
+      out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1:.0f}V{2:.0f}\"/>", range_.x(time),
+                         kAxis - 4, y_);
+      // The last label has no room to the right of its tick.
+      if (range_.x(time) < kRight - 40)
+        out += fmt::format("<text x=\"{:.1f}\" y=\"14\" class=\"axis\">{}</text>\n",
+                           range_.x(time) + 2, format_nanos(static_cast<double>(time)));
+    }
+    return out;
+  }
+
+  const std::vector<RunView>& views_;
+  Range range_;
+  double y_ = 0;
+  std::string grounds_, bars_, texts_;
+};
+
+}  // namespace
+
+std::string picture_svg(const std::vector<RunView>& views) {
+  if (views.empty()) return "<p class=\"muted\">There is nothing to draw.</p>";
+  return Picture(views).svg();
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,39 @@
+// The parts of the page that are plain HTML: they need no script and print as they are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/html.h"
+#include "report/run_view.h"
+
+namespace trainscope::report {
+
+// Where a page's numbers come from: one badge, or one a run where they differ.
+std::string badges_html(const std::vector<RunView>& views);
+
+// The headline, each run's time, where it ran, and the text.
+std::string summary_html(const ReportInput& input, const std::vector<RunView>& views);
+
+// What the colours mean: the categories that occur.
+std::string legend_html(const std::vector<RunView>& views);
+
+// The programs' lines, numbered; lines that the other side does not have are marked. Empty where
+// no run has a listing.
+std::string listing_html(const std::vector<RunView>& views);
+
+// The metrics, and where the time went.
+std::string compare_html(const ReportInput& input, const std::vector<RunView>& views);
+
+// The knobs that are set, those that differ first.
+std::string config_html(const std::vector<RunView>& views);
+
+// What the model leaves out, what was dropped, what this page folds, what metrics mean.
+std::string notes_html(const ReportInput& input, const std::vector<RunView>& views);
+
+std::string footer_html(const ReportInput& input, const std::vector<RunView>& views);
+
+// "A", "B": the round mark of a side; solid for the first run, outlined for others.
+std::string side_mark(const std::vector<RunView>& views, std::size_t run);
+
+}  // namespace trainscope::report

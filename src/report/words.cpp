@@ -1,0 +1,138 @@
+#include "report/words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+#include "base/units.h"
+
+namespace trainscope::report {
+namespace {
+
+using trace::Category;
+using trace::Cause;
+
+std::string held_label(const trace::Span& span) {
+  switch (span.cause) {
+    case Cause::kStaging:
+      return "held: staging";
+    case Cause::kLock:
+      return "held: lock";
+    case Cause::kData:
+      return "waits: data";
+    case Cause::kPeer:
+      return "waits: peers";
+    case Cause::kDevice:
+    case Cause::kStream:
+    case Cause::kEvent:
+    case Cause::kEngine:
+    case Cause::kRoom:
+      return "waits";
+    default:
+      return "held";
+  }
+}
+
+bool is_api_name(std::string_view name) {
+  return name.starts_with("cu") || name.starts_with("hip");
+}
+
+void erase_all(std::string& text, std::string_view part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
+    text.erase(at, part.size());
+}
+
+// "16 x 4"; trailing ones are left out.
+std::string shape(const std::int32_t (&size)[3]) {
+  std::string text = std::to_string(size[0]);
+  if (size[1] != 1 || size[2] != 1) text += " x " + std::to_string(size[1]);
+  if (size[2] != 1) text += " x " + std::to_string(size[2]);
+  return text;
+}
+
+DetailWords words_of(const trace::KernelDetail& kernel) {
+  std::vector<std::string> parts = {"grid " + shape(kernel.grid), "block " + shape(kernel.block)};
+  if (kernel.registers_per_thread > 0)
+    parts.push_back(fmt::format("{} registers a thread", kernel.registers_per_thread));
+  if (kernel.shared_bytes > 0)
+    parts.push_back(format_bytes(static_cast<double>(kernel.shared_bytes)) + " shared a block");
+  if (kernel.occupancy >= 0) parts.push_back("occupancy " + format_value(kernel.occupancy, "%"));
+  return {fmt::format("{}", fmt::join(parts, ", ")), kernel.bytes, kernel.flops};
+}
+
+DetailWords words_of(const trace::CopyDetail& copy) {
+  std::string text;
+  if (copy.from != trace::Memory::kUnknown || copy.to != trace::Memory::kUnknown)
+    text = fmt::format("{} to {}", trace::name_of(copy.from), trace::name_of(copy.to));
+  return {text, static_cast<double>(copy.bytes), 0};
+}
+
+DetailWords words_of(const trace::CollectiveDetail& collective) {
+  std::string text = collective.operation;
+  if (collective.elements_in > 0)
+    text += fmt::format(" of {} {}", format_count(static_cast<double>(collective.elements_in)),
+                        collective.type);
+  if (collective.group_size > 0) text += fmt::format(", {} ranks", collective.group_size);
+  if (collective.sequence >= 0) text += fmt::format(", number {}", collective.sequence);
+  return {text, 0, 0};
+}
+
+DetailWords words_of(const trace::SyncDetail& sync) {
+  return {sync.stream >= 0 ? fmt::format("{}, stream {}", sync.kind, sync.stream) : sync.kind, 0,
+          0};
+}
+
+}  // namespace
+
+std::string short_name(std::string_view name) {
+  std::string text(name);
+  if (text.starts_with("void ")) text.erase(0, 5);
+  erase_all(text, "(anonymous namespace)::");
+  if (const auto cut = text.find_first_of("<("); cut != std::string::npos && cut > 0)
+    text.erase(cut);
+  if (const auto scope = text.rfind("::"); scope != std::string::npos && scope + 2 < text.size())
+    text.erase(0, scope + 2);
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text.empty() ? std::string(name) : text;
+}
+
+std::string bar_label(const trace::Trace& trace, const trace::Span& span) {
+  const std::string& name = trace.name(span);
+  if (span.category == Category::kHeld && is_api_name(name)) return held_label(span);
+  if (trace::is_copy(span.category))
+    if (const auto* detail = trace.detail(span))
+      if (const auto* copy = std::get_if<trace::CopyDetail>(detail); copy && copy->bytes > 0)
+        return format_bytes(static_cast<double>(copy->bytes));
+  return name;
+}
+
+std::string gap_label(const analysis::IdleGap& gap) {
+  return fmt::format("idle {}: {}", format_nanos(static_cast<double>(gap.end - gap.start)),
+                     analysis::name_of(gap.cause));
+}
+
+bool DetailWords::operator<(const DetailWords& other) const {
+  return std::tie(text, bytes, flops) < std::tie(other.text, other.bytes, other.flops);
+}
+
+DetailWords detail_words(const trace::Detail& detail) {
+  DetailWords words = std::visit([](const auto& one) { return words_of(one); }, detail);
+  if (!std::isfinite(words.bytes) || words.bytes < 0) words.bytes = 0;
+  if (!std::isfinite(words.flops) || words.flops < 0) words.flops = 0;
+  return words;
+}
+
+std::string slug(std::string_view words) {
+  std::string text;
+  for (const char letter : words) {
+    if (letter >= 'A' && letter <= 'Z')
+      text += static_cast<char>(letter - 'A' + 'a');
+    else
+      text += letter == ' ' ? '-' : letter;
+  }
+  return text;
+}
+
+}  // namespace trainscope::report

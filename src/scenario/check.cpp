@@ -1,0 +1,230 @@
+#include "scenario/check.h"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <regex>
+#include <sstream>
+
+#include "analysis/run.h"
+#include "base/toml.h"
+#include "machine/machine.h"
+#include "scenario/progress.h"
+
+namespace trainscope::scenario {
+namespace {
+
+constexpr int kMostWords = 60;         // on one card
+constexpr double kWordsAMinute = 180;  // read on a screen, with the eye on the timeline
+constexpr double kMinutesAnAct = 0.5;  // to answer, find, run or turn something
+constexpr double kMostSeconds = 2;     // for both sides of one lesson
+constexpr double kLeastTolerance = 0.02, kMostTolerance = 0.5;
+
+int words_in(const std::string& text) {
+  std::istringstream stream(text);
+  int count = 0;
+  for (std::string word; stream >> word;) ++count;
+  return count;
+}
+
+// `text` without its {placeholders} and `code`.
+std::string prose(const std::string& text) {
+  static const std::regex marked("\\{[^}]*\\}|`[^`]*`");
+  return std::regex_replace(text, marked, " ");
+}
+
+class Checker {
+ public:
+  explicit Checker(const Lesson& lesson) : lesson_(lesson) {}
+
+  std::vector<Finding> check() {
+    check_texts();
+    check_minutes();
+    for (const std::string& machine : machines()) check_on(machine);
+    return std::move(findings_);
+  }
+
+ private:
+  void add(const SourcePlace& place, const std::string& sentence) {
+    const auto same = [&](const Finding& one) {
+      return one.sentence == sentence && one.place.line == place.line;
+    };
+    if (std::none_of(findings_.begin(), findings_.end(), same))
+      findings_.push_back({place, sentence});
+  }
+  SourcePlace top() const { return {lesson_.file.string(), 1, 1}; }
+
+  std::string home_machine() const { return lesson_.common.word("machine"); }
+
+  // The lesson's own machine first.
+  std::vector<std::string> machines() const {
+    std::vector<std::string> all{home_machine()};
+    for (const std::string& id :
+         lesson_.machines.empty() ? machine::machine_ids() : lesson_.machines)
+      if (id != all.front()) all.push_back(id);
+    return all;
+  }
+
+  void check_card(const SourcePlace& place, const std::string& what, const std::string& text) {
+    static const std::regex typed_number(
+        R"((^|[^\w.])\d[\d.,]*\s?(ns|us|µs|ms|s|[KMGT]i?B(/s)?|%|x|×|times)(?![\w]))");
+    const int words = words_in(text);
+    if (words > kMostWords)
+      add(place, what + " has " + std::to_string(words) + " words; at most " +
+                     std::to_string(kMostWords) + " fit a card, so make it two steps");
+    std::smatch match;
+    const std::string plain = prose(text);
+    if (std::regex_search(plain, match, typed_number))
+      add(place, what + " has the typed number \"" + match.str() +
+                     "\"; write a {placeholder} that the run fills in");
+    if (plain.find('!') != std::string::npos) add(place, what + " has an exclamation mark");
+  }
+
+  void check_texts() {
+    for (const Step& step : lesson_.steps) {
+      check_card(step.place, "the text of step " + step.id, step.text);
+      check_card(step.place, "the explanation of step " + step.id, step.explain);
+      check_card(step.place, "the hint of step " + step.id, step.hint);
+      if (!step.question) continue;
+      for (const Option& option : step.question->options) {
+        check_card(step.place, "an option of step " + step.id, option.text);
+        check_card(step.place, "the why of an option of step " + step.id, option.why);
+      }
+      check_tolerance(step);
+    }
+    check_card(top(), "limits", lesson_.limits);
+    const bool runs = std::any_of(lesson_.steps.begin(), lesson_.steps.end(),
+                                  [](const Step& s) { return s.kind == StepKind::kRun; });
+    if (!runs) add(top(), "the lesson has no step of kind run");
+    if (lesson_.steps.size() < 4 || lesson_.steps.size() > 8)
+      add(top(), "a lesson has 4 to 8 steps; this one has " + std::to_string(lesson_.steps.size()));
+  }
+
+  void check_tolerance(const Step& step) {
+    const Question& question = *step.question;
+    if (question.kind != QuestionKind::kNumber) return;
+    if (question.tolerance < kLeastTolerance || question.tolerance > kMostTolerance)
+      add(question.place,
+          "tolerance lets a prediction be wrong by nothing or by anything; choose "
+          "between 0.02 and 0.5");
+  }
+
+  void check_minutes() {
+    double minutes = 0;
+    for (const Step& step : lesson_.steps) {
+      int words = words_in(step.text) + words_in(step.explain);
+      if (step.question)
+        for (const Option& option : step.question->options) words += words_in(option.text);
+      minutes += words / kWordsAMinute;
+      const bool acts = step.question || step.kind == StepKind::kRun ||
+                        step.kind == StepKind::kVary || !step.done_action.empty();
+      if (acts) minutes += kMinutesAnAct;
+    }
+    if (lesson_.minutes < minutes * 0.6 || lesson_.minutes > minutes * 1.8)
+      add(top(), "minutes is " + std::to_string(lesson_.minutes) +
+                     ", but reading and acting take about " +
+                     std::to_string(std::lround(std::ceil(minutes))));
+  }
+
+  void check_on(const std::string& machine) {
+    program::Config flags;
+    flags.set("machine", machine);
+    try {
+      const auto before = std::chrono::steady_clock::now();
+      const analysis::Run a = analysis::run_config("A", lesson_.side("A", flags));
+      const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+      if (took.count() > kMostSeconds)
+        add(top(), "both sides take " + std::to_string(took.count()) + " s on " + machine);
+      check_runs({&a, &b}, machine);
+    } catch (const Error& error) {
+      add(top(), "it does not run on " + machine + ": " + error.what());
+    }
+  }
+
+  void check_runs(const Sides& sides, const std::string& machine) {
+    for (const Step& step : lesson_.steps) {
+      try {
+        check_step(step, sides, machine);
+      } catch (const Error& error) {
+        add(step.place, "step " + step.id + " on " + machine + ": " + error.what());
+      }
+    }
+    try {
+      fill_in(lesson_.limits, sides);
+    } catch (const Error& error) {
+      add(top(), std::string("limits: ") + error.what());
+    }
+    if (machine == home_machine()) check_expectations(sides);
+  }
+
+  void check_step(const Step& step, const Sides& sides, const std::string& machine) {
+    for (const std::string* text : {&step.text, &step.explain, &step.hint}) fill_in(*text, sides);
+    if (step.focus) check_focus(*step.focus, sides, machine);
+    if (step.done_expect) {
+      const bool already = step.done_expect->evaluate(sides).truth();
+      if (already && step.kind == StepKind::kVary)
+        add(step.place, "step " + step.id + " is done before the knob is turned, on " + machine);
+    }
+    if (!step.question) return;
+    const Question& question = *step.question;
+    if (question.span) check_focus(*question.span, sides, machine);
+    if (question.answer) question.answer->evaluate(sides);
+    int right = 0;
+    for (const Option& option : question.options) {
+      fill_in(option.text, sides);
+      fill_in(option.why, sides);
+      const bool correct = option.correct_when->evaluate(sides).truth();
+      right += correct ? 1 : 0;
+      if (option.why.empty() && !correct && machine == home_machine())
+        add(question.place,
+            "step " + step.id + ": the option \"" + option.text + "\" is wrong and has no why");
+    }
+    if (question.kind == QuestionKind::kChoice && right != 1)
+      add(question.place, "step " + step.id + " has " + std::to_string(right) +
+                              " right options on " + machine + "; exactly one must be");
+  }
+
+  void check_focus(const Focus& focus, const Sides& sides, const std::string& machine) {
+    if (focus.run.empty()) return;
+    const analysis::Run& run = *sides[focus.run == "A" ? 0 : 1];
+    const std::size_t found = find_spans(focus, run).size();
+    if (static_cast<std::size_t>(focus.nth) >= found)
+      add(focus.place, "no span \"" + focus.span + "\" number " + std::to_string(focus.nth) +
+                           " in lane \"" + focus.lane + "\" of " + focus.run + " on " + machine +
+                           "; there are " + std::to_string(found));
+    if (focus.line > static_cast<int>(run.program->listing.lines.size()))
+      add(focus.place, "the listing has no line " + std::to_string(focus.line));
+  }
+
+  void check_expectations(const Sides& sides) {
+    for (const Expectation& expectation : lesson_.expectations) {
+      const Quantity value = expectation.expression.evaluate(sides);
+      const bool low = expectation.sim_min && value.value < *expectation.sim_min;
+      const bool high = expectation.sim_max && value.value > *expectation.sim_max;
+      const bool untrue = value.unit == "truth" && !value.truth();
+      if (low || high || untrue)
+        add(expectation.place,
+            "expected " + expectation.expression.text() + ", but it is " + show(value));
+    }
+  }
+
+  const Lesson& lesson_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+void check_claims_file(const std::filesystem::path& file) {
+  const toml::table table = read_toml(file);
+  for (const auto& [key, node] : table)
+    if (!node.is_string() || node.value<std::string>()->empty())
+      fail_at(node, file.string(), "claim " + std::string(key.str()) + " is not a sentence");
+}
+
+std::vector<Finding> check_lesson(const Lesson& lesson) {
+  return Checker(lesson).check();
+}
+
+}  // namespace trainscope::scenario

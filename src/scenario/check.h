@@ -1,0 +1,24 @@
+// What `trainscope check` demands of a lesson.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/lesson.h"
+
+namespace trainscope::scenario {
+
+struct Finding {
+  SourcePlace place;
+  std::string sentence;  // what is wrong, and what to write
+};
+
+// Runs the lesson on its own machine and on every machine it allows: exactly one right option
+// everywhere, every placeholder and focus resolves, expectations hold, cards are short enough, and
+// reading time and minutes agree. Empty: all is well.
+std::vector<Finding> check_lesson(const Lesson& lesson);
+
+// The sentences that lessons put to the test, by id. Throws InputError for a value that is no text.
+void check_claims_file(const std::filesystem::path& file);
+
+}  // namespace trainscope::scenario

@@ -1,0 +1,159 @@
+#include "scenario/expression.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "scenario/expression_parser.h"
+
+namespace trainscope::scenario {
+namespace {
+
+using Node = Expression::Node;
+
+constexpr const char* kTruth = "truth";
+
+const analysis::Run& side_of(const Node& node, const Sides& sides) {
+  for (const analysis::Run* run : sides)
+    if (run && run->label == node.side) return *run;
+  throw InputError("there is no run " + node.side);
+}
+
+Quantity metric_value(const Node& node, const Sides& sides) {
+  const analysis::Run& run = side_of(node, sides);
+  const auto value = analysis::value_of(run.metrics, node.name);
+  if (!value) throw InputError("run " + node.side + " has no " + node.name);
+  const analysis::Metric& metric = analysis::find_metric(node.name);
+  return {*value, metric.share ? "%" : metric.unit};
+}
+
+Quantity knob_value(const Node& node, const Sides& sides) {
+  const program::Value& value = side_of(node, sides).config.value(node.name);
+  const program::Knob& knob = program::find_knob(node.name);
+  if (const auto* flag = std::get_if<bool>(&value)) return {*flag ? 1.0 : 0.0, kTruth};
+  if (const auto* whole = std::get_if<std::int64_t>(&value))
+    return {static_cast<double>(*whole), knob.unit.empty() ? "1" : knob.unit};
+  if (const auto* number = std::get_if<double>(&value))
+    return {*number, knob.unit.empty() ? "1" : knob.unit};
+  throw InputError("knob " + node.name + " is a word; an expression needs a number");
+}
+
+std::string common_unit(const Quantity& a, const Quantity& b) {
+  if (a.unit == b.unit) return a.unit;
+  if (a.unit == "1" || a.unit == "%") return b.unit == "%" ? a.unit : b.unit;
+  return a.unit;
+}
+
+Quantity divide(const Quantity& a, const Quantity& b) {
+  if (b.value == 0) throw InputError("an expression divides by zero");
+  return {a.value / b.value, a.unit == b.unit ? "1"
+                             : b.unit == "1"  ? a.unit
+                                              : a.unit + "/" + b.unit};
+}
+
+Quantity multiply(const Quantity& a, const Quantity& b) {
+  const bool plain = a.unit == "1" || a.unit == "%";
+  return {a.value * b.value, plain ? b.unit : a.unit};
+}
+
+bool compares(const std::string& symbol, double a, double b) {
+  if (symbol == "<") return a < b;
+  if (symbol == "<=") return a <= b;
+  if (symbol == ">") return a > b;
+  if (symbol == ">=") return a >= b;
+  return symbol == "==" ? a == b : a != b;
+}
+
+Quantity truth(bool value) {
+  return {value ? 1.0 : 0.0, kTruth};
+}
+
+Quantity evaluate(const Node& node, const Sides& sides);
+
+Quantity least_or_most(const Node& node, const Sides& sides) {
+  Quantity best = evaluate(*node.arguments[0], sides);
+  for (std::size_t i = 1; i < node.arguments.size(); ++i) {
+    const Quantity next = evaluate(*node.arguments[i], sides);
+    if (node.name == "min" ? next.value < best.value : next.value > best.value) best = next;
+  }
+  return best;
+}
+
+Quantity evaluate_two(const Node& node, const Sides& sides) {
+  const Quantity a = evaluate(*node.arguments[0], sides);
+  // `and` and `or` stop at the side that decides.
+  if (node.name == "and" && !a.truth()) return truth(false);
+  if (node.name == "or" && a.truth()) return truth(true);
+  const Quantity b = evaluate(*node.arguments[1], sides);
+  if (node.name == "and" || node.name == "or") return truth(b.truth());
+  if (node.name == "+") return {a.value + b.value, common_unit(a, b)};
+  if (node.name == "-") return {a.value - b.value, common_unit(a, b)};
+  if (node.name == "*") return multiply(a, b);
+  if (node.name == "/" || node.name == "ratio") return divide(a, b);
+  return truth(compares(node.name, a.value, b.value));
+}
+
+Quantity evaluate(const Node& node, const Sides& sides) {
+  switch (node.kind) {
+    case Node::Kind::kNumber:
+      return node.number;
+    case Node::Kind::kMetric:
+      return metric_value(node, sides);
+    case Node::Kind::kKnob:
+      return knob_value(node, sides);
+    case Node::Kind::kApply:
+      break;
+  }
+  if (node.name == "min" || node.name == "max") return least_or_most(node, sides);
+  if (node.arguments.size() == 2) return evaluate_two(node, sides);
+  const Quantity a = evaluate(*node.arguments[0], sides);
+  if (node.name == "not") return truth(!a.truth());
+  if (node.name == "abs") return {std::abs(a.value), a.unit};
+  return {-a.value, a.unit};
+}
+
+}  // namespace
+
+Expression Expression::parse(std::string_view text) {
+  Expression expression;
+  expression.text_ = std::string(text);
+  expression.root_ = parse_expression(expression.text_);
+  return expression;
+}
+
+Quantity Expression::evaluate(const Sides& sides) const {
+  return scenario::evaluate(*root_, sides);
+}
+
+std::string show(const Quantity& quantity) {
+  if (quantity.unit == kTruth) return quantity.truth() ? "True" : "False";
+  return format_value(quantity.value, quantity.unit);
+}
+
+std::vector<std::string> placeholders(std::string_view text) {
+  std::vector<std::string> found;
+  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at)) {
+    const std::size_t end = text.find('}', at);
+    if (end == std::string_view::npos)
+      throw InputError("a brace is not closed: \"" + std::string(text.substr(at, 40)) + "\"");
+    found.emplace_back(text.substr(at + 1, end - at - 1));
+    at = end + 1;
+  }
+  return found;
+}
+
+std::string fill_in(std::string_view text, const Sides& sides) {
+  std::string result;
+  std::size_t from = 0;
+  for (const std::string& inside : placeholders(text)) {
+    const std::size_t at = text.find('{', from);
+    result += text.substr(from, at - from);
+    result += show(Expression::parse(inside).evaluate(sides));
+    from = at + inside.size() + 2;
+  }
+  result += text.substr(from);
+  return result;
+}
+
+}  // namespace trainscope::scenario

@@ -1,0 +1,53 @@
+// The small language of lessons: metrics and knobs of both sides, numbers with units, arithmetic,
+// comparisons, min, max, abs, ratio, and, or, not.
+//
+//   ratio(A.time.h2d, B.time.h2d) > 2 and A.host.blocked > 1 ms
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace trainscope::scenario {
+
+// A value with its unit: "ns", "B", "B/s", …, "1". Truths are 1 and 0 with the unit "truth".
+struct Quantity {
+  double value = 0;
+  std::string unit = "1";
+  bool truth() const { return value != 0; }
+};
+
+// The sides an expression may name, by label ("A", "B").
+using Sides = std::vector<const analysis::Run*>;
+
+class Expression {
+ public:
+  // Throws InputError saying what is wrong and where in the text. Names are checked: a metric or
+  // knob that does not exist is refused here, with "did you mean".
+  static Expression parse(std::string_view text);
+
+  // Throws InputError when a side is missing or a metric does not apply to it.
+  Quantity evaluate(const Sides& sides) const;
+
+  const std::string& text() const { return text_; }
+
+  struct Node;
+
+ private:
+  std::string text_;
+  std::shared_ptr<const Node> root_;
+};
+
+// As a person reads it: "5.3 ms", "1.39".
+std::string show(const Quantity& quantity);
+
+// `text` with every {expression} replaced by its value. Throws InputError.
+std::string fill_in(std::string_view text, const Sides& sides);
+
+// The expressions inside {…}. Throws InputError for a brace that is not closed.
+std::vector<std::string> placeholders(std::string_view text);
+
+}  // namespace trainscope::scenario

@@ -1,0 +1,26 @@
+// The parser behind Expression: text to a tree.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/expression.h"
+
+namespace trainscope::scenario {
+
+// A node of the tree. `name` is the operator ("+", "<=", "and", "not", "neg"), the function ("min",
+// "ratio"), or, for a leaf, the metric or knob.
+struct Expression::Node {
+  enum class Kind { kNumber, kMetric, kKnob, kApply };
+  Kind kind = Kind::kNumber;
+  Quantity number;
+  std::string side;  // "A"
+  std::string name;
+  std::vector<std::shared_ptr<const Node>> arguments;
+};
+
+std::shared_ptr<const Expression::Node> parse_expression(std::string_view text);
+
+}  // namespace trainscope::scenario

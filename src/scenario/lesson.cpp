@@ -1,0 +1,109 @@
+#include "scenario/lesson.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/files.h"
+#include "base/suggest.h"
+
+namespace trainscope::scenario {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> lesson_files() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(home_folder() / "scenarios"))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Lessons in the order of their tracks, each after those it requires.
+std::vector<Lesson> in_course_order(std::vector<Lesson> lessons) {
+  std::stable_sort(lessons.begin(), lessons.end(),
+                   [](const Lesson& a, const Lesson& b) { return a.track < b.track; });
+  std::vector<Lesson> ordered;
+  const auto is_placed = [&](const std::string& id) {
+    const auto named = [&](const Lesson& lesson) { return lesson.id == id; };
+    return std::any_of(ordered.begin(), ordered.end(), named) ||
+           std::none_of(lessons.begin(), lessons.end(), named);
+  };
+  while (!lessons.empty()) {
+    auto next = std::find_if(lessons.begin(), lessons.end(), [&](const Lesson& lesson) {
+      return std::all_of(lesson.requires_ids.begin(), lesson.requires_ids.end(), is_placed);
+    });
+    if (next == lessons.end()) next = lessons.begin();  // a circle: `check` reports it
+    ordered.push_back(std::move(*next));
+    lessons.erase(next);
+  }
+  return ordered;
+}
+
+}  // namespace
+
+std::string_view name_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kScene:
+      return "scene";
+    case StepKind::kPredict:
+      return "predict";
+    case StepKind::kRun:
+      return "run";
+    case StepKind::kObserve:
+      return "observe";
+    case StepKind::kExplain:
+      return "explain";
+    case StepKind::kVary:
+      return "vary";
+    case StepKind::kRecap:
+      return "recap";
+  }
+  return "";
+}
+
+std::string_view title_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kScene:
+      return "Set the scene";
+    case StepKind::kPredict:
+      return "Predict";
+    case StepKind::kRun:
+      return "Run";
+    case StepKind::kObserve:
+      return "Find it";
+    case StepKind::kExplain:
+      return "Explain";
+    case StepKind::kVary:
+      return "Vary";
+    case StepKind::kRecap:
+      return "Say it back";
+  }
+  return "";
+}
+
+program::Config Lesson::side(std::string_view label, const program::Config& flags) const {
+  program::Config config = common;
+  config.override_with(label == "A" ? side_a : side_b);
+  config.override_with(flags);
+  return config;
+}
+
+Lesson find_lesson(const std::string& id_or_file) {
+  if (id_or_file.ends_with(".toml")) return load_lesson(id_or_file);
+  std::vector<std::string> ids;
+  for (const fs::path& file : lesson_files()) {
+    if (file.stem() == id_or_file) return load_lesson(file);
+    ids.push_back(file.stem());
+  }
+  throw InputError("there is no lesson " + id_or_file + did_you_mean(id_or_file, ids) +
+                   "; `trainscope lessons` lists them");
+}
+
+std::vector<Lesson> all_lessons() {
+  std::vector<Lesson> lessons;
+  for (const fs::path& file : lesson_files()) lessons.push_back(load_lesson(file));
+  return in_course_order(std::move(lessons));
+}
+
+}  // namespace trainscope::scenario

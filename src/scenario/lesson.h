@@ -1,0 +1,100 @@
+// A lesson: a short experiment with a question, two configurations and one surprise. Read from
+// scenarios/ID.toml; the vocabulary is closed.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "program/config.h"
+#include "scenario/expression.h"
+
+namespace trainscope::scenario {
+
+// Where to look: a span of one side's timeline, or a panel, a knob, a line of the listing.
+struct Focus {
+  std::string run;   // "A" or "B"; empty: no span is meant
+  std::string lane;  // a lane's name
+  std::string span;  // a span's name
+  int nth = 0;
+  double pad = 0.2;  // of the span's length, left and right
+  std::string panel;
+  std::string knob;
+  int line = 0;
+  SourcePlace place;
+};
+
+enum class QuestionKind { kChoice, kNumber, kFindSpan, kText };
+
+struct Option {
+  std::string text;
+  std::optional<Expression> correct_when;
+  std::string why;  // why one would think so, and what speaks against it
+};
+
+struct Question {
+  QuestionKind kind = QuestionKind::kChoice;
+  std::vector<Option> options;       // of a choice
+  std::optional<Expression> answer;  // of a number
+  double tolerance = 0.25;           // relative
+  std::optional<Focus> span;         // of find-span
+  std::string text_answer;           // of text: shown to compare with
+  SourcePlace place;
+};
+
+enum class StepKind { kScene, kPredict, kRun, kObserve, kExplain, kVary, kRecap };
+std::string_view name_of(StepKind kind);   // "predict"
+std::string_view title_of(StepKind kind);  // "Predict"
+
+struct Step {
+  std::string id;
+  StepKind kind = StepKind::kScene;
+  std::string text;               // Markdown with {placeholders}
+  std::vector<std::string> hide;  // panels and lanes
+  std::string hint;
+  std::string pause_at;
+  std::string explain;  // shown once the question is answered
+  std::optional<Question> question;
+  std::optional<Focus> focus;
+  std::string done_action;  // an action's id
+  std::optional<Expression> done_expect;
+  std::optional<Expression> goal;  // of the problem level
+  SourcePlace place;
+};
+
+struct Expectation {
+  Expression expression;
+  std::optional<double> sim_min, sim_max, real_min, real_max;
+  SourcePlace place;
+};
+
+struct Lesson {
+  std::filesystem::path file;
+  std::string id, title, topic, track, level, claim, notes, limits;
+  std::vector<std::string> requires_ids, terms, knobs, machines;
+  int minutes = 0;
+  program::Config common, side_a, side_b;  // machine and seed of the lesson are in common
+  std::vector<Step> steps;
+  std::vector<Expectation> expectations;
+  // What several places say about one thing, by claim: "pin_memory=True makes transfers faster".
+  std::string heard;
+
+  // The config of a side ("A" or "B"), with `flags` over everything.
+  program::Config side(std::string_view label, const program::Config& flags = {}) const;
+};
+
+// Throws InputError naming file, line, column, what is wrong and what to write.
+Lesson load_lesson(const std::filesystem::path& file);
+
+// A lesson by id or path. Throws InputError with "did you mean".
+Lesson find_lesson(const std::string& id_or_file);
+
+// All shipped lessons in the order of the course (by track, then by what they require).
+std::vector<Lesson> all_lessons();
+
+// A config file: knobs alone, as [config.*] of a lesson holds them.
+program::Config load_config(const std::filesystem::path& file);
+
+}  // namespace trainscope::scenario

@@ -1,0 +1,251 @@
+// Reads a lesson file. Everything that can be checked without a run is checked here.
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "base/suggest.h"
+#include "base/toml.h"
+#include "machine/machine.h"
+#include "scenario/lesson.h"
+#include "scenario/toml_fields.h"
+
+namespace trainscope::scenario {
+namespace {
+
+template <typename Enum>
+Enum read_word(const Fields& fields, std::string_view key,
+               const std::vector<std::pair<std::string, Enum>>& words) {
+  const std::string word = fields.text(key);
+  std::vector<std::string> known;
+  for (const auto& [name, value] : words) {
+    if (name == word) return value;
+    known.push_back(name);
+  }
+  std::string list;
+  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
+  fields.fail(key, std::string(key) + " is none of " + list + did_you_mean(word, known));
+}
+
+Focus read_focus(const toml::table& table, const std::string& file) {
+  const Fields fields(table, file, "a focus");
+  fields.only({"run", "lane", "span", "nth", "pad", "panel", "knob", "line"});
+  Focus focus;
+  focus.place = fields.place();
+  focus.run = fields.text_or("run", "");
+  focus.lane = fields.text_or("lane", "");
+  focus.span = fields.text_or("span", "");
+  focus.nth = static_cast<int>(fields.whole("nth").value_or(0));
+  focus.pad = fields.number("pad").value_or(focus.pad);
+  focus.panel = fields.text_or("panel", "");
+  focus.knob = fields.text_or("knob", "");
+  focus.line = static_cast<int>(fields.whole("line").value_or(0));
+  const bool span = !focus.run.empty() && !focus.lane.empty() && !focus.span.empty();
+  if (!focus.run.empty() && focus.run != "A" && focus.run != "B")
+    fields.fail("run", "run is neither \"A\" nor \"B\"");
+  if (!span && focus.panel.empty() && focus.knob.empty() && focus.line == 0)
+    fields.fail("a focus needs run, lane and span, or a panel, a knob or a line");
+  if (!focus.knob.empty() && !program::find_knob_or_null(focus.knob))
+    fields.fail("knob",
+                "there is no knob " + focus.knob + did_you_mean(focus.knob, program::knob_names()));
+  return focus;
+}
+
+Option read_option(const toml::table& table, const std::string& file) {
+  const Fields fields(table, file, "an option");
+  fields.only({"text", "correct_when", "why"});
+  Option option;
+  option.text = fields.text("text");
+  option.correct_when = fields.expression("correct_when");
+  option.why = fields.text_or("why", "");
+  if (!option.correct_when)
+    fields.fail("an option needs correct_when, an expression that the run decides");
+  return option;
+}
+
+Question read_question(const toml::table& table, const std::string& file) {
+  const Fields fields(table, file, "a question");
+  fields.only({"kind", "options", "answer", "tolerance", "span"});
+  Question question;
+  question.place = fields.place();
+  question.kind = read_word<QuestionKind>(fields, "kind",
+                                          {{"choice", QuestionKind::kChoice},
+                                           {"number", QuestionKind::kNumber},
+                                           {"find-span", QuestionKind::kFindSpan},
+                                           {"text", QuestionKind::kText}});
+  for (const toml::table* option : fields.tables("options"))
+    question.options.push_back(read_option(*option, file));
+  if (const toml::table* span = fields.table("span")) question.span = read_focus(*span, file);
+  if (question.kind == QuestionKind::kNumber) question.answer = fields.expression("answer");
+  if (question.kind == QuestionKind::kText) question.text_answer = fields.text("answer");
+  question.tolerance = fields.number("tolerance").value_or(question.tolerance);
+  if (question.tolerance < 0 || question.tolerance > 1)
+    fields.fail("tolerance", "tolerance is a share between 0 and 1");
+  if (question.kind == QuestionKind::kChoice && question.options.size() < 2)
+    fields.fail("a choice needs at least two options");
+  if (question.kind == QuestionKind::kNumber && !question.answer)
+    fields.fail("a number question needs answer, an expression");
+  if (question.kind == QuestionKind::kFindSpan && (!question.span || question.span->span.empty()))
+    fields.fail("a find-span question needs span = { run, lane, span }");
+  return question;
+}
+
+void read_done_when(const toml::table& table, const std::string& file, Step& step) {
+  const Fields fields(table, file, "done_when");
+  fields.only({"action", "expect"});
+  step.done_action = fields.text_or("action", "");
+  step.done_expect = fields.expression("expect");
+}
+
+Step read_step(const toml::table& table, const std::string& file) {
+  const Fields fields(table, file, "a step");
+  fields.only({"id", "kind", "text", "hide", "hint", "pause_at", "explain", "question", "focus",
+               "done_when", "goal"});
+  Step step;
+  step.place = fields.place();
+  step.id = fields.text("id");
+  std::vector<std::pair<std::string, StepKind>> kinds;
+  for (const StepKind kind :
+       {StepKind::kScene, StepKind::kPredict, StepKind::kRun, StepKind::kObserve,
+        StepKind::kExplain, StepKind::kVary, StepKind::kRecap})
+    kinds.emplace_back(name_of(kind), kind);
+  step.kind = read_word<StepKind>(fields, "kind", kinds);
+  step.text = fields.text("text");
+  step.hide = fields.words("hide");
+  step.hint = fields.text_or("hint", "");
+  step.pause_at = fields.text_or("pause_at", "");
+  step.explain = fields.text_or("explain", "");
+  if (const toml::table* question = fields.table("question"))
+    step.question = read_question(*question, file);
+  if (const toml::table* focus = fields.table("focus")) step.focus = read_focus(*focus, file);
+  if (const toml::table* done = fields.table("done_when")) read_done_when(*done, file, step);
+  if (const toml::table* goal = fields.table("goal")) {
+    const Fields inner(*goal, file, "a goal");
+    inner.only({"expect", "knobs"});
+    step.goal = inner.expression("expect");
+  }
+  if (step.kind == StepKind::kPredict && !step.question)
+    fields.fail("a predict step needs a [step.question]");
+  return step;
+}
+
+std::pair<std::optional<double>, std::optional<double>> read_bounds(const Fields& fields,
+                                                                    std::string_view key) {
+  const toml::table* table = fields.table(key);
+  if (!table) return {};
+  const Fields bounds(*table, fields.file(), std::string(key));
+  bounds.only({"min", "max"});
+  return {bounds.number("min"), bounds.number("max")};
+}
+
+Expectation read_expectation(const toml::table& table, const std::string& file) {
+  const Fields fields(table, file, "an expectation");
+  fields.only({"expression", "sim", "real"});
+  const auto expression = fields.expression("expression");
+  if (!expression) fields.fail("an expectation needs expression = \"…\"");
+  const auto [sim_min, sim_max] = read_bounds(fields, "sim");
+  const auto [real_min, real_max] = read_bounds(fields, "real");
+  return {*expression, sim_min, sim_max, real_min, real_max, fields.place()};
+}
+
+void read_configs(const Fields& fields, Lesson& lesson) {
+  const toml::table* configs = fields.table("config");
+  if (!configs) fields.fail("a lesson needs [config.A] and [config.B]");
+  const Fields inner(*configs, fields.file(), "[config]");
+  inner.only({"common", "A", "B"});
+  const auto read = [&](std::string_view key) {
+    const toml::table* table = inner.table(key);
+    return table ? read_knobs(*table, fields.file()) : program::Config();
+  };
+  program::Config config = lesson.common;
+  config.override_with(read("common"));
+  lesson.common = config;
+  lesson.side_a = read("A");
+  lesson.side_b = read("B");
+}
+
+void check_names(const Fields& fields, const Lesson& lesson) {
+  if (lesson.id != lesson.file.stem())
+    fields.fail("id", "id is \"" + lesson.id + "\", the file is named " +
+                          lesson.file.filename().string() + "; make them the same");
+  if (lesson.knobs.size() > 4) fields.fail("knobs", "a lesson shows at most four knobs");
+  for (const std::string& knob : lesson.knobs)
+    if (!program::find_knob_or_null(knob))
+      fields.fail("knobs", "there is no knob " + knob + did_you_mean(knob, program::knob_names()));
+  const std::vector<std::string> known = machine::machine_ids();
+  for (const std::string& id : lesson.machines)
+    if (std::find(known.begin(), known.end(), id) == known.end())
+      fields.fail("machines", "there is no machine " + id + did_you_mean(id, known));
+  for (std::size_t i = 0; i < lesson.steps.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (lesson.steps[i].id == lesson.steps[j].id)
+        throw InputError(describe(lesson.steps[i].place) + "two steps are called " +
+                         lesson.steps[i].id);
+}
+
+std::string heard_of(const Fields& fields, const std::string& claim) {
+  if (claim.empty()) return "";
+  const auto claims = read_toml(home_folder() / "assets" / "claims.toml");
+  if (const auto text = claims[claim].value<std::string>()) return *text;
+  fields.fail("claim", "there is no claim " + claim + " in assets/claims.toml");
+}
+
+void set_top_knob(const Fields& fields, std::string_view key, program::Config& config) {
+  if (!fields.find(key)) return;
+  try {
+    if (const auto whole = fields.find(key)->value_exact<std::int64_t>()) {
+      config.set(key, *whole);
+    } else {
+      config.set(key, fields.text(key));
+    }
+  } catch (const InputError& error) {
+    fields.fail(key, error.what());
+  }
+}
+
+}  // namespace
+
+Lesson load_lesson(const std::filesystem::path& file) {
+  const toml::table table = read_toml(file);
+  const Fields fields(table, file.string(), "a lesson");
+  fields.only({"format",  "id",     "title",  "topic", "track",   "requires", "level",
+               "minutes", "claim",  "terms",  "knobs", "machine", "machines", "seed",
+               "notes",   "limits", "config", "sweep", "step",    "expect"});
+  if (fields.whole("format") != 1) fields.fail("a lesson begins with format = 1");
+  if (fields.find("sweep")) fields.fail("sweep", "sweep is declared but not built yet");
+  Lesson lesson;
+  lesson.file = file;
+  lesson.id = fields.text("id");
+  lesson.title = fields.text("title");
+  lesson.topic = fields.text("topic");
+  lesson.track = fields.text("track");
+  lesson.level = fields.text("level");
+  const std::vector<std::string> levels{"worked", "faded", "problem"};
+  if (std::find(levels.begin(), levels.end(), lesson.level) == levels.end())
+    fields.fail("level",
+                "level is none of worked, faded, problem" + did_you_mean(lesson.level, levels));
+  lesson.minutes = static_cast<int>(fields.whole("minutes").value_or(0));
+  lesson.claim = fields.text_or("claim", "");
+  lesson.heard = heard_of(fields, lesson.claim);
+  lesson.notes = fields.text_or("notes", "");
+  lesson.limits = fields.text_or("limits", "");
+  lesson.requires_ids = fields.words("requires");
+  lesson.terms = fields.words("terms");
+  lesson.knobs = fields.words("knobs");
+  lesson.machines = fields.words("machines");
+  set_top_knob(fields, "machine", lesson.common);
+  set_top_knob(fields, "seed", lesson.common);
+  read_configs(fields, lesson);
+  for (const toml::table* step : fields.tables("step"))
+    lesson.steps.push_back(read_step(*step, file.string()));
+  for (const toml::table* one : fields.tables("expect"))
+    lesson.expectations.push_back(read_expectation(*one, file.string()));
+  if (lesson.steps.empty()) fields.fail("a lesson needs steps: [[step]]");
+  check_names(fields, lesson);
+  return lesson;
+}
+
+program::Config load_config(const std::filesystem::path& file) {
+  return read_knobs(read_toml(file), file.string());
+}
+
+}  // namespace trainscope::scenario

@@ -1,0 +1,131 @@
+#include "scenario/progress.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace trainscope::scenario {
+
+Progress::Progress(const Lesson& lesson) : lesson_(&lesson), answers_(lesson.steps.size()) {}
+
+void Progress::choose(int option) {
+  if (!answers_[step_].committed) answers_[step_].option = option;
+}
+
+void Progress::enter(double number) {
+  if (!answers_[step_].committed) answers_[step_].number = number;
+}
+
+void Progress::write(std::string text) {
+  if (!answers_[step_].committed) answers_[step_].text = std::move(text);
+}
+
+bool Progress::can_commit() const {
+  const auto& question = lesson_->steps[step_].question;
+  const Answer& answer = answers_[step_];
+  if (!question || answer.committed) return false;
+  switch (question->kind) {
+    case QuestionKind::kChoice:
+      return answer.option >= 0;
+    case QuestionKind::kNumber:
+      return answer.number.has_value();
+    case QuestionKind::kText:
+      return !answer.text.empty();
+    case QuestionKind::kFindSpan:
+      return false;  // selecting the span commits
+  }
+  return false;
+}
+
+void Progress::commit() {
+  if (can_commit()) answers_[step_].committed = true;
+}
+
+void Progress::skip() {
+  answers_[step_].skipped = true;
+  answers_[step_].committed = true;
+}
+
+bool Progress::select_span(const std::string& run, const std::string& lane,
+                           const std::string& span) {
+  const auto& question = lesson_->steps[step_].question;
+  if (!question || question->kind != QuestionKind::kFindSpan) return false;
+  const Focus& wanted = *question->span;
+  const bool right = run == wanted.run && lane == wanted.lane && span.starts_with(wanted.span);
+  if (right) answers_[step_].committed = true;
+  return right;
+}
+
+bool Progress::can_go_on() const {
+  const Step& step = lesson_->steps[step_];
+  if (step.kind == StepKind::kRun && !revealed_) return false;
+  return !step.question || answers_[step_].committed;
+}
+
+void Progress::next() {
+  if (can_go_on() && step_ + 1 < answers_.size()) ++step_;
+}
+
+void Progress::back() {
+  if (step_ > 0) --step_;
+}
+
+namespace {
+
+Verdict judge_choice(const Question& question, const Answer& answer, const Sides& sides) {
+  Verdict verdict;
+  for (std::size_t i = 0; i < question.options.size(); ++i)
+    if (question.options[i].correct_when->evaluate(sides).truth())
+      verdict.right_option = static_cast<int>(i);
+  verdict.right = answer.option == verdict.right_option;
+  if (answer.option >= 0 && !verdict.right)
+    verdict.message = question.options[static_cast<std::size_t>(answer.option)].why;
+  return verdict;
+}
+
+Verdict judge_number(const Question& question, const Answer& answer, const Sides& sides) {
+  Verdict verdict;
+  verdict.truth = question.answer->evaluate(sides);
+  const double truth = verdict.truth->value;
+  verdict.right =
+      answer.number && std::abs(*answer.number - truth) <= question.tolerance * std::abs(truth);
+  verdict.message = "The run says " + show(*verdict.truth) + ".";
+  return verdict;
+}
+
+}  // namespace
+
+Verdict judge(const Question& question, const Answer& answer, const Sides& sides) {
+  switch (question.kind) {
+    case QuestionKind::kChoice:
+      return judge_choice(question, answer, sides);
+    case QuestionKind::kNumber:
+      return judge_number(question, answer, sides);
+    case QuestionKind::kFindSpan: {
+      Verdict verdict;
+      verdict.right = answer.committed && !answer.skipped;
+      return verdict;
+    }
+    case QuestionKind::kText:
+      break;
+  }
+  Verdict verdict;
+  verdict.message = question.text_answer;
+  return verdict;
+}
+
+std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run) {
+  const trace::Trace& trace = *run.trace;
+  std::vector<trace::SpanId> found;
+  for (trace::SpanId id = 0, n = trace.spans().size(); id < n; ++id) {
+    const trace::Span& span = trace.spans()[id];
+    if (trace.lanes()[span.lane].name == focus.lane && trace.name(span).starts_with(focus.span))
+      found.push_back(id);
+  }
+  std::sort(found.begin(), found.end(), [&](trace::SpanId a, trace::SpanId b) {
+    return trace.spans()[a].start < trace.spans()[b].start;
+  });
+  return found;
+}
+
+}  // namespace trainscope::scenario

@@ -1,0 +1,73 @@
+// How far a learner is in a lesson: the step shown, the answers given, what may be seen. Pure
+// state; the window and the command line drive it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/lesson.h"
+
+namespace trainscope::scenario {
+
+struct Answer {
+  int option = -1;               // of a choice
+  std::optional<double> number;  // in the unit of the expected quantity
+  std::string text;
+  bool committed = false;  // it can no longer be changed
+  bool skipped = false;
+};
+
+struct Verdict {
+  bool right = false;
+  int right_option = -1;          // of a choice
+  std::string message;            // why the chosen option is wrong; or what the number was
+  std::optional<Quantity> truth;  // of a number
+};
+
+class Progress {
+ public:
+  explicit Progress(const Lesson& lesson);
+
+  std::size_t step() const { return step_; }
+  std::size_t steps() const { return answers_.size(); }
+  const Answer& answer(std::size_t step) const { return answers_[step]; }
+
+  // The answer of the step shown; ignored once it is committed.
+  void choose(int option);
+  void enter(double number);
+  void write(std::string text);
+  bool can_commit() const;
+  void commit();
+  void skip();  // recorded: skipped is not done
+
+  // A span was selected; on a find-span step this commits when it is the right one and says so.
+  // `lane`, `span` and `nth` name what was selected on side `run`.
+  bool select_span(const std::string& run, const std::string& lane, const std::string& span);
+
+  bool can_go_on() const;  // the step's question is answered or skipped, its run is done
+  void next();
+  void back();
+
+  // The results may be seen: the run step has been carried out.
+  bool revealed() const { return revealed_; }
+  void reveal() { revealed_ = true; }
+
+  bool finished() const { return step_ + 1 == answers_.size() && can_go_on(); }
+
+ private:
+  const Lesson* lesson_;
+  std::vector<Answer> answers_;
+  std::size_t step_ = 0;
+  bool revealed_ = false;
+};
+
+// Compares an answer with the runs. Throws InputError when the lesson's expressions fail.
+Verdict judge(const Question& question, const Answer& answer, const Sides& sides);
+
+// The spans that a focus means: those of that name (or whose name begins with it) in that lane, by
+// start. Empty when there are none.
+std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run);
+
+}  // namespace trainscope::scenario

@@ -1,0 +1,351 @@
+#include "sim/device.h"
+
+#include <algorithm>
+
+#include "sim/kernel_model.h"
+
+namespace trainscope::sim {
+namespace {
+
+constexpr double kPerNs = 1e-9;  // units a second → units a nanosecond
+
+}  // namespace
+
+Device::Device(const program::Program& program, const machine::Machine& machine, EventQueue& events,
+               Recorder& recorder)
+    : program_(program),
+      machine_(machine),
+      events_(events),
+      recorder_(recorder),
+      streams_(program.streams.size()),
+      event_ops_(program.events, kNoOp) {
+  rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
+  rates_.emplace_back(1.0);
+  rates_.emplace_back(machine.pcie.h2d_bytes_per_s * kPerNs);
+  rates_.emplace_back(machine.pcie.d2h_bytes_per_s * kPerNs);
+}
+
+// ---- Enqueueing --------------------------------------------------------------------------------
+
+OpId Device::enqueue_kernel(Nanos now, const Enqueued& tags, const program::Operation& operation,
+                            program::Phase phase) {
+  Op op;
+  op.kind = Kind::kKernel;
+  op.tags = tags;
+  op.operation = &operation;
+  op.category = category_of(phase);
+  op.earliest = now + machine_.host.launch_latency_ns;
+  return enqueue(now, std::move(op));
+}
+
+OpId Device::enqueue_copy(Nanos now, const Enqueued& tags, const program::Copy& copy) {
+  Op op;
+  op.kind = Kind::kCopy;
+  op.tags = tags;
+  op.copy = &copy;
+  op.direction = direction_of(copy, program_);
+  op.category = category_of(op.direction);
+  op.parts = 1;
+  op.earliest = now;
+  return enqueue(now, std::move(op));
+}
+
+OpId Device::enqueue_staged_copy(Nanos now, const Enqueued& tags, const program::Copy& copy,
+                                 std::int64_t chunks) {
+  Op op;
+  op.kind = Kind::kStagedCopy;
+  op.tags = tags;
+  op.copy = &copy;
+  op.direction = direction_of(copy, program_);
+  op.category = category_of(op.direction);
+  op.parts = static_cast<std::uint32_t>(chunks);
+  op.earliest = now;
+  return enqueue(now, std::move(op));
+}
+
+OpId Device::enqueue(Nanos now, Op op) {
+  const program::Index stream = op.tags.stream;
+  const auto id = static_cast<OpId>(ops_.size());
+  ops_.push_back(std::move(op));
+  depend(id, streams_[stream].last, trace::Cause::kStream);
+  for (const OpId on : streams_[stream].extra) depend(id, on, trace::Cause::kEvent);
+  streams_[stream].extra.clear();
+  // The legacy default stream and blocking streams wait for one another, in both directions.
+  using program::StreamKind;
+  const StreamKind kind = program_.streams[stream].kind;
+  for (program::Index other = 0; other < program_.streams.size(); ++other) {
+    const StreamKind other_kind = program_.streams[other].kind;
+    if ((kind == StreamKind::kLegacyDefault && other_kind == StreamKind::kBlocking) ||
+        (kind == StreamKind::kBlocking && other_kind == StreamKind::kLegacyDefault))
+      depend(id, streams_[other].last, trace::Cause::kStream);
+  }
+  streams_[stream].last = id;
+  if (ops_[id].waits_for == 0) become_ready(now, id);
+  return id;
+}
+
+void Device::depend(OpId op, OpId on, trace::Cause cause) {
+  if (on == kNoOp || on == op) return;
+  if (ops_[on].done) {
+    if (ops_[op].cause_op == kNoOp || ops_[ops_[op].cause_op].end < ops_[on].end)
+      ops_[op].cause_op = on;
+    return;
+  }
+  ++ops_[op].waits_for;
+  if (cause == trace::Cause::kEvent) ops_[op].cause = cause;
+  ops_[on].followers.push_back(op);
+}
+
+OpId Device::enqueue_join(Nanos now, program::Index stream) {
+  Op op;
+  op.tags.stream = stream;
+  op.earliest = now;
+  return enqueue(now, std::move(op));
+}
+
+OpId Device::tail(Nanos now, program::Index stream) {
+  return streams_[stream].extra.empty() ? streams_[stream].last : enqueue_join(now, stream);
+}
+
+trace::SpanId Device::span_of(OpId op) const {
+  while (op != kNoOp && ops_[op].kind == Kind::kJoin) op = ops_[op].cause_op;
+  return op == kNoOp ? trace::kNone : ops_[op].span;
+}
+
+void Device::record_event(Nanos now, program::Index event, program::Index stream) {
+  event_ops_[event] = tail(now, stream);
+}
+
+void Device::wait_event(program::Index stream, program::Index event) {
+  const OpId on = event_ops_[event];
+  if (on != kNoOp && !ops_[on].done) streams_[stream].extra.push_back(on);
+}
+
+void Device::set_call(OpId op, trace::SpanId call) {
+  ops_[op].tags.call = call;
+  if (ops_[op].done && ops_[op].span == trace::kNone) record(op);
+}
+
+// ---- Starting ----------------------------------------------------------------------------------
+
+void Device::dependency_done(Nanos now, OpId op, OpId on) {
+  // Decides the cause: the last to be done wins.
+  const bool other_stream = ops_[on].tags.stream != ops_[op].tags.stream;
+  ops_[op].cause = other_stream ? trace::Cause::kEvent : trace::Cause::kStream;
+  ops_[op].cause_op = on;
+  if (--ops_[op].waits_for == 0) become_ready(now, op);
+}
+
+void Device::become_ready(Nanos now, OpId id) {
+  Op& op = ops_[id];
+  Nanos earliest = op.earliest;
+  if (op.kind == Kind::kKernel && op.cause_op != kNoOp && ops_[op.cause_op].kind == Kind::kKernel)
+    earliest = std::max(earliest, ops_[op.cause_op].end + machine_.gpu.kernel_gap_ns);
+  if (op.cause_op == kNoOp || ops_[op.cause_op].end < op.earliest) op.cause = trace::Cause::kLaunch;
+  if (op.wake_ready != kNoThread) events_.add(now, EventKind::kThread, op.wake_ready);
+  if (op.kind == Kind::kStagedCopy) return;  // the host starts it
+  if (earliest > now) {
+    events_.add(earliest, EventKind::kStart, id);
+  } else {
+    on_start(now, id);
+  }
+}
+
+void Device::on_start(Nanos now, OpId id) {
+  Op& op = ops_[id];
+  op.started = true;
+  op.start = now;
+  switch (op.kind) {
+    case Kind::kKernel:
+      start_kernel(now, id);
+      break;
+    case Kind::kCopy:
+      start_copy(now, id);
+      break;
+    case Kind::kStagedCopy:
+      break;
+    case Kind::kJoin:
+      complete(now, id);
+      break;
+  }
+}
+
+void Device::start_kernel(Nanos now, OpId id) {
+  const KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
+  ops_[id].parts = 1;
+  events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
+  if (needs.arithmetic_ns > 0) {
+    ++ops_[id].parts;
+    rates_[kArithmetic].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share);
+    appoint(kArithmetic);
+  }
+  if (needs.memory_ns > 0) {
+    ++ops_[id].parts;
+    rates_[kMemory].admit(now, id, needs.memory_ns, 1.0);
+    appoint(kMemory);
+  }
+}
+
+void Device::start_copy(Nanos now, OpId id) {
+  const Op& op = ops_[id];
+  if (op.direction == Direction::kD2D) {
+    // Read and written once each, at the rate of device memory.
+    const double bytes = 2.0 * static_cast<double>(op.copy->bytes);
+    const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * kPerNs;
+    rates_[kMemory].admit(now, id, bytes / rate, 1.0);
+    appoint(kMemory);
+    return;
+  }
+  Transfer transfer;
+  transfer.op = id;
+  transfer.bytes = op.copy->bytes;
+  transfer.direction = op.direction;
+  transfer.cause = op.cause;
+  transfer.cause_span = op.cause == trace::Cause::kLaunch ? op.tags.call : span_of(op.cause_op);
+  request(now, transfer);
+}
+
+// ---- Copy engines ------------------------------------------------------------------------------
+
+std::uint32_t Device::engine_of(Direction direction) const {
+  return machine_.gpu.copy_engines > 1 && direction == Direction::kD2H ? 1 : 0;
+}
+
+void Device::transfer_chunk(Nanos now, OpId id, std::int64_t bytes, std::uint32_t thread,
+                            trace::SpanId cause) {
+  Op& op = ops_[id];
+  Transfer transfer;
+  transfer.op = id;
+  transfer.bytes = bytes;
+  transfer.direction = op.direction;
+  transfer.thread = thread;
+  transfer.cause = cause == trace::kNone ? op.cause : trace::Cause::kStaging;
+  transfer.cause_span = cause == trace::kNone ? span_of(op.cause_op) : cause;
+  request(now, transfer);
+}
+
+void Device::request(Nanos now, Transfer transfer) {
+  const std::uint32_t engine = engine_of(transfer.direction);
+  if (engines_[engine].busy) transfer.cause = trace::Cause::kEngine;
+  engines_[engine].queue.push_back(transfer);
+  if (!engines_[engine].busy) begin_transfer(now, engine);
+}
+
+// The engine is taken from here on; the link only after the set-up.
+void Device::begin_transfer(Nanos now, std::uint32_t engine) {
+  engines_[engine].busy = true;
+  Transfer& transfer = engines_[engine].queue.front();
+  if (transfer.cause == trace::Cause::kEngine) transfer.cause_span = engines_[engine].last_span;
+  transfer.start = now;
+  note_first_transfer(now, transfer);
+  const Nanos latency = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_latency_ns
+                                                              : machine_.pcie.d2h_latency_ns;
+  events_.add(now + latency, EventKind::kEngineReady, engine);
+}
+
+// A copy begins when its first transfer does, and for the same cause.
+void Device::note_first_transfer(Nanos now, const Transfer& transfer) {
+  Op& op = ops_[transfer.op];
+  if (op.kind == Kind::kStagedCopy && op.started) return;
+  op.started = true;
+  op.start = now;
+  op.cause = transfer.cause;
+  op.cause_span = transfer.cause_span;
+}
+
+void Device::on_engine_ready(Nanos now, std::uint32_t engine) {
+  const Transfer& transfer = engines_[engine].queue.front();
+  const Rate link = transfer.direction == Direction::kH2D ? kLinkH2D : kLinkD2H;
+  const double rate = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_bytes_per_s
+                                                            : machine_.pcie.d2h_bytes_per_s;
+  rates_[link].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
+  appoint(link);
+}
+
+void Device::end_transfer(Nanos now, std::uint32_t engine) {
+  const Transfer transfer = engines_[engine].queue.front();
+  engines_[engine].queue.pop_front();
+  engines_[engine].busy = false;
+  const Op& op = ops_[transfer.op];
+  trace::Span span;
+  span.start = transfer.start;
+  span.duration = now - transfer.start;
+  span.name = recorder_.transfer_name(transfer.bytes);
+  span.lane = recorder_.engine_lane(transfer.direction);
+  span.category = op.category;
+  span.cause = transfer.cause;
+  span.cause_span = transfer.cause_span;
+  span.line = op.tags.line;
+  span.correlation = op.tags.correlation;
+  span.detail = recorder_.copy_detail(*op.copy, transfer.bytes);
+  engines_[engine].last_span = recorder_.add(span);
+  if (transfer.thread != kNoThread) events_.add(now, EventKind::kThread, transfer.thread);
+  part_done(now, transfer.op);
+  // What was done may have brought the engine its next transfer already.
+  if (!engines_[engine].busy && !engines_[engine].queue.empty()) begin_transfer(now, engine);
+}
+
+// ---- Finishing ---------------------------------------------------------------------------------
+
+void Device::appoint(std::uint32_t rate) {
+  if (rates_[rate].idle()) return;
+  events_.add(rates_[rate].next_finish(), EventKind::kRate, rate, rates_[rate].version());
+}
+
+void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
+  if (rates_[rate].version() != version) return;
+  for (const std::uint32_t id : rates_[rate].finish(now)) {
+    if (rate == kLinkH2D || rate == kLinkD2H) {
+      end_transfer(now, id);
+    } else {
+      part_done(now, id);
+    }
+  }
+  if (rates_[rate].version() != version) appoint(rate);
+}
+
+void Device::on_kernel_floor(Nanos now, OpId op) {
+  part_done(now, op);
+}
+
+void Device::part_done(Nanos now, OpId op) {
+  if (--ops_[op].parts == 0) complete(now, op);
+}
+
+void Device::complete(Nanos now, OpId id) {
+  ops_[id].done = true;
+  ops_[id].end = now;
+  // A staged copy's call may still be under way; its span follows then.
+  const bool call_known = ops_[id].tags.call != trace::kNone || ops_[id].kind != Kind::kStagedCopy;
+  if (ops_[id].kind != Kind::kJoin && call_known) record(id);
+  for (const std::uint32_t thread : ops_[id].wake_done)
+    events_.add(now, EventKind::kThread, thread);
+  const std::vector<OpId> followers = std::move(ops_[id].followers);
+  ops_[id].followers.clear();
+  for (const OpId follower : followers) dependency_done(now, follower, id);
+}
+
+void Device::record(OpId id) {
+  Op& op = ops_[id];
+  trace::Span span;
+  span.start = op.start;
+  span.duration = op.end - op.start;
+  span.name = op.tags.name;
+  span.lane = recorder_.stream_lane(op.tags.stream);
+  span.category = op.category;
+  span.correlation = op.tags.correlation;
+  span.line = op.tags.line;
+  span.cause = op.cause;
+  span.cause_span = op.cause_span;
+  if (op.cause == trace::Cause::kLaunch) span.cause_span = op.tags.call;
+  if (span.cause_span == trace::kNone) span.cause_span = span_of(op.cause_op);
+  span.detail = op.kind == Kind::kKernel ? recorder_.kernel_detail(*op.operation, op.tags.stream)
+                                         : recorder_.copy_detail(*op.copy, op.copy->bytes);
+  op.span = recorder_.add(span);
+  if (op.tags.call != trace::kNone)
+    recorder_.trace().add_flow({op.tags.call, op.span, trace::FlowKind::kLaunch});
+  if (op.cause == trace::Cause::kEvent && span.cause_span != trace::kNone)
+    recorder_.trace().add_flow({span.cause_span, op.span, trace::FlowKind::kEvent});
+}
+
+}  // namespace trainscope::sim

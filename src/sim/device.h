@@ -1,0 +1,150 @@
+// A simulated GPU: streams of operations, copy engines, and the rates that running kernels share.
+//
+// An operation starts when everything it depends on is done: the work before it on its stream, the
+// events that its stream waits for, and, around the legacy default stream, the work of blocking
+// streams. Host threads that wait for an operation are woken through the event queue.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "machine/machine.h"
+#include "program/program.h"
+#include "sim/event_queue.h"
+#include "sim/recorder.h"
+#include "sim/shared_rate.h"
+
+namespace trainscope::sim {
+
+using OpId = std::uint32_t;
+inline constexpr OpId kNoOp = UINT32_MAX;
+inline constexpr std::uint32_t kNoThread = UINT32_MAX;
+
+// What both the host and the device need to say when they enqueue work.
+struct Enqueued {
+  program::Index stream = 0;
+  trace::NameId name = 0;
+  std::uint16_t line = 0;
+  std::uint32_t correlation = 0;
+  trace::SpanId call = trace::kNone;  // the host call's span
+};
+
+class Device {
+ public:
+  Device(const program::Program& program, const machine::Machine& machine, EventQueue& events,
+         Recorder& recorder);
+
+  OpId enqueue_kernel(Nanos now, const Enqueued& tags, const program::Operation& operation,
+                      program::Phase phase);
+  // A copy that the device carries out alone.
+  OpId enqueue_copy(Nanos now, const Enqueued& tags, const program::Copy& copy);
+  // A copy whose transfers the host asks for chunk by chunk, once `ready`; it is done after
+  // `chunks` transfers.
+  OpId enqueue_staged_copy(Nanos now, const Enqueued& tags, const program::Copy& copy,
+                           std::int64_t chunks);
+  void transfer_chunk(Nanos now, OpId op, std::int64_t bytes, std::uint32_t thread,
+                      trace::SpanId cause);
+  // Chunks of a staged copy that have not been transferred.
+  std::int64_t transfers_left(OpId op) const { return ops_[op].parts; }
+  // The host call's span, known only once a staged copy's call returns.
+  void set_call(OpId op, trace::SpanId call);
+
+  void record_event(Nanos now, program::Index event, program::Index stream);
+  void wait_event(program::Index stream, program::Index event);
+
+  // The operation after which all work enqueued on the stream so far is done; kNoOp: there is none.
+  OpId tail(Nanos now, program::Index stream);
+  OpId op_of_event(program::Index event) const { return event_ops_[event]; }
+  bool done(OpId op) const { return op == kNoOp || ops_[op].done; }
+  // Everything the operation depends on is done.
+  bool ready(OpId op) const { return ops_[op].waits_for == 0; }
+  // The span of the operation, or of the work that a join stands for.
+  trace::SpanId span_of(OpId op) const;
+  // The span whose end made the operation ready.
+  trace::SpanId cause_of(OpId op) const { return span_of(ops_[op].cause_op); }
+  void wake_when_done(OpId op, std::uint32_t thread) { ops_[op].wake_done.push_back(thread); }
+  void wake_when_ready(OpId op, std::uint32_t thread) { ops_[op].wake_ready = thread; }
+
+  void on_start(Nanos now, OpId op);
+  void on_kernel_floor(Nanos now, OpId op);
+  void on_engine_ready(Nanos now, std::uint32_t engine);
+  // The shared rates 0 .. kRates-1.
+  void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
+  static constexpr std::uint32_t kRates = 4;
+
+ private:
+  enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin };
+
+  struct Op {
+    Kind kind = Kind::kJoin;
+    bool started = false;
+    bool done = false;
+    Direction direction = Direction::kH2D;
+    trace::Category category = trace::Category::kOther;
+    trace::Cause cause = trace::Cause::kLaunch;
+    std::uint32_t waits_for = 0;  // dependencies that are not done
+    std::uint32_t parts = 0;      // of a running operation that are not done
+    const program::Operation* operation = nullptr;
+    const program::Copy* copy = nullptr;
+    Enqueued tags;
+    Nanos earliest = 0;  // when the device can see it
+    Nanos start = 0;
+    Nanos end = 0;
+    OpId cause_op = kNoOp;                    // the dependency that was done last
+    trace::SpanId cause_span = trace::kNone;  // when no operation is the cause
+    trace::SpanId span = trace::kNone;
+    std::vector<OpId> followers;
+    std::vector<std::uint32_t> wake_done;
+    std::uint32_t wake_ready = kNoThread;
+  };
+  struct StreamState {
+    OpId last = kNoOp;
+    std::vector<OpId> extra;  // events that the next operation waits for
+  };
+  struct Transfer {
+    OpId op = kNoOp;
+    std::int64_t bytes = 0;
+    Direction direction = Direction::kH2D;
+    std::uint32_t thread = kNoThread;
+    trace::SpanId cause_span = trace::kNone;
+    trace::Cause cause = trace::Cause::kLaunch;
+    Nanos start = 0;
+  };
+  struct Engine {
+    std::deque<Transfer> queue;  // the first is under way when busy
+    bool busy = false;
+    trace::SpanId last_span = trace::kNone;
+  };
+
+  OpId enqueue(Nanos now, Op op);
+  OpId enqueue_join(Nanos now, program::Index stream);
+  void depend(OpId op, OpId on, trace::Cause cause);
+  void dependency_done(Nanos now, OpId op, OpId on);
+  void become_ready(Nanos now, OpId op);
+  void start_kernel(Nanos now, OpId op);
+  void start_copy(Nanos now, OpId op);
+  void part_done(Nanos now, OpId op);
+  void complete(Nanos now, OpId op);
+  void record(OpId op);
+  void request(Nanos now, Transfer transfer);
+  void begin_transfer(Nanos now, std::uint32_t engine);
+  void note_first_transfer(Nanos now, const Transfer& transfer);
+  void end_transfer(Nanos now, std::uint32_t engine);
+  std::uint32_t engine_of(Direction direction) const;
+  void appoint(std::uint32_t rate);
+
+  enum Rate : std::uint32_t { kArithmetic, kMemory, kLinkH2D, kLinkD2H };
+
+  const program::Program& program_;
+  const machine::Machine& machine_;
+  EventQueue& events_;
+  Recorder& recorder_;
+  std::vector<Op> ops_;
+  std::vector<StreamState> streams_;
+  std::vector<OpId> event_ops_;
+  std::vector<SharedRate> rates_;
+  Engine engines_[2];
+};
+
+}  // namespace trainscope::sim

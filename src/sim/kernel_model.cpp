@@ -1,0 +1,42 @@
+#include "sim/kernel_model.h"
+
+#include <algorithm>
+
+namespace trainscope::sim {
+namespace {
+
+double peak_flops_per_s(const program::Operation& operation, const machine::Gpu& gpu) {
+  using program::ElementType;
+  const bool tensor_cores = operation.kind == program::OperationKind::kGemm;
+  if (tensor_cores && operation.type == ElementType::kTf32 && gpu.tf32_flops_per_s > 0)
+    return gpu.tf32_flops_per_s;
+  const bool half = operation.type == ElementType::kFp16 || operation.type == ElementType::kBf16;
+  if (tensor_cores && half && gpu.fp16_flops_per_s > 0) return gpu.fp16_flops_per_s;
+  return gpu.fp32_flops_per_s;
+}
+
+}  // namespace
+
+KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu) {
+  KernelNeeds needs;
+  if (operation.kind == program::OperationKind::kOpaque) {
+    needs.floor_ns = operation.opaque_duration;
+    return needs;
+  }
+  const bool gemm = operation.kind == program::OperationKind::kGemm;
+  const double rate = peak_flops_per_s(operation, gpu) * (gemm ? gpu.gemm_efficiency : 1.0);
+  needs.arithmetic_ns = operation.flops / rate * 1e9;
+  needs.arithmetic_share =
+      std::min(1.0, static_cast<double>(operation.blocks) / static_cast<double>(gpu.sm_count));
+  needs.memory_ns = operation.bytes / (gpu.memory_bytes_per_s * gpu.memory_efficiency) * 1e9;
+  needs.floor_ns = gpu.kernel_floor_ns;
+  return needs;
+}
+
+Nanos operator_cost(const std::string& profile, const machine::Host& host) {
+  if (profile == "pytorch-eager") return host.eager_operator_ns;
+  if (profile == "pytorch-compiled") return host.compiled_operator_ns;
+  return 0;
+}
+
+}  // namespace trainscope::sim

@@ -1,0 +1,24 @@
+// How much of a GPU a kernel needs: the first, simple model.
+//
+// A kernel is a task on two shared rates, arithmetic and device memory, and has a shortest time.
+// It is done when all three are. README.md has the formulas and their sources.
+#pragma once
+
+#include "machine/machine.h"
+#include "program/program.h"
+
+namespace trainscope::sim {
+
+struct KernelNeeds {
+  double arithmetic_ns = 0;     // at the whole GPU's rate for its type
+  double arithmetic_share = 1;  // of the SMs that its blocks can use, 0..1
+  double memory_ns = 0;         // at the whole memory bandwidth
+  Nanos floor_ns = 0;
+};
+
+KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu);
+
+// Host time of a framework operator, its CUDA call excluded. `profile` is the knob host.profile.
+Nanos operator_cost(const std::string& profile, const machine::Host& host);
+
+}  // namespace trainscope::sim

@@ -1,0 +1,181 @@
+#include "sim/recorder.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+
+namespace trainscope::sim {
+namespace {
+
+using program::MemoryKind;
+
+trace::LaneKind kind_of(program::ThreadRole role) {
+  switch (role) {
+    case program::ThreadRole::kLoaderWorker:
+      return trace::LaneKind::kLoader;
+    case program::ThreadRole::kPinThread:
+      return trace::LaneKind::kPinThread;
+    case program::ThreadRole::kMain:
+    case program::ThreadRole::kAutograd:
+      break;
+  }
+  return trace::LaneKind::kHostThread;
+}
+
+struct CopyUse {
+  bool h2d = false;
+  bool d2h = false;
+  bool staged = false;
+};
+
+CopyUse copies_of(const program::Program& program) {
+  CopyUse use;
+  for (const program::Thread& thread : program.threads) {
+    for (const program::Command& command : thread.commands) {
+      const auto* copy = std::get_if<program::Copy>(&command.action);
+      if (!copy) continue;
+      const Direction direction = direction_of(*copy, program);
+      use.h2d |= direction == Direction::kH2D;
+      use.d2h |= direction == Direction::kD2H;
+      use.staged |= program.buffers[copy->from].kind == MemoryKind::kPageable ||
+                    program.buffers[copy->to].kind == MemoryKind::kPageable;
+    }
+  }
+  return use;
+}
+
+bool uses_stream(const program::Program& program, program::Index stream) {
+  return std::any_of(program.threads.begin(), program.threads.end(), [&](const auto& thread) {
+    return std::any_of(thread.commands.begin(), thread.commands.end(), [&](const auto& command) {
+      const auto* copy = std::get_if<program::Copy>(&command.action);
+      const auto* launch = std::get_if<program::Launch>(&command.action);
+      return (copy && copy->stream == stream) || (launch && launch->stream == stream);
+    });
+  });
+}
+
+}  // namespace
+
+Direction direction_of(const program::Copy& copy, const program::Program& program) {
+  const bool from_device = program.buffers[copy.from].kind == MemoryKind::kDevice;
+  const bool to_device = program.buffers[copy.to].kind == MemoryKind::kDevice;
+  if (from_device && to_device) return Direction::kD2D;
+  return to_device ? Direction::kH2D : Direction::kD2H;
+}
+
+trace::Memory memory_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kDevice:
+      return trace::Memory::kDevice;
+    case MemoryKind::kPinned:
+      return trace::Memory::kPinned;
+    case MemoryKind::kPageable:
+      return trace::Memory::kPageable;
+  }
+  return trace::Memory::kUnknown;
+}
+
+trace::Category category_of(Direction direction) {
+  switch (direction) {
+    case Direction::kH2D:
+      return trace::Category::kCopyH2D;
+    case Direction::kD2H:
+      return trace::Category::kCopyD2H;
+    case Direction::kD2D:
+      return trace::Category::kCopyD2D;
+  }
+  return trace::Category::kOther;
+}
+
+trace::Category category_of(program::Phase phase) {
+  switch (phase) {
+    case program::Phase::kForward:
+      return trace::Category::kForward;
+    case program::Phase::kBackward:
+      return trace::Category::kBackward;
+    case program::Phase::kOptimizer:
+      return trace::Category::kOptimizer;
+    case program::Phase::kNone:
+      break;
+  }
+  return trace::Category::kKernel;
+}
+
+Recorder::Recorder(const program::Program& program, const machine::Machine& machine,
+                   trace::Trace& trace)
+    : program_(program), trace_(trace) {
+  add_host_lanes();
+  add_device_lanes(machine.gpu.copy_engines);
+}
+
+void Recorder::add_host_lanes() {
+  std::int64_t number = 1;
+  const auto lane = [&](std::string name, trace::LaneKind kind, int rank) {
+    return trace_.add_lane({std::move(name), kind, rank, -1, 1, number++, "host"});
+  };
+  steps_ = lane("steps", trace::LaneKind::kSteps, 0);
+  for (const program::Thread& thread : program_.threads)
+    threads_.push_back(lane(thread.name, kind_of(thread.role), thread.rank));
+  if (copies_of(program_).staged) staging_ = lane("staging", trace::LaneKind::kStaging, 0);
+}
+
+void Recorder::add_device_lanes(int copy_engines) {
+  const CopyUse use = copies_of(program_);
+  const auto engine = [&](std::string name, std::int64_t number) {
+    return trace_.add_lane(
+        {std::move(name), trace::LaneKind::kCopyEngine, 0, 0, 2, number, "GPU 0"});
+  };
+  if (copy_engines < 2 && (use.h2d || use.d2h)) {
+    h2d_engine_ = d2h_engine_ = engine("copy engine", 1);
+  } else {
+    if (use.h2d) h2d_engine_ = engine("H2D copy engine", 1);
+    if (use.d2h) d2h_engine_ = engine("D2H copy engine", 2);
+  }
+  for (program::Index i = 0; i < program_.streams.size(); ++i) {
+    const program::Stream& stream = program_.streams[i];
+    streams_.push_back(uses_stream(program_, i)
+                           ? trace_.add_lane({stream.name, trace::LaneKind::kStream, 0,
+                                              stream.device, 0, stream.number, "GPU 0"})
+                           : trace::kNone);
+  }
+}
+
+trace::NameId Recorder::name_of(const program::Command& command, std::string_view otherwise) {
+  return name(command.name == program::kNoIndex ? otherwise
+                                                : std::string_view(program_.names[command.name]));
+}
+
+trace::NameId Recorder::transfer_name(std::int64_t bytes) {
+  const auto [entry, added] = transfer_names_.try_emplace(bytes, 0);
+  if (added) entry->second = name(format_bytes(static_cast<double>(bytes)));
+  return entry->second;
+}
+
+trace::DetailId Recorder::kernel_detail(const program::Operation& operation,
+                                        program::Index stream) {
+  const auto [entry, added] = kernel_details_.try_emplace({&operation, stream}, trace::kNone);
+  if (!added) return entry->second;
+  trace::KernelDetail detail;
+  detail.device = program_.streams[stream].device;
+  detail.stream = program_.streams[stream].number;
+  detail.grid[0] = static_cast<std::int32_t>(std::min<std::int64_t>(operation.blocks, INT32_MAX));
+  detail.block[0] = operation.threads;
+  detail.flops = operation.flops;
+  detail.bytes = operation.bytes;
+  return entry->second = trace_.add_detail(detail);
+}
+
+trace::DetailId Recorder::copy_detail(const program::Copy& copy, std::int64_t bytes) {
+  const auto [entry, added] =
+      copy_details_.try_emplace({copy.from, copy.to, copy.stream, bytes}, trace::kNone);
+  if (!added) return entry->second;
+  trace::CopyDetail detail;
+  detail.bytes = bytes;
+  detail.from = memory_of(program_.buffers[copy.from].kind);
+  detail.to = memory_of(program_.buffers[copy.to].kind);
+  detail.device = program_.streams[copy.stream].device;
+  detail.stream = program_.streams[copy.stream].number;
+  return entry->second = trace_.add_detail(detail);
+}
+
+}  // namespace trainscope::sim

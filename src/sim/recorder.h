@@ -1,0 +1,67 @@
+// Writes what the simulator does into a trace: which lanes there are, what each span is called.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "machine/machine.h"
+#include "program/program.h"
+#include "trace/trace.h"
+
+namespace trainscope::sim {
+
+enum class Direction : std::uint8_t { kH2D, kD2H, kD2D };
+
+Direction direction_of(const program::Copy& copy, const program::Program& program);
+trace::Memory memory_of(program::MemoryKind kind);
+
+class Recorder {
+ public:
+  Recorder(const program::Program& program, const machine::Machine& machine, trace::Trace& trace);
+
+  trace::SpanId add(const trace::Span& span) { return trace_.add_span(span); }
+  trace::Trace& trace() { return trace_; }
+  trace::NameId name(std::string_view text) { return trace_.intern(text); }
+  // The command's own name, or `otherwise` when it has none.
+  trace::NameId name_of(const program::Command& command, std::string_view otherwise);
+
+  trace::LaneId steps_lane() const { return steps_; }
+  trace::LaneId thread_lane(program::Index thread) const { return threads_[thread]; }
+  trace::LaneId stream_lane(program::Index stream) const { return streams_[stream]; }
+  trace::LaneId engine_lane(Direction direction) const {
+    return direction == Direction::kH2D ? h2d_engine_ : d2h_engine_;
+  }
+  trace::LaneId staging_lane() const { return staging_; }
+
+  std::uint32_t next_correlation() { return ++correlation_; }
+  trace::NameId transfer_name(std::int64_t bytes);  // "4 MiB"
+  trace::DetailId kernel_detail(const program::Operation& operation, program::Index stream);
+  trace::DetailId copy_detail(const program::Copy& copy, std::int64_t bytes);
+
+ private:
+  void add_host_lanes();
+  void add_device_lanes(int copy_engines);
+
+  const program::Program& program_;
+  trace::Trace& trace_;
+  trace::LaneId steps_ = trace::kNone;
+  trace::LaneId staging_ = trace::kNone;
+  trace::LaneId h2d_engine_ = trace::kNone;
+  trace::LaneId d2h_engine_ = trace::kNone;
+  std::vector<trace::LaneId> threads_;
+  std::vector<trace::LaneId> streams_;
+  std::uint32_t correlation_ = 0;
+  // Equal details and names are written once.
+  std::map<std::int64_t, trace::NameId> transfer_names_;
+  std::map<std::pair<const program::Operation*, program::Index>, trace::DetailId> kernel_details_;
+  std::map<std::array<std::int64_t, 4>, trace::DetailId> copy_details_;
+};
+
+trace::Category category_of(Direction direction);
+trace::Category category_of(program::Phase phase);  // of a kernel
+
+}  // namespace trainscope::sim

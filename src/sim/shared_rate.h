@@ -1,0 +1,49 @@
+// A resource that serves several tasks at once at a rate that they share.
+//
+// Work and rates are in any one unit (bytes and bytes per ns; ns at full speed and 1). Free
+// capacity is divided equally among the tasks, none above its own limit (max-min fairness). Rates
+// change whenever a task comes or goes, so nothing has a duration at its start.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+
+namespace trainscope::sim {
+
+class SharedRate {
+ public:
+  // `capacity` in units per ns, above 0.
+  explicit SharedRate(double capacity) : capacity_(capacity) {}
+
+  // A task of `work` units that is served at `limit` units per ns at most.
+  void admit(Nanos now, std::uint32_t task, double work, double limit);
+
+  // Removes the tasks that are done at `now` and returns them in the order of their admission.
+  std::vector<std::uint32_t> finish(Nanos now);
+
+  bool idle() const { return tasks_.empty(); }
+  // When the next task will be done if none comes; call only when not idle.
+  Nanos next_finish() const;
+  // Changes with every admission and finish: tells a stale appointment from a good one.
+  std::uint64_t version() const { return version_; }
+
+ private:
+  struct Task {
+    std::uint32_t id;
+    double remaining;
+    double limit;
+    double rate;
+    Nanos done_at;
+  };
+  void serve(Nanos now);
+  void share(Nanos now);
+
+  double capacity_;
+  std::vector<Task> tasks_;
+  Nanos served_until_ = 0;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace trainscope::sim

@@ -1,0 +1,89 @@
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "base/error.h"
+#include "sim/device.h"
+#include "sim/event_queue.h"
+#include "sim/host.h"
+#include "sim/recorder.h"
+
+namespace trainscope::sim {
+
+struct Simulation::State {
+  State(const program::Program& program, const machine::Machine& machine,
+        const std::string& profile, trace::Trace& trace)
+      : recorder(program, machine, trace),
+        device(program, machine, events, recorder),
+        host(program, machine, profile, events, recorder, device) {}
+
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case EventKind::kThread:
+        host.on_thread(now, event.index);
+        break;
+      case EventKind::kStart:
+        device.on_start(now, event.index);
+        break;
+      case EventKind::kKernelFloor:
+        device.on_kernel_floor(now, event.index);
+        break;
+      case EventKind::kEngineReady:
+        device.on_engine_ready(now, event.index);
+        break;
+      case EventKind::kRate:
+        if (event.index == Host::kRate) {
+          host.on_rate(now, event.version);
+        } else {
+          device.on_rate(now, event.index, event.version);
+        }
+        break;
+    }
+  }
+
+  EventQueue events;
+  Recorder recorder;
+  Device device;
+  Host host;
+  Nanos now = 0;
+};
+
+Simulation::Simulation(const program::Program& program, const machine::Machine& machine,
+                       const std::string& profile, trace::Trace& trace) {
+  program::validate(program);
+  state_ = std::make_unique<State>(program, machine, profile, trace);
+  state_->host.start();
+}
+
+Simulation::~Simulation() = default;
+
+bool Simulation::advance(Nanos until, std::uint64_t budget) {
+  State& state = *state_;
+  while (!state.events.empty()) {
+    if (budget-- == 0) return false;
+    if (state.events.top().time > until) {
+      state.now = std::max(state.now, until);
+      return false;
+    }
+    const Event event = state.events.pop();
+    state.now = event.time;
+    state.handle(event);
+  }
+  if (!state.host.finished()) throw InputError("the program cannot go on: " + state.host.waiting());
+  return true;
+}
+
+void Simulation::finish() {
+  advance(std::numeric_limits<Nanos>::max(), std::numeric_limits<std::uint64_t>::max());
+}
+
+Nanos Simulation::now() const {
+  return state_->now;
+}
+std::uint64_t Simulation::commands_done() const {
+  return state_->host.commands_done();
+}
+
+}  // namespace trainscope::sim

@@ -1,0 +1,39 @@
+// Carries out a program on a simulated machine, in virtual time, and writes what happened into a
+// trace. The same program, machine and profile give the same trace, byte for byte.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "machine/machine.h"
+#include "program/program.h"
+#include "trace/trace.h"
+
+namespace trainscope::sim {
+
+class Simulation {
+ public:
+  // The program is checked here: throws InputError. `profile` is the knob host.profile. Program,
+  // machine and trace must outlive the simulation.
+  Simulation(const program::Program& program, const machine::Machine& machine,
+             const std::string& profile, trace::Trace& trace);
+  ~Simulation();
+
+  // Goes on until virtual time passes `until`, or `budget` events have been handled, or the
+  // program ends. Returns true at the program's end. Throws InputError when every thread waits
+  // for another.
+  bool advance(Nanos until, std::uint64_t budget);
+
+  // Runs to the end.
+  void finish();
+
+  Nanos now() const;
+  std::uint64_t commands_done() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trainscope::sim

@@ -1,0 +1,388 @@
+#include "trace/chrome_parse.h"
+
+#include <simdjson.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "trace/chrome_header.h"
+#include "trace/chrome_json.h"
+#include "trace/chrome_text.h"
+
+namespace trainscope::trace::chrome {
+namespace {
+
+void read_triple(json::value value, std::int64_t (&triple)[3]) {
+  if (!is_array(value)) return;
+  std::size_t i = 0;
+  for (auto element : value.get_array()) {
+    if (i < 3) triple[i++] = integer_or(token_of(element.value()), 1);
+  }
+}
+
+// Remembers what each `cat` of the file means; a file has a dozen.
+class KindTable {
+ public:
+  EventKind find(std::string_view token) {
+    for (const auto& [known, kind] : known_)
+      if (known == token) return kind;
+    const EventKind kind = event_kind(text_of(token));
+    if (known_.size() < 64) known_.emplace_back(token, kind);
+    return kind;
+  }
+
+ private:
+  std::vector<std::pair<std::string_view, EventKind>> known_;
+};
+
+void read_own_arg(const char* key, json::value value, OwnArgs& own) {
+  const std::string_view token = token_of(value);
+  if (is(key, "span"))
+    own.span = token;
+  else if (is(key, "category"))
+    own.category = token;
+  else if (is(key, "cause"))
+    own.cause = token;
+  else if (is(key, "cause span"))
+    own.cause_span = token;
+  else if (is(key, "line"))
+    own.line = token;
+  else if (is(key, "flow"))
+    own.flow = token;
+  else if (is(key, "correlation"))
+    own.correlation = token;
+  else if (is(key, "device"))
+    own.device = token;
+  else if (is(key, "stream"))
+    own.stream = token;
+  else if (is(key, "detail"))
+    own.detail = token;
+  else if (is(key, "name"))
+    own.name = token;
+  else if (is(key, "name bytes"))
+    own.name_bytes = token;
+  else if (is(key, "kind bytes"))
+    own.kind_bytes = token;
+  else if (is(key, "operation bytes"))
+    own.operation_bytes = token;
+  else if (is(key, "type bytes"))
+    own.type_bytes = token;
+  else if (is(key, "flops"))
+    own.flops = token;
+  else if (is(key, "bytes"))
+    own.bytes = token;
+  else if (is(key, "occupancy"))
+    own.occupancy = token;
+  else if (is(key, "value"))
+    own.value = token;
+  else if (is(key, "from"))
+    own.from = token;
+  else if (is(key, "to"))
+    own.to = token;
+}
+
+void read_kernel_arg(const char* key, json::value value, EventArgs& args) {
+  if (is(key, "grid"))
+    read_triple(value, args.grid);
+  else if (is(key, "block"))
+    read_triple(value, args.block);
+  else if (is(key, "registers per thread"))
+    args.registers = token_of(value);
+  else if (is(key, "shared memory"))
+    args.shared = token_of(value);
+  else if (is(key, "est. achieved occupancy %"))
+    args.occupancy = token_of(value);
+}
+
+void read_collective_arg(const char* key, json::value value, EventArgs& args) {
+  if (is(key, "Collective name"))
+    args.collective = token_of(value);
+  else if (is(key, "dtype"))
+    args.type = token_of(value);
+  else if (is(key, "In msg nelems"))
+    args.elements_in = token_of(value);
+  else if (is(key, "Out msg nelems"))
+    args.elements_out = token_of(value);
+  else if (is(key, "Group size"))
+    args.group_size = token_of(value);
+  else if (is(key, "Seq"))
+    args.sequence = token_of(value);
+}
+
+void read_memory_arg(const char* key, json::value value, EventArgs& args) {
+  if (is(key, "Total Allocated"))
+    args.total_allocated = token_of(value);
+  else if (is(key, "Total Reserved"))
+    args.total_reserved = token_of(value);
+  else if (is(key, "Device Type"))
+    args.device_type = token_of(value);
+  else if (is(key, "Device Id"))
+    args.device_id = token_of(value);
+}
+
+class FileParser {
+ public:
+  FileParser(std::string_view name, const PaddedBytes& bytes, EventSink& sink)
+      : name_(name), text_(bytes.text()), sink_(sink) {
+    // The byte order mark is no JSON, but some editors put it there.
+    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+    skipped_ = bytes.size() - text_.size();
+  }
+
+  FileHeader parse();
+
+ private:
+  void parse_document(json::document& document);
+  void read_field(const char* key, json::value value);
+  void read_events(json::array events);
+  void read_event(json::value object);
+  void read_event_field(const char* key, json::value value);
+  void read_args(json::value value);
+  void read_arg(const char* key, json::value value);
+  bool skips_args() const;
+  std::string fault(simdjson::error_code error, const char* location) const;
+  [[noreturn]] void fail_schema(const std::string& found) const;
+
+  std::string name_;
+  std::string_view text_;
+  std::size_t skipped_ = 0;
+  EventSink& sink_;
+  FileHeader header_;
+  Event event_;
+  KindTable kinds_;
+  bool is_own_ = false;
+  bool has_events_ = false;
+  bool saw_phase_ = false;
+  bool began_as_own_ = false;
+  std::vector<std::string> found_;  // the first few top-level keys, for messages
+};
+
+FileHeader FileParser::parse() {
+  json::parser parser;
+  json::document document;
+  const char* location = nullptr;
+  const auto start = simdjson::padded_string_view(text_, text_.size() + PaddedBytes::kPadding);
+  if (const auto error = parser.iterate(start).get(document))
+    throw InputError(name_ + ": " + fault(error, location));
+  try {
+    parse_document(document);
+    // A header of ours behind the events (some tool sorts keys): read again, knowing it.
+    if (header_.own && !began_as_own_) {
+      document.rewind();
+      header_.devices.clear();
+      parse_document(document);
+    }
+  } catch (const simdjson::simdjson_error& error) {
+    if (document.current_location().get(location)) location = nullptr;
+    throw InputError(name_ + ": " + fault(error.error(), location));
+  }
+  return std::move(header_);
+}
+
+void FileParser::parse_document(json::document& document) {
+  is_own_ = began_as_own_ = header_.own.has_value();
+  has_events_ = false;
+  const json::json_type type = document.type();
+  if (type == json::json_type::array) {
+    read_events(document.get_array());
+    if (!saw_phase_) fail_schema("a list without events");
+  } else if (type == json::json_type::object) {
+    for (auto field : document.get_object()) {
+      const char* key = field.key().value().raw();
+      read_field(key, field.value().value());
+    }
+  } else {
+    fail_schema("a single value");
+  }
+  if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
+    throw simdjson::simdjson_error(simdjson::TRAILING_CONTENT);
+  if (has_events_) return;
+  std::string keys;
+  for (const std::string& key : found_) keys += (keys.empty() ? "" : ", ") + key;
+  fail_schema(keys.empty() ? "an empty object" : "an object with " + keys);
+}
+
+void FileParser::read_field(const char* key, json::value value) {
+  if (is(key, "traceEvents")) {
+    if (!is_array(value)) fail_schema("traceEvents that are no list");
+    read_events(value.get_array());
+  } else if (is(key, "trainscope")) {
+    header_.own = read_own_header(name_, value);
+    is_own_ = true;
+  } else if (!read_header_field(key, value, header_) && found_.size() < 4) {
+    found_.push_back(text_of(key_token(key)).substr(0, 40));
+  }
+}
+
+void FileParser::read_events(json::array events) {
+  if (!has_events_) sink_.begin(header_);
+  has_events_ = true;
+  began_as_own_ = began_as_own_ || is_own_;
+  for (auto element : events) {
+    json::value value = element.value();
+    if (is_object(value))
+      read_event(value);
+    else
+      sink_.take_broken();
+  }
+}
+
+void FileParser::read_event(json::value object) {
+  event_.phase = 0;
+  event_.has_kind = false;
+  event_.kind = EventKind::kUnknown;
+  event_.name = event_.pid = event_.tid = event_.ts = event_.dur = event_.id = {};
+  if (event_.has_args) {
+    event_.args = {};
+    event_.own = {};
+    event_.series.clear();
+    event_.has_args = false;
+  }
+  each_field(object, [&](const char* key, json::value value) { read_event_field(key, value); });
+  saw_phase_ = saw_phase_ || event_.phase != 0;
+  sink_.take(event_);
+}
+
+void FileParser::read_event_field(const char* key, json::value value) {
+  switch (key[0]) {
+    case 'p':
+      if (is(key, "ph")) {
+        const std::string_view phase = inner(token_of(value));
+        event_.phase = phase.empty() ? '\0' : phase.front();
+      } else if (is(key, "pid")) {
+        event_.pid = token_of(value);
+      }
+      break;
+    case 'c':
+      if (is(key, "cat")) {
+        event_.kind = kinds_.find(token_of(value));
+        event_.has_kind = true;
+      }
+      break;
+    case 'n':
+      if (is(key, "name")) event_.name = token_of(value);
+      break;
+    case 't':
+      if (is(key, "ts")) event_.ts = token_of(value);
+      if (is(key, "tid")) event_.tid = token_of(value);
+      break;
+    case 'd':
+      if (is(key, "dur")) event_.dur = token_of(value);
+      break;
+    case 'i':
+      if (is(key, "id")) event_.id = token_of(value);
+      break;
+    case 'a':
+      if (is(key, "args") && !skips_args()) read_args(value);
+      break;
+    default:
+      break;
+  }
+}
+
+// Most of a file's text is args of operators that say nothing about time.
+bool FileParser::skips_args() const {
+  if (is_own_ || event_.phase == 0) return false;
+  if (event_.phase == 's' || event_.phase == 'f') return true;
+  if (event_.phase != 'X' || !event_.has_kind) return false;
+  return !is_on_device(event_.kind) && event_.kind != EventKind::kRuntime;
+}
+
+void FileParser::read_args(json::value value) {
+  if (!is_object(value)) return;
+  event_.has_args = true;
+  const bool counter = event_.phase == 'C' || event_.phase == 0;
+  each_field(value, [&](const char* key, json::value arg) {
+    if (counter) event_.series.emplace_back(key_token(key), token_of(arg));
+    read_arg(key, arg);
+  });
+}
+
+void FileParser::read_arg(const char* key, json::value value) {
+  constexpr char kOwnPrefix[] = "Trainscope ";
+  EventArgs& args = event_.args;
+  switch (key[0]) {
+    case 'c':
+      if (is(key, "correlation")) args.correlation = integer_of(token_of(value));
+      if (is(key, "cuda_sync_kind")) args.sync_kind = token_of(value);
+      break;
+    case 'd':
+      if (is(key, "device")) args.device = integer_of(token_of(value));
+      if (is(key, "dtype")) args.type = token_of(value);
+      break;
+    case 's':
+      if (is(key, "stream")) args.stream = integer_of(token_of(value));
+      if (is(key, "shared memory")) args.shared = token_of(value);
+      break;
+    case 'b':
+      if (is(key, "bytes")) args.bytes = token_of(value);
+      if (is(key, "block")) read_triple(value, args.block);
+      break;
+    case 'i':  // of a copy between two devices
+      if (is(key, "inDevice") && !args.device) args.device = integer_of(token_of(value));
+      break;
+    case 'n':
+      if (is(key, "name")) args.name = token_of(value);
+      break;
+    case 'l':
+      if (is(key, "labels")) args.labels = token_of(value);
+      break;
+    case 'g':
+    case 'r':
+    case 'e':
+      read_kernel_arg(key, value, args);
+      break;
+    case 'C':
+    case 'I':
+    case 'O':
+    case 'G':
+    case 'S':
+      read_collective_arg(key, value, args);
+      break;
+    case 'D':
+      read_memory_arg(key, value, args);
+      break;
+    case 'T':
+      if (is_own_ && std::memcmp(key, kOwnPrefix, sizeof kOwnPrefix - 1) == 0)
+        read_own_arg(key + sizeof kOwnPrefix - 1, value, event_.own);
+      else
+        read_memory_arg(key, value, args);
+      break;
+    default:
+      break;
+  }
+}
+
+std::string FileParser::fault(simdjson::error_code error, const char* location) const {
+  const auto last = text_.find_last_not_of(" \t\r\n");
+  if (last == text_.npos) return "holds nothing; name a trace that a profiler has written";
+  if (error == simdjson::UTF8_ERROR)
+    return "is no JSON text: byte " + std::to_string(first_bad_utf8(text_) + skipped_) +
+           " is not UTF-8; name a Chrome trace, such as PyTorch's profiler writes";
+  if (error == simdjson::MEMALLOC || error == simdjson::CAPACITY)
+    return "does not fit into this machine's memory; record fewer steps";
+  const bool cut_off = text_[last] != '}' && text_[last] != ']';
+  if (cut_off || error == simdjson::UNCLOSED_STRING ||
+      error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
+    return "the JSON ends early, at byte " + std::to_string(text_.size() + skipped_) +
+           "; was the file cut off while it was written or copied?";
+  std::string sentence = "the JSON is broken";
+  if (location >= text_.data() && location <= text_.data() + text_.size())
+    sentence += " near byte " +
+                std::to_string(static_cast<std::size_t>(location - text_.data()) + skipped_);
+  return sentence + " (" + simdjson::error_message(error) + "); record or export the trace again";
+}
+
+void FileParser::fail_schema(const std::string& found) const {
+  throw InputError(name_ + ": holds " + found +
+                   ", where a Chrome trace has a list \"traceEvents\"; name a trace such as "
+                   "PyTorch's profiler writes");
+}
+
+}  // namespace
+
+FileHeader parse_chrome(std::string_view name, const PaddedBytes& bytes, EventSink& sink) {
+  return FileParser(name, bytes, sink).parse();
+}
+
+}  // namespace trainscope::trace::chrome

@@ -1,0 +1,71 @@
+// An append-only array that one thread writes while others read.
+//
+// Elements live in chunks that double in size and never move. The length is published after the
+// element, so that a reader that takes size() once sees every element below it complete. One
+// writer; any number of readers; no locks. Indices are 32 bits wide.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace trainscope::trace {
+
+template <typename T>
+class Chunked {
+ public:
+  Chunked() = default;
+  Chunked(const Chunked&) = delete;
+  Chunked& operator=(const Chunked&) = delete;
+  ~Chunked() {
+    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+  }
+
+  // Writer only. Returns the index of the new element.
+  std::uint32_t push_back(T value) {
+    const std::uint32_t index = size_.load(std::memory_order_relaxed);
+    assert(index != UINT32_MAX);
+    const Place place = place_of(index);
+    T* chunk = chunks_[place.chunk].load(std::memory_order_relaxed);
+    if (!chunk) {
+      chunk = new T[std::size_t{kFirst} << place.chunk];
+      chunks_[place.chunk].store(chunk, std::memory_order_release);
+    }
+    chunk[place.offset] = std::move(value);
+    size_.store(index + 1, std::memory_order_release);
+    return index;
+  }
+
+  // Elements that may be read now; only grows.
+  std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
+  bool empty() const { return size() == 0; }
+
+  const T& operator[](std::uint32_t index) const {
+    const Place place = place_of(index);
+    return chunks_[place.chunk].load(std::memory_order_relaxed)[place.offset];
+  }
+
+ private:
+  static constexpr std::uint32_t kFirst = 256;  // elements in the first chunk
+  static constexpr std::size_t kChunks = 25;    // 256 * (2^25 - 1) > 2^32
+
+  struct Place {
+    std::uint32_t chunk;
+    std::uint32_t offset;
+  };
+  // Chunk k holds indices [kFirst (2^k - 1), kFirst (2^(k+1) - 1)).
+  static Place place_of(std::uint32_t index) {
+    const std::uint64_t shifted = std::uint64_t{index} + kFirst;
+    const auto chunk = static_cast<std::uint32_t>(std::bit_width(shifted / kFirst)) - 1;
+    return {chunk, static_cast<std::uint32_t>(shifted - (std::uint64_t{kFirst} << chunk))};
+  }
+
+  std::array<std::atomic<T*>, kChunks> chunks_{};
+  std::atomic<std::uint32_t> size_{0};
+};
+
+}  // namespace trainscope::trace

@@ -1,0 +1,215 @@
+#include "trace/padded_bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <new>
+
+#include "base/error.h"
+
+namespace trainscope::trace {
+namespace {
+
+constexpr std::size_t kBlock = 1 << 20;
+
+[[noreturn]] void fail(std::string_view name, const std::string& sentence) {
+  throw InputError(std::string(name) + ": " + sentence);
+}
+
+[[noreturn]] void fail_too_long(std::string_view name, std::uint64_t limit) {
+  fail(name, "holds more than the " + std::to_string(limit) +
+                 " bytes of JSON that are read; record fewer steps");
+}
+
+bool is_gzip(std::string_view start) {
+  return start.starts_with("\x1F\x8B");
+}
+
+// Where bytes come from: fills the buffer, returns how many came, 0 at the end.
+using Source = std::function<std::size_t(char* buffer, std::size_t size)>;
+
+// Unpacks one gzip file, which may hold several members one behind the other.
+class Gunzip {
+ public:
+  Gunzip(std::string_view name, std::uint64_t limit) : name_(name), limit_(limit) {
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+  }
+  ~Gunzip() { inflateEnd(&stream_); }
+  Gunzip(const Gunzip&) = delete;
+  Gunzip& operator=(const Gunzip&) = delete;
+
+  void feed(std::string_view packed, PaddedBytes& text) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream_.avail_in = static_cast<uInt>(packed.size());
+    while (stream_.avail_in > 0) {
+      if (member_done_ && !start_member()) return;
+      step(text);
+    }
+    packed_ += packed.size();
+  }
+
+  void finish() const {
+    if (!member_done_)
+      fail(name_, "the gzip file ends early, after " + std::to_string(packed_) +
+                      " bytes; copy or record it again");
+  }
+
+ private:
+  // Behind a member stand another one, zeros that fill a block, or nothing.
+  bool start_member() {
+    if (*stream_.next_in == 0) return false;
+    inflateReset(&stream_);
+    member_done_ = false;
+    return true;
+  }
+
+  void step(PaddedBytes& text) {
+    const std::size_t room = std::max(kBlock, text.size() / 2);
+    stream_.next_out = reinterpret_cast<Bytef*>(text.grow(room));
+    stream_.avail_out = static_cast<uInt>(std::min(room, std::size_t{1} << 30));
+    const uInt before = stream_.avail_out;
+    const uInt packed_before = stream_.avail_in;
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    taken_ += packed_before - stream_.avail_in;
+    text.commit(before - stream_.avail_out);
+    if (text.size() > limit_) fail_too_long(name_, limit_);
+    refuse_bomb(text.size());
+    if (result == Z_STREAM_END) {
+      member_done_ = true;
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      fail(name_, "the gzip file is damaged at byte " + std::to_string(taken_) + " (" +
+                      (stream_.msg ? stream_.msg : "unknown fault") + "); copy or record it again");
+    }
+  }
+
+  // Traces shrink ten to sixty times; a file made to fill the memory shrinks a thousand times.
+  void refuse_bomb(std::uint64_t unpacked) const {
+    constexpr std::uint64_t kHarmless = std::uint64_t{64} << 20, kRatio = 400;
+    if (unpacked > kHarmless && unpacked / kRatio > taken_)
+      fail(name_, "unpacks to more than " + std::to_string(kRatio) +
+                      " times its size, which no trace does; it is not read");
+  }
+
+  std::string name_;
+  std::uint64_t limit_;
+  z_stream stream_{};
+  bool member_done_ = false;
+  std::uint64_t packed_ = 0;  // bytes fed
+  std::uint64_t taken_ = 0;   // bytes used
+};
+
+void gunzip(std::string_view name, std::string_view first, const Source& source,
+            std::uint64_t limit, PaddedBytes& text) {
+  Gunzip gunzip(name, limit);
+  gunzip.feed(first, text);
+  const auto block = std::make_unique<char[]>(kBlock);
+  while (const std::size_t count = source(block.get(), kBlock))
+    gunzip.feed({block.get(), count}, text);
+  gunzip.finish();
+}
+
+void copy_plain(std::string_view name, std::string_view first, const Source& source,
+                std::uint64_t limit, PaddedBytes& text) {
+  std::memcpy(text.grow(first.size()), first.data(), first.size());
+  text.commit(first.size());
+  for (;;) {
+    if (text.size() > limit) fail_too_long(name, limit);
+    const std::size_t count = source(text.grow(kBlock), kBlock);
+    if (count == 0) return;
+    text.commit(count);
+  }
+}
+
+PaddedBytes load(std::string_view name, const Source& source, std::uint64_t size,
+                 std::uint64_t limit) try {
+  const auto first = std::make_unique<char[]>(kBlock);
+  const std::size_t count = source(first.get(), kBlock);
+  const std::string_view start(first.get(), count);
+  if (start.empty()) fail(name, "the file is empty; name a trace that a profiler has written");
+  PaddedBytes text;
+  if (is_gzip(start)) {
+    gunzip(name, start, source, limit, text);
+  } else {
+    if (size > limit) fail_too_long(name, limit);
+    text.reserve(size + kBlock);
+    copy_plain(name, start, source, limit, text);
+  }
+  text.finish();
+  return text;
+} catch (const std::bad_alloc&) {
+  fail(name, "does not fit into this machine's memory; record fewer steps");
+}
+
+struct Descriptor {
+  int number = -1;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+}  // namespace
+
+PaddedBytes::PaddedBytes(std::string_view text) {
+  std::memcpy(grow(text.size()), text.data(), text.size());
+  commit(text.size());
+  finish();
+}
+
+void PaddedBytes::reserve(std::size_t size) {
+  if (data_ && size <= capacity_) return;
+  // realloc moves large blocks by remapping pages, without copying them.
+  char* larger = static_cast<char*>(std::realloc(data_.get(), size + kPadding));
+  if (!larger) throw std::bad_alloc();
+  (void)data_.release();
+  data_.reset(larger);
+  capacity_ = size;
+}
+
+char* PaddedBytes::grow(std::size_t count) {
+  if (!data_ || capacity_ - size_ < count) reserve(size_ + count);
+  return data_.get() + size_;
+}
+
+void PaddedBytes::finish() {
+  reserve(size_);
+  std::memset(data_.get() + size_, 0, kPadding);
+}
+
+PaddedBytes load_text(const std::filesystem::path& path, std::uint64_t limit) {
+  const std::string name = path.string();
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.number < 0 && errno == ENOENT) fail(name, "there is no such file");
+  if (file.number < 0)
+    fail(name, std::string("cannot be read (") + std::strerror(errno) + "); check its permissions");
+  struct stat status{};
+  if (::fstat(file.number, &status) == 0 && S_ISDIR(status.st_mode))
+    fail(name, "this is a folder, not a file; name a trace in it");
+  const auto source = [&](char* buffer, std::size_t size) {
+    for (;;) {
+      const ssize_t count = ::read(file.number, buffer, size);
+      if (count >= 0) return static_cast<std::size_t>(count);
+      if (errno != EINTR) fail(name, std::string("cannot be read (") + std::strerror(errno) + ")");
+    }
+  };
+  const bool sized = S_ISREG(status.st_mode) && status.st_size > 0;
+  return load(name, source, sized ? static_cast<std::uint64_t>(status.st_size) : 0, limit);
+}
+
+PaddedBytes load_text(std::string_view name, std::string_view bytes, std::uint64_t limit) {
+  std::string_view rest = bytes;
+  const auto source = [&](char* buffer, std::size_t size) {
+    const std::size_t count = std::min(size, rest.size());
+    std::memcpy(buffer, rest.data(), count);
+    rest.remove_prefix(count);
+    return count;
+  };
+  return load(name, source, bytes.size(), limit);
+}
+
+}  // namespace trainscope::trace

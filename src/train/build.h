@@ -1,0 +1,18 @@
+// Builds programs from configs: what a training job does, and the listing a learner reads.
+#pragma once
+
+#include "machine/machine.h"
+#include "program/config.h"
+#include "program/program.h"
+
+namespace trainscope::train {
+
+// The program of a config. The machine decides nothing but whether the buffers fit. Throws
+// InputError for a config that cannot run.
+program::Program build_program(const program::Config& config, const machine::Machine& machine);
+
+// The workloads, one file each.
+program::Program build_copy(const program::Config& config);
+program::Program build_train(const program::Config& config);
+
+}  // namespace trainscope::train

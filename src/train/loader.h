@@ -1,0 +1,40 @@
+// The data loader as torch.utils.data.DataLoader works: what is bounded is the number of index
+// lists handed out; workers load whole batches in turn; a pin thread of the training process copies
+// finished batches into pinned memory; the training thread takes batches in order.
+#pragma once
+
+#include <cstdint>
+
+#include "program/config.h"
+#include "program/program.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+
+class Loader {
+ public:
+  // Adds the loader's threads and queues to a program that will take `batches` batches.
+  Loader(program::Program& program, const program::Config& config, std::int64_t batches,
+         std::int64_t batch_bytes);
+
+  // Commands of the training thread: before the loop, and `next(loader)` for one batch.
+  void begin(ThreadWriter& main) const;
+  void next(ThreadWriter& main, std::int64_t batch) const;
+
+ private:
+  void add_worker(program::Program& program, std::int64_t worker);
+  void add_pin_thread(program::Program& program);
+  std::int64_t outstanding() const { return workers_ * prefetch_; }
+
+  std::int64_t batches_;
+  std::int64_t batch_bytes_;
+  std::int64_t workers_;
+  std::int64_t prefetch_;
+  bool pin_;
+  Nanos load_ns_;  // of one batch by one worker
+  std::vector<program::Index> index_queues_;
+  program::Index results_ = 0;  // from the workers, as they finish
+  program::Index ready_ = 0;    // from the pin thread; the same as results_ without it
+};
+
+}  // namespace trainscope::train

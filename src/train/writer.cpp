@@ -1,0 +1,26 @@
+#include "train/writer.h"
+
+namespace trainscope::train {
+
+program::Stream compute_stream(const program::Config& config) {
+  program::Stream stream;
+  stream.name = "stream 7";
+  stream.number = 7;
+  const std::string& kind = config.word("stream.kind");
+  stream.kind = kind == "legacy"     ? program::StreamKind::kLegacyDefault
+                : kind == "blocking" ? program::StreamKind::kBlocking
+                                     : program::StreamKind::kNonBlocking;
+  return stream;
+}
+
+std::string_view python(bool flag) {
+  return flag ? "True" : "False";
+}
+
+program::Index add_buffer(program::Program& program, std::string name, std::int64_t bytes,
+                          program::MemoryKind kind, program::Role role) {
+  program.buffers.push_back({std::move(name), bytes, kind, role});
+  return static_cast<program::Index>(program.buffers.size() - 1);
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,155 @@
+#include "analysis/metrics.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "analysis/run.h"
+#include "sim/simulation.h"
+#include "support/random_program.h"
+#include "support/skip.h"
+#include "support/traces.h"
+
+using namespace trainscope;
+using analysis::Run;
+
+namespace {
+
+Run run(std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return analysis::run_config("A", config);
+}
+
+double value(const Run& run, const char* name) {
+  const auto found = analysis::value_of(run.metrics, name);
+  INFO(name);
+  REQUIRE(found);
+  return *found;
+}
+
+Nanos sum(const analysis::Partition& partition) {
+  Nanos total = 0;
+  for (const Nanos part : partition.time) total += part;
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("metric names are unique, and each has a unit, a label and a help line") {
+  std::set<std::string> names;
+  for (const auto& metric : analysis::metrics()) {
+    CHECK(names.insert(metric.name).second);
+    CHECK(!metric.unit.empty());
+    CHECK(!metric.label.empty());
+    CHECK(!metric.help.empty());
+  }
+  CHECK_THROWS_WITH(analysis::find_metric("time.stap"), Catch::Contains("did you mean time.step?"));
+}
+
+TEST_CASE("a copy's bandwidth is its bytes over the time from call to completion") {
+  const Run pinned = run({"workload=copy", "copy.memory=pinned", "copy.bytes=64 MiB"});
+  CHECK(value(pinned, "bandwidth.h2d") ==
+        Approx(67108864.0 / value(pinned, "time.h2d") * 1e9).epsilon(1e-12));
+  CHECK(!analysis::value_of(pinned.metrics, "time.d2h"));
+  CHECK(!analysis::value_of(pinned.metrics, "throughput.samples"));
+}
+
+TEST_CASE("published copy bandwidths come out of the simulator") {
+  struct Published {
+    const char* machine;
+    const char* memory;
+    const char* direction;
+    double gb_per_s;
+    double tolerance;
+  };
+  // bandwidthTest at 32 MB (A100, T4) and nvbandwidth at 64 MiB (H100, H200): facts on copies.
+  const Published rows[] = {
+      {"a100-sxm-1", "pinned", "h2d", 25.7, 0.05},   {"a100-sxm-1", "pinned", "d2h", 25.8, 0.05},
+      {"a100-sxm-1", "pageable", "h2d", 10.0, 0.05}, {"h100-sxm-1", "pinned", "h2d", 55.37, 0.05},
+      {"h200-1", "pinned", "h2d", 55.43, 0.05},      {"h200-1", "pinned", "d2h", 55.06, 0.05},
+      {"t4-1", "pinned", "h2d", 12.4, 0.05}};
+  for (const Published& row : rows) {
+    INFO(row.machine << " " << row.memory << " " << row.direction);
+    const Run one =
+        run({"workload=copy", "copy.bytes=32 MiB", (std::string("machine=") + row.machine).c_str(),
+             (std::string("copy.memory=") + row.memory).c_str(),
+             (std::string("copy.direction=") + row.direction).c_str()});
+    const std::string metric = std::string("bandwidth.") + row.direction;
+    CHECK(value(one, metric.c_str()) / 1e9 == Approx(row.gb_per_s).epsilon(row.tolerance));
+  }
+}
+
+TEST_CASE("the parts of a run sum to its window exactly, for random programs") {
+  const machine::Machine machine = machine::load_machine("h200-1");
+  for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+    const auto program = test::random_program(seed);
+    trace::Trace trace{trace::Origin{}};
+    sim::Simulation(program, machine, "pytorch-eager", trace).finish();
+    const auto facts = analysis::gather_facts(trace, &program, &machine);
+    INFO("seed " << seed);
+    REQUIRE(sum(facts.partition) == facts.measured.window.end - facts.measured.window.start);
+    Nanos gaps = 0;
+    for (const auto& gap : analysis::idle_gaps(facts.measured)) gaps += gap.end - gap.start;
+    Nanos idle = 0;
+    for (std::size_t i = static_cast<std::size_t>(analysis::Part::kIdleCopy);
+         i < analysis::kPartCount; ++i)
+      idle += facts.partition.time[i];
+    REQUIRE(gaps == idle);
+  }
+}
+
+TEST_CASE("the changes from A to B sum to the difference of their times") {
+  const Run a = run({"workload=copy", "copy.memory=pageable"});
+  const Run b = run({"workload=copy", "copy.memory=pinned"});
+  double sum_of_changes = 0;
+  for (const auto& change : analysis::compare(a.facts.partition, 1, b.facts.partition, 1))
+    sum_of_changes += change.nanos;
+  CHECK(sum_of_changes == value(b, "time.step") - value(a, "time.step"));
+}
+
+TEST_CASE("busy and idle make up the step") {
+  for (const char* workload : {"workload=copy", "workload=train"}) {
+    const Run one = run({workload, "transfer.non_blocking=true"});
+    CHECK(value(one, "gpu.busy") + value(one, "gpu.idle") == Approx(value(one, "time.step")));
+  }
+}
+
+TEST_CASE("copies on a second stream overlap kernels; on the same stream they cannot") {
+  const auto overlap = [](const char* streams) {
+    return value(run({"workload=train", "loader.pin_memory=true", "transfer.non_blocking=true",
+                      "batch_size=16384", "loader.sample_ms=0", "model.hidden=8192", streams}),
+                 "overlap.copy_compute");
+  };
+  CHECK(overlap("transfer.streams=1") == 0);
+  CHECK(overlap("transfer.streams=2") > 0.5);
+}
+
+TEST_CASE("the classroom model has the parameters that PyTorch counts") {
+  const Run one = run({"workload=train", "steps=2"});
+  CHECK(value(one, "model.parameters") == 784 * 128 + 128 + 128 * 10 + 10);
+}
+
+TEST_CASE("the same config gives the same numbers, and the idle gaps name their cause") {
+  const Run a = run({"workload=copy", "copy.count=3"});
+  const Run b = run({"workload=copy", "copy.count=3"});
+  REQUIRE(a.metrics.size() == b.metrics.size());
+  for (std::size_t i = 0; i < a.metrics.size(); ++i)
+    CHECK(a.metrics[i].value == b.metrics[i].value);
+  REQUIRE(!a.gaps.empty());
+  CHECK(a.gaps.front().cause == analysis::Part::kIdleCopy);
+}
+
+TEST_CASE("the training thread waits for data when the loader is slow, and the metric says so") {
+  const Run one = run({"workload=train", "loader.num_workers=1", "loader.sample_ms=1", "steps=6"});
+  CHECK(value(one, "idle.data") > 0.9 * value(one, "time.step") - value(one, "gpu.busy"));
+  CHECK(value(one, "time.step") == Approx(64e6).epsilon(0.05));
+}
+
+TEST_CASE("an imported trace has metrics of its own") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const Run one = analysis::import_run("A", test::real_traces_folder() / "ddp-a100-2ranks.json.gz");
+  CHECK(value(one, "time.step") > 0);
+  CHECK(value(one, "gpu.busy") > 0);
+  CHECK(value(one, "comm.exposed") > 0);
+  CHECK(!analysis::value_of(one.metrics, "model.parameters"));
+}

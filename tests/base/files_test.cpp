@@ -1,0 +1,125 @@
+#include "base/files.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+
+using namespace trainscope;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("what is written is read back, byte by byte") {
+  const test::TemporaryFolder folder;
+  const std::string bytes("a\0b\r\n\xff", 6);
+  write_file(folder.path() / "file", bytes);
+  CHECK(read_file(folder.path() / "file", 100) == bytes);
+  write_file(folder.path() / "file", "shorter");
+  CHECK(read_file(folder.path() / "file", 100) == "shorter");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("writing makes the folders that are missing") {
+  const test::TemporaryFolder folder;
+  write_file(folder.path() / "a" / "b" / "file", "x");
+  CHECK(read_file(folder.path() / "a" / "b" / "file", 100) == "x");
+}
+
+TEST_CASE("a file that cannot be read says why") {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.write("file", "12345");
+  CHECK_THROWS_WITH(read_file(folder.path() / "none", 9), Contains("none: there is no such file"));
+  CHECK_THROWS_WITH(read_file(folder.path(), 9), Contains("this is a folder"));
+  CHECK_THROWS_WITH(read_file(file, 4), Contains("has 5 bytes, more than the 4"));
+  CHECK_NOTHROW(read_file(file, 5));
+}
+
+TEST_CASE("a file without an end is given up at the limit") {
+  CHECK_THROWS_WITH(read_file("/dev/zero", 1'000'000),
+                    Contains("is longer than the 1000000 bytes"));
+}
+
+TEST_CASE("a target that cannot be written is refused and leaves nothing behind") {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.write("file", "old");
+  SECTION("a folder") {
+    CHECK_THROWS_WITH(write_file(folder.path(), "x"),
+                      Contains("it is a folder; name a file in it"));
+    CHECK_THROWS_WITH(write_file(folder.path() / "", "x"), Contains("it is a folder"));
+  }
+  SECTION("below a file") {
+    CHECK_THROWS_WITH(write_file(file / "sub", "x"), Contains("is not a folder"));
+    CHECK_THROWS_WITH(write_file(file / "sub" / "sub", "x"), Contains("cannot be written"));
+  }
+  SECTION("no name") {
+    CHECK_THROWS_WITH(write_file("", "x"), Contains("cannot be written"));
+  }
+  SECTION("a name that is too long") {
+    CHECK_THROWS_WITH(write_file(folder.path() / std::string(300, 'x'), "x"),
+                      Contains("cannot be written"));
+  }
+  CHECK(read_file(file, 9) == "old");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("a folder in which nobody may write is named") {
+  // /proc refuses new files to everybody, the superuser included.
+  CHECK_THROWS_WITH(write_file("/proc/trainscope", "x"),
+                    Contains("no file can be made in /proc; name a folder that you may write to"));
+}
+
+TEST_CASE("a write that fails half way keeps the old file and leaves no part") {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.write("file", "old");
+  SECTION("because its producer throws") {
+    CHECK_THROWS_AS(write_file(file,
+                               [](std::ostream& out) {
+                                 out << "half";
+                                 throw InputError("no more");
+                               }),
+                    InputError);
+  }
+  SECTION("because the stream breaks") {
+    CHECK_THROWS_WITH(write_file(file, [](std::ostream& out) { out.setstate(std::ios::badbit); }),
+                      Contains("the disk is full or failed"));
+  }
+  CHECK(read_file(file, 9) == "old");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("output that cannot be written is bad input to the command line") {
+  try {
+    write_file("/proc/trainscope", "x");
+    FAIL("it was written");
+  } catch (const Error& error) {
+    CHECK(error.fault() == Fault::kBadInput);
+  }
+}
+
+TEST_CASE("the home folder is the one named, if it is one") {
+  const test::TemporaryFolder folder;
+  const char* before = std::getenv("TRAINSCOPE_HOME");
+  const std::string old = before ? before : "";
+  ::setenv("TRAINSCOPE_HOME", folder.path().c_str(), 1);
+  CHECK_THROWS_AS(home_folder(), MissingError);
+  fs::create_directories(folder.path() / "assets" / "machines");
+  fs::create_directories(folder.path() / "scenarios");
+  CHECK(home_folder() == folder.path());
+  if (before)
+    ::setenv("TRAINSCOPE_HOME", old.c_str(), 1);
+  else
+    ::unsetenv("TRAINSCOPE_HOME");
+}

@@ -1,0 +1,37 @@
+#include "base/suggest.h"
+
+#include <catch2/catch.hpp>
+
+using namespace trainscope;
+
+namespace {
+
+const std::vector<std::string> kKnobs{"loader.pin_memory", "loader.num_workers", "batch_size",
+                                      "steps"};
+
+}  // namespace
+
+TEST_CASE("a slip of the hand finds the name that was meant") {
+  CHECK(nearest_name("bath_size", kKnobs) == "batch_size");
+  CHECK(nearest_name("batch_sizes", kKnobs) == "batch_size");
+  CHECK(nearest_name("setps", kKnobs) == "steps");
+  CHECK(did_you_mean("bath_size", kKnobs) == " (did you mean batch_size?)");
+}
+
+TEST_CASE("the last word of a dotted name is enough") {
+  CHECK(nearest_name("pin_memory", kKnobs) == "loader.pin_memory");
+  CHECK(nearest_name("pin_memry", kKnobs) == "loader.pin_memory");
+}
+
+TEST_CASE("what is near to nothing gets no suggestion") {
+  CHECK(nearest_name("photosynthesis", kKnobs).empty());
+  CHECK(nearest_name("", kKnobs).empty());
+  CHECK(nearest_name("steps", {}).empty());
+  CHECK(nearest_name(std::string(1'000'000, 's'), kKnobs).empty());
+  CHECK(did_you_mean("photosynthesis", kKnobs).empty());
+}
+
+TEST_CASE("of two names the nearer one is meant") {
+  CHECK(nearest_name("h100-2", {"h100-1", "h200-2", "t4-1"}) == "h100-1");
+  CHECK(nearest_name("h200-1", {"h100-1", "h200-1"}) == "h200-1");
+}

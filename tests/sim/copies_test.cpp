@@ -1,0 +1,242 @@
+// Copies and streams as CUDA documents them.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "base/error.h"
+#include "machine/machine.h"
+#include "sim/simulation.h"
+
+using namespace trainscope;
+using namespace trainscope::program;
+using trace::Category;
+using trace::Span;
+
+namespace {
+
+// A program of one thread and two streams, with a buffer of each kind of memory.
+struct Bench {
+  Bench() {
+    program.threads.push_back({"host main", ThreadRole::kMain, 0, {}});
+    program.streams.push_back({"stream 7", 7, StreamKind::kLegacyDefault, 0, 0});
+    program.streams.push_back({"stream 20", 20, StreamKind::kNonBlocking, 0, 0});
+    constexpr std::int64_t kBytes = 64 << 20;
+    program.buffers = {{"device", kBytes, MemoryKind::kDevice, Role::kBatch},
+                       {"pinned", kBytes, MemoryKind::kPinned, Role::kBatch},
+                       {"pageable", kBytes, MemoryKind::kPageable, Role::kBatch}};
+    Operation op;
+    op.kernel = "kernel";
+    op.framework = "aten::op";
+    op.kind = OperationKind::kOpaque;
+    op.opaque_duration = 1 * kMillisecond;
+    program.operations.push_back(op);
+    program.events = 2;
+  }
+  void add(Action action, std::size_t thread = 0) {
+    program.threads[thread].commands.push_back({action, kNoIndex, 0, Phase::kNone});
+  }
+  void run() {
+    sim::Simulation simulation(program, machine, "native", trace);
+    simulation.finish();
+  }
+  // The nth span of a lane whose name begins so.
+  Span find(const std::string& lane, const std::string& name, int nth = 0) const {
+    std::vector<Span> found;
+    for (std::uint32_t i = 0; i < trace.spans().size(); ++i) {
+      const Span& span = trace.spans()[i];
+      if (trace.lanes()[span.lane].name == lane && trace.name(span).starts_with(name))
+        found.push_back(span);
+    }
+    std::sort(found.begin(), found.end(),
+              [](const Span& a, const Span& b) { return a.start < b.start; });
+    INFO(lane << ": " << name << " " << nth);
+    REQUIRE(static_cast<std::size_t>(nth) < found.size());
+    return found[static_cast<std::size_t>(nth)];
+  }
+
+  machine::Machine machine = machine::load_machine("h200-1");
+  Program program;
+  trace::Trace trace{trace::Origin{}};
+};
+
+constexpr Index kDeviceBuffer = 0, kPinnedBuffer = 1, kPageableBuffer = 2;
+constexpr std::int64_t kBig = 64 << 20;
+
+}  // namespace
+
+TEST_CASE("a pinned copy returns to its host thread at once") {
+  Bench bench;
+  bench.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 0});
+  bench.run();
+  const Span call = bench.find("host main", "cudaMemcpyAsync");
+  const Span copy = bench.find("stream 7", "Memcpy HtoD (Pinned -> Device)");
+  CHECK(call.duration == bench.machine.host.copy_call_ns);
+  CHECK(copy.start == call.end());
+  const double expected = static_cast<double>(kBig) / bench.machine.pcie.h2d_bytes_per_s * 1e9 +
+                          static_cast<double>(bench.machine.pcie.h2d_latency_ns);
+  CHECK(static_cast<double>(copy.duration) == Approx(expected).margin(2));
+}
+
+TEST_CASE(
+    "a pageable copy to the device holds its host thread until it is staged, not until done") {
+  Bench bench;
+  bench.add(Copy{kPageableBuffer, kDeviceBuffer, kBig, 0});
+  bench.run();
+  const Span call = bench.find("host main", "cudaMemcpyAsync");
+  const Span copy = bench.find("stream 7", "Memcpy HtoD (Pageable -> Device)");
+  const int chunks = static_cast<int>(kBig / bench.machine.host.staging_chunk_bytes);
+  const Span last_staged = bench.find("staging", "4 MiB", chunks - 1);
+  CHECK(call.end() == last_staged.end());
+  CHECK(copy.end() > call.end());
+  CHECK(bench.find("H2D copy engine", "4 MiB", 0).start == bench.find("staging", "4 MiB").end());
+}
+
+TEST_CASE("a pageable copy to the host holds its host thread until every byte is in place") {
+  Bench bench;
+  bench.add(Copy{kDeviceBuffer, kPageableBuffer, kBig, 0});
+  bench.run();
+  const Span call = bench.find("host main", "cudaMemcpyAsync");
+  const Span copy = bench.find("stream 7", "Memcpy DtoH (Device -> Pageable)");
+  CHECK(call.end() > copy.end());
+}
+
+TEST_CASE("a pageable copy waits for the earlier work of its stream, a pinned one does not hold") {
+  Bench bench;
+  bench.add(Launch{0, 0});
+  bench.add(Copy{kPageableBuffer, kDeviceBuffer, kBig, 0});
+  bench.run();
+  const Span kernel = bench.find("stream 7", "kernel");
+  const Span wait = bench.find("host main", "waits for the stream");
+  CHECK(wait.end() == kernel.end());
+  CHECK(bench.find("staging", "4 MiB").start >= kernel.end());
+
+  Bench pinned;
+  pinned.add(Launch{0, 0});
+  pinned.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 0});
+  pinned.run();
+  CHECK(pinned.find("host main", "cudaMemcpyAsync").end() <
+        pinned.find("stream 7", "kernel").end());
+  CHECK(pinned.find("stream 7", "Memcpy").start == pinned.find("stream 7", "kernel").end());
+}
+
+TEST_CASE("at most as many chunks are between host and device as there are staging buffers") {
+  Bench bench;
+  bench.machine.pcie.h2d_bytes_per_s = 1e9;  // slower than the host copies
+  bench.add(Copy{kPageableBuffer, kDeviceBuffer, kBig, 0});
+  bench.run();
+  const int buffers = bench.machine.host.staging_buffers;
+  const int chunks = static_cast<int>(kBig / bench.machine.host.staging_chunk_bytes);
+  for (int i = buffers; i < chunks; ++i)
+    CHECK(bench.find("staging", "4 MiB", i).start >=
+          bench.find("H2D copy engine", "4 MiB", i - buffers).end());
+}
+
+TEST_CASE("copies overlap kernels of another stream only") {
+  Bench bench;
+  bench.add(Launch{0, 0});
+  bench.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 1});
+  bench.run();
+  CHECK(bench.find("stream 20", "Memcpy").start < bench.find("stream 7", "kernel").end());
+}
+
+TEST_CASE("an event holds back the stream that waits for it, and only that one") {
+  Bench bench;
+  bench.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 1});
+  bench.add(RecordEvent{0, 1});
+  bench.add(StreamWait{0, 0});
+  bench.add(Launch{0, 0});
+  bench.run();
+  const Span kernel = bench.find("stream 7", "kernel");
+  CHECK(kernel.start == bench.find("stream 20", "Memcpy").end());
+  CHECK(kernel.cause == trace::Cause::kEvent);
+}
+
+TEST_CASE("waiting for a stream that only waits for an event waits for the event's work") {
+  Bench bench;
+  bench.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 1});
+  bench.add(RecordEvent{0, 1});
+  bench.add(StreamWait{0, 0});
+  bench.add(StreamSync{0});
+  bench.run();
+  CHECK(bench.find("host main", "cudaStreamSynchronize").end() >
+        bench.find("stream 20", "Memcpy").end());
+}
+
+TEST_CASE("the legacy default stream and a blocking stream wait for one another") {
+  for (const bool blocking : {true, false}) {
+    Bench bench;
+    bench.program.streams[1].kind = blocking ? StreamKind::kBlocking : StreamKind::kNonBlocking;
+    bench.add(Launch{0, 1});
+    bench.add(Launch{0, 0});
+    bench.add(Launch{0, 1});
+    bench.run();
+    const Span first = bench.find("stream 20", "kernel", 0);
+    const Span middle = bench.find("stream 7", "kernel");
+    const Span last = bench.find("stream 20", "kernel", 1);
+    CHECK((middle.start >= first.end()) == blocking);
+    CHECK((last.start >= middle.end()) == blocking);
+  }
+}
+
+TEST_CASE("copies in both directions run at once on two engines and in turn on one") {
+  for (const int engines : {1, 2}) {
+    Bench bench;
+    bench.machine.gpu.copy_engines = engines;
+    bench.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 0});
+    bench.add(Copy{kDeviceBuffer, kPinnedBuffer, kBig, 1});
+    bench.run();
+    const Span up = bench.find("stream 7", "Memcpy HtoD");
+    const Span down = bench.find("stream 20", "Memcpy DtoH");
+    CHECK((down.start >= up.end()) == (engines == 1));
+  }
+}
+
+TEST_CASE("two kernels at once share the GPU: each takes longer, neither is slower than in turn") {
+  const auto run = [](Index second) {
+    auto bench = std::make_unique<Bench>();
+    Operation& op = bench->program.operations[0];
+    op.kind = OperationKind::kElementwise;
+    op.flops = 1e12;
+    op.blocks = 100000;
+    bench->add(Launch{0, 0});
+    bench->add(Launch{0, second});
+    bench->run();
+    return bench;
+  };
+  const auto in_turn = run(0), at_once = run(1);
+  const Nanos alone = in_turn->find("stream 7", "kernel").duration;
+  CHECK(at_once->find("stream 20", "kernel").duration > alone * 19 / 10);
+  CHECK(at_once->trace.end() <= in_turn->trace.end());
+}
+
+TEST_CASE("a program whose threads wait for each other is refused with the lines they wait in") {
+  Bench bench;
+  bench.program.queues.push_back({"batches", 1});
+  bench.program.listing.add("for x, y in loader:");
+  bench.program.threads[0].commands.push_back({Take{0, 3}, kNoIndex, 1, Phase::kNone});
+  sim::Simulation simulation(bench.program, bench.machine, "native", bench.trace);
+  CHECK_THROWS_WITH(simulation.finish(),
+                    Catch::Contains("host main waits in line 1 (for x, y in loader:)"));
+}
+
+TEST_CASE("a program with a wrong index is refused before it runs") {
+  Bench bench;
+  bench.add(Launch{9, 0});
+  CHECK_THROWS_WITH(sim::Simulation(bench.program, bench.machine, "native", bench.trace),
+                    Catch::Contains("command 0 of thread host main names an unknown operation"));
+}
+
+TEST_CASE("the host profile decides what an operator costs") {
+  for (const auto& [profile, cost] :
+       {std::pair<const char*, Nanos>{"native", 0},
+        std::pair<const char*, Nanos>{"pytorch-eager",
+                                      machine::load_machine("h200-1").host.eager_operator_ns}}) {
+    Bench bench;
+    bench.add(Launch{0, 0});
+    sim::Simulation simulation(bench.program, bench.machine, profile, bench.trace);
+    simulation.finish();
+    const Span kernel = bench.find("stream 7", "kernel");
+    CHECK(kernel.start ==
+          cost + bench.machine.host.launch_call_ns + bench.machine.host.launch_latency_ns);
+  }
+}

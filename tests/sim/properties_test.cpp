@@ -1,0 +1,171 @@
+// What must hold of every simulated run, tested over random programs.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "analysis/intervals.h"
+#include "machine/machine.h"
+#include "sim/simulation.h"
+#include "support/random_program.h"
+#include "trace/trace.h"
+
+using namespace trainscope;
+using trace::Category;
+using trace::LaneKind;
+using trace::Span;
+
+namespace {
+
+constexpr int kPrograms = 10000;
+
+struct Simulated {
+  program::Program program;
+  trace::Trace trace{trace::Origin{}};
+};
+
+const machine::Machine& machine_for(int seed) {
+  static const std::vector<machine::Machine> machines = [] {
+    std::vector<machine::Machine> all;
+    for (const std::string& id : machine::machine_ids()) all.push_back(machine::load_machine(id));
+    all.push_back(all.front());
+    all.back().gpu.copy_engines = 1;
+    return all;
+  }();
+  return machines[static_cast<std::size_t>(seed) % machines.size()];
+}
+
+std::unique_ptr<Simulated> simulate(int seed) {
+  auto run = std::make_unique<Simulated>();
+  run->program = test::random_program(static_cast<std::uint32_t>(seed));
+  sim::Simulation simulation(run->program, machine_for(seed), seed % 2 ? "pytorch-eager" : "native",
+                             run->trace);
+  simulation.finish();
+  return run;
+}
+
+std::vector<Span> spans_of(const trace::Trace& trace, LaneKind kind) {
+  std::vector<Span> spans;
+  for (std::uint32_t i = 0; i < trace.spans().size(); ++i)
+    if (trace.lanes()[trace.spans()[i].lane].kind == kind) spans.push_back(trace.spans()[i]);
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return a.lane != b.lane ? a.lane < b.lane : a.start < b.start;
+  });
+  return spans;
+}
+
+}  // namespace
+
+TEST_CASE("no two operations of one stream, nor two transfers of one engine, overlap") {
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto run = simulate(seed);
+    for (const LaneKind kind : {LaneKind::kStream, LaneKind::kCopyEngine}) {
+      const auto spans = spans_of(run->trace, kind);
+      for (std::size_t i = 1; i < spans.size(); ++i) {
+        if (spans[i].lane != spans[i - 1].lane) continue;
+        INFO("seed " << seed);
+        REQUIRE(spans[i].start >= spans[i - 1].end());
+      }
+    }
+  }
+}
+
+TEST_CASE("nothing begins before its cause, and device work not before its call") {
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto run = simulate(seed);
+    const auto& spans = run->trace.spans();
+    std::map<std::uint32_t, Span> calls;
+    for (std::uint32_t i = 0; i < spans.size(); ++i)
+      if (spans[i].category == Category::kHostApi && spans[i].correlation)
+        calls[spans[i].correlation] = spans[i];
+    for (std::uint32_t i = 0; i < spans.size(); ++i) {
+      INFO("seed " << seed << " span " << i);
+      REQUIRE(spans[i].duration >= 0);
+      REQUIRE(spans[i].start >= 0);
+      const bool on_device = trace::is_gpu_work(spans[i].category);
+      if (on_device && spans[i].cause_span != trace::kNone) {
+        const Span& cause = spans[spans[i].cause_span];
+        const bool by_call = spans[i].cause == trace::Cause::kLaunch;
+        // A pageable copy begins inside its call.
+        REQUIRE(spans[i].start >= (by_call ? cause.start : cause.end()));
+      }
+      if (on_device) {
+        REQUIRE(calls.count(spans[i].correlation) == 1);
+        REQUIRE(spans[i].start >= calls[spans[i].correlation].start);
+      }
+    }
+  }
+}
+
+TEST_CASE("no link carries more bytes than it can, over any transfer") {
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto run = simulate(seed);
+    const machine::Machine& machine = machine_for(seed);
+    for (const Span& span : spans_of(run->trace, LaneKind::kCopyEngine)) {
+      const auto& copy = std::get<trace::CopyDetail>(*run->trace.detail(span));
+      const double rate = span.category == Category::kCopyH2D ? machine.pcie.h2d_bytes_per_s
+                                                              : machine.pcie.d2h_bytes_per_s;
+      INFO("seed " << seed);
+      REQUIRE(static_cast<double>(copy.bytes) <=
+              rate * 1e-9 * static_cast<double>(span.duration) + 1e-6);
+    }
+  }
+}
+
+TEST_CASE("no task is lost: every launch and copy of the program is in the trace") {
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto run = simulate(seed);
+    std::size_t commands = 0;
+    std::int64_t copied = 0, transferred = 0;
+    for (const auto& thread : run->program.threads) {
+      for (const auto& command : thread.commands) {
+        const auto* copy = std::get_if<program::Copy>(&command.action);
+        const bool launch = std::holds_alternative<program::Launch>(command.action);
+        commands += copy || launch ? 1 : 0;
+        const bool within =
+            copy && run->program.buffers[copy->to].kind == run->program.buffers[copy->from].kind;
+        if (copy && !within) copied += copy->bytes;
+      }
+    }
+    const auto spans = spans_of(run->trace, LaneKind::kStream);
+    INFO("seed " << seed);
+    REQUIRE(spans.size() == commands);
+    for (const Span& span : spans_of(run->trace, LaneKind::kCopyEngine))
+      transferred += std::get<trace::CopyDetail>(*run->trace.detail(span)).bytes;
+    REQUIRE(transferred == copied);
+  }
+}
+
+TEST_CASE("a synchronisation ends after the work that it waits for") {
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto run = simulate(seed);
+    const auto& spans = run->trace.spans();
+    for (std::uint32_t i = 0; i < spans.size(); ++i) {
+      if (spans[i].category != Category::kHeld || spans[i].cause_span == trace::kNone) continue;
+      INFO("seed " << seed << " span " << i);
+      REQUIRE(spans[i].end() >= spans[spans[i].cause_span].end());
+    }
+  }
+}
+
+TEST_CASE("the same program gives the same trace, whether it is run at once or in small pieces") {
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto whole = simulate(seed);
+    const auto program = test::random_program(static_cast<std::uint32_t>(seed));
+    trace::Trace pieces{trace::Origin{}};
+    sim::Simulation simulation(program, machine_for(seed), seed % 2 ? "pytorch-eager" : "native",
+                               pieces);
+    while (!simulation.advance(simulation.now() + 5000, 3)) {
+    }
+    REQUIRE(pieces.spans().size() == whole->trace.spans().size());
+    for (std::uint32_t i = 0; i < pieces.spans().size(); ++i) {
+      const Span &a = pieces.spans()[i], &b = whole->trace.spans()[i];
+      INFO("seed " << seed << " span " << i);
+      REQUIRE(a.start == b.start);
+      REQUIRE(a.duration == b.duration);
+      REQUIRE(a.lane == b.lane);
+      REQUIRE(a.cause_span == b.cause_span);
+      REQUIRE(pieces.name(a) == whole->trace.name(b));
+    }
+  }
+}

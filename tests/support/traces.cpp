@@ -1,0 +1,19 @@
+#include "support/traces.h"
+
+#include <cstdlib>
+
+namespace trainscope::test {
+
+std::filesystem::path real_traces_folder() {
+  if (const char* named = std::getenv("TRAINSCOPE_TRACES"); named != nullptr && *named != '\0') {
+    return named;
+  }
+  return std::filesystem::path(TRAINSCOPE_SOURCE_DIR).parent_path() / "shared" / "traces";
+}
+
+bool real_traces_present() {
+  std::error_code unreadable;
+  return std::filesystem::is_directory(real_traces_folder(), unreadable);
+}
+
+}  // namespace trainscope::test

@@ -1,0 +1,14 @@
+// Where the recorded traces of real runs lie. They are large and not part of the repository.
+#pragma once
+
+#include <filesystem>
+
+namespace trainscope::test {
+
+// The folder named by TRAINSCOPE_TRACES, or shared/traces beside the source tree.
+std::filesystem::path real_traces_folder();
+
+// Whether that folder exists; a test that needs it skips itself otherwise (support/skip.h).
+bool real_traces_present();
+
+}  // namespace trainscope::test

@@ -1,0 +1,13 @@
+// Whether two traces hold the same: lanes, spans, flows, samples, details, origin.
+#pragma once
+
+#include <string>
+
+#include "trace/trace.h"
+
+namespace trainscope::test {
+
+// The first difference in words, or "".
+std::string difference(const trace::Trace& a, const trace::Trace& b);
+
+}  // namespace trainscope::test

@@ -1,0 +1,58 @@
+#include "ui/app/action_list.h"
+
+#include <algorithm>
+
+namespace trainscope::ui {
+
+const std::vector<ActionInfo>& actions() {
+  static const std::vector<ActionInfo> list = {
+      {"lesson.predict", "Commit the prediction", "Ctrl+Enter",
+       "Fix your answer; it can no longer be changed."},
+      {"lesson.run", "Run", "R", "Carry out both sides of the lesson."},
+      {"lesson.next", "Next step", "N", "Go on to the lesson's next step."},
+      {"lesson.back", "Previous step", "B", "Go back one step of the lesson."},
+      {"lesson.hint", "Hint", "H", "Show the step's hint."},
+      {"lesson.show_me", "Show me", "S", "Bring what the step talks about into view."},
+      {"lesson.skip", "Skip the question", "", "Go on without an answer; skipped is not done."},
+      {"lesson.explore", "Explore from here", "E", "Leave the lesson's path with all knobs free."},
+      {"lesson.return", "Back to lesson", "Escape", "Return to the lesson exactly as it was left."},
+      {"lesson.shelf", "All lessons", "Ctrl+L", "Show the shelf of lessons."},
+      {"view.fit", "Fit the timelines", "F", "Show the whole of both runs."},
+      {"view.zoom_in", "Zoom in", "+", "Show half the time range."},
+      {"view.zoom_out", "Zoom out", "-", "Show twice the time range."},
+      {"play.toggle", "Play or pause", "Space", "Move the playhead through the visible range."},
+      {"play.next_event", "Next event", ".", "Move the playhead to the next start or end."},
+      {"play.previous_event", "Previous event", ",", "Move the playhead one start or end back."},
+      {"play.start", "Playhead to the start", "Home", "Move the playhead to time 0."},
+      {"play.end", "Playhead to the end", "End", "Move the playhead to the end of the longer run."},
+      {"play.speed", "Change the speed", "", "The visible range in 5, 20 or 60 seconds."},
+      {"knobs.reset", "Reset the knobs", "Ctrl+Backspace", "Take back every change to the knobs."},
+      {"knobs.all", "All parameters", "P", "Show every knob of both sides."},
+      {"code.side", "Other side's code", "C", "Switch the listing between A and B."},
+      {"find.action", "Find an action", "Ctrl+K", "Type a few letters of what you want to do."},
+      {"file.open_trace", "Open a trace", "Ctrl+O", "Read a PyTorch trace, plain or gzipped."},
+      {"file.save_picture", "Save a picture", "Ctrl+S", "Write the window as a PNG file."},
+      {"layout.reset", "Reset the layout", "Ctrl+Shift+L", "Put every panel back in its place."},
+      {"layout.lesson", "Panel: Lesson", "", "Show or hide the lesson card."},
+      {"layout.timelines", "Panel: Timelines", "", "Show or hide the timelines."},
+      {"layout.knobs", "Panel: Knobs", "", "Show or hide the knobs."},
+      {"layout.code", "Panel: Code", "", "Show or hide the listing."},
+      {"layout.compare", "Panel: Compare", "", "Show or hide the comparison."},
+      {"theme.toggle", "Dark or light", "Ctrl+T", "Switch between the dark and the light theme."},
+      {"scale.larger", "Larger text", "Ctrl++", "Make everything a tenth larger."},
+      {"scale.smaller", "Smaller text", "Ctrl+-", "Make everything a tenth smaller."},
+      {"scale.reset", "Text at its own size", "Ctrl+0", "Take the display's own scale."},
+      {"help.show", "Keys and actions", "F1", "List every action with its key."},
+      {"app.quit", "Quit", "Ctrl+Q", "Close the window."},
+  };
+  return list;
+}
+
+const ActionInfo* find_action(std::string_view id) {
+  const auto& list = actions();
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [id](const ActionInfo& action) { return action.id == id; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace trainscope::ui

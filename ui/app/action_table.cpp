@@ -1,0 +1,224 @@
+#include "ui/app/action_table.h"
+
+#include <algorithm>
+
+#include "ui/app/application.h"
+#include "ui/app/moment.h"
+
+namespace trainscope::ui {
+namespace {
+
+bool always(const Application&) {
+  return true;
+}
+
+// ---- The lesson --------------------------------------------------------------------------------
+
+const LessonModel* walked_lesson(const Application& app) {
+  return app.workspace().forked() ? nullptr : app.workspace().lesson();
+}
+
+bool has_open_question(const Application& app) {
+  const LessonModel* lesson = walked_lesson(app);
+  return lesson && lesson->step().question &&
+         !lesson->progress.answer(lesson->progress.step()).committed;
+}
+
+bool can_predict(const Application& app) {
+  const LessonModel* lesson = walked_lesson(app);
+  return lesson && lesson->progress.can_commit();
+}
+
+bool can_go_on(const Application& app) {
+  const LessonModel* lesson = walked_lesson(app);
+  return lesson && lesson->progress.can_go_on() &&
+         lesson->progress.step() + 1 < lesson->progress.steps() && !lesson->run_asked;
+}
+
+bool can_go_back(const Application& app) {
+  const LessonModel* lesson = walked_lesson(app);
+  return lesson && lesson->progress.step() > 0 && !lesson->run_asked;
+}
+
+bool has_hint(const Application& app) {
+  const LessonModel* lesson = walked_lesson(app);
+  return lesson && !lesson->step().hint.empty() && !lesson->hint_shown;
+}
+
+bool can_show(const Application& app) {
+  const LessonModel* lesson = walked_lesson(app);
+  if (!lesson) return false;
+  const auto& step = lesson->step();
+  const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
+  if (step.focus && !step.focus->knob.empty()) return true;
+  return (step.focus || find) && lesson->progress.revealed();
+}
+
+// ---- The timelines -----------------------------------------------------------------------------
+
+bool has_results(const Application& app) {
+  return app.workspace().revealed() && app.workspace().end() > 0;
+}
+
+TimeRange whole(const Application& app) {
+  return axis_range(timeline_input(app.workspace(), app.attention()));
+}
+
+void zoom_by(Application& app, double factor) {
+  TimelineState& timeline = app.attention().timeline;
+  zoom(timeline, factor, (timeline.view.start + timeline.view.end) / 2);
+}
+
+void step_playhead(Application& app, bool forward) {
+  Workspace& workspace = app.workspace();
+  const Nanos now = workspace.playhead.time;
+  Nanos best = now;
+  for (const SideModel& side : workspace.sides()) {
+    if (!side.view) continue;
+    const Nanos at = forward ? next_event(*side.view, now) : previous_event(*side.view, now);
+    if (at == now) continue;
+    best = best == now ? at : forward ? std::min(best, at) : std::max(best, at);
+  }
+  workspace.playhead.time = best;
+}
+
+void toggle_playing(Application& app) {
+  Playhead& playhead = app.workspace().playhead;
+  playhead.playing = !playhead.playing;
+  if (playhead.playing && playhead.time >= app.workspace().end()) playhead.time = 0;
+}
+
+void change_speed(Application& app) {
+  double& seconds = app.workspace().playhead.seconds;
+  seconds = seconds < 10 ? 20 : seconds < 40 ? 60 : 5;
+}
+
+// ---- Panels ------------------------------------------------------------------------------------
+
+bool has_panels(const Application& app) {
+  return app.workspace().screen() != Screen::kShelf;
+}
+
+bool has_lesson(const Application& app) {
+  return app.workspace().lesson() != nullptr;
+}
+
+bool has_pair(const Application& app) {
+  return has_panels(app) && app.workspace().sides().size() == 2;
+}
+
+bool has_knobs(const Application& app) {
+  return has_pair(app) || app.workspace().knobs_free();
+}
+
+void add_lesson_actions(std::vector<Binding>& table) {
+  table.push_back({"lesson.predict", can_predict,
+                   [](Application& app) { app.workspace().lesson()->progress.commit(); }});
+  table.push_back({"lesson.run", [](const Application& app) { return app.workspace().can_run(); },
+                   [](Application& app) { app.workspace().run_lesson(); }});
+  table.push_back({"lesson.next", can_go_on, [](Application& app) {
+                     app.workspace().next_step();
+                     app.attention().lit_knob.clear();
+                   }});
+  table.push_back({"lesson.back", can_go_back, [](Application& app) {
+                     app.workspace().previous_step();
+                     app.attention().lit_knob.clear();
+                   }});
+  table.push_back({"lesson.hint", has_hint,
+                   [](Application& app) { app.workspace().lesson()->hint_shown = true; }});
+  table.push_back({"lesson.show_me", can_show, [](Application& app) { app.show_me(); }});
+  table.push_back({"lesson.skip", has_open_question,
+                   [](Application& app) { app.workspace().skip_question(); }});
+  table.push_back({"lesson.explore",
+                   [](const Application& app) { return app.workspace().can_explore(); },
+                   [](Application& app) { app.explore(); }});
+  table.push_back({"lesson.return",
+                   [](const Application& app) { return app.workspace().forked(); },
+                   [](Application& app) { app.return_to_lesson(); }});
+  table.push_back({"lesson.shelf", has_panels,
+                   [](Application& app) { app.workspace().show_shelf(); }});
+}
+
+void add_view_actions(std::vector<Binding>& table) {
+  table.push_back({"view.fit", has_results,
+                   [](Application& app) { fit(app.attention().timeline, whole(app)); }});
+  table.push_back({"view.zoom_in", has_results, [](Application& app) { zoom_by(app, 0.5); }});
+  table.push_back({"view.zoom_out", has_results, [](Application& app) { zoom_by(app, 2); }});
+  table.push_back({"play.toggle", has_results, toggle_playing});
+  table.push_back(
+      {"play.next_event", has_results, [](Application& app) { step_playhead(app, true); }});
+  table.push_back(
+      {"play.previous_event", has_results, [](Application& app) { step_playhead(app, false); }});
+  table.push_back({"play.start", has_results,
+                   [](Application& app) { app.workspace().playhead.time = 0; }});
+  table.push_back({"play.end", has_results, [](Application& app) {
+                     app.workspace().playhead.time = app.workspace().end();
+                   }});
+  table.push_back({"play.speed", always, change_speed});
+}
+
+void add_panel_actions(std::vector<Binding>& table) {
+  table.push_back({"knobs.reset",
+                   [](const Application& app) { return app.workspace().knobs_changed(); },
+                   [](Application& app) { app.workspace().reset_knobs(); }});
+  table.push_back({"knobs.all", has_knobs, [](Application& app) {
+                     app.attention().all_parameters = !app.attention().all_parameters;
+                   }});
+  table.push_back({"code.side", has_pair, [](Application& app) {
+                     app.attention().code_side = 1 - app.attention().code_side;
+                   }});
+  table.push_back(
+      {"layout.reset", has_panels, [](Application& app) { app.reset_layout(); }});
+  table.push_back({"layout.lesson", has_lesson, [](Application& app) {
+                     app.panels().lesson = !app.panels().lesson;
+                   }});
+  table.push_back({"layout.timelines", has_panels, [](Application& app) {
+                     app.panels().timelines = !app.panels().timelines;
+                   }});
+  table.push_back({"layout.knobs", has_knobs,
+                   [](Application& app) { app.panels().knobs = !app.panels().knobs; }});
+  table.push_back({"layout.code", has_panels,
+                   [](Application& app) { app.panels().code = !app.panels().code; }});
+  table.push_back({"layout.compare", has_panels, [](Application& app) {
+                     app.panels().compare = !app.panels().compare;
+                   }});
+}
+
+void add_window_actions(std::vector<Binding>& table) {
+  table.push_back({"find.action", always, [](Application& app) { app.open_palette(); }});
+  table.push_back({"file.open_trace", always, [](Application& app) { app.ask_for_trace(); }});
+  table.push_back({"file.save_picture", always, [](Application& app) { app.ask_for_picture(); }});
+  table.push_back({"theme.toggle", always, [](Application& app) {
+                     app.set_theme(app.theme_mode() == ThemeMode::kDark ? ThemeMode::kLight
+                                                                        : ThemeMode::kDark);
+                   }});
+  table.push_back({"scale.larger", always, [](Application& app) { app.set_zoom(app.zoom() * 1.1F); }});
+  table.push_back(
+      {"scale.smaller", always, [](Application& app) { app.set_zoom(app.zoom() / 1.1F); }});
+  table.push_back({"scale.reset", always, [](Application& app) { app.set_zoom(1); }});
+  table.push_back({"help.show", always, [](Application& app) { app.toggle_help(); }});
+  table.push_back({"app.quit", always, [](Application& app) { app.window().close(); }});
+}
+
+}  // namespace
+
+const std::vector<Binding>& bindings() {
+  static const std::vector<Binding> table = [] {
+    std::vector<Binding> all;
+    add_lesson_actions(all);
+    add_view_actions(all);
+    add_panel_actions(all);
+    add_window_actions(all);
+    return all;
+  }();
+  return table;
+}
+
+const Binding* find_binding(std::string_view id) {
+  const auto& table = bindings();
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [id](const Binding& binding) { return binding.id == id; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,237 @@
+#include "ui/app/application.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "ui/app/action_table.h"
+#include "ui/app/shortcuts.h"
+#include "ui/panels/shelf.h"
+#include "ui/panels/top_bar.h"
+
+namespace trainscope::ui {
+
+Application::Application(Window& window, ThemeMode mode)
+    : window_(&window), workspace_([&window] { window.wake(); }) {
+  theme_.mode = mode;
+  can_ = [this](std::string_view action) { return can(action); };
+}
+
+// ---- Actions -----------------------------------------------------------------------------------
+
+bool Application::can(std::string_view action) const {
+  const Binding* binding = find_binding(action);
+  return binding && binding->enabled(*this);
+}
+
+void Application::run(std::string_view action) {
+  static constexpr std::string_view kOpenLesson = "open-lesson ";
+  if (action == "animate") {
+    animating_ = true;
+    window_->scheduler().request_frames(2);
+  } else if (action.starts_with(kOpenLesson)) {
+    const std::string id(action.substr(kOpenLesson.size()));
+    for (const scenario::Lesson& lesson : workspace_.shelf())
+      if (lesson.id == id) {
+        attention_ = {};
+        workspace_.open_lesson(lesson);
+        break;
+      }
+  } else if (const Binding* binding = find_binding(action); binding && binding->enabled(*this)) {
+    binding->run(*this);
+  }
+}
+
+void Application::run_asked() {
+  const std::vector<std::string> asked = std::exchange(asked_, {});
+  for (const std::string& action : asked) run(action);
+  if (!asked.empty()) window_->scheduler().request_frames(2);
+}
+
+void Application::set_theme(ThemeMode mode) {
+  theme_.mode = mode;
+  dressed_scale_ = 0;
+}
+
+void Application::set_zoom(float zoom) {
+  zoom_ = std::clamp(zoom, 0.6F, 2.5F);
+  layout_stale_ = true;
+}
+
+void Application::open_palette() {
+  palette_ = {};
+  palette_.open = palette_.just_opened = true;
+}
+
+void Application::ask_for_trace() {
+  trace_sheet_.open = trace_sheet_.just_opened = true;
+}
+
+void Application::ask_for_picture() {
+  picture_sheet_.open = picture_sheet_.just_opened = true;
+  if (picture_sheet_.path.empty()) picture_sheet_.path = "trainscope.png";
+}
+
+void Application::explore() {
+  attention_before_ = attention_;
+  workspace_.explore();
+}
+
+void Application::return_to_lesson() {
+  workspace_.return_to_lesson();
+  if (attention_before_) attention_ = *attention_before_;
+  attention_before_.reset();
+}
+
+void Application::show_me() {
+  LessonModel& lesson = *workspace_.lesson();
+  const scenario::Step& step = lesson.step();
+  const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
+  const scenario::Focus& focus = find ? *step.question->span : *step.focus;
+  if (!show_focus(focus, workspace_, attention_, find))
+    workspace_.notice = "The lesson points at something that this run does not have.";
+  // Being shown is not finding.
+  if (find && !lesson.progress.answer(lesson.progress.step()).committed)
+    workspace_.skip_question();
+}
+
+// ---- A frame -----------------------------------------------------------------------------------
+
+void Application::dress() {
+  const float scale = window_->scale() * zoom_;
+  if (scale == dressed_scale_) return;
+  theme_ = make_theme(theme_.mode, scale, window_->fonts());
+  apply(theme_);
+  window_->set_ground(theme_.ground);
+  dressed_scale_ = scale;
+}
+
+PanelContext Application::context() {
+  return {theme_, workspace_, attention_, asked_, can_};
+}
+
+void Application::take_shortcuts() {
+  const bool sheet = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
+  if (sheet) return;
+  for (const ActionInfo& action : actions()) {
+    // The timelines read these themselves when the mouse is over them.
+    const bool theirs = action.id.starts_with("view.") && attention_.timeline_has_keys;
+    if (!theirs && is_pressed(action)) asked_.push_back(action.id);
+  }
+}
+
+void Application::advance_playhead() {
+  Playhead& playhead = workspace_.playhead;
+  if (!playhead.playing) return;
+  const TimeRange& view = attention_.timeline.view;
+  const double share = std::min(static_cast<double>(ImGui::GetIO().DeltaTime), 0.1) / playhead.seconds;
+  playhead.time += static_cast<Nanos>(std::llround(static_cast<double>(view.end - view.start) * share));
+  if (playhead.time >= workspace_.end()) {
+    playhead.time = workspace_.end();
+    playhead.playing = false;
+  }
+  window_->scheduler().animate_for(0.1);
+}
+
+void Application::draw_panels(const PanelContext& context) {
+  const Arrangement arrangement = arrangement_of(workspace_);
+  if (layout_stale_) panels_ = {};
+  dock_panels(theme_, arrangement, layout_stale_);
+  layout_stale_ = false;
+  if (arrangement == Arrangement::kSingle) {
+    if (panels_.timelines) draw_timelines(context, timelines_, kTimelinePanel, &panels_.timelines);
+    if (panels_.code) draw_details_panel(context, kDetailsPanel, &panels_.code);
+    if (panels_.compare) draw_summary(context, summary_, kSummaryPanel, &panels_.compare);
+    return;
+  }
+  if (arrangement == Arrangement::kLesson && panels_.lesson)
+    draw_lesson(context, lesson_, kLessonPanel, &panels_.lesson);
+  if (panels_.timelines) draw_timelines(context, timelines_, kTimelinesPanel, &panels_.timelines);
+  if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
+  if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
+  if (panels_.compare) draw_compare(context, compare_, kComparePanel, &panels_.compare);
+}
+
+void Application::draw_sheets(const PanelContext& context) {
+  draw_all_parameters(context, knobs_, attention_.all_parameters);
+  draw_palette(context, palette_);
+  draw_help(context, help_open_);
+  if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
+                      "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {
+    attention_ = {};
+    workspace_.open_trace(trace_sheet_.path);
+  }
+  if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
+                      "The window as it is now, as a PNG file", "Save"))
+    picture_due_ = picture_sheet_.path;
+}
+
+// A sentence at the foot of the window, until it is clicked.
+void Application::draw_notice() {
+  if (workspace_.notice.empty()) return;
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
+                           viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},
+                          ImGuiCond_Always, {0.5F, 1});
+  ImGui::SetNextWindowSize({std::min(theme_.px(620), viewport->WorkSize.x * 0.9F), 0});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
+  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.warn));
+  ImGui::Begin("##notice", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor(2);
+  text(theme_.font.text, theme_.size.small, theme_.text, workspace_.notice, true);
+  if (button(theme_, "Close", ButtonKind::kLink)) workspace_.notice.clear();
+  ImGui::End();
+}
+
+void Application::save_picture_if_due() {
+  if (picture_due_.empty()) return;
+  try {
+    // The last finished frame: the sheet that asked for the name is gone from it by now.
+    write_png(picture_due_, window_->capture());
+    workspace_.notice = "The picture is in " + picture_due_.string() + ".";
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+  picture_due_.clear();
+}
+
+void Application::draw() {
+  dress();
+  workspace_.take_reports();
+  for (const auto& file : window_->take_dropped_files()) {
+    attention_ = {};
+    workspace_.open_trace(file);
+  }
+  animating_ = false;
+  const PanelContext shared = context();
+  take_shortcuts();
+  advance_playhead();
+  draw_top_bar(shared);
+  if (workspace_.screen() == Screen::kShelf)
+    draw_shelf(shared);
+  else
+    draw_panels(shared);
+  const bool picture_was_due = !picture_due_.empty();
+  draw_sheets(shared);
+  draw_notice();
+  if (picture_was_due) save_picture_if_due();
+  run_asked();
+}
+
+void Application::settle() {
+  // Panels measure themselves in one frame and stand right in the next.
+  for (int quiet = 0, frames = 0; quiet < 4 && frames < 5000; ++frames) {
+    window_->begin_frame();
+    draw();
+    window_->end_frame();
+    quiet = workspace_.busy() || animating_ ? 0 : quiet + 1;
+    if (workspace_.busy()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace trainscope::ui

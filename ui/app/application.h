@@ -1,0 +1,99 @@
+// The application around a window: one frame after another, on the display or off screen.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ui/app/layout.h"
+#include "ui/app/theme.h"
+#include "ui/app/window.h"
+#include "ui/app/workspace.h"
+#include "ui/panels/code.h"
+#include "ui/panels/compare.h"
+#include "ui/panels/context.h"
+#include "ui/panels/knobs.h"
+#include "ui/panels/lesson.h"
+#include "ui/panels/palette.h"
+#include "ui/panels/sheet.h"
+#include "ui/panels/summary.h"
+#include "ui/panels/timelines.h"
+
+namespace trainscope::ui {
+
+class Application {
+ public:
+  Application(Window& window, ThemeMode mode);
+
+  // Everything between the window's begin_frame and end_frame.
+  void draw();
+
+  // Draws frames until nothing runs and nothing moves. Off screen.
+  void settle();
+
+  // Actions, by the ids of action_list.h.
+  bool can(std::string_view action) const;
+  void run(std::string_view action);
+
+  Workspace& workspace() { return workspace_; }
+  const Workspace& workspace() const { return workspace_; }
+  Attention& attention() { return attention_; }
+  const Attention& attention() const { return attention_; }
+  PanelsOpen& panels() { return panels_; }
+  ThemeMode theme_mode() const { return theme_.mode; }
+  void set_theme(ThemeMode mode);
+  // Of everything, over the display's own.
+  void set_zoom(float zoom);
+  float zoom() const { return zoom_; }
+  Window& window() { return *window_; }
+  const Window& window() const { return *window_; }
+
+  void reset_layout() { layout_stale_ = true; }
+  void open_palette();
+  void toggle_help() { help_open_ = !help_open_; }
+  void ask_for_trace();
+  void ask_for_picture();
+  // Leaves the lesson's path and comes back, with the view as it was.
+  void explore();
+  void return_to_lesson();
+  void show_me();
+
+ private:
+  PanelContext context();
+  void dress();
+  void take_shortcuts();
+  void advance_playhead();
+  void draw_panels(const PanelContext& context);
+  void draw_sheets(const PanelContext& context);
+  void draw_notice();
+  void run_asked();
+  void save_picture_if_due();
+
+  Window* window_;
+  Theme theme_;
+  float zoom_ = 1;
+  float dressed_scale_ = 0;
+  Workspace workspace_;
+  Attention attention_;
+  std::optional<Attention> attention_before_;  // of the lesson, while exploring
+  PanelsOpen panels_;
+  bool layout_stale_ = false;
+
+  TimelinesPanel timelines_;
+  LessonPanel lesson_;
+  KnobsPanel knobs_;
+  ComparePanel compare_;
+  SummaryPanel summary_;
+  PalettePanel palette_;
+  PathSheet trace_sheet_;
+  PathSheet picture_sheet_;
+  bool help_open_ = false;
+  std::vector<std::string> asked_;
+  std::function<bool(std::string_view)> can_;
+  std::filesystem::path picture_due_;
+  bool animating_ = false;
+};
+
+}  // namespace trainscope::ui

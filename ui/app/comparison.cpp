@@ -1,0 +1,198 @@
+#include "ui/app/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "base/units.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::Metric;
+using analysis::Run;
+
+constexpr std::size_t kMostChanges = 4;
+
+// Whether a text names the metric, and not one whose name goes on after it.
+bool names(std::string_view text, std::string_view metric) {
+  for (std::size_t at = text.find(metric); at != text.npos; at = text.find(metric, at + 1)) {
+    const std::size_t after = at + metric.size();
+    const bool begins = at > 0 && text[at - 1] == '.';
+    const bool ends =
+        after >= text.size() || (std::isalnum(static_cast<unsigned char>(text[after])) == 0 &&
+                                 text[after] != '_' && text[after] != '.');
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+// Everything in a lesson that may name a metric.
+std::string words_of(const scenario::Lesson& lesson) {
+  std::string all;
+  const auto add = [&all](const std::string& text) { all += text + "\n"; };
+  for (const scenario::Step& step : lesson.steps) {
+    add(step.text);
+    add(step.explain);
+    if (step.done_expect) add(step.done_expect->text());
+    if (step.goal) add(step.goal->text());
+    if (!step.question) continue;
+    if (step.question->answer) add(step.question->answer->text());
+    for (const scenario::Option& option : step.question->options) {
+      add(option.why);
+      if (option.correct_when) add(option.correct_when->text());
+    }
+  }
+  for (const scenario::Expectation& expectation : lesson.expectations)
+    add(expectation.expression.text());
+  return all;
+}
+
+// In registry order, those that matter to the lesson first.
+std::vector<const Metric*> in_order_of_interest(const scenario::Lesson* lesson) {
+  const std::string words = lesson ? words_of(*lesson) : std::string();
+  std::vector<const Metric*> list;
+  for (const Metric& metric : analysis::metrics())
+    if (metric.compute) list.push_back(&metric);
+  std::stable_partition(list.begin(), list.end(),
+                        [&](const Metric* metric) { return names(words, metric->name); });
+  return list;
+}
+
+std::string ratio_text(double a, double b) {
+  if (a == 0) return b == 0 ? "1.00" : "-";
+  return fmt::format("{:.2f}", b / a);
+}
+
+CompareRow row_of(const Metric& metric, double a, double b) {
+  CompareRow row;
+  row.metric = &metric;
+  row.a = analysis::show(metric, a);
+  row.b = analysis::show(metric, b);
+  row.ratio = ratio_text(a, b);
+  const double most = std::max(std::abs(a), std::abs(b));
+  if (most > 0) {
+    row.share_a = static_cast<float>(std::abs(a) / most);
+    row.share_b = static_cast<float>(std::abs(b) / most);
+  }
+  return row;
+}
+
+// The time that decides which side is faster.
+const char* deciding_metric(const Run& a, const Run& b) {
+  for (const char* name : {"time.step", "time.total"})
+    if (analysis::value_of(a.metrics, name) && analysis::value_of(b.metrics, name)) return name;
+  return nullptr;
+}
+
+std::string headline_of(const Run& a, const Run& b) {
+  const char* name = deciding_metric(a, b);
+  if (!name) return "";
+  const double time_a = *analysis::value_of(a.metrics, name);
+  const double time_b = *analysis::value_of(b.metrics, name);
+  if (time_a <= 0 || time_b <= 0) return "";
+  const double ratio = std::max(time_a, time_b) / std::min(time_a, time_b);
+  if (ratio < 1.005) return "A and B take equally long";
+  return fmt::format("{} is {:.{}f}x faster", time_b < time_a ? "B" : "A", ratio,
+                     ratio < 10 ? 2 : 1);
+}
+
+Nanos total_of(const analysis::Partition& partition) {
+  Nanos total = 0;
+  for (const Nanos time : partition.time) total += time;
+  return total;
+}
+
+WaterfallBar total_bar(const char* name, double time) {
+  WaterfallBar bar;
+  bar.name = name;
+  bar.value = format_nanos(time);
+  bar.to = time;
+  return bar;
+}
+
+std::string signed_time(double nanos) {
+  return (nanos < 0 ? "-" : "+") + format_nanos(std::abs(nanos));
+}
+
+void add_change(std::vector<WaterfallBar>& bars, std::string name, analysis::Part part, double from,
+                double nanos) {
+  WaterfallBar bar;
+  bar.kind = WaterfallBar::Kind::kChange;
+  bar.part = part;
+  bar.name = std::move(name);
+  bar.value = signed_time(nanos);
+  bar.from = from;
+  bar.to = from + nanos;
+  bars.push_back(std::move(bar));
+}
+
+// A's time, what changes it, B's time. Small changes share one bar, so that the parts still sum.
+void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
+  const auto& facts_a = a.facts;
+  const auto& facts_b = b.facts;
+  const int steps_a = facts_a.measured.per(), steps_b = facts_b.measured.per();
+  const double time_a = static_cast<double>(total_of(facts_a.partition)) / steps_a;
+  const double time_b = static_cast<double>(total_of(facts_b.partition)) / steps_b;
+  const auto changes = analysis::compare(facts_a.partition, steps_a, facts_b.partition, steps_b);
+  auto& bars = comparison.waterfall;
+  bars.push_back(total_bar("A", time_a));
+  double at = time_a, rest = 0;
+  const std::size_t shown = changes.size() <= kMostChanges ? changes.size() : kMostChanges - 1;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (i >= shown) {
+      rest += changes[i].nanos;
+      continue;
+    }
+    add_change(bars, std::string(analysis::name_of(changes[i].part)), changes[i].part, at,
+               changes[i].nanos);
+    at = bars.back().to;
+  }
+  if (shown < changes.size())
+    add_change(bars, fmt::format("{} more causes", changes.size() - shown), changes[shown].part, at,
+               rest);
+  bars.push_back(total_bar("B", time_b));
+  const bool a_step = steps_a > 1 || steps_b > 1;
+  comparison.waterfall_title = fmt::format(
+      "Where the {}{} went", format_nanos(std::abs(time_b - time_a)), a_step ? " a step" : "");
+  comparison.waterfall_note = "the parts sum to the difference";
+}
+
+}  // namespace
+
+Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* lesson) {
+  Comparison comparison;
+  comparison.headline = headline_of(a, b);
+  for (const Metric* metric : in_order_of_interest(lesson)) {
+    const auto value_a = analysis::value_of(a.metrics, metric->name);
+    const auto value_b = analysis::value_of(b.metrics, metric->name);
+    if (!value_a || !value_b || (*value_a == 0 && *value_b == 0)) continue;
+    comparison.rows.push_back(row_of(*metric, *value_a, *value_b));
+  }
+  add_waterfall(comparison, a, b);
+  return comparison;
+}
+
+Comparison unknown_comparison(const scenario::Lesson& lesson) {
+  Comparison comparison;
+  const std::string words = words_of(lesson);
+  for (const Metric* metric : in_order_of_interest(&lesson)) {
+    if (!names(words, metric->name)) break;
+    CompareRow row;
+    row.metric = metric;
+    row.a = row.b = row.ratio = "?";
+    comparison.rows.push_back(row);
+  }
+  return comparison;
+}
+
+std::vector<SummaryRow> summarise(const Run& run) {
+  std::vector<SummaryRow> rows;
+  for (const analysis::MetricValue& one : run.metrics)
+    rows.push_back({one.metric, analysis::show(*one.metric, one.value)});
+  return rows;
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,22 @@
+// A trace with what drawing it needs, made beside the window and never changed.
+#pragma once
+
+#include <memory>
+
+#include "trace/index.h"
+#include "trace/trace.h"
+#include "ui/timeline/draw_index.h"
+
+namespace trainscope::ui {
+
+struct IndexedTrace {
+  std::shared_ptr<const trace::Trace> trace;
+  trace::TraceIndex index;
+  DrawIndex draw;
+};
+using TraceView = std::shared_ptr<const IndexedTrace>;
+
+// Covers the spans written so far. Any thread.
+TraceView index_trace(std::shared_ptr<const trace::Trace> trace);
+
+}  // namespace trainscope::ui

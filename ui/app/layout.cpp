@@ -1,0 +1,105 @@
+#include "ui/app/layout.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+namespace trainscope::ui {
+namespace {
+
+const char* dock_name(Arrangement arrangement) {
+  switch (arrangement) {
+    case Arrangement::kLesson:
+      return "dock lesson";
+    case Arrangement::kPair:
+      return "dock pair";
+    case Arrangement::kSingle:
+      return "dock single";
+  }
+  return "";
+}
+
+// Splits a column or row of so many pixels off a node; returns what is left.
+ImGuiID split(ImGuiID node, ImGuiDir side, float pixels, ImGuiID& part) {
+  const ImVec2 size = ImGui::DockBuilderGetNode(node)->Size;
+  const bool across = side == ImGuiDir_Left || side == ImGuiDir_Right;
+  const float share = std::clamp(pixels / std::max(across ? size.x : size.y, 1.0F), 0.05F, 0.9F);
+  ImGuiID rest = 0;
+  part = ImGui::DockBuilderSplitNode(node, side, share, nullptr, &rest);
+  return rest;
+}
+
+void dock(const char* panel, ImGuiID node) {
+  ImGui::DockBuilderDockWindow(panel, node);
+}
+
+void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
+  ImGuiID below = 0, left = 0, right = 0, code = 0;
+  const float low = std::clamp(size.y * 0.265F, theme.px(190), theme.px(290));
+  ImGuiID rest = split(root, ImGuiDir_Down, low, below);
+  if (lesson) {
+    rest = split(rest, ImGuiDir_Left, std::clamp(size.x * 0.192F, theme.px(290), theme.px(460)),
+                 left);
+    dock(kLessonPanel, left);
+  }
+  rest = split(rest, ImGuiDir_Right, std::clamp(size.x * 0.213F, theme.px(280), theme.px(480)),
+               right);
+  const float code_height = (size.y - low) * 0.5F;
+  const ImGuiID knobs = split(right, ImGuiDir_Down, code_height, code);
+  dock(kTimelinesPanel, rest);
+  dock(kKnobsPanel, knobs);
+  dock(kCodePanel, code);
+  dock(kComparePanel, below);
+}
+
+void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
+  ImGuiID right = 0, summary = 0;
+  const float width = std::clamp(size.x * 0.24F, theme.px(300), theme.px(480));
+  const ImGuiID rest = split(root, ImGuiDir_Right, width, right);
+  const ImGuiID details = split(right, ImGuiDir_Down, size.y * 0.58F, summary);
+  dock(kTimelinePanel, rest);
+  dock(kDetailsPanel, details);
+  dock(kSummaryPanel, summary);
+  dock(kSingleCodePanel, summary);
+}
+
+void arrange(const Theme& theme, Arrangement arrangement, ImGuiID root, ImVec2 size) {
+  ImGui::DockBuilderRemoveNode(root);
+  ImGui::DockBuilderAddNode(root, ImGuiDockNodeFlags_DockSpace);
+  ImGui::DockBuilderSetNodeSize(root, size);
+  if (arrangement == Arrangement::kSingle)
+    arrange_single(theme, root, size);
+  else
+    arrange_pair(theme, root, size, arrangement == Arrangement::kLesson);
+  ImGui::DockBuilderFinish(root);
+}
+
+}  // namespace
+
+Arrangement arrangement_of(const Workspace& workspace) {
+  if (workspace.screen() == Screen::kLesson) return Arrangement::kLesson;
+  return workspace.sides().size() == 2 ? Arrangement::kPair : Arrangement::kSingle;
+}
+
+void dock_panels(const Theme& theme, Arrangement arrangement, bool reset) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const float gap = theme.size.gap, top = theme.size.top_bar;
+  const ImVec2 size{viewport->WorkSize.x - 2 * gap, viewport->WorkSize.y - top - 2 * gap};
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + gap, viewport->WorkPos.y + top + gap});
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
+  ImGui::Begin(dock_name(arrangement), nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
+                   ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus);
+  ImGui::PopStyleVar(2);
+  const ImGuiID root = ImGui::GetID("root");
+  if (reset || !ImGui::DockBuilderGetNode(root)) arrange(theme, arrangement, root, size);
+  ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
+  ImGui::DockSpace(root, {0, 0}, int{ImGuiDockNodeFlags_AutoHideTabBar} | int{ImGuiDockNodeFlags_NoWindowMenuButton});
+  ImGui::PopStyleColor();
+  ImGui::End();
+}
+
+}  // namespace trainscope::ui

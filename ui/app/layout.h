@@ -1,0 +1,36 @@
+// Where the panels stand: the default arrangement of each screen, docked.
+#pragma once
+
+#include <imgui.h>
+
+#include "ui/app/theme.h"
+#include "ui/app/workspace.h"
+
+namespace trainscope::ui {
+
+// Panels by screen; the part before ## is the panel's title.
+inline constexpr const char* kLessonPanel = "Lesson##lesson";
+inline constexpr const char* kTimelinesPanel = "Timelines##pair";
+inline constexpr const char* kKnobsPanel = "Knobs##pair";
+inline constexpr const char* kCodePanel = "Code##pair";
+inline constexpr const char* kComparePanel = "Compare##pair";
+inline constexpr const char* kTimelinePanel = "Timeline##single";
+inline constexpr const char* kDetailsPanel = "Details##single";
+inline constexpr const char* kSummaryPanel = "Summary##single";
+inline constexpr const char* kSingleCodePanel = "Code##single";
+
+struct PanelsOpen {
+  bool lesson = true;
+  bool timelines = true;
+  bool knobs = true;
+  bool code = true;
+  bool compare = true;
+};
+
+enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle };
+Arrangement arrangement_of(const Workspace& workspace);
+
+// The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
+void dock_panels(const Theme& theme, Arrangement arrangement, bool reset);
+
+}  // namespace trainscope::ui

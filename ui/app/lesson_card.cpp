@@ -1,0 +1,287 @@
+#include "ui/app/lesson_card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <regex>
+
+#include "base/error.h"
+
+namespace trainscope::ui {
+namespace {
+
+using scenario::Answer;
+using scenario::Question;
+using scenario::QuestionKind;
+using scenario::Sides;
+using scenario::Step;
+using scenario::StepKind;
+
+// Runs that have a config and no result yet: for numbers that the learner may already know.
+struct ConfigsAlone {
+  std::vector<analysis::Run> runs;
+  Sides sides;
+
+  explicit ConfigsAlone(const std::vector<SideModel>& models) : runs(models.size()) {
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      runs[i].label = models[i].label;
+      runs[i].config = models[i].config;
+      sides.push_back(&runs[i]);
+    }
+  }
+};
+
+// Every placeholder by itself, so that one that cannot be known yet hides no other.
+std::string fill_what_is_known(const std::string& text, const Sides& sides) {
+  std::string filled;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == text.npos ? text.npos : text.find('}', open);
+    if (close == text.npos) break;
+    filled += text.substr(at, open - at);
+    try {
+      filled += scenario::fill_in(text.substr(open, close + 1 - open), sides);
+    } catch (const Error&) {
+      filled += "?";
+    }
+    at = close + 1;
+  }
+  return filled + text.substr(at);
+}
+
+class Filler {
+ public:
+  Filler(const Workspace& workspace, LessonCard& card) : configs_(workspace.sides()), card_(&card) {
+    const LessonModel& model = *workspace.lesson();
+    known_ = model.progress.revealed();
+    const bool varies = model.step().kind == StepKind::kVary;
+    sides_ = varies ? workspace.current_sides() : workspace.lesson_sides();
+    if (varies && sides_.empty()) sides_ = workspace.lesson_sides();
+  }
+
+  const Sides& sides() const { return sides_; }
+  bool known() const { return known_ && !sides_.empty(); }
+
+  std::string operator()(const std::string& text) {
+    if (!known()) return fill_what_is_known(text, configs_.sides);
+    try {
+      return scenario::fill_in(text, sides_);
+    } catch (const Error& error) {
+      card_->error = error.what();
+      return fill_what_is_known(text, sides_);
+    }
+  }
+
+ private:
+  ConfigsAlone configs_;
+  Sides sides_;
+  LessonCard* card_;
+  bool known_ = false;
+};
+
+void add_verdict(QuestionCard& card, const Question& question, const Answer& answer, Filler& filler,
+                 LessonCard& lesson) {
+  try {
+    const scenario::Verdict verdict = scenario::judge(question, answer, filler.sides());
+    card.verdict = filler(verdict.message);
+    if (question.kind == QuestionKind::kText) return;
+    card.right = verdict.right && !answer.skipped;
+    if (question.kind == QuestionKind::kNumber && *card.right)
+      card.verdict = "Near enough. " + card.verdict;
+    for (OptionCard& option : card.options) {
+      option.right = option.number == verdict.right_option;
+      option.wrong = option.chosen && !option.right;
+    }
+  } catch (const Error& error) {
+    lesson.error = error.what();
+  }
+}
+
+QuestionCard question_card(const Question& question, const Answer& answer, Filler& filler,
+                           LessonCard& lesson) {
+  QuestionCard card;
+  card.kind = question.kind;
+  card.open = !answer.committed;
+  card.skipped = answer.skipped;
+  for (std::size_t i = 0; i < question.options.size(); ++i) {
+    OptionCard option;
+    option.text = filler(question.options[i].text);
+    option.number = static_cast<int>(i);
+    option.chosen = option.number == answer.option;
+    card.options.push_back(option);
+  }
+  if (question.answer) card.entry = entry_for(*question.answer);
+  if (answer.committed && filler.known()) add_verdict(card, question, answer, filler, lesson);
+  return card;
+}
+
+// The prediction is looked back at on the run step, once it is over, and on the one after it.
+void add_recap(LessonCard& card, const LessonModel& model, Filler& filler) {
+  const auto predicted = predicted_step(model);
+  const std::size_t now = model.progress.step();
+  if (!predicted || !filler.known() || *predicted >= now) return;
+  const bool after_run = now > 0 && model.lesson.steps[now - 1].kind == StepKind::kRun;
+  if (model.step().kind != StepKind::kRun && !after_run) return;
+  const Step& step = model.lesson.steps[*predicted];
+  const Answer& answer = model.progress.answer(*predicted);
+  if (answer.skipped) return;
+  card.recap_text = filler(step.text);
+  card.recap = question_card(*step.question, answer, filler, card);
+}
+
+bool is_true(const scenario::Expression& expression, const Sides& sides) {
+  try {
+    return !sides.empty() && expression.evaluate(sides).truth();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void add_goal(LessonCard& card, const Workspace& workspace) {
+  const Step& step = workspace.lesson()->step();
+  const auto& wanted = step.goal ? step.goal : step.done_expect;
+  if (!wanted || !workspace.lesson()->progress.revealed()) return;
+  card.goal_reached = is_true(*wanted, workspace.current_sides());
+  card.goal = card.goal_reached ? "Reached." : "Not there yet.";
+}
+
+bool explain_may_be_seen(const LessonCard& card, const LessonModel& model) {
+  const Step& step = model.step();
+  if (step.question) {
+    const bool answered = model.progress.answer(model.progress.step()).committed;
+    return answered && (step.kind != StepKind::kPredict || model.progress.revealed());
+  }
+  return card.goal.empty() || card.goal_reached;
+}
+
+int minutes_left(const LessonModel& model) {
+  const auto steps = static_cast<double>(model.progress.steps());
+  const double left = 1 - static_cast<double>(model.progress.step()) / steps;
+  return std::max(1, static_cast<int>(std::lround(model.lesson.minutes * left)));
+}
+
+// ---- The guess on the result -------------------------------------------------------------------
+
+struct Bounds {
+  std::string metric;
+  double least = 0;
+  double most = std::numeric_limits<double>::infinity();
+  bool any = false;
+};
+
+// What an option says of ratio(A.m, B.m): the numbers between which it lies.
+Bounds ratio_bounds(const std::string& text) {
+  static const std::regex pattern(
+      R"(ratio\(\s*A\.([\w.]+)\s*,\s*B\.([\w.]+)\s*\)\s*(<=|>=|<|>)\s*([0-9.]+))");
+  Bounds bounds;
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
+    const std::smatch& match = *at;
+    if (match[1] != match[2] || (bounds.any && bounds.metric != match[1])) return {};
+    bounds.metric = match[1];
+    bounds.any = true;
+    const double number = std::stod(match[4]);
+    if (match[3].str()[0] == '<')
+      bounds.most = std::min(bounds.most, number);
+    else
+      bounds.least = std::max(bounds.least, number);
+  }
+  return bounds;
+}
+
+std::optional<double> metric_of(const Sides& sides, std::string_view label,
+                                const std::string& metric) {
+  for (const analysis::Run* run : sides)
+    if (run->label == label) {
+      const analysis::Metric& found = analysis::find_metric(metric);
+      if (found.unit != "ns") return std::nullopt;
+      return analysis::value_of(run->metrics, metric);
+    }
+  return std::nullopt;
+}
+
+std::optional<GuessRange> range_of_ratio(const Bounds& bounds, const Sides& sides) {
+  if (!bounds.any) return std::nullopt;
+  const auto a = metric_of(sides, "A", bounds.metric);
+  if (!a) return std::nullopt;
+  // A ratio below 1 would put B's end beyond A's: a fifth beyond is room enough to draw.
+  const double longest = *a / std::max(bounds.least, 1 / 1.2);
+  return GuessRange{*a / bounds.most, longest};
+}
+
+std::optional<GuessRange> range_of_number(const Question& question, const Answer& answer,
+                                          const Sides& sides) {
+  if (!answer.number || !question.answer) return std::nullopt;
+  const std::string& text = question.answer->text();
+  static const std::regex ratio(R"(^\s*ratio\(\s*A\.([\w.]+)\s*,\s*B\.([\w.]+)\s*\)\s*$)");
+  static const std::regex time(R"(^\s*B\.([\w.]+)\s*$)");
+  std::smatch match;
+  if (std::regex_match(text, match, ratio) && match[1] == match[2]) {
+    const auto a = metric_of(sides, "A", match[1]);
+    if (!a || *answer.number <= 0) return std::nullopt;
+    return GuessRange{*a / *answer.number, *a / *answer.number};
+  }
+  if (std::regex_match(text, match, time) && metric_of(sides, "B", match[1]))
+    return GuessRange{0, *answer.number};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::size_t> predicted_step(const LessonModel& model) {
+  for (std::size_t i = 0; i < model.lesson.steps.size(); ++i) {
+    const Step& step = model.lesson.steps[i];
+    if (step.kind == StepKind::kPredict && step.question && model.progress.answer(i).committed)
+      return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<GuessRange> guess_in_b(const Question& question, const Answer& answer,
+                                     const Sides& sides) {
+  if (!answer.committed || answer.skipped || sides.size() != 2) return std::nullopt;
+  if (question.kind == QuestionKind::kNumber) return range_of_number(question, answer, sides);
+  if (question.kind != QuestionKind::kChoice || answer.option < 0) return std::nullopt;
+  const auto& option = question.options[static_cast<std::size_t>(answer.option)];
+  if (!option.correct_when) return std::nullopt;
+  return range_of_ratio(ratio_bounds(option.correct_when->text()), sides);
+}
+
+Entry entry_for(const scenario::Expression& expression) {
+  const std::string& text = expression.text();
+  if (text.find("ratio(") != text.npos) return {"times", 1};
+  static const std::regex name(R"([AB]\.([a-z_0-9.]+))");
+  std::smatch match;
+  if (!std::regex_search(text, match, name)) return {"", 1};
+  for (const analysis::Metric& metric : analysis::metrics()) {
+    if (metric.name != match[1]) continue;
+    if (metric.unit == "ns") return {"ms", 1e6};
+    if (metric.unit == "B/s") return {"GB/s", 1e9};
+    if (metric.unit == "B") return {"MiB", 0x1p20};
+    if (metric.share) return {"%", 0.01};
+    return {metric.unit == "1" ? "" : metric.unit, 1};
+  }
+  return {"", 1};
+}
+
+LessonCard card_of(const Workspace& workspace) {
+  const LessonModel& model = *workspace.lesson();
+  const Step& step = model.step();
+  LessonCard card;
+  Filler filler(workspace, card);
+  card.kind = std::string(scenario::title_of(step.kind));
+  card.text = filler(step.text);
+  card.minutes_left = minutes_left(model);
+  if (step.question)
+    card.question =
+        question_card(*step.question, model.progress.answer(model.progress.step()), filler, card);
+  add_recap(card, model, filler);
+  add_goal(card, workspace);
+  if (!step.explain.empty() && explain_may_be_seen(card, model))
+    card.explain = filler(step.explain);
+  return card;
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,69 @@
+// What a lesson's card says at its step: texts with their numbers filled in, options with their
+// marks, the verdict. Pure; the panel only draws it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/app/workspace.h"
+
+namespace trainscope::ui {
+
+struct OptionCard {
+  std::string text;
+  int number = 0;  // of the question's options
+  bool chosen = false;
+  bool right = false;  // known to be right: only once the result may be seen
+  bool wrong = false;  // chosen, and known to be wrong
+};
+
+// How a number is asked for: value in the box times factor is in the expected quantity's unit.
+struct Entry {
+  std::string unit;  // "ms", "GB/s", "times"
+  double factor = 1;
+};
+
+struct QuestionCard {
+  scenario::QuestionKind kind = scenario::QuestionKind::kChoice;
+  std::vector<OptionCard> options;
+  Entry entry;
+  bool open = true;  // may still be answered
+  bool skipped = false;
+  std::optional<bool> right;  // known once the result may be seen
+  std::string verdict;        // Markdown
+};
+
+struct LessonCard {
+  std::string kind;  // "Predict"
+  std::string text;  // Markdown
+  std::optional<QuestionCard> question;
+  // The prediction, looked back at right after the run: its question and how it turned out.
+  std::string recap_text;
+  std::optional<QuestionCard> recap;
+  std::string explain;  // Markdown; empty until it may be seen
+  std::string goal;     // "done" or what is to be reached; empty: none
+  bool goal_reached = false;
+  std::string error;  // a fault of the lesson, as a sentence
+  int minutes_left = 0;
+};
+
+LessonCard card_of(const Workspace& workspace);
+
+// The prediction made: the step's number and its answer; nothing before one is committed.
+std::optional<std::size_t> predicted_step(const LessonModel& model);
+
+// A committed prediction as a stretch of B's time, from the start of its measured window: where B
+// would end if the guess were right. Nothing when the question is of another kind.
+struct GuessRange {
+  double start = 0;  // ns
+  double end = 0;
+};
+std::optional<GuessRange> guess_in_b(const scenario::Question& question,
+                                     const scenario::Answer& answer,
+                                     const scenario::Sides& sides);
+
+// How the answer to an expression is typed in.
+Entry entry_for(const scenario::Expression& expression);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,110 @@
+#include "ui/app/moment.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace trainscope::ui {
+namespace {
+
+using trace::Category;
+using trace::LaneKind;
+using trace::Span;
+
+// The innermost span of a lane at that time, or null.
+const Span* span_at(const IndexedTrace& view, const trace::LaneIndex& lane, Nanos time) {
+  const trace::Trace& trace = *view.trace;
+  for (auto row = lane.rows.rbegin(); row != lane.rows.rend(); ++row) {
+    const std::size_t at = trace::first_ending_after(trace, *row, time);
+    if (at >= row->spans.size()) continue;
+    const Span& span = trace.spans()[row->spans[at]];
+    if (span.start <= time) return &span;
+  }
+  return nullptr;
+}
+
+std::string step_words(const std::string& name) {
+  static constexpr std::string_view kStep = "ProfilerStep#";
+  if (name.starts_with(kStep)) return "step " + name.substr(kStep.size());
+  return name;
+}
+
+struct Doing {
+  const Span* gpu = nullptr;
+  const Span* host = nullptr;
+  const Span* step = nullptr;
+};
+
+Doing doing_at(const IndexedTrace& view, Nanos time) {
+  Doing doing;
+  for (const trace::LaneIndex& lane : view.index.lanes) {
+    const LaneKind kind = view.trace->lanes()[lane.lane].kind;
+    const Span* span = span_at(view, lane, time);
+    if (!span) continue;
+    if (kind == LaneKind::kSteps && !doing.step) doing.step = span;
+    if (kind == LaneKind::kHostThread && !doing.host) doing.host = span;
+    if (trace::is_gpu_work(span->category) && !doing.gpu) doing.gpu = span;
+  }
+  return doing;
+}
+
+std::string words_of(const IndexedTrace& view, const Doing& doing) {
+  std::string words;
+  const auto add = [&words](const std::string& more) {
+    if (!words.empty()) words += ", ";
+    words += more;
+  };
+  if (doing.gpu) add(std::string(trace::name_of(doing.gpu->category)));
+  if (doing.host && doing.host->category == Category::kHeld)
+    add("host " + view.trace->name(*doing.host));
+  else if (!doing.gpu && doing.host)
+    add("host: " + view.trace->name(*doing.host));
+  return words;
+}
+
+// Positions around `time` in one row: the span that ends after it and its neighbours.
+template <typename Take>
+void offer_near(const IndexedTrace& view, const trace::Row& row, Nanos time, Take take) {
+  const std::size_t at = trace::first_ending_after(*view.trace, row, time);
+  const std::size_t first = at > 0 ? at - 1 : 0;
+  for (std::size_t i = first; i < std::min(at + 2, row.spans.size()); ++i) {
+    const Span& span = view.trace->spans()[row.spans[i]];
+    take(span.start);
+    take(span.end());
+  }
+}
+
+template <typename Take>
+void offer_all(const IndexedTrace& view, Nanos time, Take take) {
+  for (const trace::LaneIndex& lane : view.index.lanes)
+    for (const trace::Row& row : lane.rows) offer_near(view, row, time, take);
+}
+
+}  // namespace
+
+std::string state_at(const IndexedTrace& view, Nanos time) {
+  if (time >= view.index.end) return "done";
+  const Doing doing = doing_at(view, time);
+  std::string words = words_of(view, doing);
+  if (words.empty()) words = "idle";
+  if (!doing.step) return words;
+  return step_words(view.trace->name(*doing.step)) + ", " + words;
+}
+
+Nanos next_event(const IndexedTrace& view, Nanos time) {
+  std::optional<Nanos> best;
+  offer_all(view, time, [&](Nanos at) {
+    if (at > time && (!best || at < *best)) best = at;
+  });
+  return best.value_or(time);
+}
+
+Nanos previous_event(const IndexedTrace& view, Nanos time) {
+  std::optional<Nanos> best;
+  // Just before `time`: a row may hold nothing that ends after it.
+  offer_all(view, time - 1, [&](Nanos at) {
+    if (at < time && (!best || at > *best)) best = at;
+  });
+  return best.value_or(time);
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,18 @@
+// What each side is doing at one moment, in a few words, and where the next moment is that anything
+// begins or ends. Pure.
+#pragma once
+
+#include <string>
+
+#include "ui/app/indexed_trace.h"
+
+namespace trainscope::ui {
+
+// "step 2, copy", "host held: staging", "done".
+std::string state_at(const IndexedTrace& view, Nanos time);
+
+// The nearest start or end of a span after (before) the time; the time itself where there is none.
+Nanos next_event(const IndexedTrace& view, Nanos time);
+Nanos previous_event(const IndexedTrace& view, Nanos time);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,279 @@
+#include "ui/app/theme.h"
+
+#include <imgui.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainscope::ui {
+namespace {
+
+using trace::Category;
+
+constexpr Color kDarkText = rgb(0x0F1216);
+constexpr Color kWhite = rgb(0xFFFFFF);
+constexpr Color kRed = rgb(0xD55E5E);
+constexpr Color kGreen = rgb(0x2FAE84);
+
+void set(Theme& theme, Category category, Color fill, Color text) {
+  theme.categories[static_cast<std::size_t>(category)] = {fill, text, fill, false};
+}
+
+void set_hatched(Theme& theme, Category category, Color fill, Color text) {
+  theme.categories[static_cast<std::size_t>(category)] = {fill, text, kRed, true};
+}
+
+// The same on both grounds: data keeps its colour when the theme changes.
+void set_data_colours(Theme& theme) {
+  set(theme, Category::kHostWork, rgb(0x8592A6), kDarkText);
+  set(theme, Category::kHostApi, rgb(0x7D8BA1), kDarkText);
+  set(theme, Category::kLoader, rgb(0xA9B4C4), kDarkText);
+  set(theme, Category::kPin, rgb(0xB9772A), kDarkText);
+  set(theme, Category::kStaging, rgb(0xB9772A), kDarkText);
+  set(theme, Category::kKernel, rgb(0x4B9BE6), kDarkText);
+  set(theme, Category::kForward, rgb(0x4B9BE6), kDarkText);
+  set(theme, Category::kBackward, rgb(0x2F74C0), kWhite);
+  set(theme, Category::kOptimizer, kGreen, kDarkText);
+  set(theme, Category::kCopyH2D, rgb(0xE79A1F), kDarkText);
+  set(theme, Category::kCopyD2H, rgb(0xF4C56E), kDarkText);
+  set(theme, Category::kCopyD2D, rgb(0xCFA76A), kDarkText);
+  set(theme, Category::kMemset, rgb(0xB3A58A), kDarkText);
+  set(theme, Category::kCollective, rgb(0xC77BB0), kDarkText);
+}
+
+void set_dark(Theme& theme) {
+  theme.ground = rgb(0x0F1216);
+  theme.panel = rgb(0x171B21);
+  theme.head = rgb(0x1D222A);
+  theme.card = rgb(0x1D222A);
+  theme.line = rgb(0x2A313B);
+  theme.text = rgb(0xE8EBF0);
+  theme.muted = rgb(0x9AA4B5);
+  theme.faint = rgb(0x7E8999);
+  theme.accent = rgb(0x9AA7FF);
+  theme.accent_hovered = rgb(0xB0BAFF);
+  theme.accent_text = kDarkText;
+  theme.good = rgb(0x36C08F);
+  theme.bad = rgb(0xE57272);
+  theme.warn = rgb(0xE79A1F);
+  theme.staging_text = rgb(0xD08C3C);
+  theme.copy_text = rgb(0xE79A1F);
+  theme.collective_text = rgb(0xD08CBB);
+  set_hatched(theme, Category::kHeld, mixed(theme.panel, kRed, 0.28F), rgb(0xFBF1F1));
+  set_hatched(theme, Category::kSync, mixed(theme.panel, kRed, 0.18F), rgb(0xFBF1F1));
+  set(theme, Category::kAnnotation, rgb(0x39424F), theme.text);
+  set(theme, Category::kOther, rgb(0x566173), kWhite);
+}
+
+void set_light(Theme& theme) {
+  theme.ground = rgb(0xEEF0F3);
+  theme.panel = kWhite;
+  theme.head = rgb(0xF6F7F9);
+  theme.card = rgb(0xF6F7F9);
+  theme.line = rgb(0xD9DEE5);
+  theme.text = rgb(0x1B212B);
+  theme.muted = rgb(0x4D5869);
+  theme.faint = rgb(0x667183);
+  theme.accent = rgb(0x4650D2);
+  theme.accent_hovered = rgb(0x343DB8);
+  theme.accent_text = kWhite;
+  theme.good = rgb(0x0B7654);
+  theme.bad = rgb(0xB93838);
+  theme.warn = rgb(0x8A5A00);
+  theme.staging_text = rgb(0x8A5210);
+  theme.copy_text = rgb(0x8A5A00);
+  theme.collective_text = rgb(0x934A7D);
+  set_hatched(theme, Category::kHeld, mixed(theme.panel, kRed, 0.26F), rgb(0x3A1010));
+  set_hatched(theme, Category::kSync, mixed(theme.panel, kRed, 0.16F), rgb(0x3A1010));
+  set(theme, Category::kAnnotation, rgb(0xDFE4EB), theme.text);
+  set(theme, Category::kOther, rgb(0x5F6B7D), kWhite);
+}
+
+// Tints that follow from the colours above.
+void derive(Theme& theme) {
+  theme.lane_tone = mixed(theme.panel, theme.head, 0.85F);
+  theme.accent_soft =
+      mixed(theme.panel, theme.accent, theme.mode == ThemeMode::kDark ? 0.20F : 0.12F);
+  theme.good_soft = mixed(theme.panel, theme.good, 0.12F);
+  theme.bad_soft = mixed(theme.panel, theme.bad, 0.14F);
+  theme.idle_line = faded(theme.faint, theme.mode == ThemeMode::kDark ? 0.42F : 0.38F);
+}
+
+Sizes make_sizes(float scale) {
+  Sizes s{};
+  s.text = 15;
+  s.small = 13;
+  s.label = 12;
+  s.mono = 13;
+  s.heading = 20;
+  s.figure = 26;
+  s.gap = 12;
+  s.pad = 16;
+  s.corner = 6;
+  s.bar_corner = 3;
+  s.border = 1;
+  s.head = 31;
+  s.top_bar = 47;
+  s.button = 34;
+  s.lane = 38;
+  s.lane_min = 24;
+  s.row_min = 18;
+  s.strip = 26;
+  s.axis = 42;
+  for (float* field = &s.text; field != &s.text + sizeof(Sizes) / sizeof(float); ++field)
+    *field *= scale;
+  s.border = std::max(1.0F, std::round(s.border));
+  // Letters and edges are drawn sharpest at whole sizes.
+  for (float* size : {&s.text, &s.small, &s.label, &s.mono, &s.heading, &s.figure, &s.head,
+                      &s.strip, &s.axis, &s.lane, &s.lane_min, &s.row_min})
+    *size = std::round(*size);
+  return s;
+}
+
+ImVec4 vec(Color color) {
+  return ImGui::ColorConvertU32ToFloat4(color);
+}
+
+void set_imgui_grounds(const Theme& theme, ImVec4* colors) {
+  const Color clear = faded(theme.panel, 0);
+  colors[ImGuiCol_Text] = vec(theme.text);
+  colors[ImGuiCol_TextDisabled] = vec(theme.faint);
+  colors[ImGuiCol_TextLink] = vec(theme.accent);
+  colors[ImGuiCol_TextSelectedBg] = vec(faded(theme.accent, 0.35F));
+  colors[ImGuiCol_InputTextCursor] = vec(theme.accent);
+  colors[ImGuiCol_WindowBg] = vec(theme.panel);
+  colors[ImGuiCol_ChildBg] = vec(clear);
+  colors[ImGuiCol_PopupBg] = vec(theme.mode == ThemeMode::kDark ? theme.head : theme.panel);
+  colors[ImGuiCol_Border] = vec(theme.line);
+  colors[ImGuiCol_BorderShadow] = vec(clear);
+  colors[ImGuiCol_MenuBarBg] = vec(theme.head);
+  colors[ImGuiCol_TitleBg] = colors[ImGuiCol_TitleBgActive] = vec(theme.head);
+  colors[ImGuiCol_TitleBgCollapsed] = vec(theme.head);
+  colors[ImGuiCol_DockingEmptyBg] = vec(theme.ground);
+  colors[ImGuiCol_DockingPreview] = vec(faded(theme.accent, 0.35F));
+  colors[ImGuiCol_ModalWindowDimBg] = vec(faded(theme.ground, 0.6F));
+  colors[ImGuiCol_TableHeaderBg] = vec(clear);
+  colors[ImGuiCol_TableBorderStrong] = colors[ImGuiCol_TableBorderLight] = vec(theme.line);
+  colors[ImGuiCol_TableRowBg] = vec(clear);
+  colors[ImGuiCol_TableRowBgAlt] = vec(theme.lane_tone);
+}
+
+void set_imgui_controls(const Theme& theme, ImVec4* colors) {
+  const Color raised = mixed(theme.head, theme.text, 0.05F);
+  const Color lifted = mixed(theme.head, theme.text, 0.10F);
+  colors[ImGuiCol_FrameBg] = vec(mixed(theme.panel, theme.ground, 0.7F));
+  colors[ImGuiCol_FrameBgHovered] = vec(raised);
+  colors[ImGuiCol_FrameBgActive] = vec(lifted);
+  colors[ImGuiCol_CheckMark] = vec(theme.accent_text);
+  colors[ImGuiCol_CheckboxSelectedBg] = vec(theme.accent);
+  colors[ImGuiCol_SliderGrab] = vec(theme.accent);
+  colors[ImGuiCol_SliderGrabActive] = vec(theme.accent_hovered);
+  colors[ImGuiCol_Button] = vec(theme.head);
+  colors[ImGuiCol_ButtonHovered] = vec(raised);
+  colors[ImGuiCol_ButtonActive] = vec(lifted);
+  colors[ImGuiCol_Header] = vec(theme.accent_soft);
+  colors[ImGuiCol_HeaderHovered] = vec(raised);
+  colors[ImGuiCol_HeaderActive] = vec(lifted);
+  colors[ImGuiCol_Separator] = vec(theme.line);
+  colors[ImGuiCol_SeparatorHovered] = colors[ImGuiCol_SeparatorActive] =
+      vec(faded(theme.accent, 0.6F));
+  colors[ImGuiCol_ScrollbarBg] = vec(faded(theme.panel, 0));
+  colors[ImGuiCol_ScrollbarGrab] = vec(faded(theme.faint, 0.35F));
+  colors[ImGuiCol_ScrollbarGrabHovered] = vec(faded(theme.faint, 0.6F));
+  colors[ImGuiCol_ScrollbarGrabActive] = vec(faded(theme.faint, 0.8F));
+  colors[ImGuiCol_ResizeGrip] = vec(faded(theme.panel, 0));
+  colors[ImGuiCol_ResizeGripHovered] = colors[ImGuiCol_ResizeGripActive] =
+      vec(faded(theme.accent, 0.5F));
+  colors[ImGuiCol_Tab] = colors[ImGuiCol_TabDimmed] = vec(theme.panel);
+  colors[ImGuiCol_TabHovered] = vec(lifted);
+  colors[ImGuiCol_TabSelected] = colors[ImGuiCol_TabDimmedSelected] = vec(theme.head);
+  colors[ImGuiCol_TabSelectedOverline] = vec(theme.accent);
+  colors[ImGuiCol_TabDimmedSelectedOverline] = vec(theme.line);
+  colors[ImGuiCol_PlotLines] = colors[ImGuiCol_PlotHistogram] = vec(theme.accent);
+  colors[ImGuiCol_PlotLinesHovered] = colors[ImGuiCol_PlotHistogramHovered] =
+      vec(theme.accent_hovered);
+  colors[ImGuiCol_DragDropTargetBg] = vec(faded(theme.accent, 0.15F));
+  colors[ImGuiCol_NavWindowingHighlight] = vec(theme.accent);
+  colors[ImGuiCol_NavWindowingDimBg] = vec(faded(theme.ground, 0.4F));
+  colors[ImGuiCol_TreeLines] = vec(theme.line);
+  colors[ImGuiCol_UnsavedMarker] = vec(theme.accent);
+  colors[ImGuiCol_DragDropTarget] = colors[ImGuiCol_NavCursor] = vec(theme.accent);
+}
+
+void set_imgui_sizes(const Theme& theme, ImGuiStyle& style) {
+  const Sizes& s = theme.size;
+  style.WindowPadding = {s.pad, s.pad};
+  style.FramePadding = {theme.px(10), theme.px(6)};
+  style.CellPadding = {theme.px(8), theme.px(5)};
+  style.ItemSpacing = {theme.px(10), theme.px(9)};
+  style.ItemInnerSpacing = {theme.px(8), theme.px(6)};
+  style.IndentSpacing = theme.px(18);
+  style.ScrollbarSize = theme.px(10);
+  style.GrabMinSize = theme.px(14);
+  style.WindowBorderSize = style.ChildBorderSize = style.PopupBorderSize = s.border;
+  style.FrameBorderSize = style.TabBorderSize = 0;
+  style.WindowRounding = style.ChildRounding = style.PopupRounding = s.corner;
+  style.FrameRounding = style.GrabRounding = style.TabRounding = s.corner;
+  style.ScrollbarRounding = s.corner;
+  style.WindowMenuButtonPosition = ImGuiDir_None;
+  style.DockingSeparatorSize = s.gap;
+  style.SeparatorTextBorderSize = s.border;
+  style.FontSizeBase = s.text;
+  style.HoverStationaryDelay = 0.12F;
+  style.DisabledAlpha = 0.45F;
+}
+
+void set_implot(const Theme& theme) {
+  ImPlotStyle& style = ImPlot::GetStyle();
+  style.Colors[ImPlotCol_FrameBg] = vec(faded(theme.panel, 0));
+  style.Colors[ImPlotCol_PlotBg] = vec(faded(theme.panel, 0));
+  style.Colors[ImPlotCol_PlotBorder] = vec(theme.line);
+  style.Colors[ImPlotCol_LegendBg] = vec(theme.head);
+  style.Colors[ImPlotCol_LegendBorder] = vec(theme.line);
+  style.Colors[ImPlotCol_LegendText] = vec(theme.text);
+  style.Colors[ImPlotCol_TitleText] = vec(theme.text);
+  style.Colors[ImPlotCol_InlayText] = vec(theme.muted);
+  style.Colors[ImPlotCol_AxisText] = vec(theme.muted);
+  style.Colors[ImPlotCol_AxisGrid] = vec(theme.grid());
+  style.Colors[ImPlotCol_Selection] = vec(theme.accent);
+  style.Colors[ImPlotCol_Crosshairs] = vec(theme.muted);
+  style.PlotPadding = {theme.px(8), theme.px(8)};
+  style.PlotBorderSize = 0;
+}
+
+}  // namespace
+
+Color Theme::grid(float strength) const {
+  return faded(text, 0.08F * strength);
+}
+
+Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts) {
+  Theme theme;
+  theme.mode = mode;
+  theme.scale = scale;
+  theme.font = fonts;
+  theme.size = make_sizes(scale);
+  set_data_colours(theme);
+  if (mode == ThemeMode::kDark)
+    set_dark(theme);
+  else
+    set_light(theme);
+  derive(theme);
+  return theme;
+}
+
+void apply(const Theme& theme) {
+  ImGuiStyle& style = ImGui::GetStyle();
+  style = ImGuiStyle();
+  if (theme.mode == ThemeMode::kDark)
+    ImGui::StyleColorsDark(&style);
+  else
+    ImGui::StyleColorsLight(&style);
+  set_imgui_grounds(theme, style.Colors);
+  set_imgui_controls(theme, style.Colors);
+  set_imgui_sizes(theme, style);
+  if (ImPlot::GetCurrentContext()) set_implot(theme);
+}
+
+}  // namespace trainscope::ui

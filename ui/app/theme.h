@@ -1,0 +1,84 @@
+// The one place of colours, sizes and fonts. Every view takes a `const Theme&`; nothing else in ui/
+// names a colour or a size.
+//
+// Sizes are in pixels, already multiplied by the display's scale; px() scales any other length.
+#pragma once
+
+#include <array>
+
+#include "trace/trace.h"
+#include "ui/app/color.h"
+#include "ui/app/theme_mode.h"
+
+struct ImFont;
+
+namespace trainscope::ui {
+
+// How spans of a category are drawn. Hatched: `line` at 45 degrees over `fill`, with an edge.
+struct CategoryStyle {
+  Color fill;
+  Color text;
+  Color line;
+  bool hatched = false;
+};
+
+// Faces; a size is given when text is drawn. Null before a window has loaded them.
+struct Fonts {
+  ImFont* text = nullptr;    // Inter
+  ImFont* strong = nullptr;  // Inter SemiBold: titles, totals, primary buttons
+  ImFont* italic = nullptr;  // Inter Italic: emphasis
+  ImFont* mono = nullptr;    // JetBrains Mono: code, figures, config names
+};
+
+struct Sizes {
+  float text;        // body text and titles
+  float small;       // secondary text, lane labels
+  float label;       // inside bars
+  float mono;        // code, figures, the axis
+  float heading;     // a lesson's title
+  float figure;      // one large number on a card
+  float gap;         // between panels
+  float pad;         // inside a panel
+  float corner;      // of panels, cards and buttons
+  float bar_corner;  // of spans
+  float border;
+  float head;      // height of a panel's head
+  float top_bar;   // height of the window's top bar
+  float button;    // height of a button
+  float lane;      // height of a lane of one row, when there is room
+  float lane_min;  // and when there is not
+  float row_min;   // a row of a lane of several rows
+  float strip;     // a side's header strip
+  float axis;      // the axis with its labels
+};
+
+struct Theme {
+  ThemeMode mode = ThemeMode::kDark;
+  float scale = 1;
+
+  Color ground, panel, head, card, line;  // from the window's ground up; `line` is the 1 px border
+  Color lane_tone;                        // every other lane
+  Color text, muted, faint;
+  Color accent, accent_hovered, accent_text, accent_soft;  // text on accent; a tint behind text
+  Color good, bad, warn;      // as text and lines: the guess, red figures, notices
+  Color good_soft, bad_soft;  // tints of them behind text
+  Color staging_text, copy_text, collective_text;  // data colours dark enough to be text on a panel
+  Color idle_line;                                 // hatch of idle gaps
+  std::array<CategoryStyle, trace::kCategoryCount> categories;
+
+  Sizes size{};
+  Fonts font;
+
+  const CategoryStyle& of(trace::Category category) const {
+    return categories[static_cast<std::size_t>(category)];
+  }
+  float px(float length) const { return length * scale; }
+  Color grid(float strength = 1) const;  // grid lines: 8 % of the text, 16 % at strength 2
+};
+
+Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts = {});
+
+// Sets ImGui's style (and ImPlot's, where it has a context) from the theme.
+void apply(const Theme& theme);
+
+}  // namespace trainscope::ui

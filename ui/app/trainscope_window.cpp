@@ -1,0 +1,110 @@
+#include "ui/app/trainscope_window.h"
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "ui/app/application.h"
+#include "ui/app/settings.h"
+
+namespace trainscope::ui {
+namespace {
+
+namespace fs = std::filesystem;
+
+void open_first(Workspace& workspace, const WindowRequest& request) {
+  if (!request.lessons.empty())
+    workspace.open_lesson(request.lessons.front());
+  else if (!request.runs.empty())
+    workspace.open_runs(request.runs);
+  else if (!request.traces.empty())
+    workspace.open_trace(request.traces.front());
+}
+
+// The step asked for, else the first one after the run.
+std::size_t step_to_draw(const scenario::Lesson& lesson, const PictureRequest& request) {
+  if (request.step) return std::min(*request.step, lesson.steps.size() - 1);
+  for (std::size_t i = 0; i + 1 < lesson.steps.size(); ++i)
+    if (lesson.steps[i].kind == scenario::StepKind::kRun) return i + 1;
+  return lesson.steps.size() - 1;
+}
+
+void give_answer(scenario::Progress& progress, const scenario::Answer& answer) {
+  if (answer.option >= 0) progress.choose(answer.option);
+  if (answer.number) progress.enter(*answer.number);
+  if (!answer.text.empty()) progress.write(answer.text);
+  progress.commit();
+}
+
+// Answers, runs and goes on until the step is reached.
+void walk_to(Application& app, std::size_t step, const std::optional<scenario::Answer>& answer) {
+  LessonModel& model = *app.workspace().lesson();
+  bool answered = false;
+  while (model.progress.step() < step) {
+    const scenario::Step& now = model.step();
+    if (now.question && answer && !answered) {
+      give_answer(model.progress, *answer);
+      answered = true;
+    }
+    if (now.question && !model.progress.can_go_on()) model.progress.skip();
+    if (now.kind == scenario::StepKind::kRun) {
+      app.workspace().run_lesson();
+      app.settle();
+      if (!model.progress.revealed())
+        throw InputError("The lesson " + model.lesson.id + " did not run: " +
+                         app.workspace().sides().front().error +
+                         app.workspace().sides().back().error);
+    }
+    app.workspace().next_step();
+  }
+}
+
+void open_for_picture(Application& app, const PictureRequest& request) {
+  if (!request.lesson) {
+    app.workspace().open_runs(request.runs);
+    return;
+  }
+  app.workspace().open_lesson(*request.lesson);
+  app.settle();
+  if (request.runs.size() == 2) app.workspace().adopt(request.runs);
+  walk_to(app, step_to_draw(*request.lesson, request), request.answer);
+}
+
+}  // namespace
+
+int open_window(const WindowRequest& request) {
+  Settings settings = load_settings();
+  WindowOptions options;
+  options.scale = request.scale;
+  options.ini_file = settings_folder() / "layout.ini";
+  Window window(options);
+  Application app(window, request.theme.value_or(settings.theme));
+  app.set_zoom(settings.zoom);
+  open_first(app.workspace(), request);
+  for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
+  while (window.wait()) {
+    window.begin_frame();
+    app.draw();
+    window.end_frame();
+  }
+  settings.theme = app.theme_mode();
+  settings.zoom = app.zoom();
+  save_settings(settings);
+  return 0;
+}
+
+void draw_picture(const PictureRequest& request, const fs::path& png) {
+  if (!request.lesson && request.runs.empty())
+    throw InputError("There is nothing to draw: name a lesson, a config or a trace.");
+  WindowOptions options;
+  options.width = request.width;
+  options.height = request.height;
+  options.scale = request.scale;
+  options.off_screen = true;
+  Window window(options);
+  Application app(window, request.theme);
+  open_for_picture(app, request);
+  app.settle();
+  write_png(png, window.capture());
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,49 @@
+// The window as the command line knows it: open it, or write what it would show as a picture.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+#include "scenario/lesson.h"
+#include "scenario/progress.h"
+#include "ui/app/action_list.h"
+#include "ui/app/theme_mode.h"
+
+namespace trainscope::ui {
+
+using RunPointer = std::shared_ptr<const analysis::Run>;
+
+// What the window opens with; all empty: the lesson shelf. The first of several is shown, the rest
+// are one click away.
+struct WindowRequest {
+  std::vector<scenario::Lesson> lessons;
+  std::vector<std::filesystem::path> traces;  // trace files; read in the background
+  std::vector<RunPointer> runs;               // one, or two to compare
+  std::optional<ThemeMode> theme;             // else what was chosen last; dark at first
+  float scale = 0;                            // of fonts and sizes; 0: the display's
+};
+
+// Returns once the window is closed: 0. Throws MissingError when there is no display.
+int open_window(const WindowRequest& request);
+
+// A lesson with its runs A and B, or one or two runs alone (of a config, of a trace).
+struct PictureRequest {
+  std::optional<scenario::Lesson> lesson;
+  std::vector<RunPointer> runs;
+  std::optional<std::size_t> step;         // from 0; else the first step after the run
+  std::optional<scenario::Answer> answer;  // to the lesson's first question; else it is skipped
+  int width = 1920;                        // pixels
+  int height = 1080;
+  float scale = 1;
+  ThemeMode theme = ThemeMode::kDark;
+};
+
+// Draws off screen. Throws MissingError when OSMesa is missing, InputError when the file cannot be
+// written or there is nothing to draw.
+void draw_picture(const PictureRequest& request, const std::filesystem::path& png);
+
+}  // namespace trainscope::ui

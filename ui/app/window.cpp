@@ -1,0 +1,226 @@
+#include "ui/app/window.h"
+
+#include <GLFW/glfw3.h>
+#include <glad/gl.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_impl_opengl3.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "ui/app/fonts.h"
+
+namespace trainscope::ui {
+namespace {
+
+// What GLFW last complained of, in brackets; empty when it said nothing.
+std::string glfw_reason() {
+  const char* text = nullptr;
+  glfwGetError(&text);
+  return text ? std::string(" (") + text + ")" : std::string();
+}
+
+MissingError no_display() {
+  return MissingError("There is no display to open a window on" + glfw_reason() +
+                      ": start it in a graphical session, or use the command line, which writes "
+                      "pictures and tables without a display.");
+}
+
+MissingError no_opengl(bool off_screen) {
+  if (off_screen)
+    return MissingError("Pictures need OSMesa, which does not start here" + glfw_reason() +
+                        ": install libosmesa6.");
+  return MissingError("The display offers no OpenGL 3.3" + glfw_reason() +
+                      ": install the graphics driver, or libgl1-mesa-dri for software drawing.");
+}
+
+void set_window_hints(bool off_screen) {
+  glfwDefaultWindowHints();
+  if (off_screen) {
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_OSMESA_CONTEXT_API);
+    glfwWindowHint(GLFW_FOCUSED, GLFW_FALSE);  // else ImGui would ask it for a mouse it has not
+  } else {
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  }
+}
+
+// Typing blinks a cursor; hovering waits for a tooltip.
+void keep_time_for_imgui(RenderScheduler& scheduler) {
+  const auto now = RenderScheduler::Clock::now();
+  if (ImGui::GetIO().WantTextInput) scheduler.draw_at(now + std::chrono::milliseconds(250));
+}
+
+}  // namespace
+
+Window* Window::of(GLFWwindow* handle) {
+  return static_cast<Window*>(glfwGetWindowUserPointer(handle));
+}
+
+Window::Window(const WindowOptions& options)
+    : off_screen_(options.off_screen), fixed_scale_(options.scale) {
+  try {
+    open(options);
+    start_imgui(options);
+  } catch (...) {
+    shut_down();
+    throw;
+  }
+}
+
+Window::~Window() {
+  shut_down();
+}
+
+void Window::open(const WindowOptions& options) {
+  glfwInitHint(GLFW_PLATFORM, off_screen_ ? GLFW_PLATFORM_NULL : GLFW_ANY_PLATFORM);
+  if (!glfwInit()) throw no_display();
+  set_window_hints(off_screen_);
+  window_ =
+      glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+  if (!window_) throw no_opengl(off_screen_);
+  glfwMakeContextCurrent(window_);
+  if (!gladLoadGL(glfwGetProcAddress)) throw no_opengl(off_screen_);
+  if (!off_screen_) glfwSwapInterval(1);
+  glfwSetWindowUserPointer(window_, this);
+  glfwSetWindowRefreshCallback(window_, [](GLFWwindow* handle) { of(handle)->scheduler_.wake(); });
+  glfwSetFramebufferSizeCallback(
+      window_, [](GLFWwindow* handle, int, int) { of(handle)->scheduler_.wake(); });
+  glfwSetDropCallback(window_, [](GLFWwindow* handle, int count, const char** files) {
+    of(handle)->dropped_files_.assign(files, files + count);
+    of(handle)->scheduler_.wake();
+  });
+}
+
+void Window::start_imgui(const WindowOptions& options) {
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImPlot::CreateContext();
+  imgui_started_ = true;
+  ImGuiIO& io = ImGui::GetIO();
+  ini_file_ = options.ini_file.string();
+  io.IniFilename = ini_file_.empty() ? nullptr : ini_file_.c_str();
+  io.LogFilename = nullptr;
+  io.ConfigFlags |= ImGuiConfigFlags_DockingEnable | ImGuiConfigFlags_NavEnableKeyboard;
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+  io.ConfigDpiScaleFonts = false;
+  fonts_ = load_fonts(warnings_);
+  ImGui_ImplGlfw_InitForOpenGL(window_, true);
+  ImGui_ImplOpenGL3_Init("#version 150");
+  apply(make_theme(ThemeMode::kDark, scale(), fonts_));
+}
+
+void Window::shut_down() {
+  if (imgui_started_) {
+    if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
+    if (ImGui::GetIO().BackendPlatformUserData) ImGui_ImplGlfw_Shutdown();
+    ImPlot::DestroyContext();
+    ImGui::DestroyContext();
+  }
+  if (window_) glfwDestroyWindow(window_);
+  window_ = nullptr;
+  glfwTerminate();
+}
+
+bool Window::wait() {
+  if (off_screen_) {
+    glfwPollEvents();
+    return !glfwWindowShouldClose(window_);
+  }
+  glfwPollEvents();
+  while (!glfwWindowShouldClose(window_)) {
+    const auto now = RenderScheduler::Clock::now();
+    const bool input = ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
+    if (input) {
+      scheduler_.request_frames(3);
+      scheduler_.draw_at(now + std::chrono::milliseconds(200));  // a tooltip may be due
+    }
+    if (scheduler_.frame_due(now)) return true;
+    glfwWaitEventsTimeout(scheduler_.seconds_to_sleep(now, 1.0));
+  }
+  return false;
+}
+
+void Window::begin_frame() {
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+}
+
+namespace {
+
+void render(GLFWwindow* window, Color ground) {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window, &width, &height);
+  glViewport(0, 0, width, height);
+  glClearColor(static_cast<float>(ground.r) / 255, static_cast<float>(ground.g) / 255,
+               static_cast<float>(ground.b) / 255, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace
+
+void Window::end_frame() {
+  ImGui::Render();
+  render(window_, ground_);
+  glfwSwapBuffers(window_);
+  keep_time_for_imgui(scheduler_);
+  scheduler_.frame_drawn();
+}
+
+void Window::close() {
+  glfwSetWindowShouldClose(window_, GLFW_TRUE);
+}
+
+Picture Window::capture() {
+  // What the back buffer holds after a swap is undefined, so it is drawn again.
+  if (ImGui::GetDrawData()) render(window_, ground_);
+  Picture picture;
+  glfwGetFramebufferSize(window_, &picture.width, &picture.height);
+  const std::size_t stride = static_cast<std::size_t>(picture.width) * 4;
+  const auto height = static_cast<std::size_t>(picture.height);
+  std::vector<std::uint8_t> upside_down(stride * height);
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, picture.width, picture.height, GL_RGBA, GL_UNSIGNED_BYTE, upside_down.data());
+  picture.rgba.resize(upside_down.size());
+  for (std::size_t row = 0; row < height; ++row)
+    std::copy_n(upside_down.data() + (height - 1 - row) * stride, stride,
+                picture.rgba.data() + row * stride);
+  for (std::size_t i = 3; i < picture.rgba.size(); i += 4) picture.rgba[i] = 255;
+  return picture;
+}
+
+void Window::wake() {
+  scheduler_.wake();
+  glfwPostEmptyEvent();
+}
+
+float Window::scale() const {
+  if (fixed_scale_ > 0) return fixed_scale_;
+  if (off_screen_) return 1;
+  // Where the display's unit is larger than a pixel, ImGui magnifies by itself.
+  float content = 1;
+  int units = 1, pixels = 1, ignored = 0;
+  glfwGetWindowContentScale(window_, &content, nullptr);
+  glfwGetWindowSize(window_, &units, &ignored);
+  glfwGetFramebufferSize(window_, &pixels, &ignored);
+  if (units <= 0 || pixels <= 0 || content <= 0) return 1;
+  return content * static_cast<float>(units) / static_cast<float>(pixels);
+}
+
+std::vector<std::filesystem::path> Window::take_dropped_files() {
+  return std::exchange(dropped_files_, {});
+}
+
+void Window::set_title(const std::string& title) {
+  glfwSetWindowTitle(window_, title.c_str());
+}
+
+}  // namespace trainscope::ui

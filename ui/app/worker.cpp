@@ -1,0 +1,163 @@
+#include "ui/app/worker.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
+
+namespace trainscope::ui {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kEventsAtOnce = 4096;  // well under a millisecond
+constexpr auto kBetweenViews = std::chrono::milliseconds(60);
+
+Report report_on(std::size_t slot, bool over) {
+  Report report;
+  report.slot = slot;
+  report.over = over;
+  return report;
+}
+
+}  // namespace
+
+TraceView index_trace(std::shared_ptr<const trace::Trace> trace) {
+  auto view = std::make_shared<IndexedTrace>();
+  view->index = trace::build_index(*trace);
+  view->draw = build_draw_index(*trace, view->index);
+  view->trace = std::move(trace);
+  return view;
+}
+
+Outline outline_of(const program::Program& program, const trace::Trace& trace) {
+  Outline outline;
+  outline.listing = program.listing;
+  outline.origin = trace.origin();
+  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i)
+    outline.lanes.push_back(trace.lanes()[i]);
+  return outline;
+}
+
+Worker::Worker(std::function<void()> wake)
+    : wake_(std::move(wake)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+Worker::~Worker() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void Worker::outline(std::size_t slot, std::string label, program::Config config) {
+  add({slot, 0, std::move(label), Simulate{std::move(config), false}});
+}
+
+void Worker::run(std::size_t slot, std::string label, program::Config config) {
+  add({slot, 0, std::move(label), Simulate{std::move(config), true}});
+}
+
+void Worker::import(std::size_t slot, std::string label, std::filesystem::path file) {
+  add({slot, 0, std::move(label), std::move(file)});
+}
+
+void Worker::index(std::size_t slot, std::shared_ptr<const analysis::Run> run) {
+  add({slot, 0, run->label, std::move(run)});
+}
+
+void Worker::abandon(std::size_t slot) {
+  ++newest_[slot];
+}
+
+void Worker::add(Job job) {
+  job.ticket = ++newest_[job.slot];
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(jobs_, [&](const Job& other) { return other.slot == job.slot; });
+    jobs_.push_back(std::move(job));
+  }
+  changed_.notify_one();
+}
+
+std::vector<Report> Worker::reports() {
+  std::vector<Ticketed> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(reports_);
+  }
+  std::vector<Report> wanted;
+  for (Ticketed& one : all)
+    if (one.ticket == newest_[one.report.slot]) wanted.push_back(std::move(one.report));
+  return wanted;
+}
+
+void Worker::work(const std::stop_token& stop) {
+  while (true) {
+    Job job;
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [this] { return !jobs_.empty(); })) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    carry_out(job, stop);
+  }
+}
+
+bool Worker::is_wanted(const Job& job, const std::stop_token& stop) const {
+  return !stop.stop_requested() && newest_[job.slot] == job.ticket;
+}
+
+void Worker::carry_out(const Job& job, const std::stop_token& stop) {
+  Report failed = report_on(job.slot, true);
+  try {
+    if (const auto* what = std::get_if<Simulate>(&job.what))
+      simulate(job, *what, stop);
+    else if (const auto* file = std::get_if<std::filesystem::path>(&job.what))
+      finish(job, std::make_shared<analysis::Run>(analysis::import_run(job.label, *file)));
+    else
+      finish(job, std::get<std::shared_ptr<const analysis::Run>>(job.what));
+    return;
+  } catch (const Error& error) {
+    failed.error = error.what();
+  } catch (const std::exception& error) {
+    failed.error = std::string("This is a fault of Trainscope's own: ") + error.what();
+  }
+  tell(job, std::move(failed));
+}
+
+void Worker::simulate(const Job& job, const Simulate& what, const std::stop_token& stop) {
+  analysis::Session session(job.label, what.config);
+  Report begun = report_on(job.slot, !what.to_the_end);
+  begun.outline = std::make_shared<Outline>(outline_of(session.program(), *session.trace()));
+  tell(job, std::move(begun));
+  if (!what.to_the_end) return;
+  Clock::time_point shown = Clock::now();
+  while (!session.advance(kEventsAtOnce)) {
+    if (!is_wanted(job, stop)) return;
+    if (Clock::now() - shown < kBetweenViews) continue;
+    Report so_far = report_on(job.slot, false);
+    so_far.view = index_trace(session.trace());
+    tell(job, std::move(so_far));
+    shown = Clock::now();
+  }
+  if (!is_wanted(job, stop)) return;
+  finish(job, std::make_shared<analysis::Run>(session.result()));
+}
+
+void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run) {
+  Report report = report_on(job.slot, true);
+  if (run->program)
+    report.outline = std::make_shared<Outline>(outline_of(*run->program, *run->trace));
+  report.view = index_trace(run->trace);
+  report.run = std::move(run);
+  tell(job, std::move(report));
+}
+
+void Worker::tell(const Job& job, Report report) {
+  {
+    const std::lock_guard lock(mutex_);
+    reports_.push_back({job.ticket, std::move(report)});
+  }
+  wake_();
+}
+
+}  // namespace trainscope::ui

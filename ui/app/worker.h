@@ -1,0 +1,97 @@
+// Runs simulations and reads traces beside the window, on one thread. A newer job for the same slot
+// abandons the older one at once. All members belong to the window's thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "analysis/run.h"
+#include "program/config.h"
+#include "program/listing.h"
+#include "ui/app/indexed_trace.h"
+
+namespace trainscope::ui {
+
+// What is known of a run before it is carried out.
+struct Outline {
+  program::Listing listing;
+  std::vector<trace::Lane> lanes;
+  trace::Origin origin;
+};
+using OutlinePointer = std::shared_ptr<const Outline>;
+
+Outline outline_of(const program::Program& program, const trace::Trace& trace);
+
+// What has become of a job since the last look; empty parts have not changed.
+struct Report {
+  std::size_t slot = 0;
+  bool over = false;  // done, or failed with a sentence
+  OutlinePointer outline;
+  TraceView view;  // of a run under way: what there is so far
+  std::shared_ptr<const analysis::Run> run;
+  std::string error;
+};
+
+class Worker {
+ public:
+  static constexpr std::size_t kSlots = 2;
+
+  // `wake` is called from the worker's thread whenever there is something to report.
+  explicit Worker(std::function<void()> wake);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void outline(std::size_t slot, std::string label, program::Config config);
+  void run(std::size_t slot, std::string label, program::Config config);
+  void import(std::size_t slot, std::string label, std::filesystem::path file);
+  void index(std::size_t slot, std::shared_ptr<const analysis::Run> run);
+  void abandon(std::size_t slot);
+
+  // What happened since the last call, without what was abandoned.
+  std::vector<Report> reports();
+
+ private:
+  struct Simulate {
+    program::Config config;
+    bool to_the_end;
+  };
+  struct Job {
+    std::size_t slot = 0;
+    std::uint64_t ticket = 0;
+    std::string label;
+    std::variant<Simulate, std::filesystem::path, std::shared_ptr<const analysis::Run>> what;
+  };
+  struct Ticketed {
+    std::uint64_t ticket = 0;
+    Report report;
+  };
+
+  void add(Job job);
+  void work(const std::stop_token& stop);
+  void carry_out(const Job& job, const std::stop_token& stop);
+  void simulate(const Job& job, const Simulate& what, const std::stop_token& stop);
+  void finish(const Job& job, std::shared_ptr<const analysis::Run> run);
+  bool is_wanted(const Job& job, const std::stop_token& stop) const;
+  void tell(const Job& job, Report report);
+
+  std::function<void()> wake_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Job> jobs_;
+  std::vector<Ticketed> reports_;
+  std::array<std::atomic<std::uint64_t>, kSlots> newest_{};
+  std::jthread thread_;  // last: it ends before what it uses
+};
+
+}  // namespace trainscope::ui

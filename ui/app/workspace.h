@@ -1,0 +1,144 @@
+// What the window shows, without how: the lesson and how far it is, both sides' configs and runs,
+// the playhead, what went wrong. It starts runs on a worker and takes in what comes back.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+#include "scenario/lesson.h"
+#include "scenario/progress.h"
+#include "ui/app/worker.h"
+
+namespace trainscope::ui {
+
+using RunPointer = std::shared_ptr<const analysis::Run>;
+
+enum class Screen : std::uint8_t {
+  kShelf,   // lessons to choose from
+  kLesson,  // one lesson, its runs A and B
+  kRuns,    // one or two runs alone
+};
+
+// A or B.
+struct SideModel {
+  std::string label;
+  program::Config config;  // as the knobs stand
+  OutlinePointer outline;  // listing and lanes, known before the run
+  RunPointer run;          // the last finished one
+  TraceView view;          // what is drawn: of that run, or of one under way
+  bool busy = false;
+  std::string error;          // why there is no run, as a sentence
+  std::filesystem::path file;  // of an imported trace
+};
+
+// A lesson and its learner. Progress points at the lesson, so this is never moved.
+struct LessonModel {
+  explicit LessonModel(scenario::Lesson which) : lesson(std::move(which)), progress(lesson) {}
+  LessonModel(const LessonModel&) = delete;
+  LessonModel& operator=(const LessonModel&) = delete;
+
+  const scenario::Step& step() const { return lesson.steps[progress.step()]; }
+
+  scenario::Lesson lesson;
+  scenario::Progress progress;
+  std::vector<SideModel> as_run;  // both sides as the lesson sets them: what its texts are about
+  bool run_asked = false;         // by the run step
+  bool hint_shown = false;
+  std::string remark;  // on the last span selected
+};
+
+struct Playhead {
+  Nanos time = 0;
+  bool playing = false;
+  double seconds = 20;  // for the visible range
+};
+
+class Workspace {
+ public:
+  // `wake` is called from another thread when there is something to take in.
+  explicit Workspace(std::function<void()> wake);
+
+  Screen screen() const { return screen_; }
+  void show_shelf();
+  void open_lesson(scenario::Lesson lesson);
+  // Finished runs: one, or two to compare.
+  void open_runs(const std::vector<RunPointer>& runs);
+  void open_trace(const std::filesystem::path& file);
+
+  // The lessons that are shipped; read once. When they cannot be: a sentence.
+  const std::vector<scenario::Lesson>& shelf();
+  const std::string& shelf_error() const { return shelf_error_; }
+
+  // Takes in what the worker has to say; true when something changed.
+  bool take_reports();
+  bool busy() const;
+
+  const std::vector<SideModel>& sides() const { return sides_; }
+  LessonModel* lesson() { return lesson_.get(); }
+  const LessonModel* lesson() const { return lesson_.get(); }
+  // Both runs as the lesson sets them, or, before they are there, their configs alone.
+  scenario::Sides lesson_sides() const;
+  // Both runs as the knobs stand; empty while one is missing.
+  scenario::Sides current_sides() const;
+
+  // The results may be shown.
+  bool revealed() const;
+  // A knob may be turned now.
+  bool knobs_free() const;
+
+  // The lesson.
+  void run_lesson();
+  // Both runs, carried out elsewhere; revealed by run_lesson().
+  void adopt(const std::vector<RunPointer>& runs);
+  bool can_run() const;
+  void next_step();
+  void previous_step();
+  void skip_question();
+  // Tells the lesson which span was clicked.
+  void select_span(std::size_t side, trace::SpanId span);
+
+  // Knobs. A change runs that side at once.
+  void set_knob(std::size_t side, const std::string& name, const program::Value& value);
+  void reset_knobs();
+  bool knobs_changed() const;
+
+  // Leaving the lesson's path, and coming back to exactly where one left.
+  bool forked() const { return fork_.has_value(); }
+  bool can_explore() const;
+  void explore();
+  void return_to_lesson();
+
+  Playhead playhead;
+  Nanos end() const;  // of the longer run shown
+  std::string notice;  // a sentence to show once: what could not be done, or was
+
+ private:
+  struct Fork {
+    std::vector<SideModel> sides;
+    Playhead playhead;
+  };
+
+  void close();
+  void start(std::size_t side);
+  void take(Report& report);
+  void reveal_when_done();
+  program::Config base_config(std::size_t side) const;
+
+  Screen screen_ = Screen::kShelf;
+  std::unique_ptr<LessonModel> lesson_;
+  std::vector<SideModel> sides_;
+  std::vector<program::Config> opened_;  // configs of runs that were opened
+  std::optional<Fork> fork_;
+  std::vector<RunPointer> adopted_;
+  std::optional<std::vector<scenario::Lesson>> shelf_;
+  std::string shelf_error_;
+  std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace trainscope::ui

@@ -1,0 +1,191 @@
+#include "ui/panels/code.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+
+#include "ui/panels/details.h"
+
+namespace trainscope::ui {
+namespace {
+
+// The innermost span with a line on a host lane at that time.
+std::uint16_t line_at(const IndexedTrace& view, Nanos time) {
+  for (const trace::LaneIndex& lane : view.index.lanes) {
+    if (view.trace->lanes()[lane.lane].kind != trace::LaneKind::kHostThread) continue;
+    for (auto row = lane.rows.rbegin(); row != lane.rows.rend(); ++row) {
+      const std::size_t at = trace::first_ending_after(*view.trace, *row, time);
+      if (at >= row->spans.size()) continue;
+      const trace::Span& span = view.trace->spans()[row->spans[at]];
+      if (span.start <= time && span.line > 0) return span.line;
+    }
+  }
+  return 0;
+}
+
+bool is_keyword(std::string_view word) {
+  static constexpr std::array kWords{"import", "for", "in",   "if",    "with",  "def", "return",
+                                     "from",   "as",  "True", "False", "print", "not", "None"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+Color word_color(const Theme& theme, std::string_view word, bool quoted) {
+  if (quoted) return theme.good;
+  if (is_keyword(word)) return theme.accent;
+  if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) return theme.copy_text;
+  return theme.text;
+}
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Where the next piece of one colour ends: a string, a word, or what stands between.
+std::size_t piece_end(std::string_view line, std::size_t at) {
+  if (line[at] == '"') {
+    const std::size_t close = line.find('"', at + 1);
+    return close == line.npos ? line.size() : close + 1;
+  }
+  std::size_t end = at + 1;
+  if (is_word(line[at]))
+    while (end < line.size() && is_word(line[end])) ++end;
+  return end;
+}
+
+void draw_source(const Theme& theme, ImDrawList* draw, ImVec2 at, float size,
+                 std::string_view line) {
+  const float advance = text_size(theme.font.mono, size, "0").x;
+  std::size_t from = 0;
+  while (from < line.size()) {
+    const std::size_t end = piece_end(line, from);
+    const std::string_view piece = line.substr(from, end - from);
+    const Color color = word_color(theme, piece, line[from] == '"');
+    draw_text(draw, theme.font.mono, size, {at.x + advance * static_cast<float>(from), at.y}, color,
+              piece);
+    from = end;
+  }
+}
+
+void draw_line(const PanelContext& context, std::size_t number, const std::string& line,
+               bool lit) {
+  const Theme& theme = context.theme;
+  const float height = theme.px(23), width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float size = theme.size.label, top = at.y + (height - size) / 2;
+  ImGui::PushID(static_cast<int>(number));
+  ImGui::InvisibleButton("line", {std::max(width, 1.0F), height});
+  ImGui::PopID();
+  const bool hovered = ImGui::IsItemHovered();
+  if (hovered) context.attention.code_line = static_cast<std::uint16_t>(number);
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (lit || hovered)
+    draw->AddRectFilled(at, {at.x + width, at.y + height},
+                        lit ? theme.accent_soft : mixed(theme.panel, theme.text, 0.05F));
+  if (lit) draw->AddRectFilled(at, {at.x + theme.px(3), at.y + height}, theme.accent);
+  draw_text_middle(draw, theme.font.mono, size, at.x + theme.px(30), at.y + height / 2,
+                   lit ? theme.accent : theme.faint, std::to_string(number), 1);
+  draw->PushClipRect(at, {at.x + width, at.y + height}, true);
+  draw_source(theme, draw, {at.x + theme.px(46), top}, size, line);
+  draw->PopClipRect();
+  if (hovered && theme.px(50) + text_size(theme.font.mono, size, line).x > width)
+    ImGui::SetTooltip("%s", line.c_str());
+}
+
+// Switches between A's and B's listing, in the panel's head.
+void side_switch(const PanelContext& context, ImVec2 right_middle) {
+  const Theme& theme = context.theme;
+  const float width = theme.px(30), height = theme.px(20);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const float x = right_middle.x - width * static_cast<float>(2 - i);
+    ImGui::SetCursorScreenPos({x, right_middle.y - height / 2});
+    if (ImGui::InvisibleButton(i == 0 ? "side A" : "side B", {width, height}))
+      context.attention.code_side = i;
+    const bool on = context.attention.code_side == i;
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    if (on)
+      draw->AddRectFilled(box.min, box.max, theme.accent_soft, theme.px(4));
+    else if (ImGui::IsItemHovered())
+      draw->AddRectFilled(box.min, box.max, mixed(theme.head, theme.text, 0.08F), theme.px(4));
+    draw_text_middle(draw, on ? theme.font.strong : theme.font.text, theme.size.label,
+                     box.centre().x, box.centre().y, on ? theme.accent : theme.muted,
+                     i == 0 ? "A" : "B", 0.5F);
+  }
+}
+
+void draw_listing(const PanelContext& context, const SideModel& side, float height) {
+  ImGui::BeginChild("##listing", {0, height});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  const std::uint16_t lit = lit_line(context.workspace, context.attention);
+  context.attention.code_line = 0;
+  ImGui::Dummy({0, context.theme.px(6)});
+  const auto& lines = side.outline->listing.lines;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    draw_line(context, i + 1, lines[i], lit == i + 1);
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+}
+
+void draw_card(const PanelContext& context, float height) {
+  const Theme& theme = context.theme;
+  const float inset = theme.px(8);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x - 2 * inset;
+  ImGui::GetWindowDrawList()->AddRectFilled({at.x + inset, at.y},
+                                            {at.x + inset + width, at.y + height - inset},
+                                            theme.card, theme.size.corner);
+  ImGui::SetCursorScreenPos({at.x + inset, at.y});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
+  ImGui::BeginChild("##details", {width, height - inset}, ImGuiChildFlags_AlwaysUseWindowPadding,
+                    ImGuiWindowFlags_NoScrollbar);
+  ImGui::PopStyleVar();
+  draw_details(context, false);
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+std::uint16_t lit_line(const Workspace& workspace, const Attention& attention) {
+  if (!workspace.revealed()) return 0;
+  const std::size_t side = attention.code_side;
+  if (side >= workspace.sides().size() || !workspace.sides()[side].view) return 0;
+  const IndexedTrace& view = *workspace.sides()[side].view;
+  const SpanRef chosen = span_of_interest(attention);
+  if (chosen.span < view.trace->spans().size() && static_cast<std::size_t>(chosen.side) == side)
+    return view.trace->spans()[chosen.span].line;
+  return line_at(view, workspace.playhead.time);
+}
+
+void draw_code(const PanelContext& context, const char* name, bool* open) {
+  const Theme& theme = context.theme;
+  const auto& sides = context.workspace.sides();
+  context.attention.code_side = std::min(context.attention.code_side, sides.size() - 1);
+  PanelOptions options;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  if (begin_panel(theme, name, options)) {
+    const SideModel& side = sides[context.attention.code_side];
+    if (!side.outline) {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      ImGui::SetCursorScreenPos({at.x + theme.size.pad, at.y + theme.px(14)});
+      text(theme.font.text, theme.size.small, side.error.empty() ? theme.muted : theme.bad,
+           side.error.empty() ? "The listing is being written." : side.error, true);
+    } else {
+      const float card = theme.px(88);
+      draw_listing(context, side, std::max(ImGui::GetContentRegionAvail().y - card, theme.px(40)));
+      draw_card(context, ImGui::GetContentRegionAvail().y);
+    }
+  }
+  ImGui::EndChild();
+  if (sides.size() == 2) {
+    const ImVec2 at = ImGui::GetWindowPos();
+    const float inset = theme.px(open ? 36 : 12);
+    side_switch(context, {at.x + ImGui::GetWindowWidth() - inset, at.y + theme.size.head / 2});
+  }
+  ImGui::End();
+}
+
+}  // namespace trainscope::ui

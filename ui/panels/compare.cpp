@@ -1,0 +1,148 @@
+#include "ui/panels/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/panels/waterfall.h"
+
+namespace trainscope::ui {
+namespace {
+
+// Where the table's columns stand.
+struct Columns {
+  float name, a, b, ratio, bars, end;  // a, b, ratio: right edges
+};
+
+Columns columns_of(const Theme& theme, float left, float width) {
+  const float figure = theme.px(112);
+  Columns columns{};
+  columns.name = left + theme.px(8);
+  columns.end = left + width - theme.px(10);
+  const float name_width = std::clamp(width * 0.30F, theme.px(150), theme.px(235));
+  columns.a = columns.name + name_width + figure * 0.75F;
+  columns.b = columns.a + figure;
+  columns.ratio = columns.b + theme.px(68);
+  columns.bars = columns.ratio + theme.px(24);
+  return columns;
+}
+
+void head_row(const Theme& theme, const Columns& columns) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = theme.px(22), middle = at.y + height / 2;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const auto word = [&](float x, const char* text, float align) {
+    draw_text_middle(draw, theme.font.text, theme.size.label, x, middle, theme.faint, text, align);
+  };
+  word(columns.name, "metric", 0);
+  word(columns.a, "A", 1);
+  word(columns.b, "B", 1);
+  word(columns.ratio, "B / A", 1);
+  ImGui::Dummy({columns.end - at.x, height});
+}
+
+// A solid, B outlined: told apart without colour.
+void side_bars(const Theme& theme, const Columns& columns, const CompareRow& row, float middle) {
+  const float room = columns.end - columns.bars;
+  if (room < theme.px(40)) return;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float thick = theme.px(7), gap = theme.px(1.5F), corner = theme.px(2);
+  const float least = theme.px(2);
+  const float a = std::max(room * row.share_a, least), b = std::max(room * row.share_b, least);
+  draw->AddRectFilled({columns.bars, middle - gap - thick}, {columns.bars + a, middle - gap},
+                      theme.text, corner);
+  draw->AddRect({columns.bars + 0.5F, middle + gap + 0.5F},
+                {columns.bars + b - 0.5F, middle + gap + thick - 0.5F}, theme.text, corner,
+                theme.px(1.2F));
+}
+
+void metric_row(const Theme& theme, const Columns& columns, const CompareRow& row, bool toned) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = theme.px(29), middle = at.y + height / 2;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (toned)
+    draw->AddRectFilled({columns.name - theme.px(8), at.y},
+                        {columns.end + theme.px(6), at.y + height}, theme.lane_tone, theme.px(3));
+  const float room = columns.a - theme.px(84) - columns.name;
+  draw_text_middle(draw, theme.font.text, theme.size.small, columns.name, middle, theme.text,
+                   shortened(theme.font.text, theme.size.small, row.metric->label, room));
+  const auto figure = [&](float right, const std::string& text, Color color) {
+    draw_text_middle(draw, theme.font.mono, theme.size.label, right, middle, color, text, 1);
+  };
+  figure(columns.a, row.a, theme.text);
+  figure(columns.b, row.b, theme.text);
+  figure(columns.ratio, row.ratio, theme.muted);
+  if (row.ratio != "?") side_bars(theme, columns, row, middle);
+  ImGui::PushID(row.metric);
+  ImGui::InvisibleButton("row", {columns.end - at.x, height});
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s: %s", row.metric->name.c_str(), row.metric->help.c_str());
+  ImGui::PopID();
+}
+
+void draw_table(const Theme& theme, const Comparison& comparison, float width) {
+  ImGui::BeginChild("##table", {width, 0}, ImGuiChildFlags_None);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  const bool scrolls = static_cast<float>(comparison.rows.size()) * theme.px(29) + theme.px(22) >
+                       ImGui::GetContentRegionAvail().y;
+  const float room = ImGui::GetContentRegionAvail().x - (scrolls ? 0 : theme.px(4));
+  const Columns columns = columns_of(theme, ImGui::GetCursorScreenPos().x, room);
+  head_row(theme, columns);
+  bool toned = false;
+  for (const CompareRow& row : comparison.rows) metric_row(theme, columns, row, toned = !toned);
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+}
+
+// Before the result, or while a side is missing.
+void draw_unknown_waterfall(const Theme& theme, const std::string& words) {
+  const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  draw_text(ImGui::GetWindowDrawList(), theme.font.strong, theme.size.small,
+            {at.x, at.y + theme.px(3)}, theme.muted, "Where the difference went");
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small,
+                   at.x + room.x / 2, at.y + room.y / 2, theme.faint, words, 0.5F);
+  ImGui::Dummy(room);
+}
+
+void refresh(const Workspace& workspace, ComparePanel& panel) {
+  const auto& sides = workspace.sides();
+  if (panel.a == sides[0].run && panel.b == sides[1].run) return;
+  panel.a = sides[0].run;
+  panel.b = sides[1].run;
+  panel.comparison = {};
+  if (panel.a && panel.b)
+    panel.comparison = compare_runs(*panel.a, *panel.b,
+                                    workspace.lesson() ? &workspace.lesson()->lesson : nullptr);
+}
+
+}  // namespace
+
+void draw_compare(const PanelContext& context, ComparePanel& panel, const char* name, bool* open) {
+  const Workspace& workspace = context.workspace;
+  const bool known = workspace.revealed();
+  if (known) refresh(workspace, panel);
+  const bool both = known && panel.a && panel.b;
+  PanelOptions options;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  options.secondary = both ? panel.comparison.headline : known ? "" : "after the run";
+  if (begin_panel(context.theme, name, options)) {
+    const Theme& theme = context.theme;
+    const float inset = theme.px(10), width = ImGui::GetContentRegionAvail().x;
+    const float left = std::max(width * 0.435F, std::min(theme.px(520), width * 0.6F));
+    ImGui::SetCursorPos({inset * 0.5F, inset * 0.8F});
+    if (both || !workspace.lesson())
+      draw_table(theme, panel.comparison, left);
+    else
+      draw_table(theme, unknown_comparison(workspace.lesson()->lesson), left);
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + left + theme.px(34), origin.y + inset * 0.8F});
+    if (both)
+      draw_waterfall(theme, panel.comparison);
+    else
+      draw_unknown_waterfall(theme, known ? "A side is missing." : "? ? ?");
+  }
+  end_panel();
+}
+
+}  // namespace trainscope::ui

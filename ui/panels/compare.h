@@ -1,0 +1,17 @@
+// A and B, metric by metric, and the waterfall of where the difference went.
+#pragma once
+
+#include "ui/app/comparison.h"
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+struct ComparePanel {
+  // What was compared last, so that it is done once a run.
+  RunPointer a, b;
+  Comparison comparison;
+};
+
+void draw_compare(const PanelContext& context, ComparePanel& panel, const char* name, bool* open);
+
+}  // namespace trainscope::ui

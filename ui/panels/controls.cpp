@@ -1,0 +1,215 @@
+#include "ui/panels/controls.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/panels/markdown.h"
+
+namespace trainscope::ui {
+namespace {
+
+Color dimmed(const Theme& theme, Color color, bool enabled) {
+  return enabled ? color : mixed(theme.panel, color, 0.45F);
+}
+
+Color track_color(const Theme& theme) {
+  return mixed(theme.panel, theme.text, theme.mode == ThemeMode::kDark ? 0.14F : 0.15F);
+}
+
+void focus_ring(const Theme& theme, const Box& box, float corner) {
+  if (!ImGui::IsItemFocused() || !ImGui::GetIO().NavVisible) return;
+  ImGui::GetWindowDrawList()->AddRect({box.min.x - 2, box.min.y - 2},
+                                      {box.max.x + 2, box.max.y + 2}, theme.accent, corner + 2,
+                                      theme.px(1.5F));
+}
+
+}  // namespace
+
+bool toggle_switch(const Theme& theme, const char* id, bool& on, bool enabled) {
+  const float height = theme.px(21), width = theme.px(40), knob = height / 2 - theme.px(3);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::BeginDisabled(!enabled);
+  const bool pressed = ImGui::InvisibleButton(id, {width, height});
+  ImGui::EndDisabled();
+  if (pressed) on = !on;
+  const Box box{at, {at.x + width, at.y + height}};
+  const bool hovered = enabled && ImGui::IsItemHovered();
+  const Color track = on ? (hovered ? theme.accent_hovered : theme.accent)
+                         : mixed(track_color(theme), theme.text, hovered ? 0.1F : 0.0F);
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(box.min, box.max, dimmed(theme, track, enabled), height / 2);
+  const float x = on ? box.max.x - height / 2 : box.min.x + height / 2;
+  draw->AddCircleFilled({x, box.centre().y}, knob, dimmed(theme, rgb(0xFFFFFF), enabled));
+  focus_ring(theme, box, height / 2);
+  return pressed;
+}
+
+bool slider(const Theme& theme, const char* id, float width, double& share, bool& released,
+            bool enabled) {
+  const float height = theme.px(22), knob = theme.px(7.5F), thick = theme.px(4);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::BeginDisabled(!enabled);
+  ImGui::InvisibleButton(id, {width, height});
+  ImGui::EndDisabled();
+  const bool active = enabled && ImGui::IsItemActive();
+  const float left = at.x + knob, right = at.x + width - knob, middle = at.y + height / 2;
+  bool moved = false;
+  if (active && right > left) {
+    const double before = share;
+    share = std::clamp(
+        static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)), 0.0, 1.0);
+    moved = share != before;
+  }
+  released = enabled && ImGui::IsItemDeactivated();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float x = left + (right - left) * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  draw->AddRectFilled({left, middle - thick / 2}, {right, middle + thick / 2}, track_color(theme),
+                      thick / 2);
+  const Color color = dimmed(
+      theme, active || ImGui::IsItemHovered() ? theme.accent_hovered : theme.accent, enabled);
+  draw->AddRectFilled({left, middle - thick / 2}, {x, middle + thick / 2}, color, thick / 2);
+  draw->AddCircleFilled({x, middle}, knob, color);
+  focus_ring(theme, {at, {at.x + width, at.y + height}}, theme.size.corner);
+  return moved;
+}
+
+bool segments(const Theme& theme, const char* id, float width, std::span<const std::string> words,
+              std::span<const std::string> built, std::string& chosen, bool enabled) {
+  const float height = theme.px(24), corner = theme.px(5);
+  const float each = width / static_cast<float>(std::max<std::size_t>(words.size(), 1));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  bool changed = false;
+  ImGui::PushID(id);
+  draw->AddRectFilled(at, {at.x + width, at.y + height}, mixed(theme.panel, theme.ground, 0.7F),
+                      corner);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Box box{{at.x + each * static_cast<float>(i), at.y},
+                  {at.x + each * static_cast<float>(i + 1), at.y + height}};
+    const bool runs = std::find(built.begin(), built.end(), words[i]) != built.end();
+    const bool on = words[i] == chosen;
+    ImGui::SetCursorScreenPos(box.min);
+    ImGui::BeginDisabled(!enabled || !runs);
+    if (ImGui::InvisibleButton(words[i].c_str(), {each, height}) && !on) {
+      chosen = words[i];
+      changed = true;
+    }
+    ImGui::EndDisabled();
+    const bool lit = enabled && runs && ImGui::IsItemHovered();
+    if (on)
+      draw->AddRectFilled(box.min, box.max, dimmed(theme, theme.accent, enabled), corner);
+    else if (lit)
+      draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.text, 0.08F), corner);
+    const Color color = on ? theme.accent_text : dimmed(theme, theme.muted, runs);
+    const std::string shown =
+        shortened(theme.font.text, theme.size.label, words[i], each - theme.px(6));
+    draw_text_middle(draw, on ? theme.font.strong : theme.font.text, theme.size.label,
+                     box.centre().x, box.centre().y, color, shown, 0.5F);
+    focus_ring(theme, box, corner);
+  }
+  draw->AddRect(at, {at.x + width, at.y + height}, theme.line, corner, theme.size.border);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({width, height});
+  ImGui::PopID();
+  return changed;
+}
+
+namespace {
+
+void draw_triangle(ImDrawList* draw, ImVec2 middle, float size, bool right, Color color) {
+  const float d = right ? size : -size;
+  draw->AddTriangleFilled({middle.x - d * 0.6F, middle.y - size},
+                          {middle.x - d * 0.6F, middle.y + size}, {middle.x + d * 0.9F, middle.y},
+                          color);
+}
+
+void draw_symbol(ImDrawList* draw, Symbol symbol, ImVec2 middle, float s, Color color) {
+  const auto bar = [&](float x, float half) {
+    draw->AddRectFilled({x - half, middle.y - s}, {x + half, middle.y + s}, color);
+  };
+  switch (symbol) {
+    case Symbol::kStart:
+      bar(middle.x - s, s * 0.2F);
+      draw_triangle(draw, {middle.x + s * 0.3F, middle.y}, s, false, color);
+      break;
+    case Symbol::kBack:
+      draw_triangle(draw, middle, s, false, color);
+      break;
+    case Symbol::kPlay:
+    case Symbol::kForward:
+      draw_triangle(draw, middle, s, true, color);
+      break;
+    case Symbol::kPause:
+      bar(middle.x - s * 0.5F, s * 0.28F);
+      bar(middle.x + s * 0.5F, s * 0.28F);
+      break;
+    case Symbol::kEnd:
+      draw_triangle(draw, {middle.x - s * 0.3F, middle.y}, s, true, color);
+      bar(middle.x + s, s * 0.2F);
+      break;
+  }
+}
+
+}  // namespace
+
+bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool primary, float width,
+                   bool enabled) {
+  const float height = theme.px(28);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::BeginDisabled(!enabled);
+  const bool pressed = ImGui::InvisibleButton(id, {width, height});
+  ImGui::EndDisabled();
+  const bool lit = enabled && ImGui::IsItemHovered();
+  const Box box{at, {at.x + width, at.y + height}};
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Color quiet = lit ? mixed(theme.head, theme.text, 0.09F) : theme.head;
+  const Color fill = primary ? (lit ? theme.accent_hovered : theme.accent) : quiet;
+  draw->AddRectFilled(box.min, box.max, dimmed(theme, fill, enabled), theme.size.corner);
+  if (!primary) draw->AddRect(box.min, box.max, theme.line, theme.size.corner, theme.size.border);
+  const Color color = dimmed(theme, primary ? theme.accent_text : theme.text, enabled);
+  draw_symbol(draw, symbol, box.centre(), theme.px(5), color);
+  focus_ring(theme, box, theme.size.corner);
+  return pressed;
+}
+
+void notice_card(const Theme& theme, Tone tone, std::string_view title,
+                 std::string_view sentence) {
+  const Color edge = tone == Tone::kBad    ? theme.bad
+                     : tone == Tone::kGood ? theme.good
+                                           : theme.line;
+  const Color fill = tone == Tone::kBad    ? theme.bad_soft
+                     : tone == Tone::kGood ? theme.good_soft
+                                           : theme.card;
+  const float pad = theme.px(12), width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->ChannelsSplit(2);
+  draw->ChannelsSetCurrent(1);
+  ImGui::SetCursorScreenPos({at.x + pad, at.y + pad});
+  ImGui::BeginGroup();
+  const float inner = width - 2 * pad;
+  if (!title.empty()) {
+    const Color color = tone == Tone::kPlain ? theme.text : edge;
+    markdown(theme, title, {.width = inner, .size = theme.size.small, .color = color, .strong = true});
+  }
+  if (!sentence.empty())
+    markdown(theme, sentence, {.width = inner, .size = theme.size.small, .color = theme.text});
+  ImGui::EndGroup();
+  const float bottom = ImGui::GetItemRectMax().y + pad;
+  draw->ChannelsSetCurrent(0);
+  draw->AddRectFilled(at, {at.x + width, bottom}, fill, theme.size.corner);
+  draw->AddRect(at, {at.x + width, bottom}, edge, theme.size.corner, theme.size.border);
+  draw->ChannelsMerge();
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({width, bottom - at.y});
+}
+
+void separator(const Theme& theme, float room) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float y = std::round(at.y + room) + 0.5F;
+  ImGui::GetWindowDrawList()->AddLine({at.x, y}, {at.x + width, y}, theme.line, theme.size.border);
+  ImGui::Dummy({width, 2 * room});
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,35 @@
+// Controls in the window's own style: switch, slider, segmented buttons, field, notice cards.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ui/app/shapes.h"
+
+namespace trainscope::ui {
+
+// Items of ImGui, placed at the cursor; the ids are theirs alone (push one for a row).
+bool toggle_switch(const Theme& theme, const char* id, bool& on, bool enabled = true);
+
+// A handle on a track; `share` is 0..1. True while it is moved; `released` once it is let go.
+bool slider(const Theme& theme, const char* id, float width, double& share, bool& released,
+            bool enabled = true);
+
+// One of several words; a word that is not `built` cannot be chosen. True when `chosen` changed.
+bool segments(const Theme& theme, const char* id, float width, std::span<const std::string> words,
+              std::span<const std::string> built, std::string& chosen, bool enabled = true);
+
+// A small square button with one drawn symbol.
+enum class Symbol : std::uint8_t { kStart, kBack, kPlay, kPause, kForward, kEnd };
+bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool primary, float width,
+                   bool enabled = true);
+
+// A sentence in an edged card: what went wrong, or what there is to know.
+enum class Tone : std::uint8_t { kPlain, kGood, kBad };
+void notice_card(const Theme& theme, Tone tone, std::string_view title, std::string_view sentence);
+
+// A line across the region with room above and below.
+void separator(const Theme& theme, float room);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,144 @@
+#include "ui/panels/knob_control.h"
+
+#include <misc/cpp/imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "ui/panels/controls.h"
+
+namespace trainscope::ui {
+namespace {
+
+using program::Knob;
+using program::KnobType;
+using program::Value;
+
+bool is_number(const Knob& knob) {
+  return knob.type == KnobType::kInteger || knob.type == KnobType::kBytes ||
+         knob.type == KnobType::kNumber;
+}
+
+double number_of(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  return std::get<double>(value);
+}
+
+// The handle's range: a slider over the whole range of a registry (to 1 TiB) could set nothing.
+std::pair<double, double> slider_range(const Knob& knob) {
+  double least = knob.least, most = knob.most;
+  const double initial = number_of(knob.initial);
+  if (knob.type == KnobType::kBytes) {
+    least = std::max(least, 1024.0);
+    most = std::min(most, 0x1p32);
+  } else {
+    most = std::min(most, std::max(initial * 64, 64.0));
+  }
+  return {least, std::max(most, least + 1)};
+}
+
+bool is_logarithmic(const Knob& knob) {
+  const auto [least, most] = slider_range(knob);
+  return knob.type == KnobType::kBytes || (least > 0 && most / least > 100);
+}
+
+Value rounded(const Knob& knob, double value) {
+  if (knob.type == KnobType::kBytes) return static_cast<std::int64_t>(std::exp2(std::round(std::log2(value))));
+  if (knob.type == KnobType::kInteger) return static_cast<std::int64_t>(std::llround(value));
+  return std::stod(program::spell(value));
+}
+
+std::string key_of(const Knob& knob, std::size_t side) {
+  return knob.name + (side == 0 ? "@A" : "@B");
+}
+
+void number_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
+                    std::size_t side, float width) {
+  const Theme& theme = context.theme;
+  const Value& now = context.workspace.sides()[side].config.value(knob.name);
+  const std::string key = key_of(knob, side);
+  const auto dragged = panel.dragged.find(key);
+  const double value = dragged == panel.dragged.end() ? number_of(now) : dragged->second;
+  const bool enabled = knob.built && context.workspace.knobs_free();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Value shown = rounded(knob, value);
+  const Value& exact = dragged == panel.dragged.end() ? now : shown;
+  draw_text(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, at,
+            enabled ? theme.text : theme.muted, program::show(knob, exact));
+  ImGui::SetCursorScreenPos({at.x, at.y + theme.size.label + theme.px(3)});
+  double share = share_of(knob, value);
+  bool released = false;
+  if (slider(theme, key.c_str(), width, share, released, enabled)) {
+    panel.dragged[key] = value_at(knob, share);
+    context.workspace.set_knob(side, knob.name, rounded(knob, panel.dragged[key]));
+  }
+  if (released) panel.dragged.erase(key);
+}
+
+void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
+                  std::size_t side, float width) {
+  const Theme& theme = context.theme;
+  Workspace& workspace = context.workspace;
+  const std::string key = key_of(knob, side);
+  const auto typed = panel.typed.find(key);
+  std::string words =
+      typed == panel.typed.end() ? program::spell(workspace.sides()[side].config.value(knob.name))
+                                 : typed->second;
+  ImGui::PushFont(theme.font.mono, theme.size.label);
+  ImGui::SetNextItemWidth(width);
+  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free());
+  if (ImGui::InputText(("##" + key).c_str(), &words)) panel.typed[key] = words;
+  ImGui::EndDisabled();
+  if (ImGui::IsItemDeactivatedAfterEdit()) {
+    try {
+      workspace.set_knob(side, knob.name, program::parse_value(knob, words));
+    } catch (const Error& error) {
+      workspace.notice = error.what();
+    }
+    panel.typed.erase(key);
+  }
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+double share_of(const Knob& knob, double value) {
+  const auto [least, most] = slider_range(knob);
+  const double inside = std::clamp(value, least, most);
+  if (is_logarithmic(knob)) return std::log(inside / least) / std::log(most / least);
+  return (inside - least) / (most - least);
+}
+
+double value_at(const Knob& knob, double share) {
+  const auto [least, most] = slider_range(knob);
+  if (is_logarithmic(knob)) return least * std::pow(most / least, share);
+  return least + (most - least) * share;
+}
+
+bool is_wide(const Knob& knob) {
+  return knob.type != KnobType::kBool;
+}
+
+void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
+                  std::size_t side, float width) {
+  Workspace& workspace = context.workspace;
+  const bool enabled = knob.built && workspace.knobs_free();
+  const std::string key = key_of(knob, side);
+  if (is_number(knob)) {
+    number_control(context, panel, knob, side, width);
+  } else if (knob.type == KnobType::kBool) {
+    bool on = workspace.sides()[side].config.flag(knob.name);
+    if (toggle_switch(context.theme, key.c_str(), on, enabled)) workspace.set_knob(side, knob.name, on);
+  } else if (knob.type == KnobType::kChoice) {
+    std::string word = workspace.sides()[side].config.word(knob.name);
+    const auto few = std::min<std::size_t>(knob.choices.size(), 4);
+    const std::span<const std::string> words(knob.choices.data(), few);
+    if (segments(context.theme, key.c_str(), width, words, knob.built_choices, word, enabled))
+      workspace.set_knob(side, knob.name, word);
+  } else {
+    text_control(context, panel, knob, side, width);
+  }
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,19 @@
+// One control for one knob of one side, by the knob's type.
+#pragma once
+
+#include "ui/panels/knobs.h"
+
+namespace trainscope::ui {
+
+// Where a handle stands (0..1) for a number, logarithmic over wide ranges, and back.
+double share_of(const program::Knob& knob, double value);
+double value_at(const program::Knob& knob, double share);
+
+// Draws at the cursor and sets the workspace's knob when it was changed.
+void knob_control(const PanelContext& context, KnobsPanel& panel, const program::Knob& knob,
+                  std::size_t side, float width);
+
+// How much width the control of a side wants.
+bool is_wide(const program::Knob& knob);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,206 @@
+#include "ui/panels/knobs.h"
+
+#include <fmt/format.h>
+#include <misc/cpp/imgui_stdlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "ui/panels/controls.h"
+#include "ui/panels/knob_control.h"
+#include "ui/panels/markdown.h"
+
+namespace trainscope::ui {
+namespace {
+
+using program::Knob;
+using program::KnobType;
+
+bool differs(const Workspace& workspace, const Knob& knob) {
+  const auto& sides = workspace.sides();
+  return sides.size() == 2 &&
+         sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
+}
+
+// The knobs worth showing: the lesson's, else those in which the sides differ or that are set.
+std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
+  std::vector<const Knob*> list;
+  if (const LessonModel* lesson = workspace.lesson()) {
+    for (const std::string& name : lesson->lesson.knobs)
+      if (const Knob* knob = program::find_knob_or_null(name)) list.push_back(knob);
+    return list;
+  }
+  for (const Knob& knob : program::knobs()) {
+    const bool set = std::any_of(
+        workspace.sides().begin(), workspace.sides().end(),
+        [&](const SideModel& side) { return side.config.is_set(knob.name); });
+    if (knob.built && (set || differs(workspace, knob))) list.push_back(&knob);
+  }
+  return list;
+}
+
+// Name, a dot where the sides differ, and the help below.
+void knob_name(const PanelContext& context, const Knob& knob, float width) {
+  const Theme& theme = context.theme;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const bool lit = context.attention.lit_knob == knob.name;
+  const float size = theme.size.small, middle = at.y + size * 0.75F;
+  const std::string name = shortened(theme.font.mono, size, knob.name, width - theme.px(18));
+  if (lit)
+    draw->AddRectFilled({at.x - theme.px(5), at.y - theme.px(2)},
+                        {at.x + width, at.y + size * 1.5F + theme.px(2)}, theme.accent_soft,
+                        theme.px(4));
+  draw_text_middle(draw, theme.font.mono, size, at.x, middle,
+                   knob.built ? theme.text : theme.faint, name);
+  if (differs(context.workspace, knob))
+    draw->AddCircleFilled({at.x + text_size(theme.font.mono, size, name).x + theme.px(10), middle},
+                          theme.px(3.5F), theme.warn);
+  ImGui::Dummy({width, size * 1.5F});
+}
+
+// A knob takes a line for its name and the switches, or a second one for wider controls.
+void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) {
+  const Theme& theme = context.theme;
+  const std::size_t sides = context.workspace.sides().size();
+  const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
+  ImGui::PushID(knob.name.c_str());
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  if (is_wide(knob)) {
+    knob_name(context, knob, width);
+    const float apart = theme.px(16);
+    const float wide = (width - apart * static_cast<float>(sides - 1)) / static_cast<float>(sides);
+    const float y = ImGui::GetCursorScreenPos().y;
+    float bottom = y;
+    for (std::size_t i = 0; i < sides; ++i) {
+      ImGui::SetCursorScreenPos({at.x + static_cast<float>(i) * (wide + apart), y});
+      knob_control(context, panel, knob, i, wide);
+      bottom = std::max(bottom, ImGui::GetItemRectMax().y);
+    }
+    ImGui::SetCursorScreenPos({at.x, bottom + theme.px(2)});
+  } else {
+    knob_name(context, knob, width - each * static_cast<float>(sides));
+    const float after = ImGui::GetCursorScreenPos().y;
+    for (std::size_t i = 0; i < sides; ++i) {
+      const float x = at.x + width - each * static_cast<float>(sides - i);
+      ImGui::SetCursorScreenPos({x + (each - theme.px(40)) / 2, at.y});
+      knob_control(context, panel, knob, i, each);
+    }
+    ImGui::SetCursorScreenPos({at.x, after});
+  }
+  const std::string help = knob.built ? knob.help : knob.help + " (not built yet)";
+  text(theme.font.text, theme.size.label, theme.muted, help, true);
+  ImGui::Dummy({0, theme.px(5)});
+  ImGui::PopID();
+}
+
+std::string lowered(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool matches(const Knob& knob, const std::string& search) {
+  if (search.empty()) return true;
+  const std::string wanted = lowered(search);
+  return lowered(knob.name + " " + knob.help + " " + knob.pytorch).find(wanted) !=
+         std::string::npos;
+}
+
+std::string group_of(const Knob& knob) {
+  const std::size_t dot = knob.name.find('.');
+  return dot == std::string::npos ? "run" : knob.name.substr(0, dot);
+}
+
+void draw_list(const PanelContext& context, KnobsPanel& panel) {
+  const Theme& theme = context.theme;
+  std::vector<std::string> groups;
+  for (const Knob& knob : program::knobs())
+    if (std::find(groups.begin(), groups.end(), group_of(knob)) == groups.end())
+      groups.push_back(group_of(knob));
+  std::size_t shown = 0;
+  for (const std::string& group : groups) {
+    bool headed = false;
+    for (const Knob& knob : program::knobs()) {
+      if (group_of(knob) != group || !matches(knob, panel.search)) continue;
+      if (!headed) {
+        text(theme.font.strong, theme.size.small, theme.accent, group);
+        headed = true;
+      }
+      knob_row(context, panel, knob);
+      ++shown;
+    }
+  }
+  if (shown == 0)
+    text(theme.font.text, theme.size.small, theme.muted,
+         "No parameter is called \"" + panel.search + "\".");
+}
+
+// A and B stand above their controls.
+void side_heads(const Theme& theme, std::size_t sides) {
+  if (sides < 2) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
+  for (std::size_t i = 0; i < 2; ++i)
+    draw_side_mark(ImGui::GetWindowDrawList(), theme,
+                   {at.x + width - each * static_cast<float>(2 - i) + theme.px(20),
+                    at.y + theme.px(10)},
+                   i == 0 ? 'A' : 'B', i == 0);
+  ImGui::Dummy({width, theme.px(20)});
+}
+
+}  // namespace
+
+void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name, bool* open) {
+  const Theme& theme = context.theme;
+  Workspace& workspace = context.workspace;
+  PanelOptions options;
+  options.open = open;
+  options.secondary = workspace.sides().size() == 2 ? "A | B" : "";
+  if (begin_panel(theme, name, options)) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(2)));
+    for (const Knob* knob : shown_knobs(workspace)) knob_row(context, panel, *knob);
+    ImGui::PopStyleVar();
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
+    const std::string all = fmt::format("All parameters ({})", program::knobs().size());
+    if (button(theme, all.c_str(), ButtonKind::kLink)) context.ask("knobs.all");
+    if (workspace.knobs_changed()) {
+      ImGui::SameLine(0, theme.px(2));
+      if (button(theme, "Reset", ButtonKind::kLink)) context.ask("knobs.reset");
+    }
+    if (!workspace.knobs_free() && workspace.lesson())
+      text(theme.font.text, theme.size.label, theme.faint, "They can be turned after the run.",
+           true);
+  }
+  end_panel();
+}
+
+void draw_all_parameters(const PanelContext& context, KnobsPanel& panel, bool& open) {
+  if (!open) return;
+  const Theme& theme = context.theme;
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const ImVec2 size{std::min(theme.px(620), viewport->WorkSize.x * 0.9F),
+                    viewport->WorkSize.y * 0.8F};
+  ImGui::SetNextWindowSize(size, ImGuiCond_Appearing);
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + (viewport->WorkSize.x - size.x) / 2,
+                           viewport->WorkPos.y + viewport->WorkSize.y * 0.1F},
+                          ImGuiCond_Appearing);
+  PanelOptions options;
+  options.open = &open;
+  options.secondary = "A | B";
+  options.scrolls = false;
+  if (begin_panel(theme, "All parameters", options)) {
+    ImGui::SetNextItemWidth(-1);
+    ImGui::InputTextWithHint("##search", "Search a name or what it does", &panel.search);
+    side_heads(theme, context.workspace.sides().size());
+    ImGui::BeginChild("##list");
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(2)));
+    draw_list(context, panel);
+    ImGui::PopStyleVar();
+    ImGui::EndChild();
+  }
+  end_panel();
+}
+
+}  // namespace trainscope::ui

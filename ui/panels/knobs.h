@@ -1,0 +1,23 @@
+// The knobs of both sides: the lesson's few, or (in a run) those in which the sides differ; and the
+// whole list.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+struct KnobsPanel {
+  std::string search;
+  // Text and numbers while they are typed, handles while they are dragged: by side and knob.
+  std::map<std::string, std::string> typed;
+  std::map<std::string, double> dragged;
+};
+
+void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name, bool* open);
+// A sheet over the window, while it is open.
+void draw_all_parameters(const PanelContext& context, KnobsPanel& panel, bool& open);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,352 @@
+#include "ui/panels/lesson.h"
+
+#include <fmt/format.h>
+#include <misc/cpp/imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "ui/app/lesson_card.h"
+#include "ui/panels/controls.h"
+#include "ui/panels/markdown.h"
+
+namespace trainscope::ui {
+namespace {
+
+using scenario::QuestionKind;
+using scenario::StepKind;
+
+struct OptionLook {
+  Color edge, fill, mark;
+  const char* tag = "";
+  float thick = 1;
+};
+
+OptionLook look_of(const Theme& theme, const OptionCard& option, bool open, bool hovered) {
+  OptionLook look{theme.line, theme.card, theme.faint};
+  if (open && hovered) look.fill = mixed(theme.card, theme.text, 0.05F);
+  if (option.chosen) {
+    look = {theme.good, theme.good_soft, theme.good, open ? "" : "your guess", 2};
+    if (open) look = {theme.accent, theme.accent_soft, theme.accent, "", 2};
+  }
+  if (option.wrong) look = {theme.bad, theme.bad_soft, theme.bad, "your guess", 2};
+  if (option.right && !option.chosen) look = {theme.good, theme.panel, theme.good, "what happened", 1.5F};
+  return look;
+}
+
+void radio_mark(const Theme& theme, ImVec2 middle, Color color, bool chosen) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddCircle(middle, theme.px(7), color, 0, theme.px(1.5F));
+  if (chosen) draw->AddCircleFilled(middle, theme.px(4), color);
+}
+
+// The tag stands on a line of its own where the words need the whole width.
+float draw_option_text(const Theme& theme, const OptionCard& option, const OptionLook& look,
+                       float left, float width) {
+  const float tag = text_size(theme.font.text, theme.size.label, look.tag).x;
+  const bool tagged = look.tag[0] != 0;
+  const float words = text_size(theme.font.text, theme.size.small, option.text).x;
+  const bool beside = tagged && words + tag + theme.px(16) <= width;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  markdown(theme, option.text, {.width = width, .size = theme.size.small});
+  float bottom = ImGui::GetItemRectMax().y;
+  if (beside) {
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, left + width,
+                     (at.y + bottom) / 2, look.mark, look.tag, 1);
+  } else if (tagged) {
+    draw_text(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, {left, bottom},
+              look.mark, look.tag);
+    bottom += theme.size.label * 1.3F;
+  }
+  return bottom;
+}
+
+bool option_card(const Theme& theme, const OptionCard& option, bool open) {
+  const float width = ImGui::GetContentRegionAvail().x, pad = theme.px(11);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float left = at.x + theme.px(36), inner = width - theme.px(36) - pad;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  ImGui::PushID(option.number);
+  ImGuiStorage* storage = ImGui::GetStateStorage();
+  const ImGuiID hover_id = ImGui::GetID("hovered");
+  const OptionLook look = look_of(theme, option, open, storage->GetBool(hover_id));
+  draw->ChannelsSplit(2);
+  draw->ChannelsSetCurrent(1);
+  ImGui::SetCursorScreenPos({left, at.y + pad});
+  const float bottom = draw_option_text(theme, option, look, left, inner) + pad;
+  radio_mark(theme, {at.x + theme.px(19), at.y + pad + theme.size.small * 0.725F}, look.mark,
+             option.chosen);
+  draw->ChannelsSetCurrent(0);
+  draw->AddRectFilled(at, {at.x + width, bottom}, look.fill, theme.size.corner);
+  draw->AddRect(at, {at.x + width, bottom}, look.edge, theme.size.corner,
+                theme.size.border * look.thick);
+  draw->ChannelsMerge();
+  ImGui::SetCursorScreenPos(at);
+  ImGui::BeginDisabled(!open);
+  const std::string id = fmt::format("option {}", option.number);
+  const bool pressed = ImGui::InvisibleButton(id.c_str(), {width, bottom - at.y});
+  ImGui::EndDisabled();
+  storage->SetBool(hover_id, ImGui::IsItemHovered() || ImGui::IsItemFocused());
+  ImGui::PopID();
+  return pressed;
+}
+
+void draw_choice(const PanelContext& context, const QuestionCard& card) {
+  scenario::Progress& progress = context.workspace.lesson()->progress;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(8)));
+  for (const OptionCard& option : card.options)
+    if (option_card(context.theme, option, card.open)) progress.choose(option.number);
+  ImGui::PopStyleVar();
+}
+
+void draw_number(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
+  const Theme& theme = context.theme;
+  scenario::Progress& progress = context.workspace.lesson()->progress;
+  ImGui::PushFont(theme.font.mono, theme.size.text);
+  ImGui::SetNextItemWidth(theme.px(140));
+  ImGui::BeginDisabled(!card.open);
+  if (ImGui::InputTextWithHint("##number", "a number", &panel.number,
+                               ImGuiInputTextFlags_CharsScientific)) {
+    char* rest = nullptr;
+    const double number = std::strtod(panel.number.c_str(), &rest);
+    if (rest != panel.number.c_str()) progress.enter(number * card.entry.factor);
+  }
+  ImGui::EndDisabled();
+  ImGui::PopFont();
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  text(theme.font.text, theme.size.text, theme.muted, card.entry.unit);
+}
+
+void draw_words_field(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
+  ImGui::BeginDisabled(!card.open);
+  ImGui::SetNextItemWidth(-1);
+  if (ImGui::InputTextMultiline("##words", &panel.words, {-1, context.theme.px(84)},
+                                ImGuiInputTextFlags_WordWrap))
+    context.workspace.lesson()->progress.write(panel.words);
+  ImGui::EndDisabled();
+}
+
+void draw_verdict(const Theme& theme, const QuestionCard& card) {
+  if (card.skipped) {
+    notice_card(theme, Tone::kPlain, "Skipped", card.right ? card.verdict : "");
+    return;
+  }
+  if (!card.right) {
+    if (!card.verdict.empty()) notice_card(theme, Tone::kPlain, "To compare with", card.verdict);
+    return;
+  }
+  if (*card.right)
+    notice_card(theme, Tone::kGood, "That is what happened.", card.verdict);
+  else
+    notice_card(theme, Tone::kBad, "Not on this machine.", card.verdict);
+}
+
+void draw_question(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
+  const QuestionCard& question = *card.question;
+  const LessonModel& model = *context.workspace.lesson();
+  switch (question.kind) {
+    case QuestionKind::kChoice:
+      draw_choice(context, question);
+      break;
+    case QuestionKind::kNumber:
+      draw_number(context, panel, question);
+      break;
+    case QuestionKind::kText:
+      draw_words_field(context, panel, question);
+      break;
+    case QuestionKind::kFindSpan:
+      if (question.open)
+        notice_card(context.theme, Tone::kPlain, "Click the span in the timelines", model.remark);
+      else if (!question.skipped)
+        notice_card(context.theme, Tone::kGood, "That is the one.", "");
+      return;
+  }
+  if (!question.open) draw_verdict(context.theme, question);
+}
+
+// Right after the run: what was asked, what was guessed, what happened.
+void draw_recap(const Theme& theme, const LessonCard& card) {
+  if (!card.recap) return;
+  markdown(theme, card.recap_text, {.size = theme.size.small, .color = theme.muted});
+  ImGui::PushID("recap");
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, theme.px(8)));
+  for (const OptionCard& option : card.recap->options)
+    if (option.chosen || option.right) option_card(theme, option, false);
+  ImGui::PopStyleVar();
+  if (!card.recap->verdict.empty())
+    markdown(theme, card.recap->verdict, {.size = theme.size.small, .color = theme.muted});
+  ImGui::PopID();
+  separator(theme, theme.px(4));
+}
+
+// ---- Buttons -----------------------------------------------------------------------------------
+
+struct Choice {
+  const char* label;
+  const char* action;
+};
+
+// What one does next on this step; it is drawn as the primary button.
+Choice main_choice(const LessonModel& model) {
+  const auto& step = model.step();
+  const auto& progress = model.progress;
+  const bool answered = progress.answer(progress.step()).committed;
+  if (step.kind == StepKind::kRun && !progress.revealed()) return {"Run both", "lesson.run"};
+  if (step.question && !answered) {
+    if (step.question->kind == QuestionKind::kFindSpan) return {"Show me", "lesson.show_me"};
+    return {step.kind == StepKind::kPredict ? "Predict" : "Answer", "lesson.predict"};
+  }
+  if (progress.step() + 1 == progress.steps()) return {"All lessons", "lesson.shelf"};
+  return {"Next", "lesson.next"};
+}
+
+// Beside the last one where there is room, else on a line of its own.
+bool flowing_button(const Theme& theme, const char* label, ButtonKind kind, bool enabled,
+                    float right, bool first) {
+  const float width = text_size(theme.font.strong, theme.size.small, label).x + theme.px(30);
+  if (!first) {
+    ImGui::SameLine(0, theme.px(6));
+    if (ImGui::GetCursorScreenPos().x + width > right) ImGui::NewLine();
+  }
+  return button(theme, label, kind, kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0,
+                enabled);
+}
+
+void draw_buttons(const PanelContext& context) {
+  const Theme& theme = context.theme;
+  const LessonModel& model = *context.workspace.lesson();
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const Choice primary = main_choice(model);
+  const bool running = model.run_asked;
+  if (flowing_button(theme, running ? "Running" : primary.label, ButtonKind::kPrimary,
+                     !running && context.can(primary.action), right, true))
+    context.ask(primary.action);
+  const auto offer = [&](const char* label, const char* action) {
+    if (std::string_view(primary.action) == action || !context.can(action)) return;
+    if (flowing_button(theme, label, ButtonKind::kLink, true, right, false)) context.ask(action);
+  };
+  offer("Hint", "lesson.hint");
+  offer("Show me", "lesson.show_me");
+  offer("Skip", "lesson.skip");
+  offer("Back", "lesson.back");
+  offer("Explore from here", "lesson.explore");
+}
+
+void draw_heard(const Theme& theme, const LessonModel& model) {
+  if (model.lesson.heard.empty()) return;
+  separator(theme, theme.px(8));
+  text(theme.font.text, theme.size.label, theme.faint, "What you may have heard");
+  markdown(theme, "\"" + model.lesson.heard + "\"",
+           {.size = theme.size.small, .color = theme.text});
+}
+
+void draw_limits(const Theme& theme, const LessonModel& model) {
+  const bool last = model.progress.step() + 1 == model.progress.steps();
+  if (!last || !model.progress.can_go_on() || model.lesson.limits.empty()) return;
+  separator(theme, theme.px(8));
+  text(theme.font.text, theme.size.label, theme.faint, "What the model leaves out");
+  markdown(theme, model.lesson.limits, {.size = theme.size.small, .color = theme.muted});
+}
+
+// ---- The foot ----------------------------------------------------------------------------------
+
+void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& card) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(34);
+  const float middle = at.y + height / 2, radius = theme.px(4.5F);
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float apart = std::min(
+      theme.px(20), (width - theme.px(120)) / static_cast<float>(model.progress.steps()));
+  float x = at.x + radius;
+  for (std::size_t i = 0; i < model.progress.steps(); ++i, x += apart) {
+    const bool now = i == model.progress.step(), done = i < model.progress.step();
+    const bool skipped = model.progress.answer(i).skipped;
+    const Color color = now || done ? theme.accent : mixed(theme.panel, theme.text, 0.18F);
+    if (skipped)
+      draw->AddCircle({x, middle}, radius - 0.5F, color, 0, theme.px(1.5F));
+    else
+      draw->AddCircleFilled({x, middle}, radius, color);
+    if (now)
+      draw->AddCircle({x, middle}, radius + theme.px(3), faded(theme.accent, 0.5F), 0,
+                      theme.px(1.2F));
+  }
+  const std::string left = fmt::format("about {} min left", card.minutes_left);
+  draw_text_middle(draw, theme.font.text, theme.size.label, at.x + width, middle, theme.faint, left,
+                   1);
+  ImGui::Dummy({width, height});
+}
+
+void draw_fork(const PanelContext& context) {
+  const Theme& theme = context.theme;
+  text(theme.font.text, theme.size.small, theme.accent, "Exploring");
+  markdown(theme,
+           "All knobs are free: change any of them on either side and both timelines follow. The "
+           "lesson waits exactly as you left it.");
+  ImGui::Dummy({0, theme.px(4)});
+  if (button(theme, "Back to lesson", ButtonKind::kPrimary)) context.ask("lesson.return");
+  ImGui::SameLine(0, theme.px(6));
+  if (button(theme, "All parameters", ButtonKind::kLink)) context.ask("knobs.all");
+}
+
+void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
+  const Theme& theme = context.theme;
+  const LessonModel& model = *context.workspace.lesson();
+  text(theme.font.text, theme.size.small, theme.accent, card.kind);
+  draw_recap(theme, card);
+  markdown(theme, card.text);
+  if (card.question) {
+    ImGui::Dummy({0, theme.px(2)});
+    draw_question(context, panel, card);
+  }
+  if (!card.goal.empty())
+    notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
+  if (!card.explain.empty()) markdown(theme, card.explain);
+  if (model.hint_shown) notice_card(theme, Tone::kPlain, "Hint", model.step().hint);
+  if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);
+  ImGui::Dummy({0, theme.px(2)});
+  draw_buttons(context);
+  draw_limits(theme, model);
+  draw_heard(theme, model);
+}
+
+void forget_other_steps(const LessonModel& model, LessonPanel& panel) {
+  if (panel.step == model.progress.step()) return;
+  panel = {};
+  panel.step = model.progress.step();
+}
+
+}  // namespace
+
+void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* name, bool* open) {
+  const Theme& theme = context.theme;
+  const LessonModel& model = *context.workspace.lesson();
+  forget_other_steps(model, panel);
+  PanelOptions options;
+  options.open = open;
+  options.scrolls = false;
+  options.padded = false;
+  options.secondary = fmt::format("{} of {}", model.progress.step() + 1, model.progress.steps());
+  if (begin_panel(theme, name, options)) {
+    const LessonCard card = card_of(context.workspace);
+    const float foot = theme.px(44);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.size.pad, theme.px(14)));
+    ImGui::BeginChild("##card", {room.x, room.y - foot}, ImGuiChildFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar();
+    if (context.workspace.forked())
+      draw_fork(context);
+    else
+      draw_card(context, panel, card);
+    ImGui::EndChild();
+    ImGui::SetCursorPos({theme.size.pad, room.y - foot + theme.px(4)});
+    ImGui::BeginChild("##foot", {room.x - 2 * theme.size.pad, 0}, ImGuiChildFlags_None,
+                      ImGuiWindowFlags_NoScrollbar);
+    draw_foot(theme, model, card);
+    ImGui::EndChild();
+  }
+  end_panel();
+}
+
+}  // namespace trainscope::ui

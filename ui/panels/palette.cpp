@@ -1,0 +1,93 @@
+#include "ui/panels/palette.h"
+
+#include <imcmd_fuzzy_search.h>
+#include <misc/cpp/imgui_stdlib.h>
+
+#include <algorithm>
+
+#include "ui/panels/sheet.h"
+
+namespace trainscope::ui {
+namespace {
+
+void action_row(const PanelContext& context, const ActionInfo& action, bool chosen, bool& run) {
+  const Theme& theme = context.theme;
+  const bool enabled = context.can(action.id);
+  const float height = theme.px(42), width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::BeginDisabled(!enabled);
+  run |= ImGui::InvisibleButton(action.id.c_str(), {width, height});
+  ImGui::EndDisabled();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const bool lit = enabled && ImGui::IsItemHovered();
+  if (chosen || lit)
+    draw->AddRectFilled(at, {at.x + width, at.y + height},
+                        chosen ? theme.accent_soft : mixed(theme.panel, theme.text, 0.05F),
+                        theme.size.corner);
+  if (chosen) ImGui::SetScrollHereY(0.5F);
+  const float left = at.x + theme.px(12), right = at.x + width - theme.px(12);
+  const float keys = text_size(theme.font.mono, theme.size.label, action.shortcut).x;
+  const Color name = enabled ? theme.text : theme.faint;
+  draw_text_middle(draw, theme.font.text, theme.size.small, left, at.y + height * 0.32F, name,
+                   action.label);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left, at.y + height * 0.72F,
+                   theme.faint,
+                   shortened(theme.font.text, theme.size.label, action.help,
+                             right - left - keys - theme.px(12)));
+  draw_text_middle(draw, theme.font.mono, theme.size.label, right, at.y + height / 2, theme.muted,
+                   action.shortcut, 1);
+}
+
+void draw_list(const PanelContext& context, PalettePanel& panel) {
+  const auto list = matching_actions(panel.words);
+  const int count = static_cast<int>(list.size());
+  if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) ++panel.chosen;
+  if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) --panel.chosen;
+  panel.chosen = count == 0 ? 0 : (panel.chosen + count) % count;
+  if (count == 0)
+    text(context.theme.font.text, context.theme.size.small, context.theme.muted,
+         "No action is called that.");
+  const bool enter = ImGui::IsKeyPressed(ImGuiKey_Enter) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter);
+  for (int i = 0; i < count; ++i) {
+    const ActionInfo& action = *list[static_cast<std::size_t>(i)];
+    bool run = enter && i == panel.chosen && context.can(action.id);
+    action_row(context, action, i == panel.chosen, run);
+    if (!run) continue;
+    context.ask(action.id);
+    panel.open = false;
+  }
+}
+
+}  // namespace
+
+std::vector<const ActionInfo*> matching_actions(const std::string& words) {
+  std::vector<std::pair<int, const ActionInfo*>> scored;
+  for (const ActionInfo& action : actions()) {
+    int score = 0;
+    const std::string all = action.label + " " + action.id;
+    if (words.empty() || ImCmd::FuzzySearch(words.c_str(), all.c_str(), score))
+      scored.emplace_back(score, &action);
+  }
+  std::stable_sort(scored.begin(), scored.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const ActionInfo*> list;
+  for (const auto& [score, action] : scored) list.push_back(action);
+  return list;
+}
+
+void draw_palette(const PanelContext& context, PalettePanel& panel) {
+  if (!begin_sheet(context.theme, "Find an action##sheet", panel.open, {560, 480})) return;
+  if (panel.just_opened) ImGui::SetKeyboardFocusHere();
+  panel.just_opened = false;
+  ImGui::SetNextItemWidth(-1);
+  if (ImGui::InputTextWithHint("##words", "What do you want to do?", &panel.words)) panel.chosen = 0;
+  ImGui::Dummy({0, context.theme.px(2)});
+  ImGui::BeginChild("##list");
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  draw_list(context, panel);
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+  end_sheet();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,94 @@
+#include "ui/panels/sheet.h"
+
+#include <misc/cpp/imgui_stdlib.h>
+
+#include <algorithm>
+
+#include "ui/app/action_list.h"
+
+namespace trainscope::ui {
+
+bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size) {
+  if (!open) return false;
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const ImVec2 room = viewport->WorkSize;
+  const ImVec2 extent{std::min(theme.px(size.x), room.x * 0.94F),
+                      size.y > 0 ? std::min(theme.px(size.y), room.y * 0.86F) : 0};
+  if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+  ImGui::SetNextWindowSize(extent);
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + room.x / 2, viewport->WorkPos.y + room.y * 0.08F},
+                          ImGuiCond_Always, {0.5F, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(16), theme.px(14)));
+  ImGui::PushStyleColor(ImGuiCol_PopupBg, static_cast<ImU32>(theme.panel));
+  const bool drawn = ImGui::BeginPopupModal(name, nullptr,
+                                            ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize |
+                                                ImGuiWindowFlags_NoMove |
+                                                ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  if (!drawn) {
+    open = false;
+    return false;
+  }
+  const std::string_view words(name);
+  text(theme.font.strong, theme.size.text, theme.text, words.substr(0, words.find("##")));
+  const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+                      !ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows) &&
+                      !ImGui::IsWindowAppearing();
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape) || beside) open = false;
+  if (!open) ImGui::CloseCurrentPopup();
+  return true;
+}
+
+void end_sheet() {
+  ImGui::EndPopup();
+}
+
+void draw_help(const PanelContext& context, bool& open) {
+  const Theme& theme = context.theme;
+  if (!begin_sheet(theme, "Keys and actions##sheet", open, {760, 680})) return;
+  ImGui::BeginChild("##list");
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(8), theme.px(5)));
+  if (ImGui::BeginTable("##keys", 3, ImGuiTableFlags_RowBg)) {
+    ImGui::TableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, theme.px(130));
+    ImGui::TableSetupColumn("action", ImGuiTableColumnFlags_WidthFixed, theme.px(190));
+    ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthStretch);
+    for (const ActionInfo& action : actions()) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      text(theme.font.mono, theme.size.label, theme.accent, action.shortcut);
+      ImGui::TableNextColumn();
+      text(theme.font.text, theme.size.small, theme.text, action.label);
+      ImGui::TableNextColumn();
+      text(theme.font.text, theme.size.small, theme.muted, action.help, true);
+    }
+    ImGui::EndTable();
+  }
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+  end_sheet();
+}
+
+bool draw_path_sheet(const PanelContext& context, PathSheet& sheet, const char* name,
+                     const char* hint, const char* confirm) {
+  const Theme& theme = context.theme;
+  if (!begin_sheet(theme, name, sheet.open, {560, 0})) return false;
+  if (sheet.just_opened) ImGui::SetKeyboardFocusHere();
+  sheet.just_opened = false;
+  text(theme.font.text, theme.size.small, theme.muted, hint, true);
+  ImGui::PushFont(theme.font.mono, theme.size.small);
+  ImGui::SetNextItemWidth(-1);
+  const bool enter = ImGui::InputText("##path", &sheet.path, ImGuiInputTextFlags_EnterReturnsTrue);
+  ImGui::PopFont();
+  ImGui::Dummy({0, theme.px(2)});
+  const bool pressed = button(theme, confirm, ButtonKind::kPrimary, 0, !sheet.path.empty());
+  ImGui::SameLine();
+  if (button(theme, "Cancel", ButtonKind::kLink)) sheet.open = false;
+  const bool done = (enter || pressed) && !sheet.path.empty();
+  if (done) sheet.open = false;
+  if (!sheet.open) ImGui::CloseCurrentPopup();
+  end_sheet();
+  return done;
+}
+
+}  // namespace trainscope::ui

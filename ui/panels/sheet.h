@@ -1,0 +1,26 @@
+// A sheet over the window: the palette, the keys, a file's name. Escape or a click beside it closes.
+#pragma once
+
+#include <string>
+
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+// `size` at scale 1; a height of 0 fits what is in it. end_sheet() only when this returned true.
+bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size);
+void end_sheet();
+
+// Every action with its key.
+void draw_help(const PanelContext& context, bool& open);
+
+// A path to type, with one button. True once it is confirmed.
+struct PathSheet {
+  bool open = false;
+  bool just_opened = false;
+  std::string path;
+};
+bool draw_path_sheet(const PanelContext& context, PathSheet& sheet, const char* name,
+                     const char* hint, const char* confirm);
+
+}  // namespace trainscope::ui

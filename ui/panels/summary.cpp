@@ -1,0 +1,100 @@
+#include "ui/panels/summary.h"
+
+#include <fmt/format.h>
+
+#include "ui/panels/controls.h"
+#include "ui/panels/details.h"
+
+namespace trainscope::ui {
+namespace {
+
+void pair_row(const Theme& theme, const std::string& key, const std::string& value,
+              const std::string& help = {}) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  text(theme.font.text, theme.size.small, theme.muted, key);
+  if (!help.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s", help.c_str());
+  ImGui::TableNextColumn();
+  const float width = text_size(theme.font.mono, theme.size.label, value).x;
+  const float room = ImGui::GetContentRegionAvail().x;
+  if (width < room) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room - width);
+  text(theme.font.mono, theme.size.label, theme.text,
+       shortened(theme.font.mono, theme.size.label, value, room));
+}
+
+bool begin_pairs(const Theme& theme, const char* id) {
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(4)));
+  if (ImGui::BeginTable(id, 2, ImGuiTableFlags_RowBg)) {
+    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.2F);
+    ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch, 1.0F);
+    return true;
+  }
+  ImGui::PopStyleVar();
+  return false;
+}
+
+void end_pairs() {
+  ImGui::EndTable();
+  ImGui::PopStyleVar();
+}
+
+void draw_origin(const Theme& theme, const trace::Trace& trace) {
+  const trace::Origin& origin = trace.origin();
+  text(theme.font.strong, theme.size.text, theme.text, origin.subject, true);
+  if (!origin.detail.empty())
+    text(theme.font.text, theme.size.small, theme.muted, origin.detail, true);
+  ImGui::Dummy({0, theme.px(2)});
+}
+
+void draw_dropped(const Theme& theme, const trace::Trace& trace) {
+  if (trace.dropped().size() == 0) {
+    text(theme.font.text, theme.size.label, theme.faint, "No event was left out.", true);
+    return;
+  }
+  std::string reasons;
+  for (std::uint32_t i = 0; i < trace.dropped().size(); ++i) {
+    const trace::Dropped& dropped = trace.dropped()[i];
+    if (!reasons.empty()) reasons += "\n\n";
+    reasons += fmt::format("{} x {}", dropped.count, dropped.reason);
+  }
+  notice_card(theme, Tone::kPlain, "Left out", reasons);
+}
+
+}  // namespace
+
+void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* name, bool* open) {
+  const Theme& theme = context.theme;
+  const SideModel& side = context.workspace.sides().front();
+  if (panel.run != side.run) {
+    panel.run = side.run;
+    panel.rows = side.run ? summarise(*side.run) : std::vector<SummaryRow>();
+  }
+  PanelOptions options;
+  options.open = open;
+  if (begin_panel(theme, name, options)) {
+    if (panel.run) {
+      draw_origin(theme, *panel.run->trace);
+      if (begin_pairs(theme, "##metrics")) {
+        for (const SummaryRow& row : panel.rows)
+          pair_row(theme, row.metric->label, row.value, row.metric->name + ": " + row.metric->help);
+        end_pairs();
+      }
+      ImGui::Dummy({0, theme.px(4)});
+      draw_dropped(theme, *panel.run->trace);
+    } else {
+      text(theme.font.text, theme.size.small, theme.muted,
+           side.busy ? "Reading the file." : "There is nothing to sum up.", true);
+    }
+  }
+  end_panel();
+}
+
+void draw_details_panel(const PanelContext& context, const char* name, bool* open) {
+  PanelOptions options;
+  options.open = open;
+  if (begin_panel(context.theme, name, options)) draw_details(context, true);
+  end_panel();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,260 @@
+#include "ui/panels/timelines.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "ui/app/lesson_card.h"
+#include "ui/app/moment.h"
+#include "ui/panels/controls.h"
+
+namespace trainscope::ui {
+namespace {
+
+constexpr std::size_t kMostGaps = 400;
+
+bool is_hidden_now(const Workspace& workspace, const std::string& name) {
+  const LessonModel* lesson = workspace.lesson();
+  if (!lesson || workspace.forked()) return false;
+  const auto& hide = lesson->step().hide;
+  return std::find(hide.begin(), hide.end(), name) != hide.end();
+}
+
+// The side's spans may be seen: after the reveal, or while the lesson's own run goes on.
+bool shows_spans(const Workspace& workspace, const SideModel& side) {
+  if (!side.view) return false;
+  const LessonModel* lesson = workspace.lesson();
+  return workspace.revealed() || (lesson && lesson->run_asked);
+}
+
+// The knobs in which the sides differ, as the strip shows them; the title of a trace: its file.
+std::string config_words(const Workspace& workspace, std::size_t number) {
+  const auto& sides = workspace.sides();
+  if (sides.size() < 2) {
+    const SideModel& side = sides[number];
+    return side.view ? side.view->trace->origin().subject : side.file.filename().string();
+  }
+  std::string words;
+  for (const std::string& name : program::differing_knobs(sides[0].config, sides[1].config)) {
+    if (!words.empty()) words += "  ";
+    words += name + "=" + program::show(program::find_knob(name), sides[number].config.value(name));
+  }
+  if (words.empty()) words = sides[number].run ? sides[number].run->trace->origin().subject : "";
+  return words;
+}
+
+void add_gaps(TimelineSide& out, const analysis::Run& run) {
+  for (const analysis::IdleGap& gap : run.gaps) {
+    if (gap.lane == trace::kNone) continue;
+    if (out.gaps.size() >= kMostGaps) break;  // the longest come first
+    const std::string words = "idle " + format_nanos(static_cast<double>(gap.end - gap.start)) +
+                              ": " + std::string(analysis::name_of(gap.cause));
+    out.gaps.push_back({gap.lane, gap.start, gap.end, words});
+  }
+}
+
+// Lanes on which nothing happened say nothing, once the run is over.
+void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side) {
+  const trace::Trace& trace = *side.view->trace;
+  for (std::uint32_t lane = 0; lane < trace.lanes().size(); ++lane) {
+    const bool empty = lane >= side.view->index.lanes.size() ||
+                       (side.view->index.lanes[lane].span_count == 0 &&
+                        trace.lanes()[lane].kind != trace::LaneKind::kCounter);
+    if ((empty && side.run && !side.busy) || is_hidden_now(workspace, trace.lanes()[lane].name))
+      out.hidden.push_back(lane);
+  }
+}
+
+TimelineSide side_input(const Workspace& workspace, std::size_t number,
+                        const Attention& attention) {
+  const SideModel& side = workspace.sides()[number];
+  TimelineSide out;
+  out.config = config_words(workspace, number);
+  if (side.outline)
+    for (const trace::Lane& lane : side.outline->lanes)
+      if (!is_hidden_now(workspace, lane.name)) out.lane_names.push_back(lane.name);
+  if (attention.code_side == number) out.lit_line = attention.code_line;
+  const LessonModel* lesson = workspace.lesson();
+  if (side.busy && (!lesson || lesson->run_asked || workspace.revealed()) && !side.run)
+    out.progress = side.file.empty() ? "Running" : "Reading " + side.file.filename().string();
+  if (!shows_spans(workspace, side)) return out;
+  out.trace = side.view->trace.get();
+  out.index = &side.view->index;
+  out.draw = &side.view->draw;
+  hide_lanes(out, workspace, side);
+  if (side.run && !side.busy) {
+    if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
+      out.total = format_nanos(*total);
+    add_gaps(out, *side.run);
+  }
+  return out;
+}
+
+// Where the measured work of a side ends, and by how much sooner that is than the other's.
+void add_done_marker(TimelineInput& input, const Workspace& workspace) {
+  const scenario::Sides sides = workspace.current_sides();
+  if (sides.size() != 2) return;
+  const auto a = analysis::value_of(sides[0]->metrics, "time.total");
+  const auto b = analysis::value_of(sides[1]->metrics, "time.total");
+  if (!a || !b || *a == *b) return;
+  const std::size_t first = *b < *a ? 1 : 0;
+  Marker marker;
+  marker.time = sides[first]->facts.measured.whole.end;
+  marker.title = sides[first]->label + " done";
+  marker.text = format_nanos(std::abs(*a - *b)) + " sooner";
+  input.sides[first].markers.push_back(marker);
+}
+
+void add_guess(TimelineInput& input, const Workspace& workspace) {
+  const LessonModel* lesson = workspace.lesson();
+  if (!lesson || workspace.knobs_changed() || workspace.forked()) return;
+  const auto predicted = predicted_step(*lesson);
+  const scenario::Sides sides = workspace.lesson_sides();
+  if (!predicted || sides.size() != 2) return;
+  const auto& question = *lesson->lesson.steps[*predicted].question;
+  const auto range = guess_in_b(question, lesson->progress.answer(*predicted), sides);
+  if (!range) return;
+  const Nanos origin = sides[1]->facts.measured.window.start;
+  Guess guess;
+  guess.start = origin + static_cast<Nanos>(range->start);
+  guess.end = origin + static_cast<Nanos>(range->end);
+  guess.label = "your guess: B ends here";
+  input.sides[1].guesses.push_back(guess);
+}
+
+void add_playhead(TimelineInput& input, const Workspace& workspace) {
+  if (!workspace.revealed() || workspace.end() == 0) return;
+  input.playhead = workspace.playhead.time;
+  for (const SideModel& side : workspace.sides()) {
+    if (!side.view) continue;
+    if (!input.playhead_text.empty()) input.playhead_text += "    ";
+    if (workspace.sides().size() > 1) input.playhead_text += side.label + ": ";
+    input.playhead_text += state_at(*side.view, workspace.playhead.time);
+  }
+}
+
+// Host lanes nest operator, call, and what held it: one row shows the innermost.
+void collapse_host_lanes(const Workspace& workspace, Attention& attention,
+                         TimelinesPanel& panel) {
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i) {
+    const TraceView& view = workspace.sides()[i].view;
+    if (panel.seen[i] == view) continue;
+    // A rerun keeps the rows as a person has set them.
+    const bool same_lanes = panel.seen[i] && view && panel.seen[i]->trace->lanes().size() ==
+                                                         view->trace->lanes().size();
+    panel.seen[i] = view;
+    if (attention.timeline.selected.side == static_cast<Side>(i)) attention.timeline.selected = {};
+    attention.timeline.linked = {};
+    attention.timeline.links.clear();
+    attention.timeline.hovered = {};
+    if (!view || same_lanes) continue;
+    auto& collapsed = attention.timeline.collapsed[i];
+    collapsed.clear();
+    for (std::uint32_t lane = 0; lane < view->trace->lanes().size(); ++lane)
+      if (view->trace->lanes()[lane].kind == trace::LaneKind::kHostThread)
+        collapsed.push_back(lane);
+  }
+}
+
+void draw_failures(const PanelContext& context) {
+  for (const SideModel& side : context.workspace.sides()) {
+    if (side.error.empty()) continue;
+    const bool import = !side.file.empty();
+    notice_card(context.theme, Tone::kBad,
+                import ? "The trace could not be read" : "Side " + side.label + " did not run",
+                side.error);
+    if (import && button(context.theme, "Open another trace", ButtonKind::kQuiet))
+      context.ask("file.open_trace");
+    if (!import && context.workspace.knobs_changed() &&
+        button(context.theme, "Reset the knobs", ButtonKind::kQuiet))
+      context.ask("knobs.reset");
+  }
+}
+
+bool any_failed(const Workspace& workspace) {
+  return std::any_of(workspace.sides().begin(), workspace.sides().end(),
+                     [](const SideModel& side) { return !side.error.empty(); });
+}
+
+std::string head_words(const Workspace& workspace) {
+  if (workspace.sides().size() < 2) {
+    const SideModel& side = workspace.sides().front();
+    if (!side.run) return "";
+    return std::to_string(side.run->trace->spans().size()) + " spans";
+  }
+  return "shared axis";
+}
+
+}  // namespace
+
+TimelineInput timeline_input(const Workspace& workspace, const Attention& attention) {
+  TimelineInput input;
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i)
+    input.sides.push_back(side_input(workspace, i, attention));
+  const LessonModel* lesson = workspace.lesson();
+  if (lesson && !workspace.revealed()) {
+    if (!lesson->run_asked) input.empty_text = "Nothing has run yet";
+    return input;
+  }
+  if (workspace.sides().size() == 2) {
+    add_done_marker(input, workspace);
+    add_guess(input, workspace);
+  }
+  add_playhead(input, workspace);
+  return input;
+}
+
+bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attention& attention,
+                bool select) {
+  if (!focus.knob.empty()) {
+    attention.lit_knob = focus.knob;
+    return true;
+  }
+  if (focus.line > 0) {
+    attention.code_side = focus.run == "B" ? 1 : 0;
+    return true;
+  }
+  const std::size_t side = focus.run == "B" ? 1 : 0;
+  if (focus.run.empty() || side >= workspace.sides().size() || !workspace.sides()[side].run)
+    return false;
+  const analysis::Run& run = *workspace.sides()[side].run;
+  const auto found = scenario::find_spans(focus, run);
+  const auto nth = static_cast<std::size_t>(std::max(focus.nth, 0));
+  if (nth >= found.size()) return false;
+  const trace::Span& span = run.trace->spans()[found[nth]];
+  show_range(attention.timeline, {span.start, span.end()}, focus.pad);
+  if (select) attention.timeline.selected = {static_cast<Side>(side), found[nth]};
+  return true;
+}
+
+void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,
+                    bool* open) {
+  Workspace& workspace = context.workspace;
+  const bool failed = any_failed(workspace);
+  PanelOptions options;
+  options.secondary = head_words(workspace);
+  options.open = open;
+  options.padded = failed;
+  options.scrolls = failed;
+  if (begin_panel(context.theme, name, options)) {
+    collapse_host_lanes(workspace, context.attention, panel);
+    if (failed) draw_failures(context);
+    const TimelineInput input = timeline_input(workspace, context.attention);
+    const bool all_failed = failed && workspace.sides().size() == 1;
+    if (!all_failed) {
+      const TimelineEvents events = draw_timeline("##timelines", context.theme, input,
+                                                  context.attention.timeline);
+      context.attention.timeline_has_keys = ImGui::IsItemHovered() || ImGui::IsWindowFocused();
+      if (events.playhead)
+        workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.end());
+      if (events.selected && events.selected->span != trace::kNone) {
+        context.attention.code_side = static_cast<std::size_t>(events.selected->side);
+        workspace.select_span(static_cast<std::size_t>(events.selected->side),
+                              events.selected->span);
+      }
+      if (events.animating) context.ask("animate");
+    }
+  }
+  end_panel();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,227 @@
+#include "ui/panels/top_bar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "ui/app/action_list.h"
+#include "ui/panels/controls.h"
+
+namespace trainscope::ui {
+namespace {
+
+// What stands in the middle of the window: the lesson, the trace, the two runs.
+std::string title_of(const Workspace& workspace) {
+  if (const LessonModel* lesson = workspace.lesson()) return lesson->lesson.title;
+  if (workspace.screen() == Screen::kShelf) return "";
+  const auto& sides = workspace.sides();
+  if (sides.size() == 2) return "Two runs";
+  return sides.front().file.empty() ? "One run" : sides.front().file.filename().string();
+}
+
+// Where the numbers come from: of the runs, or of what is about to run.
+const trace::Origin* origin_of(const Workspace& workspace) {
+  for (const SideModel& side : workspace.sides()) {
+    if (side.view) return &side.view->trace->origin();
+    if (side.outline) return &side.outline->origin;
+  }
+  return nullptr;
+}
+
+// Both sides' machines, where they differ.
+std::string machine_words(const Workspace& workspace) {
+  std::string words;
+  for (const SideModel& side : workspace.sides()) {
+    const std::string subject = side.view      ? side.view->trace->origin().subject
+                                : side.outline ? side.outline->origin.subject
+                                               : "";
+    if (subject.empty() || subject == words) continue;
+    words = words.empty() ? subject : words + " | " + subject;
+  }
+  return words;
+}
+
+Color badge_color(const Theme& theme, trace::OriginKind kind) {
+  switch (kind) {
+    case trace::OriginKind::kSimulated:
+      return theme.accent;
+    case trace::OriginKind::kMeasured:
+      return theme.good;
+    case trace::OriginKind::kImported:
+      return theme.copy_text;
+  }
+  return theme.accent;
+}
+
+float draw_menu_button(const PanelContext& context, const Box& bar) {
+  const Theme& theme = context.theme;
+  const float size = theme.px(30), middle = bar.centre().y;
+  ImGui::SetCursorScreenPos({bar.min.x + theme.px(10), middle - size / 2});
+  const bool pressed = ImGui::InvisibleButton("Menu", {size, size});
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen("##menu");
+  if (lit) draw->AddRectFilled(box.min, box.max, mixed(theme.head, theme.text, 0.1F), theme.size.corner);
+  for (const float offset : {-5.0F, 0.0F, 5.0F}) {
+    const float y = std::round(middle + theme.px(offset));
+    draw->AddRectFilled({box.centre().x - theme.px(8), y - theme.px(0.8F)},
+                        {box.centre().x + theme.px(8), y + theme.px(0.8F)}, theme.muted);
+  }
+  if (pressed) ImGui::OpenPopup("##menu");
+  return box.max.x;
+}
+
+std::string_view group_of(std::string_view id) {
+  return id.substr(0, id.find('.'));
+}
+
+void draw_menu(const PanelContext& context) {
+  const Theme& theme = context.theme;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(8), theme.px(8)));
+  if (ImGui::BeginPopup("##menu")) {
+    std::string_view group;
+    for (const ActionInfo& action : actions()) {
+      if (!group.empty() && group != group_of(action.id)) ImGui::Separator();
+      group = group_of(action.id);
+      if (ImGui::MenuItem(action.label.c_str(), action.shortcut.c_str(), false,
+                          context.can(action.id)))
+        context.ask(action.id);
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+}
+
+// Names to the left; returns where they end.
+float draw_names(const PanelContext& context, const Box& bar, float left, float limit) {
+  const Theme& theme = context.theme;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float middle = bar.centre().y, size = theme.px(18);
+  draw_text_middle(draw, theme.font.strong, size, left, middle, theme.text, "Trainscope");
+  float x = left + text_size(theme.font.strong, size, "Trainscope").x + theme.px(26);
+  const std::string title =
+      shortened(theme.font.text, theme.size.text, title_of(context.workspace), limit - x);
+  draw_text_middle(draw, theme.font.text, theme.size.text, x, middle, theme.muted, title);
+  return x + text_size(theme.font.text, theme.size.text, title).x;
+}
+
+void draw_playback(const PanelContext& context, const Box& bar, float left) {
+  const Theme& theme = context.theme;
+  const float height = theme.px(28), gap = theme.px(7), small = theme.px(34), wide = theme.px(66);
+  const float top = bar.centre().y - height / 2;
+  const bool enabled = context.can("play.toggle");
+  float x = left;
+  const auto place = [&](const char* id, Symbol symbol, const char* action, float width,
+                         bool primary) {
+    ImGui::SetCursorScreenPos({x, top});
+    if (symbol_button(theme, id, symbol, primary, width, enabled)) context.ask(action);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
+      const ActionInfo* info = find_action(action);
+      ImGui::SetTooltip("%s (%s)", info->label.c_str(), info->shortcut.c_str());
+    }
+    x += width + gap;
+  };
+  place("start", Symbol::kStart, "play.start", small, false);
+  place("previous", Symbol::kBack, "play.previous_event", small, false);
+  place("play", context.workspace.playhead.playing ? Symbol::kPause : Symbol::kPlay, "play.toggle",
+        wide, true);
+  place("next", Symbol::kForward, "play.next_event", small, false);
+  place("end", Symbol::kEnd, "play.end", small, false);
+  ImGui::SetCursorScreenPos({x, bar.centre().y - theme.size.button / 2});
+  const std::string speed = fmt::format("{:.0f} s##speed", context.workspace.playhead.seconds);
+  if (button(theme, speed.c_str(), ButtonKind::kLink, 0, enabled)) context.ask("play.speed");
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("The visible range in %.0f seconds", context.workspace.playhead.seconds);
+  x = ImGui::GetItemRectMax().x + theme.px(10);
+  const std::string time =
+      "t = " + format_nanos(static_cast<double>(context.workspace.playhead.time));
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, x,
+                   bar.centre().y, enabled ? theme.text : theme.faint, enabled ? time : "t = -");
+}
+
+float playback_width(const Theme& theme) {
+  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(60) + theme.px(110);
+}
+
+float draw_find(const PanelContext& context, const Box& bar) {
+  const Theme& theme = context.theme;
+  const float width = std::min(theme.px(262), bar.width() * 0.16F), height = theme.px(27);
+  const float left = bar.max.x - theme.size.gap - theme.px(4) - width;
+  ImGui::SetCursorScreenPos({left, bar.centre().y - height / 2});
+  if (ImGui::InvisibleButton("Find an action", {width, height})) context.ask("find.action");
+  const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.ground, 0.4F), theme.size.corner);
+  draw->AddRect(box.min, box.max, ImGui::IsItemHovered() ? theme.faint : theme.line,
+                theme.size.corner, theme.size.border);
+  const float keys = text_size(theme.font.mono, theme.size.label, "Ctrl K").x;
+  const float room = width - theme.px(32) - keys;
+  draw_text_middle(draw, theme.font.text, theme.size.small, box.min.x + theme.px(11),
+                   bar.centre().y, theme.faint,
+                   shortened(theme.font.text, theme.size.small, "Find an action", room));
+  draw_text_middle(draw, theme.font.mono, theme.size.label, box.max.x - theme.px(10),
+                   bar.centre().y, theme.faint, "Ctrl K", 1);
+  return left;
+}
+
+// The badge is never left out; the machine's name takes what room there is.
+void draw_origin(const PanelContext& context, const Box& bar, float left, float right) {
+  const trace::Origin* origin = origin_of(context.workspace);
+  if (!origin) return;
+  const Theme& theme = context.theme;
+  const std::string badge(trace::badge(origin->kind));
+  const Color color = badge_color(theme, origin->kind);
+  const float pill_width = text_size(theme.font.text, theme.size.label, badge).x + theme.px(18);
+  const std::string words = machine_words(context.workspace);
+  const float wanted = pill_width + theme.px(16) +
+                       text_size(theme.font.text, theme.size.small, words).x;
+  const float x = std::max(left, left + (right - left - wanted) / 2);
+  ImGui::SetCursorScreenPos({x, bar.centre().y - theme.px(10)});
+  pill(theme, badge, mixed(theme.panel, color, theme.mode == ThemeMode::kDark ? 0.22F : 0.13F),
+       color);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s\n%s", words.c_str(), origin->detail.c_str());
+  const float after = x + pill_width + theme.px(16);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, after,
+                   bar.centre().y, theme.text,
+                   shortened(theme.font.text, theme.size.small, words, right - after));
+}
+
+}  // namespace
+
+void draw_top_bar(const PanelContext& context) {
+  const Theme& theme = context.theme;
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const Box bar{viewport->WorkPos,
+                {viewport->WorkPos.x + viewport->WorkSize.x,
+                 viewport->WorkPos.y + theme.size.top_bar}};
+  ImGui::SetNextWindowPos(bar.min);
+  ImGui::SetNextWindowSize({bar.width(), bar.height()});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
+  ImGui::Begin("##top bar", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
+  ImGui::PopStyleVar(3);
+  ImGui::GetWindowDrawList()->AddLine({bar.min.x, bar.max.y - 0.5F}, {bar.max.x, bar.max.y - 0.5F},
+                                      theme.line, theme.size.border);
+  const float menu = draw_menu_button(context, bar) + theme.px(12);
+  draw_menu(context);
+  const float find = draw_find(context, bar);
+  const float width = playback_width(theme);
+  if (context.workspace.screen() == Screen::kShelf) {
+    draw_names(context, bar, menu, find);
+  } else {
+    const float centre = bar.min.x + bar.width() * 0.49F - width / 2;
+    const float names = draw_names(context, bar, menu, std::max(centre, menu) - theme.px(20));
+    const float left = std::max(centre, names + theme.px(20));
+    draw_playback(context, bar, left);
+    draw_origin(context, bar, left + width + theme.px(14), find - theme.px(16));
+  }
+  ImGui::End();
+}
+
+}  // namespace trainscope::ui

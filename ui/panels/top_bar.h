@@ -1,0 +1,12 @@
+// The bar above the panels: what is open, playback, where the numbers come from, "Find an action".
+#pragma once
+
+#include <string>
+
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+void draw_top_bar(const PanelContext& context);
+
+}  // namespace trainscope::ui

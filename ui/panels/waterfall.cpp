@@ -1,0 +1,120 @@
+#include "ui/panels/waterfall.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/app/shapes.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::Part;
+using trace::Category;
+using Kind = WaterfallBar::Kind;
+
+// Lengths of the picture, from top to bottom: title, words above bars, bars, words below, note.
+struct Frame {
+  Box all;
+  float top, bottom;  // of the tallest bar
+  float bar, gap;     // widths
+  double most;
+
+  float y(double value) const {
+    return bottom - (bottom - top) * static_cast<float>(value / most);
+  }
+  float x(std::size_t i) const {
+    return all.min.x + static_cast<float>(i) * (bar + gap);
+  }
+};
+
+Frame frame_of(const Theme& theme, const std::vector<WaterfallBar>& bars) {
+  const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  Frame frame{};
+  frame.all = {at, {at.x + room.x - theme.px(16), at.y + room.y - theme.px(8)}};
+  frame.top = at.y + theme.px(46);
+  frame.bottom = std::max(frame.all.max.y - theme.px(22), frame.top + theme.px(20));
+  const auto count = static_cast<float>(bars.size());
+  frame.gap = theme.px(12);
+  frame.bar = std::min((frame.all.width() + frame.gap) / count - frame.gap, theme.px(210));
+  frame.most = 1;
+  for (const WaterfallBar& bar : bars) frame.most = std::max({frame.most, bar.from, bar.to});
+  return frame;
+}
+
+// The words fit above the bar, or are shortened; the value goes inside where the bar is tall enough.
+void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar, const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float size = theme.size.label, x = box.min.x + theme.px(2);
+  const bool total = bar.kind == Kind::kTotal;
+  ImFont* face = total ? theme.font.strong : theme.font.text;
+  const std::string head = total ? bar.name + "  " + bar.value : bar.name;
+  const float room = frame.bar + frame.gap * 0.6F;
+  draw_text_middle(draw, face, size, x, box.min.y - size * 0.8F, theme.text,
+                   shortened(face, size, head, room));
+  if (total) return;
+  const float below = box.max.y + size * 0.8F;
+  const bool under = below + size / 2 < frame.bottom;
+  const float side = box.min.y - size * 2.1F;
+  draw_text_middle(draw, theme.font.mono, size, x, under ? below : side, theme.muted, bar.value);
+}
+
+void draw_link(const Theme& theme, const Frame& frame, std::size_t i, double value) {
+  const float y = std::round(frame.y(value)) + 0.5F;
+  draw_dashed_line(ImGui::GetWindowDrawList(), {frame.x(i) + frame.bar, y}, {frame.x(i + 1), y},
+                   theme.faint, theme.size.border, theme.px(3), theme.px(3));
+}
+
+void draw_bar_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar, std::size_t i) {
+  const float high = frame.y(std::max(bar.from, bar.to));
+  const float low = std::max(frame.y(std::min(bar.from, bar.to)), high + theme.px(2));
+  const Box box{{frame.x(i), high}, {frame.x(i) + frame.bar, low}};
+  const bool total = bar.kind == Kind::kTotal;
+  const Color fill = total ? theme.of(Category::kHostWork).fill : part_color(theme, bar.part);
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(box.min, box.max, fill, std::min(theme.size.bar_corner, box.height() / 2));
+  draw_words(theme, frame, bar, box);
+}
+
+}  // namespace
+
+Color part_color(const Theme& theme, Part part) {
+  switch (part) {
+    case Part::kCompute:
+      return theme.of(Category::kForward).fill;
+    case Part::kExposedCommunication:
+      return theme.of(Category::kCollective).fill;
+    case Part::kExposedCopy:
+      return theme.of(Category::kCopyH2D).fill;
+    case Part::kMemset:
+      return theme.of(Category::kMemset).fill;
+    case Part::kIdleCopy:
+      return theme.of(Category::kStaging).fill;
+    case Part::kIdleData:
+      return theme.of(Category::kLoader).fill;
+    case Part::kIdleStream:
+    case Part::kIdleCollective:
+    case Part::kIdleSync:
+    case Part::kIdleLaunch:
+      break;
+  }
+  return theme.of(Category::kHeld).line;
+}
+
+void draw_waterfall(const Theme& theme, const Comparison& comparison) {
+  const auto& bars = comparison.waterfall;
+  const Frame frame = frame_of(theme, bars);
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float title = frame.all.min.y + theme.px(11);
+  draw_text_middle(draw, theme.font.strong, theme.size.small, frame.all.min.x, title, theme.text,
+                   comparison.waterfall_title);
+  const float base = std::round(frame.bottom) + 0.5F;
+  const float end = frame.x(bars.size() - 1) + frame.bar;
+  draw->AddLine({frame.all.min.x, base}, {end, base}, theme.line, theme.size.border);
+  for (std::size_t i = 0; i < bars.size(); ++i) draw_bar_of(theme, frame, bars[i], i);
+  for (std::size_t i = 0; i + 1 < bars.size(); ++i) draw_link(theme, frame, i, bars[i].to);
+  draw_text_middle(draw, theme.font.text, theme.size.label, frame.all.min.x,
+                   frame.bottom + theme.px(13), theme.faint, comparison.waterfall_note);
+  ImGui::Dummy({frame.all.width(), frame.all.height()});
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,72 @@
+// What the parts of the timeline's view share: where everything stands on the screen in this frame.
+#pragma once
+
+#include "ui/app/shapes.h"
+#include "ui/timeline/view.h"
+
+namespace trainscope::ui {
+
+// One side's place, in screen pixels.
+struct SideView {
+  const TimelineSide* side = nullptr;
+  Side which = Side::kA;
+  float strip = 0;       // top of its header strip
+  float window = 0;      // top of what is in sight of its lanes
+  float window_end = 0;  // and its bottom
+  float top = 0;         // of its lanes, scrolled
+  float bottom = 0;
+  TimelineLayout layout;
+
+  bool scrolls() const { return bottom - top > window_end - window + 1.5F; }
+  bool in_sight(float from, float to) const { return to > window && from < window_end; }
+  float shown_end() const { return bottom < window_end ? bottom : window_end; }
+};
+
+struct Canvas {
+  const Theme* theme = nullptr;
+  ImDrawList* draw = nullptr;
+  const TimelineInput* input = nullptr;
+  Box all;    // the widget
+  Box axis;   // its strip at the top
+  Box body;   // what is below
+  Box lanes;  // the body's part that shows time
+  TimeRange view;
+  std::vector<Tick> ticks;
+  std::vector<SideView> sides;
+
+  double pixels_per_nano() const {
+    return lanes.width() / static_cast<double>(view.end - view.start);
+  }
+  float x(Nanos time) const {
+    return lanes.min.x +
+           static_cast<float>(static_cast<double>(time - view.start) * pixels_per_nano());
+  }
+  Nanos time(float at) const {
+    return view.start +
+           static_cast<Nanos>(static_cast<double>(at - lanes.min.x) / pixels_per_nano());
+  }
+};
+
+// view_state.cpp
+void move_at_once(TimelineState& state, Nanos shift);
+void keep_in_reach(TimeRange& range, TimeRange axis);
+// Moves the view on; true while it moves.
+bool advance_view(TimelineState& state, TimeRange axis, double seconds);
+
+// paint_lanes.cpp: lanes, headings, grid, bars, gaps, counters, arrows of one side.
+void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state);
+
+// paint_overlays.cpp: strips, guesses, markers, the measured range, the playhead, the axis.
+void paint_strip(const Canvas& canvas, const SideView& view);
+void paint_guesses(const Canvas& canvas, const SideView& view);
+void paint_markers(const Canvas& canvas, const SideView& view);
+void paint_range(const Canvas& canvas, const TimeRange& range);
+void paint_range_length(const Canvas& canvas, const TimeRange& range);
+void paint_playhead(const Canvas& canvas);
+void paint_axis(const Canvas& canvas);
+void paint_empty(const Canvas& canvas, const SideView& view);
+
+// hover.cpp: the card beside the mouse.
+void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "ui/timeline/canvas.h"
+
+namespace trainscope::ui {
+namespace {
+
+using trace::Span;
+using trace::Trace;
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+std::string duration_text(Nanos duration) {
+  return format_nanos(static_cast<double>(duration));
+}
+
+std::string extent_text(const std::int32_t (&extent)[3]) {
+  return fmt::format("{} x {} x {}", extent[0], extent[1], extent[2]);
+}
+
+void add_kernel(Rows& rows, const trace::KernelDetail& kernel) {
+  rows.emplace_back("grid", extent_text(kernel.grid));
+  rows.emplace_back("block", extent_text(kernel.block));
+  if (kernel.registers_per_thread > 0)
+    rows.emplace_back("registers per thread", std::to_string(kernel.registers_per_thread));
+  if (kernel.shared_bytes > 0)
+    rows.emplace_back("shared memory", format_bytes(static_cast<double>(kernel.shared_bytes)));
+  if (kernel.occupancy >= 0)
+    rows.emplace_back("occupancy", fmt::format("{:.0f} %", kernel.occupancy * 100));
+}
+
+void add_copy(Rows& rows, const trace::CopyDetail& copy, const Span& span) {
+  rows.emplace_back("size", format_bytes(static_cast<double>(copy.bytes)));
+  if (span.duration > 0)
+    rows.emplace_back("bandwidth", format_rate(static_cast<double>(copy.bytes) * 1e9 /
+                                               static_cast<double>(span.duration)));
+  if (copy.from != trace::Memory::kUnknown)
+    rows.emplace_back("memory",
+                      fmt::format("{} to {}", trace::name_of(copy.from), trace::name_of(copy.to)));
+}
+
+void add_collective(Rows& rows, const trace::CollectiveDetail& collective) {
+  rows.emplace_back("operation", collective.operation);
+  rows.emplace_back("elements", fmt::format("{} ({})", collective.elements_in, collective.type));
+  if (collective.group_size > 0) rows.emplace_back("ranks", std::to_string(collective.group_size));
+}
+
+struct AddDetail {
+  Rows& rows;
+  const Span& span;
+  void operator()(const trace::KernelDetail& d) const { add_kernel(rows, d); }
+  void operator()(const trace::CopyDetail& d) const { add_copy(rows, d, span); }
+  void operator()(const trace::CollectiveDetail& d) const { add_collective(rows, d); }
+  void operator()(const trace::SyncDetail& d) const { rows.emplace_back("waits for", d.kind); }
+};
+
+void add_cause(Rows& rows, const Trace& trace, const Span& span) {
+  if (span.cause == trace::Cause::kNothing) return;
+  std::string words(trace::name_of(span.cause));
+  if (span.cause_span != trace::kNone && span.cause_span < trace.spans().size())
+    words += fmt::format(" ({})", bar_label(trace, trace.spans()[span.cause_span]));
+  rows.emplace_back("began after", words);
+}
+
+void card_row(const Theme& theme, const std::string& key, const std::string& value) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  text(theme.font.text, theme.size.small, theme.muted, key);
+  ImGui::TableNextColumn();
+  text(theme.font.mono, theme.size.mono, theme.text, value);
+}
+
+void swatch_and_name(const Theme& theme, trace::Category category, const std::string& name) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float edge = theme.px(12), top = at.y + (theme.size.text - edge) / 2;
+  draw_bar(ImGui::GetWindowDrawList(), theme, {{at.x, top}, {at.x + edge, top + edge}},
+           theme.of(category));
+  ImGui::Dummy({edge, theme.size.text});
+  ImGui::SameLine();
+  text(theme.font.strong, theme.size.text, theme.text, name);
+}
+
+Rows rows_of(const TimelineSide& side, const Bar& bar) {
+  if (bar.count == 1) return describe_span(*side.trace, bar.span);
+  Rows rows;
+  rows.emplace_back("start", duration_text(bar.start));
+  rows.emplace_back("together", duration_text(bar.end - bar.start));
+  rows.emplace_back("mostly", std::string(trace::name_of(bar.category)));
+  return rows;
+}
+
+}  // namespace
+
+Rows describe_span(const Trace& trace, trace::SpanId id) {
+  const Span& span = trace.spans()[id];
+  Rows rows;
+  if (trace.name(span) != trace::name_of(span.category))
+    rows.emplace_back("kind", std::string(trace::name_of(span.category)));
+  rows.emplace_back("start", duration_text(span.start));
+  rows.emplace_back("duration", duration_text(span.duration));
+  if (const trace::Detail* detail = trace.detail(span)) std::visit(AddDetail{rows, span}, *detail);
+  add_cause(rows, trace, span);
+  if (span.line > 0) rows.emplace_back("listing", fmt::format("line {}", span.line));
+  return rows;
+}
+
+void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
+  if (ImGui::BeginTooltip()) {
+    const std::string title = bar.count > 1 ? fmt::format("{} short spans", bar.count)
+                                            : side.trace->name(side.trace->spans()[bar.span]);
+    ImGui::PushTextWrapPos(theme.px(440));
+    swatch_and_name(theme, bar.category, title);
+    ImGui::PopTextWrapPos();
+    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(2)));
+    if (ImGui::BeginTable("##card", 2, ImGuiTableFlags_SizingFixedFit)) {
+      for (const auto& [key, value] : rows_of(side, bar)) card_row(theme, key, value);
+      ImGui::EndTable();
+    }
+    ImGui::PopStyleVar();
+    if (bar.count > 1)
+      text(theme.font.text, theme.size.small, theme.faint, "Zoom in to see them apart.");
+    ImGui::EndTooltip();
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace trainscope::ui

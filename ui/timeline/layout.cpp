@@ -1,0 +1,295 @@
+#include "ui/timeline/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/place.h"
+
+namespace trainscope::ui {
+namespace {
+
+using trace::Category;
+using trace::Span;
+using trace::SpanId;
+using trace::Trace;
+
+bool is_hatched(Category category) {
+  return category == Category::kHeld || category == Category::kSync;
+}
+
+// Time to pixels, and the two lengths of time that decide what is folded.
+struct Scale {
+  Nanos start = 0;
+  Nanos end = 0;
+  float width = 0;
+  double pixels_per_nano = 0;
+  // Shorter spans are folded, with those that start in the same cell of this length; so a fold
+  // keeps its place and colour while one pans.
+  Nanos least = 1;
+
+  float x(Nanos time) const {
+    return static_cast<float>(static_cast<double>(time - start) * pixels_per_nano);
+  }
+};
+
+Scale scale_of(const LayoutRequest& request) {
+  Scale scale;
+  scale.start = request.view_start;
+  scale.end = std::max(request.view_end, request.view_start + 1);
+  scale.width = request.width;
+  scale.pixels_per_nano = request.width / static_cast<double>(scale.end - scale.start);
+  scale.least = static_cast<Nanos>(std::ceil(request.min_bar / scale.pixels_per_nano));
+  scale.least = std::max<Nanos>(scale.least, 1);
+  return scale;
+}
+
+Nanos floor_to(Nanos time, Nanos cell) {
+  const Nanos rest = time % cell;
+  return time - (rest < 0 ? rest + cell : rest);
+}
+
+// One row of a lane, cut into bars.
+class RowPacker {
+ public:
+  RowPacker(const DrawRow& row, const Scale& scale) : row_(row), scale_(scale) {}
+
+  // Calls emit(first, count) for every bar from left to right.
+  template <typename Emit>
+  void pack(const Emit& emit) const {
+    // From the start of a cell, so that the leftmost fold is the same one while panning.
+    const Nanos from = floor_to(scale_.start, scale_.least);
+    auto at = static_cast<std::size_t>(std::lower_bound(row_.ends.begin(), row_.ends.end(), from) -
+                                       row_.ends.begin());
+    while (at < row_.starts.size() && row_.starts[at] < scale_.end) {
+      const std::size_t next = is_short(at) ? fold_end(at) : at + 1;
+      emit(at, next - at);
+      at = next;
+    }
+  }
+
+ private:
+  bool is_short(std::size_t at) const { return row_.ends[at] - row_.starts[at] < scale_.least; }
+
+  // Past the last span of the fold that begins at `first`: the short spans that start in its cell.
+  // A span that is not short fills the rest of the cell, so only the last one can be that.
+  std::size_t fold_end(std::size_t first) const {
+    const Nanos cell_end = floor_to(row_.starts[first], scale_.least) + scale_.least;
+    std::size_t next = first_from(first + 1, cell_end);
+    if (next > first + 1 && !is_short(next - 1)) --next;
+    return next;
+  }
+
+  // The first position from `from` on whose span starts at `time` or later. Galloping: it is near.
+  std::size_t first_from(std::size_t from, Nanos time) const {
+    const std::size_t size = row_.starts.size();
+    std::size_t step = 1;
+    while (from + step <= size && row_.starts[from + step - 1] < time) {
+      from += step;
+      step *= 2;
+    }
+    const auto begin = row_.starts.begin();
+    const auto low = begin + static_cast<std::ptrdiff_t>(from);
+    const auto high = begin + static_cast<std::ptrdiff_t>(std::min(size, from + step));
+    return static_cast<std::size_t>(std::lower_bound(low, high, time) - begin);
+  }
+
+  const DrawRow& row_;
+  const Scale& scale_;
+};
+
+// Which category takes most time in [first, first + count); of many spans, of a sample of them.
+Category dominant(const DrawRow& row, std::size_t first, std::size_t count) {
+  constexpr std::size_t kSample = 12;
+  if (count == 1) return row.categories[first];
+  Nanos time[trace::kCategoryCount] = {};
+  const std::size_t taken = std::min(count, kSample);
+  for (std::size_t i = 0; i < taken; ++i) {
+    const std::size_t at = first + i * count / taken;
+    time[static_cast<std::size_t>(row.categories[at])] += row.ends[at] - row.starts[at] + 1;
+  }
+  const auto most = std::max_element(std::begin(time), std::end(time));
+  return static_cast<Category>(most - std::begin(time));
+}
+
+// The label, or a shorter form of it, or nothing: text is never cut to fit.
+std::string fitting(const LayoutRequest& request, float room, const std::string& full,
+                    const std::string& shorter) {
+  if (!request.text_width || room < request.min_label) return {};
+  const float text_room = room - 2 * request.label_pad;
+  for (const std::string* label : {&full, &shorter})
+    if (!label->empty() && request.text_width(*label) <= text_room) return *label;
+  return {};
+}
+
+void set_extent(Bar& bar, const Scale& scale) {
+  // A little beyond the edges, so that a bar that goes on shows no end there.
+  const float margin = 8;
+  const float left = std::clamp(scale.x(bar.start), -margin, scale.width + margin);
+  const float right = std::clamp(scale.x(bar.end), -margin, scale.width + margin);
+  bar.x = left;
+  bar.width = std::max(right - left, 1.0F);
+}
+
+// Where an arrow between two bars touches the first: its lower or upper edge, its middle when they
+// stand side by side.
+float edge_towards(const Strip& from, const Strip& to) {
+  if (to.y >= from.y + from.height) return from.y + from.height;
+  if (to.y + to.height <= from.y) return from.y;
+  return from.y + from.height / 2;
+}
+
+class Builder {
+ public:
+  Builder(const Trace& trace, const trace::TraceIndex& index, const DrawIndex& draw,
+          const LayoutRequest& request, TimelineLayout& layout)
+      : trace_(trace),
+        index_(index),
+        draw_(draw),
+        request_(request),
+        scale_(scale_of(request)),
+        layout_(layout) {}
+
+  void add_bars() {
+    layout_.bars.reserve(expected_bars());
+    for (const LaneBox& box : layout_.lanes) {
+      if (!visible(box)) continue;
+      for (std::uint32_t row = 0; row < box.rows; ++row) add_row(box, row);
+      add_curve(box);
+    }
+  }
+
+  void add_gaps(const std::vector<IdleGap>& gaps) {
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      const LaneBox* box = lane_box(layout_, gaps[i].lane);
+      if (!box || !visible(*box)) continue;
+      if (gaps[i].end <= scale_.start || gaps[i].start >= scale_.end) continue;
+      const float left = std::max(scale_.x(gaps[i].start), -1.0F);
+      const float right = std::min(scale_.x(gaps[i].end), scale_.width + 1);
+      if (right - left < request_.min_bar + 1) continue;
+      const Strip strip = strip_of(*box, 0);
+      const std::string& label = gaps[i].label;
+      const float room = std::min(right, scale_.width) - std::max(left, 0.0F);
+      layout_.gaps.push_back({left, strip.y, right - left, strip.height, i,
+                              fitting(request_, room, label, label.substr(0, label.find(':')))});
+    }
+  }
+
+  void add_arrows() {
+    for (const Link& link : request_.links) {
+      const auto from = place_of(link.from), to = place_of(link.to);
+      if (!from || !to) continue;
+      const Span &a = trace_.spans()[link.from], &b = trace_.spans()[link.to];
+      Arrow arrow;
+      arrow.x0 = scale_.x(std::clamp(b.start, a.start, a.end()));
+      arrow.x1 = scale_.x(b.start);
+      arrow.y0 = edge_towards(*from, *to);
+      arrow.y1 = edge_towards(*to, *from);
+      arrow.from = link.from;
+      arrow.to = link.to;
+      arrow.is_cause = link.is_cause;
+      layout_.arrows.push_back(arrow);
+    }
+  }
+
+ private:
+  bool visible(const LaneBox& box) const {
+    return box.y < request_.visible_bottom && box.y + box.height > request_.visible_top;
+  }
+
+  // Growing the list costs more than filling it.
+  std::size_t expected_bars() const {
+    std::size_t rows = 0;
+    for (const LaneBox& box : layout_.lanes)
+      if (visible(box)) rows += box.rows;
+    const auto a_row = static_cast<std::size_t>(request_.width / std::max(request_.min_bar, 1.0F));
+    return std::min<std::size_t>(rows * a_row, index_.span_count);
+  }
+
+  void add_row(const LaneBox& box, std::uint32_t row_number) {
+    if (box.lane >= draw_.rows.size() || row_number >= draw_.rows[box.lane].size()) return;
+    const DrawRow& row = draw_.rows[box.lane][row_number];
+    const Strip strip = strip_of(box, row_number);
+    RowPacker(row, scale_).pack([&](std::size_t first, std::size_t count) {
+      Bar bar;
+      bar.start = row.starts[first];
+      bar.end = row.ends[first + count - 1];
+      if (scale_.x(bar.end) < -1) return;
+      bar.span = index_.lanes[box.lane].rows[row_number].spans[first];
+      bar.count = static_cast<std::uint32_t>(count);
+      bar.lane = box.lane;
+      bar.row = row_number;
+      bar.category = dominant(row, first, count);
+      bar.hatched = is_hatched(bar.category);
+      bar.y = strip.y;
+      bar.height = strip.height;
+      set_extent(bar, scale_);
+      set_label(bar);
+      layout_.bars.push_back(std::move(bar));
+    });
+  }
+
+  void set_label(Bar& bar) const {
+    if (bar.count > 1) return;
+    const float room = std::min(bar.x + bar.width, scale_.width) - std::max(bar.x, 0.0F);
+    if (!request_.text_width || room < request_.min_label) return;
+    const std::string full = bar_label(trace_, trace_.spans()[bar.span]);
+    bar.label = fitting(request_, room, full, short_name(full));
+  }
+
+  void add_curve(const LaneBox& box) {
+    if (box.lane >= draw_.counters.size() || draw_.counters[box.lane].samples.empty()) return;
+    layout_.curves.push_back(curve_of(trace_, draw_.counters[box.lane], box, request_));
+  }
+
+  std::optional<Strip> place_of(SpanId id) const {
+    if (id >= trace_.spans().size()) return std::nullopt;
+    const Span& span = trace_.spans()[id];
+    const LaneBox* box = lane_box(layout_, span.lane);
+    if (!box || span.lane >= index_.lanes.size()) return std::nullopt;
+    const auto row = row_of(trace_, index_.lanes[span.lane], id);
+    if (!row) return std::nullopt;
+    return strip_of(*box, std::min(*row, box->rows - 1));
+  }
+
+  const Trace& trace_;
+  const trace::TraceIndex& index_;
+  const DrawIndex& draw_;
+  const LayoutRequest& request_;
+  Scale scale_;
+  TimelineLayout& layout_;
+};
+
+}  // namespace
+
+TimelineLayout lay_out(const Trace& trace, const trace::TraceIndex& index, const DrawIndex& draw,
+                       const LayoutRequest& request, const std::vector<IdleGap>& gaps) {
+  TimelineLayout layout = lay_out_lanes(trace, draw, request);
+  if (request.width <= 0) return layout;
+  Builder builder(trace, index, draw, request, layout);
+  builder.add_bars();
+  builder.add_gaps(gaps);
+  builder.add_arrows();
+  return layout;
+}
+
+std::vector<Link> links_of(const Trace& trace, SpanId span) {
+  std::vector<Link> links;
+  if (span >= trace.spans().size()) return links;
+  const SpanId cause = trace.spans()[span].cause_span;
+  if (cause != trace::kNone && cause < trace.spans().size()) links.push_back({cause, span, true});
+  for (std::uint32_t i = 0, n = trace.flows().size(); i < n; ++i) {
+    const trace::Flow& flow = trace.flows()[i];
+    if (flow.from != span && flow.to != span) continue;
+    if (flow.from == cause && flow.to == span) continue;  // drawn already, as the cause
+    links.push_back({flow.from, flow.to, false});
+  }
+  return links;
+}
+
+const Bar* bar_at(const TimelineLayout& layout, float x, float y) {
+  for (const Bar& bar : layout.bars)
+    if (x >= bar.x && x < bar.x + bar.width && y >= bar.y && y < bar.y + bar.height) return &bar;
+  return nullptr;
+}
+
+}  // namespace trainscope::ui

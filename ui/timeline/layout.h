@@ -1,0 +1,143 @@
+// The layout of one trace's timeline: trace and view range in, rectangles, labels, arrows and ticks
+// out. Pure: it knows no ImGui and no colour, and is the same with and without a window.
+//
+// Lengths are pixels; x = 0 is the view's start, y = 0 the top of the first lane. Times are the
+// trace's own. Cost: O(visible pixels · log spans), whatever the trace holds.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/index.h"
+#include "trace/trace.h"
+#include "ui/timeline/draw_index.h"
+
+namespace trainscope::ui {
+
+// Time during which a lane had nothing to do, and why ("idle 4.9 ms: the copy").
+struct IdleGap {
+  trace::LaneId lane = 0;
+  Nanos start = 0;
+  Nanos end = 0;
+  std::string label;
+};
+
+// Two spans joined by a flow or a cause.
+struct Link {
+  trace::SpanId from = trace::kNone;
+  trace::SpanId to = trace::kNone;
+  bool is_cause = false;
+};
+// The flows and the cause of one span. O(flows): ask when the selection changes, not every frame.
+std::vector<Link> links_of(const trace::Trace& trace, trace::SpanId span);
+
+struct LayoutRequest {
+  Nanos view_start = 0;
+  Nanos view_end = 0;
+  float width = 0;
+  float lane_height = 38;  // of a lane of one row
+  float row_height = 20;   // of each row of a lane of several
+  float counter_height = 48;
+  float group_height = 24;
+  float min_bar = 3;      // spans narrower than this are folded together
+  float min_label = 14;   // no text in bars narrower than this
+  float label_pad = 5;    // on both sides of a label
+  float visible_top = 0;  // lanes outside [top, bottom) get their place but no bars
+  float visible_bottom = 1e9F;
+  std::vector<trace::LaneId> hidden;          // not shown at all
+  std::vector<trace::LaneId> collapsed;       // drawn in one row
+  std::vector<std::string> collapsed_groups;  // only the heading is drawn
+  std::vector<Link> links;                    // arrows to draw: links_of() the selected span
+  std::function<float(std::string_view)> text_width;  // of a label; none: no labels
+};
+
+struct GroupBox {
+  std::string name;
+  float y = 0;
+  float height = 0;
+  bool collapsed = false;
+  std::size_t lanes = 0;
+};
+
+struct LaneBox {
+  trace::LaneId lane = 0;
+  float y = 0;
+  float height = 0;
+  float row_height = 0;
+  std::size_t rows = 1;      // drawn
+  std::size_t all_rows = 1;  // that it has
+  bool collapsed = false;
+};
+
+// One span, or a fold of spans too short to be seen apart.
+struct Bar {
+  float x = 0, y = 0, width = 0, height = 0;
+  trace::SpanId span = trace::kNone;  // of a fold: the first
+  std::uint32_t count = 1;            // more than one: a fold
+  trace::LaneId lane = 0;
+  std::uint32_t row = 0;
+  trace::Category category = trace::Category::kOther;  // of a fold: which fills most of it
+  bool hatched = false;
+  Nanos start = 0, end = 0;
+  std::string label;  // what fits; often nothing
+};
+
+struct GapBox {
+  float x = 0, y = 0, width = 0, height = 0;
+  std::size_t gap = 0;  // position in the list given
+  std::string label;
+};
+
+struct Arrow {
+  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  trace::SpanId from = trace::kNone;
+  trace::SpanId to = trace::kNone;
+  bool is_cause = false;  // what the selected span waited for; else a flow
+};
+
+// A counter's line: points (x, y), drawn as steps.
+struct Curve {
+  trace::LaneId lane = 0;
+  float y = 0, height = 0;
+  double least = 0, most = 0;
+  std::vector<std::pair<float, float>> points;
+};
+
+struct TimelineLayout {
+  std::vector<GroupBox> groups;
+  std::vector<LaneBox> lanes;
+  std::vector<Bar> bars;
+  std::vector<GapBox> gaps;
+  std::vector<Arrow> arrows;
+  std::vector<Curve> curves;
+  float height = 0;  // of all lanes
+};
+
+TimelineLayout lay_out(const trace::Trace& trace, const trace::TraceIndex& index,
+                       const DrawIndex& draw, const LayoutRequest& request,
+                       const std::vector<IdleGap>& gaps = {});
+
+// Only the lanes' places: cheap, for scrolling and for how much room a trace wants.
+TimelineLayout lay_out_lanes(const trace::Trace& trace, const DrawIndex& draw,
+                             const LayoutRequest& request);
+
+// The bar under a point, or null.
+const Bar* bar_at(const TimelineLayout& layout, float x, float y);
+
+// The axis: a label at each major tick, minor ticks between them.
+struct Tick {
+  float x = 0;
+  Nanos time = 0;
+  bool major = true;
+  std::string label;  // of major ticks: "4 ms"
+};
+std::vector<Tick> axis_ticks(Nanos view_start, Nanos view_end, float width, float label_room);
+
+// A name short enough for a bar: without namespaces, template and call arguments.
+std::string short_name(std::string_view name);
+// What a span's bar says when there is room: its size for copies, what holds it when held.
+std::string bar_label(const trace::Trace& trace, const trace::Span& span);
+
+}  // namespace trainscope::ui

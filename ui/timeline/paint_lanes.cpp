@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "ui/timeline/canvas.h"
+
+namespace trainscope::ui {
+namespace {
+
+// A small triangle: pointing down when open, right when collapsed.
+void paint_chevron(const Canvas& canvas, ImVec2 middle, bool collapsed) {
+  const float s = canvas.theme->px(3.5F);
+  const Color color = canvas.theme->faint;
+  if (collapsed)
+    canvas.draw->AddTriangleFilled({middle.x - s * 0.7F, middle.y - s}, {middle.x + s, middle.y},
+                                   {middle.x - s * 0.7F, middle.y + s}, color);
+  else
+    canvas.draw->AddTriangleFilled({middle.x - s, middle.y - s * 0.7F},
+                                   {middle.x + s, middle.y - s * 0.7F}, {middle.x, middle.y + s},
+                                   color);
+}
+
+void paint_group(const Canvas& canvas, const SideView& view, const GroupBox& group) {
+  const Theme& theme = *canvas.theme;
+  const float top = view.top + group.y, bottom = top + group.height;
+  if (!view.in_sight(top, bottom)) return;
+  const float middle = (top + bottom) / 2, left = canvas.all.min.x + theme.px(12);
+  canvas.draw->AddRectFilled({canvas.all.min.x, top}, {canvas.all.max.x, bottom}, theme.head);
+  paint_chevron(canvas, {left + theme.px(4), middle}, group.collapsed);
+  const std::string name = group.name.empty() ? "other" : group.name;
+  draw_text_middle(canvas.draw, theme.font.strong, theme.size.label, left + theme.px(14), middle,
+                   theme.text, name);
+  const float width = text_size(theme.font.strong, theme.size.label, name).x;
+  if (group.collapsed)
+    draw_text_middle(canvas.draw, theme.font.text, theme.size.label, left + theme.px(24) + width,
+                     middle, theme.faint,
+                     fmt::format("{} lane{}", group.lanes, group.lanes == 1 ? "" : "s"));
+}
+
+void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, bool toned) {
+  const Theme& theme = *canvas.theme;
+  const float top = view.top + box.y, bottom = top + box.height;
+  if (!view.in_sight(top, bottom)) return;
+  const float left = canvas.all.min.x, right = canvas.all.max.x;
+  if (toned) canvas.draw->AddRectFilled({left, top}, {right, bottom}, theme.lane_tone);
+  canvas.draw->AddLine({left, bottom - 0.5F}, {right, bottom - 0.5F}, theme.line,
+                       theme.size.border);
+  const bool folds = box.all_rows > 1;
+  const float label = left + theme.px(view.layout.groups.empty() && !folds ? 12 : 26);
+  const float middle =
+      box.rows > 1 ? top + std::min(box.height / 2, theme.px(16)) : (top + bottom) / 2;
+  if (folds) paint_chevron(canvas, {left + theme.px(16), middle}, box.collapsed);
+  const std::string& name = view.side->trace->lanes()[box.lane].name;
+  const float size = std::min(theme.size.small, box.height - theme.px(2));
+  draw_text_middle(
+      canvas.draw, theme.font.text, size, label, middle, theme.muted,
+      shortened(theme.font.text, size, name, canvas.lanes.min.x - label - theme.px(8)));
+}
+
+void paint_grid(const Canvas& canvas, const SideView& view) {
+  const Theme& theme = *canvas.theme;
+  const float top = std::max(view.top, view.window);
+  const float bottom = view.shown_end();
+  if (bottom <= top) return;
+  for (const Tick& tick : canvas.ticks) {
+    const float x = std::round(canvas.lanes.min.x + tick.x) + 0.5F;
+    canvas.draw->AddLine({x, top}, {x, bottom}, theme.grid(tick.major ? 1.0F : 0.55F), 1);
+  }
+}
+
+Box screen_box(const Canvas& canvas, const SideView& view, float x, float y, float width,
+               float height) {
+  const float left = canvas.lanes.min.x + x, top = view.top + y;
+  return {{left, top}, {left + width, top + height}};
+}
+
+void paint_gap(const Canvas& canvas, const SideView& view, const GapBox& gap) {
+  const Theme& theme = *canvas.theme;
+  Box box = screen_box(canvas, view, gap.x, gap.y, gap.width, gap.height);
+  if (!view.in_sight(box.min.y, box.max.y)) return;
+  box.min.x += 1;
+  box.max.x -= 1;
+  draw_hatch(canvas.draw, box, theme.idle_line, theme.px(7), theme.px(1), box.min.x);
+  if (gap.label.empty()) return;
+  const float left = std::max(box.min.x, canvas.lanes.min.x) + theme.px(4);
+  const float size = theme.size.label, middle = box.centre().y;
+  const float width = text_size(theme.font.text, size, gap.label).x;
+  canvas.draw->AddRectFilled({left - theme.px(3), middle - size * 0.62F},
+                             {left + width + theme.px(3), middle + size * 0.62F},
+                             faded(theme.panel, 0.86F), theme.px(3));
+  draw_text_middle(canvas.draw, theme.font.text, size, left, middle, theme.text, gap.label);
+}
+
+void paint_label(const Canvas& canvas, const Bar& bar, const Box& box, const CategoryStyle& style) {
+  const Theme& theme = *canvas.theme;
+  const float size = std::min(theme.size.label, box.height() - 1);
+  const float left = std::max(box.min.x, canvas.lanes.min.x) + theme.px(4);
+  const float middle = box.centre().y;
+  if (style.hatched) {
+    const float width = text_size(theme.font.text, size, bar.label).x;
+    canvas.draw->AddRectFilled({left - theme.px(3), middle - size * 0.62F},
+                               {left + width + theme.px(3), middle + size * 0.62F},
+                               faded(style.fill, 0.82F), theme.px(3));
+  }
+  draw_text_middle(canvas.draw, theme.font.text, size, left, middle, style.text, bar.label);
+}
+
+// Folds are paler than spans: there is more to see inside.
+void paint_fold(const Canvas& canvas, const Box& box, const CategoryStyle& style) {
+  const Color color = style.hatched ? faded(style.line, 0.75F) : faded(style.fill, 0.8F);
+  canvas.draw->AddRectFilled(box.min, {std::max(box.max.x, box.min.x + 1), box.max.y}, color);
+}
+
+void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& state,
+               const Bar& bar) {
+  const Theme& theme = *canvas.theme;
+  Box box = screen_box(canvas, view, bar.x, bar.y, bar.width, bar.height);
+  if (!view.in_sight(box.min.y, box.max.y)) return;
+  const CategoryStyle& style = theme.of(bar.category);
+  if (bar.count > 1) {
+    paint_fold(canvas, box, style);
+  } else if (box.width() <= theme.px(4)) {
+    canvas.draw->AddRectFilled(box.min, {box.min.x + std::max(box.width() - 0.5F, 1.0F), box.max.y},
+                               style.hatched ? style.line : style.fill);
+  } else {
+    box.max.x -= theme.px(1);  // neighbours stay apart
+    draw_bar(canvas.draw, theme, box, style);
+  }
+  if (!bar.label.empty()) paint_label(canvas, bar, box, style);
+  const SpanRef self{view.which, bar.span};
+  const bool lit = view.side->lit_line != 0 && bar.count == 1 &&
+                   view.side->trace->spans()[bar.span].line == view.side->lit_line;
+  if (self == state.selected || lit)
+    canvas.draw->AddRect({box.min.x - 1, box.min.y - 1}, {box.max.x + 1, box.max.y + 1},
+                         lit ? theme.accent : theme.text, theme.size.bar_corner + 1, theme.px(2));
+  else if (self == state.hovered)
+    canvas.draw->AddRect(box.min, box.max, faded(theme.text, 0.75F), theme.size.bar_corner,
+                         theme.px(1));
+}
+
+std::string counter_text(const Curve& curve) {
+  return curve.most >= 1 << 16 ? format_bytes(curve.most) : format_count(curve.most);
+}
+
+void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve) {
+  const Theme& theme = *canvas.theme;
+  const float left = canvas.lanes.min.x, base = view.top + curve.y + curve.height;
+  const Color line = theme.of(trace::Category::kForward).fill, area = faded(line, 0.22F);
+  for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
+    const auto [x0, y0] = curve.points[i];
+    const auto [x1, y1] = curve.points[i + 1];
+    if (view.top + y0 < base - 0.5F) {
+      canvas.draw->AddRectFilled({left + x0, view.top + y0}, {left + x1, base}, area);
+      canvas.draw->AddLine({left + x0, view.top + y0}, {left + x1, view.top + y0}, line,
+                           theme.px(1));
+    }
+    canvas.draw->AddLine({left + x1, view.top + y0}, {left + x1, view.top + y1}, line, theme.px(1));
+  }
+  draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, canvas.lanes.max.x - theme.px(4),
+                   view.top + curve.y + theme.size.mono / 2, theme.faint, counter_text(curve), 1);
+}
+
+// From the edge of one bar to the edge of the other, in an S between lanes, straight within one.
+void paint_arrow(const Canvas& canvas, const SideView& view, const Arrow& arrow) {
+  const Theme& theme = *canvas.theme;
+  const ImVec2 from{canvas.lanes.min.x + arrow.x0, view.top + arrow.y0};
+  const ImVec2 to{canvas.lanes.min.x + arrow.x1, view.top + arrow.y1};
+  const Color color = arrow.is_cause ? theme.text : theme.accent;
+  const float wing = theme.px(4), head = theme.px(7), width = theme.px(1.6F);
+  if (from.y == to.y) {
+    if (to.x - from.x < theme.px(12)) return;  // they touch
+    canvas.draw->AddLine(from, {to.x - head, to.y}, color, width);
+    canvas.draw->AddTriangleFilled({to.x - head, to.y - wing}, to, {to.x - head, to.y + wing},
+                                   color);
+    return;
+  }
+  const float down = to.y > from.y ? 1.0F : -1.0F;
+  const ImVec2 neck{to.x, to.y - down * head};
+  const float bend = down * std::max(std::abs(neck.y - from.y) * 0.55F, theme.px(8));
+  canvas.draw->AddBezierCubic(from, {from.x, from.y + bend}, {neck.x, neck.y - bend}, neck, color,
+                              width);
+  canvas.draw->AddTriangleFilled({to.x - wing, neck.y}, to, {to.x + wing, neck.y}, color);
+  canvas.draw->AddCircleFilled(from, theme.px(2.5F), color);
+}
+
+}  // namespace
+
+void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state) {
+  canvas.draw->PushClipRect({canvas.all.min.x, view.window}, {canvas.all.max.x, view.window_end},
+                            true);
+  bool toned = false;
+  for (const LaneBox& box : view.layout.lanes) paint_lane(canvas, view, box, toned = !toned);
+  for (const GroupBox& group : view.layout.groups) paint_group(canvas, view, group);
+  canvas.draw->PopClipRect();
+  canvas.draw->PushClipRect({canvas.lanes.min.x, view.window},
+                            {canvas.lanes.max.x, view.window_end}, true);
+  paint_grid(canvas, view);
+  for (const GapBox& gap : view.layout.gaps) paint_gap(canvas, view, gap);
+  for (const Curve& curve : view.layout.curves) paint_curve(canvas, view, curve);
+  for (const Bar& bar : view.layout.bars) paint_bar(canvas, view, state, bar);
+  for (const Arrow& arrow : view.layout.arrows) paint_arrow(canvas, view, arrow);
+  canvas.draw->PopClipRect();
+}
+
+}  // namespace trainscope::ui

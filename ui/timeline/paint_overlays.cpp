@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "ui/timeline/canvas.h"
+
+namespace trainscope::ui {
+namespace {
+
+float small_width(const Canvas& canvas, std::string_view words) {
+  return text_size(canvas.theme->font.text, canvas.theme->size.label, words).x;
+}
+
+float strip_middle(const Canvas& canvas, const SideView& view) {
+  return view.strip + canvas.theme->size.strip / 2;
+}
+
+// What a strip holds from left to right ends here.
+float strip_text_end(const Canvas& canvas, const SideView& view) {
+  const Theme& theme = *canvas.theme;
+  const TimelineSide& side = *view.side;
+  float x = canvas.all.min.x + theme.px(12);
+  if (canvas.input->sides.size() > 1) x += theme.px(34);
+  if (!side.title.empty())
+    x += text_size(theme.font.strong, theme.size.small, side.title).x + theme.px(16);
+  return x + text_size(theme.font.mono, theme.size.mono, side.config).x;
+}
+
+// A run that is drawn while it goes on says how far it is where its total will stand.
+bool is_growing(const TimelineSide& side) {
+  return side.trace && !side.progress.empty();
+}
+
+float strip_total_start(const Canvas& canvas, const SideView& view) {
+  const Theme& theme = *canvas.theme;
+  const TimelineSide& side = *view.side;
+  const float width = is_growing(side)
+                          ? text_size(theme.font.text, theme.size.small, side.progress).x
+                          : text_size(theme.font.strong, theme.size.text, side.total).x;
+  return canvas.all.max.x - theme.px(14) - width;
+}
+
+// Words in a strip near `x`, kept clear of what else stands there.
+float strip_place(const Canvas& canvas, const SideView& view, float x, float width) {
+  const float least = strip_text_end(canvas, view) + canvas.theme->px(20);
+  const float most = strip_total_start(canvas, view) - canvas.theme->px(20) - width;
+  return std::max(least, std::min(x, most));
+}
+
+struct Extent {
+  float top, bottom;
+};
+
+// A lane's place on the screen; all lanes of the side for no lane. Nothing when it is out of sight.
+std::optional<Extent> extent_of(const SideView& view, trace::LaneId lane) {
+  Extent extent{view.top, view.bottom};
+  if (lane != trace::kNone) {
+    const auto& lanes = view.layout.lanes;
+    const auto box =
+        std::find_if(lanes.begin(), lanes.end(), [&](const LaneBox& b) { return b.lane == lane; });
+    if (box == lanes.end()) return std::nullopt;
+    extent = {view.top + box->y, view.top + box->y + box->height};
+  }
+  if (!view.in_sight(extent.top, extent.bottom)) return std::nullopt;
+  return Extent{std::max(extent.top, view.window), std::min(extent.bottom, view.window_end)};
+}
+
+// From the guess up to the strip's lower edge, along it, and to the words in the strip.
+void paint_guess_label(const Canvas& canvas, const SideView& view, const Guess& guess,
+                       ImVec2 from) {
+  const Theme& theme = *canvas.theme;
+  const float middle = strip_middle(canvas, view), width = small_width(canvas, guess.label);
+  const float x = strip_place(canvas, view, from.x + theme.px(16), width);
+  if (x + width > strip_total_start(canvas, view)) return;
+  const float edge = view.window - theme.px(1), elbow = x - theme.px(6), thin = theme.px(1.3F);
+  canvas.draw->AddLine(from, {from.x, edge}, theme.good, thin);
+  canvas.draw->AddLine({from.x, edge}, {elbow, edge}, theme.good, thin);
+  canvas.draw->AddLine({elbow, edge}, {elbow, middle}, theme.good, thin);
+  draw_text_middle(canvas.draw, theme.font.text, theme.size.label, x, middle, theme.good,
+                   guess.label);
+}
+
+void paint_guess(const Canvas& canvas, const SideView& view, const Guess& guess) {
+  const Theme& theme = *canvas.theme;
+  const auto extent = extent_of(view, guess.lane);
+  const Nanos start = guess.start + view.side->offset, end = guess.end + view.side->offset;
+  if (!extent || end < canvas.view.start || start > canvas.view.end) return;
+  const float left = canvas.x(start), right = canvas.x(end);
+  const float thick = theme.px(2), dash = theme.px(6), gap = theme.px(4);
+  const float top = extent->top - theme.px(1);
+  canvas.draw->PushClipRect({canvas.lanes.min.x - thick, view.strip},
+                            {canvas.all.max.x, view.window_end}, true);
+  if (start == end) {
+    draw_dashed_line(canvas.draw, {left, top}, {left, extent->bottom}, theme.good, thick, dash,
+                     gap);
+  } else {
+    draw_dashed_line(canvas.draw, {left, top}, {right, top}, theme.good, thick, dash, gap);
+    canvas.draw->AddLine({left, top}, {left, extent->bottom}, theme.good, thick);
+    canvas.draw->AddLine({right, top}, {right, extent->bottom}, theme.good, thick);
+  }
+  paint_guess_label(canvas, view, guess,
+                    {std::clamp(right, canvas.lanes.min.x, canvas.lanes.max.x), top});
+  canvas.draw->PopClipRect();
+}
+
+bool covers_bars(const Canvas& canvas, const SideView& view, const Box& box) {
+  const float x = canvas.lanes.min.x, y = view.top;
+  return std::any_of(view.layout.bars.begin(), view.layout.bars.end(), [&](const Bar& bar) {
+    return x + bar.x < box.max.x && x + bar.x + bar.width > box.min.x && y + bar.y < box.max.y &&
+           y + bar.y + bar.height > box.min.y;
+  });
+}
+
+// Words beside a vertical line: to its right, or to its left where the right has no room.
+void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
+                const Marker& marker, Color color) {
+  const Theme& theme = *canvas.theme;
+  const float size = theme.size.label, pad = theme.px(6), line = size * 1.35F;
+  const float title = text_size(theme.font.strong, size, marker.title).x;
+  const float width = std::max(title, text_size(theme.font.text, size, marker.text).x);
+  const bool right = x + pad + width < canvas.all.max.x - theme.px(4);
+  const float left = right ? x + pad : x - pad - width;
+  const float lines = marker.text.empty() ? 1 : 2;
+  const Box box{{left - theme.px(4), top},
+                {left + width + theme.px(4), top + lines * line + theme.px(4)}};
+  if (covers_bars(canvas, view, box))
+    canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.9F), theme.px(3));
+  draw_text(canvas.draw, theme.font.strong, size, {left, top + theme.px(2)}, color, marker.title);
+  draw_text(canvas.draw, theme.font.text, size, {left, top + theme.px(2) + line}, color,
+            marker.text);
+}
+
+void paint_marker(const Canvas& canvas, const SideView& view, const Marker& marker) {
+  const Theme& theme = *canvas.theme;
+  const auto extent = extent_of(view, trace::kNone);
+  const float x = std::round(canvas.x(marker.time + view.side->offset));
+  if (!extent || x < canvas.lanes.min.x || x > canvas.lanes.max.x) return;
+  const Color color = marker.bad ? theme.bad : theme.good;
+  canvas.draw->AddLine({x, extent->top}, {x, extent->bottom}, color, theme.px(2));
+  paint_flag(canvas, view, x, extent->top + theme.px(6), marker, color);
+}
+
+}  // namespace
+
+void paint_strip(const Canvas& canvas, const SideView& view) {
+  const Theme& theme = *canvas.theme;
+  const TimelineSide& side = *view.side;
+  const float middle = strip_middle(canvas, view), left = canvas.all.min.x;
+  const float bottom = view.strip + theme.size.strip;
+  canvas.draw->AddRectFilled({left, view.strip}, {canvas.all.max.x, bottom}, theme.head);
+  canvas.draw->AddLine({left, bottom - 0.5F}, {canvas.all.max.x, bottom - 0.5F}, theme.line,
+                       theme.size.border);
+  float x = left + theme.px(12);
+  if (canvas.input->sides.size() > 1) {
+    const bool solid = view.which == Side::kA;
+    x += draw_side_mark(canvas.draw, theme, {x, middle}, solid ? 'A' : 'B', solid) + theme.px(10);
+  }
+  if (!side.title.empty()) {
+    draw_text_middle(canvas.draw, theme.font.strong, theme.size.small, x, middle, theme.text,
+                     side.title);
+    x += text_size(theme.font.strong, theme.size.small, side.title).x + theme.px(16);
+  }
+  const float total = strip_total_start(canvas, view);
+  const float room = total - x - theme.px(16);
+  draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, x, middle, theme.text,
+                   shortened(theme.font.mono, theme.size.mono, side.config, room));
+  if (is_growing(side)) {
+    draw_text_middle(canvas.draw, theme.font.text, theme.size.small, total, middle, theme.muted,
+                     side.progress);
+    const float share = std::clamp(side.progress_share, 0.0F, 1.0F);
+    canvas.draw->AddRectFilled({left, bottom - theme.px(2)},
+                               {left + canvas.all.width() * share, bottom}, theme.accent);
+  } else {
+    draw_text_middle(canvas.draw, theme.font.strong, theme.size.text, total, middle, theme.text,
+                     side.total);
+  }
+}
+
+void paint_guesses(const Canvas& canvas, const SideView& view) {
+  for (const Guess& guess : view.side->guesses) paint_guess(canvas, view, guess);
+}
+
+void paint_markers(const Canvas& canvas, const SideView& view) {
+  for (const Marker& marker : view.side->markers) paint_marker(canvas, view, marker);
+}
+
+void paint_range(const Canvas& canvas, const TimeRange& range) {
+  const Theme& theme = *canvas.theme;
+  const float left = std::clamp(canvas.x(range.start), canvas.lanes.min.x, canvas.lanes.max.x);
+  const float right = std::clamp(canvas.x(range.end), canvas.lanes.min.x, canvas.lanes.max.x);
+  if (right <= left) return;
+  const float top = canvas.body.min.y, bottom = canvas.body.max.y;
+  canvas.draw->AddRectFilled({left, top}, {right, bottom}, faded(theme.accent, 0.10F));
+  for (const float x : {left, right})
+    canvas.draw->AddLine({x, top}, {x, bottom}, faded(theme.accent, 0.7F), theme.px(1));
+}
+
+// The measured range on the axis: how long it is.
+void paint_range_length(const Canvas& canvas, const TimeRange& range) {
+  const Theme& theme = *canvas.theme;
+  const float left = std::clamp(canvas.x(range.start), canvas.lanes.min.x, canvas.lanes.max.x);
+  const float right = std::clamp(canvas.x(range.end), canvas.lanes.min.x, canvas.lanes.max.x);
+  if (right <= left) return;
+  const std::string words = format_nanos(static_cast<double>(range.end - range.start));
+  const float size = theme.size.label,
+              width = text_size(theme.font.mono, size, words).x + theme.px(14);
+  const float height = theme.px(19), middle = canvas.axis.max.y - height / 2 - theme.px(1);
+  const float x = std::clamp((left + right) / 2, canvas.lanes.min.x + width / 2,
+                             canvas.lanes.max.x - width / 2);
+  canvas.draw->AddRectFilled({x - width / 2, middle - height / 2},
+                             {x + width / 2, middle + height / 2}, theme.accent, height / 2);
+  draw_text_middle(canvas.draw, theme.font.mono, size, x, middle, theme.accent_text, words, 0.5F);
+}
+
+namespace {
+
+// Where the playhead's words stand, so that ticks leave them free.
+Box playhead_words(const Canvas& canvas) {
+  const Theme& theme = *canvas.theme;
+  const float x = std::round(canvas.x(*canvas.input->playhead));
+  const float width = small_width(canvas, canvas.input->playhead_text);
+  const float pad = theme.px(10), middle = canvas.axis.max.y - theme.px(13);
+  const float left = x + pad + width < canvas.all.max.x - theme.px(4) ? x + pad : x - pad - width;
+  return {{left, middle - theme.size.label / 2}, {left + width, middle + theme.size.label / 2}};
+}
+
+bool playhead_in_sight(const Canvas& canvas) {
+  if (!canvas.input->playhead) return false;
+  const float x = canvas.x(*canvas.input->playhead);
+  return x >= canvas.lanes.min.x - 1 && x <= canvas.lanes.max.x + 1;
+}
+
+}  // namespace
+
+void paint_playhead(const Canvas& canvas) {
+  if (!playhead_in_sight(canvas)) return;
+  const Theme& theme = *canvas.theme;
+  const float x = std::round(canvas.x(*canvas.input->playhead)), wing = theme.px(6);
+  const float top = canvas.axis.max.y - theme.px(21);
+  canvas.draw->AddLine({x, top}, {x, canvas.body.max.y}, theme.accent, theme.px(2));
+  canvas.draw->AddTriangleFilled({x - wing, top}, {x + wing, top}, {x, top + theme.px(9)},
+                                 theme.accent);
+  const Box words = playhead_words(canvas);
+  draw_text(canvas.draw, theme.font.text, theme.size.label, words.min, theme.accent,
+            canvas.input->playhead_text);
+}
+
+void paint_axis(const Canvas& canvas) {
+  const Theme& theme = *canvas.theme;
+  const Box& axis = canvas.axis;
+  canvas.draw->AddRectFilled(axis.min, axis.max, theme.panel);
+  const bool words = playhead_in_sight(canvas) && !canvas.input->playhead_text.empty();
+  const Box free = words ? playhead_words(canvas) : Box{};
+  const float middle = axis.min.y + theme.px(10);
+  for (const Tick& tick : canvas.ticks) {
+    const float x = std::round(canvas.lanes.min.x + tick.x) + 0.5F;
+    const float length = theme.px(tick.major ? 6 : 4), bottom = axis.max.y - theme.px(3);
+    const bool covered = words && x > free.min.x - theme.px(4) && x < free.max.x + theme.px(4);
+    if (!covered) canvas.draw->AddLine({x, bottom - length}, {x, bottom}, theme.faint, 1);
+    if (!tick.major) continue;
+    const float width = text_size(theme.font.mono, theme.size.mono, tick.label).x;
+    if (x + width / 2 > axis.max.x - theme.px(2)) continue;
+    draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, x, middle, theme.faint,
+                     tick.label, 0.5F);
+  }
+}
+
+namespace {
+
+void paint_empty_lanes(const Canvas& canvas, const SideView& view) {
+  const Theme& theme = *canvas.theme;
+  const auto& names = view.side->lane_names;
+  const float left = canvas.all.min.x, right = canvas.all.max.x;
+  const float height =
+      (view.bottom - view.top) / static_cast<float>(std::max<std::size_t>(names.size(), 1));
+  float y = view.top;
+  for (std::size_t i = 0; i < names.size(); ++i, y += height) {
+    if (i % 2 == 0) canvas.draw->AddRectFilled({left, y}, {right, y + height}, theme.lane_tone);
+    canvas.draw->AddLine({left, y + height - 0.5F}, {right, y + height - 0.5F}, theme.line,
+                         theme.size.border);
+    draw_text_middle(canvas.draw, theme.font.text, theme.size.small, left + theme.px(12),
+                     y + height / 2, theme.muted,
+                     shortened(theme.font.text, theme.size.small, names[i],
+                               canvas.lanes.min.x - left - theme.px(20)));
+  }
+}
+
+// A line of text in the middle of the lanes; under it how far the run is.
+void paint_notice(const Canvas& canvas, ImVec2 middle, const std::string& words, bool busy,
+                  float share) {
+  const Theme& theme = *canvas.theme;
+  const std::string shown =
+      shortened(theme.font.text, theme.size.text, words, canvas.lanes.width() - theme.px(40));
+  const float width = text_size(theme.font.text, theme.size.text, shown).x;
+  const float half = width / 2 + theme.px(18), tall = theme.px(busy ? 27 : 20);
+  const Box box{{middle.x - half, middle.y - tall}, {middle.x + half, middle.y + tall}};
+  canvas.draw->AddRectFilled(box.min, box.max, theme.panel, theme.size.corner);
+  canvas.draw->AddRect(box.min, box.max, theme.line, theme.size.corner, theme.size.border);
+  draw_text_middle(canvas.draw, theme.font.text, theme.size.text, middle.x,
+                   middle.y - (busy ? theme.px(7) : 0), theme.muted, shown, 0.5F);
+  if (!busy) return;
+  const float left = middle.x - width / 2, y = middle.y + theme.px(12), thick = theme.px(3);
+  canvas.draw->AddRectFilled({left, y}, {left + width, y + thick}, theme.line, thick / 2);
+  const float done = width * std::clamp(share, 0.0F, 1.0F);
+  if (done > thick)
+    canvas.draw->AddRectFilled({left, y}, {left + done, y + thick}, theme.accent, thick / 2);
+}
+
+}  // namespace
+
+void paint_empty(const Canvas& canvas, const SideView& view) {
+  const TimelineSide& side = *view.side;
+  const bool busy = !side.progress.empty();
+  // Said once, even where both sides are empty.
+  const bool said = view.which == Side::kB && !canvas.input->sides[0].trace;
+  const std::string words = busy ? side.progress : said ? std::string() : canvas.input->empty_text;
+  canvas.draw->PushClipRect({canvas.all.min.x, view.window}, {canvas.all.max.x, view.window_end},
+                            true);
+  paint_empty_lanes(canvas, view);
+  if (!words.empty())
+    paint_notice(canvas, {canvas.lanes.centre().x, (view.window + view.shown_end()) / 2}, words,
+                 busy, side.progress_share);
+  canvas.draw->PopClipRect();
+}
+
+}  // namespace trainscope::ui

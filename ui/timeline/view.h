@@ -1,0 +1,119 @@
+// The timeline on screen: one trace, or two (A and B) under one axis. It draws, moves its own
+// TimelineState, and returns what the person did; it computes no metric.
+//
+// Times here are those of the shared axis: a side's own times plus its offset.
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/app/theme.h"
+#include "ui/timeline/layout.h"
+
+namespace trainscope::ui {
+
+enum class Side : std::uint8_t { kA, kB };
+
+struct SpanRef {
+  Side side = Side::kA;
+  trace::SpanId span = trace::kNone;
+  friend bool operator==(const SpanRef&, const SpanRef&) = default;
+};
+
+struct TimeRange {
+  Nanos start = 0;
+  Nanos end = 0;
+  friend bool operator==(const TimeRange&, const TimeRange&) = default;
+};
+
+// A learner's prediction on the result: a dashed bracket over a range of a lane (no lane: of the
+// whole side), or a dashed line where start == end.
+struct Guess {
+  trace::LaneId lane = trace::kNone;
+  Nanos start = 0;
+  Nanos end = 0;
+  std::string label = "your guess";
+};
+
+// A vertical line at a time of a side, with one or two lines of text: "B done", "7.9 ms sooner".
+struct Marker {
+  Nanos time = 0;
+  std::string title;
+  std::string text;
+  bool bad = false;  // red instead of green
+};
+
+struct TimelineSide {
+  const trace::Trace* trace = nullptr;       // none: nothing has been run yet
+  const trace::TraceIndex* index = nullptr;  // of that trace; none: still being made
+  const DrawIndex* draw = nullptr;           // build_draw_index() of both
+  Nanos offset = 0;                          // added to the trace's times
+  std::string title;                         // beside the mark: "pageable"
+  std::string config;                        // monospaced: "loader.pin_memory=False"
+  std::string total;                         // bold, to the right: "28.2 ms"
+  std::vector<trace::LaneId> hidden;
+  std::vector<std::string> lane_names;  // shown while there is no trace
+  std::vector<IdleGap> gaps;
+  std::vector<Guess> guesses;
+  std::vector<Marker> markers;
+  std::uint16_t lit_line = 0;  // spans of this line of the listing are lit; 0: none
+  std::string progress;        // while a run is going on: "running: step 3 of 5"
+  float progress_share = -1;   // 0..1; negative: unknown
+};
+
+struct TimelineInput {
+  std::vector<TimelineSide> sides;  // one (fills the height) or two
+  Nanos axis_end = 0;               // the whole axis; 0: the end of the longest side
+  std::optional<Nanos> playhead;
+  std::string playhead_text;  // "A: step 2, staging   B: step 3, copy"
+  std::string empty_text;     // in the middle of lanes before a run
+};
+
+// What the timeline remembers between frames. Plain: copy it, save it, set it.
+struct TimelineState {
+  TimeRange view;       // shown now; empty: fit at the first draw
+  TimeRange target;     // where an animation is going
+  TimeRange from;       // where it came from
+  double progress = 1;  // of the animation, 0..1
+  bool fitted = true;   // follow the axis when its length changes
+  SpanRef selected;     // kNone: nothing
+  SpanRef hovered;
+  std::optional<TimeRange> range;  // measured by shift-drag
+  std::vector<trace::LaneId> collapsed[2];
+  std::vector<std::string> collapsed_groups[2];
+  float scroll = 0;  // pixels
+  enum class Drag : std::uint8_t { kNone, kPan, kRange, kPlayhead, kScroll } drag = Drag::kNone;
+  Nanos drag_anchor = 0;
+  float drag_distance = 0;
+  SpanRef linked;           // the span whose links these are
+  std::vector<Link> links;  // arrows of the selection
+  float scroll_rate = 0;    // lanes' pixels for one of the scroll bar's, while it is dragged
+};
+
+struct TimelineEvents {
+  std::optional<SpanRef> selected;  // clicked; span kNone: the selection was cleared
+  std::optional<TimeRange> range;   // a range was measured (released)
+  std::optional<Nanos> playhead;    // dragged on the axis
+  bool animating = false;           // wants another frame at once
+};
+
+// Fills `size` (0: the rest of the region).
+TimelineEvents draw_timeline(const char* id, const Theme& theme, const TimelineInput& input,
+                             TimelineState& state, ImVec2 size = {0, 0});
+
+// What keys, menus and lessons do. They begin an animation from wherever the last one was going.
+void fit(TimelineState& state, TimeRange axis);
+void zoom(TimelineState& state, double factor, Nanos anchor);  // below 1: closer
+void pan(TimelineState& state, double views);                  // in widths of the view
+void show_range(TimelineState& state, TimeRange range, double margin = 0.15);
+// All there is to see: from 0 to input.axis_end, or to the end of the longest side.
+TimeRange axis_range(const TimelineInput& input);
+
+// The rows of the hover card of a span, in words: "start", "1.20 ms".
+std::vector<std::pair<std::string, std::string>> describe_span(const trace::Trace& trace,
+                                                               trace::SpanId span);
+
+}  // namespace trainscope::ui
