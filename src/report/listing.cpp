@@ -43,6 +43,15 @@ std::vector<bool> lines_only_in(const Lines& a, const Lines& b) {
   return only;
 }
 
+// The indent apart from the rest, so that a long line that is wrapped keeps it.
+std::string line_html(std::string_view line, std::size_t number, bool differs) {
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  return fmt::format("<li{} data-line=\"{}\"><code><span>{}</span><span>{}</span></code>{}</li>\n",
+                     differs ? " class=\"differs\"" : "", number, line.substr(0, indent),
+                     html_text(line.substr(indent)),
+                     differs ? "<span class=\"hidden-text\"> (differs)</span>" : "");
+}
+
 std::string panel_html(const std::vector<RunView>& views, std::size_t run, const Lines& lines,
                        const Lines* other, const std::string& runs) {
   const std::vector<bool> only =
@@ -52,10 +61,7 @@ std::string panel_html(const std::vector<RunView>& views, std::size_t run, const
   if (views.size() > 1)
     html += fmt::format("<h3>{}</h3>\n", runs.size() > 1 ? "All sides" : side_mark(views, run));
   html += "<ol>";
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    html += fmt::format("<li{0} data-line=\"{1}\"><code>{2}</code>{3}</li>\n",
-                        only[i] ? " class=\"differs\"" : "", i + 1, html_text(lines[i]),
-                        only[i] ? "<span class=\"hidden-text\"> (differs)</span>" : "");
+  for (std::size_t i = 0; i < lines.size(); ++i) html += line_html(lines[i], i + 1, only[i]);
   return html + "</ol></div>\n";
 }
 

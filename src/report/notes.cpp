@@ -22,6 +22,11 @@ bool differs(const RunView& view, const std::string& knob) {
   return std::find(view.differing.begin(), view.differing.end(), knob) != view.differing.end();
 }
 
+bool any_config(const std::vector<RunView>& views) {
+  return std::any_of(views.begin(), views.end(),
+                     [](const RunView& view) { return has_config(*view.run); });
+}
+
 // The knobs that some run sets, or in which runs differ; those that differ first.
 std::vector<const program::Knob*> shown_knobs(const std::vector<RunView>& views) {
   std::vector<const program::Knob*> first, others;
@@ -129,11 +134,7 @@ std::string meanings_html(const std::vector<RunView>& views) {
 }  // namespace
 
 std::string config_html(const std::vector<RunView>& views) {
-  const bool any = std::any_of(views.begin(), views.end(),
-                               [](const RunView& view) { return has_config(*view.run); });
-  if (!any)
-    return panel("config", "Config",
-                 "<p>A trace file does not say how the run was configured.</p>");
+  if (!any_config(views)) return "";
   std::string html = "<table class=\"knobs\"><thead><tr><th scope=\"col\">knob</th>";
   for (const RunView& view : views)
     html += "<th scope=\"col\" class=\"number\">" +
@@ -152,6 +153,8 @@ std::string notes_html(const ReportInput& input, const std::vector<RunView>& vie
     for (const std::string& limit : input.limits)
       html += "<p class=\"foreign\">" + html_prose(limit) + "</p>";
   }
+  if (!views.empty() && !any_config(views))
+    html += "<h3>Config</h3><p>A trace file does not say how its run was configured.</p>";
   html += "<h3>Dropped events</h3>" + dropped_html(views);
   if (!views.empty()) html += "<h3>In this page</h3>" + folded_html(views);
   html += meanings_html(views);

@@ -25,7 +25,7 @@ std::string listing_html(const std::vector<RunView>& views);
 // The metrics, and where the time went.
 std::string compare_html(const ReportInput& input, const std::vector<RunView>& views);
 
-// The knobs that are set, those that differ first.
+// The knobs that are set, those that differ first. Empty where no run knows its config.
 std::string config_html(const std::vector<RunView>& views);
 
 // What the model leaves out, what was dropped, what this page folds, what metrics mean.

@@ -116,7 +116,7 @@ void gunzip(std::string_view name, std::string_view first, const Source& source,
 
 void copy_plain(std::string_view name, std::string_view first, const Source& source,
                 std::uint64_t limit, PaddedBytes& text) {
-  std::memcpy(text.grow(first.size()), first.data(), first.size());
+  first.copy(text.grow(first.size()), first.size());
   text.commit(first.size());
   for (;;) {
     if (text.size() > limit) fail_too_long(name, limit);
@@ -156,7 +156,7 @@ struct Descriptor {
 }  // namespace
 
 PaddedBytes::PaddedBytes(std::string_view text) {
-  std::memcpy(grow(text.size()), text.data(), text.size());
+  text.copy(grow(text.size()), text.size());
   commit(text.size());
   finish();
 }
@@ -205,7 +205,7 @@ PaddedBytes load_text(std::string_view name, std::string_view bytes, std::uint64
   std::string_view rest = bytes;
   const auto source = [&](char* buffer, std::size_t size) {
     const std::size_t count = std::min(size, rest.size());
-    std::memcpy(buffer, rest.data(), count);
+    rest.copy(buffer, count);
     rest.remove_prefix(count);
     return count;
   };

@@ -44,7 +44,7 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
   }
   rest = split(rest, ImGuiDir_Right, std::clamp(size.x * 0.213F, theme.px(280), theme.px(480)),
                right);
-  const float code_height = (size.y - low) * 0.5F;
+  const float code_height = (size.y - low) * 0.46F;
   const ImGuiID knobs = split(right, ImGuiDir_Down, code_height, code);
   dock(kTimelinesPanel, rest);
   dock(kKnobsPanel, knobs);
@@ -56,7 +56,7 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   ImGuiID right = 0, summary = 0;
   const float width = std::clamp(size.x * 0.24F, theme.px(300), theme.px(480));
   const ImGuiID rest = split(root, ImGuiDir_Right, width, right);
-  const ImGuiID details = split(right, ImGuiDir_Down, size.y * 0.58F, summary);
+  const ImGuiID details = split(right, ImGuiDir_Down, size.y * 0.64F, summary);
   dock(kTimelinePanel, rest);
   dock(kDetailsPanel, details);
   dock(kSummaryPanel, summary);
@@ -97,8 +97,13 @@ void dock_panels(const Theme& theme, Arrangement arrangement, bool reset) {
   const ImGuiID root = ImGui::GetID("root");
   if (reset || !ImGui::DockBuilderGetNode(root)) arrange(theme, arrangement, root, size);
   ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
+  // Between panels one sees the ground; a line shows where one may drag.
+  // (ImGui takes the colours of its separators between docks from these.)
+  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme.ground));
+  for (const ImGuiCol lit : {ImGuiCol_ResizeGripHovered, ImGuiCol_ResizeGripActive})
+    ImGui::PushStyleColor(lit, static_cast<ImU32>(mixed(theme.ground, theme.accent, 0.30F)));
   ImGui::DockSpace(root, {0, 0}, int{ImGuiDockNodeFlags_AutoHideTabBar} | int{ImGuiDockNodeFlags_NoWindowMenuButton});
-  ImGui::PopStyleColor();
+  ImGui::PopStyleColor(4);
   ImGui::End();
 }
 

@@ -202,13 +202,17 @@ std::optional<double> metric_of(const Sides& sides, std::string_view label,
   return std::nullopt;
 }
 
+bool is_copy_time(std::string_view metric) {
+  return metric == "time.h2d" || metric == "time.d2h";
+}
+
 std::optional<GuessRange> range_of_ratio(const Bounds& bounds, const Sides& sides) {
   if (!bounds.any) return std::nullopt;
   const auto a = metric_of(sides, "A", bounds.metric);
   if (!a) return std::nullopt;
   // A ratio below 1 would put B's end beyond A's: a fifth beyond is room enough to draw.
   const double longest = *a / std::max(bounds.least, 1 / 1.2);
-  return GuessRange{*a / bounds.most, longest};
+  return GuessRange{*a / bounds.most, longest, is_copy_time(bounds.metric)};
 }
 
 std::optional<GuessRange> range_of_number(const Question& question, const Answer& answer,
@@ -221,10 +225,10 @@ std::optional<GuessRange> range_of_number(const Question& question, const Answer
   if (std::regex_match(text, match, ratio) && match[1] == match[2]) {
     const auto a = metric_of(sides, "A", match[1]);
     if (!a || *answer.number <= 0) return std::nullopt;
-    return GuessRange{*a / *answer.number, *a / *answer.number};
+    return GuessRange{*a / *answer.number, *a / *answer.number, is_copy_time(match.str(1))};
   }
   if (std::regex_match(text, match, time) && metric_of(sides, "B", match[1]))
-    return GuessRange{0, *answer.number};
+    return GuessRange{0, *answer.number, is_copy_time(match.str(1))};
   return std::nullopt;
 }
 

@@ -58,6 +58,7 @@ std::optional<std::size_t> predicted_step(const LessonModel& model);
 struct GuessRange {
   double start = 0;  // ns
   double end = 0;
+  bool on_copy_engine = false;  // it is the copies' time that was guessed
 };
 std::optional<GuessRange> guess_in_b(const scenario::Question& question,
                                      const scenario::Answer& answer,

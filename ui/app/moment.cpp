@@ -54,9 +54,11 @@ std::string words_of(const IndexedTrace& view, const Doing& doing) {
     words += more;
   };
   if (doing.gpu) add(std::string(trace::name_of(doing.gpu->category)));
-  if (doing.host && doing.host->category == Category::kHeld)
-    add("host " + view.trace->name(*doing.host));
-  else if (!doing.gpu && doing.host)
+  if (doing.host && doing.host->category == Category::kHeld) {
+    const std::string& name = view.trace->name(*doing.host);
+    add(name.starts_with("cuda") ? "host waits" : "host " + name);
+  }
+  if (!doing.gpu && doing.host && doing.host->category != Category::kHeld)
     add("host: " + view.trace->name(*doing.host));
   return words;
 }
@@ -86,7 +88,9 @@ std::string state_at(const IndexedTrace& view, Nanos time) {
   const Doing doing = doing_at(view, time);
   std::string words = words_of(view, doing);
   if (words.empty()) words = "idle";
-  if (!doing.step) return words;
+  const bool one_step = doing.step && doing.step->start <= view.index.start &&
+                        doing.step->end() >= view.index.end;
+  if (!doing.step || one_step) return words;
   return step_words(view.trace->name(*doing.step)) + ", " + words;
 }
 

@@ -66,7 +66,7 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
   const std::size_t sides = context.workspace.sides().size();
   const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
   ImGui::PushID(knob.name.c_str());
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImVec2 at = ImGui::GetCursorScreenPos();
   if (is_wide(knob)) {
     knob_name(context, knob, width);
     const float apart = theme.px(16);
@@ -78,10 +78,14 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
       knob_control(context, panel, knob, i, wide);
       bottom = std::max(bottom, ImGui::GetItemRectMax().y);
     }
-    ImGui::SetCursorScreenPos({at.x, bottom + theme.px(2)});
+    ImGui::SetCursorScreenPos({at.x, bottom + theme.px(4)});
   } else {
-    knob_name(context, knob, width - each * static_cast<float>(sides));
-    const float after = ImGui::GetCursorScreenPos().y;
+    const float beside = width - each * static_cast<float>(sides);
+    const float wanted =
+        text_size(theme.font.mono, theme.size.small, knob.name).x + theme.px(24);
+    knob_name(context, knob, wanted > beside ? width : beside);
+    if (wanted > beside) at = ImGui::GetCursorScreenPos();
+    const float after = ImGui::GetCursorScreenPos().y + (wanted > beside ? theme.px(24) : 0);
     for (std::size_t i = 0; i < sides; ++i) {
       const float x = at.x + width - each * static_cast<float>(sides - i);
       ImGui::SetCursorScreenPos({x + (each - theme.px(40)) / 2, at.y});

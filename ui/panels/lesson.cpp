@@ -195,7 +195,7 @@ Choice main_choice(const LessonModel& model) {
   const bool answered = progress.answer(progress.step()).committed;
   if (step.kind == StepKind::kRun && !progress.revealed()) return {"Run both", "lesson.run"};
   if (step.question && !answered) {
-    if (step.question->kind == QuestionKind::kFindSpan) return {"Show me", "lesson.show_me"};
+    if (step.question->kind == QuestionKind::kFindSpan) return {"Next", "lesson.next"};
     return {step.kind == StepKind::kPredict ? "Predict" : "Answer", "lesson.predict"};
   }
   if (progress.step() + 1 == progress.steps()) return {"All lessons", "lesson.shelf"};
@@ -208,7 +208,11 @@ bool flowing_button(const Theme& theme, const char* label, ButtonKind kind, bool
   const float width = text_size(theme.font.strong, theme.size.small, label).x + theme.px(30);
   if (!first) {
     ImGui::SameLine(0, theme.px(6));
-    if (ImGui::GetCursorScreenPos().x + width > right) ImGui::NewLine();
+    if (ImGui::GetCursorScreenPos().x + width > right) {
+      ImGui::NewLine();
+      // Words stand flush where a line begins.
+      if (kind == ButtonKind::kLink) ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
+    }
   }
   return button(theme, label, kind, kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0,
                 enabled);

@@ -197,12 +197,15 @@ void draw_block(Pen& pen, const TextBlock& block) {
     const bool code = run.code || block.code;
     ImFont* font = block.code ? pen.theme->font.mono : face_of(pen, run, block.heading);
     const float size = code ? pen.size * 0.92F : pen.size;
+    const float margin_of_code = run.code && !block.code ? pen.theme->px(3) : 0;
+    pen.x += pen.x > pen.left ? margin_of_code : 0;
     for (const std::string_view word : words_of(run.text)) {
       if (word == "\n")
         pen.new_line();
       else
         draw_word(pen, font, size, word, code);
     }
+    pen.x += margin_of_code;
   }
   if (pen.x > pen.left || block.runs.empty()) pen.new_line();
   pen.left = margin;

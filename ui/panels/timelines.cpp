@@ -11,6 +11,8 @@ namespace trainscope::ui {
 namespace {
 
 constexpr std::size_t kMostGaps = 400;
+constexpr std::size_t kMostRows = 4;      // of a lane, where there is little room
+constexpr std::size_t kRowsThatFit = 34;  // of all lanes
 
 bool is_hidden_now(const Workspace& workspace, const std::string& name) {
   const LessonModel* lesson = workspace.lesson();
@@ -104,6 +106,12 @@ void add_done_marker(TimelineInput& input, const Workspace& workspace) {
   input.sides[first].markers.push_back(marker);
 }
 
+trace::LaneId copy_lane(const trace::Trace& trace) {
+  for (std::uint32_t lane = 0; lane < trace.lanes().size(); ++lane)
+    if (trace.lanes()[lane].kind == trace::LaneKind::kCopyEngine) return lane;
+  return trace::kNone;
+}
+
 void add_guess(TimelineInput& input, const Workspace& workspace) {
   const LessonModel* lesson = workspace.lesson();
   if (!lesson || workspace.knobs_changed() || workspace.forked()) return;
@@ -115,9 +123,11 @@ void add_guess(TimelineInput& input, const Workspace& workspace) {
   if (!range) return;
   const Nanos origin = sides[1]->facts.measured.window.start;
   Guess guess;
+  guess.lane = range->on_copy_engine ? copy_lane(*sides[1]->trace) : trace::kNone;
   guess.start = origin + static_cast<Nanos>(range->start);
   guess.end = origin + static_cast<Nanos>(range->end);
-  guess.label = "your guess: B ends here";
+  guess.label = range->on_copy_engine ? "your guess: B's copies end here"
+                                      : "your guess: B ends here";
   input.sides[1].guesses.push_back(guess);
 }
 
@@ -132,8 +142,8 @@ void add_playhead(TimelineInput& input, const Workspace& workspace) {
   }
 }
 
-// Host lanes nest operator, call, and what held it: one row shows the innermost.
-void collapse_host_lanes(const Workspace& workspace, Attention& attention,
+// A few rows of nested calls tell a story; the deep stacks of a profiler are folded at first.
+void collapse_deep_lanes(const Workspace& workspace, Attention& attention,
                          TimelinesPanel& panel) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i) {
     const TraceView& view = workspace.sides()[i].view;
@@ -149,9 +159,11 @@ void collapse_host_lanes(const Workspace& workspace, Attention& attention,
     if (!view || same_lanes) continue;
     auto& collapsed = attention.timeline.collapsed[i];
     collapsed.clear();
-    for (std::uint32_t lane = 0; lane < view->trace->lanes().size(); ++lane)
-      if (view->trace->lanes()[lane].kind == trace::LaneKind::kHostThread)
-        collapsed.push_back(lane);
+    std::size_t rows = 0;
+    for (const trace::LaneIndex& lane : view->index.lanes) rows += lane.rows.size();
+    if (rows * workspace.sides().size() <= kRowsThatFit) continue;
+    for (const trace::LaneIndex& lane : view->index.lanes)
+      if (lane.rows.size() > kMostRows) collapsed.push_back(lane.lane);
   }
 }
 
@@ -175,11 +187,18 @@ bool any_failed(const Workspace& workspace) {
                      [](const SideModel& side) { return !side.error.empty(); });
 }
 
+// "44,666"
+std::string grouped(std::size_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
 std::string head_words(const Workspace& workspace) {
   if (workspace.sides().size() < 2) {
     const SideModel& side = workspace.sides().front();
     if (!side.run) return "";
-    return std::to_string(side.run->trace->spans().size()) + " spans";
+    return grouped(side.run->trace->spans().size()) + " spans";
   }
   return "shared axis";
 }
@@ -236,7 +255,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
   options.padded = failed;
   options.scrolls = failed;
   if (begin_panel(context.theme, name, options)) {
-    collapse_host_lanes(workspace, context.attention, panel);
+    collapse_deep_lanes(workspace, context.attention, panel);
     if (failed) draw_failures(context);
     const TimelineInput input = timeline_input(workspace, context.attention);
     const bool all_failed = failed && workspace.sides().size() == 1;

@@ -18,7 +18,9 @@ std::string title_of(const Workspace& workspace) {
   if (workspace.screen() == Screen::kShelf) return "";
   const auto& sides = workspace.sides();
   if (sides.size() == 2) return "Two runs";
-  return sides.front().file.empty() ? "One run" : sides.front().file.filename().string();
+  const SideModel& side = sides.front();
+  if (side.file.empty() && side.outline) return "One run";
+  return side.view ? side.view->trace->origin().subject : side.file.filename().string();
 }
 
 // Where the numbers come from: of the runs, or of what is about to run.
@@ -34,9 +36,13 @@ const trace::Origin* origin_of(const Workspace& workspace) {
 std::string machine_words(const Workspace& workspace) {
   std::string words;
   for (const SideModel& side : workspace.sides()) {
-    const std::string subject = side.view      ? side.view->trace->origin().subject
-                                : side.outline ? side.outline->origin.subject
-                                               : "";
+    // A file's name stands at the left already; here stands what recorded it.
+    const trace::Origin* origin = side.view      ? &side.view->trace->origin()
+                                  : side.outline ? &side.outline->origin
+                                                 : nullptr;
+    if (!origin) continue;
+    const bool file = origin->kind == trace::OriginKind::kImported;
+    const std::string& subject = file ? origin->detail : origin->subject;
     if (subject.empty() || subject == words) continue;
     words = words.empty() ? subject : words + " | " + subject;
   }
@@ -130,7 +136,7 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
   place("next", Symbol::kForward, "play.next_event", small, false);
   place("end", Symbol::kEnd, "play.end", small, false);
   ImGui::SetCursorScreenPos({x, bar.centre().y - theme.size.button / 2});
-  const std::string speed = fmt::format("{:.0f} s##speed", context.workspace.playhead.seconds);
+  const std::string speed = fmt::format("range in {:.0f} s##speed", context.workspace.playhead.seconds);
   if (button(theme, speed.c_str(), ButtonKind::kLink, 0, enabled)) context.ask("play.speed");
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("The visible range in %.0f seconds", context.workspace.playhead.seconds);
@@ -142,7 +148,7 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
 }
 
 float playback_width(const Theme& theme) {
-  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(60) + theme.px(110);
+  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(122) + theme.px(110);
 }
 
 float draw_find(const PanelContext& context, const Box& bar) {

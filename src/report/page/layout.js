@@ -48,7 +48,7 @@ function laneName(lane) {
 // Many rows get thinner ones, so that one lane does not fill the screen.
 function rowHeight(rows) {
   if (rows === 1) return 32 * theme.scale;
-  return Math.max(18 * Math.min(1, 12 / rows), 7) * theme.scale;
+  return Math.max(20 * Math.min(1, 12 / rows), 7) * theme.scale;
 }
 
 function addLane(lane, odd) {

@@ -1,0 +1,240 @@
+// The program as a person runs it: what it prints, what it writes, how it ends.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "support/skip.h"
+#include "support/traces.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "trainscope-cli-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
+
+ private:
+  fs::path path_;
+};
+
+struct Result {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string read(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+Result run(const std::string& arguments) {
+  const Folder folder;
+  const std::string out = folder.file("out"), err = folder.file("err");
+  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " TRAINSCOPE_BINARY " " +
+                              arguments + " >" + out + " 2>" + err + " </dev/null";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(err)};
+}
+
+// Ends with `code` and one sentence that contains `part`; prints nothing else.
+void refuses(const std::string& arguments, int code, const std::string& part) {
+  const Result result = run(arguments);
+  INFO(arguments << "\n" << result.err);
+  CHECK(result.code == code);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, Catch::Contains(part));
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+}
+
+}  // namespace
+
+TEST_CASE("run prints one JSON object of both sides, and nothing else on standard output") {
+  const Result result = run("run pinned-vs-pageable --json");
+  REQUIRE(result.code == 0);
+  const json object = json::parse(result.out);
+  CHECK(object["origin"] == "simulated");
+  CHECK(object["executor"] == "sim");
+  CHECK(object["seed"] == 0);
+  for (const char* side : {"A", "B"}) {
+    const json& one = object["runs"][side];
+    CHECK(one["machine"] == "h200-1");
+    CHECK(one["metrics"]["time.h2d"]["unit"] == "ns");
+    CHECK(one["metrics"]["time.h2d"]["value"].get<double>() > 0);
+    CHECK(one["spans"].get<int>() > 0);
+    CHECK(one["dropped"] == 0);
+  }
+  const json& metrics_a = object["runs"]["A"]["metrics"];
+  const json& metrics_b = object["runs"]["B"]["metrics"];
+  CHECK(metrics_a["time.h2d"]["value"].get<double>() >
+        2 * metrics_b["time.h2d"]["value"].get<double>());
+}
+
+TEST_CASE("the same inputs and seed give byte-equal trace files") {
+  const Folder folder;
+  const std::string first = folder.file("first.json"), second = folder.file("second.json");
+  const std::string what = "run --set workload=train --set loader.num_workers=2 --seed 5 --trace ";
+  REQUIRE(run(what + first).code == 0);
+  REQUIRE(run(what + second).code == 0);
+  CHECK(read(first).size() > 1000);
+  CHECK(read(first) == read(second));
+}
+
+TEST_CASE("a trace that was written can be read again") {
+  const Folder folder;
+  for (const char* name : {"t.json", "t.json.gz"}) {
+    const std::string file = folder.file(name);
+    const Result written = run("run --set workload=copy --json --trace " + file);
+    REQUIRE(written.code == 0);
+    const Result result = run("import --json " + file);
+    REQUIRE(result.code == 0);
+    const json before = json::parse(written.out)["runs"]["A"];
+    const json after = json::parse(result.out)["runs"]["A"];
+    CHECK(after["spans"] == before["spans"]);
+    CHECK(after["metrics"]["time.h2d"] == before["metrics"]["time.h2d"]);
+  }
+}
+
+TEST_CASE("flags beat the lesson, for both sides or for one") {
+  const json object = json::parse(
+      run("run pinned-vs-pageable --machine t4-1 --set copy.count=1 --set B.copy.bytes=4096 --json")
+          .out);
+  CHECK(object["runs"]["A"]["machine"] == "t4-1");
+  CHECK(object["runs"]["A"]["config"]["copy.count"] == 1);
+  CHECK(object["runs"]["A"]["config"]["copy.bytes"] == 67108864);
+  CHECK(object["runs"]["B"]["config"]["copy.bytes"] == 4096);
+}
+
+TEST_CASE("a series is one value a step") {
+  const Result result = run("run --set workload=train --steps 5 --series time.step");
+  REQUIRE(result.code == 0);
+  std::istringstream lines(result.out);
+  int step = 0, expected = 0;
+  double value = 0;
+  while (lines >> step >> value) {
+    CHECK(step == expected++);
+    CHECK(value > 0);
+  }
+  CHECK(expected == 5);
+}
+
+TEST_CASE("the registries print tables and JSON") {
+  for (const char* name : {"lessons", "knobs", "metrics", "machines"}) {
+    const Result table = run(name);
+    CHECK(table.code == 0);
+    CHECK(table.out.size() > 100);
+    const json object = json::parse(run(std::string(name) + " --json").out);
+    CHECK(object[name].size() > 0);
+  }
+  CHECK(json::parse(run("lessons --json").out)["lessons"][0]["id"] == "pinned-vs-pageable");
+  CHECK(run("doctor").code == 0);
+}
+
+TEST_CASE("all shipped lessons and machines pass the check") {
+  const Result result =
+      run("check " TRAINSCOPE_SOURCE_DIR "/scenarios " TRAINSCOPE_SOURCE_DIR "/assets");
+  INFO(result.out);
+  CHECK(result.code == 0);
+}
+
+TEST_CASE("a check that finds something ends with 1 and says where") {
+  const Folder folder;
+  const std::string file = folder.file("wrong.toml");
+  std::ofstream(file) << "workload = \"copy\"\ncopy.bites = 5\n";
+  const Result result = run("check " + file);
+  CHECK(result.code == 1);
+  CHECK_THAT(result.out, Catch::Contains("wrong.toml:2:14: there is no knob copy.bites"));
+}
+
+TEST_CASE("bad usage and bad input end with 2 and one sentence") {
+  const Folder folder;
+  refuses("run", 2, "run what?");
+  refuses("run pined-vs-pageable", 2, "did you mean pinned-vs-pageable?");
+  refuses("run pinned-vs-pageable --set copy.bytes", 2, "write knob=value");
+  refuses("run pinned-vs-pageable --set copy.bytes=-4", 2, "is out of range");
+  refuses("run --set workload=copy --set copy.bytes=1000000000000000000", 2, "is out of range");
+  refuses("run --set workload=copy --set B.copy.bytes=4", 2, "this run has one side");
+  refuses("run --set workload=copy --machine h20-1", 2, "did you mean h200-1?");
+  refuses("run --set workload=copy --executor gpu", 2, "there is no executor gpu");
+  refuses("run --set workload=copy --series time.stap", 2, "did you mean time.step?");
+  refuses("run --set workload=copy --save x.tsrun", 2, "not built yet");
+  refuses("run --set workload=copy --nonsense", 2, "--nonsense");
+  refuses("run missing.toml", 2, "there is no such file");
+  refuses("import missing.json", 2, "missing.json");
+  refuses("import", 2, "TRACE");
+  refuses("check missing", 2, "there is no such file or folder");
+  refuses("compare a b", 2, "not built yet");
+  refuses("lesons", 2, "lesons");
+}
+
+TEST_CASE("what this machine lacks ends with 3") {
+  refuses("run --set workload=copy --executor cuda", 3, "--executor sim");
+  refuses("pinned-vs-pageable", 3, "");
+}
+
+TEST_CASE("an output that cannot be written ends with 2 and leaves nothing behind") {
+  const Folder folder;
+  for (const char* flag : {"--trace", "--html", "--png"}) {
+    refuses("run --set workload=copy " + std::string(flag) + " /proc/no/such/place.x", 2,
+            "cannot be written");
+    refuses("run --set workload=copy " + std::string(flag) + " " + folder.file(""), 2,
+            "cannot be written");
+  }
+  CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("files that are no traces are refused, whatever they hold") {
+  const Folder folder;
+  const auto with = [&](const std::string& bytes) {
+    const std::string file = folder.file("bad.json");
+    std::ofstream(file, std::ios::binary) << bytes;
+    return file;
+  };
+  refuses("import " + with(""), 2, "bad.json");
+  refuses("import " + with("{\"traceEvents\": [{\"ph\": \"X\", "), 2, "bad.json");
+  refuses("import " + with("\x1f\x8b\x08 cut"), 2, "bad.json");
+  refuses("import " + with(std::string("\0\1\2\3\xff\xfe", 6)), 2, "bad.json");
+  refuses("import " + with("[1, 2, 3]"), 2, "bad.json");
+  refuses("import " + with("{\"other\": 1}"), 2, "bad.json");
+  refuses("import " + with(std::string(1000000, '[')), 2, "bad.json");
+  refuses("import " + folder.file(""), 2, "folder");
+}
+
+TEST_CASE("an imported trace counts every complete event") {
+  if (!trainscope::test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const auto folder = trainscope::test::real_traces_folder();
+  const json object =
+      json::parse(run("import --json " + (folder / "ddp-a100-2ranks.json.gz").string()).out);
+  const json& one = object["runs"]["A"];
+  CHECK(object["origin"] == "imported");
+  CHECK(one["spans"].get<int>() + one["dropped"].get<int>() == 26933);
+}
+
+TEST_CASE("a report is one file without outside references") {
+  const Folder folder;
+  const std::string file = folder.file("r.html");
+  REQUIRE(run("run pinned-vs-pageable --html " + file).code == 0);
+  const std::string page = read(file);
+  CHECK_THAT(page, Catch::Contains("SIMULATED"));
+  CHECK_THAT(page, !Catch::Contains("src=\"http") && !Catch::Contains("href=\"http"));
+}

@@ -1,0 +1,91 @@
+#include "scenario/expression.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "base/error.h"
+
+using namespace trainscope;
+using scenario::Expression;
+using scenario::Quantity;
+
+namespace {
+
+const analysis::Run& pinned() {
+  static const analysis::Run run = [] {
+    program::Config config;
+    config.set_text("workload=copy");
+    config.set_text("copy.memory=pinned");
+    return analysis::run_config("A", config);
+  }();
+  return run;
+}
+
+Quantity evaluate(const char* text) {
+  return Expression::parse(text).evaluate({&pinned()});
+}
+
+}  // namespace
+
+TEST_CASE("arithmetic binds as people expect") {
+  CHECK(evaluate("2 + 3 * 4").value == 14);
+  CHECK(evaluate("(2 + 3) * 4").value == 20);
+  CHECK(evaluate("8 - 2 - 1").value == 5);
+  CHECK(evaluate("-2 * -3").value == 6);
+  CHECK(evaluate("12 / 3 / 2").value == 2);
+}
+
+TEST_CASE("comparisons, and, or and not give truths") {
+  CHECK(evaluate("1 < 2 and 2 <= 2").truth());
+  CHECK(evaluate("1 > 2 or 3 != 4").truth());
+  CHECK(evaluate("not 1 == 2").truth());
+  CHECK(!evaluate("not (1 < 2 and 2 < 3)").truth());
+}
+
+TEST_CASE("functions: min, max, abs and ratio") {
+  CHECK(evaluate("min(3, 1, 2)").value == 1);
+  CHECK(evaluate("max(3, 1, 2)").value == 3);
+  CHECK(evaluate("abs(1 - 4)").value == 3);
+  CHECK(evaluate("ratio(6, 4)").value == 1.5);
+}
+
+TEST_CASE("numbers have units, and values are shown with theirs") {
+  CHECK(evaluate("5 ms").value == 5e6);
+  CHECK(evaluate("5 ms").unit == "ns");
+  CHECK(evaluate("64 MiB").value == 67108864);
+  CHECK(scenario::show(evaluate("A.copy.bytes")) == "64 MiB");
+  CHECK(scenario::show(evaluate("ratio(A.time.h2d, A.time.h2d)")) == "1");
+  CHECK(evaluate("A.time.h2d + 1 us").unit == "ns");
+  CHECK(evaluate("A.time.h2d > 1 us").truth());
+}
+
+TEST_CASE("a metric, a knob and a placeholder resolve by side") {
+  CHECK(evaluate("A.copy.count").value == 1);
+  CHECK(evaluate("A.time.h2d").value == *analysis::value_of(pinned().metrics, "time.h2d"));
+  CHECK(scenario::fill_in("It moves {A.copy.bytes} once.", {&pinned()}) == "It moves 64 MiB once.");
+}
+
+TEST_CASE("what is wrong in an expression is said in one sentence") {
+  const auto fails = [](const char* text, const char* sentence) {
+    INFO(text);
+    CHECK_THROWS_WITH(evaluate(text), Catch::Contains(sentence));
+  };
+  fails("", "ends where a value is expected");
+  fails("1 +", "ends where a value is expected");
+  fails("(1", "a parenthesis is not closed");
+  fails("1 2", "\"2\" is left over");
+  fails("A.time.stap", "did you mean time.step?");
+  fails("time.step", "names no side");
+  fails("foo", "is not a name");
+  fails("rato(1, 2)", "did you mean ratio?");
+  fails("ratio(1)", "ratio takes two values");
+  fails("5 parsecs", "there is no unit parsecs");
+  fails("1 / 0", "divides by zero");
+  fails("B.time.step", "there is no run B");
+  fails("A.time.d2h", "run A has no time.d2h");
+  fails("A.copy.memory", "is a word");
+  CHECK_THROWS_AS(Expression::parse(std::string(100000, '(')), InputError);
+  CHECK_THROWS_AS(Expression::parse("1" + std::string(100000, '-')), InputError);
+  CHECK_THROWS_WITH(scenario::fill_in("a {A.time.step", {&pinned()}),
+                    Catch::Contains("a brace is not closed"));
+}

@@ -1,0 +1,186 @@
+#include "scenario/lesson.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <regex>
+#include <string>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "scenario/check.h"
+#include "scenario/progress.h"
+
+using namespace trainscope;
+using scenario::Lesson;
+
+namespace {
+
+// A copy of the first lesson with one edit, under its own name in a folder that is removed.
+class Edited {
+ public:
+  Edited(const std::string& from, const std::string& to) {
+    folder_ = std::filesystem::temp_directory_path() / ("trainscope-" + std::to_string(::getpid()));
+    std::string text = read_file(home_folder() / "scenarios" / "pinned-vs-pageable.toml", 1 << 20);
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    write_file(file(), text);
+  }
+  ~Edited() { std::filesystem::remove_all(folder_); }
+  std::filesystem::path file() const { return folder_ / "pinned-vs-pageable.toml"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string error_of(const std::string& from, const std::string& to) {
+  const Edited edited(from, to);
+  try {
+    scenario::load_lesson(edited.file());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string findings_of(const std::string& from, const std::string& to) {
+  const Edited edited(from, to);
+  std::string all;
+  for (const auto& finding : scenario::check_lesson(scenario::load_lesson(edited.file())))
+    all += finding.sentence + "\n";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every shipped lesson passes every check, on every machine it allows") {
+  for (const Lesson& lesson : scenario::all_lessons()) {
+    for (const auto& finding : scenario::check_lesson(lesson))
+      FAIL_CHECK(describe(finding.place) + finding.sentence);
+  }
+}
+
+TEST_CASE("a wrong lesson is refused with file, line, column and the nearest right name") {
+  const auto contains = [](const std::string& text) { return Catch::Contains(text); };
+  CHECK_THAT(error_of("copy.count = 3", "copy.cuont = 3"),
+             contains(".toml:28:14: there is no knob copy.cuont (did you mean copy.count?)"));
+  CHECK_THAT(error_of("copy.count = 3", "copy.count = -3"), contains("-3 is out of range"));
+  CHECK_THAT(error_of("\"64 MiB\"", "1000000000000000000"), contains("is out of range"));
+  CHECK_THAT(error_of("\"64 MiB\"", "\"64 MiBs\""), contains("is not a size"));
+  CHECK_THAT(error_of("title =", "titel ="), contains("has no key titel (did you mean title?)"));
+  CHECK_THAT(error_of("kind = \"predict\"", "kind = \"perdict\""),
+             contains("did you mean predict?"));
+  CHECK_THAT(error_of("\"pageable\"\n\n[config.B]", "\"pagable\"\n\n[config.B]"),
+             contains("(did you mean pageable?)"));
+  CHECK_THAT(error_of("format = 1", "format = 2"), contains("begins with format = 1"));
+  CHECK_THAT(error_of("claim = \"C2\"", "claim = \"C99\""), contains("there is no claim C99"));
+  CHECK_THAT(error_of("run = \"A\"", "run = \"C\""), contains("neither \"A\" nor \"B\""));
+  CHECK_THAT(error_of("id = \"pinned", "id = \"other"), contains("make them the same"));
+  CHECK_THAT(error_of("ratio(A.time.h2d, B.time.h2d) < 1.2", "ratio(A.time.hd2, 1) < 1.2"),
+             contains("did you mean time.h2d?"));
+  CHECK_THAT(error_of("level = \"worked\"", "level = 3"), contains("is not text"));
+  CHECK_THAT(error_of("[config.A]", "[config.A"), contains(".toml:"));
+  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"gemm\""),
+             contains("declared but not built yet"));
+}
+
+TEST_CASE("the checks of a lesson find what would mislead a learner") {
+  const auto contains = [](const std::string& text) { return Catch::Contains(text); };
+  CHECK_THAT(findings_of("ratio(A.time.h2d, B.time.h2d) < 1.2", "1 < 2"),
+             contains("has 2 right options"));
+  CHECK_THAT(findings_of("ratio(A.time.h2d, B.time.h2d) >= 4", "1 > 2"),
+             contains("has 0 right options on h200-1"));
+  CHECK_THAT(findings_of("span = \"held: staging\"", "span = \"held: nothing\""),
+             contains("no span \"held: nothing\""));
+  CHECK_THAT(findings_of("Run both sides.", "Run both sides. B takes 3.6 ms."),
+             contains("has the typed number"));
+  CHECK_THAT(findings_of("Run both sides.", "Run both sides, they are great!"),
+             contains("exclamation mark"));
+  CHECK_THAT(findings_of("minutes = 5", "minutes = 50"), contains("minutes is 50"));
+  CHECK_THAT(findings_of("{A.idle.copy}", "{A.time.d2h}"), contains("run A has no time.d2h"));
+  CHECK_THAT(findings_of("max = 6.0", "max = 2.0"), contains("expected ratio"));
+  std::string words;
+  for (int i = 0; i < 70; ++i) words += "word ";
+  CHECK_THAT(findings_of("Run both sides.", words), contains("at most 60 fit a card"));
+}
+
+TEST_CASE("a side's value beats the common one, and a flag beats both") {
+  const Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  CHECK(lesson.side("A").word("copy.memory") == "pageable");
+  CHECK(lesson.side("B").word("copy.memory") == "pinned");
+  CHECK(lesson.side("A").whole("copy.count") == 3);
+  program::Config flags;
+  flags.set_text("copy.memory=pinned");
+  CHECK(lesson.side("A", flags).word("copy.memory") == "pinned");
+}
+
+TEST_CASE("an unknown lesson is answered with the nearest one") {
+  CHECK_THROWS_WITH(scenario::find_lesson("pined-vs-pageable"),
+                    Catch::Contains("did you mean pinned-vs-pageable?"));
+}
+
+TEST_CASE("a learner cannot go on without an answer, nor see results before the run") {
+  const Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  scenario::Progress progress(lesson);
+  progress.next();
+  REQUIRE(progress.step() == 1);
+  CHECK(!progress.can_go_on());
+  progress.next();
+  CHECK(progress.step() == 1);
+  CHECK(!progress.can_commit());
+  progress.choose(0);
+  progress.commit();
+  progress.choose(2);  // too late
+  CHECK(progress.answer(1).option == 0);
+  progress.next();
+  REQUIRE(lesson.steps[progress.step()].kind == scenario::StepKind::kRun);
+  CHECK(!progress.revealed());
+  CHECK(!progress.can_go_on());
+  progress.reveal();
+  progress.next();
+  CHECK(!progress.select_span("B", "host main", "held: staging"));
+  CHECK(!progress.can_go_on());
+  CHECK(progress.select_span("A", "host main", "held: staging"));
+  CHECK(progress.can_go_on());
+  progress.back();
+  CHECK(progress.revealed());
+}
+
+TEST_CASE("skipping is recorded and is not an answer") {
+  const Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  scenario::Progress progress(lesson);
+  progress.next();
+  progress.skip();
+  CHECK(progress.answer(1).skipped);
+  CHECK(progress.can_go_on());
+}
+
+TEST_CASE("answers are judged by the run, and a wrong one is told why") {
+  const Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  const analysis::Run a = analysis::run_config("A", lesson.side("A"));
+  const analysis::Run b = analysis::run_config("B", lesson.side("B"));
+  const scenario::Question& question = *lesson.steps[1].question;
+  int right = 0;
+  for (int option = 0; option < static_cast<int>(question.options.size()); ++option) {
+    scenario::Answer answer;
+    answer.option = option;
+    const auto verdict = scenario::judge(question, answer, {&a, &b});
+    right += verdict.right ? 1 : 0;
+    CHECK(verdict.right == (verdict.right_option == option));
+    if (!verdict.right) CHECK(!verdict.message.empty());
+  }
+  CHECK(right == 1);
+
+  scenario::Question number;
+  number.kind = scenario::QuestionKind::kNumber;
+  number.answer = scenario::Expression::parse("ratio(A.time.h2d, B.time.h2d)");
+  number.tolerance = 0.2;
+  const double truth = number.answer->evaluate({&a, &b}).value;
+  scenario::Answer answer;
+  answer.number = truth * 1.1;
+  CHECK(scenario::judge(number, answer, {&a, &b}).right);
+  answer.number = truth * 1.3;
+  CHECK(!scenario::judge(number, answer, {&a, &b}).right);
+}
