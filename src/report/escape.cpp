@@ -47,13 +47,24 @@ void append_html(std::string& html, char letter) {
   }
 }
 
-// Turns pairs of `mark` into <tag>…</tag>; a mark without its pair stays.
+// Where text that is marked begins or ends: a mark right before, or right after, what is no space.
+std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t from, bool opens) {
+  for (std::size_t at = text.find(mark, from); at != text.npos; at = text.find(mark, at + 1)) {
+    const std::size_t after = at + mark.size();
+    const char beside =
+        opens ? (after < text.size() ? text[after] : ' ') : (at > 0 ? text[at - 1] : ' ');
+    if (beside != ' ' && beside != '*') return at;
+  }
+  return text.npos;
+}
+
+// Turns pairs of `mark` into <tag>...</tag>; a mark without its pair stays.
 std::string marked(std::string_view text, std::string_view mark, std::string_view tag) {
   std::string html;
   while (true) {
-    const std::size_t open = text.find(mark);
+    const std::size_t open = find_mark(text, mark, 0, true);
     const std::size_t close =
-        open == text.npos ? text.npos : text.find(mark, open + mark.size() + 1);
+        open == text.npos ? text.npos : find_mark(text, mark, open + mark.size() + 1, false);
     if (close == text.npos) return html.append(text);
     html.append(text.substr(0, open)).append("<").append(tag).append(">");
     html.append(text.substr(open + mark.size(), close - open - mark.size()));

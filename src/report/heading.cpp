@@ -91,6 +91,8 @@ std::string figure_html(const std::vector<RunView>& views, std::size_t i) {
   html += fmt::format("<div><strong>{}</strong> <span class=\"muted\">{}</span>",
                       time ? html_text(analysis::show(*time->metric, time->value)) : "no time",
                       time ? html_text(time->metric->label) : "");
+  if (views.size() > 1 && !has_config(*view.run))
+    html += "<code class=\"foreign\">" + html_text(view.run->trace->origin().subject) + "</code>";
   constexpr std::size_t kShown = 4;
   for (std::size_t k = 0; k < std::min(view.differing.size(), kShown); ++k)
     html += "<code>" + html_text(setting_of(view, view.differing[k])) + "</code>";

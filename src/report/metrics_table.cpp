@@ -57,7 +57,9 @@ std::string value_html(const Metric& metric, const std::optional<double>& value)
 std::string ratio_html(const MetricRow& row) {
   const auto &a = row.values[0], &b = row.values[1];
   if (!a || !b || *a == 0) return "<td class=\"number none\">-</td>";
-  return fmt::format("<td class=\"number muted\">{:.2f}</td>", *b / *a);
+  const double ratio = *b / *a;
+  const int digits = ratio < 10 ? 2 : ratio < 100 ? 1 : 0;
+  return fmt::format("<td class=\"number muted\">{:.{}f}</td>", ratio, digits);
 }
 
 // A solid, B outlined; as long as the larger.

@@ -40,6 +40,7 @@ void Collector::begin(const FileHeader& header) {
   counter_lanes_.clear();
   last_track_ = last_span_ = kNone;
   is_own_ = header.own.has_value();
+  correlation_offset_ = is_own_ ? header.own->correlation_offset : 0;
   if (!is_own_) return;
   for (const auto& own : header.own->lanes) {
     const auto lane = static_cast<std::uint32_t>(collected_.lanes.size());
@@ -126,8 +127,9 @@ void Collector::take_complete(const Event& event) {
 }
 
 void Collector::read_correlation(const Event& event, Span& span) {
-  const std::int64_t number = event.own.correlation.empty() ? event.args.correlation.value_or(0)
-                                                            : integer_or(event.own.correlation, 0);
+  std::int64_t number = integer_or(event.own.correlation, 0);
+  if (event.own.correlation.empty() && event.args.correlation)
+    number = *event.args.correlation - correlation_offset_;
   span.correlation = static_cast<std::uint32_t>(number);
   if (number == span.correlation) return;
   span.correlation = 0;

@@ -128,6 +128,7 @@ class Collector : public EventSink {
   Collected collected_;
   NameTable names_;
   bool is_own_ = false;
+  std::int64_t correlation_offset_ = 0;
   std::vector<TrackLanes> track_lanes_;  // by track and role
   std::unordered_map<std::string, std::uint32_t> counter_lanes_;
   TrackId last_track_ = kNone;  // of the last complete event

@@ -49,6 +49,7 @@ struct Event {
 struct OwnHeader {
   Origin origin;
   std::int64_t span_count = 0;
+  std::int64_t correlation_offset = 0;  // what the file's numbers are ahead of the trace's
   struct OwnLane {
     Lane lane;
     std::int64_t pid = 0;

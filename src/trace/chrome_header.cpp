@@ -97,6 +97,7 @@ void read_own_field(const char* key, json::value value, std::int64_t& format, Ow
   if (is(key, "detail")) header.origin.detail = read_own_text(value);
   if (is(key, "clockStart")) header.origin.clock_start = read_own_integer(value);
   if (is(key, "spans")) header.span_count = read_own_integer(value);
+  if (is(key, "correlationOffset")) header.correlation_offset = read_own_int32(value);
   if (is(key, "lanes"))
     for (auto lane : value.get_array()) header.lanes.push_back(read_own_lane(lane.value()));
   if (is(key, "dropped"))
@@ -172,8 +173,9 @@ void append_own_header(std::string& out, const OwnHeader& header) {
   append_own_text(out, header.origin.subject);
   out += R"(, "detail": )";
   append_own_text(out, header.origin.detail);
-  fmt::format_to(std::back_inserter(out), R"(, "clockStart": {}, "spans": {}, "lanes": [)",
-                 header.origin.clock_start, header.span_count);
+  fmt::format_to(std::back_inserter(out),
+                 R"(, "clockStart": {}, "spans": {}, "correlationOffset": {}, "lanes": [)",
+                 header.origin.clock_start, header.span_count, header.correlation_offset);
   std::string_view separator = "\n";
   for (const auto& lane : header.lanes) {
     out += separator;

@@ -34,7 +34,8 @@ class Writer {
       : trace_(trace),
         stream_(out),
         options_(options),
-        layout_(lay_out(trace, options.rank, options.sync_records)) {}
+        layout_(lay_out(trace, options.rank, options.sync_records)),
+        correlation_offset_(choose_correlation_offset()) {}
 
   void write() {
     find_flows();
@@ -51,6 +52,7 @@ class Writer {
   }
 
  private:
+  std::int64_t choose_correlation_offset() const;
   void write_header();
   void write_devices();
   void write_own_header();
@@ -81,12 +83,22 @@ class Writer {
   std::ostream& stream_;
   const WriteOptions& options_;
   Layout layout_;
+  std::int64_t correlation_offset_;
   std::string out_;
   Nanos ahead_ = 0;  // of the file's time 0, so that its base is in whole microseconds
   bool first_event_ = true;
   std::vector<FlowMark> marks_;         // by span
   std::vector<std::int64_t> flow_ids_;  // by flow
 };
+
+// HTA keeps the numbers of events in an array as narrow as the correlations allow, which fails
+// (with pandas 3) where these stay small and events are many. Real traces' correlations do not.
+std::int64_t Writer::choose_correlation_offset() const {
+  constexpr std::uint32_t kSmall = 1 << 16;
+  for (const SpanId id : layout_.order)
+    if (trace_.spans()[id].correlation >= kSmall) return 0;
+  return 100'000;
+}
 
 void Writer::find_flows() {
   std::vector<bool> written(layout_.rows.size());
@@ -105,7 +117,7 @@ void Writer::find_flows() {
     constexpr std::int64_t kUnrelated = std::int64_t{1} << 48;
     const Span& from = trace_.spans()[flow.from];
     const std::int64_t rank = several_ranks ? trace_.lanes()[from.lane].rank & 0x7FFF : 0;
-    const std::int64_t related = rank << 32 | from.correlation;
+    const std::int64_t related = rank << 32 | (from.correlation + correlation_offset_);
     const bool launch = flow.kind == FlowKind::kLaunch && from.correlation != 0 &&
                         from.correlation == trace_.spans()[flow.to].correlation;
     flow_ids_[i] = launch && used.insert(related).second ? related : kUnrelated + i;
@@ -164,6 +176,7 @@ void Writer::write_devices() {
 void Writer::write_own_header() {
   OwnHeader header;
   header.origin = trace_.origin();
+  header.correlation_offset = correlation_offset_;
   header.span_count = static_cast<std::int64_t>(layout_.order.size());
   for (LaneId id = 0; id < layout_.lanes.size(); ++id) {
     const LanePlace& place = layout_.lanes[id];
@@ -261,9 +274,10 @@ void Writer::write_args(SpanId id, const std::string& name, const ShownSpan& sho
     args.number("stream", std::int64_t{shown.stream});
   }
   const bool has_correlation = shown.on_stream || shown.kind == EventKind::kRuntime;
-  if (span.correlation != 0)
-    args.number(has_correlation ? "correlation" : "Trainscope correlation",
-                std::int64_t{span.correlation});
+  if (span.correlation != 0 && has_correlation)
+    args.number("correlation", span.correlation + correlation_offset_);
+  else if (span.correlation != 0)
+    args.number("Trainscope correlation", std::int64_t{span.correlation});
   append_detail(args, trace_.detail(span), shown);
   write_own_args(args, id, name, shown);
 }

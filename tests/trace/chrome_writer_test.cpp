@@ -122,6 +122,7 @@ TEST_CASE("a file of one rank looks as PyTorch would have written it") {
   REQUIRE(std::regex_search(text, found, std::regex("\"rank\":\\s+(\\d+)")));
   CHECK(found[1] == "1");
 
+  const json launch = event_named(file, "cudaLaunchKernel");
   const json kernel = event_named(file, "sgemm \"128x64\"");
   CHECK(kernel["cat"] == "kernel");
   CHECK(kernel["pid"] == 0);
@@ -130,7 +131,7 @@ TEST_CASE("a file of one rank looks as PyTorch would have written it") {
   CHECK(kernel["dur"] == 4.321);
   CHECK(kernel["args"]["stream"] == 7);
   CHECK(kernel["args"]["device"] == 0);
-  CHECK(kernel["args"]["correlation"] == 11);
+  CHECK(kernel["args"]["correlation"] == launch["args"]["correlation"]);
   CHECK(kernel["args"]["grid"] == json({264, 1, 1}));
   CHECK(kernel["args"]["blocks per SM"] == 2.0);
   CHECK(kernel["args"]["warps per SM"] == 16.0);
@@ -139,9 +140,8 @@ TEST_CASE("a file of one rank looks as PyTorch would have written it") {
   CHECK(kernel["args"]["Trainscope cause"] == "its launch");
   CHECK(text.find("\"ts\": 1.234, \"dur\": 5.000") != text.npos);
 
-  const json launch = event_named(file, "cudaLaunchKernel");
   CHECK(launch["cat"] == "cuda_runtime");
-  CHECK(launch["args"]["correlation"] == 11);
+  CHECK(launch["args"]["correlation"] > 65'535);  // or HTA trips over a file this small
   const json step = event_named(file, "ProfilerStep#1");
   CHECK(step["cat"] == "user_annotation");
   CHECK(step["pid"] == launch["pid"]);

@@ -132,11 +132,10 @@ void add_lesson_actions(std::vector<Binding>& table) {
   table.push_back({"lesson.explore",
                    [](const Application& app) { return app.workspace().can_explore(); },
                    [](Application& app) { app.explore(); }});
-  table.push_back({"lesson.return",
-                   [](const Application& app) { return app.workspace().forked(); },
+  table.push_back({"lesson.return", [](const Application& app) { return app.workspace().forked(); },
                    [](Application& app) { app.return_to_lesson(); }});
-  table.push_back({"lesson.shelf", has_panels,
-                   [](Application& app) { app.workspace().show_shelf(); }});
+  table.push_back(
+      {"lesson.shelf", has_panels, [](Application& app) { app.workspace().show_shelf(); }});
 }
 
 void add_view_actions(std::vector<Binding>& table) {
@@ -149,8 +148,8 @@ void add_view_actions(std::vector<Binding>& table) {
       {"play.next_event", has_results, [](Application& app) { step_playhead(app, true); }});
   table.push_back(
       {"play.previous_event", has_results, [](Application& app) { step_playhead(app, false); }});
-  table.push_back({"play.start", has_results,
-                   [](Application& app) { app.workspace().playhead.time = 0; }});
+  table.push_back(
+      {"play.start", has_results, [](Application& app) { app.workspace().playhead.time = 0; }});
   table.push_back({"play.end", has_results, [](Application& app) {
                      app.workspace().playhead.time = app.workspace().end();
                    }});
@@ -167,21 +166,17 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"code.side", has_pair, [](Application& app) {
                      app.attention().code_side = 1 - app.attention().code_side;
                    }});
-  table.push_back(
-      {"layout.reset", has_panels, [](Application& app) { app.reset_layout(); }});
-  table.push_back({"layout.lesson", has_lesson, [](Application& app) {
-                     app.panels().lesson = !app.panels().lesson;
-                   }});
-  table.push_back({"layout.timelines", has_panels, [](Application& app) {
-                     app.panels().timelines = !app.panels().timelines;
-                   }});
+  table.push_back({"layout.reset", has_panels, [](Application& app) { app.reset_layout(); }});
+  table.push_back({"layout.lesson", has_lesson,
+                   [](Application& app) { app.panels().lesson = !app.panels().lesson; }});
+  table.push_back({"layout.timelines", has_panels,
+                   [](Application& app) { app.panels().timelines = !app.panels().timelines; }});
   table.push_back({"layout.knobs", has_knobs,
                    [](Application& app) { app.panels().knobs = !app.panels().knobs; }});
   table.push_back({"layout.code", has_panels,
                    [](Application& app) { app.panels().code = !app.panels().code; }});
-  table.push_back({"layout.compare", has_panels, [](Application& app) {
-                     app.panels().compare = !app.panels().compare;
-                   }});
+  table.push_back({"layout.compare", has_panels,
+                   [](Application& app) { app.panels().compare = !app.panels().compare; }});
 }
 
 void add_window_actions(std::vector<Binding>& table) {
@@ -192,7 +187,8 @@ void add_window_actions(std::vector<Binding>& table) {
                      app.set_theme(app.theme_mode() == ThemeMode::kDark ? ThemeMode::kLight
                                                                         : ThemeMode::kDark);
                    }});
-  table.push_back({"scale.larger", always, [](Application& app) { app.set_zoom(app.zoom() * 1.1F); }});
+  table.push_back(
+      {"scale.larger", always, [](Application& app) { app.set_zoom(app.zoom() * 1.1F); }});
   table.push_back(
       {"scale.smaller", always, [](Application& app) { app.set_zoom(app.zoom() / 1.1F); }});
   table.push_back({"scale.reset", always, [](Application& app) { app.set_zoom(1); }});

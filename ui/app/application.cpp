@@ -94,8 +94,7 @@ void Application::show_me() {
   if (!show_focus(focus, workspace_, attention_, find))
     workspace_.notice = "The lesson points at something that this run does not have.";
   // Being shown is not finding.
-  if (find && !lesson.progress.answer(lesson.progress.step()).committed)
-    workspace_.skip_question();
+  if (find && !lesson.progress.answer(lesson.progress.step()).committed) workspace_.skip_question();
 }
 
 // ---- A frame -----------------------------------------------------------------------------------
@@ -127,8 +126,10 @@ void Application::advance_playhead() {
   Playhead& playhead = workspace_.playhead;
   if (!playhead.playing) return;
   const TimeRange& view = attention_.timeline.view;
-  const double share = std::min(static_cast<double>(ImGui::GetIO().DeltaTime), 0.1) / playhead.seconds;
-  playhead.time += static_cast<Nanos>(std::llround(static_cast<double>(view.end - view.start) * share));
+  const double share =
+      std::min(static_cast<double>(ImGui::GetIO().DeltaTime), 0.1) / playhead.seconds;
+  playhead.time +=
+      static_cast<Nanos>(std::llround(static_cast<double>(view.end - view.start) * share));
   if (playhead.time >= workspace_.end()) {
     playhead.time = workspace_.end();
     playhead.playing = false;
@@ -180,8 +181,9 @@ void Application::draw_notice() {
   ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
   ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.warn));
   ImGui::Begin("##notice", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoFocusOnAppearing);
   ImGui::PopStyleColor(2);
   text(theme_.font.text, theme_.size.small, theme_.text, workspace_.notice, true);
   if (button(theme_, "Close", ButtonKind::kLink)) workspace_.notice.clear();

@@ -38,12 +38,12 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
   const float low = std::clamp(size.y * 0.265F, theme.px(190), theme.px(290));
   ImGuiID rest = split(root, ImGuiDir_Down, low, below);
   if (lesson) {
-    rest = split(rest, ImGuiDir_Left, std::clamp(size.x * 0.192F, theme.px(290), theme.px(460)),
-                 left);
+    rest =
+        split(rest, ImGuiDir_Left, std::clamp(size.x * 0.192F, theme.px(290), theme.px(460)), left);
     dock(kLessonPanel, left);
   }
-  rest = split(rest, ImGuiDir_Right, std::clamp(size.x * 0.213F, theme.px(280), theme.px(480)),
-               right);
+  rest =
+      split(rest, ImGuiDir_Right, std::clamp(size.x * 0.213F, theme.px(280), theme.px(480)), right);
   const float code_height = (size.y - low) * 0.46F;
   const ImGuiID knobs = split(right, ImGuiDir_Down, code_height, code);
   dock(kTimelinesPanel, rest);
@@ -90,9 +90,10 @@ void dock_panels(const Theme& theme, Arrangement arrangement, bool reset) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
   ImGui::Begin(dock_name(arrangement), nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
-                   ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus);
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoNavFocus);
   ImGui::PopStyleVar(2);
   const ImGuiID root = ImGui::GetID("root");
   if (reset || !ImGui::DockBuilderGetNode(root)) arrange(theme, arrangement, root, size);
@@ -102,7 +103,9 @@ void dock_panels(const Theme& theme, Arrangement arrangement, bool reset) {
   ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme.ground));
   for (const ImGuiCol lit : {ImGuiCol_ResizeGripHovered, ImGuiCol_ResizeGripActive})
     ImGui::PushStyleColor(lit, static_cast<ImU32>(mixed(theme.ground, theme.accent, 0.30F)));
-  ImGui::DockSpace(root, {0, 0}, int{ImGuiDockNodeFlags_AutoHideTabBar} | int{ImGuiDockNodeFlags_NoWindowMenuButton});
+  ImGui::DockSpace(
+      root, {0, 0},
+      int{ImGuiDockNodeFlags_AutoHideTabBar} | int{ImGuiDockNodeFlags_NoWindowMenuButton});
   ImGui::PopStyleColor(4);
   ImGui::End();
 }

@@ -61,8 +61,7 @@ struct GuessRange {
   bool on_copy_engine = false;  // it is the copies' time that was guessed
 };
 std::optional<GuessRange> guess_in_b(const scenario::Question& question,
-                                     const scenario::Answer& answer,
-                                     const scenario::Sides& sides);
+                                     const scenario::Answer& answer, const scenario::Sides& sides);
 
 // How the answer to an expression is typed in.
 Entry entry_for(const scenario::Expression& expression);

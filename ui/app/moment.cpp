@@ -88,8 +88,8 @@ std::string state_at(const IndexedTrace& view, Nanos time) {
   const Doing doing = doing_at(view, time);
   std::string words = words_of(view, doing);
   if (words.empty()) words = "idle";
-  const bool one_step = doing.step && doing.step->start <= view.index.start &&
-                        doing.step->end() >= view.index.end;
+  const bool one_step =
+      doing.step && doing.step->start <= view.index.start && doing.step->end() >= view.index.end;
   if (!doing.step || one_step) return words;
   return step_words(view.trace->name(*doing.step)) + ", " + words;
 }

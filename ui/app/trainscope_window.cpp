@@ -50,8 +50,8 @@ void walk_to(Application& app, std::size_t step, const std::optional<scenario::A
       app.workspace().run_lesson();
       app.settle();
       if (!model.progress.revealed())
-        throw InputError("The lesson " + model.lesson.id + " did not run: " +
-                         app.workspace().sides().front().error +
+        throw InputError("The lesson " + model.lesson.id +
+                         " did not run: " + app.workspace().sides().front().error +
                          app.workspace().sides().back().error);
     }
     app.workspace().next_step();

@@ -27,7 +27,7 @@ struct WindowOptions {
   int height = 819;
   float scale = 0;  // of fonts and sizes; 0: what the display says (off screen: 1)
   bool off_screen = false;
-  std::filesystem::path ini_file;  // where layouts are kept; empty: nowhere
+  std::filesystem::path ini_file = {};  // where layouts are kept; empty: nowhere
 };
 
 // Rows from the top, 4 bytes (RGBA) a pixel.

@@ -33,7 +33,7 @@ struct SideModel {
   RunPointer run;          // the last finished one
   TraceView view;          // what is drawn: of that run, or of one under way
   bool busy = false;
-  std::string error;          // why there is no run, as a sentence
+  std::string error;           // why there is no run, as a sentence
   std::filesystem::path file;  // of an imported trace
 };
 
@@ -115,7 +115,7 @@ class Workspace {
   void return_to_lesson();
 
   Playhead playhead;
-  Nanos end() const;  // of the longer run shown
+  Nanos end() const;   // of the longer run shown
   std::string notice;  // a sentence to show once: what could not be done, or was
 
  private:

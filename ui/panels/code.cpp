@@ -68,8 +68,7 @@ void draw_source(const Theme& theme, ImDrawList* draw, ImVec2 at, float size,
   }
 }
 
-void draw_line(const PanelContext& context, std::size_t number, const std::string& line,
-               bool lit) {
+void draw_line(const PanelContext& context, std::size_t number, const std::string& line, bool lit) {
   const Theme& theme = context.theme;
   const float height = theme.px(23), width = ImGui::GetContentRegionAvail().x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -122,8 +121,7 @@ void draw_listing(const PanelContext& context, const SideModel& side, float heig
   context.attention.code_line = 0;
   ImGui::Dummy({0, context.theme.px(6)});
   const auto& lines = side.outline->listing.lines;
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    draw_line(context, i + 1, lines[i], lit == i + 1);
+  for (std::size_t i = 0; i < lines.size(); ++i) draw_line(context, i + 1, lines[i], lit == i + 1);
   ImGui::PopStyleVar();
   ImGui::EndChild();
 }

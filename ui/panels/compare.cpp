@@ -93,13 +93,30 @@ void draw_table(const Theme& theme, const Comparison& comparison, float width) {
   ImGui::EndChild();
 }
 
+void ghost_bar(const Theme& theme, const Box& box, const std::string& words) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Color color = mixed(theme.panel, theme.faint, 0.55F);
+  const ImVec2 corners[] = {box.min, {box.max.x, box.min.y}, box.max, {box.min.x, box.max.y}};
+  for (int i = 0; i < 4; ++i)
+    draw_dashed_line(draw, corners[i], corners[(i + 1) % 4], color, theme.size.border, theme.px(5),
+                     theme.px(4));
+  draw_text_middle(draw, theme.font.text, theme.size.small, box.centre().x, box.centre().y,
+                   theme.faint, words, 0.5F);
+}
+
 // Before the result, or while a side is missing.
 void draw_unknown_waterfall(const Theme& theme, const std::string& words) {
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   draw_text(ImGui::GetWindowDrawList(), theme.font.strong, theme.size.small,
             {at.x, at.y + theme.px(3)}, theme.muted, "Where the difference went");
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small,
-                   at.x + room.x / 2, at.y + room.y / 2, theme.faint, words, 0.5F);
+  const float width = std::min((room.x - theme.px(28)) / 3, theme.px(210));
+  const Box bars{{at.x, at.y + theme.px(46)}, {at.x + 3 * width, at.y + room.y - theme.px(30)}};
+  if (bars.height() < theme.px(30)) return ImGui::Dummy(room);
+  // All alike: their heights say nothing.
+  for (int i = 0; i < 3; ++i) {
+    const float left = at.x + static_cast<float>(i) * (width + theme.px(12));
+    ghost_bar(theme, {{left, bars.min.y}, {left + width, bars.max.y}}, words);
+  }
   ImGui::Dummy(room);
 }
 
@@ -140,7 +157,7 @@ void draw_compare(const PanelContext& context, ComparePanel& panel, const char* 
     if (both)
       draw_waterfall(theme, panel.comparison);
     else
-      draw_unknown_waterfall(theme, known ? "A side is missing." : "? ? ?");
+      draw_unknown_waterfall(theme, known ? "a side is missing" : "?");
   }
   end_panel();
 }

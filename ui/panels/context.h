@@ -16,10 +16,10 @@ namespace trainscope::ui {
 // What the panels share of what a person looks at.
 struct Attention {
   TimelineState timeline;
-  std::size_t code_side = 0;    // whose listing is shown
-  std::uint16_t code_line = 0;  // hovered in the listing; 0: none
-  bool all_parameters = false;  // the whole list of knobs is open
-  std::string lit_knob;         // a knob the lesson points at
+  std::size_t code_side = 0;       // whose listing is shown
+  std::uint16_t code_line = 0;     // hovered in the listing; 0: none
+  bool all_parameters = false;     // the whole list of knobs is open
+  std::string lit_knob;            // a knob the lesson points at
   bool timeline_has_keys = false;  // the mouse or the focus is on the timelines
 };
 
@@ -27,7 +27,7 @@ struct PanelContext {
   const Theme& theme;
   Workspace& workspace;
   Attention& attention;
-  std::vector<std::string>& asked;                  // actions to run once the frame is drawn
+  std::vector<std::string>& asked;                   // actions to run once the frame is drawn
   const std::function<bool(std::string_view)>& can;  // is an action enabled?
 
   void ask(std::string_view action) const { asked.emplace_back(action); }

@@ -56,8 +56,8 @@ bool slider(const Theme& theme, const char* id, float width, double& share, bool
   bool moved = false;
   if (active && right > left) {
     const double before = share;
-    share = std::clamp(
-        static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)), 0.0, 1.0);
+    share = std::clamp(static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)),
+                       0.0, 1.0);
     moved = share != before;
   }
   released = enabled && ImGui::IsItemDeactivated();
@@ -172,11 +172,8 @@ bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool prima
   return pressed;
 }
 
-void notice_card(const Theme& theme, Tone tone, std::string_view title,
-                 std::string_view sentence) {
-  const Color edge = tone == Tone::kBad    ? theme.bad
-                     : tone == Tone::kGood ? theme.good
-                                           : theme.line;
+void notice_card(const Theme& theme, Tone tone, std::string_view title, std::string_view sentence) {
+  const Color edge = tone == Tone::kBad ? theme.bad : tone == Tone::kGood ? theme.good : theme.line;
   const Color fill = tone == Tone::kBad    ? theme.bad_soft
                      : tone == Tone::kGood ? theme.good_soft
                                            : theme.card;
@@ -190,7 +187,8 @@ void notice_card(const Theme& theme, Tone tone, std::string_view title,
   const float inner = width - 2 * pad;
   if (!title.empty()) {
     const Color color = tone == Tone::kPlain ? theme.text : edge;
-    markdown(theme, title, {.width = inner, .size = theme.size.small, .color = color, .strong = true});
+    markdown(theme, title,
+             {.width = inner, .size = theme.size.small, .color = color, .strong = true});
   }
   if (!sentence.empty())
     markdown(theme, sentence, {.width = inner, .size = theme.size.small, .color = theme.text});

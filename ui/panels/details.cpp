@@ -75,8 +75,8 @@ void draw_cause(const PanelContext& context, const Chosen& chosen) {
   if (!pressed || !linked) return;
   const Span& cause = trace.spans()[span.cause_span];
   context.attention.timeline.selected = {static_cast<Side>(chosen.side), span.cause_span};
-  show_range(context.attention.timeline, {std::min(cause.start, span.start),
-                                          std::max(cause.end(), span.end())});
+  show_range(context.attention.timeline,
+             {std::min(cause.start, span.start), std::max(cause.end(), span.end())});
 }
 
 void draw_rows(const PanelContext& context, const Chosen& chosen) {

@@ -44,7 +44,8 @@ bool is_logarithmic(const Knob& knob) {
 }
 
 Value rounded(const Knob& knob, double value) {
-  if (knob.type == KnobType::kBytes) return static_cast<std::int64_t>(std::exp2(std::round(std::log2(value))));
+  if (knob.type == KnobType::kBytes)
+    return static_cast<std::int64_t>(std::exp2(std::round(std::log2(value))));
   if (knob.type == KnobType::kInteger) return static_cast<std::int64_t>(std::llround(value));
   return std::stod(program::spell(value));
 }
@@ -82,9 +83,9 @@ void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
   Workspace& workspace = context.workspace;
   const std::string key = key_of(knob, side);
   const auto typed = panel.typed.find(key);
-  std::string words =
-      typed == panel.typed.end() ? program::spell(workspace.sides()[side].config.value(knob.name))
-                                 : typed->second;
+  std::string words = typed == panel.typed.end()
+                          ? program::spell(workspace.sides()[side].config.value(knob.name))
+                          : typed->second;
   ImGui::PushFont(theme.font.mono, theme.size.label);
   ImGui::SetNextItemWidth(width);
   ImGui::BeginDisabled(!knob.built || !workspace.knobs_free());
@@ -129,7 +130,8 @@ void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
     number_control(context, panel, knob, side, width);
   } else if (knob.type == KnobType::kBool) {
     bool on = workspace.sides()[side].config.flag(knob.name);
-    if (toggle_switch(context.theme, key.c_str(), on, enabled)) workspace.set_knob(side, knob.name, on);
+    if (toggle_switch(context.theme, key.c_str(), on, enabled))
+      workspace.set_knob(side, knob.name, on);
   } else if (knob.type == KnobType::kChoice) {
     std::string word = workspace.sides()[side].config.word(knob.name);
     const auto few = std::min<std::size_t>(knob.choices.size(), 4);

@@ -19,8 +19,7 @@ using program::KnobType;
 
 bool differs(const Workspace& workspace, const Knob& knob) {
   const auto& sides = workspace.sides();
-  return sides.size() == 2 &&
-         sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
+  return sides.size() == 2 && sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
 }
 
 // The knobs worth showing: the lesson's, else those in which the sides differ or that are set.
@@ -32,9 +31,9 @@ std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
     return list;
   }
   for (const Knob& knob : program::knobs()) {
-    const bool set = std::any_of(
-        workspace.sides().begin(), workspace.sides().end(),
-        [&](const SideModel& side) { return side.config.is_set(knob.name); });
+    const bool set =
+        std::any_of(workspace.sides().begin(), workspace.sides().end(),
+                    [&](const SideModel& side) { return side.config.is_set(knob.name); });
     if (knob.built && (set || differs(workspace, knob))) list.push_back(&knob);
   }
   return list;
@@ -52,8 +51,8 @@ void knob_name(const PanelContext& context, const Knob& knob, float width) {
     draw->AddRectFilled({at.x - theme.px(5), at.y - theme.px(2)},
                         {at.x + width, at.y + size * 1.5F + theme.px(2)}, theme.accent_soft,
                         theme.px(4));
-  draw_text_middle(draw, theme.font.mono, size, at.x, middle,
-                   knob.built ? theme.text : theme.faint, name);
+  draw_text_middle(draw, theme.font.mono, size, at.x, middle, knob.built ? theme.text : theme.faint,
+                   name);
   if (differs(context.workspace, knob))
     draw->AddCircleFilled({at.x + text_size(theme.font.mono, size, name).x + theme.px(10), middle},
                           theme.px(3.5F), theme.warn);
@@ -81,14 +80,15 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
     ImGui::SetCursorScreenPos({at.x, bottom + theme.px(4)});
   } else {
     const float beside = width - each * static_cast<float>(sides);
-    const float wanted =
-        text_size(theme.font.mono, theme.size.small, knob.name).x + theme.px(24);
+    const float wanted = text_size(theme.font.mono, theme.size.small, knob.name).x + theme.px(24);
     knob_name(context, knob, wanted > beside ? width : beside);
     if (wanted > beside) at = ImGui::GetCursorScreenPos();
     const float after = ImGui::GetCursorScreenPos().y + (wanted > beside ? theme.px(24) : 0);
     for (std::size_t i = 0; i < sides; ++i) {
-      const float x = at.x + width - each * static_cast<float>(sides - i);
-      ImGui::SetCursorScreenPos({x + (each - theme.px(40)) / 2, at.y});
+      const float column = at.x + width - each * static_cast<float>(sides - i);
+      const float half = at.x + static_cast<float>(i) * (width + theme.px(16)) / 2;
+      const float x = wanted > beside ? half : column + (each - theme.px(40)) / 2;
+      ImGui::SetCursorScreenPos({x, at.y});
       knob_control(context, panel, knob, i, each);
     }
     ImGui::SetCursorScreenPos({at.x, after});
@@ -147,10 +147,10 @@ void side_heads(const Theme& theme, std::size_t sides) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
   for (std::size_t i = 0; i < 2; ++i)
-    draw_side_mark(ImGui::GetWindowDrawList(), theme,
-                   {at.x + width - each * static_cast<float>(2 - i) + theme.px(20),
-                    at.y + theme.px(10)},
-                   i == 0 ? 'A' : 'B', i == 0);
+    draw_side_mark(
+        ImGui::GetWindowDrawList(), theme,
+        {at.x + width - each * static_cast<float>(2 - i) + theme.px(20), at.y + theme.px(10)},
+        i == 0 ? 'A' : 'B', i == 0);
   ImGui::Dummy({width, theme.px(20)});
 }
 
@@ -162,6 +162,7 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
   PanelOptions options;
   options.open = open;
   options.secondary = workspace.sides().size() == 2 ? "A | B" : "";
+  if (workspace.lesson() && !workspace.revealed()) options.secondary = "after the run    A | B";
   if (begin_panel(theme, name, options)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(2)));
     for (const Knob* knob : shown_knobs(workspace)) knob_row(context, panel, *knob);
@@ -173,9 +174,6 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
       ImGui::SameLine(0, theme.px(2));
       if (button(theme, "Reset", ButtonKind::kLink)) context.ask("knobs.reset");
     }
-    if (!workspace.knobs_free() && workspace.lesson())
-      text(theme.font.text, theme.size.label, theme.faint, "They can be turned after the run.",
-           true);
   }
   end_panel();
 }

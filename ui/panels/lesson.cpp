@@ -31,7 +31,8 @@ OptionLook look_of(const Theme& theme, const OptionCard& option, bool open, bool
     if (open) look = {theme.accent, theme.accent_soft, theme.accent, "", 2};
   }
   if (option.wrong) look = {theme.bad, theme.bad_soft, theme.bad, "your guess", 2};
-  if (option.right && !option.chosen) look = {theme.good, theme.panel, theme.good, "what happened", 1.5F};
+  if (option.right && !option.chosen)
+    look = {theme.good, theme.panel, theme.good, "what happened", 1.5F};
   return look;
 }
 
@@ -214,8 +215,8 @@ bool flowing_button(const Theme& theme, const char* label, ButtonKind kind, bool
       if (kind == ButtonKind::kLink) ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
     }
   }
-  return button(theme, label, kind, kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0,
-                enabled);
+  return button(theme, label, kind,
+                kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0, enabled);
 }
 
 void draw_buttons(const PanelContext& context) {
@@ -261,8 +262,8 @@ void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& c
   const float width = ImGui::GetContentRegionAvail().x, height = theme.px(34);
   const float middle = at.y + height / 2, radius = theme.px(4.5F);
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float apart = std::min(
-      theme.px(20), (width - theme.px(120)) / static_cast<float>(model.progress.steps()));
+  const float apart =
+      std::min(theme.px(20), (width - theme.px(120)) / static_cast<float>(model.progress.steps()));
   float x = at.x + radius;
   for (std::size_t i = 0; i < model.progress.steps(); ++i, x += apart) {
     const bool now = i == model.progress.step(), done = i < model.progress.step();

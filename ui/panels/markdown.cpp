@@ -121,6 +121,7 @@ struct Pen {
   float x, y;
   Color color;
   bool strong;
+  bool glued = false;  // no space stands between the last word and the next
 
   void new_line() {
     x = left;
@@ -170,7 +171,10 @@ void draw_code_ground(const Pen& pen, float x, float width) {
 void draw_word(Pen& pen, ImFont* font, float size, std::string_view word, bool code) {
   const float width = text_size(font, size, word).x;
   const float solid = text_size(font, size, trimmed(word)).x;
-  if (pen.x > pen.left && pen.x + solid > pen.right) pen.new_line();
+  // A full stop stays with the word that it ends, whatever face that has.
+  const bool tail = pen.glued && std::string_view(".,:;!?)\"'").find(word[0]) != word.npos;
+  if (pen.x > pen.left && pen.x + solid > pen.right && !tail) pen.new_line();
+  pen.glued = word.back() != ' ';
   if (solid > pen.right - pen.left && word.size() > 1) {
     std::size_t half = word.size() / 2;
     while (half > 1 && (word[half] & 0xC0) == 0x80) --half;
@@ -179,8 +183,7 @@ void draw_word(Pen& pen, ImFont* font, float size, std::string_view word, bool c
     return;
   }
   if (code) draw_code_ground(pen, pen.x, solid);
-  draw_text(pen.draw, font, size, {pen.x, pen.y + (pen.line - size) / 2}, pen.color,
-            trimmed(word));
+  draw_text(pen.draw, font, size, {pen.x, pen.y + (pen.line - size) / 2}, pen.color, trimmed(word));
   pen.x += width;
 }
 
@@ -191,8 +194,8 @@ void draw_block(Pen& pen, const TextBlock& block) {
   pen.x = pen.left;
   if (!block.bullet.empty())
     draw_text(pen.draw, pen.theme->font.text, pen.size,
-              {pen.left - pen.theme->px(15), pen.y + (pen.line - pen.size) / 2},
-              pen.theme->muted, block.bullet);
+              {pen.left - pen.theme->px(15), pen.y + (pen.line - pen.size) / 2}, pen.theme->muted,
+              block.bullet);
   for (const TextRun& run : block.runs) {
     const bool code = run.code || block.code;
     ImFont* font = block.code ? pen.theme->font.mono : face_of(pen, run, block.heading);
@@ -218,8 +221,11 @@ void markdown(const Theme& theme, std::string_view source, const MarkdownStyle& 
   const float width = style.width > 0 ? style.width : ImGui::GetContentRegionAvail().x;
   const float size = style.size > 0 ? style.size : theme.size.text;
   const Color color = style.color.a > 0 ? style.color : theme.text;
-  Pen pen{&theme, ImGui::GetWindowDrawList(), at.x, at.x + width, size, std::round(size * 1.45F),
-          at.x,   at.y,                       color, style.strong};
+  Pen pen{&theme, ImGui::GetWindowDrawList(),
+          at.x,   at.x + width,
+          size,   std::round(size * 1.45F),
+          at.x,   at.y,
+          color,  style.strong};
   bool first = true;
   for (const TextBlock& block : parse_markdown(source)) {
     if (!first) pen.y += std::round(size * (block.indent > 0 ? 0.25F : 0.6F));

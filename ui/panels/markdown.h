@@ -28,8 +28,8 @@ struct TextBlock {
 std::vector<TextBlock> parse_markdown(std::string_view source);
 
 struct MarkdownStyle {
-  float width = 0;  // 0: the rest of the region
-  float size = 0;   // 0: body text
+  float width = 0;          // 0: the rest of the region
+  float size = 0;           // 0: body text
   Color color{0, 0, 0, 0};  // transparent: the theme's text
   bool strong = false;
 };

@@ -4,6 +4,7 @@
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "ui/panels/sheet.h"
 
@@ -47,7 +48,8 @@ void draw_list(const PanelContext& context, PalettePanel& panel) {
   if (count == 0)
     text(context.theme.font.text, context.theme.size.small, context.theme.muted,
          "No action is called that.");
-  const bool enter = ImGui::IsKeyPressed(ImGuiKey_Enter) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter);
+  const bool enter =
+      ImGui::IsKeyPressed(ImGuiKey_Enter) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter);
   for (int i = 0; i < count; ++i) {
     const ActionInfo& action = *list[static_cast<std::size_t>(i)];
     bool run = enter && i == panel.chosen && context.can(action.id);
@@ -58,15 +60,30 @@ void draw_list(const PanelContext& context, PalettePanel& panel) {
   }
 }
 
+std::string lowered(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Letters that stand together in the label weigh most, its beginning more; then scattered ones.
+bool fits(const ActionInfo& action, const std::string& words, int& score) {
+  const std::size_t at = lowered(action.label).find(lowered(words));
+  if (at != std::string::npos) {
+    score = 10000 - static_cast<int>(at);
+    return true;
+  }
+  const std::string all = action.label + " " + action.id;
+  return ImCmd::FuzzySearch(words.c_str(), all.c_str(), score);
+}
+
 }  // namespace
 
 std::vector<const ActionInfo*> matching_actions(const std::string& words) {
   std::vector<std::pair<int, const ActionInfo*>> scored;
   for (const ActionInfo& action : actions()) {
     int score = 0;
-    const std::string all = action.label + " " + action.id;
-    if (words.empty() || ImCmd::FuzzySearch(words.c_str(), all.c_str(), score))
-      scored.emplace_back(score, &action);
+    if (words.empty() || fits(action, words, score)) scored.emplace_back(score, &action);
   }
   std::stable_sort(scored.begin(), scored.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -80,7 +97,8 @@ void draw_palette(const PanelContext& context, PalettePanel& panel) {
   if (panel.just_opened) ImGui::SetKeyboardFocusHere();
   panel.just_opened = false;
   ImGui::SetNextItemWidth(-1);
-  if (ImGui::InputTextWithHint("##words", "What do you want to do?", &panel.words)) panel.chosen = 0;
+  if (ImGui::InputTextWithHint("##words", "What do you want to do?", &panel.words))
+    panel.chosen = 0;
   ImGui::Dummy({0, context.theme.px(2)});
   ImGui::BeginChild("##list");
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));

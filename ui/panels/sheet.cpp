@@ -20,10 +20,10 @@ bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size) 
                           ImGuiCond_Always, {0.5F, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(16), theme.px(14)));
   ImGui::PushStyleColor(ImGuiCol_PopupBg, static_cast<ImU32>(theme.panel));
-  const bool drawn = ImGui::BeginPopupModal(name, nullptr,
-                                            ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize |
-                                                ImGuiWindowFlags_NoMove |
-                                                ImGuiWindowFlags_NoSavedSettings);
+  const bool drawn =
+      ImGui::BeginPopupModal(name, nullptr,
+                             ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize |
+                                 ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   if (!drawn) {

@@ -1,4 +1,5 @@
-// A sheet over the window: the palette, the keys, a file's name. Escape or a click beside it closes.
+// A sheet over the window: the palette, the keys, a file's name. Escape or a click beside it
+// closes.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@ namespace trainscope::ui {
 namespace {
 
 void draw_level(const Theme& theme, const scenario::Lesson& lesson, float x, float y) {
-  const std::string words =
-      fmt::format("{}   {}   {} min   {}", lesson.track, lesson.topic, lesson.minutes, lesson.level);
+  const std::string words = fmt::format("{}   {}   {} min   {}", lesson.track, lesson.topic,
+                                        lesson.minutes, lesson.level);
   draw_text(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, {x, y}, theme.accent,
             words);
 }

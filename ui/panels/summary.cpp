@@ -56,7 +56,7 @@ void draw_dropped(const Theme& theme, const trace::Trace& trace) {
   for (std::uint32_t i = 0; i < trace.dropped().size(); ++i) {
     const trace::Dropped& dropped = trace.dropped()[i];
     if (!reasons.empty()) reasons += "\n\n";
-    reasons += fmt::format("{} x {}", dropped.count, dropped.reason);
+    reasons += fmt::format("{}: {}", dropped.reason, dropped.count);
   }
   notice_card(theme, Tone::kPlain, "Left out", reasons);
 }

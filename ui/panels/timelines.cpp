@@ -126,8 +126,8 @@ void add_guess(TimelineInput& input, const Workspace& workspace) {
   guess.lane = range->on_copy_engine ? copy_lane(*sides[1]->trace) : trace::kNone;
   guess.start = origin + static_cast<Nanos>(range->start);
   guess.end = origin + static_cast<Nanos>(range->end);
-  guess.label = range->on_copy_engine ? "your guess: B's copies end here"
-                                      : "your guess: B ends here";
+  guess.label =
+      range->on_copy_engine ? "your guess: B's copies end here" : "your guess: B ends here";
   input.sides[1].guesses.push_back(guess);
 }
 
@@ -143,14 +143,13 @@ void add_playhead(TimelineInput& input, const Workspace& workspace) {
 }
 
 // A few rows of nested calls tell a story; the deep stacks of a profiler are folded at first.
-void collapse_deep_lanes(const Workspace& workspace, Attention& attention,
-                         TimelinesPanel& panel) {
+void collapse_deep_lanes(const Workspace& workspace, Attention& attention, TimelinesPanel& panel) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i) {
     const TraceView& view = workspace.sides()[i].view;
     if (panel.seen[i] == view) continue;
     // A rerun keeps the rows as a person has set them.
-    const bool same_lanes = panel.seen[i] && view && panel.seen[i]->trace->lanes().size() ==
-                                                         view->trace->lanes().size();
+    const bool same_lanes = panel.seen[i] && view &&
+                            panel.seen[i]->trace->lanes().size() == view->trace->lanes().size();
     panel.seen[i] = view;
     if (attention.timeline.selected.side == static_cast<Side>(i)) attention.timeline.selected = {};
     attention.timeline.linked = {};
@@ -260,8 +259,8 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
     const TimelineInput input = timeline_input(workspace, context.attention);
     const bool all_failed = failed && workspace.sides().size() == 1;
     if (!all_failed) {
-      const TimelineEvents events = draw_timeline("##timelines", context.theme, input,
-                                                  context.attention.timeline);
+      const TimelineEvents events =
+          draw_timeline("##timelines", context.theme, input, context.attention.timeline);
       context.attention.timeline_has_keys = ImGui::IsItemHovered() || ImGui::IsWindowFocused();
       if (events.playhead)
         workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.end());

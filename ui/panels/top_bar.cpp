@@ -69,7 +69,8 @@ float draw_menu_button(const PanelContext& context, const Box& bar) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
   const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen("##menu");
-  if (lit) draw->AddRectFilled(box.min, box.max, mixed(theme.head, theme.text, 0.1F), theme.size.corner);
+  if (lit)
+    draw->AddRectFilled(box.min, box.max, mixed(theme.head, theme.text, 0.1F), theme.size.corner);
   for (const float offset : {-5.0F, 0.0F, 5.0F}) {
     const float y = std::round(middle + theme.px(offset));
     draw->AddRectFilled({box.centre().x - theme.px(8), y - theme.px(0.8F)},
@@ -136,15 +137,16 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
   place("next", Symbol::kForward, "play.next_event", small, false);
   place("end", Symbol::kEnd, "play.end", small, false);
   ImGui::SetCursorScreenPos({x, bar.centre().y - theme.size.button / 2});
-  const std::string speed = fmt::format("range in {:.0f} s##speed", context.workspace.playhead.seconds);
+  const std::string speed =
+      fmt::format("range in {:.0f} s##speed", context.workspace.playhead.seconds);
   if (button(theme, speed.c_str(), ButtonKind::kLink, 0, enabled)) context.ask("play.speed");
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("The visible range in %.0f seconds", context.workspace.playhead.seconds);
   x = ImGui::GetItemRectMax().x + theme.px(10);
   const std::string time =
       "t = " + format_nanos(static_cast<double>(context.workspace.playhead.time));
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, x,
-                   bar.centre().y, enabled ? theme.text : theme.faint, enabled ? time : "t = -");
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, x, bar.centre().y,
+                   enabled ? theme.text : theme.faint, enabled ? time : "t = -");
 }
 
 float playback_width(const Theme& theme) {
@@ -181,8 +183,8 @@ void draw_origin(const PanelContext& context, const Box& bar, float left, float 
   const Color color = badge_color(theme, origin->kind);
   const float pill_width = text_size(theme.font.text, theme.size.label, badge).x + theme.px(18);
   const std::string words = machine_words(context.workspace);
-  const float wanted = pill_width + theme.px(16) +
-                       text_size(theme.font.text, theme.size.small, words).x;
+  const float wanted =
+      pill_width + theme.px(16) + text_size(theme.font.text, theme.size.small, words).x;
   const float x = std::max(left, left + (right - left - wanted) / 2);
   ImGui::SetCursorScreenPos({x, bar.centre().y - theme.px(10)});
   pill(theme, badge, mixed(theme.panel, color, theme.mode == ThemeMode::kDark ? 0.22F : 0.13F),
@@ -200,17 +202,18 @@ void draw_origin(const PanelContext& context, const Box& bar, float left, float 
 void draw_top_bar(const PanelContext& context) {
   const Theme& theme = context.theme;
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  const Box bar{viewport->WorkPos,
-                {viewport->WorkPos.x + viewport->WorkSize.x,
-                 viewport->WorkPos.y + theme.size.top_bar}};
+  const Box bar{
+      viewport->WorkPos,
+      {viewport->WorkPos.x + viewport->WorkSize.x, viewport->WorkPos.y + theme.size.top_bar}};
   ImGui::SetNextWindowPos(bar.min);
   ImGui::SetNextWindowSize({bar.width(), bar.height()});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
   ImGui::Begin("##top bar", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus);
   ImGui::PopStyleVar(3);
   ImGui::GetWindowDrawList()->AddLine({bar.min.x, bar.max.y - 0.5F}, {bar.max.x, bar.max.y - 0.5F},
                                       theme.line, theme.size.border);

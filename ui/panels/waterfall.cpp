@@ -19,12 +19,8 @@ struct Frame {
   float bar, gap;     // widths
   double most;
 
-  float y(double value) const {
-    return bottom - (bottom - top) * static_cast<float>(value / most);
-  }
-  float x(std::size_t i) const {
-    return all.min.x + static_cast<float>(i) * (bar + gap);
-  }
+  float y(double value) const { return bottom - (bottom - top) * static_cast<float>(value / most); }
+  float x(std::size_t i) const { return all.min.x + static_cast<float>(i) * (bar + gap); }
 };
 
 Frame frame_of(const Theme& theme, const std::vector<WaterfallBar>& bars) {
@@ -41,7 +37,8 @@ Frame frame_of(const Theme& theme, const std::vector<WaterfallBar>& bars) {
   return frame;
 }
 
-// The words fit above the bar, or are shortened; the value goes inside where the bar is tall enough.
+// The words fit above the bar, or are shortened; the value goes inside where the bar is tall
+// enough.
 void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar, const Box& box) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.label, x = box.min.x + theme.px(2);

@@ -31,8 +31,8 @@ function factsOf(bar) {
   const length = row.ends[last] - start;
   const { count, busy } = sumOf(row, at, last);
   const category = categories[mainCategory(row, at, last)].name;
-  const facts = [["where", laneWords(bar.lane)], ["start", formatTime(start + bar.lane.run.shift, 1, view.end)]];
-  if (count > 1) return [...facts, ["over", formatNanos(length)], ["busy", formatNanos(busy)], ["mostly", category], ["spans", `${count}; zoom in to see them`]];
+  const facts = [["where", laneWords(bar.lane)], ["start", exactTime(start + bar.lane.run.shift)]];
+  if (count > 1) return [...facts, ["over", formatNanos(length)], ["busy", formatNanos(busy)], ["mostly", category], ["note", last > at ? "zoom in to see them apart" : "folded in this page"]];
   facts.push(["length", formatNanos(length)], ["kind", category]);
   const detail = data.details[row.details[at] - 1];
   const rate = detail && rateWords(detail, length);
@@ -66,7 +66,7 @@ function factList(facts) {
 
 function gapFacts(bar) {
   const { gap, lane } = bar;
-  return [["where", laneWords(lane)], ["start", formatTime(gap.start + lane.run.shift, 1, view.end)], ["length", formatNanos(gap.end - gap.start)]];
+  return [["where", laneWords(lane)], ["start", exactTime(gap.start + lane.run.shift)], ["length", formatNanos(gap.end - gap.start)]];
 }
 
 function describe(bar) {

@@ -29,31 +29,36 @@ const fontOf = (size, face = theme.face, weight = "") => `${weight} ${size * the
 function drawAxis() {
   const context = axisContext;
   const height = 34 * theme.scale;
+  const label = cursorLabel(context);
   context.clearRect(0, 0, axisCanvas.width, axisCanvas.height);
-  context.font = fontOf(11, theme.mono);
   context.textBaseline = "alphabetic";
-  for (const { x, label } of ticks()) {
-    const width = context.measureText(label).width;
+  for (const { x, label: text } of ticks()) {
     context.fillStyle = theme.faint;
     context.fillRect(Math.round(x), height - 6 * theme.scale, 1, 6 * theme.scale);
+    context.font = fontOf(11, theme.mono);
+    const width = context.measureText(text).width;
     const left = Math.max(x - width / 2, plot.left);
-    if (left + width <= plot.left + plot.width - 2) context.fillText(label, left, height - 12 * theme.scale);
+    const covered = label && left < label.left + label.width + 4 && left + width > label.left - 4;
+    if (!covered && left + width <= plot.left + plot.width - 2) context.fillText(text, left, height - 12 * theme.scale);
   }
-  if (cursor !== null) drawCursorTime(context, height);
+  if (!label) return;
+  context.fillStyle = theme.accent;
+  context.font = label.font;
+  context.fillText(label.text, label.left, height - 12 * theme.scale);
+  context.fillRect(Math.round(xOf(cursor)), height - 8 * theme.scale, 1, 8 * theme.scale);
 }
 
-function drawCursorTime(context, height) {
+// The time under the pointer: it takes the place of the ticks' labels beside it.
+function cursorLabel(context) {
+  if (cursor === null) return null;
   const x = xOf(cursor);
-  if (x < plot.left || x > plot.left + plot.width) return;
-  const label = formatTime(cursor, nanosPerPixel(), view.end);
-  context.font = fontOf(11.5, theme.mono);
-  const width = context.measureText(label).width + 10 * theme.scale;
-  const left = Math.min(Math.max(x - width / 2, plot.left), plot.left + plot.width - width);
-  context.fillStyle = theme.panel;
-  context.fillRect(left, 0, width, height - 1);
-  context.fillStyle = theme.accent;
-  context.fillText(label, left + 5 * theme.scale, height - 12 * theme.scale);
-  context.fillRect(Math.round(x), height - 8 * theme.scale, 1, 8 * theme.scale);
+  if (x < plot.left || x > plot.left + plot.width) return null;
+  const text = formatTime(cursor, nanosPerPixel(), view.end);
+  const font = fontOf(11.5, theme.mono);
+  context.font = font;
+  const { width } = context.measureText(text);
+  const left = Math.min(Math.max(x - width / 2, plot.left), plot.left + plot.width - width - 2);
+  return { text, font, left, width };
 }
 
 function drawLanes() {
@@ -64,11 +69,12 @@ function drawLanes() {
   context.clearRect(0, 0, width, plot.height);
   context.translate(0, -top);
   const seen = boxes.filter((box) => box.y < top + plot.height && box.y + box.height > top);
-  for (const box of seen) drawGround(context, box, width);
+  for (const box of seen) if (box.kind === "lane" && box.odd) drawGround(context, box, width, theme.lane);
+  drawGrid(context, top);
+  for (const box of seen) if (box.kind === "strip") drawGround(context, box, width, theme.head);
   context.beginPath();
   context.rect(plot.left, top, plot.width, plot.height);
   context.clip();
-  drawGrid(context, top);
   for (const box of seen) if (box.kind === "lane") drawLane(context, box);
   drawEnds(context);
   drawSelection(context);
@@ -76,10 +82,8 @@ function drawLanes() {
   context.restore();
 }
 
-function drawGround(context, box, width) {
-  if (box.kind === "strip") context.fillStyle = theme.head;
-  else if (box.kind === "lane" && box.odd) context.fillStyle = theme.lane;
-  else return;
+function drawGround(context, box, width, colour) {
+  context.fillStyle = colour;
   context.fillRect(0, box.y, width, box.height);
 }
 

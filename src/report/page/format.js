@@ -26,3 +26,10 @@ function formatTime(nanos, nanosPerPixel, longest) {
   const digits = Math.max(0, Math.ceil(Math.log10(factor / Math.max(nanosPerPixel, 1))));
   return `${(nanos / factor).toFixed(Math.min(digits, Math.log10(factor)))} ${name}`;
 }
+
+// To the nanosecond, in the unit that fits.
+function exactTime(nanos) {
+  const [name, factor] = timeUnits.findLast(([, size]) => Math.abs(nanos) >= size) ?? timeUnits[0];
+  const text = (nanos / factor).toFixed(Math.round(Math.log10(factor)));
+  return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text} ${name}`;
+}

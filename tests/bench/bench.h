@@ -1,0 +1,35 @@
+// Benchmarks: what each prints, and how a duration is taken.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+namespace trainscope::bench {
+
+struct Timing {
+  double best = 0;  // seconds
+  double median = 0;
+};
+
+// Runs `work` once to warm up and then `runs` times.
+template <typename Work>
+Timing time_of(int runs, Work&& work) {
+  work();
+  std::vector<double> seconds;
+  for (int i = 0; i < runs; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    seconds.push_back(took.count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds.front(), seconds[seconds.size() / 2]};
+}
+
+void bench_reader();     // Chrome-trace JSON to spans, beside simdjson alone
+void bench_lessons();    // both sides of each lesson, metrics included
+void bench_simulator();  // commands a second
+
+}  // namespace trainscope::bench

@@ -1,0 +1,244 @@
+#include "report/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "report/markup.h"
+#include "report/runs.h"
+
+using namespace trainscope;
+using nlohmann::json;
+
+namespace {
+
+std::string report_of(std::vector<const analysis::Run*> runs) {
+  report::ReportInput input;
+  input.title = "Pinned vs pageable";
+  input.runs = std::move(runs);
+  input.version = "1.2.3";
+  return report::html_report(input);
+}
+
+json data_of(const std::string& html) {
+  return json::parse(test::between(html, "id=\"data\">", "</script>"));
+}
+
+// Spans that the embedded data stands for.
+std::int64_t spans_in(const json& run) {
+  std::int64_t spans = 0;
+  for (const json& lane : run["lanes"])
+    for (const json& row : lane["rows"]) {
+      const auto size = row["size"].get<std::int64_t>();
+      if (!row.contains("m")) spans += size;
+      if (row.contains("m"))
+        for (const json& count : row["m"])
+          spans += std::max(count.get<std::int64_t>(), std::int64_t{1});
+    }
+  return spans;
+}
+
+bool has(const std::string& html, std::string_view text) {
+  return html.find(text) != html.npos;
+}
+
+}  // namespace
+
+TEST_CASE("a report is well-formed and asks the network for nothing") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const std::string html = report_of({&a, &b});
+  CHECK(test::unbalanced(html) == "");
+  for (const char* outside : {"http:", "https:", "src=", "<link", "<img", "@import", "fetch("}) {
+    CAPTURE(outside);
+    CHECK_FALSE(has(html, outside));
+  }
+  for (std::size_t at = html.find("url("); at != html.npos; at = html.find("url(", at + 1))
+    CHECK(html[at + 4] == '#');
+  CHECK(has(html, "default-src 'none'"));
+}
+
+TEST_CASE("a report says where its numbers come from") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const std::string html = report_of({&a, &b});
+  CHECK(has(html, "SIMULATED"));
+  CHECK(has(html, a.trace->origin().subject));
+  CHECK(has(html, "pytorch-eager"));
+  CHECK(has(html, "1.2.3"));
+  CHECK_FALSE(has(html, "IMPORTED"));
+  const analysis::Run imported = test::run_of("B", test::kernels(3));
+  const std::string mixed = report_of({&a, &imported});
+  CHECK(has(mixed, "A SIMULATED"));
+  CHECK(has(mixed, "B IMPORTED"));
+}
+
+TEST_CASE("every span of both runs is in the page") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const json data = data_of(report_of({&a, &b}));
+  REQUIRE(data["runs"].size() == 2);
+  CHECK(spans_in(data["runs"][0]) == a.trace->spans().size());
+  CHECK(spans_in(data["runs"][1]) == b.trace->spans().size());
+}
+
+TEST_CASE("the embedded columns give back start, length and name of each span") {
+  const analysis::Run run = test::run_of("A", test::kernels(20));
+  const json data = data_of(report_of({&run}));
+  const json& row = data["runs"][0]["lanes"][0]["rows"][0];
+  Nanos end = 0;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const trace::Span& span = run.trace->spans()[i];
+    CHECK(end + row["s"][i].get<Nanos>() == span.start);
+    end = span.start + row["d"][i].get<Nanos>();
+    CHECK(end == span.end());
+    CHECK(data["strings"][row["n"][i].get<std::size_t>()] == run.trace->name(span));
+  }
+}
+
+TEST_CASE("a bar leads back to the bar that it waited for") {
+  auto trace = test::empty_trace();
+  const auto one = test::add_stream(*trace, "one"), two = test::add_stream(*trace, "two");
+  const auto cause = test::add_kernel(*trace, one, "cause", 0, 10);
+  trace::Span span;
+  span.start = 10;
+  span.duration = 5;
+  span.lane = two;
+  span.cause = trace::Cause::kEvent;
+  span.cause_span = cause;
+  trace->add_span(span);
+  const analysis::Run run = test::run_of("A", trace);
+  const json data = data_of(report_of({&run}));
+  const json& row = data["runs"][0]["lanes"][1]["rows"][0];
+  CHECK(row["w"][0] == 1);  // one bar before this one
+  CHECK(data["causes"][row["k"][0].get<std::size_t>()] == "an event of another stream");
+}
+
+TEST_CASE("too many spans are folded with their counts, and the page says so") {
+  const analysis::Run run = test::run_of("A", test::kernels(5000));
+  report::ReportInput input;
+  input.runs = {&run};
+  input.page.bars = 300;
+  const std::string html = report::html_report(input);
+  const json data = data_of(html);
+  CHECK(spans_in(data["runs"][0]) == 5000);
+  CHECK(data["runs"][0]["lanes"][0]["rows"][0]["size"] <= 300);
+  CHECK(has(html, "5000 spans, too many for a page"));
+}
+
+TEST_CASE("names with markup stay names") {
+  auto trace = test::empty_trace();
+  const std::string nasty =
+      "</script><script>alert(1)</script> <img src=x onerror=y> \"q\" 'q' & \xE2\x80\xA8 {{title}}";
+  trace->set_origin({trace::OriginKind::kImported, nasty, nasty, 0});
+  const auto lane = test::add_stream(*trace, nasty);
+  test::add_kernel(*trace, lane, nasty, 0, 1000);
+  test::add_kernel(*trace, lane, "bad \xFF\xFE", 1000, 1000);
+  trace->add_dropped({nasty, 2, true});
+  const analysis::Run run = test::run_of(nasty, trace);
+  report::ReportInput input;
+  input.title = nasty;
+  input.runs = {&run};
+  input.paragraphs = {nasty};
+  input.limits = {nasty};
+  const std::string html = report::html_report(input);
+  CHECK(test::unbalanced(html) == "");
+  CHECK(test::count(html, "<script") == 2);
+  CHECK(test::count(html, "</script") == 2);
+  CHECK_FALSE(has(html, "<img"));
+  CHECK_FALSE(has(html, "\xFF"));
+  const json data = data_of(html);
+  CHECK(data["runs"][0]["lanes"][0]["name"] == nasty);
+  const auto names = data["strings"].get<std::vector<std::string>>();
+  CHECK(std::count(names.begin(), names.end(), nasty) == 1);
+  CHECK(std::count(names.begin(), names.end(), "bad \xEF\xBF\xBD\xEF\xBF\xBD") == 1);
+}
+
+TEST_CASE("equal runs give equal bytes") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("A", "pageable");
+  CHECK(report_of({&a}) == report_of({&b}));
+}
+
+TEST_CASE("an empty trace and a report without runs are pages too") {
+  const analysis::Run run = test::run_of("A", test::empty_trace());
+  for (const std::string& html : {report_of({&run}), report_of({}), report_of({&run, &run})}) {
+    CHECK(test::unbalanced(html) == "");
+    CHECK_NOTHROW(data_of(html));
+    CHECK_FALSE(has(html, "nan "));
+    CHECK_FALSE(has(html, ">inf"));
+  }
+}
+
+TEST_CASE("the metric table has each metric as the program shows it") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const std::string table =
+      test::between(report_of({&a, &b}), "<table class=\"metrics\">", "</table>");
+  for (const analysis::MetricValue& one : a.metrics) {
+    const auto other = analysis::value_of(b.metrics, one.metric->name);
+    if (one.value == 0 && other && *other == 0) continue;
+    CAPTURE(one.metric->name);
+    CHECK(has(table, fmt::format(">{}<", analysis::show(*one.metric, one.value))));
+  }
+}
+
+TEST_CASE("metrics asked for come first") {
+  const analysis::Run run = test::copies("A", "pageable");
+  report::ReportInput input;
+  input.runs = {&run};
+  input.first_metrics = {"host.blocked"};
+  const std::string html = report::html_report(input);
+  CHECK(html.find(">host held<") < html.find(">whole run<"));
+}
+
+TEST_CASE("the waterfall names A, each part that changed, and B") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const std::string list = test::between(report_of({&a, &b}), "class=\"waterfall\">", "</ol>");
+  const auto changes = analysis::compare(a.facts.partition, a.facts.measured.per(),
+                                         b.facts.partition, b.facts.measured.per());
+  CHECK(test::count(list, "<li>") == changes.size() + 2);
+  for (const analysis::Change& change : changes) CHECK(has(list, analysis::name_of(change.part)));
+}
+
+TEST_CASE("knobs and lines that differ are marked") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const std::string html = report_of({&a, &b});
+  CHECK(has(test::between(html, "<tr class=\"differs\">", "</tr>"), "copy.memory"));
+  CHECK(test::count(html, "<tr class=\"differs\">") == 1);
+  CHECK(test::count(html, "<li class=\"differs\"") == 2);  // the tensor that is pinned, a side each
+  CHECK(test::count(report_of({&a, &a}), "class=\"differs\"") == 0);
+}
+
+TEST_CASE("what the model leaves out and what was dropped is said") {
+  auto trace = test::kernels(3);
+  trace->add_dropped({"complete event without a duration", 4, true});
+  const analysis::Run run = test::run_of("A", trace);
+  report::ReportInput input;
+  input.runs = {&run};
+  input.limits = {"What pinning itself costs."};
+  const std::string html = report::html_report(input);
+  CHECK(has(html, "What pinning itself costs."));
+  CHECK(has(html, "4 events: complete event without a duration"));
+}
+
+TEST_CASE("the drawing stands in the page for readers without scripts") {
+  const analysis::Run a = test::copies("A", "pageable");
+  const std::string svg = test::between(report_of({&a}), "<svg", "</svg>");
+  CHECK(has(svg, "host main"));
+  CHECK(has(svg, "b-copy-h2d"));
+  CHECK(has(svg, "64 MiB"));
+}
+
+TEST_CASE("counters keep their peaks when their samples are thinned out") {
+  auto trace = test::kernels(10);
+  const auto lane = trace->add_lane({"queue", trace::LaneKind::kCounter, 0, 0, 1, 1, "GPU 0"});
+  for (int i = 0; i < 5000; ++i) trace->add_sample({i, i == 2501 ? 99.0 : 1.0, lane});
+  const analysis::Run run = test::run_of("A", trace);
+  report::ReportInput input;
+  input.runs = {&run};
+  input.page.samples_a_lane = 100;
+  const std::string html = report::html_report(input);
+  const json data = data_of(html);
+  const auto values = data["runs"][0]["lanes"][1]["values"].get<std::vector<double>>();
+  CHECK(values.size() == 100);
+  CHECK(*std::max_element(values.begin(), values.end()) == 99);
+  CHECK(has(html, "4900 samples of counters left out"));
+}

@@ -1,0 +1,41 @@
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "ui/app/action_list.h"
+#include "ui/app/action_table.h"
+#include "ui/app/shortcuts.h"
+#include "ui/panels/palette.h"
+
+using namespace trainscope::ui;
+
+TEST_CASE("every action does something, and nothing is done that is no action") {
+  std::set<std::string_view> listed;
+  for (const ActionInfo& action : actions()) {
+    CAPTURE(action.id);
+    CHECK(find_binding(action.id));
+    CHECK_FALSE(action.label.empty());
+    CHECK_FALSE(action.help.empty());
+    CHECK(listed.insert(action.id).second);
+  }
+  for (const Binding& binding : bindings()) {
+    CAPTURE(binding.id);
+    CHECK(find_action(binding.id));
+  }
+}
+
+TEST_CASE("shortcuts can be read and are each one action's") {
+  std::set<std::string> taken;
+  for (const ActionInfo& action : actions()) {
+    if (action.shortcut.empty()) continue;
+    CAPTURE(action.id, action.shortcut);
+    CHECK(is_readable(action.shortcut));
+    CHECK(taken.insert(action.shortcut).second);
+  }
+}
+
+TEST_CASE("a few letters find an action") {
+  REQUIRE_FALSE(matching_actions("fit").empty());
+  CHECK(matching_actions("fit").front()->id == "view.fit");
+  CHECK(matching_actions("").size() == actions().size());
+  CHECK(matching_actions("qqqqzzzz").empty());
+}

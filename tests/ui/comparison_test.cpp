@@ -1,0 +1,64 @@
+#include "ui/app/comparison.h"
+
+#include <catch2/catch.hpp>
+
+#include "ui/app/moment.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+struct Pair {
+  scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  analysis::Run a = analysis::run_config("A", lesson.side("A"));
+  analysis::Run b = analysis::run_config("B", lesson.side("B"));
+};
+
+}  // namespace
+
+TEST_CASE("the waterfall leads from A's time to B's, and its parts sum to the difference") {
+  const Pair pair;
+  const Comparison comparison = compare_runs(pair.a, pair.b, &pair.lesson);
+  const auto& bars = comparison.waterfall;
+  REQUIRE(bars.size() >= 3);
+  double at = bars.front().to;
+  for (std::size_t i = 1; i + 1 < bars.size(); ++i) {
+    CHECK(bars[i].from == Approx(at));
+    at = bars[i].to;
+  }
+  CHECK(at == Approx(bars.back().to));
+  CHECK(bars.front().to == Approx(*analysis::value_of(pair.a.metrics, "time.step")));
+}
+
+TEST_CASE("metrics that the lesson names come first") {
+  const Pair pair;
+  const Comparison comparison = compare_runs(pair.a, pair.b, &pair.lesson);
+  REQUIRE(comparison.rows.size() > 3);
+  CHECK(comparison.rows[0].metric->name == "time.h2d");
+  CHECK(comparison.rows[1].metric->name == "bandwidth.h2d");
+  CHECK(comparison.headline.starts_with("B is "));
+}
+
+TEST_CASE("a run compared with itself is as fast as itself") {
+  const Pair pair;
+  const Comparison comparison = compare_runs(pair.a, pair.a, nullptr);
+  CHECK(comparison.headline == "A and B take equally long");
+  CHECK(comparison.waterfall.size() == 2);
+}
+
+TEST_CASE("events follow one another through a trace, forth and back") {
+  const Pair pair;
+  const TraceView view = index_trace(pair.a.trace);
+  std::vector<Nanos> forth{0};
+  for (Nanos next = 0; (next = next_event(*view, forth.back())) != forth.back();)
+    forth.push_back(next);
+  CHECK(forth.back() == pair.a.trace->end());
+  Nanos at = forth.back();
+  for (auto before = forth.rbegin() + 1; before != forth.rend(); ++before) {
+    at = previous_event(*view, at);
+    CHECK(at == *before);
+  }
+  CHECK(state_at(*view, pair.a.trace->end()) == "done");
+  CHECK(state_at(*view, pair.a.trace->end() / 2).find("host held") != std::string::npos);
+}

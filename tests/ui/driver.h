@@ -1,0 +1,98 @@
+// The application in a window off screen, driven by Dear ImGui's test engine: items are found and
+// clicked by name.
+#pragma once
+
+#include <imgui.h>
+#include <imgui_test_engine/imgui_te_context.h>
+#include <imgui_test_engine/imgui_te_engine.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "support/skip.h"
+#include "ui/app/application.h"
+
+namespace trainscope::ui {
+
+class Driver {
+ public:
+  // Null where the machine cannot draw; then `why` says so.
+  static std::unique_ptr<Driver> open(std::string& why, int width = 1366, int height = 768) {
+    try {
+      return std::make_unique<Driver>(width, height);
+    } catch (const MissingError& error) {
+      why = error.what();
+      return nullptr;
+    }
+  }
+
+  Driver(int width, int height)
+      : engine_(ImGuiTestEngine_CreateContext()),
+        window_(std::make_unique<Window>(options(width, height))),
+        app_(std::make_unique<Application>(*window_, ThemeMode::kDark)) {
+    ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_);
+    io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
+    io.ConfigNoThrottle = true;
+    io.ConfigLogToTTY = false;
+    ImGuiTestEngine_Start(engine_, ImGui::GetCurrentContext());
+  }
+  ~Driver() {
+    ImGuiTestEngine_Stop(engine_);
+    app_.reset();
+    window_.reset();
+    ImGuiTestEngine_DestroyContext(engine_);
+  }
+
+  Application& app() { return *app_; }
+  Workspace& workspace() { return app_->workspace(); }
+  Window& window() { return *window_; }
+
+  void frame() {
+    window_->wait();
+    window_->begin_frame();
+    app_->draw();
+    window_->end_frame();
+    ImGuiTestEngine_PostSwap(engine_);
+  }
+  void settle() { app_->settle(); }
+
+  // What a person does, as steps of the test engine. True when every step found its item.
+  bool act(const std::function<void(ImGuiTestContext*)>& steps) {
+    const std::string name = "act " + std::to_string(++acts_);
+    ImGuiTest* test = ImGuiTestEngine_RegisterTest(engine_, "panels", name.c_str());
+    test->TestFunc = steps;
+    ImGuiTestEngine_QueueTest(engine_, test);
+    for (int i = 0; i < 3000 && !ImGuiTestEngine_IsTestQueueEmpty(engine_); ++i) frame();
+    const bool good = test->Output.Status == ImGuiTestStatus_Success;
+    settle();
+    return good;
+  }
+  bool click(const std::string& item) {
+    return act([&item](ImGuiTestContext* context) { context->ItemClick(item.c_str()); });
+  }
+
+ private:
+  static WindowOptions options(int width, int height) {
+    WindowOptions options;
+    options.width = width;
+    options.height = height;
+    options.scale = 1;
+    options.off_screen = true;
+    return options;
+  }
+
+  ImGuiTestEngine* engine_;
+  std::unique_ptr<Window> window_;
+  std::unique_ptr<Application> app_;
+  int acts_ = 0;
+};
+
+}  // namespace trainscope::ui
+
+// Skips the test where no window can be opened.
+#define REQUIRE_DRIVER(driver)                                 \
+  std::string why_not;                                         \
+  const auto driver = ::trainscope::ui::Driver::open(why_not); \
+  if (!(driver)) TRAINSCOPE_SKIP(why_not)

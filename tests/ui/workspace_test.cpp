@@ -1,0 +1,146 @@
+// The window's model and its worker, without a window.
+#include "ui/app/workspace.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "ui/app/lesson_card.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+template <typename Done>
+bool wait_for(Workspace& workspace, Done done) {
+  for (int i = 0; i < 20000; ++i) {
+    workspace.take_reports();
+    if (done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+bool wait_until_idle(Workspace& workspace) {
+  return wait_for(workspace, [&] {
+    for (const SideModel& side : workspace.sides())
+      if (!side.outline && side.file.empty() && side.error.empty()) return false;
+    return !workspace.busy();
+  });
+}
+
+scenario::Lesson first_lesson() {
+  return scenario::find_lesson("pinned-vs-pageable");
+}
+
+// At the run step, with the prediction made.
+void open_and_predict(Workspace& workspace, int option) {
+  workspace.open_lesson(first_lesson());
+  workspace.next_step();
+  workspace.lesson()->progress.choose(option);
+  workspace.lesson()->progress.commit();
+  workspace.next_step();
+}
+
+}  // namespace
+
+TEST_CASE("a lesson's run is carried out beside the window and then revealed") {
+  std::atomic<int> woken = 0;
+  Workspace workspace([&woken] { ++woken; });
+  open_and_predict(workspace, 0);
+  REQUIRE(workspace.can_run());
+  workspace.run_lesson();
+  CHECK_FALSE(workspace.revealed());
+  REQUIRE(wait_until_idle(workspace));
+  CHECK(workspace.revealed());
+  CHECK(woken > 0);
+  CHECK(workspace.lesson_sides().size() == 2);
+  CHECK(workspace.end() > 0);
+}
+
+TEST_CASE("a newer run abandons the older one of the same side at once") {
+  Workspace workspace([] {});
+  open_and_predict(workspace, 0);
+  workspace.run_lesson();
+  REQUIRE(wait_until_idle(workspace));
+  // Long enough that each would be under way when the next comes.
+  for (std::int64_t count = 20000; count <= 20020; ++count)
+    workspace.set_knob(0, "copy.count", count);
+  workspace.set_knob(0, "copy.count", std::int64_t{2});
+  REQUIRE(wait_until_idle(workspace));
+  CHECK(workspace.sides()[0].run->config.whole("copy.count") == 2);
+  workspace.reset_knobs();
+  CHECK(workspace.sides()[0].run == workspace.lesson()->as_run[0].run);
+}
+
+TEST_CASE("a long run can be drawn while it grows") {
+  Workspace workspace([] {});
+  open_and_predict(workspace, 0);
+  workspace.run_lesson();
+  REQUIRE(wait_until_idle(workspace));
+  workspace.set_knob(0, "copy.count", std::int64_t{60000});
+  const TraceView before = workspace.sides()[0].view;
+  const bool grew =
+      wait_for(workspace, [&] { return workspace.sides()[0].view != before || !workspace.busy(); });
+  REQUIRE(grew);
+  CHECK(workspace.sides()[0].view->index.span_count <=
+        workspace.sides()[0].view->trace->spans().size());
+  workspace.return_to_lesson();
+  workspace.show_shelf();
+  CHECK(workspace.sides().empty());
+}
+
+TEST_CASE("what cannot be read is a sentence, not a crash") {
+  Workspace workspace([] {});
+  workspace.open_trace("/nowhere/trace.json.gz");
+  REQUIRE(wait_until_idle(workspace));
+  CHECK_FALSE(workspace.sides()[0].error.empty());
+  CHECK_FALSE(workspace.sides()[0].run);
+  workspace.open_lesson(first_lesson());
+  CHECK(workspace.sides().size() == 2);
+}
+
+TEST_CASE("a knob's wrong value is refused with a sentence and changes nothing") {
+  Workspace workspace([] {});
+  open_and_predict(workspace, 0);
+  workspace.run_lesson();
+  REQUIRE(wait_until_idle(workspace));
+  workspace.set_knob(0, "copy.count", std::int64_t{-4});
+  CHECK_FALSE(workspace.notice.empty());
+  CHECK_FALSE(workspace.knobs_changed());
+}
+
+TEST_CASE("the guess of a ratio is drawn where B would end") {
+  Workspace workspace([] {});
+  open_and_predict(workspace, 2);
+  workspace.run_lesson();
+  REQUIRE(wait_until_idle(workspace));
+  const LessonModel& lesson = *workspace.lesson();
+  REQUIRE(predicted_step(lesson) == std::size_t{1});
+  const scenario::Sides sides = workspace.lesson_sides();
+  const auto range = guess_in_b(*lesson.lesson.steps[1].question, lesson.progress.answer(1), sides);
+  REQUIRE(range);
+  const double a = *analysis::value_of(sides[0]->metrics, "time.h2d");
+  CHECK(range->start == Approx(a / 4));
+  CHECK(range->end == Approx(a / 2));
+  CHECK(range->on_copy_engine);
+}
+
+TEST_CASE("a card shows what is known before the run and nothing more") {
+  Workspace workspace([] {});
+  workspace.open_lesson(first_lesson());
+  const LessonCard scene = card_of(workspace);
+  CHECK(scene.text.find("64 MiB") != std::string::npos);
+  CHECK(scene.text.find('?') == std::string::npos);
+  workspace.next_step();
+  const LessonCard predict = card_of(workspace);
+  REQUIRE(predict.question);
+  CHECK(predict.question->options.size() == 4);
+  for (const OptionCard& option : predict.question->options) CHECK_FALSE(option.right);
+  workspace.lesson()->progress.choose(1);
+  workspace.lesson()->progress.commit();
+  CHECK_FALSE(card_of(workspace).question->right.has_value());
+  CHECK(card_of(workspace).question->verdict.empty());
+}
