@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace trainscope::analysis {
 namespace {
@@ -38,16 +39,47 @@ Interval whole_of(const trace::Trace& trace) {
   return whole;
 }
 
+// When the GPU was done with what the host had launched by some time.
+class LaunchedWork {
+ public:
+  explicit LaunchedWork(const trace::Trace& trace) {
+    std::unordered_map<std::uint32_t, Nanos> calls;
+    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+      const Span& span = trace.spans()[i];
+      if (span.correlation != 0 && trace.lanes()[span.lane].kind == LaneKind::kHostThread)
+        calls.try_emplace(span.correlation, span.start);
+    }
+    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+      const Span& span = trace.spans()[i];
+      if (!trace::is_gpu_work(span.category)) continue;
+      if (const auto call = calls.find(span.correlation); call != calls.end())
+        done_.emplace_back(call->second, span.end());
+    }
+    std::sort(done_.begin(), done_.end());
+    for (std::size_t i = 1; i < done_.size(); ++i)
+      done_[i].second = std::max(done_[i].second, done_[i - 1].second);
+  }
+
+  // `time`, or the end of the work launched before it if that is later.
+  Nanos done_after(Nanos time) const {
+    const auto next = std::lower_bound(done_.begin(), done_.end(), std::pair{time, Nanos{0}});
+    return next == done_.begin() ? time : std::max(time, std::prev(next)->second);
+  }
+
+ private:
+  std::vector<std::pair<Nanos, Nanos>> done_;  // by the launch: the end of it and all before it
+};
+
 void find_window(Measured& measured, int warmup) {
   const trace::Trace& trace = *measured.trace;
   measured.window = measured.whole;
   const std::vector<Interval> marks = step_marks(trace);
   if (marks.empty()) return;
+  const LaunchedWork launched(trace);
   const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
   measured.steps = static_cast<int>(marks.size() - skipped);
-  measured.window.start = marks[skipped].start;
-  // A simulated run ends when all its work does; an imported one may go on after its last step.
-  if (!measured.program) measured.window.end = marks.back().end;
+  measured.window = {launched.done_after(marks[skipped].start),
+                     launched.done_after(marks.back().end)};
 }
 
 // Copies are seen on the copy engines where the trace has them, else on the streams.
@@ -128,9 +160,13 @@ Measured measure_window(const trace::Trace& trace, const program::Program* progr
 }
 
 std::vector<Interval> step_windows(const trace::Trace& trace) {
-  std::vector<Interval> windows = step_marks(trace);
-  for (std::size_t i = 0; i + 1 < windows.size(); ++i) windows[i].end = windows[i + 1].start;
-  if (!windows.empty()) windows.back().end = std::max(windows.back().end, whole_of(trace).end);
+  const std::vector<Interval> marks = step_marks(trace);
+  const LaunchedWork launched(trace);
+  std::vector<Interval> windows;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const Nanos end = i + 1 < marks.size() ? marks[i + 1].start : marks[i].end;
+    windows.push_back({launched.done_after(marks[i].start), launched.done_after(end)});
+  }
   return windows;
 }
 
@@ -156,7 +192,8 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
       if (copy && copy->to == trace::Memory::kPageable)
         interval.end = std::max(interval.end, call->second.end);
     }
-    if (interval.start < measured.window.start || interval.start >= measured.window.end) continue;
+    // A host that runs ahead may have called before the window; what counts is when it was done.
+    if (interval.end <= measured.window.start || interval.end > measured.window.end) continue;
     intervals.push_back(interval);
     ++times.count;
     if (const auto* detail = trace.detail(span))

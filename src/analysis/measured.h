@@ -16,8 +16,9 @@ struct Measured {
   const program::Program* program = nullptr;  // null for an imported trace
   const machine::Machine* machine = nullptr;  // null for an imported trace
 
-  // From the start of the first measured step to the end of all work; the whole trace where there
-  // are no steps.
+  // The measured steps and their work; the whole trace where there are no steps. A host that runs
+  // ahead begins a step while the GPU is still at the one before: the window begins, and ends, once
+  // all GPU work launched before the step's mark is done, or at the mark if that is later.
   Interval window;
   Interval whole;  // the whole trace
   int steps = 0;   // measured ones; 0: the trace has no step marks
@@ -42,8 +43,8 @@ Measured measure(const trace::Trace& trace, const program::Program* program,
 Measured measure_window(const trace::Trace& trace, const program::Program* program,
                         const machine::Machine* machine, Interval window);
 
-// The windows of all steps, warm-up included: each from its mark to the next one's, the last to the
-// end of all work. Empty when the trace has no step marks.
+// The windows of all steps, warm-up included, by the same rule: where one ends the next begins.
+// Empty when the trace has no step marks.
 std::vector<Interval> step_windows(const trace::Trace& trace);
 
 // The copies of one direction: from the call to the completion of each.

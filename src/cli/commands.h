@@ -28,6 +28,9 @@ struct RunOptions {
 };
 int run_command(const RunOptions& options);
 
+// Each of the two: a lesson's side (ID:A, ID:B; ID alone is B), a config, or a trace.
+int compare_command(const std::string& a, const std::string& b, const Outputs& outputs);
+
 int import_command(const std::vector<std::string>& traces, const Outputs& outputs);
 int check_command(const std::vector<std::string>& paths, bool json);
 int lessons_command(bool json);

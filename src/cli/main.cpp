@@ -46,6 +46,8 @@ struct Arguments {
   cli::RunOptions run;
   std::vector<std::string> traces;
   cli::Outputs import_outputs;
+  std::string compared_a, compared_b;
+  cli::Outputs compare_outputs;
   std::vector<std::string> checked;
   bool json = false;
 };
@@ -71,6 +73,11 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   CLI::App& import = *app.add_subcommand("import", "read PyTorch traces");
   import.add_option("TRACE", arguments.traces, "trace files, plain or gzipped")->required();
   add_outputs(import, arguments.import_outputs);
+  CLI::App& compare = *app.add_subcommand("compare", "put two runs beside each other");
+  compare.add_option("A", arguments.compared_a, "LESSON:A, LESSON:B, a config or a trace")
+      ->required();
+  compare.add_option("B", arguments.compared_b, "the same")->required();
+  add_outputs(compare, arguments.compare_outputs);
   CLI::App& check = *app.add_subcommand("check", "check lessons, machines, GPUs and configs");
   check.add_option("FILE", arguments.checked, "files, or folders of them")->required();
   check.add_flag("--json", arguments.json, "print JSON");
@@ -83,7 +90,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   registry("machines", "the machines");
   registry("actions", "what can be done in the window");
   registry("doctor", "what this machine has, and what is missing");
-  for (const char* later : {"compare", "sweep", "sampler", "grade", "calibrate", "validate"})
+  for (const char* later : {"sweep", "sampler", "grade", "calibrate", "validate"})
     app.add_subcommand(later, "not built yet")->allow_extras()->group("");
 }
 
@@ -96,6 +103,9 @@ int carry_out(const CLI::App& app, const Arguments& arguments) {
   const std::string& name = chosen.front()->get_name();
   if (name == "run") return cli::run_command(arguments.run);
   if (name == "import") return cli::import_command(arguments.traces, arguments.import_outputs);
+  if (name == "compare")
+    return cli::compare_command(arguments.compared_a, arguments.compared_b,
+                                arguments.compare_outputs);
   if (name == "check") return cli::check_command(arguments.checked, arguments.json);
   if (name == "lessons") return cli::lessons_command(arguments.json);
   if (name == "knobs") return cli::knobs_command(arguments.json);

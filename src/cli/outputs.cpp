@@ -111,7 +111,7 @@ void print_runs(const Finished& finished) {
   for (const auto& run : finished.runs) print_origin(*run);
   std::cout << "\n";
   print_table(finished);
-  if (finished.runs.size() == 2 && finished.runs[0]->program && finished.runs[1]->program)
+  if (finished.runs.size() == 2 && (finished.lesson || finished.compares))
     print_waterfall(*finished.runs[0], *finished.runs[1]);
 }
 
@@ -231,6 +231,8 @@ void put_out(const Finished& finished, const Outputs& outputs) {
   for (const Run* run : runs) print_dropped(*run);
   if (!outputs.series.empty()) {
     print_series(finished, outputs.series);
+  } else if (outputs.json && finished.compares) {
+    std::cout << report::compare_json(*runs[0], *runs[1], finished.seed, finished.executor) << "\n";
   } else if (outputs.json) {
     std::cout << report::run_json(runs, finished.seed, finished.executor) << "\n";
   } else {

@@ -17,6 +17,7 @@ struct Finished {
   std::optional<scenario::Lesson> lesson;
   std::string executor;
   std::int64_t seed = 0;
+  bool compares = false;  // A and B were put beside each other: say what their difference is
 };
 
 // Refuses what could not be written, before anything is run. Throws InputError, MissingError.

@@ -19,7 +19,7 @@ struct Field {
   std::string_view key;
   Dimension dimension;
   Bounds bounds;
-  std::variant<int Part::*, std::int64_t Part::*, double Part::*> member;
+  std::variant<int Part::*, std::int64_t Part::*, double Part::*, bool Part::*> member;
 };
 
 inline constexpr Bounds kShareBounds{1e-6, 1};
@@ -77,6 +77,11 @@ inline constexpr std::array kHostFields{
     Field<Host>{"wake", Dimension::kTime, kDelayBounds, &Host::wake_ns},
     Field<Host>{"eager_operator", Dimension::kTime, kDelayBounds, &Host::eager_operator_ns},
     Field<Host>{"compiled_operator", Dimension::kTime, kDelayBounds, &Host::compiled_operator_ns},
+};
+
+inline constexpr std::array kGpuLinkFields{
+    Field<GpuLink>{"bandwidth", Dimension::kBytesPerSecond, kRateBounds, &GpuLink::bytes_per_s},
+    Field<GpuLink>{"peer_to_peer", Dimension::kFlag, {0, 1}, &GpuLink::peer_to_peer},
 };
 
 }  // namespace trainscope::machine

@@ -208,6 +208,50 @@ void read_gpu(const toml::table& root, const fs::path& path, const SourceFile& f
   read_fields<Gpu>(*table, "gpu.", kGpuFields, file, machine.gpu, machine.figures);
 }
 
+LinkKind link_kind(const toml::node& node, const std::string& text, const std::string& file) {
+  std::vector<std::string> names;
+  for (const LinkKind kind : {LinkKind::kNvlink, LinkKind::kNvswitch, LinkKind::kPcie}) {
+    if (text == name_of(kind)) return kind;
+    names.push_back(name_of(kind));
+  }
+  fail_at(node, file,
+          fmt::format("the kind of a link is {}, not {}{}", fmt::join(names, ", "), text,
+                      did_you_mean(text, names)));
+}
+
+// `[gpu_link]`: the wires between several GPUs. One GPU has none, and inherits none.
+void read_gpu_link(const toml::table& root, const SourceFile& file, Machine& machine) {
+  const toml::node* node = root.get("gpu_link");
+  if (machine.gpu_count == 1) {
+    if (node)
+      fail_at(
+          *node, file.name,
+          "gpu_link joins several GPUs and gpu_count is 1; leave it out or write gpu_count = 8");
+    machine.gpu_link = {};
+    std::erase_if(machine.figures,
+                  [](const Figure& figure) { return figure.name.starts_with("gpu_link."); });
+    return;
+  }
+  const bool inherits = machine.gpu_link.kind != LinkKind::kNone;
+  if (!node && inherits) return;
+  if (!node)
+    throw InputError(fmt::format(
+        "{}: has {} GPUs and no table [gpu_link] that says how they are joined; add it, or start "
+        "from a shipped machine: base = \"h200-8\"",
+        file.name, machine.gpu_count));
+  const toml::table* table = node->as_table();
+  if (!table) fail_at(*node, file.name, "gpu_link must be a table: [gpu_link]");
+  auto known = keys_of<GpuLink>(kGpuLinkFields);
+  known.emplace_back("kind");
+  refuse_unknown_keys(*table, known, file.name, "[gpu_link]");
+  const auto kind = read_text(*table, "kind", file.name);
+  if (!kind && !inherits)
+    fail_at(*table, file.name, "gpu_link.kind is missing; write for example kind = \"nvswitch\"");
+  if (kind) machine.gpu_link.kind = link_kind(*table->get("kind"), *kind, file.name);
+  read_fields<GpuLink>(*table, "gpu_link.", kGpuLinkFields, file, machine.gpu_link,
+                       machine.figures);
+}
+
 Machine load_machine_file(const fs::path& path, BaseChain chain);
 
 Machine load_base(const toml::node& node, const fs::path& path, const BaseChain& chain) {
@@ -228,7 +272,8 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   const toml::table root = read_toml(path);
   const SourceFile file = source_file(root, path.string());
   auto known = keys_of<Machine>(kMachineFields);
-  known.insert(known.end(), {"id", "name", "base", "source", "note", "gpu", "pcie", "host"});
+  known.insert(known.end(),
+               {"id", "name", "base", "source", "note", "gpu", "pcie", "host", "gpu_link"});
   refuse_unknown_keys(root, known, file.name, "a machine file");
   chain.push_back(resolved(path));
 
@@ -247,10 +292,25 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   read_fields<Machine>(root, "", kMachineFields, file, machine, machine.figures);
   read_section<Pcie>(root, "pcie", kPcieFields, file, machine.pcie, machine.figures);
   read_section<Host>(root, "host", kHostFields, file, machine.host, machine.figures);
+  read_gpu_link(root, file, machine);
   return machine;
 }
 
 }  // namespace
+
+std::string name_of(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::kNone:
+      return "none";
+    case LinkKind::kNvlink:
+      return "nvlink";
+    case LinkKind::kNvswitch:
+      return "nvswitch";
+    case LinkKind::kPcie:
+      return "pcie";
+  }
+  return "";
+}
 
 Machine load_machine(const std::string& id_or_file) {
   if (is_file_name(id_or_file)) return load_machine_file(id_or_file, {});

@@ -19,7 +19,7 @@ std::string name_of(Provenance provenance);
 // One number of a machine file as a person reads it: for the data sheet and `machines --json`.
 struct Figure {
   std::string name;  // "gpu.memory_bandwidth"
-  double value = 0;  // in `unit`
+  double value = 0;  // in `unit`; 1 for a yes, 0 for a no
   std::string unit;  // as written in the file: "GB/s"
   Provenance provenance = Provenance::kDatasheet;
   std::string note;  // where it comes from
@@ -46,6 +46,18 @@ struct Gpu {
   int copy_engines = 0;           // 1: both directions share one
   Nanos kernel_floor_ns = 0;      // the shortest kernel
   Nanos kernel_gap_ns = 0;        // between two kernels back to back on a stream
+};
+
+// How the GPUs of a machine are wired to one another. nvlink: in pairs, so that two GPUs share only
+// some of their links; nvswitch: any two GPUs get the whole rate; pcie: there are no other wires.
+enum class LinkKind { kNone, kNvlink, kNvswitch, kPcie };
+std::string name_of(LinkKind kind);  // as in the file; "none" for kNone
+
+// The link between the GPUs of one machine. A machine with one GPU has none.
+struct GpuLink {
+  LinkKind kind = LinkKind::kNone;
+  double bytes_per_s = 0;     // peak of one GPU, all its links together, each direction
+  bool peer_to_peer = false;  // a copy between two GPUs need not pass through host memory
 };
 
 // The PCIe link of one GPU; both directions at once are two links of these rates.
@@ -81,7 +93,8 @@ struct Machine {
   int gpu_count = 1;
   Pcie pcie;
   Host host;
-  std::vector<Figure> figures;  // every number above with its provenance, in file order
+  GpuLink gpu_link;
+  std::vector<Figure> figures;  // every number above with its provenance, in this order
 };
 
 // The machine of that id (assets/machines/ID.toml), or of a file (a path that ends in .toml).

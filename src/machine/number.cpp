@@ -38,6 +38,7 @@ const DimensionWords& words_of(Dimension dimension) {
                                     "FLOP/s",
                                     {"FLOP/s", "GFLOP/s", "TFLOP/s"},
                                     R"({ value = 67, unit = "TFLOP/s" })"};
+  static const DimensionWords flag{"true or false", "1", {""}, "true"};
   switch (dimension) {
     case Dimension::kCount:
       return count;
@@ -53,12 +54,15 @@ const DimensionWords& words_of(Dimension dimension) {
       return hertz;
     case Dimension::kFlopsPerSecond:
       return flops;
+    case Dimension::kFlag:
+      return flag;
   }
   return count;
 }
 
 bool may_lack_unit(Dimension dimension) {
-  return dimension == Dimension::kCount || dimension == Dimension::kShare;
+  return dimension == Dimension::kCount || dimension == Dimension::kShare ||
+         dimension == Dimension::kFlag;
 }
 
 std::string list_of(const std::vector<std::string>& units) {
@@ -84,7 +88,14 @@ double factor_of(const toml::node& place, const std::string& unit, const std::st
                       did_you_mean(unit, words.units), list_of(words.units)));
 }
 
-double number_at(const toml::node& node, const std::string& name, const SourceFile& file) {
+double flag_at(const toml::node& node, const std::string& name, const SourceFile& file) {
+  if (const auto* flag = node.as_boolean()) return flag->get() ? 1 : 0;
+  fail_at(node, file.name, name + " is neither true nor false");
+}
+
+double number_at(const toml::node& node, const std::string& name, Dimension dimension,
+                 const SourceFile& file) {
+  if (dimension == Dimension::kFlag) return flag_at(node, name, file);
   if (const auto* whole = node.as_integer()) return static_cast<double>(whole->get());
   if (const auto* real = node.as_floating_point()) return real->get();
   fail_at(node, file.name, name + " is not a number");
@@ -200,7 +211,7 @@ Number read_number(const toml::node& node, const std::string& name, Dimension di
     if (figure.note.empty()) figure.note = file.note;
   }
   figure.provenance = *provenance;
-  figure.value = number_at(*value, name, file);
+  figure.value = number_at(*value, name, dimension, file);
   const double factor = factor_of(*unit, figure.unit, name, dimension, file);
   number.value = checked(*value, figure, figure.value * factor, dimension, bounds, rounding, file);
   check_note(node, figure, file);

@@ -12,7 +12,16 @@
 namespace trainscope::machine {
 
 // What a number measures; it decides which units may be written.
-enum class Dimension { kCount, kShare, kBytes, kBytesPerSecond, kTime, kHertz, kFlopsPerSecond };
+enum class Dimension {
+  kCount,
+  kShare,
+  kBytes,
+  kBytesPerSecond,
+  kTime,
+  kHertz,
+  kFlopsPerSecond,
+  kFlag,  // written true or false, read as 1 or 0
+};
 
 // In base units: bytes, bytes a second, nanoseconds, hertz, operations a second, 1.
 struct Bounds {

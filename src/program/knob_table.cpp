@@ -231,7 +231,6 @@ void add_optimizer_and_loop_knobs(Table& t) {
   whole("loop.item_every", 0, 0, 1e6)
       .pytorch("loss.item()")
       .help("read the loss each so many steps; 0: never")
-      .later()
       .into(t);
   flag("loop.sync_timing", false)
       .pytorch("torch.cuda.synchronize()")

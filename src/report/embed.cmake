@@ -2,7 +2,7 @@
 # CMakeLists.txt after that library; run as a script (-P) it writes the source file OUTPUT.
 
 # The scripts share one scope, in this order.
-set(page_scripts format data theme axis fold layout draw pick details listing input main)
+set(page_scripts format data theme axis fold layout draw overlay pick details listing input main)
 
 # embed(FUNCTION FILES...): a function that returns the files' text, one after another. A string
 # literal ends well before the limits of compilers.

@@ -35,6 +35,7 @@ using Fact = std::string (*)(const analysis::Run&);
 
 std::string fact_html(const char* term, const std::vector<RunView>& views, Fact fact) {
   std::vector<std::string> values;
+  values.reserve(views.size());
   for (const RunView& view : views) values.push_back(fact(*view.run));
   const bool none = std::all_of(values.begin(), values.end(), [](auto& v) { return v.empty(); });
   if (none) return "";

@@ -42,7 +42,9 @@ std::string html_report(const ReportInput& input) {
   parts["script"] = page_script();
   parts["badges"] = badges_html(views);
   parts["summary"] = summary_html(input, views);
-  parts["timeline_row"] = listing.empty() ? "without-code" : "with-code";
+  parts["timeline_row"] = listing.empty()     ? "without-code"
+                          : views.size() == 1 ? "with-code single"
+                                              : "with-code";
   parts["axis_note"] = axis_note(views);
   parts["picture"] = picture_svg(views);
   parts["legend"] = legend_html(views);

@@ -68,7 +68,7 @@ std::string bars_html(const MetricRow& row) {
   for (const auto& value : row.values) most = std::max(most, value ? std::abs(*value) : 0.0);
   std::string html = "<td class=\"bars\" aria-hidden=\"true\">";
   for (std::size_t i = 0; i < row.values.size(); ++i) {
-    const double share = row.values[i] && most > 0 ? std::abs(*row.values[i]) / most : 0;
+    const double share = most > 0 ? std::abs(row.values[i].value_or(0)) / most : 0;
     html += fmt::format("<i class=\"{}\" style=\"width:{:.2f}%\"></i>", i == 0 ? "solid" : "open",
                         100 * share);
   }
@@ -179,8 +179,8 @@ std::string partition_html(const RunView& view) {
         {html_text(analysis::name_of(part)), format_nanos(time), part_class(part), at, at + time});
     at += time;
   }
-  std::string html = fmt::format("<h3>Where the {}{} went</h3>\n", format_nanos(at),
-                                 measured.steps > 0 ? " a step" : "");
+  const std::string html = fmt::format("<h3>Where the {}{} went</h3>\n", format_nanos(at),
+                                       measured.steps > 0 ? " a step" : "");
   if (steps.empty()) return html + "<p class=\"muted\">There is nothing in this trace.</p>";
   return html + steps_html(steps) +
          "<p class=\"muted small\">Each moment belongs to one part; they sum to the whole.</p>";

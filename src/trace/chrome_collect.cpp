@@ -278,7 +278,9 @@ void Collector::take_counter(const Event& event) {
 // Counters belong to a process; several tracks of one may carry the same.
 std::uint32_t Collector::counter_lane(const std::string& name, TrackId track) {
   const Label pid = collected_.tracks[track].pid;
-  const std::string key = std::to_string(pid.number) + (pid.is_text ? "t" : "n") + name;
+  std::string key = std::to_string(pid.number);
+  key += pid.is_text ? 't' : 'n';
+  key += name;
   const auto [found, added] =
       counter_lanes_.try_emplace(key, static_cast<std::uint32_t>(collected_.lanes.size()));
   if (added) collected_.lanes.emplace_back(Role::kCounter, track).counter = name;

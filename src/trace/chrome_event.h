@@ -23,7 +23,7 @@ struct EventArgs {
   std::string_view collective, type, elements_in, elements_out, group_size, sequence;
   std::string_view sync_kind;
   std::string_view total_allocated, total_reserved, device_type, device_id;
-  std::string_view name, labels;  // of metadata
+  std::string_view name;  // of metadata
 };
 
 // The args that only our own files have, all named "Trainscope ...".

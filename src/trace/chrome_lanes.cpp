@@ -116,8 +116,8 @@ auto place_in_order(const Collected& collected, const LaneDraft& draft, const La
   return std::tuple(section, draft.device, host ? pid : Label{}, role, lane.thread, above);
 }
 
-void add_own_lanes(const FileHeader& header, Lanes& lanes) {
-  for (const auto& own : header.own->lanes) {
+void add_own_lanes(const OwnHeader& header, Lanes& lanes) {
+  for (const auto& own : header.lanes) {
     lanes.place[lanes.lanes.size()] = static_cast<LaneId>(lanes.lanes.size());
     lanes.lanes.push_back(own.lane);
   }
@@ -136,7 +136,7 @@ Lanes order_lanes(const Collected& collected, const FileHeader& header) {
   std::ranges::stable_sort(drafts, {}, [&](const auto& entry) {
     return place_in_order(collected, collected.lanes[entry.first], entry.second);
   });
-  if (header.own) add_own_lanes(header, lanes);
+  if (header.own) add_own_lanes(*header.own, lanes);
   for (auto& [draft, lane] : drafts) {
     lanes.place[draft] = static_cast<LaneId>(lanes.lanes.size());
     lanes.lanes.push_back(std::move(lane));

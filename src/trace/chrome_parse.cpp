@@ -5,20 +5,13 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "trace/chrome_args.h"
 #include "trace/chrome_header.h"
 #include "trace/chrome_json.h"
 #include "trace/chrome_text.h"
 
 namespace trainscope::trace::chrome {
 namespace {
-
-void read_triple(json::value value, std::int64_t (&triple)[3]) {
-  if (!is_array(value)) return;
-  std::size_t i = 0;
-  for (auto element : value.get_array()) {
-    if (i < 3) triple[i++] = integer_or(token_of(element.value()), 1);
-  }
-}
 
 // Remembers what each `cat` of the file means; a file has a dozen.
 class KindTable {
@@ -34,91 +27,6 @@ class KindTable {
  private:
   std::vector<std::pair<std::string_view, EventKind>> known_;
 };
-
-void read_own_arg(const char* key, json::value value, OwnArgs& own) {
-  const std::string_view token = token_of(value);
-  if (is(key, "span"))
-    own.span = token;
-  else if (is(key, "category"))
-    own.category = token;
-  else if (is(key, "cause"))
-    own.cause = token;
-  else if (is(key, "cause span"))
-    own.cause_span = token;
-  else if (is(key, "line"))
-    own.line = token;
-  else if (is(key, "flow"))
-    own.flow = token;
-  else if (is(key, "correlation"))
-    own.correlation = token;
-  else if (is(key, "device"))
-    own.device = token;
-  else if (is(key, "stream"))
-    own.stream = token;
-  else if (is(key, "detail"))
-    own.detail = token;
-  else if (is(key, "name"))
-    own.name = token;
-  else if (is(key, "name bytes"))
-    own.name_bytes = token;
-  else if (is(key, "kind bytes"))
-    own.kind_bytes = token;
-  else if (is(key, "operation bytes"))
-    own.operation_bytes = token;
-  else if (is(key, "type bytes"))
-    own.type_bytes = token;
-  else if (is(key, "flops"))
-    own.flops = token;
-  else if (is(key, "bytes"))
-    own.bytes = token;
-  else if (is(key, "occupancy"))
-    own.occupancy = token;
-  else if (is(key, "value"))
-    own.value = token;
-  else if (is(key, "from"))
-    own.from = token;
-  else if (is(key, "to"))
-    own.to = token;
-}
-
-void read_kernel_arg(const char* key, json::value value, EventArgs& args) {
-  if (is(key, "grid"))
-    read_triple(value, args.grid);
-  else if (is(key, "block"))
-    read_triple(value, args.block);
-  else if (is(key, "registers per thread"))
-    args.registers = token_of(value);
-  else if (is(key, "shared memory"))
-    args.shared = token_of(value);
-  else if (is(key, "est. achieved occupancy %"))
-    args.occupancy = token_of(value);
-}
-
-void read_collective_arg(const char* key, json::value value, EventArgs& args) {
-  if (is(key, "Collective name"))
-    args.collective = token_of(value);
-  else if (is(key, "dtype"))
-    args.type = token_of(value);
-  else if (is(key, "In msg nelems"))
-    args.elements_in = token_of(value);
-  else if (is(key, "Out msg nelems"))
-    args.elements_out = token_of(value);
-  else if (is(key, "Group size"))
-    args.group_size = token_of(value);
-  else if (is(key, "Seq"))
-    args.sequence = token_of(value);
-}
-
-void read_memory_arg(const char* key, json::value value, EventArgs& args) {
-  if (is(key, "Total Allocated"))
-    args.total_allocated = token_of(value);
-  else if (is(key, "Total Reserved"))
-    args.total_reserved = token_of(value);
-  else if (is(key, "Device Type"))
-    args.device_type = token_of(value);
-  else if (is(key, "Device Id"))
-    args.device_id = token_of(value);
-}
 
 class FileParser {
  public:
@@ -138,7 +46,6 @@ class FileParser {
   void read_event(json::value object);
   void read_event_field(const char* key, json::value value);
   void read_args(json::value value);
-  void read_arg(const char* key, json::value value);
   bool skips_args() const;
   std::string fault(simdjson::error_code error, const char* location) const;
   [[noreturn]] void fail_schema(const std::string& found) const;
@@ -219,7 +126,7 @@ void FileParser::read_events(json::array events) {
   has_events_ = true;
   began_as_own_ = began_as_own_ || is_own_;
   for (auto element : events) {
-    json::value value = element.value();
+    const json::value value = element.value();
     if (is_object(value))
       read_event(value);
     else
@@ -294,63 +201,9 @@ void FileParser::read_args(json::value value) {
   const bool counter = event_.phase == 'C' || event_.phase == 0;
   each_field(value, [&](const char* key, json::value arg) {
     if (counter) event_.series.emplace_back(key_token(key), token_of(arg));
-    read_arg(key, arg);
+    read_arg(key, arg, event_.args);
+    if (is_own_) read_own_arg(key, arg, event_.own);
   });
-}
-
-void FileParser::read_arg(const char* key, json::value value) {
-  constexpr char kOwnPrefix[] = "Trainscope ";
-  EventArgs& args = event_.args;
-  switch (key[0]) {
-    case 'c':
-      if (is(key, "correlation")) args.correlation = integer_of(token_of(value));
-      if (is(key, "cuda_sync_kind")) args.sync_kind = token_of(value);
-      break;
-    case 'd':
-      if (is(key, "device")) args.device = integer_of(token_of(value));
-      if (is(key, "dtype")) args.type = token_of(value);
-      break;
-    case 's':
-      if (is(key, "stream")) args.stream = integer_of(token_of(value));
-      if (is(key, "shared memory")) args.shared = token_of(value);
-      break;
-    case 'b':
-      if (is(key, "bytes")) args.bytes = token_of(value);
-      if (is(key, "block")) read_triple(value, args.block);
-      break;
-    case 'i':  // of a copy between two devices
-      if (is(key, "inDevice") && !args.device) args.device = integer_of(token_of(value));
-      break;
-    case 'n':
-      if (is(key, "name")) args.name = token_of(value);
-      break;
-    case 'l':
-      if (is(key, "labels")) args.labels = token_of(value);
-      break;
-    case 'g':
-    case 'r':
-    case 'e':
-      read_kernel_arg(key, value, args);
-      break;
-    case 'C':
-    case 'I':
-    case 'O':
-    case 'G':
-    case 'S':
-      read_collective_arg(key, value, args);
-      break;
-    case 'D':
-      read_memory_arg(key, value, args);
-      break;
-    case 'T':
-      if (is_own_ && std::memcmp(key, kOwnPrefix, sizeof kOwnPrefix - 1) == 0)
-        read_own_arg(key + sizeof kOwnPrefix - 1, value, event_.own);
-      else
-        read_memory_arg(key, value, args);
-      break;
-    default:
-      break;
-  }
 }
 
 std::string FileParser::fault(simdjson::error_code error, const char* location) const {

@@ -34,8 +34,8 @@ std::uint64_t hash_text(std::string_view text) {
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char *first = text.data(), *end = first + text.size();
+  const auto [stop, error] = std::from_chars(first, end, number);
   if (error != std::errc() || stop != end) return std::nullopt;
   return number;
 }
@@ -98,7 +98,7 @@ void NameTable::grow() {
 
 Label TrackTable::label(std::string_view token) {
   constexpr std::string_view kStream = "stream ";
-  std::string_view text = inner(token);
+  const std::string_view text = inner(token);
   if (const auto number = whole_number(text)) return {*number, false};
   if (text.starts_with(kStream))
     if (const auto number = whole_number(text.substr(kStream.size()))) return {*number, false};

@@ -176,8 +176,8 @@ std::string text_of(std::string_view token) {
 std::optional<std::int64_t> integer_of(std::string_view token) {
   const std::string_view text = inner(token);
   std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char *first = text.data(), *end = first + text.size();
+  const auto [stop, error] = std::from_chars(first, end, value);
   if (error == std::errc() && stop == end) return value;
   Decimal decimal;
   if (!read_decimal(text, decimal)) return std::nullopt;
@@ -193,8 +193,8 @@ std::int64_t integer_or(std::string_view token, std::int64_t otherwise) {
 double double_or(std::string_view token, double otherwise) {
   const std::string_view text = inner(token);
   double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char *first = text.data(), *end = first + text.size();
+  const auto [stop, error] = std::from_chars(first, end, value);
   return error == std::errc() && stop == end ? value : otherwise;
 }
 

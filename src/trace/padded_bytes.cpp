@@ -166,7 +166,7 @@ void PaddedBytes::reserve(std::size_t size) {
   // realloc moves large blocks by remapping pages, without copying them.
   char* larger = static_cast<char*>(std::realloc(data_.get(), size + kPadding));
   if (!larger) throw std::bad_alloc();
-  (void)data_.release();
+  [[maybe_unused]] const char* moved = data_.release();
   data_.reset(larger);
   capacity_ = size;
 }

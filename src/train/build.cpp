@@ -17,12 +17,38 @@ void refuse_what_does_not_fit(const program::Program& program, const machine::Ma
                      "; make it smaller or choose another machine");
 }
 
+// A run is kept whole in memory, about 100 bytes an event.
+constexpr std::int64_t kMostEvents = 20'000'000;
+
+std::int64_t transfers_of(const program::Copy& copy, const program::Program& program,
+                          std::int64_t chunk) {
+  const auto pageable = [&](program::Index buffer) {
+    return program.buffers[buffer].kind == program::MemoryKind::kPageable;
+  };
+  return pageable(copy.from) || pageable(copy.to) ? 2 * (copy.bytes / chunk + 1) : 1;
+}
+
+void refuse_what_is_too_long(const program::Program& program, const machine::Machine& machine) {
+  std::int64_t events = 0;
+  for (const program::Thread& thread : program.threads) {
+    for (const program::Command& command : thread.commands) {
+      const auto* copy = std::get_if<program::Copy>(&command.action);
+      events += copy ? transfers_of(*copy, program, machine.host.staging_chunk_bytes) : 1;
+    }
+  }
+  if (events > kMostEvents)
+    throw InputError("this run would have " + format_count(static_cast<double>(events)) +
+                     " events, more than the " + format_count(kMostEvents) +
+                     " that are kept; give it fewer steps or copies, or smaller ones");
+}
+
 }  // namespace
 
 program::Program build_program(const program::Config& config, const machine::Machine& machine) {
   program::Program program =
       config.word("workload") == "copy" ? build_copy(config) : build_train(config);
   refuse_what_does_not_fit(program, machine);
+  refuse_what_is_too_long(program, machine);
   program::validate(program);
   return program;
 }

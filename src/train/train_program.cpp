@@ -19,7 +19,7 @@ constexpr std::int64_t kFloat = 4;  // bytes of a pixel, a weight
 constexpr std::int64_t kLabel = 8;  // bytes of an int64 label
 
 struct Lines {
-  std::uint16_t loop, wait_stream, x, y, zero_grad, forward, loss, backward, step, sync, end;
+  std::uint16_t loop, wait_stream, x, y, zero_grad, forward, loss, backward, step, item, sync, end;
 };
 
 void list_set_up(program::Listing& listing, const program::Config& config, const MlpShape& shape) {
@@ -42,7 +42,9 @@ Lines write_listing(program::Listing& listing, const program::Config& config,
   if (own_stream) listing.add("copy_stream = torch.cuda.Stream()");
   listing.add("");
   Lines lines{};
-  lines.loop = listing.add("for x, y in loader:");
+  const bool counts = config.whole("loop.item_every") > 1;
+  lines.loop =
+      listing.add(counts ? "for step, (x, y) in enumerate(loader):" : "for x, y in loader:");
   if (own_stream) listing.add("    with torch.cuda.stream(copy_stream):");
   const char* indent = own_stream ? "        " : "    ";
   lines.x = listing.add(fmt::format("{}x = x.to(device, non_blocking={})", indent, non_blocking));
@@ -56,6 +58,12 @@ Lines write_listing(program::Listing& listing, const program::Config& config,
   if (!zero_first) lines.zero_grad = listing.add("    optimizer.zero_grad(set_to_none=True)");
   lines.backward = listing.add("    loss.backward()");
   lines.step = listing.add("    optimizer.step()");
+  if (const std::int64_t every = config.whole("loop.item_every"); every == 1) {
+    lines.item = listing.add("    print(loss.item())");
+  } else if (every > 1) {
+    listing.add(fmt::format("    if step % {} == 0:", every));
+    lines.item = listing.add("        print(loss.item())");
+  }
   if (config.flag("loop.sync_timing")) lines.sync = listing.add("    torch.cuda.synchronize()");
   lines.end = listing.add("torch.cuda.synchronize()");
   return lines;
@@ -101,6 +109,9 @@ class TrainBuilder {
     y_host_ = add_buffer(program_, "y", y_bytes, host, Role::kBatch);
     x_ = add_buffer(program_, "x on the GPU", x_bytes, MemoryKind::kDevice, Role::kBatch);
     y_ = add_buffer(program_, "y on the GPU", y_bytes, MemoryKind::kDevice, Role::kBatch);
+    loss_value_ = add_buffer(program_, "loss", kFloat, MemoryKind::kDevice, Role::kActivation);
+    loss_host_ =
+        add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
     add_buffer(program_, "parameters", weights, MemoryKind::kDevice, Role::kParameter);
     add_buffer(program_, "gradients", weights, MemoryKind::kDevice, Role::kGradient);
     const std::int64_t activations = shape_.batch * (2 * shape_.hidden + 2 * shape_.classes);
@@ -124,7 +135,7 @@ class TrainBuilder {
     for (std::int64_t step = 0; step < steps; ++step) {
       main.at(lines_.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
       loader.next(main, step);
-      write_step(main);
+      write_step(main, step);
       main.at(lines_.loop).add(program::EndMark{});
     }
     main.at(lines_.end).add(program::DeviceSync{});
@@ -133,7 +144,7 @@ class TrainBuilder {
     program_.warmup_steps = steps > 1 ? 1 : 0;
   }
 
-  void write_step(ThreadWriter& main) {
+  void write_step(ThreadWriter& main, std::int64_t step) {
     main.at(lines_.x);
     write_copy(main, x_host_, x_);
     main.at(lines_.y);
@@ -151,6 +162,8 @@ class TrainBuilder {
     if (!zero_first) main.at(lines_.zero_grad).add(program::FrameworkCall{}, "zero_grad");
     launch(main, lines_.backward, Phase::kBackward, backward_);
     launch(main, lines_.step, Phase::kOptimizer, update_);
+    const std::int64_t every = config_.whole("loop.item_every");
+    if (every > 0 && step % every == 0) write_item(main);
     if (lines_.sync) main.at(lines_.sync).add(program::DeviceSync{});
   }
 
@@ -158,6 +171,12 @@ class TrainBuilder {
     const Index stream = own_stream_ ? 1 : 0;
     main.add(program::Copy{from, to, program_.buffers[from].bytes, stream});
     if (!config_.flag("transfer.non_blocking")) main.add(program::StreamSync{stream});
+  }
+
+  // loss.item(): a copy of four bytes to ordinary memory, and a wait for all that is before it.
+  void write_item(ThreadWriter& main) {
+    main.at(lines_.item).add(program::Copy{loss_value_, loss_host_, kFloat, 0}, "aten::item");
+    main.add(program::StreamSync{0});
   }
 
   static void launch(ThreadWriter& main, std::uint16_t line, Phase phase, Range operations) {
@@ -171,7 +190,7 @@ class TrainBuilder {
   MlpShape shape_;
   bool own_stream_ = false;
   Lines lines_{};
-  Index x_host_ = 0, y_host_ = 0, x_ = 0, y_ = 0;
+  Index x_host_ = 0, y_host_ = 0, x_ = 0, y_ = 0, loss_value_ = 0, loss_host_ = 0;
   Range forward_{}, loss_{}, backward_{}, update_{};
 };
 

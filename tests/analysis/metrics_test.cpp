@@ -139,6 +139,26 @@ TEST_CASE("the same config gives the same numbers, and the idle gaps name their 
   CHECK(a.gaps.front().cause == analysis::Part::kIdleCopy);
 }
 
+TEST_CASE("a step's time does not depend on how many steps are run, though the host runs ahead") {
+  const auto step = [](const char* steps) {
+    return value(run({"workload=train", "batch_size=1024", "model.hidden=4096",
+                      "loader.sample_ms=0", "loader.pin_memory=true", "transfer.non_blocking=true",
+                      "host.profile=native", "machine=t4-1", steps}),
+                 "time.step");
+  };
+  CHECK(step("steps=5") == Approx(step("steps=50")).epsilon(0.01));
+}
+
+TEST_CASE("reading the loss in each step keeps the host from running ahead") {
+  const auto idle = [](const char* every) {
+    return value(run({"workload=train", "batch_size=1024", "model.hidden=4096",
+                      "loader.sample_ms=0", "loader.pin_memory=true", "transfer.non_blocking=true",
+                      "machine=t4-1", "loader.num_workers=4", every}),
+                 "idle.launch");
+  };
+  CHECK(idle("loop.item_every=1") > 2 * idle("loop.item_every=0"));
+}
+
 TEST_CASE("the training thread waits for data when the loader is slow, and the metric says so") {
   const Run one = run({"workload=train", "loader.num_workers=1", "loader.sample_ms=1", "steps=6"});
   CHECK(value(one, "idle.data") > 0.9 * value(one, "time.step") - value(one, "gpu.busy"));

@@ -138,6 +138,19 @@ TEST_CASE("a series is one value a step") {
   CHECK(expected == 5);
 }
 
+TEST_CASE("compare decomposes the difference of two runs into parts that sum to it") {
+  const Result result = run("compare pinned-vs-pageable:A pinned-vs-pageable:B --json");
+  REQUIRE(result.code == 0);
+  const json object = json::parse(result.out);
+  double sum = 0;
+  for (const auto& part : object["parts"]) sum += part["ns"].get<double>();
+  const auto step = [&](const char* side) {
+    return object["runs"][side]["metrics"]["time.step"]["value"].get<double>();
+  };
+  CHECK(sum == Approx(step("B") - step("A")));
+  CHECK(run("compare pinned-vs-pageable:A pinned-vs-pageable").code == 0);
+}
+
 TEST_CASE("the registries print tables and JSON") {
   for (const char* name : {"lessons", "knobs", "metrics", "machines"}) {
     const Result table = run(name);
@@ -183,7 +196,8 @@ TEST_CASE("bad usage and bad input end with 2 and one sentence") {
   refuses("import missing.json", 2, "missing.json");
   refuses("import", 2, "TRACE");
   refuses("check missing", 2, "there is no such file or folder");
-  refuses("compare a b", 2, "not built yet");
+  refuses("compare a b", 2, "there is no lesson a");
+  refuses("sweep a", 2, "not built yet");
   refuses("lesons", 2, "lesons");
 }
 

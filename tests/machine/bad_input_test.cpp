@@ -322,3 +322,59 @@ TEST_CASE("any unit of the right dimension may be written") {
   CHECK(mine.host.wake_ns == 1'700);
   CHECK(mine.host.staging_chunk_bytes == 1'100'000);
 }
+
+TEST_CASE("several GPUs need to be told how they are joined") {
+  const MachineFolder folder;
+  const std::string two = "base = \"t4-1\"\nsource = \"datasheet\"\ngpu_count = 2\n";
+  CHECK_THAT(
+      folder.refusal(two),
+      Equals("my.toml: has 2 GPUs and no table [gpu_link] that says how they are joined; add "
+             "it, or start from a shipped machine: base = \"h200-8\""));
+  CHECK_THAT(folder.refusal(two + "gpu_link = 3\n"),
+             Equals("my.toml:4:12: gpu_link must be a table: [gpu_link]"));
+  CHECK_THAT(folder.refusal(two + "[gpu_link]\n"),
+             Equals("my.toml:4:1: gpu_link.kind is missing; write for example kind = "
+                    "\"nvswitch\""));
+  CHECK_THAT(folder.refusal(two + "[gpu_link]\nkind = \"nvlnk\"\n"),
+             Equals("my.toml:5:8: the kind of a link is nvlink, nvswitch, pcie, not nvlnk (did you "
+                    "mean nvlink?)"));
+  const std::string link = two + "[gpu_link]\nkind = \"pcie\"\n";
+  CHECK_THAT(folder.refusal(link), StartsWith("my.toml:4:1: gpu_link.bandwidth is missing; write"));
+  const std::string rate = link + "bandwidth = { value = 31.5, unit = \"GB/s\" }\n";
+  CHECK_THAT(
+      folder.refusal(rate),
+      Equals("my.toml:4:1: gpu_link.peer_to_peer is missing; write for example peer_to_peer = "
+             "true"));
+  CHECK_THAT(folder.refusal(rate + "peer_to_peer = 1\n"),
+             Equals("my.toml:7:16: gpu_link.peer_to_peer is neither true nor false"));
+  CHECK_THAT(folder.refusal(rate + "peer2peer = true\n"),
+             Contains("[gpu_link] has no key peer2peer (did you mean peer_to_peer?)"));
+  CHECK(folder.refusal(rate + "peer_to_peer = false\n").empty());
+}
+
+TEST_CASE("one GPU is joined to none") {
+  const MachineFolder folder;
+  CHECK_THAT(folder.refusal("base = \"t4-1\"\n[gpu_link]\n"),
+             Equals("my.toml:2:2: gpu_link joins several GPUs and gpu_count is 1; leave it out or "
+                    "write gpu_count = 8"));
+  const auto file =
+      folder.write("my.toml", "base = \"h200-8\"\nsource = \"datasheet\"\ngpu_count = 1\n");
+  const Machine mine = load_machine(file.string());
+  CHECK(mine.gpu_link.kind == LinkKind::kNone);
+  CHECK(mine.gpu_link.bytes_per_s == 0);
+  CHECK(mine.figures.size() == load_machine("h200-1").figures.size());
+}
+
+TEST_CASE("a file changes one number of the link that it starts from") {
+  const MachineFolder folder;
+  const auto file = folder.write(
+      "my.toml",
+      "base = \"h200-8\"\n[gpu_link]\nbandwidth = { value = 400, unit = \"GB/s\", source = "
+      "\"measured\", note = \"at home\" }\n");
+  const Machine mine = load_machine(file.string());
+  CHECK(mine.gpu_count == 8);
+  CHECK(mine.gpu_link.kind == LinkKind::kNvswitch);
+  CHECK(mine.gpu_link.bytes_per_s == Approx(400e9));
+  CHECK(mine.gpu_link.peer_to_peer);
+  CHECK(mine.figures.size() == load_machine("h200-8").figures.size());
+}

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "machine/machine.h"
 
 using namespace trainscope;
@@ -18,6 +19,19 @@ std::vector<Machine> shipped_machines() {
   std::vector<Machine> machines;
   for (const std::string& id : machine_ids()) machines.push_back(load_machine(id));
   return machines;
+}
+
+// All GPU files, those that no machine uses included.
+std::vector<Gpu> shipped_gpus() {
+  const test::TemporaryFolder folder;
+  std::vector<Gpu> gpus;
+  for (const auto& entry : std::filesystem::directory_iterator(home_folder() / "assets" / "gpus")) {
+    const std::string id = entry.path().stem().string();
+    const auto file =
+        folder.write("with-" + id + ".toml", "base = \"h200-1\"\ngpu = \"" + id + "\"\n");
+    gpus.push_back(load_machine(file.string()).gpu);
+  }
+  return gpus;
 }
 
 const Figure& figure_of(const Machine& machine, const std::string& name) {
@@ -35,10 +49,30 @@ struct PerCycle {
 PerCycle per_cycle(const Gpu& gpu) {
   const bool geforce = gpu.name.find("GeForce") != std::string::npos;
   static const std::map<double, PerCycle> table{
-      {7.5, {128, 1024}}, {8.0, {128, 2048}}, {8.9, {256, 1024}}, {9.0, {256, 4096}}};
+      {7.0, {128, 1024}}, {7.5, {128, 1024}}, {8.0, {128, 2048}},  {8.6, {256, 1024}},
+      {8.9, {256, 1024}}, {9.0, {256, 4096}}, {10.0, {256, 8192}}, {12.0, {256, 1024}}};
   PerCycle found = table.at(gpu.compute_capability);
   if (geforce) found.fp16 /= 2;
   return found;
+}
+
+// The clocks that the peaks of a data sheet imply, where that is not the boost clock.
+struct ImpliedClocks {
+  double fp32_hz;
+  double tf32_hz;
+  double fp16_hz;
+};
+
+ImpliedClocks implied_clocks(const Gpu& gpu) {
+  const double boost = gpu.boost_clock_hz;
+  static const std::map<std::string, double> tensor_hz{
+      {"h100-sxm", 1.829e9}, {"h200", 1.829e9}, {"h100-pcie", 1.619e9}, {"b200", 1.856e9}};
+  ImpliedClocks clocks{boost, boost, boost};
+  if (const auto found = tensor_hz.find(gpu.id); found != tensor_hz.end())
+    clocks.tf32_hz = clocks.fp16_hz = found->second;
+  if (gpu.id == "l40s") clocks.fp16_hz = 2.490e9;  // not its TF32
+  if (gpu.id == "b200") clocks.fp32_hz = 2.111e9;
+  return clocks;
 }
 
 // A pageable host-to-device copy as the driver does it: the thread copies one chunk after another
@@ -60,8 +94,16 @@ double staged_bytes_per_s(const Machine& machine, std::int64_t bytes) {
 TEST_CASE("every shipped machine and GPU loads") {
   const auto ids = machine_ids();
   CHECK(std::is_sorted(ids.begin(), ids.end()));
-  for (const char* id : {"t4-1", "a100-sxm-1", "h100-sxm-1", "h200-1", "rtx4090-1"})
+  for (const char* id :
+       {"t4-1",           "v100-pcie-1", "v100-sxm-1", "dgx1-v100-8",   "a100-40-pcie-1",
+        "a100-80-pcie-1", "a100-sxm-1",  "a100-sxm-8", "a100-40-sxm-1", "l4-1",
+        "l40s-1",         "l40s-2",      "l40s-4",     "a6000-1",       "titan-rtx-2",
+        "rtx3090-1",      "rtx4090-1",   "rtx5090-1",  "h100-pcie-1",   "h100-sxm-1",
+        "h100-sxm-8",     "h200-1",      "h200-8",     "b200-1",        "b200-8",
+        "laptop-1"}) {
+    CAPTURE(id);
     CHECK(std::count(ids.begin(), ids.end(), id) == 1);
+  }
   for (const std::string& id : ids) {
     CAPTURE(id);
     const Machine machine = load_machine(id);
@@ -102,9 +144,11 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     CAPTURE(machine.id);
     std::set<std::string> names;
     for (const Figure& figure : machine.figures) CHECK(names.insert(figure.name).second);
-    CHECK(machine.figures.size() == 38);
+    const bool several = machine.gpu_count > 1;
+    CHECK(machine.figures.size() == (several ? 40 : 38));
     CHECK(machine.figures.front().name == "gpu.compute_capability");
-    CHECK(machine.figures.back().name == "host.compiled_operator");
+    CHECK(machine.figures.back().name ==
+          (several ? "gpu_link.peer_to_peer" : "host.compiled_operator"));
   }
   const Machine machine = load_machine("h200-1");
   const Figure& bandwidth = figure_of(machine, "gpu.memory_bandwidth");
@@ -127,22 +171,68 @@ TEST_CASE("a measured or fitted number says where it comes from") {
 }
 
 TEST_CASE("a peak is SMs times arithmetic a cycle times the clock") {
-  // The Hopper datasheets give tensor peaks at a clock below the boost clock.
-  const std::map<std::string, double> implied_tensor_hz{{"h100-sxm", 1.829e9}, {"h200", 1.829e9}};
-  for (const Machine& machine : shipped_machines()) {
-    const Gpu& gpu = machine.gpu;
+  for (const Gpu& gpu : shipped_gpus()) {
     CAPTURE(gpu.id);
-    const auto exception = implied_tensor_hz.find(gpu.id);
-    const bool excepted = exception != implied_tensor_hz.end();
-    const double tensor_hz = excepted ? exception->second : gpu.boost_clock_hz;
-    const double fp16 = gpu.sm_count * per_cycle(gpu).fp16 * tensor_hz;
-    CHECK(gpu.fp32_flops_per_s ==
-          Approx(gpu.sm_count * per_cycle(gpu).fp32 * gpu.boost_clock_hz).epsilon(0.01));
-    CHECK(gpu.fp16_flops_per_s == Approx(fp16).epsilon(0.01));
-    if (excepted) CHECK(tensor_hz < 0.99 * gpu.boost_clock_hz);
-    if (gpu.tf32_flops_per_s > 0) CHECK(gpu.tf32_flops_per_s == Approx(fp16 / 2).epsilon(0.01));
-    CHECK((gpu.tf32_flops_per_s > 0) == (gpu.compute_capability >= 8.0));
+    const PerCycle cycle = per_cycle(gpu);
+    const ImpliedClocks clocks = implied_clocks(gpu);
+    const double fp16_per_hz = gpu.sm_count * cycle.fp16;
+    CHECK(gpu.fp32_flops_per_s == Approx(gpu.sm_count * cycle.fp32 * clocks.fp32_hz).epsilon(0.01));
+    CHECK(gpu.fp16_flops_per_s == Approx(fp16_per_hz * clocks.fp16_hz).epsilon(0.01));
+    if (gpu.tf32_flops_per_s > 0)
+      CHECK(gpu.tf32_flops_per_s == Approx(fp16_per_hz / 2 * clocks.tf32_hz).epsilon(0.01));
   }
+}
+
+TEST_CASE("the exceptions to the peaks are exceptions") {
+  std::set<std::string> found;
+  for (const Gpu& gpu : shipped_gpus()) {
+    const ImpliedClocks clocks = implied_clocks(gpu);
+    for (const double hz : {clocks.fp32_hz, clocks.tf32_hz, clocks.fp16_hz})
+      if (std::abs(hz / gpu.boost_clock_hz - 1) > 0.01) found.insert(gpu.id);
+  }
+  CHECK(found == std::set<std::string>{"b200", "h100-pcie", "h100-sxm", "h200", "l40s"});
+}
+
+TEST_CASE("a GPU computes faster in fewer bits") {
+  for (const Gpu& gpu : shipped_gpus()) {
+    CAPTURE(gpu.id);
+    CHECK(gpu.fp16_flops_per_s > gpu.fp32_flops_per_s);
+    CHECK((gpu.tf32_flops_per_s > 0) == (gpu.compute_capability >= 8.0));
+    if (gpu.tf32_flops_per_s == 0) continue;
+    CHECK(gpu.tf32_flops_per_s > 0.97 * gpu.fp32_flops_per_s);  // a GeForce: the same
+    CHECK(gpu.tf32_flops_per_s < gpu.fp16_flops_per_s);
+  }
+}
+
+TEST_CASE("the SM of a compute capability is the same on all its GPUs") {
+  struct Sm {
+    int threads, blocks;
+    std::int64_t shared_kib;
+  };
+  const std::map<double, Sm> table{{7.0, {2048, 32, 96}},   {7.5, {1024, 16, 64}},
+                                   {8.0, {2048, 32, 164}},  {8.6, {1536, 16, 100}},
+                                   {8.9, {1536, 24, 100}},  {9.0, {2048, 32, 228}},
+                                   {10.0, {2048, 32, 228}}, {12.0, {1536, 24, 100}}};
+  for (const Gpu& gpu : shipped_gpus()) {
+    CAPTURE(gpu.id);
+    const Sm sm = table.at(gpu.compute_capability);
+    CHECK(gpu.threads_per_sm == sm.threads);
+    CHECK(gpu.blocks_per_sm == sm.blocks);
+    CHECK(gpu.shared_bytes_per_sm == sm.shared_kib * 1024);
+    CHECK(gpu.registers_per_sm == 65'536);
+  }
+}
+
+TEST_CASE("GPUs that are easily taken for one another differ") {
+  std::map<std::string, Gpu> gpus;
+  for (Gpu& gpu : shipped_gpus()) gpus[gpu.id] = gpu;
+  CHECK(gpus.at("l4").sm_count == 58);
+  CHECK(gpus.at("a10").sm_count == 72);
+  CHECK(gpus.at("a6000").memory_bytes_per_s == Approx(768e9));
+  CHECK(gpus.at("rtx6000-ada").memory_bytes_per_s == Approx(960e9));
+  CHECK(gpus.at("a100-pcie-40").memory_bytes_per_s < gpus.at("a100-pcie-80").memory_bytes_per_s);
+  CHECK(gpus.at("a100-pcie-80").memory_bytes_per_s < gpus.at("a100-sxm-80").memory_bytes_per_s);
+  CHECK(gpus.at("h100-pcie").sm_count < gpus.at("h100-sxm").sm_count);
 }
 
 TEST_CASE("a link carries most of its raw rate and no more") {
@@ -155,21 +245,105 @@ TEST_CASE("a link carries most of its raw rate and no more") {
       CHECK(rate < raw);
       CHECK(rate > 0.7 * raw);
     }
+    CHECK(pcie.h2d_latency_ns > 0);
+    CHECK(pcie.d2h_latency_ns > 0);
     CHECK_THAT(machine.name, Contains("PCIe " + std::to_string(pcie.generation) + ".0 x" +
                                       std::to_string(pcie.lanes)));
   }
 }
 
 TEST_CASE("the memory that CUDA reports is near to what is sold") {
-  const std::map<std::string, double> sold_gib{
-      {"t4", 16}, {"a100-sxm-80", 80}, {"h100-sxm", 80}, {"h200", 141}, {"rtx4090", 24}};
-  for (const Machine& machine : shipped_machines()) {
-    CAPTURE(machine.gpu.id);
-    const auto sold = sold_gib.find(machine.gpu.id);
-    if (sold == sold_gib.end()) continue;
-    const double share = static_cast<double>(machine.gpu.memory_bytes) / (sold->second * 0x1p30);
+  const std::map<std::string, double> sold_gib{{"t4", 16},
+                                               {"v100-sxm2-32", 32},
+                                               {"v100-pcie-16", 16},
+                                               {"v100-pcie-32", 32},
+                                               {"titan-rtx", 24},
+                                               {"a100-sxm-40", 40},
+                                               {"a100-sxm-80", 80},
+                                               {"a100-pcie-40", 40},
+                                               {"a100-pcie-80", 80},
+                                               {"a10", 24},
+                                               {"a6000", 48},
+                                               {"rtx3060", 12},
+                                               {"rtx3080", 10},
+                                               {"rtx3090", 24},
+                                               {"l4", 24},
+                                               {"l40s", 48},
+                                               {"rtx6000-ada", 48},
+                                               {"rtx4070-ti", 12},
+                                               {"rtx4060-laptop", 8},
+                                               {"rtx4090", 24},
+                                               {"rtx5090", 32},
+                                               {"h100-pcie", 80},
+                                               {"h100-sxm", 80},
+                                               {"h200", 141},
+                                               {"b200", 180}};
+  for (const Gpu& gpu : shipped_gpus()) {
+    CAPTURE(gpu.id);
+    const double share = static_cast<double>(gpu.memory_bytes) / (sold_gib.at(gpu.id) * 0x1p30);
     CHECK(share > 0.9);
     CHECK(share <= 1);
+  }
+}
+
+TEST_CASE("every cost of a host is there, and pageable memory is the slow one") {
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    const Host& host = machine.host;
+    for (const Nanos cost : {host.launch_call_ns, host.copy_call_ns, host.event_call_ns,
+                             host.sync_call_ns, host.launch_latency_ns, host.wake_ns,
+                             host.eager_operator_ns, host.compiled_operator_ns}) {
+      CHECK(cost > 0);
+      CHECK(cost < 100'000);
+    }
+    CHECK(host.compiled_operator_ns < host.eager_operator_ns);
+    CHECK(host.cores >= 1);
+    // A thread that copies reads and writes, and one thread does not saturate a socket.
+    CHECK(2 * host.memcpy_bytes_per_s < host.memory_bytes_per_s);
+    for (const double rate : {machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s}) {
+      CHECK(host.memcpy_bytes_per_s < 0.6 * rate);
+      CHECK(rate < machine.gpu.memory_bytes_per_s);
+    }
+    CHECK(staged_bytes_per_s(machine, 32'000'000) < host.memcpy_bytes_per_s);
+  }
+}
+
+TEST_CASE("an id ends in its number of GPUs") {
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    CHECK(machine.id.substr(machine.id.rfind('-') + 1) == std::to_string(machine.gpu_count));
+    CHECK_THAT(machine.name, Contains(std::to_string(machine.gpu_count) + " x "));
+  }
+}
+
+TEST_CASE("several GPUs are joined as the maker says, and one is joined to none") {
+  struct Joined {
+    LinkKind kind;
+    double bytes_per_s;
+  };
+  const std::map<std::string, Joined> expected{
+      {"dgx1-v100-8", {LinkKind::kNvlink, 150e9}},  {"titan-rtx-2", {LinkKind::kNvlink, 50e9}},
+      {"a100-sxm-8", {LinkKind::kNvswitch, 300e9}}, {"h100-sxm-8", {LinkKind::kNvswitch, 450e9}},
+      {"h200-8", {LinkKind::kNvswitch, 450e9}},     {"b200-8", {LinkKind::kNvswitch, 900e9}},
+      {"l40s-2", {LinkKind::kPcie, 31.5e9}},        {"l40s-4", {LinkKind::kPcie, 31.5e9}}};
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    const GpuLink& link = machine.gpu_link;
+    const auto joined = expected.find(machine.id);
+    CHECK((joined != expected.end()) == (machine.gpu_count > 1));
+    if (joined == expected.end()) {
+      CHECK(link.kind == LinkKind::kNone);
+      CHECK(link.bytes_per_s == 0);
+      CHECK_FALSE(link.peer_to_peer);
+      continue;
+    }
+    CHECK(name_of(link.kind) == name_of(joined->second.kind));
+    CHECK(link.bytes_per_s == Approx(joined->second.bytes_per_s));
+    CHECK(link.peer_to_peer);
+    CHECK(link.bytes_per_s > machine.pcie.h2d_bytes_per_s);
+    CHECK(figure_of(machine, "gpu_link.peer_to_peer").value == 1);
+    const bool wired = link.kind != LinkKind::kPcie;
+    CHECK((machine.name.find("NV") != std::string::npos) == wired);
   }
 }
 
@@ -191,7 +365,9 @@ TEST_CASE("the staging of the T4's host makes a pageable copy of 6 GB/s") {
 
 TEST_CASE("a rate that nobody published is carried over and says so") {
   const double carried = load_machine("a100-sxm-1").host.memcpy_bytes_per_s;
-  for (const char* id : {"h100-sxm-1", "h200-1", "rtx4090-1"}) {
+  for (const char* id :
+       {"h100-sxm-1", "h100-pcie-1", "h200-1", "b200-8", "rtx3090-1", "rtx4090-1", "rtx5090-1",
+        "l4-1", "l40s-4", "a6000-1", "a100-80-pcie-1", "a100-40-pcie-1"}) {
     CAPTURE(id);
     const Machine machine = load_machine(id);
     CHECK(machine.host.memcpy_bytes_per_s == carried);
@@ -208,5 +384,14 @@ TEST_CASE("launches take what NVIDIA's example of graphs measured") {
     const Host& host = machine.host;
     CHECK(std::max(host.launch_call_ns, kernel + machine.gpu.kernel_gap_ns) == 3'800);
     CHECK(host.launch_call_ns + host.launch_latency_ns + kernel + host.wake_ns == 9'600);
+  }
+}
+
+TEST_CASE("a V100 starts the kernels of a graph as fast as NVIDIA's example") {
+  for (const char* id : {"v100-sxm-1", "v100-pcie-1", "dgx1-v100-8"}) {
+    CAPTURE(id);
+    const Machine machine = load_machine(id);
+    CHECK(2'900 + machine.gpu.kernel_gap_ns == 3'400);
+    CHECK(machine.host.launch_call_ns == 3'800);
   }
 }

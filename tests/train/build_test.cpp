@@ -41,6 +41,8 @@ TEST_CASE("turning a knob changes the listing") {
   CHECK_THAT(text(build({"loader.pin_memory=true"})), Catch::Contains("pin_memory=True"));
   CHECK_THAT(text(build({"transfer.streams=2"})),
              Catch::Contains("torch.cuda.current_stream().wait_stream(copy_stream)"));
+  CHECK_THAT(text(build({"loop.item_every=10"})),
+             Catch::Contains("if step % 10 == 0:") && Catch::Contains("print(loss.item())"));
   CHECK_THAT(text(build({"batch_size=4096"})), Catch::Contains("batch_size=4096"));
 }
 
@@ -74,6 +76,11 @@ TEST_CASE("the step launches what PyTorch launches for this model") {
   const train::MlpShape shape{64, 784, 128, 10};
   CHECK(shape.parameters() == 101770);
   CHECK(train::mlp_forward(shape)[0].flops == 2.0 * 64 * 128 * 784);
+}
+
+TEST_CASE("a run too long to be kept is refused with what to give instead") {
+  CHECK_THROWS_WITH(build({"workload=copy", "copy.bytes=60 GiB", "copy.count=10000"}),
+                    Catch::Contains("fewer steps or copies"));
 }
 
 TEST_CASE("a program that does not fit the GPU is refused with its size and the GPU's") {

@@ -6,6 +6,7 @@
 #include <imgui_test_engine/imgui_te_context.h>
 #include <imgui_test_engine/imgui_te_engine.h>
 
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,6 +37,7 @@ class Driver {
     io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
     io.ConfigNoThrottle = true;
     io.ConfigLogToTTY = false;
+    io.ConfigVerboseLevelOnError = ImGuiTestVerboseLevel_Info;
     ImGuiTestEngine_Start(engine_, ImGui::GetCurrentContext());
   }
   ~Driver() {
@@ -66,6 +68,7 @@ class Driver {
     ImGuiTestEngine_QueueTest(engine_, test);
     for (int i = 0; i < 3000 && !ImGuiTestEngine_IsTestQueueEmpty(engine_); ++i) frame();
     const bool good = test->Output.Status == ImGuiTestStatus_Success;
+    if (!good) std::fputs(test->Output.Log.Buffer.c_str(), stderr);
     settle();
     return good;
   }
@@ -92,7 +95,7 @@ class Driver {
 }  // namespace trainscope::ui
 
 // Skips the test where no window can be opened.
-#define REQUIRE_DRIVER(driver)                                 \
-  std::string why_not;                                         \
-  const auto driver = ::trainscope::ui::Driver::open(why_not); \
+#define REQUIRE_DRIVER(driver, ...)                                                               \
+  std::string why_not;                                                                            \
+  const auto driver = ::trainscope::ui::Driver::open(why_not __VA_OPT__(, ) __VA_ARGS__);         \
   if (!(driver)) TRAINSCOPE_SKIP(why_not)

@@ -159,7 +159,7 @@ TEST_CASE("a learner goes through the lesson by mouse") {
 }
 
 TEST_CASE("turning a knob makes both timelines follow, and the next step takes it back") {
-  REQUIRE_DRIVER(driver);
+  REQUIRE_DRIVER(driver, 1920, 1080);
   open_first_lesson(*driver);
   predict_and_run(*driver);
   const Workspace& workspace = driver->workspace();

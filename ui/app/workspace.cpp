@@ -107,6 +107,7 @@ bool Workspace::take_reports() {
   std::vector<Report> reports = worker_->reports();
   for (Report& report : reports) take(report);
   if (!reports.empty()) reveal_when_done();
+  if (!busy() && end() > 0) playhead.time = std::min(playhead.time, end());
   return !reports.empty();
 }
 
@@ -160,6 +161,13 @@ scenario::Sides Workspace::current_sides() const {
 
 bool Workspace::revealed() const {
   return !lesson_ || lesson_->progress.revealed();
+}
+
+bool Workspace::hides(std::string_view name) const {
+  if (!lesson_ || forked()) return false;
+  const scenario::Step& step = lesson_->step();
+  if (step.question && lesson_->progress.answer(lesson_->progress.step()).committed) return false;
+  return std::find(step.hide.begin(), step.hide.end(), name) != step.hide.end();
 }
 
 bool Workspace::knobs_free() const {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/run.h"
@@ -89,6 +90,8 @@ class Workspace {
 
   // The results may be shown.
   bool revealed() const;
+  // The lesson's step hides this panel or lane until its question is answered.
+  bool hides(std::string_view name) const;
   // A knob may be turned now.
   bool knobs_free() const;
 

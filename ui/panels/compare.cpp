@@ -135,7 +135,7 @@ void refresh(const Workspace& workspace, ComparePanel& panel) {
 
 void draw_compare(const PanelContext& context, ComparePanel& panel, const char* name, bool* open) {
   const Workspace& workspace = context.workspace;
-  const bool known = workspace.revealed();
+  const bool known = workspace.revealed() && !workspace.hides("compare");
   if (known) refresh(workspace, panel);
   const bool both = known && panel.a && panel.b;
   PanelOptions options;

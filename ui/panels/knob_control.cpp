@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "machine/machine.h"
 #include "ui/panels/controls.h"
 
 namespace trainscope::ui {
@@ -14,6 +15,8 @@ namespace {
 using program::Knob;
 using program::KnobType;
 using program::Value;
+
+constexpr std::size_t kMostButtons = 4;
 
 bool is_number(const Knob& knob) {
   return knob.type == KnobType::kInteger || knob.type == KnobType::kBytes ||
@@ -77,6 +80,39 @@ void number_control(const PanelContext& context, KnobsPanel& panel, const Knob& 
   if (released) panel.dragged.erase(key);
 }
 
+// A list that opens: for more words than buttons have room for.
+void list_control(const PanelContext& context, const Knob& knob, std::size_t side, float width,
+                  const std::vector<std::string>& words) {
+  const Theme& theme = context.theme;
+  Workspace& workspace = context.workspace;
+  const std::string now = workspace.sides()[side].config.word(knob.name);
+  const auto runs = [&](const std::string& word) {
+    const auto& built = knob.built_choices;
+    return knob.choices.empty() || std::find(built.begin(), built.end(), word) != built.end();
+  };
+  ImGui::PushFont(theme.font.mono, theme.size.label);
+  ImGui::SetNextItemWidth(width);
+  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free());
+  if (ImGui::BeginCombo(("##" + key_of(knob, side)).c_str(), now.c_str())) {
+    for (const std::string& word : words) {
+      const std::string label = runs(word) ? word : word + "  (not built yet)";
+      const auto flags = runs(word) ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled;
+      if (ImGui::Selectable(label.c_str(), word == now, flags))
+        workspace.set_knob(side, knob.name, word);
+    }
+    ImGui::EndCombo();
+  }
+  ImGui::EndDisabled();
+  ImGui::PopFont();
+}
+
+// The machines that are shipped, and a file of one's own where it is one.
+std::vector<std::string> machines_and(const std::string& own) {
+  std::vector<std::string> words = machine::machine_ids();
+  if (std::find(words.begin(), words.end(), own) == words.end()) words.push_back(own);
+  return words;
+}
+
 void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
                   std::size_t side, float width) {
   const Theme& theme = context.theme;
@@ -134,10 +170,14 @@ void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
       workspace.set_knob(side, knob.name, on);
   } else if (knob.type == KnobType::kChoice) {
     std::string word = workspace.sides()[side].config.word(knob.name);
-    const auto few = std::min<std::size_t>(knob.choices.size(), 4);
-    const std::span<const std::string> words(knob.choices.data(), few);
-    if (segments(context.theme, key.c_str(), width, words, knob.built_choices, word, enabled))
+    if (knob.choices.size() > kMostButtons)
+      list_control(context, knob, side, width, knob.choices);
+    else if (segments(context.theme, key.c_str(), width, knob.choices, knob.built_choices, word,
+                      enabled))
       workspace.set_knob(side, knob.name, word);
+  } else if (knob.name == "machine") {
+    list_control(context, knob, side, width,
+                 machines_and(workspace.sides()[side].config.word(knob.name)));
   } else {
     text_control(context, panel, knob, side, width);
   }

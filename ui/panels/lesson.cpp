@@ -9,13 +9,13 @@
 
 #include "ui/app/lesson_card.h"
 #include "ui/panels/controls.h"
+#include "ui/panels/lesson_buttons.h"
 #include "ui/panels/markdown.h"
 
 namespace trainscope::ui {
 namespace {
 
 using scenario::QuestionKind;
-using scenario::StepKind;
 
 struct OptionLook {
   Color edge, fill, mark;
@@ -169,7 +169,6 @@ void draw_question(const PanelContext& context, LessonPanel& panel, const Lesson
 
 // Right after the run: what was asked, what was guessed, what happened.
 void draw_recap(const Theme& theme, const LessonCard& card) {
-  if (!card.recap) return;
   markdown(theme, card.recap_text, {.size = theme.size.small, .color = theme.muted});
   ImGui::PushID("recap");
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, theme.px(8)));
@@ -179,64 +178,6 @@ void draw_recap(const Theme& theme, const LessonCard& card) {
   if (!card.recap->verdict.empty())
     markdown(theme, card.recap->verdict, {.size = theme.size.small, .color = theme.muted});
   ImGui::PopID();
-  separator(theme, theme.px(4));
-}
-
-// ---- Buttons -----------------------------------------------------------------------------------
-
-struct Choice {
-  const char* label;
-  const char* action;
-};
-
-// What one does next on this step; it is drawn as the primary button.
-Choice main_choice(const LessonModel& model) {
-  const auto& step = model.step();
-  const auto& progress = model.progress;
-  const bool answered = progress.answer(progress.step()).committed;
-  if (step.kind == StepKind::kRun && !progress.revealed()) return {"Run both", "lesson.run"};
-  if (step.question && !answered) {
-    if (step.question->kind == QuestionKind::kFindSpan) return {"Next", "lesson.next"};
-    return {step.kind == StepKind::kPredict ? "Predict" : "Answer", "lesson.predict"};
-  }
-  if (progress.step() + 1 == progress.steps()) return {"All lessons", "lesson.shelf"};
-  return {"Next", "lesson.next"};
-}
-
-// Beside the last one where there is room, else on a line of its own.
-bool flowing_button(const Theme& theme, const char* label, ButtonKind kind, bool enabled,
-                    float right, bool first) {
-  const float width = text_size(theme.font.strong, theme.size.small, label).x + theme.px(30);
-  if (!first) {
-    ImGui::SameLine(0, theme.px(6));
-    if (ImGui::GetCursorScreenPos().x + width > right) {
-      ImGui::NewLine();
-      // Words stand flush where a line begins.
-      if (kind == ButtonKind::kLink) ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
-    }
-  }
-  return button(theme, label, kind,
-                kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0, enabled);
-}
-
-void draw_buttons(const PanelContext& context) {
-  const Theme& theme = context.theme;
-  const LessonModel& model = *context.workspace.lesson();
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  const Choice primary = main_choice(model);
-  const bool running = model.run_asked;
-  if (flowing_button(theme, running ? "Running" : primary.label, ButtonKind::kPrimary,
-                     !running && context.can(primary.action), right, true))
-    context.ask(primary.action);
-  const auto offer = [&](const char* label, const char* action) {
-    if (std::string_view(primary.action) == action || !context.can(action)) return;
-    if (flowing_button(theme, label, ButtonKind::kLink, true, right, false)) context.ask(action);
-  };
-  offer("Hint", "lesson.hint");
-  offer("Show me", "lesson.show_me");
-  offer("Skip", "lesson.skip");
-  offer("Back", "lesson.back");
-  offer("Explore from here", "lesson.explore");
 }
 
 void draw_heard(const Theme& theme, const LessonModel& model) {
@@ -295,11 +236,27 @@ void draw_fork(const PanelContext& context) {
   if (button(theme, "All parameters", ButtonKind::kLink)) context.ask("knobs.all");
 }
 
+// Below the text where they can be seen there; else they stand above the foot.
+void place_buttons(const PanelContext& context, LessonPanel& panel) {
+  const float before = ImGui::GetCursorPosY();
+  if (!panel.pinned) {
+    ImGui::Dummy({0, context.theme.px(2)});
+    draw_lesson_buttons(context);
+    panel.buttons = ImGui::GetCursorPosY() - before;
+  }
+  panel.pin_next = before + panel.buttons > panel.room;
+}
+
 void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
   text(theme.font.text, theme.size.small, theme.accent, card.kind);
-  draw_recap(theme, card);
+  // Where there is little room the step's own text comes first.
+  const bool recap_first = panel.room > theme.px(560);
+  if (recap_first && card.recap) {
+    draw_recap(theme, card);
+    separator(theme, theme.px(4));
+  }
   markdown(theme, card.text);
   if (card.question) {
     ImGui::Dummy({0, theme.px(2)});
@@ -310,16 +267,38 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   if (!card.explain.empty()) markdown(theme, card.explain);
   if (model.hint_shown) notice_card(theme, Tone::kPlain, "Hint", model.step().hint);
   if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);
-  ImGui::Dummy({0, theme.px(2)});
-  draw_buttons(context);
+  place_buttons(context, panel);
+  if (!recap_first && card.recap) {
+    separator(theme, theme.px(8));
+    draw_recap(theme, card);
+  }
   draw_limits(theme, model);
   draw_heard(theme, model);
 }
 
+void draw_pinned_buttons(const PanelContext& context, LessonPanel& panel, ImVec2 room, float foot) {
+  const Theme& theme = context.theme;
+  ImGui::SetCursorPos({theme.size.pad, room.y - foot});
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddLine({at.x - theme.size.pad, at.y},
+                                      {at.x - theme.size.pad + room.x, at.y}, theme.line,
+                                      theme.size.border);
+  ImGui::SetCursorPos({theme.size.pad, room.y - foot + theme.px(8)});
+  ImGui::BeginChild("##buttons", {room.x - 2 * theme.size.pad, panel.buttons}, ImGuiChildFlags_None,
+                    ImGuiWindowFlags_NoScrollbar);
+  draw_lesson_buttons(context);
+  panel.buttons = ImGui::GetCursorPosY() + theme.px(4);
+  ImGui::EndChild();
+}
+
 void forget_other_steps(const LessonModel& model, LessonPanel& panel) {
   if (panel.step == model.progress.step()) return;
+  const bool pinned = panel.pinned;
+  const float buttons = panel.buttons;
   panel = {};
   panel.step = model.progress.step();
+  panel.pinned = pinned;
+  panel.buttons = buttons;
 }
 
 }  // namespace
@@ -335,8 +314,9 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
   options.secondary = fmt::format("{} of {}", model.progress.step() + 1, model.progress.steps());
   if (begin_panel(theme, name, options)) {
     const LessonCard card = card_of(context.workspace);
-    const float foot = theme.px(44);
     const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float dots = theme.px(44), foot = dots + (panel.pinned ? panel.buttons : 0);
+    panel.room = room.y - dots;
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.size.pad, theme.px(14)));
     ImGui::BeginChild("##card", {room.x, room.y - foot}, ImGuiChildFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();
@@ -345,11 +325,14 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
     else
       draw_card(context, panel, card);
     ImGui::EndChild();
-    ImGui::SetCursorPos({theme.size.pad, room.y - foot + theme.px(4)});
+    if (panel.pinned && !context.workspace.forked())
+      draw_pinned_buttons(context, panel, room, foot);
+    ImGui::SetCursorPos({theme.size.pad, room.y - dots + theme.px(4)});
     ImGui::BeginChild("##foot", {room.x - 2 * theme.size.pad, 0}, ImGuiChildFlags_None,
                       ImGuiWindowFlags_NoScrollbar);
     draw_foot(theme, model, card);
     ImGui::EndChild();
+    panel.pinned = panel.pin_next && !context.workspace.forked();
   }
   end_panel();
 }

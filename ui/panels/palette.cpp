@@ -40,7 +40,10 @@ void action_row(const PanelContext& context, const ActionInfo& action, bool chos
 }
 
 void draw_list(const PanelContext& context, PalettePanel& panel) {
-  const auto list = matching_actions(panel.words);
+  auto list = matching_actions(panel.words);
+  // What can be done now comes first.
+  std::stable_partition(list.begin(), list.end(),
+                        [&](const ActionInfo* action) { return context.can(action->id); });
   const int count = static_cast<int>(list.size());
   if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) ++panel.chosen;
   if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) --panel.chosen;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "ui/panels/controls.h"
 #include "ui/panels/markdown.h"
@@ -11,9 +13,17 @@
 namespace trainscope::ui {
 namespace {
 
+std::string track_title(const std::string& track) {
+  static const std::map<std::string, std::string> titles = {
+      {"T0", "Start"},          {"T1", "Feed the GPU"}, {"T2", "Fit in memory"},
+      {"T3", "Inside the GPU"}, {"T4", "Precision"},    {"T5", "Many GPUs"}};
+  const auto found = titles.find(track);
+  return found == titles.end() ? track : found->second;
+}
+
 void draw_level(const Theme& theme, const scenario::Lesson& lesson, float x, float y) {
-  const std::string words = fmt::format("{}   {}   {} min   {}", lesson.track, lesson.topic,
-                                        lesson.minutes, lesson.level);
+  const std::string words = fmt::format("{}   {}   {} min   {}", track_title(lesson.track),
+                                        lesson.topic, lesson.minutes, lesson.level);
   draw_text(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, {x, y}, theme.accent,
             words);
 }

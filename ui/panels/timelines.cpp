@@ -14,16 +14,9 @@ constexpr std::size_t kMostGaps = 400;
 constexpr std::size_t kMostRows = 4;      // of a lane, where there is little room
 constexpr std::size_t kRowsThatFit = 34;  // of all lanes
 
-bool is_hidden_now(const Workspace& workspace, const std::string& name) {
-  const LessonModel* lesson = workspace.lesson();
-  if (!lesson || workspace.forked()) return false;
-  const auto& hide = lesson->step().hide;
-  return std::find(hide.begin(), hide.end(), name) != hide.end();
-}
-
 // The side's spans may be seen: after the reveal, or while the lesson's own run goes on.
 bool shows_spans(const Workspace& workspace, const SideModel& side) {
-  if (!side.view) return false;
+  if (!side.view || workspace.hides("timeline")) return false;
   const LessonModel* lesson = workspace.lesson();
   return workspace.revealed() || (lesson && lesson->run_asked);
 }
@@ -61,7 +54,7 @@ void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& 
     const bool empty = lane >= side.view->index.lanes.size() ||
                        (side.view->index.lanes[lane].span_count == 0 &&
                         trace.lanes()[lane].kind != trace::LaneKind::kCounter);
-    if ((empty && side.run && !side.busy) || is_hidden_now(workspace, trace.lanes()[lane].name))
+    if ((empty && side.run && !side.busy) || workspace.hides(trace.lanes()[lane].name))
       out.hidden.push_back(lane);
   }
 }
@@ -73,7 +66,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.config = config_words(workspace, number);
   if (side.outline)
     for (const trace::Lane& lane : side.outline->lanes)
-      if (!is_hidden_now(workspace, lane.name)) out.lane_names.push_back(lane.name);
+      if (!workspace.hides(lane.name)) out.lane_names.push_back(lane.name);
   if (attention.code_side == number) out.lit_line = attention.code_line;
   const LessonModel* lesson = workspace.lesson();
   if (side.busy && (!lesson || lesson->run_asked || workspace.revealed()) && !side.run)

@@ -2,9 +2,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-function cleanColumn(values, size, Type) {
-  return values ? Type.from(values) : new Type(size);
-}
+function cleanColumn(values, size, Type) { return values ? Type.from(values) : new Type(size); }
 
 function readRow(packed, firstBar) {
   const size = packed.size;
@@ -16,7 +14,10 @@ function readRow(packed, firstBar) {
     end = ends[i] = starts[i] + (packed.d ? packed.d[i] : 0);
   }
   return {
-    size, starts, ends, firstBar,
+    size,
+    starts,
+    ends,
+    firstBar,
     names: cleanColumn(packed.n, size, Uint32Array),
     labels: cleanColumn(packed.b, size, Uint32Array),
     categories: cleanColumn(packed.c, size, Uint8Array),
@@ -37,7 +38,10 @@ function readLane(packed, run, number) {
   }
   const gaps = [];
   return {
-    run, number, rows, gaps,
+    run,
+    number,
+    rows,
+    gaps,
     name: packed.name,
     group: packed.group,
     merged: packed.merged,
@@ -48,15 +52,24 @@ function readLane(packed, run, number) {
 }
 
 function readRun(packed, number) {
-  const run = { number, label: packed.label, start: packed.start, end: packed.end, firstStep: packed.first_step, bars: 0, shift: 0 };
+  const run = {
+    number,
+    label: packed.label,
+    start: packed.start,
+    end: packed.end,
+    firstStep: packed.first_step,
+    bars: 0,
+    shift: 0
+  };
   run.lanes = packed.lanes.map((lane, i) => readLane(lane, run, i));
   for (const [lane, start, length, text] of packed.gaps)
-    run.lanes[lane].gaps.push({ start, end: start + length, text });
+    run.lanes[lane].gaps.push({start, end: start + length, text});
   return run;
 }
 
 const runs = data.runs.map(readRun);
-const categories = data.categories.map(([name, slug]) => ({ name, slug, hatched: name === "held" || name === "synchronisation" }));
+const categories = data.categories.map(
+    ([name, slug]) => ({name, slug, hatched: name === "held" || name === "synchronisation"}));
 
 const textOf = (id) => data.strings[id];
 const shortOf = (id) => data.shorts[id] ?? data.strings[id];
@@ -65,8 +78,8 @@ const shortOf = (id) => data.shorts[id] ?? data.strings[id];
 function barByNumber(run, number) {
   for (const lane of run.lanes)
     for (let row = 0; row < lane.rows.length; ++row) {
-      const { firstBar, size } = lane.rows[row];
-      if (number >= firstBar && number < firstBar + size) return { lane, row, at: number - firstBar };
+      const {firstBar, size} = lane.rows[row];
+      if (number >= firstBar && number < firstBar + size) return {lane, row, at: number - firstBar};
     }
   return null;
 }
@@ -84,8 +97,10 @@ function lowerBound(values, value) {
   let high = values.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (values[middle] < value) low = middle + 1;
-    else high = middle;
+    if (values[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }

@@ -25,52 +25,71 @@ function rateWords(detail, length) {
 // Pairs of a term and its words.
 function factsOf(bar) {
   const row = bar.lane.rows[bar.row];
-  const { at } = bar;
-  const last = bar.last ?? at;
-  const start = row.starts[at];
-  const length = row.ends[last] - start;
-  const { count, busy } = sumOf(row, at, last);
-  const category = categories[mainCategory(row, at, last)].name;
-  const facts = [["where", laneWords(bar.lane)], ["start", exactTime(start + bar.lane.run.shift)]];
-  if (count > 1) return [...facts, ["over", formatNanos(length)], ["busy", formatNanos(busy)], ["mostly", category], ["note", last > at ? "zoom in to see them apart" : "folded in this page"]];
-  facts.push(["length", formatNanos(length)], ["kind", category]);
+  const last = bar.last ?? bar.at;
+  const start = exactTime(row.starts[bar.at] + bar.lane.run.shift);
+  const facts = [["where", laneWords(bar.lane)], ["start", start]];
+  const folded = sumOf(row, bar.at, last).count > 1;
+  return facts.concat(folded ? foldFacts(row, bar.at, last) : spanFacts(row, bar));
+}
+
+function foldFacts(row, at, last) {
+  return [
+    ["over", formatNanos(row.ends[last] - row.starts[at])],
+    ["busy", formatNanos(sumOf(row, at, last).busy)],
+    ["mostly", categories[mainCategory(row, at, last)].name],
+    ["note", last > at ? "zoom in to see them apart" : "folded in this page"],
+  ];
+}
+
+function spanFacts(row, bar) {
+  const {at} = bar;
+  const length = row.ends[at] - row.starts[at];
   const detail = data.details[row.details[at] - 1];
-  const rate = detail && rateWords(detail, length);
-  if (rate) facts.push(["rate", rate]);
-  if (detail?.[0]) facts.push(["detail", detail[0]]);
-  if (row.lines[at] > 0) facts.push(["line", String(row.lines[at])]);
-  const cause = causeWords(row, at);
-  if (cause) facts.push(["began", withCause(cause, causeOf(bar))]);
-  return facts;
+  const facts = [
+    ["length", formatNanos(length)],
+    ["kind", categories[row.categories[at]].name],
+    ["rate", detail && rateWords(detail, length)],
+    ["detail", detail?.[0]],
+    ["line", row.lines[at] > 0 ? String(row.lines[at]) : ""],
+    ["began", withCause(causeWords(row, at), causeOf(bar))],
+  ];
+  return facts.filter(([, words]) => words);
 }
 
 function withCause(words, cause) {
-  if (!cause) return words;
+  if (!words || !cause) return words;
   const row = cause.lane.rows[cause.row];
-  const name = row.counts[cause.at] > 0 ? `one of ${row.counts[cause.at]} spans` : shortOf(row.names[cause.at]);
+  const count = row.counts[cause.at];
+  const name = count > 0 ? `one of ${count} spans` : shortOf(row.names[cause.at]);
   return `${words}${words.endsWith("by") ? "" : ":"} ${name} (${cause.lane.name})`;
 }
 
 function nameOf(bar) {
   const row = bar.lane.rows[bar.row];
-  const { count } = sumOf(row, bar.at, bar.last ?? bar.at);
+  const {count} = sumOf(row, bar.at, bar.last ?? bar.at);
   return count > 1 ? `${count} spans` : textOf(row.names[bar.at]);
 }
 
 function factList(facts) {
   const list = document.createElement("dl");
   for (const [term, words] of facts)
-    list.append(element("dt", "", term), element("dd", term === "began" ? "foreign cause" : "foreign", words));
+    list.append(
+        element("dt", "", term),
+        element("dd", term === "began" ? "foreign cause" : "foreign", words));
   return list;
 }
 
-function gapFacts(bar) {
-  const { gap, lane } = bar;
-  return [["where", laneWords(lane)], ["start", exactTime(gap.start + lane.run.shift)], ["length", formatNanos(gap.end - gap.start)]];
+function gapFacts({gap, lane}) {
+  return [
+    ["where", laneWords(lane)],
+    ["start", exactTime(gap.start + lane.run.shift)],
+    ["length", formatNanos(gap.end - gap.start)],
+  ];
 }
 
 function describe(bar) {
-  if (bar.gap) return [element("p", "name-of-span", `GPU ${textOf(bar.gap.text)}`), factList(gapFacts(bar))];
+  if (bar.gap)
+    return [element("p", "name-of-span", `GPU ${textOf(bar.gap.text)}`), factList(gapFacts(bar))];
   return [element("p", "name-of-span", nameOf(bar)), factList(factsOf(bar))];
 }
 
@@ -78,7 +97,7 @@ function showTip(bar, x, y) {
   tip.hidden = !bar;
   if (!bar) return;
   tip.replaceChildren(...describe(bar));
-  const { offsetWidth: width, offsetHeight: height } = tip;
+  const {offsetWidth: width, offsetHeight: height} = tip;
   const left = x + 16 + width > window.innerWidth - 8 ? x - width - 12 : x + 16;
   const top = y + 18 + height > window.innerHeight - 8 ? y - height - 12 : y + 18;
   tip.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`;

@@ -21,10 +21,12 @@ function draw() {
 function showRange() {
   const full = fullRange();
   const all = view.end - view.start >= full.end - full.start;
-  document.getElementById("range").textContent = all ? restNote : `${formatNanos(view.end - view.start)} of ${formatNanos(full.end - full.start)}`;
+  const part = `${formatNanos(view.end - view.start)} of ${formatNanos(full.end - full.start)}`;
+  document.getElementById("range").textContent = all ? restNote : part;
 }
 
-const fontOf = (size, face = theme.face, weight = "") => `${weight} ${size * theme.scale}px ${face}`.trim();
+const fontOf = (size, face = theme.face, weight = "") =>
+    `${weight} ${size * theme.scale}px ${face}`.trim();
 
 function drawAxis() {
   const context = axisContext;
@@ -32,14 +34,15 @@ function drawAxis() {
   const label = cursorLabel(context);
   context.clearRect(0, 0, axisCanvas.width, axisCanvas.height);
   context.textBaseline = "alphabetic";
-  for (const { x, label: text } of ticks()) {
+  for (const {x, label: text} of ticks()) {
     context.fillStyle = theme.faint;
     context.fillRect(Math.round(x), height - 6 * theme.scale, 1, 6 * theme.scale);
     context.font = fontOf(11, theme.mono);
     const width = context.measureText(text).width;
     const left = Math.max(x - width / 2, plot.left);
     const covered = label && left < label.left + label.width + 4 && left + width > label.left - 4;
-    if (!covered && left + width <= plot.left + plot.width - 2) context.fillText(text, left, height - 12 * theme.scale);
+    if (!covered && left + width <= plot.left + plot.width - 2)
+      context.fillText(text, left, height - 12 * theme.scale);
   }
   if (!label) return;
   context.fillStyle = theme.accent;
@@ -56,9 +59,9 @@ function cursorLabel(context) {
   const text = formatTime(cursor, nanosPerPixel(), view.end);
   const font = fontOf(11.5, theme.mono);
   context.font = font;
-  const { width } = context.measureText(text);
+  const {width} = context.measureText(text);
   const left = Math.min(Math.max(x - width / 2, plot.left), plot.left + plot.width - width - 2);
-  return { text, font, left, width };
+  return {text, font, left, width};
 }
 
 function drawLanes() {
@@ -69,13 +72,16 @@ function drawLanes() {
   context.clearRect(0, 0, width, plot.height);
   context.translate(0, -top);
   const seen = boxes.filter((box) => box.y < top + plot.height && box.y + box.height > top);
-  for (const box of seen) if (box.kind === "lane" && box.odd) drawGround(context, box, width, theme.lane);
+  for (const box of seen)
+    if (box.kind === "lane" && box.odd) drawGround(context, box, width, theme.lane);
   drawGrid(context, top);
-  for (const box of seen) if (box.kind === "strip") drawGround(context, box, width, theme.head);
+  for (const box of seen)
+    if (box.kind === "strip") drawGround(context, box, width, theme.head);
   context.beginPath();
   context.rect(plot.left, top, plot.width, plot.height);
   context.clip();
-  for (const box of seen) if (box.kind === "lane") drawLane(context, box);
+  for (const box of seen)
+    if (box.kind === "lane") drawLane(context, box);
   drawEnds(context);
   drawSelection(context);
   drawCursor(context, top);
@@ -89,18 +95,27 @@ function drawGround(context, box, width, colour) {
 
 function drawGrid(context, top) {
   context.fillStyle = theme.grid;
-  for (const { x } of ticks()) context.fillRect(Math.round(x), top, 1, plot.height);
+  for (const {x} of ticks()) context.fillRect(Math.round(x), top, 1, plot.height);
 }
 
 function drawLane(context, box) {
-  const { lane } = box;
+  const {lane} = box;
   const shift = lane.run.shift;
   for (let row = 0; row < Math.min(box.rows, lane.rows.length); ++row) {
     const strip = stripOf(box, row);
     eachBar(lane.rows[row], shift, (first, last, start, end) => {
       const left = Math.max(xOf(start), plot.left - 8);
       const right = Math.min(Math.max(xOf(end), left + 1), plot.left + plot.width + 8);
-      const bar = { lane, row, at: first, last, x: left, width: right - left, y: strip.y, height: strip.height };
+      const bar = {
+        lane,
+        row,
+        at: first,
+        last,
+        x: left,
+        width: right - left,
+        y: strip.y,
+        height: strip.height
+      };
       drawnBars.push(bar);
       drawBar(context, bar);
     });
@@ -111,16 +126,19 @@ function drawLane(context, box) {
 
 // Bars of other lines than the lit one step back.
 function isDimmed(bar) {
-  if (!lit || lit.run !== bar.lane.run.number) return false;
+  if (!lit || !lit.runs.includes(bar.lane.run.number)) return false;
   const lines = bar.lane.rows[bar.row].lines;
-  for (let i = bar.at; i <= bar.last; ++i) if (lines[i] === lit.line) return false;
+  for (let i = bar.at; i <= bar.last; ++i)
+    if (lines[i] === lit.line) return false;
   return true;
 }
 
 function roundedRect(context, x, y, width, height, radius) {
   context.beginPath();
-  if (context.roundRect && width > 2 * radius) context.roundRect(x, y, width, height, radius);
-  else context.rect(x, y, width, height);
+  if (context.roundRect && width > 2 * radius)
+    context.roundRect(x, y, width, height, radius);
+  else
+    context.rect(x, y, width, height);
 }
 
 function drawBar(context, bar) {
@@ -130,7 +148,8 @@ function drawBar(context, bar) {
   context.globalAlpha = isDimmed(bar) ? 0.22 : folded ? 0.78 : 1;
   context.fillStyle = theme.hatches[category] ?? theme.styles[category].fill;
   if (bar.width < 4) {
-    context.fillRect(bar.x, bar.y, Math.max(bar.width - (bar.width > 2.5 ? 0.5 : 0), 0.75), bar.height);
+    context.fillRect(
+        bar.x, bar.y, Math.max(bar.width - (bar.width > 2.5 ? 0.5 : 0), 0.75), bar.height);
   } else {
     roundedRect(context, bar.x, bar.y, bar.width - 1, bar.height, 3 * theme.scale);
     context.fill();
@@ -159,7 +178,8 @@ function widthOf(context, text) {
 // The label, or a shorter form of it, or nothing: text is never cut to fit.
 function fittingLabel(context, id, room) {
   if (room < 12 * theme.scale) return "";
-  for (const text of [textOf(id), shortOf(id)]) if (widthOf(context, text) <= room) return text;
+  for (const text of [textOf(id), shortOf(id)])
+    if (widthOf(context, text) <= room) return text;
   return "";
 }
 
@@ -172,7 +192,8 @@ function drawLabel(context, bar, row, category) {
   const text = fittingLabel(context, row.labels[bar.at] || row.names[bar.at], room);
   if (!text) return;
   context.textBaseline = "middle";
-  if (theme.hatches[category]) drawPlate(context, left + pad, bar, widthOf(context, text), theme.styles[category].fill);
+  if (theme.hatches[category])
+    drawPlate(context, left + pad, bar, widthOf(context, text), theme.styles[category].fill);
   context.fillStyle = theme.styles[category].text;
   context.fillText(text, left + pad, bar.y + bar.height / 2 + 0.5);
 }
@@ -194,10 +215,11 @@ function drawGap(context, box, gap, shift) {
   const strip = stripOf(box, 0);
   context.fillStyle = theme.idle;
   context.fillRect(x + 0.5, strip.y, right - x - 1.5, strip.height);
-  drawnBars.push({ gap, lane: box.lane, x, width: right - x, y: strip.y, height: strip.height });
+  drawnBars.push({gap, lane: box.lane, x, width: right - x, y: strip.y, height: strip.height});
   context.font = fontOf(12);
   const room = right - Math.max(x, plot.left) - 14 * theme.scale;
-  const text = [textOf(gap.text), textOf(gap.text).split(":")[0]].find((words) => widthOf(context, words) <= room);
+  const text = [textOf(gap.text), textOf(gap.text).split(":")[0]].find(
+      (words) => widthOf(context, words) <= room);
   if (!text || strip.height < 13 * theme.scale) return;
   const left = Math.max(x, plot.left) + 7 * theme.scale;
   drawPlate(context, left, strip, widthOf(context, text), box.odd ? theme.lane : theme.panel);
@@ -208,11 +230,12 @@ function drawGap(context, box, gap, shift) {
 
 // A value holds until the next sample.
 function drawCounter(context, box) {
-  const { times, values, run } = box.lane;
+  const {times, values, run} = box.lane;
   const most = values.reduce((a, b) => Math.max(a, b), 0);
   const least = values.reduce((a, b) => Math.min(a, b), 0);
   const strip = stripOf(box, 0);
-  const yOf = (value) => strip.y + strip.height * (1 - (value - least) / Math.max(most - least, 1e-300));
+  const yOf = (value) =>
+      strip.y + strip.height * (1 - (value - least) / Math.max(most - least, 1e-300));
   context.beginPath();
   context.moveTo(xOf(times[0] + run.shift), yOf(values[0]));
   for (let i = 1; i < times.length; ++i) {
@@ -222,78 +245,4 @@ function drawCounter(context, box) {
   }
   context.lineTo(xOf(run.end + run.shift), yOf(values[values.length - 1]));
   outline(context, theme.accent, 1.5 * theme.scale);
-}
-
-// Where the earlier of two runs is done, and by how much.
-function drawEnds(context) {
-  const some = runs.filter((run) => run.bars > 0);
-  if (some.length !== 2) return;
-  const ends = some.map((run) => run.end + run.shift);
-  const first = ends[0] < ends[1] ? 0 : 1;
-  const ahead = ends[1 - first] - ends[first];
-  const x = xOf(ends[first]) + 2;
-  if (ahead < 0.01 * (view.end - view.start) || x < plot.left) return;
-  const own = boxes.filter((box) => box.lane?.run === some[first]);
-  const top = own[0].y;
-  const last = own[own.length - 1];
-  context.fillStyle = theme.good;
-  context.fillRect(Math.round(x), top, 2, last.y + last.height - top);
-  context.font = fontOf(12);
-  context.textBaseline = "middle";
-  const lines = [`${some[first].label} done`, `${formatNanos(ahead)} sooner`];
-  if (x + widthOf(context, lines[1]) + 10 > plot.left + plot.width) return;
-  lines.forEach((text, i) => context.fillText(text, x + 8, top + (14 + 16 * i) * theme.scale));
-}
-
-const sameBar = (a, b) => a && b && a.lane === b.lane && a.row === b.row && a.at === b.at;
-
-// Where a bar stands now; null where its row is not shown.
-function placeOf(bar) {
-  const box = boxOf(bar.lane);
-  if (!box || bar.row >= box.rows) return null;
-  const row = bar.lane.rows[bar.row];
-  const shift = bar.lane.run.shift;
-  const strip = stripOf(box, bar.row);
-  const x = xOf(row.starts[bar.at] + shift);
-  return { x, width: Math.max(xOf(row.ends[bar.last ?? bar.at] + shift) - x, 2), y: strip.y, height: strip.height };
-}
-
-function drawSelection(context) {
-  for (const [bar, colour, width] of [[hovered, theme.text, 1], [selected, theme.accent, 2 * theme.scale]]) {
-    const place = bar && !bar.gap && placeOf(bar);
-    if (!place) continue;
-    roundedRect(context, place.x - 0.5, place.y - 0.5, place.width, place.height + 1, 3 * theme.scale);
-    outline(context, colour, width);
-  }
-  const cause = selected && !selected.gap && causeOf(selected);
-  if (cause) drawArrow(context, cause, selected);
-}
-
-function drawArrow(context, from, to) {
-  const a = placeOf(from);
-  const b = placeOf(to);
-  if (!a || !b) return;
-  const x0 = Math.min(Math.max(b.x, a.x), a.x + a.width);
-  const y0 = a.y + a.height / 2;
-  const y1 = b.y + b.height / 2;
-  const reach = Math.max(24, Math.abs(b.x - x0) / 2);
-  context.beginPath();
-  context.moveTo(x0, y0);
-  context.bezierCurveTo(x0 + reach, y0, b.x - reach, y1, b.x - 2, y1);
-  outline(context, theme.accent, 1.5 * theme.scale);
-  const size = 5 * theme.scale;
-  context.beginPath();
-  context.moveTo(b.x, y1);
-  context.lineTo(b.x - 1.6 * size, y1 - size);
-  context.lineTo(b.x - 1.6 * size, y1 + size);
-  context.fillStyle = theme.accent;
-  context.fill();
-}
-
-function drawCursor(context, top) {
-  if (cursor === null) return;
-  context.fillStyle = theme.accent;
-  context.globalAlpha = 0.65;
-  context.fillRect(Math.round(xOf(cursor)), top, 1, plot.height);
-  context.globalAlpha = 1;
 }

@@ -7,7 +7,7 @@ const leastPixels = 2;
 function eachBar(row, shift, emit) {
   const cell = Math.max(1, nanosPerPixel() * leastPixels);
   const from = Math.floor((view.start - shift) / cell) * cell;
-  const { starts, ends, size } = row;
+  const {starts, ends, size} = row;
   let at = lowerBound(ends, from);
   while (at < size && starts[at] + shift < view.end) {
     let last = at;
@@ -19,7 +19,7 @@ function eachBar(row, shift, emit) {
 
 // The last of the thin bars that begin in the cell of the one at `first`.
 function foldEnd(row, first, cell) {
-  const { starts, ends, size } = row;
+  const {starts, ends, size} = row;
   const end = (Math.floor(starts[first] / cell) + 1) * cell;
   let last = gallop(starts, first + 1, size, end) - 1;
   if (last > first && ends[last] - starts[last] >= cell) --last;
@@ -36,8 +36,10 @@ function gallop(values, from, size, limit) {
   let high = Math.min(size, from + step);
   while (from < high) {
     const middle = (from + high) >> 1;
-    if (values[middle] < limit) from = middle + 1;
-    else high = middle;
+    if (values[middle] < limit)
+      from = middle + 1;
+    else
+      high = middle;
   }
   return from;
 }
@@ -63,5 +65,5 @@ function sumOf(row, first, last) {
     count += row.counts[i] || 1;
     busy += row.counts[i] ? row.busy[i] : row.ends[i] - row.starts[i];
   }
-  return { count, busy };
+  return {count, busy};
 }

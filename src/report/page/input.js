@@ -14,16 +14,16 @@ function onWheel(event) {
   if (x < plot.left) return;
   const pixels = event.deltaMode === 0 ? 1 : 16;
   const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
-  const changed = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
-    ? pan(sideways * pixels * nanosPerPixel())
-    : zoomAt(timeAt(x), Math.min(Math.max(1.0018 ** (event.deltaY * pixels), 0.2), 5));
+  const changed = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY) ?
+      pan(sideways * pixels * nanosPerPixel()) :
+      zoomAt(timeAt(x), Math.min(Math.max(1.0018 ** (event.deltaY * pixels), 0.2), 5));
   // At its limits the timeline lets the page scroll.
   if (changed) event.preventDefault();
 }
 
 function onDown(event) {
   if (event.button !== 0) return;
-  pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+  pointers.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
   lanesCanvas.setPointerCapture(event.pointerId);
   moved = 0;
   showTip(null);
@@ -32,10 +32,12 @@ function onDown(event) {
 function onMove(event) {
   const before = pointers.get(event.pointerId);
   if (!before) return onHover(event);
-  const now = { x: event.offsetX, y: event.offsetY };
+  const now = {x: event.offsetX, y: event.offsetY};
   moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
-  if (pointers.size === 2) pinch(event.pointerId, now);
-  else if (moved > 3) drag(before, now, event.pointerType);
+  if (pointers.size === 2)
+    pinch(event.pointerId, now);
+  else if (moved > 3)
+    drag(before, now, event.pointerType);
   pointers.set(event.pointerId, now);
 }
 
@@ -102,7 +104,7 @@ function onKey(event) {
 }
 
 function listen() {
-  viewport.addEventListener("wheel", onWheel, { passive: false });
+  viewport.addEventListener("wheel", onWheel, {passive: false});
   viewport.addEventListener("scroll", redraw);
   lanesCanvas.addEventListener("pointerdown", onDown);
   lanesCanvas.addEventListener("pointermove", onMove);

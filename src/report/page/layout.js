@@ -7,8 +7,13 @@ const labels = document.getElementById("labels");
 const lanesCanvas = document.getElementById("lanes");
 const axisCanvas = document.getElementById("axis");
 
-const plot = { left: 0, width: 1, height: 0 };
-let boxes = [];  // { kind: "strip" | "heading" | "lane" | "space", y, height, ... }
+const plot = {
+  left: 0,
+  width: 1,
+  height: 0
+};
+let stretch = 1;  // of the lanes' height
+let boxes = [];  // { kind: "strip" | "heading" | "lane" | "note" | "space", y, height, ... }
 
 function element(tag, className, text) {
   const made = document.createElement(tag);
@@ -24,12 +29,14 @@ function addStrip(run) {
   if (mark) strip.append(mark.cloneNode(true));
   for (const code of figure?.querySelectorAll("code") ?? []) strip.append(code.cloneNode(true));
   const total = figure?.querySelector("strong");
-  if (total) strip.append(element("span", "total", `${total.textContent} ${total.nextElementSibling?.textContent ?? ""}`));
-  boxes.push({ kind: "strip", run, element: strip, least: 30 * theme.scale });
+  if (total)
+    strip.append(element(
+        "span", "total", `${total.textContent} ${total.nextElementSibling?.textContent ?? ""}`));
+  boxes.push({kind: "strip", run, element: strip, least: 30 * theme.scale});
 }
 
 function addHeading(text) {
-  boxes.push({ kind: "heading", element: element("div", "heading", text), least: 20 * theme.scale });
+  boxes.push({kind: "heading", element: element("div", "heading", text), least: 20 * theme.scale});
 }
 
 function laneName(lane) {
@@ -41,21 +48,22 @@ function laneName(lane) {
   button.addEventListener("click", () => {
     lane.collapsed = !lane.collapsed;
     relayout();
+    boxOf(lane).element.focus();  // the button is a new one
   });
   return button;
 }
 
-// Many rows get thinner ones, so that one lane does not fill the screen.
+// Many rows get thinner ones, so that one lane does not fill the screen; few lanes get higher ones.
 function rowHeight(rows) {
-  if (rows === 1) return 32 * theme.scale;
-  return Math.max(20 * Math.min(1, 12 / rows), 7) * theme.scale;
+  if (rows === 1) return 32 * theme.scale * stretch;
+  return Math.max(20 * Math.min(1, 12 / rows), 7) * theme.scale * stretch;
 }
 
 function addLane(lane, odd) {
   const rows = lane.collapsed ? 1 : Math.max(lane.rows.length, 1);
   const height = rowHeight(rows);
   const least = height * rows + (rows > 1 ? 6 * theme.scale : 0);
-  boxes.push({ kind: "lane", lane, odd, rows, rowHeight: height, element: laneName(lane), least });
+  boxes.push({kind: "lane", lane, odd, rows, rowHeight: height, element: laneName(lane), least});
 }
 
 // One process and one GPU need no headings: their lanes name themselves.
@@ -76,8 +84,13 @@ function addRun(run) {
     if (headings) addHeading(group || "other");
     for (const lane of lanes) addLane(lane, (odd = !odd));
   }
-  if (run.lanes.length === 0) boxes.push({ kind: "note", element: element("div", "heading", "There is nothing in this trace."), least: 32 * theme.scale });
-  boxes.push({ kind: "space", least: 10 * theme.scale });
+  if (run.lanes.length === 0)
+    boxes.push({
+      kind: "note",
+      element: element("div", "heading", "There is nothing in this trace."),
+      least: 32 * theme.scale
+    });
+  boxes.push({kind: "space", least: 10 * theme.scale});
 }
 
 function placeBoxes() {
@@ -104,9 +117,22 @@ function sizeCanvas(canvas, width, height) {
   canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
-function relayout() {
+function makeBoxes() {
   boxes = [];
   for (const run of runs) addRun(run);
+}
+
+// Up to half as high again where there is room for it.
+function stretchFor() {
+  const height = boxes.reduce((sum, box) => sum + box.least, 0);
+  return Math.min(Math.max((400 * theme.scale) / height, 1), 1.5);
+}
+
+function relayout() {
+  stretch = 1;
+  makeBoxes();
+  stretch = stretchFor();
+  makeBoxes();
   const height = placeBoxes();
   const room = Math.max(280, Math.round(window.innerHeight * 0.78));
   viewport.style.height = `${Math.min(height, room)}px`;
@@ -124,10 +150,10 @@ function relayout() {
 function stripOf(box, row) {
   if (box.rows === 1) {
     const inset = Math.max(1, Math.round(box.rowHeight * 0.07));
-    return { y: box.y + (box.height - box.rowHeight) / 2 + inset, height: box.rowHeight - 2 * inset };
+    return {y: box.y + (box.height - box.rowHeight) / 2 + inset, height: box.rowHeight - 2 * inset};
   }
   const spare = box.height - box.rowHeight * box.rows;
-  return { y: box.y + Math.round(spare / 2) + box.rowHeight * row, height: box.rowHeight - 1 };
+  return {y: box.y + Math.round(spare / 2) + box.rowHeight * row, height: box.rowHeight - 1};
 }
 
 const boxOf = (lane) => boxes.find((box) => box.lane === lane);

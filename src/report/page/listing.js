@@ -1,10 +1,11 @@
 // The code beside the timelines: a side at a time, its lines and their spans lighting each other.
 
-const listings = [...document.querySelectorAll(".listing")].map((panel) => ({
-  panel,
-  runs: panel.dataset.runs.split(" ").map(Number),
-  lines: [...panel.querySelectorAll("li")],
-}));
+const listings = [...document.querySelectorAll(".listing")].map(
+    (panel) => ({
+      panel,
+      runs: panel.dataset.runs.split(" ").map(Number),
+      lines: [...panel.querySelectorAll("li")],
+    }));
 
 function showListing(chosen) {
   for (const listing of listings) {
@@ -42,8 +43,9 @@ function makeTabs() {
 function linkLines() {
   for (const listing of listings) {
     const cited = new Set();
-    for (const number of listing.runs)
-      for (const lane of runs[number].lanes) for (const row of lane.rows) for (const line of row.lines) cited.add(line);
+    const lanes = listing.runs.flatMap((number) => runs[number].lanes);
+    for (const row of lanes.flatMap((lane) => lane.rows))
+      row.lines.forEach((line) => cited.add(line));
     listing.lines.forEach((line, i) => {
       if (cited.has(i + 1)) linkLine(listing, line, i + 1);
     });
@@ -52,12 +54,12 @@ function linkLines() {
 
 function linkLine(listing, line, number) {
   const light = (on) => {
-    lit = on ? { run: selected && listing.runs.includes(selected.lane.run.number) ? selected.lane.run.number : listing.runs[0], line: number } : null;
+    lit = on ? {runs: listing.runs, line: number} : null;
     redraw();
   };
   line.classList.add("linked");
   line.tabIndex = 0;
-  line.setAttribute("aria-label", `line ${number}, ${line.textContent.trim()}: show its spans`);
+  line.setAttribute("aria-label", `line ${number}: ${line.textContent.trim()}`);
   line.addEventListener("mouseenter", () => light(true));
   line.addEventListener("mouseleave", () => light(false));
   line.addEventListener("focus", () => light(true));
@@ -66,14 +68,15 @@ function linkLine(listing, line, number) {
 
 // Lights the line of a selected bar.
 function showLine(bar) {
-  for (const { lines } of listings) for (const line of lines) line.classList.remove("lit");
+  for (const {lines} of listings)
+    for (const line of lines) line.classList.remove("lit");
   if (!bar || bar.gap) return;
   const listing = listings.find((one) => one.runs.includes(bar.lane.run.number));
   const line = listing?.lines[bar.lane.rows[bar.row].lines[bar.at] - 1];
   if (!line) return;
   showListing(listing);
   line.classList.add("lit");
-  const { panel } = listing;
+  const {panel} = listing;
   const above = line.offsetTop < panel.scrollTop;
   const below = line.offsetTop + line.offsetHeight > panel.scrollTop + panel.clientHeight;
   if (above || below) panel.scrollTop = line.offsetTop - panel.clientHeight / 3;

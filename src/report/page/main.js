@@ -1,6 +1,7 @@
 // Starts the page.
 
-const restNote = document.getElementById("range").textContent;
+const plainNote = document.getElementById("range").textContent;
+let restNote = plainNote;  // what stands beside the title while all is seen
 
 // Runs that begin their first measured step at different times can be laid over one another.
 function offerAlignment() {
@@ -12,6 +13,7 @@ function offerAlignment() {
     const on = button.getAttribute("aria-pressed") !== "true";
     const last = Math.max(...steps);
     for (const run of runs) run.shift = on ? last - run.firstStep : 0;
+    restNote = on ? "one axis, aligned at the first measured step" : plainNote;
     button.setAttribute("aria-pressed", String(on));
     fit();
     redraw();

@@ -4,7 +4,7 @@
 let hovered = null;
 let selected = null;
 let cursor = null;  // the time under the pointer
-let lit = null;     // { run, line } of the listing
+let lit = null;     // { runs, line } of the listing
 
 // Thin bars have a little more room than they fill.
 function barAt(x, y) {
@@ -32,11 +32,12 @@ function select(bar) {
 // Brings a bar into view without more change than that needs.
 function reveal(bar) {
   const row = bar.lane.rows[bar.row];
-  const { shift } = bar.lane.run;
+  const {shift} = bar.lane.run;
   const start = row.starts[bar.at] + shift;
   const end = row.ends[bar.last ?? bar.at] + shift;
   const length = view.end - view.start;
-  if (end - start > length || end < view.start + 0.05 * length || start > view.end - 0.05 * length) {
+  if (end - start > length || end < view.start + 0.05 * length ||
+      start > view.end - 0.05 * length) {
     const half = Math.max(length, (end - start) * 1.2) / 2;
     setView((start + end) / 2 - half, (start + end) / 2 + half);
   }
@@ -45,8 +46,10 @@ function reveal(bar) {
     relayout();
   }
   const box = boxOf(bar.lane);
-  if (box.y < viewport.scrollTop) viewport.scrollTop = box.y;
-  else if (box.y + box.height > viewport.scrollTop + plot.height) viewport.scrollTop = box.y + box.height - plot.height;
+  if (box.y < viewport.scrollTop)
+    viewport.scrollTop = box.y;
+  else if (box.y + box.height > viewport.scrollTop + plot.height)
+    viewport.scrollTop = box.y + box.height - plot.height;
 }
 
 function selectAndReveal(bar) {
@@ -55,7 +58,8 @@ function selectAndReveal(bar) {
 }
 
 function firstBarInView() {
-  for (const bar of drawnBars) if (!bar.gap && bar.x >= plot.left) return bar;
+  for (const bar of drawnBars)
+    if (!bar.gap && bar.x >= plot.left) return bar;
   return drawnBars.find((bar) => !bar.gap) ?? null;
 }
 
@@ -65,19 +69,24 @@ function step(by) {
   const row = selected.lane.rows[selected.row];
   const at = (by > 0 ? selected.last ?? selected.at : selected.at) + by;
   if (at < 0 || at >= row.size) return;
-  selectAndReveal({ lane: selected.lane, row: selected.row, at, last: at });
+  selectAndReveal({lane: selected.lane, row: selected.row, at, last: at});
+}
+
+function shownRows() {
+  const lanes = boxes.filter((box) => box.kind === "lane");
+  return lanes.flatMap(({lane, rows}) => lane.rows.slice(0, rows).map((_, row) => ({lane, row})));
 }
 
 // The bar at the same time in the next row that has any, up or down.
 function stepRow(by) {
   if (!selected || selected.gap) return select(firstBarInView());
-  const rows = boxes.flatMap((box) => (box.kind === "lane" ? box.lane.rows.slice(0, box.rows).map((_, row) => ({ lane: box.lane, row })) : []));
+  const rows = shownRows();
   const now = selected.lane.rows[selected.row].starts[selected.at] + selected.lane.run.shift;
-  let i = rows.findIndex(({ lane, row }) => lane === selected.lane && row === selected.row) + by;
+  let i = rows.findIndex(({lane, row}) => lane === selected.lane && row === selected.row) + by;
   while (i >= 0 && i < rows.length && rows[i].lane.rows[rows[i].row].size === 0) i += by;
   if (i < 0 || i >= rows.length) return;
-  const { lane, row } = rows[i];
+  const {lane, row} = rows[i];
   const found = lowerBound(lane.rows[row].ends, now - lane.run.shift);
   const at = Math.min(found, lane.rows[row].size - 1);
-  selectAndReveal({ lane, row, at, last: at });
+  selectAndReveal({lane, row, at, last: at});
 }

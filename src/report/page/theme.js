@@ -10,11 +10,15 @@ function readTheme() {
     scale: parseFloat(style.fontSize) / 16,
     face: colour("--text-face"),
     mono: colour("--mono-face"),
-    styles: categories.map(({ slug }) => ({ fill: colour(`--c-${slug}`), text: colour(`--t-${slug}`) })),
+    styles:
+        categories.map(({slug}) => ({fill: colour(`--c-${slug}`), text: colour(`--t-${slug}`)})),
   };
-  for (const name of ["panel", "head", "line", "lane", "text", "muted", "faint", "accent", "good", "red", "grid", "idle-line"])
+  for (const name
+           of ["panel", "head", "line", "lane", "text", "muted", "faint", "accent", "good", "red",
+               "grid", "idle-line"])
     read[name] = colour(`--${name}`);
-  read.hatches = categories.map(({ hatched }, i) => (hatched ? hatch(read.styles[i].fill, read.red, read.scale) : null));
+  read.hatches = categories.map(
+      ({hatched}, i) => (hatched ? hatch(read.styles[i].fill, read.red, read.scale) : null));
   read.idle = hatch("transparent", read["idle-line"], read.scale);
   return read;
 }

@@ -1,0 +1,69 @@
+#include "ui/panels/lesson_buttons.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace trainscope::ui {
+namespace {
+
+using scenario::QuestionKind;
+using scenario::StepKind;
+
+struct Choice {
+  const char* label;
+  const char* action;
+};
+
+// What one does next on this step; it is drawn as the primary button.
+Choice main_choice(const LessonModel& model) {
+  const auto& step = model.step();
+  const auto& progress = model.progress;
+  const bool answered = progress.answer(progress.step()).committed;
+  if (step.kind == StepKind::kRun && !progress.revealed()) return {"Run both", "lesson.run"};
+  if (step.question && !answered) {
+    if (step.question->kind == QuestionKind::kFindSpan) return {"Next", "lesson.next"};
+    return {step.kind == StepKind::kPredict ? "Predict" : "Answer", "lesson.predict"};
+  }
+  if (progress.step() + 1 == progress.steps()) return {"All lessons", "lesson.shelf"};
+  return {"Next", "lesson.next"};
+}
+
+// Beside the last one where there is room, else on a line of its own.
+bool flowing_button(const Theme& theme, const char* label, ButtonKind kind, bool enabled,
+                    float right, bool first) {
+  const float width = text_size(theme.font.strong, theme.size.small, label).x + theme.px(30);
+  if (!first) {
+    ImGui::SameLine(0, theme.px(6));
+    if (ImGui::GetCursorScreenPos().x + width > right) {
+      ImGui::NewLine();
+      // Words stand flush where a line begins.
+      if (kind == ButtonKind::kLink) ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
+    }
+  }
+  return button(theme, label, kind,
+                kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0, enabled);
+}
+
+}  // namespace
+
+void draw_lesson_buttons(const PanelContext& context) {
+  const Theme& theme = context.theme;
+  const LessonModel& model = *context.workspace.lesson();
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const Choice primary = main_choice(model);
+  const bool running = model.run_asked;
+  if (flowing_button(theme, running ? "Running" : primary.label, ButtonKind::kPrimary,
+                     !running && context.can(primary.action), right, true))
+    context.ask(primary.action);
+  const auto offer = [&](const char* label, const char* action) {
+    if (std::string_view(primary.action) == action || !context.can(action)) return;
+    if (flowing_button(theme, label, ButtonKind::kLink, true, right, false)) context.ask(action);
+  };
+  offer("Hint", "lesson.hint");
+  offer("Show me", "lesson.show_me");
+  offer("Skip", "lesson.skip");
+  offer("Back", "lesson.back");
+  offer("Explore from here", "lesson.explore");
+}
+
+}  // namespace trainscope::ui
