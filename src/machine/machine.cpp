@@ -215,7 +215,7 @@ LinkKind link_kind(const toml::node& node, const std::string& text, const std::s
     names.push_back(name_of(kind));
   }
   fail_at(node, file,
-          fmt::format("the kind of a link is {}, not {}{}", fmt::join(names, ", "), text,
+          fmt::format("the kind of a link is nvlink, nvswitch or pcie, not {}{}", text,
                       did_you_mean(text, names)));
 }
 

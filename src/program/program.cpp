@@ -44,14 +44,20 @@ class Checker {
   void operator()(const BeginMark&) const {}
   void operator()(const EndMark&) const {}
 
-  std::string where;
+  // The command under check.
+  const Thread* thread = nullptr;
+  std::size_t command = 0;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError("command " + std::to_string(command) + " of thread " + thread->name + what);
+  }
 
  private:
   void stream(Index id) const { expect(id < program_.streams.size(), "an unknown stream"); }
   void event(Index id) const { expect(id < program_.events, "an unknown event"); }
   void queue(Index id) const { expect(id < program_.queues.size(), "an unknown queue"); }
   void expect(bool right, const char* what) const {
-    if (!right) throw InputError(where + " names " + what);
+    if (!right) fail(std::string(" names ") + what);
   }
 
   const Program& program_;
@@ -82,14 +88,14 @@ void validate(const Program& program) {
     if (queue.capacity < 1) throw InputError("queue " + queue.name + " has no room for any item");
   Checker check(program);
   for (const Thread& thread : program.threads) {
-    for (std::size_t i = 0; i < thread.commands.size(); ++i) {
-      const Command& command = thread.commands[i];
-      check.where = "command " + std::to_string(i) + " of thread " + thread.name;
+    check.thread = &thread;
+    for (check.command = 0; check.command < thread.commands.size(); ++check.command) {
+      const Command& command = thread.commands[check.command];
       std::visit(check, command.action);
       if (command.name != kNoIndex && command.name >= program.names.size())
-        throw InputError(check.where + " names an unknown name");
+        check.fail(" names an unknown name");
       if (command.line > program.listing.lines.size())
-        throw InputError(check.where + " cites a line that the listing does not have");
+        check.fail(" cites a line that the listing does not have");
     }
     check_marks(thread);
   }

@@ -100,7 +100,7 @@ bool Host::work(Nanos now, std::uint32_t thread, const program::Command& command
 
 bool Host::framework_call(Nanos now, std::uint32_t thread, const program::Command& command) {
   if (!sleep(now, thread, operator_ns_)) return false;
-  operator_span(now, thread, command, "call");
+  operator_span(now, thread, command, recorder_.name_of(command, "call"));
   return true;
 }
 
@@ -144,16 +144,17 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
   if (!sleep(now, thread, machine_.host.launch_call_ns)) return false;
   const auto& action = std::get<program::Launch>(command.action);
   const program::Operation& operation = program_.operations[action.operation];
-  operator_span(now, thread, command, operation.framework);
+  const Recorder::LaunchNames& names = recorder_.launch_names(action.operation);
+  operator_span(now, thread, command, names.framework);
   Enqueued tags;
   tags.stream = action.stream;
-  tags.name = recorder_.name(operation.kernel);
+  tags.name = names.kernel;
   tags.line = command.line;
   tags.correlation = recorder_.next_correlation();
   trace::Span call;
   call.start = state.call_begun;
   call.duration = now - state.call_begun;
-  call.name = recorder_.name("cudaLaunchKernel");
+  call.name = names.call;
   call.lane = recorder_.thread_lane(thread);
   call.category = trace::Category::kHostApi;
   call.cause = trace::Cause::kProgram;
@@ -320,10 +321,9 @@ trace::SpanId Host::host_span(std::uint32_t thread, const program::Command& comm
 }
 
 void Host::operator_span(Nanos now, std::uint32_t thread, const program::Command& command,
-                         std::string_view name) {
+                         trace::NameId name) {
   if (operator_ns_ == 0) return;
-  host_span(thread, command, threads_[thread].begun, now, recorder_.name_of(command, name),
-            trace::Category::kHostWork);
+  host_span(thread, command, threads_[thread].begun, now, name, trace::Category::kHostWork);
 }
 
 void Host::wait_span(Nanos now, std::uint32_t thread, const program::Command& command,

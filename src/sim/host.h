@@ -108,7 +108,7 @@ class Host {
                           Nanos end, trace::NameId name, trace::Category category);
   // The framework's operator around a call; nothing where the profile has none.
   void operator_span(Nanos now, std::uint32_t thread, const program::Command& command,
-                     std::string_view name);
+                     trace::NameId name);
   void wait_span(Nanos now, std::uint32_t thread, const program::Command& command,
                  std::string_view name, trace::Cause cause, trace::SpanId cause_span);
 

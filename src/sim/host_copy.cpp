@@ -49,7 +49,7 @@ bool Host::copy(Nanos now, std::uint32_t thread, const program::Command& command
     tags.line = command.line;
     tags.correlation = recorder_.next_correlation();
     if (!is_staged(action, program_)) {
-      operator_span(now, thread, command, "aten::copy_");
+      operator_span(now, thread, command, recorder_.name_of(command, "aten::copy_"));
       tags.call = copy_call_span(now, thread, command, tags.correlation);
       device_.enqueue_copy(now, tags, action);
       return true;
@@ -103,7 +103,7 @@ bool Host::staged_copy(Nanos now, std::uint32_t thread, const program::Command& 
   if (!to_device && !device_.done(staging.op)) return false;
   host_span(thread, command, staging.held_since, now, recorder_.name("held: staging"),
             trace::Category::kHeld);
-  operator_span(now, thread, command, "aten::copy_");
+  operator_span(now, thread, command, recorder_.name_of(command, "aten::copy_"));
   device_.set_call(staging.op, copy_call_span(now, thread, command, staging.correlation));
   return true;
 }

@@ -106,6 +106,9 @@ Recorder::Recorder(const program::Program& program, const machine::Machine& mach
     : program_(program), trace_(trace) {
   add_host_lanes();
   add_device_lanes(machine.gpu.copy_engines);
+  for (const program::Operation& operation : program.operations)
+    launch_names_.push_back(
+        {name(operation.framework), name("cudaLaunchKernel"), name(operation.kernel)});
 }
 
 void Recorder::add_host_lanes() {

@@ -28,6 +28,15 @@ class Recorder {
   trace::NameId name(std::string_view text) { return trace_.intern(text); }
   // The command's own name, or `otherwise` when it has none.
   trace::NameId name_of(const program::Command& command, std::string_view otherwise);
+  // What a launch writes, made once: by operation.
+  struct LaunchNames {
+    trace::NameId framework = 0;
+    trace::NameId call = 0;
+    trace::NameId kernel = 0;
+  };
+  const LaunchNames& launch_names(program::Index operation) const {
+    return launch_names_[operation];
+  }
 
   trace::LaneId steps_lane() const { return steps_; }
   trace::LaneId thread_lane(program::Index thread) const { return threads_[thread]; }
@@ -55,6 +64,7 @@ class Recorder {
   std::vector<trace::LaneId> threads_;
   std::vector<trace::LaneId> streams_;
   std::uint32_t correlation_ = 0;
+  std::vector<LaunchNames> launch_names_;
   // Equal details and names are written once.
   std::map<std::int64_t, trace::NameId> transfer_names_;
   std::map<std::pair<const program::Operation*, program::Index>, trace::DetailId> kernel_details_;

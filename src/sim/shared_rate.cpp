@@ -41,14 +41,15 @@ void SharedRate::serve(Nanos now) {
 // Water filling: the tasks with the lowest limits first; what they leave goes to the others.
 void SharedRate::share(Nanos now) {
   ++version_;
-  std::vector<std::size_t> order(tasks_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return tasks_[a].limit < tasks_[b].limit; });
+  order_.resize(tasks_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    return tasks_[a].limit != tasks_[b].limit ? tasks_[a].limit < tasks_[b].limit : a < b;
+  });
   double left = capacity_;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    Task& task = tasks_[order[i]];
-    task.rate = std::min(task.limit, left / static_cast<double>(order.size() - i));
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    Task& task = tasks_[order_[i]];
+    task.rate = std::min(task.limit, left / static_cast<double>(order_.size() - i));
     left -= task.rate;
     // Rounded up: a task never takes less time than its work needs.
     task.done_at = now + static_cast<Nanos>(std::ceil(task.remaining / task.rate));

@@ -42,6 +42,7 @@ class SharedRate {
 
   double capacity_;
   std::vector<Task> tasks_;
+  std::vector<std::size_t> order_;  // of share(); kept for its memory
   Nanos served_until_ = 0;
   std::uint64_t version_ = 0;
 };

@@ -179,10 +179,8 @@ std::optional<std::int64_t> integer_of(std::string_view token) {
   const char *first = text.data(), *end = first + text.size();
   const auto [stop, error] = std::from_chars(first, end, value);
   if (error == std::errc() && stop == end) return value;
-  Decimal decimal;
-  if (!read_decimal(text, decimal)) return std::nullopt;
-  const double whole = std::trunc(double_or(text, 0));
-  if (!(std::abs(whole) < 9e18)) return std::nullopt;
+  const double whole = std::trunc(double_or(text, std::numeric_limits<double>::quiet_NaN()));
+  if (!(std::abs(whole) < 9e18)) return std::nullopt;  // nor if it is no number at all
   return static_cast<std::int64_t>(whole);
 }
 

@@ -335,9 +335,10 @@ TEST_CASE("several GPUs need to be told how they are joined") {
   CHECK_THAT(folder.refusal(two + "[gpu_link]\n"),
              Equals("my.toml:4:1: gpu_link.kind is missing; write for example kind = "
                     "\"nvswitch\""));
-  CHECK_THAT(folder.refusal(two + "[gpu_link]\nkind = \"nvlnk\"\n"),
-             Equals("my.toml:5:8: the kind of a link is nvlink, nvswitch, pcie, not nvlnk (did you "
-                    "mean nvlink?)"));
+  CHECK_THAT(
+      folder.refusal(two + "[gpu_link]\nkind = \"nvlnk\"\n"),
+      Equals("my.toml:5:8: the kind of a link is nvlink, nvswitch or pcie, not nvlnk (did you "
+             "mean nvlink?)"));
   const std::string link = two + "[gpu_link]\nkind = \"pcie\"\n";
   CHECK_THAT(folder.refusal(link), StartsWith("my.toml:4:1: gpu_link.bandwidth is missing; write"));
   const std::string rate = link + "bandwidth = { value = 31.5, unit = \"GB/s\" }\n";
@@ -347,15 +348,15 @@ TEST_CASE("several GPUs need to be told how they are joined") {
              "true"));
   CHECK_THAT(folder.refusal(rate + "peer_to_peer = 1\n"),
              Equals("my.toml:7:16: gpu_link.peer_to_peer is neither true nor false"));
-  CHECK_THAT(folder.refusal(rate + "peer2peer = true\n"),
-             Contains("[gpu_link] has no key peer2peer (did you mean peer_to_peer?)"));
+  CHECK_THAT(folder.refusal(rate + "peer_to_per = true\n"),
+             Contains("[gpu_link] has no key peer_to_per (did you mean peer_to_peer?)"));
   CHECK(folder.refusal(rate + "peer_to_peer = false\n").empty());
 }
 
 TEST_CASE("one GPU is joined to none") {
   const MachineFolder folder;
   CHECK_THAT(folder.refusal("base = \"t4-1\"\n[gpu_link]\n"),
-             Equals("my.toml:2:2: gpu_link joins several GPUs and gpu_count is 1; leave it out or "
+             Equals("my.toml:2:1: gpu_link joins several GPUs and gpu_count is 1; leave it out or "
                     "write gpu_count = 8"));
   const auto file =
       folder.write("my.toml", "base = \"h200-8\"\nsource = \"datasheet\"\ngpu_count = 1\n");

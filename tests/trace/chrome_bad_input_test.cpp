@@ -37,7 +37,7 @@ std::string fault_of(const std::string& bytes, const ReadOptions& options = {}) 
   return "";
 }
 
-const std::string kGood =
+const std::string good_trace =
     R"({"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]})";
 
 }  // namespace
@@ -62,16 +62,16 @@ TEST_CASE("files that are missing, folders or empty are named") {
 
 TEST_CASE("a gzipped trace is known by its bytes, not by its name") {
   const test::TemporaryFolder folder;
-  CHECK(read_chrome_trace(folder.write("a.json", packed(kGood)))->spans().size() == 1);
-  CHECK(read_chrome_trace(folder.write("a.json.gz", kGood))->spans().size() == 1);
+  CHECK(read_chrome_trace(folder.write("a.json", packed(good_trace)))->spans().size() == 1);
+  CHECK(read_chrome_trace(folder.write("a.json.gz", good_trace))->spans().size() == 1);
   // Several members one behind the other, and zeros that fill a block.
-  const std::string members = packed(kGood.substr(0, 20)) + packed(kGood.substr(20));
+  const std::string members = packed(good_trace.substr(0, 20)) + packed(good_trace.substr(20));
   CHECK(read_chrome_trace("x", members)->spans().size() == 1);
-  CHECK(read_chrome_trace("x", packed(kGood) + std::string(512, '\0'))->spans().size() == 1);
+  CHECK(read_chrome_trace("x", packed(good_trace) + std::string(512, '\0'))->spans().size() == 1);
 }
 
 TEST_CASE("a gzip file that is cut off or damaged is refused") {
-  const std::string whole = packed(kGood + std::string(5000, ' '));
+  const std::string whole = packed(good_trace + std::string(5000, ' '));
   for (std::size_t size = 2; size < whole.size(); ++size)
     REQUIRE_THAT(fault_of(whole.substr(0, size)), Contains("gzip file ends early"));
   std::string damaged = whole;
@@ -82,20 +82,20 @@ TEST_CASE("a gzip file that is cut off or damaged is refused") {
 }
 
 TEST_CASE("JSON that is cut off says so and where") {
-  for (std::size_t size = 1; size + 1 < kGood.size(); ++size) {
-    INFO(kGood.substr(0, size));
-    REQUIRE_THAT(fault_of(kGood.substr(0, size)),
+  for (std::size_t size = 1; size + 1 < good_trace.size(); ++size) {
+    INFO(good_trace.substr(0, size));
+    REQUIRE_THAT(fault_of(good_trace.substr(0, size)),
                  Contains("the JSON ends early, at byte " + std::to_string(size)) ||
                      Contains("the JSON is broken"));
   }
-  CHECK_THAT(fault_of(kGood.substr(0, 40)), Contains("ends early, at byte 40"));
+  CHECK_THAT(fault_of(good_trace.substr(0, 40)), Contains("ends early, at byte 40"));
 }
 
 TEST_CASE("text that is no JSON is refused with the place") {
   CHECK_THAT(fault_of("hello"), Contains("JSON"));
   CHECK_THAT(fault_of("{\"traceEvents\": [{\"ph\" \"X\"}]}"), Contains("broken near byte"));
   CHECK_THAT(fault_of("{\"traceEvents\": [}]"), StartsWith("t.json: "));
-  CHECK_THAT(fault_of(kGood + "{}"), StartsWith("t.json: "));
+  CHECK_THAT(fault_of(good_trace + "{}"), StartsWith("t.json: "));
   CHECK_THAT(fault_of("\x89PNG\r\n\x1a\n"), Contains("byte 0 is not UTF-8"));
   CHECK_THAT(fault_of("{\"traceEvents\": [\"caf\xe9\"]}"), Contains("byte 21 is not UTF-8"));
   CHECK_THAT(fault_of(std::string(3000, '\0')), StartsWith("t.json: "));
@@ -130,11 +130,11 @@ TEST_CASE("what nests deeply is neither followed nor feared") {
 }
 
 TEST_CASE("more JSON than is read is refused before it is all unpacked") {
-  const std::string long_text = kGood + std::string(1 << 20, ' ');
+  const std::string long_text = good_trace + std::string(1 << 20, ' ');
   const ReadOptions options{100'000};
   CHECK_THAT(fault_of(long_text, options), Contains("more than the 100000 bytes"));
   CHECK_THAT(fault_of(packed(long_text), options), Contains("more than the 100000 bytes"));
-  CHECK(fault_of(kGood, options).empty());
+  CHECK(fault_of(good_trace, options).empty());
   // 200 MB of zeros in 200 kB: no trace packs so well.
   std::ostringstream out;
   GzipStream gzip(out);

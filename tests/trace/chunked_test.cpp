@@ -75,6 +75,7 @@ TEST_CASE("readers see whole spans while one thread writes") {
   std::atomic<bool> done = false;
   std::atomic<int> broken = 0;
   std::vector<std::thread> readers;
+  readers.reserve(3);
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       while (!done.load()) {

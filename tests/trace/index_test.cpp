@@ -95,7 +95,7 @@ TEST_CASE("no two spans of a row overlap, and every span is in one") {
 TEST_CASE("the first span that ends after a time is found") {
   Trace trace({});
   trace.add_lane({});
-  for (int i = 0; i < 10; ++i) add(trace, 0, i * 10, i * 10 + 5);
+  for (Nanos i = 0; i < 10; ++i) add(trace, 0, i * 10, i * 10 + 5);
   const TraceIndex index = build_index(trace);
   const Row& row = index.lanes[0].rows[0];
   CHECK(first_ending_after(trace, row, -1) == 0);

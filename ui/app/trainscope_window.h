@@ -17,8 +17,8 @@ namespace trainscope::ui {
 
 using RunPointer = std::shared_ptr<const analysis::Run>;
 
-// What the window opens with; all empty: the lesson shelf. The first of several is shown, the rest
-// are one click away.
+// What the window opens with; all empty: the lesson shelf. One thing is open at a time: the first
+// lesson, else the runs, else the first trace.
 struct WindowRequest {
   std::vector<scenario::Lesson> lessons;
   std::vector<std::filesystem::path> traces;  // trace files; read in the background
