@@ -51,25 +51,28 @@ IntervalSet busy(const Measured& measured) {
       .united(measured.memsets);
 }
 
-// Idle time that ends with a span which an event or a peer let go.
+// Idle time that ends with a span which an event, a peer or the work before it let go.
 struct DeviceCauses {
   IntervalSet event;
   IntervalSet peer;
+  IntervalSet order;  // the device's own gap between two kernels, whatever the host does
 };
 
 DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
   const trace::Trace& trace = *measured.trace;
-  std::vector<Interval> event, peer;
+  std::vector<Interval> event, peer, order;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
-    if (span.cause != Cause::kEvent && span.cause != Cause::kPeer) continue;
+    const bool by_order = span.cause == Cause::kStream && trace::is_kernel(span.category);
+    if (span.cause != Cause::kEvent && span.cause != Cause::kPeer && !by_order) continue;
     const auto gap =
         std::lower_bound(idle.intervals().begin(), idle.intervals().end(), span.start,
                          [](const Interval& one, Nanos start) { return one.end < start; });
     if (gap == idle.intervals().end() || gap->end != span.start) continue;
-    (span.cause == Cause::kEvent ? event : peer).push_back(*gap);
+    (by_order ? order : span.cause == Cause::kEvent ? event : peer).push_back(*gap);
   }
-  return {IntervalSet(std::move(event)), IntervalSet(std::move(peer))};
+  return {IntervalSet(std::move(event)), IntervalSet(std::move(peer)),
+          IntervalSet(std::move(order))};
 }
 
 // Disjoint sets that cover the window, by part.
@@ -88,9 +91,12 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   const HostTimes host = host_times(measured);
   take(Part::kIdleStream, device.event);
   take(Part::kIdleCollective, device.peer);
+  const IntervalSet between_kernels = left.intersected(device.order);
+  left = left.without(device.order);
   take(Part::kIdleCopy, host.staging);
   take(Part::kIdleData, host.data);
   take(Part::kIdleSync, host.sync);
+  left = left.united(between_kernels);
   take(Part::kIdleLaunch, left);
   return sets;
 }

@@ -61,6 +61,9 @@ std::vector<std::string> findings_of(const fs::path& file) {
       case FileKind::kGpu:
         machine::check_gpu_file(file);
         break;
+      case FileKind::kClaims:
+        scenario::check_claims_file(file);
+        break;
       case FileKind::kConfig:
         scenario::load_config(file);
         break;

@@ -79,6 +79,9 @@ struct Host {
   Nanos launch_call_ns = 0;              // cudaLaunchKernel, on the host
   Nanos copy_call_ns = 0;                // cudaMemcpyAsync, without staging
   Nanos event_call_ns = 0;               // cudaEventRecord, cudaStreamWaitEvent
+  Nanos graph_launch_ns = 0;             // cudaGraphLaunch, without its nodes
+  Nanos graph_launch_node_ns = 0;        // and for each node
+  Nanos graph_instantiate_node_ns = 0;   // cudaGraphInstantiate, for each node
   Nanos sync_call_ns = 0;                // a synchronisation that need not wait
   Nanos launch_latency_ns = 0;           // from the end of a launch call to the kernel, GPU idle
   Nanos wake_ns = 0;               // from the end of device work to the return of a waiting call

@@ -68,10 +68,10 @@ void add_gemm_and_kernel_knobs(Table& t) {
 }
 
 void add_launch_and_collective_knobs(Table& t) {
-  whole("launch.count", 20, 1, kMostSteps).help("kernels launched in a row").later().into(t);
-  number("launch.kernel_ns", 2900, 1, 1e9).unit("ns").help("length of each kernel").later().into(t);
-  flag("launch.graph", false).pytorch("CUDAGraph").help("launch them as one graph").later().into(t);
-  flag("launch.sync_each", false).help("synchronise after each kernel").later().into(t);
+  whole("launch.count", 20, 1, kMostSteps).help("kernels launched in a row").into(t);
+  number("launch.kernel_ns", 2900, 1, 1e9).unit("ns").help("length of each kernel").into(t);
+  flag("launch.graph", false).pytorch("CUDAGraph").help("launch them as one graph").into(t);
+  flag("launch.sync_each", false).help("synchronise after each kernel").into(t);
   choice("collective.op", "all_reduce")
       .choices({"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"})
       .help("the collective")
@@ -304,7 +304,8 @@ Row& Row::later() {
 
 void add_run_knobs(Table& t) {
   choice("workload", "train")
-      .choices({"train", "copy", "gemm", "kernel", "collective", "launch"}, {"train", "copy"})
+      .choices({"train", "copy", "gemm", "kernel", "collective", "launch"},
+               {"train", "copy", "launch"})
       .help("what the program does")
       .into(t);
   text("machine", "h200-1").help("a machine's id, or a file that describes one").into(t);

@@ -27,6 +27,11 @@ class Checker {
                copy.bytes <= program_.buffers[copy.to].bytes,
            "more bytes than its buffers hold");
   }
+  void operator()(const GraphInstantiate& action) const { graph(action.graph); }
+  void operator()(const GraphLaunch& action) const {
+    graph(action.graph);
+    stream(action.stream);
+  }
   void operator()(const RecordEvent& record) const {
     event(record.event);
     stream(record.stream);
@@ -53,6 +58,11 @@ class Checker {
   }
 
  private:
+  void graph(Index id) const {
+    expect(id < program_.graphs.size(), "an unknown graph");
+    for (const Index operation : program_.graphs[id].operations)
+      expect(operation < program_.operations.size(), "a graph with an unknown operation");
+  }
   void stream(Index id) const { expect(id < program_.streams.size(), "an unknown stream"); }
   void event(Index id) const { expect(id < program_.events, "an unknown event"); }
   void queue(Index id) const { expect(id < program_.queues.size(), "an unknown queue"); }

@@ -78,6 +78,12 @@ struct Operation {
   Nanos opaque_duration = 0;  // kOpaque only
 };
 
+// A straight line of operations that is launched by one call.
+struct Graph {
+  std::string name;
+  std::vector<Index> operations;
+};
+
 enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
 
 // ---- Commands ----------------------------------------------------------------------------------
@@ -104,6 +110,13 @@ struct Copy {
   Index from = 0;  // buffers
   Index to = 0;
   std::int64_t bytes = 0;
+  Index stream = 0;
+};
+struct GraphInstantiate {
+  Index graph = 0;
+};
+struct GraphLaunch {
+  Index graph = 0;
   Index stream = 0;
 };
 struct RecordEvent {
@@ -140,9 +153,9 @@ struct Take {
 struct BeginMark {};
 struct EndMark {};
 
-using Action =
-    std::variant<HostWork, FrameworkCall, HostCopy, Launch, Copy, RecordEvent, StreamWait,
-                 StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
+using Action = std::variant<HostWork, FrameworkCall, HostCopy, Launch, Copy, GraphInstantiate,
+                            GraphLaunch, RecordEvent, StreamWait, StreamSync, DeviceSync, EventSync,
+                            Push, Pop, Take, BeginMark, EndMark>;
 
 struct Command {
   Action action;
@@ -166,6 +179,7 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Queue> queues;
   std::vector<Operation> operations;
+  std::vector<Graph> graphs;
   std::vector<std::string> names;
   Index events = 0;  // events are numbered 0 .. events-1
   Listing listing;

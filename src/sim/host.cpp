@@ -65,6 +65,10 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
           return launch(now, thread, command);
         } else if constexpr (std::is_same_v<Type, Copy>) {
           return copy(now, thread, command);
+        } else if constexpr (std::is_same_v<Type, GraphInstantiate>) {
+          return instantiate_graph(now, thread, command);
+        } else if constexpr (std::is_same_v<Type, GraphLaunch>) {
+          return launch_graph(now, thread, command);
         } else if constexpr (std::is_same_v<Type, RecordEvent> ||
                              std::is_same_v<Type, StreamWait>) {
           return event_call(now, thread, command);
@@ -162,6 +166,43 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
   call.correlation = tags.correlation;
   tags.call = recorder_.add(call);
   device_.enqueue_kernel(now, tags, operation, command.phase);
+  return true;
+}
+
+bool Host::instantiate_graph(Nanos now, std::uint32_t thread, const program::Command& command) {
+  const auto& action = std::get<program::GraphInstantiate>(command.action);
+  const auto nodes = static_cast<Nanos>(program_.graphs[action.graph].operations.size());
+  if (!sleep(now, thread, nodes * machine_.host.graph_instantiate_node_ns)) return false;
+  host_span(thread, command, threads_[thread].begun, now, recorder_.name("cudaGraphInstantiate"),
+            trace::Category::kHostApi);
+  return true;
+}
+
+// One call enqueues all nodes; the device then needs no host between them.
+bool Host::launch_graph(Nanos now, std::uint32_t thread, const program::Command& command) {
+  const auto& action = std::get<program::GraphLaunch>(command.action);
+  const program::Graph& graph = program_.graphs[action.graph];
+  const auto nodes = static_cast<Nanos>(graph.operations.size());
+  const machine::Host& host = machine_.host;
+  if (!sleep(now, thread, host.graph_launch_ns + nodes * host.graph_launch_node_ns)) return false;
+  trace::Span call;
+  call.start = threads_[thread].begun;
+  call.duration = now - call.start;
+  call.name = recorder_.name("cudaGraphLaunch");
+  call.lane = recorder_.thread_lane(thread);
+  call.category = trace::Category::kHostApi;
+  call.cause = trace::Cause::kProgram;
+  call.line = command.line;
+  call.correlation = recorder_.next_correlation();
+  Enqueued tags;
+  tags.stream = action.stream;
+  tags.line = command.line;
+  tags.correlation = call.correlation;
+  tags.call = threads_[thread].last_span = recorder_.add(call);
+  for (const program::Index operation : graph.operations) {
+    tags.name = recorder_.launch_names(operation).kernel;
+    device_.enqueue_kernel(now, tags, program_.operations[operation], command.phase);
+  }
   return true;
 }
 

@@ -83,6 +83,8 @@ class Host {
   bool framework_call(Nanos now, std::uint32_t thread, const program::Command& command);
   bool host_copy(Nanos now, std::uint32_t thread, const program::Command& command);
   bool launch(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool instantiate_graph(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool launch_graph(Nanos now, std::uint32_t thread, const program::Command& command);
   bool copy(Nanos now, std::uint32_t thread, const program::Command& command);
   bool staged_copy(Nanos now, std::uint32_t thread, const program::Command& command);
   bool stage_h2d(Nanos now, std::uint32_t thread, const program::Copy& copy);

@@ -49,7 +49,9 @@ bool uses_stream(const program::Program& program, program::Index stream) {
     return std::any_of(thread.commands.begin(), thread.commands.end(), [&](const auto& command) {
       const auto* copy = std::get_if<program::Copy>(&command.action);
       const auto* launch = std::get_if<program::Launch>(&command.action);
-      return (copy && copy->stream == stream) || (launch && launch->stream == stream);
+      const auto* graph = std::get_if<program::GraphLaunch>(&command.action);
+      return (graph && graph->stream == stream) || (copy && copy->stream == stream) ||
+             (launch && launch->stream == stream);
     });
   });
 }

@@ -90,7 +90,7 @@ class Gunzip {
 
   // Traces shrink ten to sixty times; a file made to fill the memory shrinks a thousand times.
   void refuse_bomb(std::uint64_t unpacked) const {
-    constexpr std::uint64_t kHarmless = std::uint64_t{64} << 20, kRatio = 400;
+    constexpr std::uint64_t kHarmless = std::uint64_t{64} << 20, kRatio = 200;
     if (unpacked > kHarmless && unpacked / kRatio > taken_)
       fail(name_, "unpacks to more than " + std::to_string(kRatio) +
                       " times its size, which no trace does; it is not read");

@@ -1,5 +1,7 @@
 #include "train/build.h"
 
+#include <iterator>
+
 #include "base/error.h"
 #include "base/units.h"
 
@@ -33,6 +35,8 @@ void refuse_what_is_too_long(const program::Program& program, const machine::Mac
   for (const program::Thread& thread : program.threads) {
     for (const program::Command& command : thread.commands) {
       const auto* copy = std::get_if<program::Copy>(&command.action);
+      const auto* graph = std::get_if<program::GraphLaunch>(&command.action);
+      if (graph) events += std::ssize(program.graphs[graph->graph].operations);
       events += copy ? transfers_of(*copy, program, machine.host.staging_chunk_bytes) : 1;
     }
   }
@@ -45,8 +49,10 @@ void refuse_what_is_too_long(const program::Program& program, const machine::Mac
 }  // namespace
 
 program::Program build_program(const program::Config& config, const machine::Machine& machine) {
-  program::Program program =
-      config.word("workload") == "copy" ? build_copy(config) : build_train(config);
+  const std::string& workload = config.word("workload");
+  program::Program program = workload == "copy"     ? build_copy(config)
+                             : workload == "launch" ? build_launch(config)
+                                                    : build_train(config);
   refuse_what_does_not_fit(program, machine);
   refuse_what_is_too_long(program, machine);
   program::validate(program);

@@ -13,6 +13,7 @@ program::Program build_program(const program::Config& config, const machine::Mac
 
 // The workloads, one file each.
 program::Program build_copy(const program::Config& config);
+program::Program build_launch(const program::Config& config);
 program::Program build_train(const program::Config& config);
 
 }  // namespace trainscope::train

@@ -145,7 +145,7 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     std::set<std::string> names;
     for (const Figure& figure : machine.figures) CHECK(names.insert(figure.name).second);
     const bool several = machine.gpu_count > 1;
-    CHECK(machine.figures.size() == (several ? 40 : 38));
+    CHECK(machine.figures.size() == (several ? 43 : 41));
     CHECK(machine.figures.front().name == "gpu.compute_capability");
     CHECK(machine.figures.back().name ==
           (several ? "gpu_link.peer_to_peer" : "host.compiled_operator"));
