@@ -90,12 +90,14 @@ bool has_engines(const trace::Trace& trace) {
 }
 
 struct Gathered {
-  std::vector<Interval> kernels, forward, backward, optimizer, copies, collectives, memsets, held;
+  std::vector<Interval> kernels, unphased, forward, backward, optimizer, copies, collectives,
+      memsets, held;
 };
 
 void gather(Gathered& all, const Span& span, LaneKind lane, bool engines, Interval clipped) {
   const bool on_device = lane == LaneKind::kStream || lane == LaneKind::kCollective;
   if (on_device && trace::is_kernel(span.category)) all.kernels.push_back(clipped);
+  if (on_device && span.category == Category::kKernel) all.unphased.push_back(clipped);
   if (on_device && span.category == Category::kForward) all.forward.push_back(clipped);
   if (on_device && span.category == Category::kBackward) all.backward.push_back(clipped);
   if (on_device && span.category == Category::kOptimizer) all.optimizer.push_back(clipped);
@@ -121,6 +123,7 @@ void gather_all(Measured& measured) {
       gather(all, span, trace.lanes()[span.lane].kind, engines, clipped);
   }
   measured.kernels = IntervalSet(std::move(all.kernels));
+  measured.unphased = IntervalSet(std::move(all.unphased));
   measured.forward = IntervalSet(std::move(all.forward));
   measured.backward = IntervalSet(std::move(all.backward));
   measured.optimizer = IntervalSet(std::move(all.optimizer));

@@ -29,7 +29,8 @@ struct Measured {
   IntervalSet forward;
   IntervalSet backward;
   IntervalSet optimizer;
-  IntervalSet copies;  // the copy engines at work, either direction, and within the device
+  IntervalSet unphased;  // kernels whose phase the trace does not tell
+  IntervalSet copies;    // the copy engines at work, either direction, and within the device
   IntervalSet collectives;
   IntervalSet memsets;
   IntervalSet held;  // the training thread held by a call or by missing data

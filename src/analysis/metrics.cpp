@@ -114,8 +114,12 @@ void add_times(Table& t) {
           return Answer(a_step(f, length(f.measured.window)));
         });
   t.add("time.epoch", "ns", "epoch time", "one pass over the data set");
-  t.add("time.forward", "ns", "forward", "forward kernels at work, a step",
-        [](const Facts& f) { return unless_empty(f, f.measured.forward); });
+  t.add("time.forward", "ns", "forward",
+        "forward kernels at work, a step; absent where most kernels' phase is not known",
+        [](const Facts& f) {
+          if (f.measured.unphased.length() > f.measured.forward.length()) return Answer();
+          return unless_empty(f, f.measured.forward);
+        });
   t.add("time.backward", "ns", "backward", "backward kernels at work, a step",
         [](const Facts& f) { return unless_empty(f, f.measured.backward); });
   t.add("time.optimizer", "ns", "optimizer", "optimizer kernels at work, a step",

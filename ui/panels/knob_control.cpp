@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "machine/machine.h"
+#include "ui/app/shapes.h"
 #include "ui/panels/controls.h"
 
 namespace trainscope::ui {
@@ -106,6 +107,15 @@ void list_control(const PanelContext& context, const Knob& knob, std::size_t sid
   ImGui::PopFont();
 }
 
+// Whether each word can be read whole on a button of its own.
+bool fit_buttons(const Theme& theme, const std::vector<std::string>& words, float width) {
+  if (words.size() > kMostButtons) return false;
+  const float each = width / static_cast<float>(words.size()) - theme.px(8);
+  return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+    return text_size(theme.font.strong, theme.size.label, word).x <= each;
+  });
+}
+
 // The machines that are shipped, and a file of one's own where it is one.
 std::vector<std::string> machines_and(const std::string& own) {
   std::vector<std::string> words = machine::machine_ids();
@@ -170,7 +180,7 @@ void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
       workspace.set_knob(side, knob.name, on);
   } else if (knob.type == KnobType::kChoice) {
     std::string word = workspace.sides()[side].config.word(knob.name);
-    if (knob.choices.size() > kMostButtons)
+    if (!fit_buttons(context.theme, knob.choices, width))
       list_control(context, knob, side, width, knob.choices);
     else if (segments(context.theme, key.c_str(), width, knob.choices, knob.built_choices, word,
                       enabled))
