@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <utility>
 
 namespace trainscope::analysis {
 namespace {
@@ -101,16 +101,30 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   return sets;
 }
 
-// The stream lanes by the starts of their work.
-std::unordered_map<Nanos, trace::LaneId> lanes_by_start(const trace::Trace& trace) {
-  std::unordered_map<Nanos, trace::LaneId> lanes;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (trace.lanes()[span.lane].kind == LaneKind::kStream && trace::is_gpu_work(span.category))
-      lanes.try_emplace(span.start, span.lane);
+// The lane on which a gap is shown: that of the next kernel, where people look for it, or, in a run
+// without kernels, that of the work that ends it.
+class GapLanes {
+ public:
+  explicit GapLanes(const trace::Trace& trace) {
+    std::vector<std::pair<Nanos, trace::LaneId>> kernels, others;
+    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+      const Span& span = trace.spans()[i];
+      if (trace.lanes()[span.lane].kind != LaneKind::kStream || !trace::is_gpu_work(span.category))
+        continue;
+      (trace::is_kernel(span.category) ? kernels : others).emplace_back(span.start, span.lane);
+    }
+    starts_ = kernels.empty() ? std::move(others) : std::move(kernels);
+    std::sort(starts_.begin(), starts_.end());
   }
-  return lanes;
-}
+  trace::LaneId after(Nanos gap_end) const {
+    const auto next =
+        std::lower_bound(starts_.begin(), starts_.end(), std::pair{gap_end, trace::LaneId{0}});
+    return next == starts_.end() ? trace::kNone : next->second;
+  }
+
+ private:
+  std::vector<std::pair<Nanos, trace::LaneId>> starts_;
+};
 
 }  // namespace
 
@@ -149,12 +163,11 @@ Partition partition(const Measured& measured) {
 
 std::vector<IdleGap> idle_gaps(const Measured& measured) {
   const auto sets = parts(measured);
-  const auto lanes = lanes_by_start(*measured.trace);
+  const GapLanes lanes(*measured.trace);
   const IntervalSet idle = window_of(measured).without(busy(measured));
   std::vector<IdleGap> gaps;
   for (const Interval& one : idle.intervals()) {
-    IdleGap gap{one.start, one.end, Part::kIdleLaunch, trace::kNone};
-    if (const auto lane = lanes.find(one.end); lane != lanes.end()) gap.lane = lane->second;
+    IdleGap gap{one.start, one.end, Part::kIdleLaunch, lanes.after(one.end)};
     Nanos most = -1;
     for (std::size_t i = 0; i < kPartCount; ++i) {
       const Nanos here = sets[i].length_within(one);

@@ -41,7 +41,7 @@ struct IdleGap {
   Nanos start = 0;
   Nanos end = 0;
   Part cause = Part::kIdleLaunch;
-  trace::LaneId lane = trace::kNone;  // the lane whose next span ends the gap
+  trace::LaneId lane = trace::kNone;  // where it is shown: the stream of the next kernel
 };
 
 Partition partition(const Measured& measured);

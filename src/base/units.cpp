@@ -102,9 +102,11 @@ std::string format_value(double value, std::string_view unit) {
   if (unit == "B/s") return format_rate(value);
   if (unit == "%") return three_digits(100 * value) + " %";
   if (unit == "1" || unit.empty()) return format_count(value);
-  std::string text = format_count(value);
-  const bool scaled_number = text.find(' ') != std::string::npos;
-  return text + (scaled_number ? "" : " ") + std::string(unit);
+  // "10.8 TFLOP/s", but "3.29 M samples/s".
+  const std::string text = format_count(value);
+  const bool has_prefix = text.find(' ') != std::string::npos;
+  const bool takes_prefix = unit.front() >= 'A' && unit.front() <= 'Z';
+  return text + (has_prefix && takes_prefix ? "" : " ") + std::string(unit);
 }
 
 }  // namespace trainscope

@@ -214,6 +214,10 @@ std::string FileParser::fault(simdjson::error_code error, const char* location) 
            " is not UTF-8; name a Chrome trace, such as PyTorch's profiler writes";
   if (error == simdjson::MEMALLOC || error == simdjson::CAPACITY)
     return "does not fit into this machine's memory; record fewer steps";
+  const auto first = text_.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (first == std::string_view::npos || (text_[first] != '{' && text_[first] != '['))
+    return "is no JSON text: it begins with neither { nor [; name a Chrome trace, such as "
+           "PyTorch's profiler writes";
   const bool cut_off = text_[last] != '}' && text_[last] != ']';
   if (cut_off || error == simdjson::UNCLOSED_STRING ||
       error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)

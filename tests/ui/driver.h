@@ -95,7 +95,7 @@ class Driver {
 }  // namespace trainscope::ui
 
 // Skips the test where no window can be opened.
-#define REQUIRE_DRIVER(driver, ...)                                                               \
-  std::string why_not;                                                                            \
-  const auto driver = ::trainscope::ui::Driver::open(why_not __VA_OPT__(, ) __VA_ARGS__);         \
+#define REQUIRE_DRIVER(driver, ...)                                                       \
+  std::string why_not;                                                                    \
+  const auto driver = ::trainscope::ui::Driver::open(why_not __VA_OPT__(, ) __VA_ARGS__); \
   if (!(driver)) TRAINSCOPE_SKIP(why_not)
