@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "report/json.h"
 #include "scenario/check.h"
+#include "scenario/published.h"
 
 namespace trainscope::cli {
 namespace {
@@ -35,10 +36,11 @@ std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
 }
 
 // What a file is, told by its keys.
-enum class FileKind { kLesson, kMachine, kGpu, kClaims, kConfig };
+enum class FileKind { kLesson, kMachine, kGpu, kClaims, kPublished, kConfig };
 
 FileKind kind_of(const fs::path& file) {
   if (file.filename() == "claims.toml") return FileKind::kClaims;
+  if (file.filename() == "published.toml") return FileKind::kPublished;
   const toml::table table = read_toml(file);
   if (table.contains("format") || table.contains("step")) return FileKind::kLesson;
   if (table.contains("host") || table.contains("base") || table.contains("gpu"))
@@ -63,6 +65,9 @@ std::vector<std::string> findings_of(const fs::path& file) {
         break;
       case FileKind::kClaims:
         scenario::check_claims_file(file);
+        break;
+      case FileKind::kPublished:
+        scenario::load_published(file);
         break;
       case FileKind::kConfig:
         scenario::load_config(file);

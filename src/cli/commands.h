@@ -39,6 +39,8 @@ int metrics_command(bool json);
 int machines_command(bool json);
 int actions_command(bool json);
 int doctor_command(bool json);
+// Ends with 1 when a simulated number is outside its tolerance.
+int validate_command(bool published, bool json);
 
 // Opens the window with lessons, runs and traces; none: the shelf of lessons.
 int window_command(const std::vector<std::string>& files);

@@ -14,8 +14,9 @@
 namespace trainscope::cli {
 
 const std::vector<std::string>& command_names() {
-  static const std::vector<std::string> names{"lessons", "run",      "import",  "check", "knobs",
-                                              "metrics", "machines", "actions", "doctor"};
+  static const std::vector<std::string> names{"lessons", "run",     "import",   "check",
+                                              "knobs",   "metrics", "machines", "actions",
+                                              "doctor",  "validate"};
   return names;
 }
 

@@ -226,6 +226,19 @@ std::string doctor_json(const std::vector<DoctorEntry>& entries) {
   });
 }
 
+std::string validation_json(const std::vector<ValidationEntry>& entries) {
+  return list_json("checks", entries, [](const ValidationEntry& entry) -> Json {
+    return {{"id", entry.id},
+            {"what", entry.what},
+            {"source", entry.source},
+            {"published", entry.published},
+            {"simulated", entry.simulated},
+            {"error", entry.error},
+            {"tolerance", entry.tolerance},
+            {"within", entry.within}};
+  });
+}
+
 std::string check_json(std::size_t files, const std::vector<std::string>& findings) {
   return dumped({{"checked", files}, {"findings", findings}});
 }

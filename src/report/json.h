@@ -54,6 +54,19 @@ struct DoctorEntry {
 };
 std::string doctor_json(const std::vector<DoctorEntry>& entries);
 
+// Simulated beside published; values in base units (ns, B/s), error and tolerance as shares.
+struct ValidationEntry {
+  std::string id;
+  std::string what;
+  std::string source;
+  double published = 0;
+  double simulated = 0;
+  double error = 0;
+  double tolerance = 0;
+  bool within = false;
+};
+std::string validation_json(const std::vector<ValidationEntry>& entries);
+
 // `findings`: a sentence each.
 std::string check_json(std::size_t files, const std::vector<std::string>& findings);
 

@@ -151,6 +151,14 @@ TEST_CASE("compare decomposes the difference of two runs into parts that sum to 
   CHECK(run("compare pinned-vs-pageable:A pinned-vs-pageable").code == 0);
 }
 
+TEST_CASE("validate prints the simulator's error against published measurements") {
+  const Result result = run("validate --published");
+  CHECK(result.code == 0);
+  CHECK_THAT(result.out, Catch::Contains("mean error") && Catch::Contains("worst"));
+  CHECK(json::parse(run("validate --published --json").out)["checks"].size() >= 27);
+  CHECK(run("validate").code == 3);
+}
+
 TEST_CASE("the registries print tables and JSON") {
   for (const char* name : {"lessons", "knobs", "metrics", "machines"}) {
     const Result table = run(name);

@@ -1,0 +1,100 @@
+// `trainscope validate --published`: simulated beside published, with the error of each.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "report/json.h"
+#include "scenario/published.h"
+
+namespace trainscope::cli {
+namespace {
+
+using scenario::PublishedResult;
+
+std::string percent(double share) {
+  return fmt::format("{:+.1f} %", 100 * share);
+}
+
+std::string in_unit(const PublishedResult& result, double value) {
+  const double factor = *unit_factor(result.check->unit);
+  return fmt::format("{:.3g}{}{}", value / factor, result.check->unit.empty() ? "" : " ",
+                     result.check->unit);
+}
+
+std::vector<std::string> groups_of(const std::vector<PublishedResult>& results) {
+  std::vector<std::string> groups;
+  for (const PublishedResult& result : results)
+    if (std::find(groups.begin(), groups.end(), result.check->id) == groups.end())
+      groups.push_back(result.check->id);
+  return groups;
+}
+
+std::vector<PublishedResult> of_group(const std::vector<PublishedResult>& results,
+                                      const std::string& group) {
+  std::vector<PublishedResult> some;
+  for (const PublishedResult& result : results)
+    if (result.check->id == group) some.push_back(result);
+  return some;
+}
+
+void print_results(const std::vector<PublishedResult>& results) {
+  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+                   Align::kRight, Align::kLeft});
+  table.add({"", "what", "published", "simulated", "error", "allowed", ""});
+  for (const PublishedResult& result : results)
+    table.add({result.check->id, result.check->what, in_unit(result, result.check->value),
+               in_unit(result, result.simulated), percent(result.error),
+               fmt::format("{:.0f} %", 100 * result.check->tolerance),
+               result.within() ? "" : "OUTSIDE"});
+  std::cout << table.text() << "\n";
+  TextTable summary({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  summary.add({"", "checks", "mean error", "mean, signed", "worst"});
+  const auto add = [&](const std::string& name, const std::vector<PublishedResult>& some) {
+    const scenario::ErrorSummary sum = scenario::summarise(some);
+    summary.add({name, std::to_string(sum.count), fmt::format("{:.1f} %", 100 * sum.mean_size),
+                 percent(sum.mean), percent(sum.worst)});
+  };
+  for (const std::string& group : groups_of(results)) add(group, of_group(results, group));
+  add("all", results);
+  std::cout
+      << summary.text()
+      << "\nAn error above 0: the simulator says more. Figures of some machines were fitted to\n"
+         "these very measurements (`trainscope machines --json` says which); for those the "
+         "table\nshows how well the model's form fits, not a prediction.\n";
+}
+
+report::ValidationEntry entry_of(const PublishedResult& result) {
+  return {result.check->id, result.check->what, result.check->source,    result.check->value,
+          result.simulated, result.error,       result.check->tolerance, result.within()};
+}
+
+}  // namespace
+
+int validate_command(bool published, bool json) {
+  if (!published)
+    throw MissingError(
+        "validate runs both executors on a GPU, and the executor cuda is not built yet; "
+        "--published compares the simulator with published measurements");
+  const std::vector<scenario::PublishedCheck> checks = scenario::load_published();
+  std::vector<PublishedResult> results;
+  for (const scenario::PublishedCheck& check : checks)
+    results.push_back(scenario::carry_out(check));
+  if (json) {
+    std::vector<report::ValidationEntry> entries;
+    for (const PublishedResult& result : results) entries.push_back(entry_of(result));
+    std::cout << report::validation_json(entries) << "\n";
+  } else {
+    print_results(results);
+  }
+  const bool all = std::all_of(results.begin(), results.end(),
+                               [](const PublishedResult& result) { return result.within(); });
+  return all ? 0 : 1;
+}
+
+}  // namespace trainscope::cli

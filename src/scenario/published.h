@@ -1,0 +1,48 @@
+// What others have measured and published, beside what the simulator says of the same config.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "program/config.h"
+#include "scenario/expression.h"
+
+namespace trainscope::scenario {
+
+// One published number, and the configs whose run repeats it.
+struct PublishedCheck {
+  std::string id;    // of the group: "A7"
+  std::string what;  // "H200, pinned copy to the GPU, 64 MiB"
+  std::string source;
+  double value = 0;      // in ns, B/s, …: base units
+  std::string unit;      // as written: "GB/s"
+  double tolerance = 0;  // share of the value
+  Expression expression = Expression::parse("0");
+  std::vector<std::pair<std::string, program::Config>> sides;
+};
+
+struct PublishedResult {
+  const PublishedCheck* check = nullptr;
+  double simulated = 0;  // in base units
+  double error = 0;      // (simulated - published) / published: above 0, the simulator says more
+  bool within() const { return error <= check->tolerance && error >= -check->tolerance; }
+};
+
+// Errors of a group, or of all.
+struct ErrorSummary {
+  std::size_t count = 0;
+  double mean_size = 0;  // of the errors without their sign
+  double mean = 0;       // with it
+  double worst = 0;      // the largest, with its sign
+};
+
+// assets/published.toml, or another file of that form. Throws InputError with file and line.
+std::vector<PublishedCheck> load_published();
+std::vector<PublishedCheck> load_published(const std::filesystem::path& file);
+
+PublishedResult carry_out(const PublishedCheck& check);
+
+ErrorSummary summarise(const std::vector<PublishedResult>& results);
+
+}  // namespace trainscope::scenario
