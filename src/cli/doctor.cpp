@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -19,14 +20,11 @@ namespace {
 
 using report::DoctorEntry;
 
+// Libraries stay loaded: some of NVIDIA's do not take back what they set up.
 bool loads(const std::vector<const char*>& libraries) {
-  for (const char* library : libraries) {
-    if (void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL)) {
-      dlclose(handle);
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(libraries.begin(), libraries.end(), [](const char* library) {
+    return dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr;
+  });
 }
 
 bool is_set(const char* variable) {
@@ -36,7 +34,7 @@ bool is_set(const char* variable) {
 
 // The number of CUDA devices that the driver shows; -1: there is no driver.
 int cuda_devices() {
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   if (!driver) return -1;
   using Init = int (*)(unsigned);
   using Count = int (*)(int*);
@@ -44,7 +42,6 @@ int cuda_devices() {
   const auto count = reinterpret_cast<Count>(dlsym(driver, "cuDeviceGetCount"));
   int devices = 0;
   if (!init || !count || init(0) != 0 || count(&devices) != 0) devices = 0;
-  dlclose(driver);
   return devices;
 }
 

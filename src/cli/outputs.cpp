@@ -97,10 +97,14 @@ void print_dropped(const Run& run) {
 
 void print_waterfall(const Run& a, const Run& b) {
   const auto step = [](const Run& run) { return run.facts.measured.per(); };
+  const auto changes = analysis::compare(a.facts.partition, step(a), b.facts.partition, step(b));
+  if (changes.empty()) {
+    std::cout << "\nA and B spend their time in the same way\n";
+    return;
+  }
   std::cout << "\nwhere the time went, from A to B:\n";
   TextTable table({Align::kLeft, Align::kRight});
-  for (const analysis::Change& change :
-       analysis::compare(a.facts.partition, step(a), b.facts.partition, step(b)))
+  for (const analysis::Change& change : changes)
     table.add({"  " + std::string(analysis::name_of(change.part)),
                (change.nanos > 0 ? "+" : "") + format_nanos(change.nanos)});
   std::cout << table.text();

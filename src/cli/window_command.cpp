@@ -20,9 +20,12 @@ const std::vector<std::string>& command_names() {
   return names;
 }
 
-#ifdef TRAINSCOPE_HAS_UI
-
 namespace {
+
+struct Named {
+  std::vector<scenario::Lesson> lessons;
+  std::vector<std::filesystem::path> traces;
+};
 
 // A word that is neither a file nor a lesson may be a command with a slip.
 [[noreturn]] void refuse(const std::string& word, const std::string& why) {
@@ -32,35 +35,40 @@ namespace {
   throw InputError(why);
 }
 
-void add_file(const std::string& file, ui::WindowRequest& request) {
+void add_file(const std::string& file, Named& named) {
   if (!file.ends_with(".toml") && std::filesystem::is_regular_file(file)) {
-    request.traces.emplace_back(file);
+    named.traces.emplace_back(file);
     return;
   }
   try {
-    request.lessons.push_back(scenario::find_lesson(file));
+    named.lessons.push_back(scenario::find_lesson(file));
   } catch (const InputError& error) {
     if (std::filesystem::exists(file)) throw;
     refuse(file, error.what());
   }
 }
 
-}  // namespace
-
-int window_command(const std::vector<std::string>& files) {
+#ifdef TRAINSCOPE_HAS_UI
+int open(Named named) {
   ui::WindowRequest request;
-  for (const std::string& file : files) add_file(file, request);
+  request.lessons = std::move(named.lessons);
+  request.traces = std::move(named.traces);
   return ui::open_window(request);
 }
-
 #else
-
-int window_command(const std::vector<std::string>&) {
+int open(const Named&) {
   throw MissingError(
       "this program was built without its window; `trainscope run pinned-vs-pageable --html "
       "out.html` writes a report instead, and ./run builds the window");
 }
-
 #endif
+
+}  // namespace
+
+int window_command(const std::vector<std::string>& files) {
+  Named named;
+  for (const std::string& file : files) add_file(file, named);
+  return open(std::move(named));
+}
 
 }  // namespace trainscope::cli

@@ -161,9 +161,12 @@ std::string difference_html(const std::vector<RunView>& views) {
   }
   steps.push_back(
       {side_mark(views, 1), format_nanos(comparison.time_b), "total open", 0, comparison.time_b});
-  return fmt::format("<h3>Where the {}{} went</h3>\n", format_nanos(difference),
-                     a_step ? " a step" : "") +
-         steps_html(steps) + "<p class=\"muted small\">The parts sum to the difference.</p>";
+  const std::string heading =
+      difference == 0
+          ? "A and B take equally long"
+          : fmt::format("Where the {}{} went", format_nanos(difference), a_step ? " a step" : "");
+  return "<h3>" + heading + "</h3>\n" + steps_html(steps) +
+         "<p class=\"muted small\">The parts sum to the difference.</p>";
 }
 
 // One run: what its time consists of.

@@ -57,6 +57,12 @@ Result run(const std::string& arguments) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(err)};
 }
 
+// The sanitizer builds have no window.
+bool has_window() {
+  static const bool found = run("actions").code == 0;
+  return found;
+}
+
 // Ends with `code` and one sentence that contains `part`; prints nothing else.
 void refuses(const std::string& arguments, int code, const std::string& part) {
   const Result result = run(arguments);
@@ -216,11 +222,10 @@ TEST_CASE("what this machine lacks ends with 3") {
 
 TEST_CASE("an output that cannot be written ends with 2 and leaves nothing behind") {
   const Folder folder;
-  for (const char* flag : {"--trace", "--html", "--png"}) {
-    refuses("run --set workload=copy " + std::string(flag) + " /proc/no/such/place.x", 2,
-            "cannot be written");
-    refuses("run --set workload=copy " + std::string(flag) + " " + folder.file(""), 2,
-            "cannot be written");
+  for (const std::string flag : {"--trace", "--html", "--png"}) {
+    if (flag == "--png" && !has_window()) continue;
+    refuses("run --set workload=copy " + flag + " /proc/no/such/place.x", 2, "cannot be written");
+    refuses("run --set workload=copy " + flag + " " + folder.file(""), 2, "cannot be written");
   }
   CHECK(folder.entries() == 0);
 }

@@ -155,8 +155,10 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
                rest);
   bars.push_back(total_bar("B", time_b));
   const bool a_step = steps_a > 1 || steps_b > 1;
-  comparison.waterfall_title = fmt::format(
-      "Where the {}{} went", format_nanos(std::abs(time_b - time_a)), a_step ? " a step" : "");
+  comparison.waterfall_title =
+      time_a == time_b ? "A and B take equally long"
+                       : fmt::format("Where the {}{} went", format_nanos(std::abs(time_b - time_a)),
+                                     a_step ? " a step" : "");
   comparison.waterfall_note = "the parts sum to the difference";
 }
 

@@ -1,5 +1,6 @@
 #include "ui/panels/knob_control.h"
 
+#include <fmt/format.h>
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
@@ -36,6 +37,11 @@ std::pair<double, double> slider_range(const Knob& knob) {
   if (knob.type == KnobType::kBytes) {
     least = std::max(least, 1024.0);
     most = std::min(most, 0x1p32);
+  } else if (knob.type == KnobType::kNumber && initial > 0) {
+    // Around the default, on a scale of factors.
+    least = std::max(least, initial / 64);
+    most = std::min(most, initial * 4096);
+    return {least, std::max(most, least * 2)};
   } else {
     most = std::min(most, std::max(initial * 64, 64.0));
   }
@@ -51,7 +57,8 @@ Value rounded(const Knob& knob, double value) {
   if (knob.type == KnobType::kBytes)
     return static_cast<std::int64_t>(std::exp2(std::round(std::log2(value))));
   if (knob.type == KnobType::kInteger) return static_cast<std::int64_t>(std::llround(value));
-  return std::stod(program::spell(value));
+  // Two significant digits: what a hand on a slider can mean.
+  return std::stod(fmt::format("{:.2g}", value));
 }
 
 std::string key_of(const Knob& knob, std::size_t side) {
