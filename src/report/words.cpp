@@ -11,39 +11,6 @@
 namespace trainscope::report {
 namespace {
 
-using trace::Category;
-using trace::Cause;
-
-std::string held_label(const trace::Span& span) {
-  switch (span.cause) {
-    case Cause::kStaging:
-      return "held: staging";
-    case Cause::kLock:
-      return "held: lock";
-    case Cause::kData:
-      return "waits: data";
-    case Cause::kPeer:
-      return "waits: peers";
-    case Cause::kDevice:
-    case Cause::kStream:
-    case Cause::kEvent:
-    case Cause::kEngine:
-    case Cause::kRoom:
-      return "waits";
-    default:
-      return "held";
-  }
-}
-
-bool is_api_name(std::string_view name) {
-  return name.starts_with("cu") || name.starts_with("hip");
-}
-
-void erase_all(std::string& text, std::string_view part) {
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
-    text.erase(at, part.size());
-}
-
 // "16 x 4"; trailing ones are left out.
 std::string shape(const std::int32_t (&size)[3]) {
   std::string text = std::to_string(size[0]);
@@ -85,28 +52,6 @@ DetailWords words_of(const trace::SyncDetail& sync) {
 }
 
 }  // namespace
-
-std::string short_name(std::string_view name) {
-  std::string text(name);
-  if (text.starts_with("void ")) text.erase(0, 5);
-  erase_all(text, "(anonymous namespace)::");
-  if (const auto cut = text.find_first_of("<("); cut != std::string::npos && cut > 0)
-    text.erase(cut);
-  if (const auto scope = text.rfind("::"); scope != std::string::npos && scope + 2 < text.size())
-    text.erase(0, scope + 2);
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text.empty() ? std::string(name) : text;
-}
-
-std::string bar_label(const trace::Trace& trace, const trace::Span& span) {
-  const std::string& name = trace.name(span);
-  if (span.category == Category::kHeld && is_api_name(name)) return held_label(span);
-  if (trace::is_copy(span.category))
-    if (const auto* detail = trace.detail(span))
-      if (const auto* copy = std::get_if<trace::CopyDetail>(detail); copy && copy->bytes > 0)
-        return format_bytes(static_cast<double>(copy->bytes));
-  return name;
-}
 
 std::string gap_label(const analysis::IdleGap& gap) {
   return fmt::format("idle {}: {}", format_nanos(static_cast<double>(gap.end - gap.start)),

@@ -5,15 +5,13 @@
 #include <string_view>
 
 #include "analysis/partition.h"
+#include "trace/labels.h"
 #include "trace/trace.h"
 
 namespace trainscope::report {
 
-// "gemm" of "void ns::gemm<float>(int)"; the name itself where nothing can be left out.
-std::string short_name(std::string_view name);
-
-// What stands in a span's bar: a copy's bytes, what holds a host thread, else the span's name.
-std::string bar_label(const trace::Trace& trace, const trace::Span& span);
+using trace::bar_label;
+using trace::short_name;
 
 // "idle 4.9 ms: waiting for staging".
 std::string gap_label(const analysis::IdleGap& gap);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/index.h"
+#include "trace/labels.h"
 #include "trace/trace.h"
 #include "ui/timeline/draw_index.h"
 
@@ -135,9 +136,7 @@ struct Tick {
 };
 std::vector<Tick> axis_ticks(Nanos view_start, Nanos view_end, float width, float label_room);
 
-// A name short enough for a bar: without namespaces, template and call arguments.
-std::string short_name(std::string_view name);
-// What a span's bar says when there is room: its size for copies, what holds it when held.
-std::string bar_label(const trace::Trace& trace, const trace::Span& span);
+using trace::bar_label;
+using trace::short_name;
 
 }  // namespace trainscope::ui

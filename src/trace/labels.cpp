@@ -1,14 +1,12 @@
-#include "base/units.h"
-#include "ui/timeline/layout.h"
+#include "trace/labels.h"
 
-namespace trainscope::ui {
+#include "base/units.h"
+
+namespace trainscope::trace {
 namespace {
 
-using trace::Category;
-using trace::Cause;
-
 // What a held host thread waits for.
-std::string held_label(const trace::Span& span) {
+std::string held_label(const Span& span) {
   switch (span.cause) {
     case Cause::kStaging:
       return "held: staging";
@@ -62,14 +60,14 @@ std::string short_name(std::string_view name) {
   return text.empty() ? std::string(name) : text;
 }
 
-std::string bar_label(const trace::Trace& trace, const trace::Span& span) {
+std::string bar_label(const Trace& trace, const Span& span) {
   const std::string& name = trace.name(span);
   if (span.category == Category::kHeld && is_api_name(name)) return held_label(span);
-  if (trace::is_copy(span.category))
+  if (is_copy(span.category))
     if (const auto* detail = trace.detail(span))
-      if (const auto* copy = std::get_if<trace::CopyDetail>(detail); copy && copy->bytes > 0)
+      if (const auto* copy = std::get_if<CopyDetail>(detail); copy && copy->bytes > 0)
         return format_bytes(static_cast<double>(copy->bytes));
   return name;
 }
 
-}  // namespace trainscope::ui
+}  // namespace trainscope::trace
