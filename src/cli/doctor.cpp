@@ -27,11 +27,6 @@ bool loads(const std::vector<const char*>& libraries) {
   });
 }
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value && *value;
-}
-
 // The number of CUDA devices that the driver shows; -1: there is no driver.
 int cuda_devices() {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
@@ -73,16 +68,23 @@ DoctorEntry library_entry(const char* what, const std::vector<const char*>& name
           found ? "" : switches_off};
 }
 
-DoctorEntry window_entry() {
 #ifdef TRAINSCOPE_HAS_UI
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value;
+}
+
+DoctorEntry window_entry() {
   const bool display = is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
   return {"display", display, display ? "found" : "DISPLAY is not set",
           display ? "" : "the window cannot open; --png, --html and --json still work"};
+}
 #else
+DoctorEntry window_entry() {
   return {"window", false, "the program was built without it",
           "no window and no --png; --html and --json still work"};
-#endif
 }
+#endif
 
 std::vector<DoctorEntry> examine() {
   return {files_entry(),
