@@ -212,7 +212,7 @@ TEST_CASE("two kernels at once share the GPU: each takes longer, neither is slow
 TEST_CASE("a program whose threads wait for each other is refused with the lines they wait in") {
   Bench bench;
   bench.program.queues.push_back({"batches", 1});
-  bench.program.listing.add("for x, y in loader:");
+  bench.program.listing.lines.emplace_back("for x, y in loader:");
   bench.program.threads[0].commands.push_back({Take{0, 3}, kNoIndex, 1, Phase::kNone});
   sim::Simulation simulation(bench.program, bench.machine, "native", bench.trace);
   CHECK_THROWS_WITH(simulation.finish(),
