@@ -5,12 +5,16 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/toml.h"
 #include "cli/commands.h"
 #include "machine/machine.h"
 #include "report/json.h"
 #include "scenario/check.h"
 #include "scenario/published.h"
+#ifdef TRAINSCOPE_HAS_UI
+#include "ui/app/trainscope_window.h"
+#endif
 
 namespace trainscope::cli {
 namespace {
@@ -49,13 +53,36 @@ FileKind kind_of(const fs::path& file) {
   return FileKind::kConfig;
 }
 
+// Which actions there are, only the window knows; without it they are not checked.
+void check_actions(const scenario::Lesson& lesson, std::vector<std::string>& sentences) {
+#ifdef TRAINSCOPE_HAS_UI
+  std::vector<std::string> known;
+  for (const ui::ActionInfo& action : ui::actions()) known.push_back(action.id);
+  for (const scenario::Step& step : lesson.steps)
+    if (!step.done_action.empty() && !ui::find_action(step.done_action))
+      sentences.push_back(describe(step.place) + "there is no action " + step.done_action +
+                          did_you_mean(step.done_action, known));
+#else
+  (void)lesson;
+  (void)sentences;
+#endif
+}
+
+std::vector<std::string> lesson_findings(const fs::path& file) {
+  const scenario::Lesson lesson = scenario::load_lesson(file);
+  std::vector<std::string> sentences;
+  for (const scenario::Finding& one : scenario::check_lesson(lesson))
+    sentences.push_back(describe(one.place) + one.sentence);
+  check_actions(lesson, sentences);
+  return sentences;
+}
+
 std::vector<std::string> findings_of(const fs::path& file) {
   std::vector<std::string> sentences;
   try {
     switch (kind_of(file)) {
       case FileKind::kLesson:
-        for (const scenario::Finding& one : scenario::check_lesson(scenario::load_lesson(file)))
-          sentences.push_back(describe(one.place) + one.sentence);
+        sentences = lesson_findings(file);
         break;
       case FileKind::kMachine:
         machine::check_machine_file(file);

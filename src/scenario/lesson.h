@@ -54,7 +54,6 @@ struct Step {
   std::string text;               // Markdown with {placeholders}
   std::vector<std::string> hide;  // panels and lanes
   std::string hint;
-  std::string pause_at;
   std::string explain;  // shown once the question is answered
   std::optional<Question> question;
   std::optional<Focus> focus;

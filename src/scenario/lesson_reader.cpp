@@ -112,7 +112,7 @@ Step read_step(const toml::table& table, const std::string& file) {
   step.text = fields.text("text");
   step.hide = fields.words("hide");
   step.hint = fields.text_or("hint", "");
-  step.pause_at = fields.text_or("pause_at", "");
+  if (fields.find("pause_at")) fields.fail("pause_at", "pause_at is declared but not built yet");
   step.explain = fields.text_or("explain", "");
   if (const toml::table* question = fields.table("question"))
     step.question = read_question(*question, file);

@@ -155,16 +155,7 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
   tags.name = names.kernel;
   tags.line = command.line;
   tags.correlation = recorder_.next_correlation();
-  trace::Span call;
-  call.start = state.call_begun;
-  call.duration = now - state.call_begun;
-  call.name = names.call;
-  call.lane = recorder_.thread_lane(thread);
-  call.category = trace::Category::kHostApi;
-  call.cause = trace::Cause::kProgram;
-  call.line = command.line;
-  call.correlation = tags.correlation;
-  tags.call = recorder_.add(call);
+  tags.call = call_span(now, thread, command, names.call, tags.correlation);
   device_.enqueue_kernel(now, tags, operation, command.phase);
   return true;
 }
@@ -185,20 +176,13 @@ bool Host::launch_graph(Nanos now, std::uint32_t thread, const program::Command&
   const auto nodes = static_cast<Nanos>(graph.operations.size());
   const machine::Host& host = machine_.host;
   if (!sleep(now, thread, host.graph_launch_ns + nodes * host.graph_launch_node_ns)) return false;
-  trace::Span call;
-  call.start = threads_[thread].begun;
-  call.duration = now - call.start;
-  call.name = recorder_.name("cudaGraphLaunch");
-  call.lane = recorder_.thread_lane(thread);
-  call.category = trace::Category::kHostApi;
-  call.cause = trace::Cause::kProgram;
-  call.line = command.line;
-  call.correlation = recorder_.next_correlation();
+  threads_[thread].call_begun = threads_[thread].begun;
   Enqueued tags;
   tags.stream = action.stream;
   tags.line = command.line;
-  tags.correlation = call.correlation;
-  tags.call = threads_[thread].last_span = recorder_.add(call);
+  tags.correlation = recorder_.next_correlation();
+  tags.call = threads_[thread].last_span =
+      call_span(now, thread, command, recorder_.name("cudaGraphLaunch"), tags.correlation);
   for (const program::Index operation : graph.operations) {
     tags.name = recorder_.launch_names(operation).kernel;
     device_.enqueue_kernel(now, tags, program_.operations[operation], command.phase);
@@ -359,6 +343,21 @@ trace::SpanId Host::host_span(std::uint32_t thread, const program::Command& comm
   span.cause_span = threads_[thread].last_span;
   span.line = command.line;
   return threads_[thread].last_span = recorder_.add(span);
+}
+
+// The call that enqueues device work, from call_begun to now.
+trace::SpanId Host::call_span(Nanos now, std::uint32_t thread, const program::Command& command,
+                              trace::NameId name, std::uint32_t correlation) {
+  trace::Span span;
+  span.start = threads_[thread].call_begun;
+  span.duration = now - span.start;
+  span.name = name;
+  span.lane = recorder_.thread_lane(thread);
+  span.category = trace::Category::kHostApi;
+  span.cause = trace::Cause::kProgram;
+  span.line = command.line;
+  span.correlation = correlation;
+  return recorder_.add(span);
 }
 
 void Host::operator_span(Nanos now, std::uint32_t thread, const program::Command& command,

@@ -108,6 +108,8 @@ class Host {
   std::int64_t chunk_bytes(const program::Copy& copy, std::int64_t chunk) const;
   trace::SpanId host_span(std::uint32_t thread, const program::Command& command, Nanos start,
                           Nanos end, trace::NameId name, trace::Category category);
+  trace::SpanId call_span(Nanos now, std::uint32_t thread, const program::Command& command,
+                          trace::NameId name, std::uint32_t correlation);
   // The framework's operator around a call; nothing where the profile has none.
   void operator_span(Nanos now, std::uint32_t thread, const program::Command& command,
                      trace::NameId name);

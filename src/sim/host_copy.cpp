@@ -66,16 +66,8 @@ bool Host::copy(Nanos now, std::uint32_t thread, const program::Command& command
 
 trace::SpanId Host::copy_call_span(Nanos now, std::uint32_t thread, const program::Command& command,
                                    std::uint32_t correlation) {
-  trace::Span span;
-  span.start = threads_[thread].call_begun;
-  span.duration = now - span.start;
-  span.name = recorder_.name("cudaMemcpyAsync");
-  span.lane = recorder_.thread_lane(thread);
-  span.category = trace::Category::kHostApi;
-  span.cause = trace::Cause::kProgram;
-  span.line = command.line;
-  span.correlation = correlation;
-  return threads_[thread].last_span = recorder_.add(span);
+  return threads_[thread].last_span =
+             call_span(now, thread, command, recorder_.name("cudaMemcpyAsync"), correlation);
 }
 
 bool Host::staged_copy(Nanos now, std::uint32_t thread, const program::Command& command) {

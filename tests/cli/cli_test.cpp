@@ -193,6 +193,20 @@ TEST_CASE("a check that finds something ends with 1 and says where") {
   CHECK_THAT(result.out, Catch::Contains("wrong.toml:2:14: there is no knob copy.bites"));
 }
 
+TEST_CASE("a lesson that waits for an action that does not exist is found") {
+  if (!has_window()) TRAINSCOPE_SKIP("only the window knows its actions");
+  const Folder folder;
+  const std::string file = folder.file("pinned-vs-pageable.toml");
+  std::string lesson = read(TRAINSCOPE_SOURCE_DIR "/scenarios/pinned-vs-pageable.toml");
+  const auto at = lesson.find("lesson.run");
+  REQUIRE(at != std::string::npos);
+  std::ofstream(file) << lesson.replace(at, 10, "lesson.rnu");
+  const Result result = run("check " + file);
+  CHECK(result.code == 1);
+  CHECK_THAT(result.out,
+             Catch::Contains("there is no action lesson.rnu (did you mean lesson.run?)"));
+}
+
 TEST_CASE("bad usage and bad input end with 2 and one sentence") {
   const Folder folder;
   refuses("run", 2, "run what?");
@@ -220,14 +234,27 @@ TEST_CASE("what this machine lacks ends with 3") {
   refuses("pinned-vs-pageable", 3, "");
 }
 
-TEST_CASE("an output that cannot be written ends with 2 and leaves nothing behind") {
+namespace {
+
+// `flag` with a path that cannot be written is refused, and nothing is left behind.
+void refuses_output(const std::string& flag) {
   const Folder folder;
-  for (const std::string flag : {"--trace", "--html", "--png"}) {
-    if (flag == "--png" && !has_window()) continue;
-    refuses("run --set workload=copy " + flag + " /proc/no/such/place.x", 2, "cannot be written");
-    refuses("run --set workload=copy " + flag + " " + folder.file(""), 2, "cannot be written");
-  }
+  const std::string start = "run --set workload=copy " + flag + " ";
+  refuses(start + "/proc/no/such/place.x", 2, "cannot be written");
+  refuses(start + folder.file(""), 2, "cannot be written");
   CHECK(folder.entries() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("an output that cannot be written ends with 2 and leaves nothing behind") {
+  refuses_output("--trace");
+  refuses_output("--html");
+}
+
+TEST_CASE("a picture that cannot be written ends with 2 and leaves nothing behind") {
+  if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
+  refuses_output("--png");
 }
 
 TEST_CASE("files that are no traces are refused, whatever they hold") {

@@ -76,6 +76,7 @@ int open_window(const WindowRequest& request) {
   WindowOptions options;
   options.scale = request.scale;
   options.ini_file = settings_folder() / "layout.ini";
+  options.forgiving = true;
   Window window(options);
   Application app(window, request.theme.value_or(settings.theme));
   app.set_zoom(settings.zoom);

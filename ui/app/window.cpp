@@ -110,6 +110,8 @@ void Window::start_imgui(const WindowOptions& options) {
   io.ConfigFlags |= ImGuiConfigFlags_DockingEnable | ImGuiConfigFlags_NavEnableKeyboard;
   io.ConfigWindowsMoveFromTitleBarOnly = true;
   io.ConfigDpiScaleFonts = false;
+  io.ConfigErrorRecoveryEnableAssert = !options.forgiving;
+  io.ConfigErrorRecoveryEnableTooltip = false;
   fonts_ = load_fonts(warnings_);
   ImGui_ImplGlfw_InitForOpenGL(window_, true);
   ImGui_ImplOpenGL3_Init("#version 150");

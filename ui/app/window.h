@@ -27,6 +27,7 @@ struct WindowOptions {
   int height = 819;
   float scale = 0;  // of fonts and sizes; 0: what the display says (off screen: 1)
   bool off_screen = false;
+  bool forgiving = false;  // a slip in a panel's drawing is logged and gone on from, not asserted
   std::filesystem::path ini_file = {};  // where layouts are kept; empty: nowhere
 };
 
