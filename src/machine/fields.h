@@ -26,6 +26,7 @@ inline constexpr Bounds kShareBounds{1e-6, 1};
 inline constexpr Bounds kFlopsBounds{1e6, 1e18};
 inline constexpr Bounds kRateBounds{1e6, 1e15};
 inline constexpr Bounds kDelayBounds{0, double{kSecond}};
+inline constexpr Bounds kStartBounds{0, 60.0 * kSecond};  // of a process
 
 inline constexpr std::array kGpuFields{
     Field<Gpu>{"compute_capability", Dimension::kCount, {1, 99}, &Gpu::compute_capability},
@@ -58,6 +59,7 @@ inline constexpr std::array kPcieFields{
     Field<Pcie>{"lanes", Dimension::kCount, {1, 32}, &Pcie::lanes},
     Field<Pcie>{"h2d", Dimension::kBytesPerSecond, kRateBounds, &Pcie::h2d_bytes_per_s},
     Field<Pcie>{"d2h", Dimension::kBytesPerSecond, kRateBounds, &Pcie::d2h_bytes_per_s},
+    Field<Pcie>{"both", Dimension::kBytesPerSecond, kRateBounds, &Pcie::both_bytes_per_s},
     Field<Pcie>{"h2d_latency", Dimension::kTime, kDelayBounds, &Pcie::h2d_latency_ns},
     Field<Pcie>{"d2h_latency", Dimension::kTime, kDelayBounds, &Pcie::d2h_latency_ns},
 };
@@ -67,9 +69,16 @@ inline constexpr std::array kHostFields{
     Field<Host>{"memory_bandwidth", Dimension::kBytesPerSecond, kRateBounds,
                 &Host::memory_bytes_per_s},
     Field<Host>{"memcpy", Dimension::kBytesPerSecond, kRateBounds, &Host::memcpy_bytes_per_s},
+    Field<Host>{"memcpy_back", Dimension::kBytesPerSecond, kRateBounds,
+                &Host::memcpy_back_bytes_per_s},
     Field<Host>{"staging_chunk", Dimension::kBytes, {4'096, 0x1p40}, &Host::staging_chunk_bytes},
     Field<Host>{"staging_buffers", Dimension::kCount, {1, 1'024}, &Host::staging_buffers},
+    Field<Host>{
+        "disk", Dimension::kBytesPerSecond, {1e3, kRateBounds.most}, &Host::disk_bytes_per_s},
+    Field<Host>{"disk_latency", Dimension::kTime, kDelayBounds, &Host::disk_latency_ns},
+    Field<Host>{"worker_start", Dimension::kTime, kStartBounds, &Host::worker_start_ns},
     Field<Host>{"launch_call", Dimension::kTime, kDelayBounds, &Host::launch_call_ns},
+    Field<Host>{"launch_queue", Dimension::kCount, {1, 1'000'000}, &Host::launch_queue},
     Field<Host>{"copy_call", Dimension::kTime, kDelayBounds, &Host::copy_call_ns},
     Field<Host>{"event_call", Dimension::kTime, kDelayBounds, &Host::event_call_ns},
     Field<Host>{"graph_launch", Dimension::kTime, kDelayBounds, &Host::graph_launch_ns},
@@ -80,6 +89,7 @@ inline constexpr std::array kHostFields{
     Field<Host>{"launch_latency", Dimension::kTime, kDelayBounds, &Host::launch_latency_ns},
     Field<Host>{"wake", Dimension::kTime, kDelayBounds, &Host::wake_ns},
     Field<Host>{"eager_operator", Dimension::kTime, kDelayBounds, &Host::eager_operator_ns},
+    Field<Host>{"interpreter_call", Dimension::kTime, kDelayBounds, &Host::interpreter_call_ns},
     Field<Host>{"compiled_operator", Dimension::kTime, kDelayBounds, &Host::compiled_operator_ns},
 };
 

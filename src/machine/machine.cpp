@@ -12,6 +12,7 @@
 #include "base/toml.h"
 #include "machine/fields.h"
 #include "machine/number.h"
+#include "machine/rules.h"
 
 namespace trainscope::machine {
 namespace fs = std::filesystem;
@@ -290,8 +291,11 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   check_id(root, machine.id, path);
   read_gpu(root, path, file, machine);
   read_fields<Machine>(root, "", kMachineFields, file, machine, machine.figures);
+  const Machine before = machine;
   read_section<Pcie>(root, "pcie", kPcieFields, file, machine.pcie, machine.figures);
   read_section<Host>(root, "host", kHostFields, file, machine.host, machine.figures);
+  settle_pcie(root, file.name, before, machine);
+  settle_host(root, file.name, before, machine);
   read_gpu_link(root, file, machine);
   return machine;
 }

@@ -60,13 +60,15 @@ struct GpuLink {
   bool peer_to_peer = false;  // a copy between two GPUs need not pass through host memory
 };
 
-// The PCIe link of one GPU; both directions at once are two links of these rates.
+// The PCIe link of one GPU. While it carries both directions at once they share `both`, which is at
+// least the rate of the faster one alone and at most the sum of the two.
 struct Pcie {
   int generation = 0;
   int lanes = 0;
-  double h2d_bytes_per_s = 0;  // of large pinned copies
-  double d2h_bytes_per_s = 0;
-  Nanos h2d_latency_ns = 0;  // of one copy on its engine, before its first byte
+  double h2d_bytes_per_s = 0;   // of large pinned copies, nothing coming back
+  double d2h_bytes_per_s = 0;   // the same the other way
+  double both_bytes_per_s = 0;  // of both directions together while both are busy
+  Nanos h2d_latency_ns = 0;     // of one copy on its engine, before its first byte
   Nanos d2h_latency_ns = 0;
 };
 
@@ -74,18 +76,24 @@ struct Host {
   int cores = 0;
   double memory_bytes_per_s = 0;         // of all threads together
   double memcpy_bytes_per_s = 0;         // one thread, bytes copied (not read plus written)
+  double memcpy_back_bytes_per_s = 0;    // the same out of the driver's pinned buffers (D2H)
   std::int64_t staging_chunk_bytes = 0;  // the driver copies pageable memory in chunks of this
   int staging_buffers = 0;               // chunks in flight
-  Nanos launch_call_ns = 0;              // cudaLaunchKernel, on the host
-  Nanos copy_call_ns = 0;                // cudaMemcpyAsync, without staging
-  Nanos event_call_ns = 0;               // cudaEventRecord, cudaStreamWaitEvent
-  Nanos graph_launch_ns = 0;             // cudaGraphLaunch, without its nodes
-  Nanos graph_launch_node_ns = 0;        // and for each node
-  Nanos graph_instantiate_node_ns = 0;   // cudaGraphInstantiate, for each node
-  Nanos sync_call_ns = 0;                // a synchronisation that need not wait
-  Nanos launch_latency_ns = 0;           // from the end of a launch call to the kernel, GPU idle
+  double disk_bytes_per_s = 0;           // reading the files of a data set, all readers together
+  Nanos disk_latency_ns = 0;             // of one read, before its first byte
+  Nanos worker_start_ns = 0;       // from the creation of a DataLoader worker to its first batch
+  Nanos launch_call_ns = 0;        // cudaLaunchKernel, on the host
+  int launch_queue = 0;            // launches not done in a stream before a call waits
+  Nanos copy_call_ns = 0;          // cudaMemcpyAsync, without staging
+  Nanos event_call_ns = 0;         // cudaEventRecord, cudaStreamWaitEvent
+  Nanos graph_launch_ns = 0;       // cudaGraphLaunch, without its nodes
+  Nanos graph_launch_node_ns = 0;  // and for each node
+  Nanos graph_instantiate_node_ns = 0;  // cudaGraphInstantiate, for each node
+  Nanos sync_call_ns = 0;               // a synchronisation that need not wait
+  Nanos launch_latency_ns = 0;          // from the end of a launch call to the kernel, GPU idle
   Nanos wake_ns = 0;               // from the end of device work to the return of a waiting call
   Nanos eager_operator_ns = 0;     // a PyTorch operator's own host time, its launch excluded
+  Nanos interpreter_call_ns = 0;   // the part of it that runs in Python, under the interpreter lock
   Nanos compiled_operator_ns = 0;  // the same under torch.compile
 };
 

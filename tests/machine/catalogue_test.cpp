@@ -75,6 +75,17 @@ ImpliedClocks implied_clocks(const Gpu& gpu) {
   return clocks;
 }
 
+// The same back: a chunk crosses the link while the thread copies the one before it out.
+double staged_back_bytes_per_s(const Machine& machine, std::int64_t bytes) {
+  const Host& host = machine.host;
+  const double first_chunk = static_cast<double>(std::min(bytes, host.staging_chunk_bytes));
+  const double seconds =
+      static_cast<double>(bytes) / host.memcpy_back_bytes_per_s +
+      first_chunk / machine.pcie.d2h_bytes_per_s +
+      static_cast<double>(host.copy_call_ns + machine.pcie.d2h_latency_ns) * 1e-9;
+  return static_cast<double>(bytes) / seconds;
+}
+
 // A pageable host-to-device copy as the driver does it: the thread copies one chunk after another
 // to pinned buffers, and each crosses the link while the next is copied.
 double staged_copy_seconds(const Machine& machine, std::int64_t bytes) {
@@ -145,7 +156,7 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     std::set<std::string> names;
     for (const Figure& figure : machine.figures) CHECK(names.insert(figure.name).second);
     const bool several = machine.gpu_count > 1;
-    CHECK(machine.figures.size() == (several ? 43 : 41));
+    CHECK(machine.figures.size() == (several ? 50 : 48));
     CHECK(machine.figures.front().name == "gpu.compute_capability");
     CHECK(machine.figures.back().name ==
           (several ? "gpu_link.peer_to_peer" : "host.compiled_operator"));
@@ -356,6 +367,48 @@ TEST_CASE("the staging of a DGX A100 makes its pageable copy as slow as it was m
   // The copy engine waits for the thread and never the other way round: two buffers are enough.
   CHECK(pinned > machine.host.memcpy_bytes_per_s);
   CHECK(machine.host.staging_buffers == 2);
+  CHECK(staged_back_bytes_per_s(machine, kBytes) == Approx(10.8e9).epsilon(0.002));
+}
+
+TEST_CASE("a laptop copies pageable memory as slowly as it was measured, both ways") {
+  const Machine machine = load_machine("laptop-1");
+  CHECK(staged_bytes_per_s(machine, 32'000'000) == Approx(3.2e9).epsilon(0.002));
+  CHECK(staged_back_bytes_per_s(machine, 32'000'000) == Approx(3.0e9).epsilon(0.002));
+}
+
+TEST_CASE("the two directions of a link together carry less than each alone, added") {
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    const Pcie& pcie = machine.pcie;
+    CHECK(pcie.both_bytes_per_s >= std::max(pcie.h2d_bytes_per_s, pcie.d2h_bytes_per_s));
+    CHECK(pcie.both_bytes_per_s < pcie.h2d_bytes_per_s + pcie.d2h_bytes_per_s);
+  }
+  CHECK(load_machine("a100-sxm-8").pcie.both_bytes_per_s == Approx(2 * 18.6e9));
+  const Machine h100 = load_machine("h100-sxm-1");  // as an H800: 52.8 + 34.4 of 55.3 + 55.1
+  CHECK(h100.pcie.both_bytes_per_s / (h100.pcie.h2d_bytes_per_s + h100.pcie.d2h_bytes_per_s) ==
+        Approx(87.2 / 110.4).epsilon(0.002));
+}
+
+TEST_CASE("a disk is slower than memory, and one read takes longer than a launch") {
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    const Host& host = machine.host;
+    CHECK(host.disk_bytes_per_s > 0.1e9);
+    CHECK(host.disk_bytes_per_s < host.memory_bytes_per_s / 2);
+    CHECK(host.disk_latency_ns > 10'000);
+    CHECK(host.disk_latency_ns <= 1'000'000);
+  }
+  CHECK(load_machine("a100-40-sxm-1").host.disk_bytes_per_s ==
+        Approx(load_machine("a100-sxm-8").host.disk_bytes_per_s / 2));  // four drives and eight
+}
+
+TEST_CASE("what the host's software costs is the same part of an operator everywhere") {
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    CHECK(machine.host.interpreter_call_ns * 2 == machine.host.eager_operator_ns);
+    CHECK(machine.host.launch_queue == 1024);
+    CHECK(machine.host.worker_start_ns == 310'000'000);
+  }
 }
 
 TEST_CASE("the staging of the T4's host makes a pageable copy of 6 GB/s") {

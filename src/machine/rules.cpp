@@ -1,0 +1,91 @@
+#include "machine/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/toml.h"
+#include "base/units.h"
+
+namespace trainscope::machine {
+namespace {
+
+// The number that this very file writes; nothing when it inherits it.
+const toml::node* written(const toml::table& root, const char* section, const char* key) {
+  const toml::table* table = root[section].as_table();
+  return table ? table->get(key) : nullptr;
+}
+
+// Says in the figure that its number follows another one now. `value` is in base units.
+void carry_over(Machine& machine, const std::string& name, double value, const toml::table& root,
+                const std::string& with) {
+  const std::string from = root["base"].value_or(std::string("the base"));
+  for (Figure& figure : machine.figures) {
+    if (figure.name != name) continue;
+    figure.value = value / unit_factor(figure.unit).value_or(1);
+    figure.provenance = Provenance::kFitted;
+    figure.note = fmt::format("follows {} as on {}", with, from);
+  }
+}
+
+// Every digit that matters, so that what is told to be written will be taken.
+std::string exact_rate(double bytes_per_s) {
+  return fmt::format("{:g} GB/s", bytes_per_s / 1e9);
+}
+
+double of_both(const Pcie& pcie) {
+  return pcie.h2d_bytes_per_s + pcie.d2h_bytes_per_s;
+}
+
+}  // namespace
+
+void settle_pcie(const toml::table& root, const std::string& file, const Machine& before,
+                 Machine& machine) {
+  Pcie& pcie = machine.pcie;
+  const double least = std::max(pcie.h2d_bytes_per_s, pcie.d2h_bytes_per_s);
+  const double most = of_both(pcie);
+  const toml::node* node = written(root, "pcie", "both");
+  if (!node) {
+    if (most == of_both(before.pcie)) return;
+    const double share = before.pcie.both_bytes_per_s / of_both(before.pcie);
+    pcie.both_bytes_per_s = std::clamp(share * most, least, most);
+    carry_over(machine, "pcie.both", pcie.both_bytes_per_s, root, "pcie.h2d and pcie.d2h");
+    return;
+  }
+  constexpr double kRounding = 1e-9;  // a sum of what was written may miss what is written
+  if (pcie.both_bytes_per_s < least)
+    fail_at(*node, file,
+            fmt::format("pcie.both is {}, less than one direction carries alone; write at least {}",
+                        exact_rate(pcie.both_bytes_per_s), exact_rate(least)));
+  if (pcie.both_bytes_per_s > most * (1 + kRounding))
+    fail_at(*node, file,
+            fmt::format("pcie.both is {}, more than pcie.h2d and pcie.d2h together; write at most "
+                        "{}",
+                        exact_rate(pcie.both_bytes_per_s), exact_rate(most)));
+}
+
+void settle_host(const toml::table& root, const std::string& file, const Machine& before,
+                 Machine& machine) {
+  Host& host = machine.host;
+  const toml::node* node = written(root, "host", "interpreter_call");
+  if (!node) {
+    if (host.eager_operator_ns == before.host.eager_operator_ns) return;
+    const double share = before.host.eager_operator_ns == 0
+                             ? 0
+                             : static_cast<double>(before.host.interpreter_call_ns) /
+                                   static_cast<double>(before.host.eager_operator_ns);
+    host.interpreter_call_ns = std::llround(share * static_cast<double>(host.eager_operator_ns));
+    carry_over(machine, "host.interpreter_call", static_cast<double>(host.interpreter_call_ns),
+               root, "host.eager_operator");
+    return;
+  }
+  if (host.interpreter_call_ns > host.eager_operator_ns)
+    fail_at(*node, file,
+            fmt::format("host.interpreter_call is {}, more than the {} of host.eager_operator, of "
+                        "which it is a part",
+                        format_nanos(static_cast<double>(host.interpreter_call_ns)),
+                        format_nanos(static_cast<double>(host.eager_operator_ns))));
+}
+
+}  // namespace trainscope::machine
