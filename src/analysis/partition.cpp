@@ -29,6 +29,8 @@ HostTimes host_times(const Measured& measured) {
     if (span.category == Category::kLoader || span.category == Category::kPin)
       data.push_back(interval);
     if (span.category != Category::kHeld) continue;
+    // Held on its way to a launch: by the interpreter's lock, or by the launch queue.
+    if (span.cause == Cause::kLock || span.cause == Cause::kRoom) continue;
     if (span.cause == Cause::kData) {
       data.push_back(interval);
     } else if (trace.name(span).starts_with("cuda")) {

@@ -26,7 +26,7 @@ trace::Origin origin_of(const machine::Machine& machine, const program::Config& 
 }  // namespace
 
 Session::Session(std::string label, const program::Config& config)
-    : machine_(std::make_shared<machine::Machine>(machine::load_machine(config.word("machine")))),
+    : machine_(std::make_shared<machine::Machine>(train::machine_of(config))),
       program_(std::make_shared<program::Program>(train::build_program(config, *machine_))),
       trace_(std::make_shared<trace::Trace>(origin_of(*machine_, config))),
       shared_trace_(trace_),

@@ -255,10 +255,12 @@ void add_loader_knobs(Table& t) {
       .unit("ms")
       .help("a worker's time to load and transform one sample")
       .into(t);
+  size("loader.sample_bytes", 0, 0, 0x1p32)
+      .help("bytes read from the disk for one sample; 0: the data set is in memory")
+      .into(t);
   flag("loader.persistent_workers", false)
       .pytorch("persistent_workers")
-      .help("keep the workers between epochs")
-      .later()
+      .help("the workers are there from an epoch before: they need not start")
       .into(t);
   flag("loader.shuffle", false).pytorch("shuffle").help("a new order each epoch").later().into(t);
   flag("loader.drop_last", false)
@@ -314,9 +316,13 @@ void add_run_knobs(Table& t) {
       .choices({"pytorch-eager", "pytorch-compiled", "native"})
       .help("host time of an operator: eager PyTorch, torch.compile, or plain CUDA calls")
       .into(t);
-  whole("host.cores", 0, 0, 4096).help("host cores; 0: the machine's").later().into(t);
+  whole("host.cores", 0, 0, 4096)
+      .help("host cores that the job may use; 0: all of the machine's")
+      .into(t);
   number("power_limit", 0, 0, 2000).unit("W").help("GPU power limit; 0: none").later().into(t);
-  whole("pcie.lanes", 0, 0, 16).help("PCIe lanes; 0: the machine's").later().into(t);
+  whole("pcie.lanes", 0, 0, 16)
+      .help("PCIe lanes of the GPU in use; 0: all of the machine's")
+      .into(t);
   choice("nvlink", "on").choices({"on", "off"}, {"on"}).help("NVLink between GPUs").into(t);
   choice("stream.kind", "legacy")
       .choices({"legacy", "blocking", "non_blocking"}, {"legacy"})

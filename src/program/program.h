@@ -43,14 +43,20 @@ struct Stream {
   std::string name;  // "stream 7"
   int number = 7;    // as PyTorch's profiler numbers it; above 0
   StreamKind kind = StreamKind::kLegacyDefault;
-  int priority = 0;
+  int priority = 0;  // as CUDA's: the lower number goes first
   int device = 0;
 };
 
-// A bounded first-in-first-out queue of whole numbers between host threads.
+// A bounded first-in-first-out queue of whole numbers between host threads. A signal is a queue
+// that one thread pushes to and another pops from.
 struct Queue {
   std::string name;
   std::int64_t capacity = 0;
+};
+
+// Held by one thread at a time; those that wait get it in the order in which they came.
+struct Lock {
+  std::string name;  // "the interpreter's lock"
 };
 
 enum class ElementType : std::uint8_t { kFp32, kTf32, kFp16, kBf16 };
@@ -78,10 +84,9 @@ struct Operation {
   Nanos opaque_duration = 0;  // kOpaque only
 };
 
-// A straight line of operations that is launched by one call.
+// Operations that are launched by one call: those that were launched while it was captured.
 struct Graph {
   std::string name;
-  std::vector<Index> operations;
 };
 
 enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
@@ -93,12 +98,48 @@ struct HostWork {
   Nanos duration = 0;
   bool loads_data = false;  // a batch of the data set
 };
+// A loader's worker process starts: the machine's time for that, on a core.
+struct StartWorker {};
 // A call into the framework that launches nothing (zero_grad, next): it costs one operator of the
 // host profile.
 struct FrameworkCall {};
 // A copy within host memory by this thread, at the machine's memcpy rate.
 struct HostCopy {
   std::int64_t bytes = 0;
+};
+// Reads files of the data set: the latency of each read, then the bytes at the disk's rate, which
+// all threads share. It needs no core.
+struct DiskRead {
+  std::int64_t bytes = 0;
+  std::int64_t reads = 1;
+};
+// The program looks at a host buffer, or writes it. Where a copy that is still under way fills it
+// or reads it, the values are wrong: the executor marks the spot.
+struct HostRead {
+  Index buffer = 0;
+};
+struct HostWrite {
+  Index buffer = 0;
+};
+struct Acquire {
+  Index lock = 0;
+};
+struct Release {
+  Index lock = 0;
+};
+// Device memory, on host time and ahead of the device. The stream is the one that the buffer is
+// used on; the executor's allocator decides what may be used again and when.
+struct Alloc {
+  Index buffer = 0;
+  Index stream = 0;
+};
+struct Free {
+  Index buffer = 0;
+};
+// Another stream uses the buffer too: its memory is not to be used again before that work is done.
+struct RecordStream {
+  Index buffer = 0;
+  Index stream = 0;
 };
 // Launches an operation. The executor adds the host profile's cost of the operator and the call.
 struct Launch {
@@ -111,6 +152,19 @@ struct Copy {
   Index to = 0;
   std::int64_t bytes = 0;
   Index stream = 0;
+};
+// loss.item(): copies one value from the device into ordinary host memory and waits for the stream.
+struct ReadScalar {
+  Copy copy;
+};
+// Between the two, launches on the stream are written into the graph and not carried out. The host
+// may not wait for that stream meanwhile, nor copy on it.
+struct BeginCapture {
+  Index graph = 0;
+  Index stream = 0;
+};
+struct EndCapture {
+  Index graph = 0;
 };
 struct GraphInstantiate {
   Index graph = 0;
@@ -153,9 +207,16 @@ struct Take {
 struct BeginMark {};
 struct EndMark {};
 
-using Action = std::variant<HostWork, FrameworkCall, HostCopy, Launch, Copy, GraphInstantiate,
-                            GraphLaunch, RecordEvent, StreamWait, StreamSync, DeviceSync, EventSync,
-                            Push, Pop, Take, BeginMark, EndMark>;
+using Action =
+    std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
+                 Acquire, Release, Alloc, Free, RecordStream, Launch, Copy, ReadScalar,
+                 BeginCapture, EndCapture, GraphInstantiate, GraphLaunch, RecordEvent, StreamWait,
+                 StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
+
+// The copy that an action makes; null: it makes none.
+const Copy* copy_of(const Action& action);
+// The stream that an action puts device work on; kNoIndex: none.
+Index stream_of(const Action& action);
 
 struct Command {
   Action action;
@@ -171,6 +232,8 @@ struct Thread {
   ThreadRole role = ThreadRole::kMain;
   int rank = 0;
   std::vector<Command> commands;
+  // The lock of its interpreter, which it holds during the Python part of every operator.
+  Index interpreter = kNoIndex;
 };
 
 struct Program {
@@ -178,6 +241,7 @@ struct Program {
   std::vector<Stream> streams;
   std::vector<Buffer> buffers;
   std::vector<Queue> queues;
+  std::vector<Lock> locks;
   std::vector<Operation> operations;
   std::vector<Graph> graphs;
   std::vector<std::string> names;
@@ -195,7 +259,11 @@ struct Program {
   std::unordered_map<std::string, Index> name_ids_;
 };
 
-// Checks every index and size of a program. Throws InputError naming the thread and command.
+// Checks every index and size of a program, and that what must be paired is: marks, locks,
+// captures, allocations. Throws InputError naming the thread and command.
 void validate(const Program& program);
+
+// How many operations each graph holds.
+std::vector<std::int64_t> graph_nodes(const Program& program);
 
 }  // namespace trainscope::program

@@ -18,11 +18,11 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       events_(events),
       recorder_(recorder),
       streams_(program.streams.size()),
+      uses_(program.buffers.size()),
       event_ops_(program.events, kNoOp) {
   rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
   rates_.emplace_back(1.0);
-  rates_.emplace_back(machine.pcie.h2d_bytes_per_s * kPerNs);
-  rates_.emplace_back(machine.pcie.d2h_bytes_per_s * kPerNs);
+  rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
 }
 
 // ---- Enqueueing --------------------------------------------------------------------------------
@@ -35,6 +35,7 @@ OpId Device::enqueue_kernel(Nanos now, const Enqueued& tags, const program::Oper
   op.operation = &operation;
   op.category = category_of(phase);
   op.earliest = now + machine_.host.launch_latency_ns;
+  if (tags.in_launch_queue) ++launch_queue_;
   return enqueue(now, std::move(op));
 }
 
@@ -80,6 +81,10 @@ OpId Device::enqueue(Nanos now, Op op) {
       depend(id, streams_[other].last, trace::Cause::kStream);
   }
   streams_[stream].last = id;
+  if (const program::Copy* copy = ops_[id].copy) {
+    uses_[copy->to].filled_by = id;
+    uses_[copy->from].read_by = id;
+  }
   if (ops_[id].waits_for == 0) become_ready(now, id);
   return id;
 }
@@ -172,16 +177,17 @@ void Device::on_start(Nanos now, OpId id) {
 
 void Device::start_kernel(Nanos now, OpId id) {
   const KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
+  const int priority = program_.streams[ops_[id].tags.stream].priority;
   ops_[id].parts = 1;
   events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
   if (needs.arithmetic_ns > 0) {
     ++ops_[id].parts;
-    rates_[kArithmetic].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share);
+    rates_[kArithmetic].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
     appoint(kArithmetic);
   }
   if (needs.memory_ns > 0) {
     ++ops_[id].parts;
-    rates_[kMemory].admit(now, id, needs.memory_ns, 1.0);
+    rates_[kMemory].admit(now, id, needs.memory_ns, 1.0, priority);
     appoint(kMemory);
   }
 }
@@ -255,11 +261,10 @@ void Device::note_first_transfer(Nanos now, const Transfer& transfer) {
 
 void Device::on_engine_ready(Nanos now, std::uint32_t engine) {
   const Transfer& transfer = engines_[engine].queue.front();
-  const Rate link = transfer.direction == Direction::kH2D ? kLinkH2D : kLinkD2H;
   const double rate = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_bytes_per_s
                                                             : machine_.pcie.d2h_bytes_per_s;
-  rates_[link].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
-  appoint(link);
+  rates_[kLink].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
+  appoint(kLink);
 }
 
 void Device::end_transfer(Nanos now, std::uint32_t engine) {
@@ -295,7 +300,7 @@ void Device::appoint(std::uint32_t rate) {
 void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
   if (rates_[rate].version() != version) return;
   for (const std::uint32_t id : rates_[rate].finish(now)) {
-    if (rate == kLinkH2D || rate == kLinkD2H) {
+    if (rate == kLink) {
       end_transfer(now, id);
     } else {
       part_done(now, id);
@@ -315,6 +320,7 @@ void Device::part_done(Nanos now, OpId op) {
 void Device::complete(Nanos now, OpId id) {
   ops_[id].done = true;
   ops_[id].end = now;
+  if (ops_[id].tags.in_launch_queue) leave_launch_queue(now);
   // A staged copy's call may still be under way; its span follows then.
   const bool call_known = ops_[id].tags.call != trace::kNone || ops_[id].kind != Kind::kStagedCopy;
   if (ops_[id].kind != Kind::kJoin && call_known) record(id);
@@ -323,6 +329,12 @@ void Device::complete(Nanos now, OpId id) {
   const std::vector<OpId> followers = std::move(ops_[id].followers);
   ops_[id].followers.clear();
   for (const OpId follower : followers) dependency_done(now, follower, id);
+}
+
+void Device::leave_launch_queue(Nanos now) {
+  --launch_queue_;
+  for (const std::uint32_t thread : wake_room_) events_.add(now, EventKind::kThread, thread);
+  wake_room_.clear();
 }
 
 void Device::record(OpId id) {

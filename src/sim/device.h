@@ -28,6 +28,7 @@ struct Enqueued {
   std::uint16_t line = 0;
   std::uint32_t correlation = 0;
   trace::SpanId call = trace::kNone;  // the host call's span
+  bool in_launch_queue = false;       // it takes a place there until it is done
 };
 
 class Device {
@@ -56,6 +57,12 @@ class Device {
   // The operation after which all work enqueued on the stream so far is done; kNoOp: there is none.
   OpId tail(Nanos now, program::Index stream);
   OpId op_of_event(program::Index event) const { return event_ops_[event]; }
+  // The copy under way, or still to come, that fills the buffer; and that reads it; kNoOp: none.
+  OpId filling(program::Index buffer) const { return unless_done(uses_[buffer].filled_by); }
+  OpId reading(program::Index buffer) const { return unless_done(uses_[buffer].read_by); }
+  // A launch waits while as many kernels as the launch queue holds are launched and not done.
+  bool launch_queue_full() const { return launch_queue_ >= machine_.host.launch_queue; }
+  void wake_when_room(std::uint32_t thread) { wake_room_.push_back(thread); }
   bool done(OpId op) const { return op == kNoOp || ops_[op].done; }
   // Everything the operation depends on is done.
   bool ready(OpId op) const { return ops_[op].waits_for == 0; }
@@ -71,7 +78,7 @@ class Device {
   void on_engine_ready(Nanos now, std::uint32_t engine);
   // The shared rates 0 .. kRates-1.
   void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
-  static constexpr std::uint32_t kRates = 4;
+  static constexpr std::uint32_t kRates = 3;
 
  private:
   enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin };
@@ -97,6 +104,11 @@ class Device {
     std::vector<OpId> followers;
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
+  };
+  // The last copies that touch a buffer.
+  struct BufferUse {
+    OpId filled_by = kNoOp;
+    OpId read_by = kNoOp;
   };
   struct StreamState {
     OpId last = kNoOp;
@@ -126,6 +138,7 @@ class Device {
   void start_copy(Nanos now, OpId op);
   void part_done(Nanos now, OpId op);
   void complete(Nanos now, OpId op);
+  void leave_launch_queue(Nanos now);
   void record(OpId op);
   void request(Nanos now, Transfer transfer);
   void begin_transfer(Nanos now, std::uint32_t engine);
@@ -134,7 +147,10 @@ class Device {
   std::uint32_t engine_of(Direction direction) const;
   void appoint(std::uint32_t rate);
 
-  enum Rate : std::uint32_t { kArithmetic, kMemory, kLinkH2D, kLinkD2H };
+  OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
+
+  // Both directions share the link.
+  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink };
 
   const program::Program& program_;
   const machine::Machine& machine_;
@@ -142,7 +158,10 @@ class Device {
   Recorder& recorder_;
   std::vector<Op> ops_;
   std::vector<StreamState> streams_;
+  std::vector<BufferUse> uses_;
   std::vector<OpId> event_ops_;
+  int launch_queue_ = 0;
+  std::vector<std::uint32_t> wake_room_;
   std::vector<SharedRate> rates_;
   Engine engines_[2];
 };

@@ -1,8 +1,10 @@
-// The simulated host: threads that carry out their commands in order, the queues between them, and
-// the memory bandwidth that their copies share.
+// The simulated host: threads that carry out their commands in order, the queues and locks between
+// them, and what they share: cores, memory bandwidth, the disk.
 #pragma once
 
+#include <array>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,8 @@
 #include "program/program.h"
 #include "sim/device.h"
 #include "sim/event_queue.h"
+#include "sim/host_thread.h"
+#include "sim/memory.h"
 #include "sim/recorder.h"
 #include "sim/shared_rate.h"
 
@@ -25,48 +29,16 @@ class Host {
   void start();
   // Lets a thread go on until it has to wait.
   void on_thread(Nanos now, std::uint32_t thread);
-  void on_rate(Nanos now, std::uint64_t version);
-  // The rate's index among EventKind::kRate events, after the device's.
-  static constexpr std::uint32_t kRate = Device::kRates;
+  // The shared rates 0 .. kRates-1. Among EventKind::kRate events they follow the device's.
+  void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
+  static constexpr std::uint32_t kRates = 3;
 
   bool finished() const { return running_ == 0; }
   std::uint64_t commands_done() const { return commands_done_; }
-  // For a run that cannot go on: "host main waits for batch 3 of queue data (line 7)".
+  // Why a run that cannot go on cannot: who waits for whom, with the lines.
   std::string waiting() const;
 
  private:
-  // How far a staged copy has come; chunks are copied and transferred in order.
-  struct Staging {
-    OpId op = kNoOp;
-    std::int64_t chunks = 0;
-    std::int64_t requested = 0;  // transfers asked for
-    std::int64_t copied = 0;     // chunks copied by the host
-    Nanos copy_begun = 0;
-    Nanos held_since = 0;
-    std::uint32_t correlation = 0;
-    trace::SpanId last_copy = trace::kNone;
-    bool copying = false;
-  };
-  struct Mark {
-    trace::NameId name = 0;
-    Nanos start = 0;
-    std::uint16_t line = 0;
-  };
-  struct ThreadState {
-    std::size_t next = 0;  // the command under way
-    int stage = 0;         // of that command
-    Nanos wake_at = -1;    // a timed wait: earlier wake-ups are not meant for it
-    Nanos begun = 0;       // when the command began
-    Nanos call_begun = 0;  // when its CUDA call began
-    Nanos waits_since = -1;
-    OpId waits_for = kNoOp;
-    std::int64_t item = -1;                 // what the last Pop took
-    trace::SpanId producer = trace::kNone;  // of the item taken last
-    trace::SpanId last_span = trace::kNone;
-    std::vector<Mark> marks;
-    Staging staging;
-    bool copy_done = false;  // the host copy under way is
-  };
   struct Item {
     std::int64_t value = 0;
     trace::SpanId producer = trace::kNone;
@@ -75,37 +47,77 @@ class Host {
     std::deque<Item> items;
     std::vector<std::uint32_t> waiting;
   };
+  struct LockState {
+    std::uint32_t owner = kNoThread;
+    trace::SpanId last_span = trace::kNone;  // of the last owner
+    std::deque<std::uint32_t> waiting;
+    bool shared = false;  // threads may have to wait for it
+  };
+  struct GraphState {
+    std::vector<program::Index> operations;
+    // While it is captured: the stream, and the thread whose launches there are written down.
+    program::Index captured_on = program::kNoIndex;
+    std::uint32_t captured_by = kNoThread;
+  };
 
   // One function a command; each returns true when the command is done and false when the thread
   // has to wait (its wake-up is arranged).
   bool run(Nanos now, std::uint32_t thread, const program::Command& command);
+
+  // host_work.cpp
   bool work(Nanos now, std::uint32_t thread, const program::Command& command, Nanos duration);
+  bool start_worker(Nanos now, std::uint32_t thread, const program::Command& command);
   bool framework_call(Nanos now, std::uint32_t thread, const program::Command& command);
   bool host_copy(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool launch(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool instantiate_graph(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool launch_graph(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool copy(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool staged_copy(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool stage_h2d(Nanos now, std::uint32_t thread, const program::Copy& copy);
-  bool stage_d2h(Nanos now, std::uint32_t thread, const program::Copy& copy);
-  bool event_call(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool synchronise(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool push(Nanos now, std::uint32_t thread, const program::Push& push);
-  bool take(Nanos now, std::uint32_t thread, const program::Command& command, program::Index queue,
-            std::int64_t item, bool any);
+  bool disk_read(Nanos now, std::uint32_t thread, const program::Command& command);
+  void touch(Nanos now, std::uint32_t thread, const program::Command& command);
   void begin_mark(Nanos now, std::uint32_t thread, const program::Command& command);
   void end_mark(Nanos now, std::uint32_t thread);
 
-  bool sleep(Nanos now, std::uint32_t thread, Nanos duration);
-  void start_memcpy(Nanos now, std::uint32_t thread, std::int64_t bytes);
-  void begin_staging_copy(Nanos now, std::uint32_t thread, std::int64_t bytes);
+  // host_calls.cpp
+  bool launch(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool wait_for_launch_queue(Nanos now, std::uint32_t thread, const program::Command& command);
+  void begin_capture(std::uint32_t thread, const program::BeginCapture& capture);
+  GraphState* captured(std::uint32_t thread, program::Index stream);
+  bool instantiate_graph(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool launch_graph(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool event_call(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool synchronise(Nanos now, std::uint32_t thread, const program::Command& command);
+  OpId sync_target(Nanos now, const program::Command& command);
+
+  // host_copy.cpp
+  bool copy(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool read_scalar(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool staged_copy(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool stage_h2d(Nanos now, std::uint32_t thread, const program::Copy& copy);
+  bool stage_d2h(Nanos now, std::uint32_t thread, const program::Copy& copy);
+  void begin_staging_copy(Nanos now, std::uint32_t thread, std::int64_t bytes, double rate);
   void end_staging_copy(Nanos now, std::uint32_t thread);
   trace::SpanId copy_call_span(Nanos now, std::uint32_t thread, const program::Command& command,
                                std::uint32_t correlation);
-  void wake_all(Nanos now, QueueState& queue);
-  OpId sync_target(Nanos now, const program::Command& command);
   std::int64_t chunk_bytes(const program::Copy& copy, std::int64_t chunk) const;
+
+  // host_wait.cpp
+  bool push(Nanos now, std::uint32_t thread, const program::Push& push);
+  bool take(Nanos now, std::uint32_t thread, const program::Command& command, program::Index queue,
+            std::optional<std::int64_t> item);
+  void wake_all(Nanos now, QueueState& queue);
+  bool acquire(Nanos now, std::uint32_t thread, const program::Command& command,
+               program::Index lock);
+  void release(Nanos now, std::uint32_t thread, program::Index lock);
+
+  // host_time.cpp
+  // Time on a core: true once `duration` is over since the first call of this stage.
+  bool compute(Nanos now, std::uint32_t thread, Nanos duration);
+  // The same without a core.
+  bool rest(Nanos now, std::uint32_t thread, Nanos duration);
+  // The framework's own time of an operator, its Python part under the interpreter's lock.
+  bool operate(Nanos now, std::uint32_t thread, const program::Command& command);
+  void start_memcpy(Nanos now, std::uint32_t thread, std::int64_t bytes, double bytes_per_s);
+  void serve(Nanos now, std::uint32_t rate, std::uint32_t thread, double work, double limit);
+  bool served(std::uint32_t thread) const { return threads_[thread].rates_under_way == 0; }
+
+  // host_spans.cpp
   trace::SpanId host_span(std::uint32_t thread, const program::Command& command, Nanos start,
                           Nanos end, trace::NameId name, trace::Category category);
   trace::SpanId call_span(Nanos now, std::uint32_t thread, const program::Command& command,
@@ -113,18 +125,26 @@ class Host {
   // The framework's operator around a call; nothing where the profile has none.
   void operator_span(Nanos now, std::uint32_t thread, const program::Command& command,
                      trace::NameId name);
-  void wait_span(Nanos now, std::uint32_t thread, const program::Command& command,
+  // From `since` until now; nothing when it did not wait.
+  void wait_span(Nanos since, Nanos now, std::uint32_t thread, const program::Command& command,
                  std::string_view name, trace::Cause cause, trace::SpanId cause_span);
+
+  enum Rate : std::uint32_t { kMemory, kDisk, kCores };
 
   const program::Program& program_;
   const machine::Machine& machine_;
   Nanos operator_ns_;
+  Nanos interpreter_ns_;  // the part of it that is Python
   EventQueue& events_;
   Recorder& recorder_;
   Device& device_;
+  Memory device_memory_;
   std::vector<ThreadState> threads_;
   std::vector<QueueState> queues_;
-  SharedRate memory_;
+  std::vector<LockState> locks_;
+  std::vector<GraphState> graphs_;
+  std::array<SharedRate, kRates> rates_;
+  bool cores_are_scarce_;  // fewer than threads: otherwise they need no accounting
   std::uint32_t running_ = 0;
   std::uint64_t commands_done_ = 0;
 };

@@ -35,14 +35,14 @@ std::int64_t Host::chunk_bytes(const program::Copy& copy, std::int64_t chunk) co
 
 bool Host::copy(Nanos now, std::uint32_t thread, const program::Command& command) {
   ThreadState& state = threads_[thread];
-  const auto& action = std::get<program::Copy>(command.action);
+  const program::Copy& action = *program::copy_of(command.action);
   if (state.stage == 1) {
-    if (!sleep(now, thread, operator_ns_)) return false;
+    if (!operate(now, thread, command)) return false;
     state.call_begun = now;
     state.stage = 2;
   }
   if (state.stage == 2) {
-    if (!sleep(now, thread, machine_.host.copy_call_ns)) return false;
+    if (!compute(now, thread, machine_.host.copy_call_ns)) return false;
     Enqueued tags;
     tags.stream = action.stream;
     tags.name = recorder_.name(copy_name(action, program_));
@@ -70,10 +70,24 @@ trace::SpanId Host::copy_call_span(Nanos now, std::uint32_t thread, const progra
              call_span(now, thread, command, recorder_.name("cudaMemcpyAsync"), correlation);
 }
 
+bool Host::read_scalar(Nanos now, std::uint32_t thread, const program::Command& command) {
+  ThreadState& state = threads_[thread];
+  if (!state.scalar_read) {
+    if (!copy(now, thread, command)) return false;
+    state.scalar_read = true;
+    state.stage = 1;
+    state.begun = now;
+    state.waits_since = -1;
+  }
+  if (!synchronise(now, thread, command)) return false;
+  state.scalar_read = false;
+  return true;
+}
+
 bool Host::staged_copy(Nanos now, std::uint32_t thread, const program::Command& command) {
   ThreadState& state = threads_[thread];
   Staging& staging = state.staging;
-  const auto& action = std::get<program::Copy>(command.action);
+  const program::Copy& action = *program::copy_of(command.action);
   if (state.stage == 3) {
     if (!device_.ready(staging.op)) {
       state.waits_since = now;
@@ -85,8 +99,8 @@ bool Host::staged_copy(Nanos now, std::uint32_t thread, const program::Command& 
   }
   if (state.stage == 4) {
     if (!device_.ready(staging.op)) return false;
-    wait_span(now, thread, command, "waits for the stream", trace::Cause::kDevice,
-              device_.cause_of(staging.op));
+    wait_span(state.waits_since, now, thread, command, "waits for the stream",
+              trace::Cause::kDevice, device_.cause_of(staging.op));
     staging.held_since = now;
     state.stage = 5;
   }
@@ -105,7 +119,7 @@ bool Host::stage_h2d(Nanos now, std::uint32_t thread, const program::Copy& copy)
   Staging& staging = state.staging;
   while (true) {
     if (staging.copying) {
-      if (!state.copy_done) return false;
+      if (!served(thread)) return false;
       end_staging_copy(now, thread);
       device_.transfer_chunk(now, staging.op, chunk_bytes(copy, staging.copied - 1), thread,
                              staging.last_copy);
@@ -113,7 +127,8 @@ bool Host::stage_h2d(Nanos now, std::uint32_t thread, const program::Copy& copy)
     if (staging.copied == staging.chunks) return true;
     const std::int64_t arrived = staging.chunks - device_.transfers_left(staging.op);
     if (staging.copied - arrived >= machine_.host.staging_buffers) return false;
-    begin_staging_copy(now, thread, chunk_bytes(copy, staging.copied));
+    begin_staging_copy(now, thread, chunk_bytes(copy, staging.copied),
+                       machine_.host.memcpy_bytes_per_s);
   }
 }
 
@@ -121,7 +136,7 @@ bool Host::stage_d2h(Nanos now, std::uint32_t thread, const program::Copy& copy)
   ThreadState& state = threads_[thread];
   Staging& staging = state.staging;
   while (true) {
-    if (staging.copying && state.copy_done) end_staging_copy(now, thread);
+    if (staging.copying && served(thread)) end_staging_copy(now, thread);
     while (staging.requested < staging.chunks &&
            staging.requested - staging.copied < machine_.host.staging_buffers) {
       device_.transfer_chunk(now, staging.op, chunk_bytes(copy, staging.requested), thread,
@@ -132,20 +147,21 @@ bool Host::stage_d2h(Nanos now, std::uint32_t thread, const program::Copy& copy)
     if (staging.copied == staging.chunks) return true;
     const std::int64_t arrived = staging.chunks - device_.transfers_left(staging.op);
     if (staging.copied >= arrived) return false;
-    begin_staging_copy(now, thread, chunk_bytes(copy, staging.copied));
+    begin_staging_copy(now, thread, chunk_bytes(copy, staging.copied),
+                       machine_.host.memcpy_back_bytes_per_s);
   }
 }
 
-void Host::begin_staging_copy(Nanos now, std::uint32_t thread, std::int64_t bytes) {
+void Host::begin_staging_copy(Nanos now, std::uint32_t thread, std::int64_t bytes, double rate) {
   threads_[thread].staging.copying = true;
   threads_[thread].staging.copy_begun = now;
-  start_memcpy(now, thread, bytes);
+  start_memcpy(now, thread, bytes, rate);
 }
 
 void Host::end_staging_copy(Nanos now, std::uint32_t thread) {
   Staging& staging = threads_[thread].staging;
   const auto& command = program_.threads[thread].commands[threads_[thread].next];
-  const auto& copy = std::get<program::Copy>(command.action);
+  const program::Copy& copy = *program::copy_of(command.action);
   trace::Span span;
   span.start = staging.copy_begun;
   span.duration = now - staging.copy_begun;

@@ -32,7 +32,7 @@ CopyUse copies_of(const program::Program& program) {
   CopyUse use;
   for (const program::Thread& thread : program.threads) {
     for (const program::Command& command : thread.commands) {
-      const auto* copy = std::get_if<program::Copy>(&command.action);
+      const program::Copy* copy = program::copy_of(command.action);
       if (!copy) continue;
       const Direction direction = direction_of(*copy, program);
       use.h2d |= direction == Direction::kH2D;
@@ -44,14 +44,18 @@ CopyUse copies_of(const program::Program& program) {
   return use;
 }
 
+bool allocates(const program::Program& program) {
+  return std::any_of(program.threads.begin(), program.threads.end(), [](const auto& thread) {
+    return std::any_of(thread.commands.begin(), thread.commands.end(), [](const auto& command) {
+      return std::holds_alternative<program::Alloc>(command.action);
+    });
+  });
+}
+
 bool uses_stream(const program::Program& program, program::Index stream) {
   return std::any_of(program.threads.begin(), program.threads.end(), [&](const auto& thread) {
     return std::any_of(thread.commands.begin(), thread.commands.end(), [&](const auto& command) {
-      const auto* copy = std::get_if<program::Copy>(&command.action);
-      const auto* launch = std::get_if<program::Launch>(&command.action);
-      const auto* graph = std::get_if<program::GraphLaunch>(&command.action);
-      return (graph && graph->stream == stream) || (copy && copy->stream == stream) ||
-             (launch && launch->stream == stream);
+      return program::stream_of(command.action) == stream;
     });
   });
 }
@@ -143,6 +147,8 @@ void Recorder::add_device_lanes(int copy_engines) {
                                               stream.device, 0, stream.number, "GPU 0"})
                            : trace::kNone);
   }
+  if (allocates(program_))
+    memory_ = trace_.add_lane({"allocated memory", trace::LaneKind::kCounter, 0, 0, 0, 0, "GPU 0"});
 }
 
 trace::NameId Recorder::name_of(const program::Command& command, std::string_view otherwise) {

@@ -45,6 +45,7 @@ class Recorder {
     return direction == Direction::kH2D ? h2d_engine_ : d2h_engine_;
   }
   trace::LaneId staging_lane() const { return staging_; }
+  trace::LaneId memory_lane() const { return memory_; }  // a counter: bytes allocated
 
   std::uint32_t next_correlation() { return ++correlation_; }
   trace::NameId transfer_name(std::int64_t bytes);  // "4 MiB"
@@ -59,6 +60,7 @@ class Recorder {
   trace::Trace& trace_;
   trace::LaneId steps_ = trace::kNone;
   trace::LaneId staging_ = trace::kNone;
+  trace::LaneId memory_ = trace::kNone;
   trace::LaneId h2d_engine_ = trace::kNone;
   trace::LaneId d2h_engine_ = trace::kNone;
   std::vector<trace::LaneId> threads_;

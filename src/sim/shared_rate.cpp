@@ -3,14 +3,27 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <tuple>
 
 namespace trainscope::sim {
+namespace {
 
-void SharedRate::admit(Nanos now, std::uint32_t task, double work, double limit) {
+constexpr Nanos kLongest = std::numeric_limits<Nanos>::max() / 4;
+
+// What is not served at all takes as long as time lasts, until the rates change.
+Nanos time_for(double work, double rate) {
+  if (work >= static_cast<double>(kLongest) * rate) return kLongest;
+  return static_cast<Nanos>(std::ceil(work / rate));
+}
+
+}  // namespace
+
+void SharedRate::admit(Nanos now, std::uint32_t task, double work, double limit, int priority) {
   assert(work >= 0 && limit > 0);
   serve(now);
-  tasks_.push_back({task, work, limit, 0, now});
+  tasks_.push_back({task, work, limit, priority, 0, now});
   share(now);
 }
 
@@ -38,21 +51,28 @@ void SharedRate::serve(Nanos now) {
   served_until_ = now;
 }
 
-// Water filling: the tasks with the lowest limits first; what they leave goes to the others.
+// Water filling, one priority after another: the tasks with the lowest limits first; what they
+// leave goes to the others.
 void SharedRate::share(Nanos now) {
   ++version_;
   order_.resize(tasks_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-    return tasks_[a].limit != tasks_[b].limit ? tasks_[a].limit < tasks_[b].limit : a < b;
+    const Task &x = tasks_[a], &y = tasks_[b];
+    return std::tie(x.priority, x.limit, a) < std::tie(y.priority, y.limit, b);
   });
   double left = capacity_;
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    Task& task = tasks_[order_[i]];
-    task.rate = std::min(task.limit, left / static_cast<double>(order_.size() - i));
-    left -= task.rate;
-    // Rounded up: a task never takes less time than its work needs.
-    task.done_at = now + static_cast<Nanos>(std::ceil(task.remaining / task.rate));
+  for (std::size_t first = 0; first < order_.size();) {
+    const int priority = tasks_[order_[first]].priority;
+    std::size_t last = first;
+    while (last < order_.size() && tasks_[order_[last]].priority == priority) ++last;
+    for (; first < last; ++first) {
+      Task& task = tasks_[order_[first]];
+      task.rate = std::min(task.limit, left / static_cast<double>(last - first));
+      left = std::max(0.0, left - task.rate);
+      // Rounded up: a task never takes less time than its work needs.
+      task.done_at = now + (task.remaining > 0 ? time_for(task.remaining, task.rate) : 0);
+    }
   }
 }
 

@@ -34,8 +34,8 @@ struct Simulation::State {
         device.on_engine_ready(now, event.index);
         break;
       case EventKind::kRate:
-        if (event.index == Host::kRate) {
-          host.on_rate(now, event.version);
+        if (event.index >= Device::kRates) {
+          host.on_rate(now, event.index - Device::kRates, event.version);
         } else {
           device.on_rate(now, event.index, event.version);
         }

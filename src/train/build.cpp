@@ -1,6 +1,6 @@
 #include "train/build.h"
 
-#include <iterator>
+#include <vector>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -32,11 +32,12 @@ std::int64_t transfers_of(const program::Copy& copy, const program::Program& pro
 
 void refuse_what_is_too_long(const program::Program& program, const machine::Machine& machine) {
   std::int64_t events = 0;
+  const std::vector<std::int64_t> nodes = program::graph_nodes(program);
   for (const program::Thread& thread : program.threads) {
     for (const program::Command& command : thread.commands) {
-      const auto* copy = std::get_if<program::Copy>(&command.action);
+      const program::Copy* copy = program::copy_of(command.action);
       const auto* graph = std::get_if<program::GraphLaunch>(&command.action);
-      if (graph) events += std::ssize(program.graphs[graph->graph].operations);
+      if (graph) events += nodes[graph->graph];
       events += copy ? transfers_of(*copy, program, machine.host.staging_chunk_bytes) : 1;
     }
   }

@@ -11,6 +11,10 @@ namespace trainscope::train {
 // InputError for a config that cannot run.
 program::Program build_program(const program::Config& config, const machine::Machine& machine);
 
+// The machine of a config: as its file says, with what the knobs host.cores and pcie.lanes take
+// away from it. Throws InputError.
+machine::Machine machine_of(const program::Config& config);
+
 // The workloads, one file each.
 program::Program build_copy(const program::Config& config);
 program::Program build_launch(const program::Config& config);

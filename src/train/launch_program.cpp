@@ -11,7 +11,8 @@ namespace trainscope::train {
 namespace {
 
 struct Lines {
-  std::uint16_t graph = 0;  // where the graph is made
+  std::uint16_t graph = 0;    // where the graph is made
+  std::uint16_t capture = 0;  // the launch that it captures
   std::uint16_t loop = 0;
   std::uint16_t launch = 0;
   std::uint16_t sync_each = 0;
@@ -26,7 +27,7 @@ Lines write_listing(program::Listing& listing, const program::Config& config) {
     listing.add("graph = torch.cuda.CUDAGraph()");
     lines.graph = listing.add("with torch.cuda.graph(graph):");
     listing.add(fmt::format("    for i in range({}):", count));
-    listing.add("        kernel(x)");
+    lines.capture = listing.add("        kernel(x)");
     listing.add("");
   }
   lines.loop = listing.add(fmt::format("for step in range({}):", config.whole("steps")));
@@ -72,9 +73,12 @@ program::Program build_launch(const program::Config& config) {
   const Lines lines = write_listing(program.listing, config);
   ThreadWriter main(program, 0);
   if (config.flag("launch.graph")) {
-    const auto count = static_cast<std::size_t>(config.whole("launch.count"));
-    program.graphs.push_back({"graph", std::vector<program::Index>(count, 0)});
-    main.at(lines.graph).add(program::GraphInstantiate{0});
+    program.graphs.push_back({"graph"});
+    main.at(lines.graph).add(program::BeginCapture{0, 0});
+    for (std::int64_t i = 0; i < config.whole("launch.count"); ++i)
+      main.at(lines.capture).add(program::Launch{0, 0});
+    main.at(lines.graph).add(program::EndCapture{0});
+    main.add(program::GraphInstantiate{0});
   }
   const std::int64_t steps = config.whole("steps");
   for (std::int64_t step = 0; step < steps; ++step) {

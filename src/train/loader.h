@@ -1,6 +1,7 @@
 // The data loader as torch.utils.data.DataLoader works: what is bounded is the number of index
 // lists handed out; workers load whole batches in turn; a pin thread of the training process copies
-// finished batches into pinned memory; the training thread takes batches in order.
+// finished batches into pinned memory, under the same interpreter's lock; the training thread takes
+// batches in order. Workers start with the epoch, unless they are kept from the one before.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@ class Loader {
 
  private:
   void add_worker(program::Program& program, std::int64_t worker);
+  void load(ThreadWriter& writer, std::int64_t batch) const;
   void add_pin_thread(program::Program& program);
   std::int64_t outstanding() const { return workers_ * prefetch_; }
 
@@ -31,7 +33,10 @@ class Loader {
   std::int64_t workers_;
   std::int64_t prefetch_;
   bool pin_;
-  Nanos load_ns_;  // of one batch by one worker
+  bool persistent_;
+  std::int64_t batch_size_;
+  std::int64_t sample_bytes_;  // read from the disk for each sample; 0: the data set is in memory
+  Nanos load_ns_;              // of one batch by one worker
   std::vector<program::Index> index_queues_;
   program::Index results_ = 0;  // from the workers, as they finish
   program::Index ready_ = 0;    // from the pin thread; the same as results_ without it

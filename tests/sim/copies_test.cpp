@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/error.h"
-#include "machine/machine.h"
-#include "sim/simulation.h"
+#include "support/bench_program.h"
 
 using namespace trainscope;
 using namespace trainscope::program;
@@ -14,53 +13,10 @@ using trace::Span;
 
 namespace {
 
-// A program of one thread and two streams, with a buffer of each kind of memory.
-struct Bench {
-  Bench() {
-    program.threads.push_back({"host main", ThreadRole::kMain, 0, {}});
-    program.streams.push_back({"stream 7", 7, StreamKind::kLegacyDefault, 0, 0});
-    program.streams.push_back({"stream 20", 20, StreamKind::kNonBlocking, 0, 0});
-    constexpr std::int64_t kBytes = 64 << 20;
-    program.buffers = {{"device", kBytes, MemoryKind::kDevice, Role::kBatch},
-                       {"pinned", kBytes, MemoryKind::kPinned, Role::kBatch},
-                       {"pageable", kBytes, MemoryKind::kPageable, Role::kBatch}};
-    Operation op;
-    op.kernel = "kernel";
-    op.framework = "aten::op";
-    op.kind = OperationKind::kOpaque;
-    op.opaque_duration = 1 * kMillisecond;
-    program.operations.push_back(op);
-    program.events = 2;
-  }
-  void add(Action action, std::size_t thread = 0) {
-    program.threads[thread].commands.push_back({action, kNoIndex, 0, Phase::kNone});
-  }
-  void run() {
-    sim::Simulation simulation(program, machine, "native", trace);
-    simulation.finish();
-  }
-  // The nth span of a lane whose name begins so.
-  Span find(const std::string& lane, const std::string& name, int nth = 0) const {
-    std::vector<Span> found;
-    for (std::uint32_t i = 0; i < trace.spans().size(); ++i) {
-      const Span& span = trace.spans()[i];
-      if (trace.lanes()[span.lane].name == lane && trace.name(span).starts_with(name))
-        found.push_back(span);
-    }
-    std::sort(found.begin(), found.end(),
-              [](const Span& a, const Span& b) { return a.start < b.start; });
-    INFO(lane << ": " << name << " " << nth);
-    REQUIRE(static_cast<std::size_t>(nth) < found.size());
-    return found[static_cast<std::size_t>(nth)];
-  }
-
-  machine::Machine machine = machine::load_machine("h200-1");
-  Program program;
-  trace::Trace trace{trace::Origin{}};
-};
-
-constexpr Index kDeviceBuffer = 0, kPinnedBuffer = 1, kPageableBuffer = 2;
-constexpr std::int64_t kBig = 64 << 20;
+using Bench = test::BenchProgram;
+constexpr Index kDeviceBuffer = Bench::kDevice, kPinnedBuffer = Bench::kPinned,
+                kPageableBuffer = Bench::kPageable;
+constexpr std::int64_t kBig = Bench::kBig;
 
 }  // namespace
 
@@ -191,6 +147,19 @@ TEST_CASE("copies in both directions run at once on two engines and in turn on o
   }
 }
 
+TEST_CASE("copies in both directions at once share the link") {
+  Bench bench;
+  bench.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 0});
+  bench.add(Copy{kDeviceBuffer, kPinnedBuffer, kBig, 1});
+  bench.run();
+  const Span up = bench.find("stream 7", "Memcpy HtoD");
+  const Span down = bench.find("stream 20", "Memcpy DtoH");
+  const double bytes = 2.0 * static_cast<double>(kBig);
+  const auto both = static_cast<double>(std::max(up.end(), down.end()) - up.start);
+  CHECK(both >= bytes / bench.machine.pcie.both_bytes_per_s * 1e9);
+  CHECK(both < 1.1 * bytes / bench.machine.pcie.both_bytes_per_s * 1e9);
+}
+
 TEST_CASE("two kernels at once share the GPU: each takes longer, neither is slower than in turn") {
   const auto run = [](Index second) {
     auto bench = std::make_unique<Bench>();
@@ -209,14 +178,33 @@ TEST_CASE("two kernels at once share the GPU: each takes longer, neither is slow
   CHECK(at_once->trace.end() <= in_turn->trace.end());
 }
 
+TEST_CASE("a stream of higher priority is served first, the other by what that leaves") {
+  Bench bench;
+  bench.program.streams[1].priority = -1;
+  Operation& op = bench.program.operations[0];
+  op.kind = OperationKind::kElementwise;
+  op.flops = 1e12;
+  op.blocks = 100000;
+  bench.add(Launch{0, 0});
+  bench.add(Launch{0, 1});
+  bench.run();
+  const Span low = bench.find("stream 7", "kernel"), high = bench.find("stream 20", "kernel");
+  const auto alone = static_cast<Nanos>(1e12 / bench.machine.gpu.fp32_flops_per_s * 1e9);
+  CHECK(high.duration == Approx(alone).margin(2));
+  CHECK(low.end() > high.end());
+  CHECK(low.duration == Approx(2 * alone).epsilon(0.001));
+}
+
 TEST_CASE("a program whose threads wait for each other is refused with the lines they wait in") {
   Bench bench;
   bench.program.queues.push_back({"batches", 1});
   bench.program.listing.lines.emplace_back("for x, y in loader:");
   bench.program.threads[0].commands.push_back({Take{0, 3}, kNoIndex, 1, Phase::kNone});
   sim::Simulation simulation(bench.program, bench.machine, "native", bench.trace);
-  CHECK_THROWS_WITH(simulation.finish(),
-                    Catch::Contains("host main waits in line 1 (for x, y in loader:)"));
+  CHECK_THROWS_WITH(
+      simulation.finish(),
+      Catch::Contains("host main (line 1: for x, y in loader:) waits for an item of the "
+                      "queue 'batches', which nothing fills any more"));
 }
 
 TEST_CASE("a program with a wrong index is refused before it runs") {

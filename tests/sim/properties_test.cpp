@@ -30,6 +30,11 @@ const machine::Machine& machine_for(int seed) {
     for (const std::string& id : machine::machine_ids()) all.push_back(machine::load_machine(id));
     all.push_back(all.front());
     all.back().gpu.copy_engines = 1;
+    for (const int cores : {1, 2}) {
+      all.push_back(all.front());
+      all.back().host.cores = cores;
+      all.back().host.launch_queue = 3;
+    }
     return all;
   }();
   return machines[static_cast<std::size_t>(seed) % machines.size()];
@@ -112,16 +117,45 @@ TEST_CASE("no link carries more bytes than it can, over any transfer") {
   }
 }
 
+TEST_CASE("both directions together carry no more bytes than the link can") {
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto run = simulate(seed);
+    // Over any two transfers that meet, from the begin of the first to the end of the last, the
+    // link moves both and at least nothing else is needed to break the bound.
+    const auto spans = spans_of(run->trace, LaneKind::kCopyEngine);
+    const double rate = machine_for(seed).pcie.both_bytes_per_s * 1e-9;
+    for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
+      for (std::size_t j = i + 1; j < spans.size(); ++j) {
+        const Span &a = spans[i], &b = spans[j];
+        if (a.lane == b.lane || a.start >= b.end() || b.start >= a.end()) continue;
+        double bytes = 0;
+        for (const Span* span : {&a, &b})
+          bytes +=
+              static_cast<double>(std::get<trace::CopyDetail>(*run->trace.detail(*span)).bytes);
+        const auto time = std::max(a.end(), b.end()) - std::min(a.start, b.start);
+        INFO("seed " << seed);
+        REQUIRE(bytes <= rate * static_cast<double>(time) + 1e-6);
+      }
+    }
+  }
+}
+
 TEST_CASE("no task is lost: every launch and copy of the program is in the trace") {
   for (int seed = 0; seed < kPrograms; ++seed) {
     const auto run = simulate(seed);
     std::size_t commands = 0;
     std::int64_t copied = 0, transferred = 0;
+    const auto nodes = program::graph_nodes(run->program);
     for (const auto& thread : run->program.threads) {
+      bool capturing = false;
       for (const auto& command : thread.commands) {
-        const auto* copy = std::get_if<program::Copy>(&command.action);
-        const bool launch = std::holds_alternative<program::Launch>(command.action);
+        capturing |= std::holds_alternative<program::BeginCapture>(command.action);
+        if (std::holds_alternative<program::EndCapture>(command.action)) capturing = false;
+        const auto* copy = program::copy_of(command.action);
+        const auto* graph = std::get_if<program::GraphLaunch>(&command.action);
+        const bool launch = std::holds_alternative<program::Launch>(command.action) && !capturing;
         commands += copy || launch ? 1 : 0;
+        if (graph) commands += static_cast<std::size_t>(nodes[graph->graph]);
         const bool within =
             copy && run->program.buffers[copy->to].kind == run->program.buffers[copy->from].kind;
         if (copy && !within) copied += copy->bytes;

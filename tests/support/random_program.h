@@ -1,5 +1,5 @@
 // Random programs for property tests: several threads, streams, copies of every kind, events,
-// queues and synchronisations, all of which can run to their end.
+// graphs, queues, locks and synchronisations, all of which can run to their end.
 #pragma once
 
 #include <random>
@@ -20,12 +20,14 @@ inline program::Program random_program(std::uint32_t seed) {
                               StreamKind::kNonBlocking};
   const int streams = 1 + upto(3);
   for (int i = 0; i < streams; ++i)
-    program.streams.push_back({"stream " + std::to_string(7 + i), 7 + i, kinds[upto(3)], 0, 0});
+    program.streams.push_back(
+        {"stream " + std::to_string(7 + i), 7 + i, kinds[upto(3)], -upto(3), 0});
   const MemoryKind memory[] = {MemoryKind::kDevice, MemoryKind::kPinned, MemoryKind::kPageable};
   constexpr std::int64_t kBuffer = 20 << 20;
   for (const MemoryKind kind : memory)
     program.buffers.push_back({"buffer", kBuffer, kind, Role::kBatch});
   program.buffers.push_back({"other", kBuffer, MemoryKind::kDevice, Role::kBatch});
+  program.locks.push_back({"the interpreter's lock"});
   for (int i = 0; i < 4; ++i) {
     Operation op;
     op.kernel = "kernel " + std::to_string(i);
@@ -41,14 +43,23 @@ inline program::Program random_program(std::uint32_t seed) {
   for (int t = 0; t < threads; ++t) {
     Thread thread{
         "host " + std::to_string(t), t == 0 ? ThreadRole::kMain : ThreadRole::kLoaderWorker, 0, {}};
+    if (upto(2)) thread.interpreter = 0;
     const auto add = [&](Action action) {
       thread.commands.push_back({action, kNoIndex, 0, static_cast<Phase>(upto(4))});
     };
+    // A graph of this thread's own, captured first.
+    const auto graph = static_cast<Index>(program.graphs.size());
+    program.graphs.push_back({"graph"});
+    const auto captured_on = static_cast<Index>(upto(streams));
+    add(BeginCapture{graph, captured_on});
+    for (int i = upto(4); i > 0; --i) add(Launch{static_cast<Index>(upto(4)), captured_on});
+    add(EndCapture{graph});
+    add(GraphInstantiate{graph});
     const int commands = 1 + upto(25);
     for (int c = 0; c < commands; ++c) {
       const auto stream = static_cast<Index>(upto(streams));
       const auto event = static_cast<Index>(upto(4));
-      switch (upto(10)) {
+      switch (upto(15)) {
         case 0:
           add(HostWork{upto(50000), upto(2) == 0});
           break;
@@ -73,6 +84,25 @@ inline program::Program random_program(std::uint32_t seed) {
           break;
         case 8:
           add(StreamWait{stream, event});
+          break;
+        case 9:
+          add(GraphLaunch{graph, stream});
+          break;
+        case 10:
+          add(ReadScalar{{static_cast<Index>(3 * upto(2)), 2, 4, stream}});
+          break;
+        case 11:
+          add(DiskRead{upto(1 << 22), upto(3)});
+          break;
+        case 12:
+          add(Acquire{0});
+          add(HostWork{upto(20000), false});
+          add(FrameworkCall{});
+          add(Release{0});
+          break;
+        case 13:
+          add(HostRead{static_cast<Index>(1 + upto(2))});
+          add(HostWrite{static_cast<Index>(1 + upto(2))});
           break;
         default:
           if (upto(2)) {

@@ -1,0 +1,78 @@
+// How host time passes: on a core, without one, under the interpreter's lock, at a shared rate.
+
+#include "sim/host.h"
+
+namespace trainscope::sim {
+namespace {
+
+constexpr double kPerNs = 1e-9;
+
+}  // namespace
+
+bool Host::rest(Nanos now, std::uint32_t thread, Nanos duration) {
+  ThreadState& state = threads_[thread];
+  if (state.wake_at < 0) {
+    if (duration == 0) return true;
+    state.wake_at = now + duration;
+    events_.add(state.wake_at, EventKind::kThread, thread);
+    return false;
+  }
+  if (now < state.wake_at) return false;
+  state.wake_at = -1;
+  return true;
+}
+
+// With a core for every thread, time is all it takes.
+bool Host::compute(Nanos now, std::uint32_t thread, Nanos duration) {
+  if (!cores_are_scarce_) return rest(now, thread, duration);
+  ThreadState& state = threads_[thread];
+  if (state.wake_at < 0) {
+    if (duration == 0) return true;
+    state.wake_at = now;
+    state.due = now + duration;
+    serve(now, kCores, thread, static_cast<double>(duration), 1);
+    return false;
+  }
+  if (!served(thread)) return false;
+  state.wake_at = -1;
+  return true;
+}
+
+bool Host::operate(Nanos now, std::uint32_t thread, const program::Command& command) {
+  ThreadState& state = threads_[thread];
+  const program::Index lock = program_.threads[thread].interpreter;
+  const bool alone = lock == program::kNoIndex || !locks_[lock].shared ||
+                     (state.operating == 0 && state.lock_since < 0 && locks_[lock].owner == thread);
+  if (operator_ns_ == 0 || alone) return compute(now, thread, operator_ns_);
+  if (state.operating == 0) {
+    if (!acquire(now, thread, command, lock)) return false;
+    state.operating = 1;
+  }
+  if (state.operating == 1) {
+    if (!compute(now, thread, interpreter_ns_)) return false;
+    release(now, thread, lock);
+    state.operating = 2;
+  }
+  if (!compute(now, thread, operator_ns_ - interpreter_ns_)) return false;
+  state.operating = 0;
+  return true;
+}
+
+void Host::start_memcpy(Nanos now, std::uint32_t thread, std::int64_t bytes, double bytes_per_s) {
+  const auto work = static_cast<double>(bytes);
+  if (cores_are_scarce_) {
+    const double nanos = work / (bytes_per_s * kPerNs);
+    threads_[thread].due = now + static_cast<Nanos>(nanos) + 1;
+    serve(now, kCores, thread, nanos, 1);
+  }
+  serve(now, kMemory, thread, work, bytes_per_s * kPerNs);
+}
+
+void Host::serve(Nanos now, std::uint32_t rate, std::uint32_t thread, double work, double limit) {
+  ++threads_[thread].rates_under_way;
+  rates_[rate].admit(now, thread, work, limit);
+  events_.add(rates_[rate].next_finish(), EventKind::kRate, Device::kRates + rate,
+              rates_[rate].version());
+}
+
+}  // namespace trainscope::sim
