@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/launches.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -77,6 +78,18 @@ Answer model_flops_utilisation(const Facts& facts) {
   const Answer achieved = flops_achieved(facts);
   if (!achieved || !facts.measured.machine) return std::nullopt;
   return *achieved / facts.measured.machine->gpu.fp32_flops_per_s;
+}
+
+// The highest sample of the simulator's count of allocated bytes.
+Answer peak_allocated(const Facts& facts) {
+  const trace::Trace& trace = *facts.measured.trace;
+  Answer peak;
+  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
+    const trace::Sample& sample = trace.samples()[i];
+    if (trace.lanes()[sample.lane].kind == trace::LaneKind::kMemory)
+      peak = std::max(peak.value_or(0), sample.value);
+  }
+  return peak;
 }
 
 class Table {
@@ -181,7 +194,10 @@ void add_gpu(Table& t) {
   t.add("host.blocked", "ns", "host held",
         "the training thread held by a CUDA call or by missing data, a step",
         [](const Facts& f) { return Answer(a_step(f, f.measured.held.length())); });
-  t.add("launch.queue_depth", "1", "queue depth", "launched operations that have not started");
+  t.more_is_better(
+      "launch.queue_depth", "1", "queue depth",
+      "launched operations that have not started, on average: how far the host is ahead",
+      [](const Facts& f) { return mean_queue_depth(f.measured); });
 }
 
 void add_overlaps(Table& t) {
@@ -203,7 +219,8 @@ void add_overlaps(Table& t) {
 }
 
 void add_later(Table& t) {
-  t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors");
+  t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors",
+        peak_allocated);
   t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator");
   t.share("memory.fragmentation", "fragmentation", "reserved memory that no tensor can use");
   t.add("memory.alloc_retries", "1", "allocation retries", "times the allocator freed its cache");

@@ -232,6 +232,11 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("loss.item()")
       .help("read the loss each so many steps; 0: never")
       .into(t);
+  number("loop.sleep_ms", 0, 0, 1e5)
+      .pytorch("time.sleep()")
+      .unit("ms")
+      .help("the training thread sleeps so long in each step, as some benchmarks do for a model")
+      .into(t);
   flag("loop.sync_timing", false)
       .pytorch("torch.cuda.synchronize()")
       .help("synchronise at the end of each step")

@@ -93,10 +93,11 @@ enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
 
 // ---- Commands ----------------------------------------------------------------------------------
 
-// Host work of a fixed length on one core.
+// Host work of a fixed length on one core, or on none: time.sleep().
 struct HostWork {
   Nanos duration = 0;
   bool loads_data = false;  // a batch of the data set
+  bool needs_core = true;
 };
 // A loader's worker process starts: the machine's time for that, on a core.
 struct StartWorker {};

@@ -10,6 +10,12 @@
 namespace trainscope::scenario {
 namespace {
 
+// A machine that is a file stands beside the checks.
+void resolve_machine(program::Config& config, const std::filesystem::path& folder) {
+  const std::string& machine = config.word("machine");
+  if (machine.ends_with(".toml")) config.set("machine", (folder / machine).string());
+}
+
 PublishedCheck read_check(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a [[check]]");
   fields.only({"id", "what", "source", "value", "unit", "tolerance", "expression", "config"});
@@ -34,8 +40,10 @@ PublishedCheck read_check(const toml::table& table, const std::string& file) {
   const Fields sides(*configs, file, "[check.config]");
   sides.only({"A", "B"});
   for (const char* label : {"A", "B"})
-    if (const toml::table* side = sides.table(label))
+    if (const toml::table* side = sides.table(label)) {
       check.sides.emplace_back(label, read_knobs(*side, file));
+      resolve_machine(check.sides.back().second, std::filesystem::path(file).parent_path());
+    }
   return check;
 }
 

@@ -8,8 +8,10 @@
 namespace trainscope::sim {
 
 bool Host::work(Nanos now, std::uint32_t thread, const program::Command& command, Nanos duration) {
-  if (!compute(now, thread, duration)) return false;
-  const bool loads = std::get<program::HostWork>(command.action).loads_data;
+  const auto& action = std::get<program::HostWork>(command.action);
+  if (!(action.needs_core ? compute(now, thread, duration) : rest(now, thread, duration)))
+    return false;
+  const bool loads = action.loads_data;
   host_span(thread, command, threads_[thread].begun, now,
             recorder_.name_of(command, loads ? "load" : "work"),
             loads ? trace::Category::kLoader : trace::Category::kHostWork);

@@ -148,7 +148,7 @@ void Recorder::add_device_lanes(int copy_engines) {
                            : trace::kNone);
   }
   if (allocates(program_))
-    memory_ = trace_.add_lane({"allocated memory", trace::LaneKind::kCounter, 0, 0, 0, 0, "GPU 0"});
+    memory_ = trace_.add_lane({"allocated memory", trace::LaneKind::kMemory, 0, 0, 0, 0, "GPU 0"});
 }
 
 trace::NameId Recorder::name_of(const program::Command& command, std::string_view otherwise) {

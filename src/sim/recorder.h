@@ -45,7 +45,7 @@ class Recorder {
     return direction == Direction::kH2D ? h2d_engine_ : d2h_engine_;
   }
   trace::LaneId staging_lane() const { return staging_; }
-  trace::LaneId memory_lane() const { return memory_; }  // a counter: bytes allocated
+  trace::LaneId memory_lane() const { return memory_; }  // its samples: bytes allocated
 
   std::uint32_t next_correlation() { return ++correlation_; }
   trace::NameId transfer_name(std::int64_t bytes);  // "4 MiB"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "train/build.h"
 #include "train/loader.h"
 #include "train/mlp.h"
@@ -19,7 +21,8 @@ constexpr std::int64_t kFloat = 4;  // bytes of a pixel, a weight
 constexpr std::int64_t kLabel = 8;  // bytes of an int64 label
 
 struct Lines {
-  std::uint16_t loop, wait_stream, x, y, zero_grad, forward, loss, backward, step, item, sync, end;
+  std::uint16_t loop, wait_stream, x, y, zero_grad, forward, loss, backward, step, sleep, item,
+      sync, end;
 };
 
 void list_set_up(program::Listing& listing, const program::Config& config, const MlpShape& shape) {
@@ -58,6 +61,8 @@ Lines write_listing(program::Listing& listing, const program::Config& config,
   if (!zero_first) lines.zero_grad = listing.add("    optimizer.zero_grad(set_to_none=True)");
   lines.backward = listing.add("    loss.backward()");
   lines.step = listing.add("    optimizer.step()");
+  if (const double sleep = config.number("loop.sleep_ms"); sleep > 0)
+    lines.sleep = listing.add(fmt::format("    time.sleep({})", sleep / 1000));
   if (const std::int64_t every = config.whole("loop.item_every"); every == 1) {
     lines.item = listing.add("    print(loss.item())");
   } else if (every > 1) {
@@ -162,6 +167,10 @@ class TrainBuilder {
     if (!zero_first) main.at(lines_.zero_grad).add(program::FrameworkCall{}, "zero_grad");
     launch(main, lines_.backward, Phase::kBackward, backward_);
     launch(main, lines_.step, Phase::kOptimizer, update_);
+    if (lines_.sleep) {
+      const double nanos = config_.number("loop.sleep_ms") * double{kMillisecond};
+      main.at(lines_.sleep).add(program::HostWork{std::llround(nanos), false, false}, "time.sleep");
+    }
     const std::int64_t every = config_.whole("loop.item_every");
     if (every > 0 && step % every == 0) write_item(main);
     if (lines_.sync) main.at(lines_.sync).add(program::DeviceSync{});
