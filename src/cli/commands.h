@@ -36,7 +36,13 @@ int check_command(const std::vector<std::string>& paths, bool json);
 int lessons_command(bool json);
 int knobs_command(bool json);
 int metrics_command(bool json);
-int machines_command(bool json);
+
+struct MachinesOptions {
+  std::string machine;  // an id or a file: its data sheet; empty: the table of all
+  std::string html;     // a file to write as a page; empty: none
+  bool json = false;
+};
+int machines_command(const MachinesOptions& options);
 int actions_command(bool json);
 int doctor_command(bool json);
 // Ends with 1 when a simulated number is outside its tolerance.

@@ -49,6 +49,7 @@ struct Arguments {
   std::string compared_a, compared_b;
   cli::Outputs compare_outputs;
   std::vector<std::string> checked;
+  cli::MachinesOptions machines;
   bool published = false;
   bool json = false;
 };
@@ -66,6 +67,14 @@ void add_run(CLI::App& app, Arguments& arguments) {
   run.add_option("--steps", options.steps, "training steps");
   run.add_option("--seed", options.seed, "seed of every random number");
   add_outputs(run, options.outputs);
+}
+
+void add_machines(CLI::App& app, Arguments& arguments) {
+  cli::MachinesOptions& options = arguments.machines;
+  CLI::App& machines = *app.add_subcommand("machines", "the machines, or one with every figure");
+  machines.add_option("MACHINE", options.machine, "an id or a file: its data sheet");
+  machines.add_option("--html", options.html, "write a page that opens in any browser");
+  machines.add_flag("--json", options.json, "print JSON");
 }
 
 void add_commands(CLI::App& app, Arguments& arguments) {
@@ -91,7 +100,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   registry("lessons", "the lessons");
   registry("knobs", "every setting of a run");
   registry("metrics", "every number that is computed");
-  registry("machines", "the machines");
+  add_machines(app, arguments);
   registry("actions", "what can be done in the window");
   registry("doctor", "what this machine has, and what is missing");
   for (const char* later : {"sweep", "sampler", "grade", "calibrate"})
@@ -114,7 +123,7 @@ int carry_out(const CLI::App& app, const Arguments& arguments) {
   if (name == "lessons") return cli::lessons_command(arguments.json);
   if (name == "knobs") return cli::knobs_command(arguments.json);
   if (name == "metrics") return cli::metrics_command(arguments.json);
-  if (name == "machines") return cli::machines_command(arguments.json);
+  if (name == "machines") return cli::machines_command(arguments.machines);
   if (name == "actions") return cli::actions_command(arguments.json);
   if (name == "validate") return cli::validate_command(arguments.published, arguments.json);
   if (name == "doctor") return cli::doctor_command(arguments.json);

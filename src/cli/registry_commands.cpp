@@ -1,4 +1,4 @@
-// Commands that print a registry: lessons, knobs, metrics, machines, actions.
+// Commands that print a registry: lessons, knobs, metrics, actions.
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "machine/machine.h"
 #include "program/knobs.h"
 #include "report/json.h"
 #include "scenario/lesson.h"
@@ -78,23 +77,6 @@ int metrics_command(bool json) {
   table.add({"metric", "unit", "what it is"});
   for (const analysis::Metric& metric : analysis::metrics())
     table.add({metric.name, metric.unit, metric.help + (metric.compute ? "" : " (not built yet)")});
-  std::cout << table.text();
-  return 0;
-}
-
-int machines_command(bool json) {
-  std::vector<machine::Machine> machines;
-  for (const std::string& id : machine::machine_ids())
-    machines.push_back(machine::load_machine(id));
-  if (json) {
-    std::cout << report::machines_json(machines) << "\n";
-    return 0;
-  }
-  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight});
-  table.add({"machine", "what it is", "GPU", "SMs", "memory"});
-  for (const machine::Machine& one : machines)
-    table.add({one.id, one.name, one.gpu.name, std::to_string(one.gpu.sm_count),
-               fmt::format("{:.0f} GB", static_cast<double>(one.gpu.memory_bytes) / 1e9)});
   std::cout << table.text();
   return 0;
 }

@@ -1,5 +1,6 @@
 // The numbers of a machine as tables: the key in the file, what it measures, its bounds, and the
-// member that takes it. A number that is added to machine.h gets a line here and nothing else.
+// member that takes it. A number that is added to machine.h gets a line here and one in
+// meanings.cpp.
 //
 // The bounds are wide: they keep a slip of a thousand or a zero from hanging a simulation.
 #pragma once
@@ -54,6 +55,11 @@ inline constexpr std::array kMachineFields{
     Field<Machine>{"gpu_count", Dimension::kCount, {1, 65'536}, &Machine::gpu_count},
 };
 
+// Left out, it is 1: most machines are one node.
+inline constexpr std::array kNodeFields{
+    Field<Machine>{"nodes", Dimension::kCount, {1, 65'536}, &Machine::nodes},
+};
+
 inline constexpr std::array kPcieFields{
     Field<Pcie>{"generation", Dimension::kCount, {1, 9}, &Pcie::generation},
     Field<Pcie>{"lanes", Dimension::kCount, {1, 32}, &Pcie::lanes},
@@ -96,6 +102,12 @@ inline constexpr std::array kHostFields{
 inline constexpr std::array kGpuLinkFields{
     Field<GpuLink>{"bandwidth", Dimension::kBytesPerSecond, kRateBounds, &GpuLink::bytes_per_s},
     Field<GpuLink>{"peer_to_peer", Dimension::kFlag, {0, 1}, &GpuLink::peer_to_peer},
+};
+
+inline constexpr std::array kNetworkFields{
+    Field<Network>{"bandwidth", Dimension::kBytesPerSecond, kRateBounds, &Network::bytes_per_s},
+    Field<Network>{"adapters", Dimension::kCount, {1, 1'024}, &Network::adapters},
+    Field<Network>{"latency", Dimension::kTime, kDelayBounds, &Network::latency_ns},
 };
 
 }  // namespace trainscope::machine

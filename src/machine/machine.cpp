@@ -181,10 +181,15 @@ GpuSheet load_gpu(const toml::node& node, const fs::path& machine_file) {
   return load_gpu_file(gpu_folder() / (id + ".toml"));
 }
 
+// Forgets what a machine inherited and does not have.
+void drop_figures(Machine& machine, std::string_view prefix) {
+  std::erase_if(machine.figures,
+                [&](const Figure& figure) { return figure.name.starts_with(prefix); });
+}
+
 void take_gpu(Machine& machine, GpuSheet sheet) {
   machine.gpu = std::move(sheet.gpu);
-  std::erase_if(machine.figures,
-                [](const Figure& figure) { return figure.name.starts_with("gpu."); });
+  drop_figures(machine, "gpu.");
   machine.figures.insert(machine.figures.begin(), sheet.figures.begin(), sheet.figures.end());
 }
 
@@ -229,8 +234,7 @@ void read_gpu_link(const toml::table& root, const SourceFile& file, Machine& mac
           *node, file.name,
           "gpu_link joins several GPUs and gpu_count is 1; leave it out or write gpu_count = 8");
     machine.gpu_link = {};
-    std::erase_if(machine.figures,
-                  [](const Figure& figure) { return figure.name.starts_with("gpu_link."); });
+    drop_figures(machine, "gpu_link.");
     return;
   }
   const bool inherits = machine.gpu_link.kind != LinkKind::kNone;
@@ -253,6 +257,39 @@ void read_gpu_link(const toml::table& root, const SourceFile& file, Machine& mac
                        machine.figures);
 }
 
+// `nodes`, which most files leave out. One node is no figure.
+void read_nodes(const toml::table& root, const SourceFile& file, Machine& machine) {
+  if (!root.get("nodes")) return;
+  drop_figures(machine, "nodes");
+  Figures figure;
+  read_fields<Machine>(root, "", kNodeFields, file, machine, figure);
+  if (machine.nodes == 1) return;
+  const auto count = std::find_if(machine.figures.begin(), machine.figures.end(),
+                                  [](const Figure& one) { return one.name == "gpu_count"; });
+  machine.figures.insert(std::next(count), std::move(figure.front()));
+}
+
+// `[network]`: what joins several nodes. One node has none, and inherits none.
+void read_network(const toml::table& root, const SourceFile& file, Machine& machine) {
+  const toml::node* node = root.get("network");
+  if (machine.nodes == 1) {
+    if (node)
+      fail_at(*node, file.name,
+              "network joins several nodes and there is one; leave it out or write nodes = 2");
+    machine.network = {};
+    drop_figures(machine, "network.");
+    return;
+  }
+  const bool inherits = has_figure(machine.figures, "network.bandwidth");
+  if (!node && inherits) return;
+  if (!node)
+    throw InputError(
+        fmt::format("{}: has {} nodes and no table [network] that says how they are joined; add "
+                    "it, or start from a shipped machine: base = \"h200-8x2\"",
+                    file.name, machine.nodes));
+  read_section<Network>(root, "network", kNetworkFields, file, machine.network, machine.figures);
+}
+
 Machine load_machine_file(const fs::path& path, BaseChain chain);
 
 Machine load_base(const toml::node& node, const fs::path& path, const BaseChain& chain) {
@@ -273,8 +310,8 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   const toml::table root = read_toml(path);
   const SourceFile file = source_file(root, path.string());
   auto known = keys_of<Machine>(kMachineFields);
-  known.insert(known.end(),
-               {"id", "name", "base", "source", "note", "gpu", "pcie", "host", "gpu_link"});
+  known.insert(known.end(), {"nodes", "id", "name", "base", "source", "note", "gpu", "pcie", "host",
+                             "gpu_link", "network"});
   refuse_unknown_keys(root, known, file.name, "a machine file");
   chain.push_back(resolved(path));
 
@@ -291,12 +328,14 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   check_id(root, machine.id, path);
   read_gpu(root, path, file, machine);
   read_fields<Machine>(root, "", kMachineFields, file, machine, machine.figures);
+  read_nodes(root, file, machine);
   const Machine before = machine;
   read_section<Pcie>(root, "pcie", kPcieFields, file, machine.pcie, machine.figures);
   read_section<Host>(root, "host", kHostFields, file, machine.host, machine.figures);
   settle_pcie(root, file.name, before, machine);
   settle_host(root, file.name, before, machine);
   read_gpu_link(root, file, machine);
+  read_network(root, file, machine);
   return machine;
 }
 
@@ -314,6 +353,15 @@ std::string name_of(LinkKind kind) {
       return "pcie";
   }
   return "";
+}
+
+std::int64_t all_gpus(const Machine& machine) {
+  return std::int64_t{machine.gpu_count} * machine.nodes;
+}
+
+std::string gpus_in_words(const Machine& machine) {
+  if (machine.nodes == 1) return fmt::format("{}", machine.gpu_count);
+  return fmt::format("{} x {}", machine.nodes, machine.gpu_count);
 }
 
 Machine load_machine(const std::string& id_or_file) {

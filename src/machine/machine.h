@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -97,16 +98,40 @@ struct Host {
   Nanos compiled_operator_ns = 0;  // the same under torch.compile
 };
 
+// What joins several nodes. A machine of one node has none.
+struct Network {
+  double bytes_per_s = 0;  // peak of one node, all its adapters together, each direction
+  int adapters = 0;        // of one node
+  Nanos latency_ns = 0;    // of one message from a node to another
+};
+
+// A machine is `nodes` equal nodes of `gpu_count` equal GPUs each: gpu, pcie, host and gpu_link
+// describe one node, whether there are others or not. Its id ends in the GPUs of a node, and where
+// there are several nodes in x and their number: h200-8x2 has 16 GPUs.
 struct Machine {
   std::string id;    // "h200-1"
   std::string name;  // "1 x H200, PCIe 5.0 x16"
   Gpu gpu;
-  int gpu_count = 1;
+  int gpu_count = 1;  // of one node
+  int nodes = 1;
   Pcie pcie;
   Host host;
   GpuLink gpu_link;
-  std::vector<Figure> figures;  // every number above with its provenance, in this order
+  Network network;
+  // Every number above with its provenance: GPU, gpu_count, nodes (of several), PCIe, host, link
+  // (of several GPUs), network (of several nodes).
+  std::vector<Figure> figures;
 };
+
+// The GPUs of all nodes together.
+std::int64_t all_gpus(const Machine& machine);
+
+// "8", or "2 x 8" for two nodes of eight GPUs.
+std::string gpus_in_words(const Machine& machine);
+
+// What a figure measures, in a few words: "host.wake" gives "from the end of device work to the
+// return of a waiting call". "" for a name that no figure has.
+std::string_view meaning_of(std::string_view figure);
 
 // The machine of that id (assets/machines/ID.toml), or of a file (a path that ends in .toml).
 // Throws InputError naming file, line, column and the nearest right name.

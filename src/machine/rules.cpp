@@ -49,7 +49,8 @@ void settle_pcie(const toml::table& root, const std::string& file, const Machine
   if (!node) {
     if (most == of_both(before.pcie)) return;
     const double share = before.pcie.both_bytes_per_s / of_both(before.pcie);
-    pcie.both_bytes_per_s = std::clamp(share * most, least, most);
+    constexpr double kStep = 1e7;  // 0.01 GB/s: a share is no more exact than what it came from
+    pcie.both_bytes_per_s = std::clamp(std::round(share * most / kStep) * kStep, least, most);
     carry_over(machine, "pcie.both", pcie.both_bytes_per_s, root, "pcie.h2d and pcie.d2h");
     return;
   }

@@ -22,6 +22,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
   embed(page_style page.css)
   list(TRANSFORM page_scripts APPEND .js)
   embed(page_script ${page_scripts})
+  embed(machines_template machines.html)
+  embed(machines_style machines.css)
+  embed(machines_script machines.js)
   file(WRITE ${OUTPUT} "${source}}  // namespace trainscope::report\n")
   return()
 endif()
@@ -30,10 +33,12 @@ set(page_folder ${CMAKE_SOURCE_DIR}/src/report/page)
 set(page_source ${CMAKE_BINARY_DIR}/report/page.cpp)
 list(TRANSFORM page_scripts PREPEND ${page_folder}/ OUTPUT_VARIABLE page_files)
 list(TRANSFORM page_files APPEND .js)
+set(other_files page.html page.css machines.html machines.css machines.js)
+list(TRANSFORM other_files PREPEND ${page_folder}/)
 add_custom_command(
   OUTPUT ${page_source}
   COMMAND ${CMAKE_COMMAND} -DPAGE=${page_folder} -DOUTPUT=${page_source} -P ${CMAKE_CURRENT_LIST_FILE}
-  DEPENDS ${page_files} ${page_folder}/page.html ${page_folder}/page.css ${CMAKE_CURRENT_LIST_FILE}
+  DEPENDS ${page_files} ${other_files} ${CMAKE_CURRENT_LIST_FILE}
   COMMENT "Embedding the report's page"
   VERBATIM)
 target_sources(trainscope_report PRIVATE ${page_source})

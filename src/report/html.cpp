@@ -1,31 +1,14 @@
 #include "report/html.h"
 
-#include <map>
-#include <string_view>
-
 #include "report/escape.h"
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/picture.h"
 #include "report/sections.h"
+#include "report/template.h"
 
 namespace trainscope::report {
 namespace {
-
-using Parts = std::map<std::string, std::string, std::less<>>;
-
-// Puts parts where the template says {{name}}; what is put in is not looked at again.
-std::string filled(std::string_view page, const Parts& parts) {
-  std::string html;
-  while (true) {
-    const std::size_t open = page.find("{{");
-    const std::size_t close = open == page.npos ? page.npos : page.find("}}", open);
-    if (close == page.npos) return html.append(page);
-    html.append(page.substr(0, open));
-    html.append(parts.find(page.substr(open + 2, close - open - 2))->second);
-    page.remove_prefix(close + 2);
-  }
-}
 
 std::string axis_note(const std::vector<RunView>& views) {
   return views.size() > 1 ? "one axis for all sides, each from its own start" : "";

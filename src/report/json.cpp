@@ -145,14 +145,13 @@ Json machine_of(const machine::Machine& machine) {
     figures.push_back({{"name", figure.name},
                        {"value", figure.value},
                        {"unit", figure.unit},
+                       {"meaning", machine::meaning_of(figure.name)},
                        {"source", machine::name_of(figure.provenance)},
                        {"note", figure.note}});
   }
-  return {{"id", machine.id},
-          {"name", machine.name},
-          {"gpu", machine.gpu.name},
-          {"gpu_count", machine.gpu_count},
-          {"figures", std::move(figures)}};
+  return {{"id", machine.id},        {"name", machine.name},
+          {"gpu", machine.gpu.name}, {"gpu_count", machine.gpu_count},
+          {"nodes", machine.nodes},  {"figures", std::move(figures)}};
 }
 
 // {"key": [an object an entry]}.

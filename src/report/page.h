@@ -9,4 +9,9 @@ std::string_view page_template();  // page.html, with {{name}} where parts go
 std::string_view page_style();
 std::string_view page_script();
 
+// The page of the machines; its style is added to page_style().
+std::string_view machines_template();  // machines.html
+std::string_view machines_style();
+std::string_view machines_script();
+
 }  // namespace trainscope::report

@@ -177,6 +177,32 @@ TEST_CASE("the registries print tables and JSON") {
   CHECK(run("doctor").code == 0);
 }
 
+TEST_CASE("machines prints the data sheet of one, its JSON and the page of all") {
+  const Folder folder;
+  const Result sheet = run("machines h200-8x2");
+  CHECK(sheet.code == 0);
+  CHECK_THAT(sheet.out, Catch::StartsWith("h200-8x2\n2 nodes of 8 x H200") &&
+                            Catch::Contains("55.43 GB/s  measured   large pinned"));
+  const json one = json::parse(run("machines h200-8x2 --json").out)["machines"];
+  REQUIRE(one.size() == 1);
+  CHECK(one[0]["gpu_count"] == 8);
+  CHECK(one[0]["nodes"] == 2);
+  CHECK(one[0]["figures"][0]["meaning"] == "what the GPU can do, as CUDA numbers it");
+  const Result unknown = run("machines h20-8");
+  CHECK(unknown.code == 2);
+  CHECK_THAT(unknown.err, Catch::Contains("there is no machine h20-8 (did you mean h200-8?)"));
+  const std::string own = folder.file("my.toml");
+  std::ofstream(own) << "base = \"h200-8\"\n";
+  CHECK_THAT(run("machines " + own).out, Catch::StartsWith("my\n8 x H200"));
+  const std::string page = folder.file("machines.html");
+  const Result written = run("machines --html " + page);
+  CHECK(written.code == 0);
+  CHECK(written.out.empty());
+  CHECK_THAT(written.err, Catch::Contains("wrote " + page));
+  CHECK_THAT(read(page), Catch::Contains("id=\"dgx1-v100-8x2\""));
+  CHECK(run("machines --html " + folder.file("")).code == 2);  // a folder
+}
+
 TEST_CASE("all shipped lessons and machines pass the check") {
   const Result result =
       run("check " TRAINSCOPE_SOURCE_DIR "/scenarios " TRAINSCOPE_SOURCE_DIR "/assets");

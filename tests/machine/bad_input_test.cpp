@@ -368,7 +368,7 @@ TEST_CASE("the interpreter's part of an operator is a part of it") {
   const MachineFolder folder;
   CHECK_THAT(folder.refusal(with_host("interpreter_call = { value = 11, unit = \"us\", source = "
                                       "\"datasheet\" }")),
-             Equals("my.toml:3:30: host.interpreter_call is 11 us, more than the 10.4 us of "
+             Equals("my.toml:3:20: host.interpreter_call is 11 us, more than the 10.4 us of "
                     "host.eager_operator, of which it is a part"));
   const auto file = folder.write(
       "my.toml",
@@ -431,4 +431,66 @@ TEST_CASE("a file changes one number of the link that it starts from") {
   CHECK(mine.gpu_link.bytes_per_s == Approx(400e9));
   CHECK(mine.gpu_link.peer_to_peer);
   CHECK(mine.figures.size() == load_machine("h200-8").figures.size());
+}
+
+TEST_CASE("several nodes need to be told how they are joined, and one is joined to none") {
+  const MachineFolder folder;
+  const std::string two = "base = \"h200-8\"\nsource = \"datasheet\"\nnodes = 2\n";
+  CHECK_THAT(
+      folder.refusal(two),
+      Equals("my.toml: has 2 nodes and no table [network] that says how they are joined; add "
+             "it, or start from a shipped machine: base = \"h200-8x2\""));
+  CHECK_THAT(folder.refusal(two + "network = 3\n"),
+             Equals("my.toml:4:11: network must be a table: [network]"));
+  CHECK_THAT(folder.refusal(two + "[network]\n"),
+             StartsWith("my.toml:4:1: network.bandwidth is missing; write for example"));
+  CHECK_THAT(folder.refusal(two + "[network]\nlatncy = 3\n"),
+             Contains("[network] has no key latncy (did you mean latency?)"));
+  CHECK_THAT(folder.refusal("base = \"h200-8\"\n[network]\n"),
+             Equals("my.toml:2:1: network joins several nodes and there is one; leave it out or "
+                    "write nodes = 2"));
+  CHECK_THAT(folder.refusal("base = \"h200-8x2\"\nsource = \"datasheet\"\nnodes = 0\n"),
+             Equals("my.toml:3:9: nodes is 0; it must be more than 0"));
+  CHECK(folder
+            .refusal(two + "[network]\nbandwidth = { value = 100, unit = \"GB/s\" }\nadapters = 4\n"
+                           "latency = { value = 3, unit = \"us\" }\n")
+            .empty());
+}
+
+TEST_CASE("a file may change the number of nodes that it starts from") {
+  const MachineFolder folder;
+  const auto load = [&](const std::string& nodes) {
+    return load_machine(
+        folder
+            .write("my.toml",
+                   "base = \"h200-8x2\"\nsource = \"datasheet\"\nnodes = " + nodes + "\n")
+            .string());
+  };
+  const Machine four = load("4");
+  CHECK(all_gpus(four) == 32);
+  CHECK(four.network.adapters == 8);
+  CHECK(four.figures.size() == load_machine("h200-8x2").figures.size());
+  const Machine one = load("1");
+  CHECK(one.nodes == 1);
+  CHECK(one.network.bytes_per_s == 0);
+  CHECK(one.figures.size() == load_machine("h200-8").figures.size());
+}
+
+TEST_CASE("a file of one's own may start from any machine") {
+  const MachineFolder folder;
+  for (const std::string& id : machine_ids()) {
+    CAPTURE(id);
+    const auto file = folder.write(
+        "my.toml",
+        "base = \"" + id +
+            "\"\nname = \"mine\"\n[host]\ncores = { value = 3, source = \"datasheet\" }\n");
+    const Machine mine = load_machine(file.string());
+    const Machine base = load_machine(id);
+    CHECK(mine.name == "mine");
+    CHECK(mine.host.cores == 3);
+    CHECK(mine.gpu.id == base.gpu.id);
+    CHECK(all_gpus(mine) == all_gpus(base));
+    CHECK(mine.figures.size() == base.figures.size());
+    CHECK(mine.pcie.both_bytes_per_s == base.pcie.both_bytes_per_s);
+  }
 }

@@ -106,12 +106,12 @@ TEST_CASE("every shipped machine and GPU loads") {
   const auto ids = machine_ids();
   CHECK(std::is_sorted(ids.begin(), ids.end()));
   for (const char* id :
-       {"t4-1",           "v100-pcie-1", "v100-sxm-1", "dgx1-v100-8",   "a100-40-pcie-1",
-        "a100-80-pcie-1", "a100-sxm-1",  "a100-sxm-8", "a100-40-sxm-1", "l4-1",
-        "l40s-1",         "l40s-2",      "l40s-4",     "a6000-1",       "titan-rtx-2",
-        "rtx3090-1",      "rtx4090-1",   "rtx5090-1",  "h100-pcie-1",   "h100-sxm-1",
-        "h100-sxm-8",     "h200-1",      "h200-8",     "b200-1",        "b200-8",
-        "laptop-1"}) {
+       {"t4-1",           "v100-pcie-1",   "v100-sxm-1", "dgx1-v100-8",   "a100-40-pcie-1",
+        "a100-80-pcie-1", "a100-sxm-1",    "a100-sxm-8", "a100-40-sxm-1", "l4-1",
+        "l40s-1",         "l40s-2",        "l40s-4",     "a6000-1",       "titan-rtx-2",
+        "rtx3090-1",      "rtx4090-1",     "rtx5090-1",  "h100-pcie-1",   "h100-sxm-1",
+        "h100-sxm-8",     "h200-1",        "h200-8",     "b200-1",        "b200-8",
+        "laptop-1",       "dgx1-v100-8x2", "h200-8x2"}) {
     CAPTURE(id);
     CHECK(std::count(ids.begin(), ids.end(), id) == 1);
   }
@@ -156,10 +156,14 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     std::set<std::string> names;
     for (const Figure& figure : machine.figures) CHECK(names.insert(figure.name).second);
     const bool several = machine.gpu_count > 1;
-    CHECK(machine.figures.size() == (several ? 50 : 48));
+    const bool nodes = machine.nodes > 1;
+    CHECK(machine.figures.size() == (nodes ? 54 : several ? 50 : 48));
     CHECK(machine.figures.front().name == "gpu.compute_capability");
-    CHECK(machine.figures.back().name ==
-          (several ? "gpu_link.peer_to_peer" : "host.compiled_operator"));
+    CHECK(machine.figures[18].name == "gpu_count");
+    CHECK((machine.figures[19].name == "nodes") == nodes);
+    CHECK(machine.figures.back().name == (nodes     ? "network.latency"
+                                          : several ? "gpu_link.peer_to_peer"
+                                                    : "host.compiled_operator"));
   }
   const Machine machine = load_machine("h200-1");
   const Figure& bandwidth = figure_of(machine, "gpu.memory_bandwidth");
@@ -169,6 +173,17 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
   CHECK_THAT(bandwidth.note, Contains("NVIDIA H200 datasheet"));
   CHECK(name_of(figure_of(machine, "pcie.h2d").provenance) == "measured");
   CHECK(name_of(figure_of(machine, "host.launch_latency").provenance) == "fitted");
+}
+
+TEST_CASE("every figure has a meaning, and none but a figure has one") {
+  for (const Machine& machine : shipped_machines())
+    for (const Figure& figure : machine.figures) {
+      CAPTURE(figure.name);
+      CHECK(meaning_of(figure.name).size() > 10);
+    }
+  CHECK(meaning_of("host.memcpy") != meaning_of("host.memcpy_back"));
+  CHECK(meaning_of("host") == "");
+  CHECK(meaning_of("") == "");
 }
 
 TEST_CASE("a measured or fitted number says where it comes from") {
@@ -201,7 +216,9 @@ TEST_CASE("the exceptions to the peaks are exceptions") {
     for (const double hz : {clocks.fp32_hz, clocks.tf32_hz, clocks.fp16_hz})
       if (std::abs(hz / gpu.boost_clock_hz - 1) > 0.01) found.insert(gpu.id);
   }
+  // Published for all five: on an H200 it is that of the H100 SXM, whose chip it is.
   CHECK(found == std::set<std::string>{"b200", "h100-pcie", "h100-sxm", "h200", "l40s"});
+  CHECK(shipped_gpus().size() == 25);
 }
 
 TEST_CASE("a GPU computes faster in fewer bits") {
@@ -231,6 +248,44 @@ TEST_CASE("the SM of a compute capability is the same on all its GPUs") {
     CHECK(gpu.blocks_per_sm == sm.blocks);
     CHECK(gpu.shared_bytes_per_sm == sm.shared_kib * 1024);
     CHECK(gpu.registers_per_sm == 65'536);
+  }
+}
+
+TEST_CASE("a GPU is as its published data have it") {
+  struct Row {
+    const char* id;
+    int sm, l2_mib, mhz;
+    double fp32, tf32, fp16, memory_gb_per_s;
+    int copy_engines;
+  };
+  // deviceQuery output and data sheets. L2 of the H200 and the B200: as the devices say it; the
+  // copy engines of a GPU that nobody published are those of its sister.
+  for (const Row& row : {Row{"t4", 40, 4, 1590, 8.1, 0, 65, 320, 3},
+                         Row{"v100-sxm2-32", 80, 6, 1530, 15.7, 0, 125, 900, 6},
+                         Row{"rtx3090", 82, 6, 1695, 35.6, 35.6, 71, 936, 2},
+                         Row{"l4", 58, 48, 2040, 30.3, 60, 121, 300, 2},
+                         Row{"rtx4090", 128, 72, 2520, 82.6, 82.6, 165, 1008, 2},
+                         Row{"l40s", 142, 96, 2520, 91.6, 183, 362, 864, 2},
+                         Row{"rtx6000-ada", 142, 96, 2505, 91.1, 182, 364, 960, 2},
+                         Row{"a100-sxm-40", 108, 40, 1410, 19.5, 156, 312, 1555, 3},
+                         Row{"a100-sxm-80", 108, 40, 1410, 19.5, 156, 312, 2039, 3},
+                         Row{"h100-pcie", 114, 50, 1755, 51, 378, 756, 2039, 3},
+                         Row{"h100-sxm", 132, 50, 1980, 67, 494.5, 989, 3350, 3},
+                         Row{"h200", 132, 60, 1980, 67, 494.5, 989, 4800, 3},
+                         Row{"b200", 148, 126, 1965, 80, 1125, 2250, 8000, 3}}) {
+    CAPTURE(row.id);
+    const auto gpus = shipped_gpus();
+    const auto gpu =
+        std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& one) { return one.id == row.id; });
+    REQUIRE(gpu != gpus.end());
+    CHECK(gpu->sm_count == row.sm);
+    CHECK(gpu->l2_bytes / (1 << 20) == row.l2_mib);
+    CHECK(gpu->boost_clock_hz == Approx(row.mhz * 1e6));
+    CHECK(gpu->fp32_flops_per_s == Approx(row.fp32 * 1e12));
+    CHECK(gpu->tf32_flops_per_s == Approx(row.tf32 * 1e12));
+    CHECK(gpu->fp16_flops_per_s == Approx(row.fp16 * 1e12));
+    CHECK(gpu->memory_bytes_per_s == Approx(row.memory_gb_per_s * 1e9));
+    CHECK(gpu->copy_engines == row.copy_engines);
   }
 }
 
@@ -319,11 +374,51 @@ TEST_CASE("every cost of a host is there, and pageable memory is the slow one") 
   }
 }
 
-TEST_CASE("an id ends in its number of GPUs") {
+TEST_CASE("an id ends in its number of GPUs, and of nodes where there are several") {
   for (const Machine& machine : shipped_machines()) {
     CAPTURE(machine.id);
-    CHECK(machine.id.substr(machine.id.rfind('-') + 1) == std::to_string(machine.gpu_count));
-    CHECK_THAT(machine.name, Contains(std::to_string(machine.gpu_count) + " x "));
+    const std::string count = std::to_string(machine.gpu_count);
+    const std::string nodes = std::to_string(machine.nodes);
+    const bool several = machine.nodes > 1;
+    CHECK(machine.id.substr(machine.id.rfind('-') + 1) == (several ? count + "x" + nodes : count));
+    CHECK_THAT(machine.name, Contains(count + " x "));
+    CHECK((machine.name.find(nodes + " nodes of ") == 0) == several);
+    CHECK(gpus_in_words(machine) == (several ? nodes + " x " + count : count));
+    CHECK(all_gpus(machine) == machine.gpu_count * machine.nodes);
+  }
+}
+
+TEST_CASE("two nodes are two of the machine of one, joined by a network") {
+  struct Joined {
+    const char* one;
+    int adapters;
+    double bytes_per_s;
+  };
+  const std::map<std::string, Joined> expected{{"dgx1-v100-8x2", {"dgx1-v100-8", 4, 50e9}},
+                                               {"h200-8x2", {"h200-8", 8, 400e9}}};
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    const auto joined = expected.find(machine.id);
+    CHECK((joined != expected.end()) == (machine.nodes > 1));
+    if (joined == expected.end()) {
+      CHECK(machine.nodes == 1);
+      CHECK(machine.network.bytes_per_s == 0);
+      CHECK(machine.network.adapters == 0);
+      CHECK(machine.network.latency_ns == 0);
+      continue;
+    }
+    CHECK(machine.nodes == 2);
+    CHECK(all_gpus(machine) == 16);
+    CHECK(machine.network.adapters == joined->second.adapters);
+    CHECK(machine.network.bytes_per_s == Approx(joined->second.bytes_per_s));
+    CHECK(machine.network.latency_ns == 2'700);
+    // The wires between the nodes are fewer than those within one.
+    CHECK(machine.network.bytes_per_s < machine.gpu_link.bytes_per_s * machine.gpu_count);
+    const Machine one = load_machine(joined->second.one);
+    CHECK(machine.gpu.id == one.gpu.id);
+    CHECK(machine.gpu_count == one.gpu_count);
+    CHECK(machine.gpu_link.bytes_per_s == one.gpu_link.bytes_per_s);
+    CHECK(machine.host.cores == one.host.cores);
   }
 }
 
@@ -333,10 +428,11 @@ TEST_CASE("several GPUs are joined as the maker says, and one is joined to none"
     double bytes_per_s;
   };
   const std::map<std::string, Joined> expected{
-      {"dgx1-v100-8", {LinkKind::kNvlink, 150e9}},  {"titan-rtx-2", {LinkKind::kNvlink, 50e9}},
-      {"a100-sxm-8", {LinkKind::kNvswitch, 300e9}}, {"h100-sxm-8", {LinkKind::kNvswitch, 450e9}},
-      {"h200-8", {LinkKind::kNvswitch, 450e9}},     {"b200-8", {LinkKind::kNvswitch, 900e9}},
-      {"l40s-2", {LinkKind::kPcie, 31.5e9}},        {"l40s-4", {LinkKind::kPcie, 31.5e9}}};
+      {"dgx1-v100-8x2", {LinkKind::kNvlink, 150e9}}, {"h200-8x2", {LinkKind::kNvswitch, 450e9}},
+      {"dgx1-v100-8", {LinkKind::kNvlink, 150e9}},   {"titan-rtx-2", {LinkKind::kNvlink, 50e9}},
+      {"a100-sxm-8", {LinkKind::kNvswitch, 300e9}},  {"h100-sxm-8", {LinkKind::kNvswitch, 450e9}},
+      {"h200-8", {LinkKind::kNvswitch, 450e9}},      {"b200-8", {LinkKind::kNvswitch, 900e9}},
+      {"l40s-2", {LinkKind::kPcie, 31.5e9}},         {"l40s-4", {LinkKind::kPcie, 31.5e9}}};
   for (const Machine& machine : shipped_machines()) {
     CAPTURE(machine.id);
     const GpuLink& link = machine.gpu_link;
@@ -441,7 +537,7 @@ TEST_CASE("launches take what NVIDIA's example of graphs measured") {
 }
 
 TEST_CASE("a V100 starts the kernels of a graph as fast as NVIDIA's example") {
-  for (const char* id : {"v100-sxm-1", "v100-pcie-1", "dgx1-v100-8"}) {
+  for (const char* id : {"v100-sxm-1", "v100-pcie-1", "dgx1-v100-8", "dgx1-v100-8x2"}) {
     CAPTURE(id);
     const Machine machine = load_machine(id);
     CHECK(2'900 + machine.gpu.kernel_gap_ns == 3'400);
