@@ -78,6 +78,7 @@ void find_window(Measured& measured, int warmup) {
   const LaunchedWork launched(trace);
   const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
   measured.steps = static_cast<int>(marks.size() - skipped);
+  measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(skipped), marks.end());
   measured.window = {launched.done_after(marks[skipped].start),
                      launched.done_after(marks.back().end)};
 }
@@ -153,22 +154,23 @@ Measured measure(const trace::Trace& trace, const program::Program* program,
   return measured;
 }
 
-Measured measure_window(const trace::Trace& trace, const program::Program* program,
-                        const machine::Machine* machine, Interval window) {
+Measured measure_step(const trace::Trace& trace, const program::Program* program,
+                      const machine::Machine* machine, const StepWindow& step) {
   Measured measured = unmeasured(trace, program, machine);
-  measured.window = window;
+  measured.window = step.window;
+  measured.marks = {step.mark};
   measured.steps = 1;
   gather_all(measured);
   return measured;
 }
 
-std::vector<Interval> step_windows(const trace::Trace& trace) {
+std::vector<StepWindow> step_windows(const trace::Trace& trace) {
   const std::vector<Interval> marks = step_marks(trace);
   const LaunchedWork launched(trace);
-  std::vector<Interval> windows;
+  std::vector<StepWindow> windows;
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const Nanos end = i + 1 < marks.size() ? marks[i + 1].start : marks[i].end;
-    windows.push_back({launched.done_after(marks[i].start), launched.done_after(end)});
+    windows.push_back({marks[i], {launched.done_after(marks[i].start), launched.done_after(end)}});
   }
   return windows;
 }

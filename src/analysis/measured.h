@@ -20,8 +20,9 @@ struct Measured {
   // ahead begins a step while the GPU is still at the one before: the window begins, and ends, once
   // all GPU work launched before the step's mark is done, or at the mark if that is later.
   Interval window;
-  Interval whole;  // the whole trace
-  int steps = 0;   // measured ones; 0: the trace has no step marks
+  Interval whole;               // the whole trace
+  int steps = 0;                // measured ones; 0: the trace has no step marks
+  std::vector<Interval> marks;  // of the measured steps, on the host's side
   int per() const { return steps > 0 ? steps : 1; }  // what a time "a step" is divided by
 
   // All clipped to the window.
@@ -40,13 +41,17 @@ struct Measured {
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine);
 
-// The same for a window of the caller's own, counted as one step.
-Measured measure_window(const trace::Trace& trace, const program::Program* program,
-                        const machine::Machine* machine, Interval window);
+// One step: its mark, and its window by the rule above: where one ends the next begins.
+struct StepWindow {
+  Interval mark;
+  Interval window;
+};
+// All steps, warm-up included. Empty when the trace has no step marks.
+std::vector<StepWindow> step_windows(const trace::Trace& trace);
 
-// The windows of all steps, warm-up included, by the same rule: where one ends the next begins.
-// Empty when the trace has no step marks.
-std::vector<Interval> step_windows(const trace::Trace& trace);
+// The same as measure for one step.
+Measured measure_step(const trace::Trace& trace, const program::Program* program,
+                      const machine::Machine* machine, const StepWindow& step);
 
 // The copies of one direction: from the call to the completion of each.
 struct CopyTimes {

@@ -143,6 +143,12 @@ void add_times(Table& t) {
   t.add("time.d2h", "ns", "copy to host",
         "copies device to host, from the first call to the last completion, a step",
         [](const Facts& f) { return unless_empty(f, f.d2h.intervals); });
+  t.add("time.host_timer", "ns", "host timer",
+        "what the host's clock reads between two calls of time.perf_counter(), a step",
+        [](const Facts& f) { return f.host.timer; });
+  t.add("time.first_timer", "ns", "first host timer",
+        "the same of the first step, which other times leave out as warm-up",
+        [](const Facts& f) { return f.host.first_timer; });
 }
 
 void add_rates(Table& t) {
@@ -194,6 +200,11 @@ void add_gpu(Table& t) {
   t.add("host.blocked", "ns", "host held",
         "the training thread held by a CUDA call or by missing data, a step",
         [](const Facts& f) { return Answer(a_step(f, f.measured.held.length())); });
+  t.add("host.lead", "ns", "host ahead",
+        "from the end of a step's last launch call until the GPU is done with the step's work",
+        [](const Facts& f) { return f.host.lead; });
+  t.add("launch.calls", "1", "launch calls", "calls that launch kernels or graphs, a step",
+        [](const Facts& f) { return f.host.launches; });
   t.more_is_better(
       "launch.queue_depth", "1", "queue depth",
       "launched operations that have not started, on average: how far the host is ahead",
@@ -255,6 +266,7 @@ Facts facts_of(Measured measured) {
   facts.partition = partition(facts.measured);
   facts.h2d = copy_times(facts.measured, trace::Category::kCopyH2D);
   facts.d2h = copy_times(facts.measured, trace::Category::kCopyD2H);
+  facts.host = host_times(facts.measured);
   return facts;
 }
 
@@ -268,8 +280,8 @@ Facts gather_facts(const trace::Trace& trace, const program::Program* program,
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
                                      const machine::Machine* machine) {
   std::vector<Facts> steps;
-  for (const Interval& window : step_windows(trace))
-    steps.push_back(facts_of(measure_window(trace, program, machine, window)));
+  for (const StepWindow& step : step_windows(trace))
+    steps.push_back(facts_of(measure_step(trace, program, machine, step)));
   return steps;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/host_time.h"
 #include "analysis/measured.h"
 #include "analysis/partition.h"
 
@@ -19,6 +20,7 @@ struct Facts {
   Partition partition;
   CopyTimes h2d;
   CopyTimes d2h;
+  HostTimes host;
 };
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine);

@@ -72,6 +72,12 @@ void add_launch_and_collective_knobs(Table& t) {
   number("launch.kernel_ns", 2900, 1, 1e9).unit("ns").help("length of each kernel").into(t);
   flag("launch.graph", false).pytorch("CUDAGraph").help("launch them as one graph").into(t);
   flag("launch.sync_each", false).help("synchronise after each kernel").into(t);
+  whole("launch.streams", 1, 1, 2)
+      .help("2: each launch is a pair, on the default stream and on one of stream.kind")
+      .into(t);
+  whole("launch.kernel_sms", 1, 1, 4096)
+      .help("SMs that each kernel fills; kernels at once share what there are")
+      .into(t);
   choice("collective.op", "all_reduce")
       .choices({"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"})
       .help("the collective")
@@ -101,7 +107,11 @@ void add_model_knobs(Table& t) {
                {"mlp"})
       .help("the model; mlp is the 784-128-10 classifier of a classroom MNIST loop")
       .into(t);
-  whole("model.hidden", 128, 1, 65536).help("width of the mlp's hidden layer").into(t);
+  whole("model.inputs", 784, 1, 1 << 20)
+      .help("width of the mlp's input: the numbers of one sample, 28 x 28 pixels")
+      .into(t);
+  whole("model.hidden", 128, 1, 65536).help("width of the mlp's hidden layers").into(t);
+  whole("model.layers", 1, 1, 1000).help("hidden layers of the mlp").into(t);
   whole("model.seq_len", 128, 1, 1 << 20).help("tokens of a sequence").later().into(t);
   choice("model.dtype", "fp32")
       .choices({"fp32", "fp16", "bf16"}, {"fp32"})
@@ -121,6 +131,10 @@ void add_model_knobs(Table& t) {
   choice("data.name", "mnist")
       .choices({"mnist", "digits", "spirals", "text", "cifar10"}, {"mnist"})
       .help("the data set: its shapes")
+      .into(t);
+  choice("data.source", "loader")
+      .choices({"loader", "tensor"})
+      .help("a DataLoader, or one tensor in host memory that is split into batches")
       .into(t);
   choice("data.location", "host")
       .choices({"host", "device"}, {"host"})
@@ -241,6 +255,19 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("torch.cuda.synchronize()")
       .help("synchronise at the end of each step")
       .into(t);
+  flag("loop.timer", false)
+      .pytorch("time.perf_counter()")
+      .help("read the host's clock at the start and the end of each step")
+      .into(t);
+  flag("loop.cold_start", false)
+      .help("the first matrix product of the process loads cuBLAS")
+      .into(t);
+  // The first cublasCreate and cublasDestroy of a process took 2761.9 us, a later pair 326.5 us, on
+  // an RTX 4070 Ti SUPER (Cytnx-dev/Cytnx#1148).
+  number("loop.cublas_load_ms", 2.435, 0, 1e5)
+      .unit("ms")
+      .help("how long that takes the host, with loop.cold_start")
+      .into(t);
 }
 
 void add_loader_knobs(Table& t) {
@@ -330,8 +357,8 @@ void add_run_knobs(Table& t) {
       .into(t);
   choice("nvlink", "on").choices({"on", "off"}, {"on"}).help("NVLink between GPUs").into(t);
   choice("stream.kind", "legacy")
-      .choices({"legacy", "blocking", "non_blocking"}, {"legacy"})
-      .help("kind of the stream that work runs on")
+      .choices({"legacy", "blocking", "non_blocking"})
+      .help("kind of the stream that work runs on; of the second one where launch.streams is 2")
       .into(t);
   whole("steps", 10, 1, kMostSteps).help("training steps").into(t);
   whole("seed", 0, 0, 9e15)
@@ -369,7 +396,6 @@ void add_input_knobs(Table& t) {
       .into(t);
   flag("transfer.prefetch", false)
       .help("start the next batch's copy before this step's kernels")
-      .later()
       .into(t);
   flag("transfer.record_stream", true)
       .pytorch("record_stream")

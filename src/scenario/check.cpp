@@ -4,6 +4,7 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <regex>
 #include <sstream>
 
@@ -42,6 +43,7 @@ class Checker {
     check_texts();
     check_minutes();
     for (const std::string& machine : machines()) check_on(machine);
+    check_announcements();
     return std::move(findings_);
   }
 
@@ -91,6 +93,7 @@ class Checker {
         check_card(step.place, "an option of step " + step.id, option.text);
         check_card(step.place, "the why of an option of step " + step.id, option.why);
       }
+      check_card(step.place, "what step " + step.id + " depends on", step.question->depends);
       check_tolerance(step);
     }
     check_card(top(), "limits", lesson_.limits);
@@ -172,11 +175,13 @@ class Checker {
     if (question.span) check_focus(*question.span, sides, machine);
     if (question.answer) question.answer->evaluate(sides);
     int right = 0;
+    std::string right_text;
     for (const Option& option : question.options) {
       fill_in(option.text, sides);
       fill_in(option.why, sides);
       const bool correct = option.correct_when->evaluate(sides).truth();
       right += correct ? 1 : 0;
+      if (correct) right_text = option.text;
       if (option.why.empty() && !correct && machine == home_machine())
         add(question.place,
             "step " + step.id + ": the option \"" + option.text + "\" is wrong and has no why");
@@ -184,11 +189,41 @@ class Checker {
     if (question.kind == QuestionKind::kChoice && right != 1)
       add(question.place, "step " + step.id + " has " + std::to_string(right) +
                               " right options on " + machine + "; exactly one must be");
+    fill_in(question.depends, sides);
+    if (right == 1) answers_[step.id].emplace(right_text, machine);
+  }
+
+  // Where machines answer differently, the lesson says what decides.
+  void check_announcements() {
+    for (const Step& step : lesson_.steps) {
+      const auto answers = answers_.find(step.id);
+      if (answers == answers_.end()) continue;
+      const auto& by_text = answers->second;
+      const bool announced = !step.question->depends.empty();
+      if (by_text.size() > 1 && !announced) {
+        std::string list;
+        for (const auto& [text, machine] : by_text)
+          list += (list.empty() ? "\"" : ", \"") + text + "\" on " + machine;
+        add(step.question->place, "step " + step.id + " has another answer by machine (" + list +
+                                      "); say in depends what decides");
+      } else if (by_text.size() == 1 && announced) {
+        add(step.question->place, "step " + step.id +
+                                      " says what the answer depends on, but it is the same on "
+                                      "every machine");
+      }
+    }
   }
 
   void check_focus(const Focus& focus, const Sides& sides, const std::string& machine) {
     if (focus.run.empty()) return;
     const analysis::Run& run = *sides[focus.run == "A" ? 0 : 1];
+    if (!focus.code.empty()) {
+      const std::size_t lines = lines_with(focus.code, run.program->listing).size();
+      if (lines != 1)
+        add(focus.place, "\"" + focus.code + "\" stands on " + std::to_string(lines) +
+                             " lines of the listing of " + focus.run + "; name one line");
+    }
+    if (focus.lane.empty()) return;
     const std::size_t found = find_spans(focus, run).size();
     if (static_cast<std::size_t>(focus.nth) >= found)
       add(focus.place, "no span \"" + focus.span + "\" number " + std::to_string(focus.nth) +
@@ -212,6 +247,8 @@ class Checker {
 
   const Lesson& lesson_;
   std::vector<Finding> findings_;
+  // Of each choice, by step: the right options, each with a machine on which it is.
+  std::map<std::string, std::map<std::string, std::string>> answers_;
 };
 
 }  // namespace

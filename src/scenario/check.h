@@ -14,8 +14,9 @@ struct Finding {
 };
 
 // Runs the lesson on its own machine and on every machine it allows: exactly one right option
-// everywhere, every placeholder and focus resolves, expectations hold, cards are short enough, and
-// reading time and minutes agree. Empty: all is well.
+// everywhere (where machines differ, the question says what decides), every placeholder and focus
+// resolves, expectations hold, cards are short enough, and reading time and minutes agree. Empty:
+// all is well.
 std::vector<Finding> check_lesson(const Lesson& lesson);
 
 // The sentences that lessons put to the test, by id. Throws InputError for a value that is no text.

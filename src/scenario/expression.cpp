@@ -126,6 +126,15 @@ Quantity Expression::evaluate(const Sides& sides) const {
   return scenario::evaluate(*root_, sides);
 }
 
+std::string Expression::show(const Sides& sides) const {
+  if (root_->kind == Node::Kind::kKnob) {
+    const program::Value& value = side_of(*root_, sides).config.value(root_->name);
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (whole && program::find_knob(root_->name).unit == "1") return std::to_string(*whole);
+  }
+  return scenario::show(evaluate(sides));
+}
+
 std::string show(const Quantity& quantity) {
   if (quantity.unit == kTruth) return quantity.truth() ? "True" : "False";
   return format_value(quantity.value, quantity.unit);
@@ -149,7 +158,7 @@ std::string fill_in(std::string_view text, const Sides& sides) {
   for (const std::string& inside : placeholders(text)) {
     const std::size_t at = text.find('{', from);
     result += text.substr(from, at - from);
-    result += show(Expression::parse(inside).evaluate(sides));
+    result += Expression::parse(inside).show(sides);
     from = at + inside.size() + 2;
   }
   result += text.substr(from);

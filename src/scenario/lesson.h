@@ -13,7 +13,8 @@
 
 namespace trainscope::scenario {
 
-// Where to look: a span of one side's timeline, or a panel, a knob, a line of the listing.
+// Where to look: a span of one side's timeline (by its name, by the line of the listing that caused
+// it, or by both), or a panel, a knob, a line of the listing.
 struct Focus {
   std::string run;   // "A" or "B"; empty: no span is meant
   std::string lane;  // a lane's name
@@ -22,7 +23,8 @@ struct Focus {
   double pad = 0.2;  // of the span's length, left and right
   std::string panel;
   std::string knob;
-  int line = 0;
+  int line = 0;      // of the listing, by number
+  std::string code;  // or by what stands on it: "loss.backward()"
   SourcePlace place;
 };
 
@@ -41,6 +43,7 @@ struct Question {
   double tolerance = 0.25;           // relative
   std::optional<Focus> span;         // of find-span
   std::string text_answer;           // of text: shown to compare with
+  std::string depends;               // of a choice: what decides, where machines answer differently
   SourcePlace place;
 };
 

@@ -38,11 +38,16 @@ Focus read_focus(const toml::table& table, const std::string& file) {
   focus.pad = fields.number("pad").value_or(focus.pad);
   focus.panel = fields.text_or("panel", "");
   focus.knob = fields.text_or("knob", "");
-  focus.line = static_cast<int>(fields.whole("line").value_or(0));
-  const bool span = !focus.run.empty() && !focus.lane.empty() && !focus.span.empty();
+  if (fields.find("line") && fields.find("line")->is_string()) {
+    focus.code = fields.text("line");
+  } else {
+    focus.line = static_cast<int>(fields.whole("line").value_or(0));
+  }
+  const bool by_line = focus.line > 0 || !focus.code.empty();
+  const bool span = !focus.run.empty() && !focus.lane.empty() && (!focus.span.empty() || by_line);
   if (!focus.run.empty() && focus.run != "A" && focus.run != "B")
     fields.fail("run", "run is neither \"A\" nor \"B\"");
-  if (!span && focus.panel.empty() && focus.knob.empty() && focus.line == 0)
+  if (!span && focus.panel.empty() && focus.knob.empty() && !by_line)
     fields.fail("a focus needs run, lane and span, or a panel, a knob or a line");
   if (!focus.knob.empty() && !program::find_knob_or_null(focus.knob))
     fields.fail("knob",
@@ -64,7 +69,7 @@ Option read_option(const toml::table& table, const std::string& file) {
 
 Question read_question(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a question");
-  fields.only({"kind", "options", "answer", "tolerance", "span"});
+  fields.only({"kind", "options", "answer", "tolerance", "span", "depends"});
   Question question;
   question.place = fields.place();
   question.kind = read_word<QuestionKind>(fields, "kind",
@@ -78,14 +83,17 @@ Question read_question(const toml::table& table, const std::string& file) {
   if (question.kind == QuestionKind::kNumber) question.answer = fields.expression("answer");
   if (question.kind == QuestionKind::kText) question.text_answer = fields.text("answer");
   question.tolerance = fields.number("tolerance").value_or(question.tolerance);
+  question.depends = fields.text_or("depends", "");
+  if (!question.depends.empty() && question.kind != QuestionKind::kChoice)
+    fields.fail("depends", "depends belongs to a choice, whose right option a machine decides");
   if (question.tolerance < 0 || question.tolerance > 1)
     fields.fail("tolerance", "tolerance is a share between 0 and 1");
   if (question.kind == QuestionKind::kChoice && question.options.size() < 2)
     fields.fail("a choice needs at least two options");
   if (question.kind == QuestionKind::kNumber && !question.answer)
     fields.fail("a number question needs answer, an expression");
-  if (question.kind == QuestionKind::kFindSpan && (!question.span || question.span->span.empty()))
-    fields.fail("a find-span question needs span = { run, lane, span }");
+  if (question.kind == QuestionKind::kFindSpan && (!question.span || question.span->lane.empty()))
+    fields.fail("a find-span question needs span = { run, lane, span }, or line for span");
   return question;
 }
 

@@ -46,12 +46,12 @@ void Progress::skip() {
   answers_[step_].committed = true;
 }
 
-bool Progress::select_span(const std::string& run, const std::string& lane,
-                           const std::string& span) {
+bool Progress::select_span(const analysis::Run& run, trace::SpanId span) {
   const auto& question = lesson_->steps[step_].question;
   if (!question || question->kind != QuestionKind::kFindSpan) return false;
-  const Focus& wanted = *question->span;
-  const bool right = run == wanted.run && lane == wanted.lane && span.starts_with(wanted.span);
+  if (question->span->run != run.label) return false;
+  const auto meant = find_spans(*question->span, run);
+  const bool right = std::find(meant.begin(), meant.end(), span) != meant.end();
   if (right) answers_[step_].committed = true;
   return right;
 }
@@ -80,6 +80,8 @@ Verdict judge_choice(const Question& question, const Answer& answer, const Sides
   verdict.right = answer.option == verdict.right_option;
   if (answer.option >= 0 && !verdict.right)
     verdict.message = question.options[static_cast<std::size_t>(answer.option)].why;
+  if (!question.depends.empty())
+    verdict.message += (verdict.message.empty() ? "" : "\n\n") + question.depends;
   return verdict;
 }
 
@@ -114,11 +116,34 @@ Verdict judge(const Question& question, const Answer& answer, const Sides& sides
   return verdict;
 }
 
+std::vector<int> lines_with(const std::string& code, const program::Listing& listing) {
+  std::vector<int> found;
+  for (std::size_t i = 0; i < listing.lines.size(); ++i)
+    if (listing.lines[i].find(code) != std::string::npos) found.push_back(static_cast<int>(i) + 1);
+  return found;
+}
+
+namespace {
+
+// The line that a focus names; 0: any. Nothing where the listing lacks it.
+std::optional<int> line_of(const Focus& focus, const analysis::Run& run) {
+  if (focus.code.empty()) return focus.line;
+  if (!run.program) return std::nullopt;
+  const std::vector<int> lines = lines_with(focus.code, run.program->listing);
+  if (lines.empty()) return std::nullopt;
+  return lines.front();
+}
+
+}  // namespace
+
 std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run) {
   const trace::Trace& trace = *run.trace;
   std::vector<trace::SpanId> found;
+  const std::optional<int> line = line_of(focus, run);
+  if (!line) return found;
   for (trace::SpanId id = 0, n = trace.spans().size(); id < n; ++id) {
     const trace::Span& span = trace.spans()[id];
+    if (*line > 0 && span.line != *line) continue;
     if (trace.lanes()[span.lane].name == focus.lane && trace.name(span).starts_with(focus.span))
       found.push_back(id);
   }

@@ -43,8 +43,8 @@ class Progress {
   void skip();  // recorded: skipped is not done
 
   // A span was selected; on a find-span step this commits when it is the right one and says so.
-  // `lane`, `span` and `nth` name what was selected on side `run`.
-  bool select_span(const std::string& run, const std::string& lane, const std::string& span);
+  // Any span that the question means is right, whatever its nth.
+  bool select_span(const analysis::Run& run, trace::SpanId span);
 
   bool can_go_on() const;  // the step's question is answered or skipped, its run is done
   void next();
@@ -66,8 +66,11 @@ class Progress {
 // Compares an answer with the runs. Throws InputError when the lesson's expressions fail.
 Verdict judge(const Question& question, const Answer& answer, const Sides& sides);
 
-// The spans that a focus means: those of that name (or whose name begins with it) in that lane, by
-// start. Empty when there are none.
+// The spans that a focus means: those of that name (or whose name begins with it) in that lane,
+// caused by that line of the listing where it names one, by start. Empty when there are none.
 std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run);
+
+// The lines of the listing on which `code` stands, from 1.
+std::vector<int> lines_with(const std::string& code, const program::Listing& listing);
 
 }  // namespace trainscope::scenario

@@ -15,19 +15,29 @@ double peak_flops_per_s(const program::Operation& operation, const machine::Gpu&
   return gpu.fp32_flops_per_s;
 }
 
+// Of all SMs, those that its blocks can fill, one block each.
+double share_of_sms(const program::Operation& operation, const machine::Gpu& gpu) {
+  return std::min(1.0, static_cast<double>(operation.blocks) / static_cast<double>(gpu.sm_count));
+}
+
 }  // namespace
 
 KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu) {
   KernelNeeds needs;
   if (operation.kind == program::OperationKind::kOpaque) {
     needs.floor_ns = operation.opaque_duration;
+    needs.arithmetic_share = share_of_sms(operation, gpu);
+    // Alone it takes its duration, which is the floor: the arithmetic, a hair shorter so that
+    // rounding adds nothing, matters only while others take the same SMs.
+    constexpr double kHair = 1e-9;
+    needs.arithmetic_ns =
+        static_cast<double>(operation.opaque_duration) * needs.arithmetic_share * (1 - kHair);
     return needs;
   }
   const bool gemm = operation.kind == program::OperationKind::kGemm;
   const double rate = peak_flops_per_s(operation, gpu) * (gemm ? gpu.gemm_efficiency : 1.0);
   needs.arithmetic_ns = operation.flops / rate * 1e9;
-  needs.arithmetic_share =
-      std::min(1.0, static_cast<double>(operation.blocks) / static_cast<double>(gpu.sm_count));
+  needs.arithmetic_share = share_of_sms(operation, gpu);
   needs.memory_ns = operation.bytes / (gpu.memory_bytes_per_s * gpu.memory_efficiency) * 1e9;
   needs.floor_ns = gpu.kernel_floor_ns;
   return needs;

@@ -1,9 +1,11 @@
-// The workload `launch`: a row of equal kernels, launched one by one or as a graph.
+// The workload `launch`: a row of equal kernels, launched one by one, as a graph, or in pairs on
+// two streams.
 
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "base/error.h"
 #include "train/build.h"
 #include "train/writer.h"
 
@@ -15,9 +17,20 @@ struct Lines {
   std::uint16_t capture = 0;  // the launch that it captures
   std::uint16_t loop = 0;
   std::uint16_t launch = 0;
+  std::uint16_t launch_beside = 0;  // on the second stream
   std::uint16_t sync_each = 0;
   std::uint16_t end = 0;
 };
+
+void refuse_what_contradicts(const program::Config& config) {
+  if (config.whole("launch.streams") == 1) return;
+  if (config.flag("launch.graph"))
+    throw InputError("a graph here is one row of kernels; set launch.streams = 1, or no graph");
+  if (config.word("stream.kind") == "legacy")
+    throw InputError(
+        "launch.streams = 2 needs a second stream beside the default one; set stream.kind to "
+        "blocking or non_blocking");
+}
 
 Lines write_listing(program::Listing& listing, const program::Config& config) {
   const std::int64_t count = config.whole("launch.count");
@@ -44,11 +57,45 @@ Lines write_listing(program::Listing& listing, const program::Config& config) {
   return lines;
 }
 
+// Kinds of streams are CUDA's own: PyTorch makes only non-blocking ones.
+Lines write_cuda_listing(program::Listing& listing, const program::Config& config) {
+  const std::int64_t blocks = config.whole("launch.kernel_sms");
+  Lines lines;
+  listing.add("cudaStream_t side;");
+  listing.add(config.word("stream.kind") == "blocking"
+                  ? "cudaStreamCreate(&side);"
+                  : "cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);");
+  listing.add("");
+  lines.loop =
+      listing.add(fmt::format("for (int step = 0; step < {}; ++step) {{", config.whole("steps")));
+  listing.add(fmt::format("  for (int i = 0; i < {}; ++i) {{", config.whole("launch.count")));
+  lines.launch_beside = listing.add(fmt::format("    kernel_a<<<{}, 256, 0, side>>>(x);", blocks));
+  lines.launch = listing.add(fmt::format("    kernel_b<<<{}, 256>>>(y);", blocks));
+  if (config.flag("launch.sync_each"))
+    lines.sync_each = listing.add("    cudaDeviceSynchronize();");
+  listing.add("  }");
+  listing.add("}");
+  lines.end = listing.add("cudaDeviceSynchronize();");
+  return lines;
+}
+
+program::Index add_kernel(program::Program& program, const program::Config& config,
+                          const char* name) {
+  program::Operation kernel;
+  kernel.kernel = name;
+  kernel.framework = std::string(name) + "(x)";
+  kernel.kind = program::OperationKind::kOpaque;
+  kernel.opaque_duration = std::llround(config.number("launch.kernel_ns"));
+  kernel.blocks = config.whole("launch.kernel_sms");  // one block an SM
+  program.operations.push_back(kernel);
+  return static_cast<program::Index>(program.operations.size() - 1);
+}
+
 void write_step(ThreadWriter& main, const program::Config& config, const Lines& lines) {
-  main.at(lines.launch);
   const bool graph = config.flag("launch.graph");
   const std::int64_t calls = graph ? 1 : config.whole("launch.count");
   for (std::int64_t i = 0; i < calls; ++i) {
+    if (lines.launch_beside) main.at(lines.launch_beside).add(program::Launch{1, 1});
     if (graph) {
       main.at(lines.launch).add(program::GraphLaunch{0, 0});
     } else {
@@ -58,28 +105,17 @@ void write_step(ThreadWriter& main, const program::Config& config, const Lines& 
   }
 }
 
-}  // namespace
+void write_capture(program::Program& program, ThreadWriter& main, const program::Config& config,
+                   const Lines& lines) {
+  program.graphs.push_back({"graph"});
+  main.at(lines.graph).add(program::BeginCapture{0, 0});
+  for (std::int64_t i = 0; i < config.whole("launch.count"); ++i)
+    main.at(lines.capture).add(program::Launch{0, 0});
+  main.at(lines.graph).add(program::EndCapture{0});
+  main.add(program::GraphInstantiate{0});
+}
 
-program::Program build_launch(const program::Config& config) {
-  program::Program program;
-  program.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
-  program.streams.push_back(compute_stream(config));
-  program::Operation kernel;
-  kernel.kernel = "kernel";
-  kernel.framework = "kernel(x)";
-  kernel.kind = program::OperationKind::kOpaque;
-  kernel.opaque_duration = std::llround(config.number("launch.kernel_ns"));
-  program.operations.push_back(kernel);
-  const Lines lines = write_listing(program.listing, config);
-  ThreadWriter main(program, 0);
-  if (config.flag("launch.graph")) {
-    program.graphs.push_back({"graph"});
-    main.at(lines.graph).add(program::BeginCapture{0, 0});
-    for (std::int64_t i = 0; i < config.whole("launch.count"); ++i)
-      main.at(lines.capture).add(program::Launch{0, 0});
-    main.at(lines.graph).add(program::EndCapture{0});
-    main.add(program::GraphInstantiate{0});
-  }
+void write_steps(ThreadWriter& main, const program::Config& config, const Lines& lines) {
   const std::int64_t steps = config.whole("steps");
   for (std::int64_t step = 0; step < steps; ++step) {
     main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
@@ -87,8 +123,37 @@ program::Program build_launch(const program::Config& config) {
     main.at(lines.loop).add(program::EndMark{});
   }
   main.at(lines.end).add(program::DeviceSync{});
-  program.steps = static_cast<int>(steps);
-  program.warmup_steps = steps > 1 ? 1 : 0;
+}
+
+// The default stream and the one beside it, and what runs on them.
+void add_pair(program::Program& program, const program::Config& config) {
+  const program::StreamKind kind = compute_stream(config).kind;
+  program.streams.push_back({"stream 7", 7, program::StreamKind::kLegacyDefault, 0, 0});
+  program.streams.push_back({"stream 13", 13, kind, 0, 0});
+  add_kernel(program, config, "kernel_b");
+  add_kernel(program, config, "kernel_a");
+}
+
+}  // namespace
+
+program::Program build_launch(const program::Config& config) {
+  refuse_what_contradicts(config);
+  program::Program program;
+  program.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
+  const bool pair = config.whole("launch.streams") == 2;
+  if (pair) {
+    add_pair(program, config);
+  } else {
+    program.streams.push_back(compute_stream(config));
+    add_kernel(program, config, "kernel");
+  }
+  const Lines lines =
+      pair ? write_cuda_listing(program.listing, config) : write_listing(program.listing, config);
+  ThreadWriter main(program, 0);
+  if (config.flag("launch.graph")) write_capture(program, main, config, lines);
+  write_steps(main, config, lines);
+  program.steps = static_cast<int>(config.whole("steps"));
+  program.warmup_steps = program.steps > 1 ? 1 : 0;
   return program;
 }
 

@@ -50,9 +50,14 @@ Operation pointwise(const char* kernel, const char* framework, OperationKind kin
 }  // namespace
 
 std::vector<Operation> mlp_forward(const MlpShape& s) {
-  return {gemm("aten::addmm", s.batch, s.hidden, s.inputs),
-          pointwise("relu", "aten::relu", OperationKind::kElementwise, s.batch * s.hidden, 1, 2),
-          gemm("aten::addmm", s.batch, s.classes, s.hidden)};
+  std::vector<Operation> operations;
+  for (std::int64_t layer = 0; layer < s.layers; ++layer) {
+    operations.push_back(gemm("aten::addmm", s.batch, s.hidden, layer == 0 ? s.inputs : s.hidden));
+    operations.push_back(
+        pointwise("relu", "aten::relu", OperationKind::kElementwise, s.batch * s.hidden, 1, 2));
+  }
+  operations.push_back(gemm("aten::addmm", s.batch, s.classes, s.hidden));
+  return operations;
 }
 
 std::vector<Operation> mlp_loss(const MlpShape& s) {
@@ -62,19 +67,26 @@ std::vector<Operation> mlp_loss(const MlpShape& s) {
 }
 
 std::vector<Operation> mlp_backward(const MlpShape& s) {
-  return {pointwise("nll_loss_backward", "NllLossBackward0", OperationKind::kSoftmaxLoss,
-                    s.batch * s.classes, 1, 1),
-          pointwise("log_softmax_backward", "LogSoftmaxBackward0", OperationKind::kSoftmaxLoss,
-                    s.batch * s.classes, 4, 3),
-          gemm("AddmmBackward0", s.batch, s.hidden, s.classes),
-          gemm("AddmmBackward0", s.classes, s.hidden, s.batch),
-          pointwise("sum over the batch", "aten::sum", OperationKind::kReduction,
-                    s.batch * s.classes, 1, 1),
-          pointwise("relu_backward", "ReluBackward0", OperationKind::kElementwise,
-                    s.batch * s.hidden, 1, 3),
-          gemm("AddmmBackward0", s.hidden, s.inputs, s.batch),
-          pointwise("sum over the batch", "aten::sum", OperationKind::kReduction,
-                    s.batch * s.hidden, 1, 1)};
+  std::vector<Operation> operations{
+      pointwise("nll_loss_backward", "NllLossBackward0", OperationKind::kSoftmaxLoss,
+                s.batch * s.classes, 1, 1),
+      pointwise("log_softmax_backward", "LogSoftmaxBackward0", OperationKind::kSoftmaxLoss,
+                s.batch * s.classes, 4, 3)};
+  // Of each linear layer, last to first: the gradient of its input (the first layer's is not
+  // needed), of its weights, of its bias.
+  std::int64_t outputs = s.classes;
+  for (std::int64_t layer = s.layers; layer >= 0; --layer) {
+    const std::int64_t inputs = layer == 0 ? s.inputs : s.hidden;
+    if (layer > 0) operations.push_back(gemm("AddmmBackward0", s.batch, inputs, outputs));
+    operations.push_back(gemm("AddmmBackward0", outputs, inputs, s.batch));
+    operations.push_back(pointwise("sum over the batch", "aten::sum", OperationKind::kReduction,
+                                   s.batch * outputs, 1, 1));
+    if (layer > 0)
+      operations.push_back(pointwise("relu_backward", "ReluBackward0", OperationKind::kElementwise,
+                                     s.batch * s.hidden, 1, 3));
+    outputs = s.hidden;
+  }
+  return operations;
 }
 
 std::vector<Operation> mlp_sgd(const MlpShape& s) {

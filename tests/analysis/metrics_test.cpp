@@ -181,6 +181,51 @@ TEST_CASE("the training thread waits for data when the loader is slow, and the m
   CHECK(value(one, "time.step") == Approx(64e6).epsilon(0.05));
 }
 
+TEST_CASE(
+    "a host timer reads what lies between its calls, step by step, and is absent without one") {
+  const std::vector<const char*> loop{
+      "data.source=tensor", "loader.pin_memory=true", "transfer.non_blocking=true",
+      "model.hidden=4096",  "batch_size=2048",        "steps=4"};
+  const auto with = [&](std::initializer_list<const char*> more) {
+    program::Config config;
+    for (const char* setting : loop) config.set_text(setting);
+    for (const char* setting : more) config.set_text(setting);
+    return analysis::run_config("A", config);
+  };
+  const Run timed = with({"loop.timer=true"});
+  double sum = 0;
+  int timers = 0;
+  for (trace::SpanId id = 0; id < timed.trace->spans().size(); ++id) {
+    const trace::Span& span = timed.trace->spans()[id];
+    if (timed.trace->name(span) != "time.perf_counter()") continue;
+    if (timers++ > 0) sum += static_cast<double>(span.duration);  // the first is warm-up
+  }
+  CHECK(timers == 4);
+  CHECK(value(timed, "time.host_timer") == Approx(sum / 3));
+  CHECK(!analysis::value_of(with({}).metrics, "time.host_timer"));
+  CHECK(!analysis::value_of(with({}).metrics, "time.first_timer"));
+  const Run cold = with({"loop.timer=true", "loop.cold_start=true", "loop.cublas_load_ms=50"});
+  CHECK(value(cold, "time.first_timer") - value(timed, "time.first_timer") == Approx(50e6));
+  CHECK(value(cold, "time.host_timer") == Approx(value(timed, "time.host_timer")));
+  // Each step of a series has its own reading.
+  const auto steps = analysis::gather_step_facts(*cold.trace, cold.program.get(), nullptr);
+  REQUIRE(steps.size() == 4);
+  CHECK(steps[0].host.timer == Approx(value(cold, "time.first_timer")));
+  CHECK(steps[1].host.timer < 1e6);
+}
+
+TEST_CASE("the host is ahead by the work that it has launched and the GPU has not done") {
+  const Run one =
+      run({"data.source=tensor", "loader.pin_memory=true", "model.hidden=4096", "batch_size=2048",
+           "steps=4", "transfer.non_blocking=true", "loop.sync_timing=true"});
+  CHECK(value(one, "launch.calls") == 14);
+  // All of a step that is no launching: the host waits for it.
+  CHECK(value(one, "host.lead") == Approx(value(one, "host.blocked")).epsilon(0.02));
+  CHECK(value(run({"workload=launch", "launch.count=20", "launch.graph=true", "steps=3"}),
+              "launch.calls") == 1);
+  CHECK(!analysis::value_of(run({"workload=copy"}).metrics, "launch.calls"));
+}
+
 TEST_CASE("an imported trace has metrics of its own") {
   if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
   const Run one = analysis::import_run("A", test::real_traces_folder() / "ddp-a100-2ranks.json.gz");

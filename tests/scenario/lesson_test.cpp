@@ -53,6 +53,14 @@ std::string findings_of(const std::string& from, const std::string& to) {
   return all;
 }
 
+std::vector<trace::SpanId> spans_of(const analysis::Run& run, const char* lane, const char* name) {
+  scenario::Focus focus;
+  focus.run = run.label;
+  focus.lane = lane;
+  focus.span = name;
+  return scenario::find_spans(focus, run);
+}
+
 }  // namespace
 
 TEST_CASE("every shipped lesson passes every check, on every machine it allows") {
@@ -65,7 +73,7 @@ TEST_CASE("every shipped lesson passes every check, on every machine it allows")
 TEST_CASE("a wrong lesson is refused with file, line, column and the nearest right name") {
   const auto contains = [](const std::string& text) { return Catch::Contains(text); };
   CHECK_THAT(error_of("copy.count = 3", "copy.cuont = 3"),
-             contains(".toml:28:14: there is no knob copy.cuont (did you mean copy.count?)"));
+             contains(".toml:29:14: there is no knob copy.cuont (did you mean copy.count?)"));
   CHECK_THAT(error_of("copy.count = 3", "copy.count = -3"), contains("-3 is out of range"));
   CHECK_THAT(error_of("\"64 MiB\"", "1000000000000000000"), contains("is out of range"));
   CHECK_THAT(error_of("\"64 MiB\"", "\"64 MiBs\""), contains("is not a size"));
@@ -75,7 +83,7 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
   CHECK_THAT(error_of("\"pageable\"\n\n[config.B]", "\"pagable\"\n\n[config.B]"),
              contains("(did you mean pageable?)"));
   CHECK_THAT(error_of("format = 1", "format = 2"), contains("begins with format = 1"));
-  CHECK_THAT(error_of("claim = \"C2\"", "claim = \"C99\""), contains("there is no claim C99"));
+  CHECK_THAT(error_of("claim = \"C1\"", "claim = \"C99\""), contains("there is no claim C99"));
   CHECK_THAT(error_of("run = \"A\"", "run = \"C\""), contains("neither \"A\" nor \"B\""));
   CHECK_THAT(error_of("id = \"pinned", "id = \"other"), contains("make them the same"));
   CHECK_THAT(error_of("ratio(A.time.h2d, B.time.h2d) < 1.2", "ratio(A.time.hd2, 1) < 1.2"),
@@ -100,6 +108,11 @@ TEST_CASE("the checks of a lesson find what would mislead a learner") {
              contains("has the typed number"));
   CHECK_THAT(findings_of("Run both sides.", "Run both sides, they are great!"),
              contains("exclamation mark"));
+  CHECK_THAT(findings_of("depends = \"Machines", "depends = \"\" # \"Machines"),
+             contains("has another answer by machine") && contains("on h200-1") &&
+                 contains("say in depends what decides"));
+  CHECK_THAT(findings_of("level = \"worked\"", "level = \"worked\"\nmachines = [\"h200-1\"]"),
+             contains("it is the same on every machine"));
   CHECK_THAT(findings_of("minutes = 5", "minutes = 50"), contains("minutes is 50"));
   CHECK_THAT(findings_of("{A.idle.copy}", "{A.time.d2h}"), contains("run A has no time.d2h"));
   CHECK_THAT(findings_of("max = 6.0", "max = 2.0"), contains("expected ratio"));
@@ -142,9 +155,12 @@ TEST_CASE("a learner cannot go on without an answer, nor see results before the 
   CHECK(!progress.can_go_on());
   progress.reveal();
   progress.next();
-  CHECK(!progress.select_span("B", "host main", "held: staging"));
+  const analysis::Run a = analysis::run_config("A", lesson.side("A"));
+  const analysis::Run b = analysis::run_config("B", lesson.side("B"));
+  CHECK(!progress.select_span(b, spans_of(b, "host main", "cudaMemcpyAsync").front()));
+  CHECK(!progress.select_span(a, spans_of(a, "staging", "").front()));
   CHECK(!progress.can_go_on());
-  CHECK(progress.select_span("A", "host main", "held: staging"));
+  CHECK(progress.select_span(a, spans_of(a, "host main", "held: staging").back()));
   CHECK(progress.can_go_on());
   progress.back();
   CHECK(progress.revealed());

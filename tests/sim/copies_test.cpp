@@ -195,6 +195,23 @@ TEST_CASE("a stream of higher priority is served first, the other by what that l
   CHECK(low.duration == Approx(2 * alone).epsilon(0.001));
 }
 
+TEST_CASE("a kernel of a given length keeps it while its blocks find free SMs") {
+  const auto length_of = [](double share_of_gpu) {
+    Bench bench;
+    Operation& op = bench.program.operations[0];
+    op.blocks = static_cast<std::int64_t>(share_of_gpu * bench.machine.gpu.sm_count);
+    bench.add(Launch{0, 0});
+    bench.add(Launch{0, 1});
+    bench.run();
+    return static_cast<double>(bench.find("stream 20", "kernel").duration);
+  };
+  const auto alone = static_cast<double>(1 * kMillisecond);
+  CHECK(length_of(0.25) == alone);
+  CHECK(length_of(0.5) == alone);
+  CHECK(length_of(0.75) == Approx(1.5 * alone).epsilon(0.02));
+  CHECK(length_of(1) == Approx(2 * alone).epsilon(0.02));
+}
+
 TEST_CASE("a program whose threads wait for each other is refused with the lines they wait in") {
   Bench bench;
   bench.program.queues.push_back({"batches", 1});

@@ -42,7 +42,7 @@ TEST_CASE("turning a knob changes the listing") {
   CHECK_THAT(text(build({"transfer.streams=2"})),
              Catch::Contains("torch.cuda.current_stream().wait_stream(copy_stream)"));
   CHECK_THAT(text(build({"loop.item_every=10"})),
-             Catch::Contains("if step % 10 == 0:") && Catch::Contains("print(loss.item())"));
+             Catch::Contains("if step % 10 == 9:") && Catch::Contains("print(loss.item())"));
   CHECK_THAT(text(build({"batch_size=4096"})), Catch::Contains("batch_size=4096"));
 }
 
@@ -86,4 +86,135 @@ TEST_CASE("a run too long to be kept is refused with what to give instead") {
 TEST_CASE("a program that does not fit the GPU is refused with its size and the GPU's") {
   CHECK_THROWS_WITH(build({"workload=copy", "copy.bytes=100 GiB", "machine=t4-1"}),
                     Catch::Contains("needs 100 GiB of device memory") && Catch::Contains("T4"));
+}
+
+TEST_CASE("a data set in one tensor has no loader, and its listing splits it into batches") {
+  const Program program = build({"data.source=tensor", "steps=3", "loader.pin_memory=true"});
+  CHECK(program.threads.size() == 1);
+  CHECK(count<program::HostWork>(program) == 0);
+  CHECK(count<program::HostCopy>(program) == 0);
+  CHECK(count<program::Copy>(program) == 6);
+  CHECK(program.buffers[0].kind == program::MemoryKind::kPinned);
+  CHECK_THAT(text(program), Catch::Contains("for x, y in zip(X.split(64), Y.split(64)):") &&
+                                Catch::Contains("X.pin_memory()") &&
+                                !Catch::Contains("DataLoader"));
+  CHECK_THROWS_WITH(build({"data.source=tensor", "loader.num_workers=2"}),
+                    Catch::Contains("has no loader"));
+}
+
+TEST_CASE("prefetching issues the next batch's copies before this step's kernels") {
+  const Program program = build({"data.source=tensor", "steps=4", "transfer.prefetch=true",
+                                 "transfer.streams=2", "transfer.non_blocking=true"});
+  int step = -1;
+  std::vector<int> copies_of_x(4, -9);  // in which step each was issued
+  std::vector<program::Index> targets;
+  int copied = 0;
+  bool launched = false;
+  for (const auto& command : program.threads[0].commands) {
+    if (std::holds_alternative<program::BeginMark>(command.action)) {
+      ++step;
+      launched = false;
+    }
+    if (std::holds_alternative<program::Launch>(command.action)) launched = true;
+    const auto* copy = std::get_if<program::Copy>(&command.action);
+    if (!copy || copied++ % 2 != 0) continue;
+    CHECK(!launched);
+    CHECK(copy->stream == 1);
+    copies_of_x[targets.size()] = step;
+    targets.push_back(copy->to);
+  }
+  CHECK(copies_of_x == std::vector<int>{-1, 0, 1, 2});
+  CHECK(targets[0] == targets[2]);  // two buffers, in turn
+  CHECK(targets[0] != targets[1]);
+  CHECK_THAT(text(program), Catch::Contains("following = fetch(next(batches, None))") &&
+                                Catch::Contains("record_stream"));
+}
+
+TEST_CASE("each step waits for its own batch, not for the one copied ahead") {
+  const Program program = build({"data.source=tensor", "steps=3", "transfer.prefetch=true",
+                                 "transfer.streams=2", "transfer.non_blocking=true"});
+  // In each step: the event of the copy stream, the wait, then the copies.
+  int waits = 0;
+  bool copied_in_step = false;
+  for (const auto& command : program.threads[0].commands) {
+    if (std::holds_alternative<program::BeginMark>(command.action)) copied_in_step = false;
+    if (std::holds_alternative<program::Copy>(command.action)) copied_in_step = true;
+    if (!std::holds_alternative<program::RecordEvent>(command.action)) continue;
+    ++waits;
+    CHECK(!copied_in_step);
+  }
+  CHECK(waits == 3);
+}
+
+TEST_CASE("more hidden layers are more kernels, and one layer is the classroom model") {
+  const train::MlpShape one{64, 784, 128, 10};
+  const train::MlpShape three{64, 784, 128, 10, 3};
+  CHECK(train::mlp_forward(one).size() == 3);
+  CHECK(train::mlp_forward(three).size() == 7);
+  CHECK(train::mlp_backward(one).size() == 8);
+  // A hidden layer adds four: two matrix products, the bias, the ReLU.
+  CHECK(train::mlp_backward(three).size() == 16);
+  CHECK(three.parameters() == 101770 + 2 * 129 * 128);
+  double forward = 0, backward = 0;
+  for (const auto& op : train::mlp_forward(three))
+    if (op.kind == program::OperationKind::kGemm) forward += op.flops;
+  for (const auto& op : train::mlp_backward(three))
+    if (op.kind == program::OperationKind::kGemm) backward += op.flops;
+  // Backward is twice forward but for the first layer's input, whose gradient nobody needs.
+  CHECK(backward == 2 * forward - 2.0 * 64 * 784 * 128);
+  CHECK_THAT(text(build({"model.layers=3"})), Catch::Contains("for _ in range(2)"));
+}
+
+TEST_CASE("every command cites a line in each kind of loop") {
+  for (const char* source : {"data.source=loader", "data.source=tensor"})
+    for (const char* prefetch : {"transfer.prefetch=true", "transfer.prefetch=false"})
+      for (const char* streams : {"transfer.streams=1", "transfer.streams=2"}) {
+        const Program program =
+            build({source, prefetch, streams, "loop.timer=true", "loop.item_every=2",
+                   "loop.cold_start=true", "loop.sync_timing=true"});
+        for (const auto& command : program.threads[0].commands) CHECK(command.line > 0);
+      }
+}
+
+TEST_CASE("the copies, waits and timers cite the lines that a reader would point at") {
+  const Program program = build({"data.source=tensor", "steps=2", "transfer.prefetch=true",
+                                 "transfer.streams=2", "loop.timer=true", "loop.item_every=1"});
+  const auto line = [&](const program::Command& command) {
+    return program.listing.lines[command.line - 1u];
+  };
+  for (const auto& command : program.threads[0].commands) {
+    if (std::holds_alternative<program::RecordEvent>(command.action) ||
+        std::holds_alternative<program::StreamWait>(command.action))
+      CHECK_THAT(line(command), Catch::Contains("wait_stream(copy_stream)"));
+    if (std::holds_alternative<program::Copy>(command.action))
+      CHECK_THAT(line(command), Catch::Contains(".to(device") || Catch::Contains("loss.item()"));
+    if (std::holds_alternative<program::BeginMark>(command.action))
+      CHECK_THAT(line(command), Catch::Contains("while") || Catch::Contains("perf_counter"));
+  }
+}
+
+TEST_CASE("a cold process loads cuBLAS once, in its first step") {
+  const Program warm = build({"data.source=tensor", "steps=3"});
+  const Program cold =
+      build({"data.source=tensor", "steps=3", "loop.cold_start=true", "loop.cublas_load_ms=2"});
+  CHECK(count<program::HostWork>(warm) == 0);
+  CHECK(count<program::HostWork>(cold) == 1);
+}
+
+TEST_CASE("a pair of streams is the default one and one of the kind that is asked for") {
+  const Program program = build(
+      {"workload=launch", "launch.streams=2", "stream.kind=blocking", "launch.kernel_sms=16"});
+  REQUIRE(program.streams.size() == 2);
+  CHECK(program.streams[0].kind == program::StreamKind::kLegacyDefault);
+  CHECK(program.streams[1].kind == program::StreamKind::kBlocking);
+  CHECK(program.operations[0].blocks == 16);
+  CHECK_THAT(text(program), Catch::Contains("cudaStreamCreate(&side);") &&
+                                Catch::Contains("kernel_a<<<16, 256, 0, side>>>(x);"));
+  CHECK_THAT(text(build({"workload=launch", "launch.streams=2", "stream.kind=non_blocking"})),
+             Catch::Contains("cudaStreamNonBlocking"));
+  CHECK_THROWS_WITH(build({"workload=launch", "launch.streams=2"}),
+                    Catch::Contains("set stream.kind"));
+  CHECK_THROWS_WITH(
+      build({"workload=launch", "launch.streams=2", "stream.kind=blocking", "launch.graph=true"}),
+      Catch::Contains("launch.streams = 1"));
 }

@@ -233,16 +233,20 @@ void Workspace::skip_question() {
 
 void Workspace::select_span(std::size_t side, trace::SpanId span) {
   if (!lesson_ || forked() || side >= sides_.size() || !sides_[side].view) return;
+  // A run under way is not yet the one that the question is about.
+  if (!sides_[side].run || sides_[side].run->trace != sides_[side].view->trace) return;
   const auto& question = lesson_->step().question;
   if (!question || question->kind != scenario::QuestionKind::kFindSpan) return;
   if (lesson_->progress.answer(lesson_->progress.step()).committed) return;
   const trace::Trace& trace = *sides_[side].view->trace;
   const trace::Span& chosen = trace.spans()[span];
   const std::string& lane = trace.lanes()[chosen.lane].name;
-  const bool right = lesson_->progress.select_span(label_of(side), lane, trace.name(chosen));
+  const bool right = lesson_->progress.select_span(*sides_[side].run, span);
+  const std::string line =
+      chosen.line > 0 ? ", caused by line " + std::to_string(chosen.line) : std::string();
   lesson_->remark = right ? ""
                           : "That is \"" + trace.name(chosen) + "\" of " + lane + " in " +
-                                label_of(side) + ". Look again.";
+                                label_of(side) + line + ". Look again.";
 }
 
 // ---- Knobs -------------------------------------------------------------------------------------

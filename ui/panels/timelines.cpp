@@ -117,8 +117,10 @@ void add_guess(TimelineInput& input, const Workspace& workspace) {
   const Nanos origin = sides[1]->facts.measured.window.start;
   Guess guess;
   guess.lane = range->on_copy_engine ? copy_lane(*sides[1]->trace) : trace::kNone;
-  guess.start = origin + static_cast<Nanos>(range->start);
-  guess.end = origin + static_cast<Nanos>(range->end);
+  // A time is one step's; B ends after all of its steps.
+  const int steps = sides[1]->facts.measured.per();
+  guess.start = origin + steps * static_cast<Nanos>(range->start);
+  guess.end = origin + steps * static_cast<Nanos>(range->end);
   guess.label =
       range->on_copy_engine ? "your guess: B's copies end here" : "your guess: B ends here";
   input.sides[1].guesses.push_back(guess);
@@ -220,7 +222,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
     attention.lit_knob = focus.knob;
     return true;
   }
-  if (focus.line > 0) {
+  if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
     attention.code_side = focus.run == "B" ? 1 : 0;
     return true;
   }

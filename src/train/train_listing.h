@@ -1,0 +1,37 @@
+// The listing of the workload `train`: the classroom loop as a learner would write it with these
+// knobs.
+#pragma once
+
+#include "program/config.h"
+#include "program/listing.h"
+#include "train/mlp.h"
+
+namespace trainscope::train {
+
+// Where the commands of the loop stand; 0: the listing has no such line.
+struct TrainLines {
+  std::uint16_t model = 0;
+  std::uint16_t loop = 0;   // takes the next batch
+  std::uint16_t begin = 0;  // takes the first batch, where that is not the loop itself
+  std::uint16_t timer_start = 0;
+  std::uint16_t x = 0;
+  std::uint16_t y = 0;
+  std::uint16_t wait_stream = 0;
+  std::uint16_t record_stream = 0;
+  std::uint16_t fetch = 0;  // starts the next batch's copy
+  std::uint16_t zero_grad = 0;
+  std::uint16_t forward = 0;
+  std::uint16_t loss = 0;
+  std::uint16_t backward = 0;
+  std::uint16_t step = 0;
+  std::uint16_t sleep = 0;
+  std::uint16_t item = 0;
+  std::uint16_t sync = 0;
+  std::uint16_t timer_stop = 0;
+  std::uint16_t end = 0;
+};
+
+TrainLines write_train_listing(program::Listing& listing, const program::Config& config,
+                               const MlpShape& shape);
+
+}  // namespace trainscope::train
