@@ -127,7 +127,7 @@ class TrainBuilder {
       if (lines_.timer_start)
         main.at(lines_.timer_start).add(program::BeginMark{}, program::kTimerMark);
       if (!prefetch_) write_copies(main, step);
-      if (own_stream_) write_waits(main);
+      if (own_stream_) write_waits(main, step);
       if (prefetch_ && step + 1 < steps) write_fetch(main.at(lines_.fetch), step + 1);
       write_step(main, step);
       if (lines_.timer_stop) main.at(lines_.timer_stop).add(program::EndMark{});
@@ -152,9 +152,12 @@ class TrainBuilder {
   // Prefetching, batch after batch goes into the other of two buffers. In PyTorch each is a new
   // tensor of the caching allocator, so a copy waits for no kernel that reads an earlier batch.
   void write_copies(ThreadWriter& main, std::int64_t batch) {
-    const Batch& to = batches_[static_cast<std::size_t>(batch) % batches_.size()];
-    write_copy(main.at(lines_.x), x_host_, to.x);
-    write_copy(main.at(lines_.y), y_host_, to.y);
+    write_copy(main.at(lines_.x), x_host_, on_device(batch).x);
+    write_copy(main.at(lines_.y), y_host_, on_device(batch).y);
+  }
+
+  const Batch& on_device(std::int64_t batch) const {
+    return batches_[static_cast<std::size_t>(batch) % batches_.size()];
   }
 
   void write_copy(ThreadWriter& main, Index from, Index to) {
@@ -164,13 +167,13 @@ class TrainBuilder {
   }
 
   // wait_stream: an event on the copy stream that the compute stream waits for.
-  void write_waits(ThreadWriter& main) {
+  void write_waits(ThreadWriter& main, std::int64_t batch) {
     const Index event = program_.events++;
     main.at(lines_.wait_stream).add(program::RecordEvent{event, 1});
     main.add(program::StreamWait{0, event});
     if (!lines_.record_stream) return;
-    main.at(lines_.record_stream).add(program::FrameworkCall{}, "record_stream");
-    main.add(program::FrameworkCall{}, "record_stream");
+    main.at(lines_.record_stream).add(program::RecordStream{on_device(batch).x, 0});
+    main.add(program::RecordStream{on_device(batch).y, 0});
   }
 
   void write_step(ThreadWriter& main, std::int64_t step) {
@@ -193,10 +196,9 @@ class TrainBuilder {
     main.at(lines_.forward).add(program::HostWork{load, false}, "load cuBLAS");
   }
 
-  // loss.item(): a copy of four bytes to ordinary memory, and a wait for all that is before it.
   void write_item(ThreadWriter& main) {
-    main.at(lines_.item).add(program::Copy{loss_value_, loss_host_, kFloat, 0}, "aten::item");
-    main.add(program::StreamSync{0});
+    main.at(lines_.item)
+        .add(program::ReadScalar{{loss_value_, loss_host_, kFloat, 0}}, "aten::item");
   }
 
   static void launch(ThreadWriter& main, std::uint16_t line, Phase phase, Range operations) {
