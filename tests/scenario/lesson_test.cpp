@@ -17,7 +17,7 @@ using scenario::Lesson;
 
 namespace {
 
-// A copy of the first lesson with one edit, under its own name in a folder that is removed.
+// A copy of a lesson with one edit, under its own name in a folder that is removed.
 class Edited {
  public:
   Edited(const std::string& from, const std::string& to) {

@@ -126,6 +126,10 @@ TEST_CASE("prefetching issues the next batch's copies before this step's kernels
   CHECK(copies_of_x == std::vector<int>{-1, 0, 1, 2});
   CHECK(targets[0] == targets[2]);  // two buffers, in turn
   CHECK(targets[0] != targets[1]);
+  CHECK(count<program::RecordStream>(program) == 8);  // x and y of each step
+  for (const auto& command : program.threads[0].commands)
+    if (std::holds_alternative<program::RecordStream>(command.action))
+      CHECK_THAT(program.listing.lines[command.line - 1u], Catch::Contains("record_stream"));
   CHECK_THAT(text(program), Catch::Contains("following = fetch(next(batches, None))") &&
                                 Catch::Contains("record_stream"));
 }

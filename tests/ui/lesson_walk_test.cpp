@@ -1,4 +1,4 @@
-// A learner's way through the first lesson, by mouse: predict, run, find, vary, say it back.
+// A learner's way through a lesson, by mouse: predict, run, find, vary, say it back.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
