@@ -72,20 +72,49 @@ PathState CopyPath::at(Nanos time) const {
 
 // ---- Places ------------------------------------------------------------------------------------
 
+std::int64_t CopyPath::pageable_bytes(Nanos time) const {
+  const Flows& out = flows(Way::kToDevice);
+  // Where the trace has no staging, bytes move as the link takes them.
+  const ByteSeries& left = out.staged.empty() ? out.carried_staged : out.staged;
+  std::int64_t bytes = out.called_pageable.moved_by(time) - left.moved_by(time);
+  if (!out.carried_staged.empty() || !pinned_.empty())
+    bytes += loaded_.moved_by(time) - pinned_.moved_by(time);
+  return at_least_none(bytes);
+}
+
+std::int64_t CopyPath::pinned_bytes(Nanos time) const {
+  const Flows& out = flows(Way::kToDevice);
+  std::int64_t arrived = out.called_pinned.moved_by(time);
+  if (!pinned_.empty())
+    arrived += pinned_.moved_by(time);
+  else if (!out.carried_pinned.empty() && out.called_pinned.empty())
+    arrived += loaded_.moved_by(time);
+  return at_least_none(arrived - out.carried_pinned.moved_by(time));
+}
+
+// Bytes only grow where pieces arrive, so the most of them is there at the end of one.
+void CopyPath::find_most() {
+  const Flows& out = flows(Way::kToDevice);
+  const std::array<const ByteSeries*, 4> arrivals{&out.called_pageable, &out.called_pinned,
+                                                  &loaded_, &pinned_};
+  for (const ByteSeries* series : arrivals)
+    for (const ByteSeries::Piece& piece : series->pieces()) {
+      most_pageable_ = std::max(most_pageable_, pageable_bytes(piece.end));
+      most_pinned_ = std::max(most_pinned_, pinned_bytes(piece.end));
+    }
+}
+
 PathPlace CopyPath::pageable_at(Nanos time) const {
   const Flows& out = flows(Way::kToDevice);
   const Flows& back = flows(Way::kToHost);
   PathPlace place;
-  const bool loads = !loaded_.empty() && (!out.carried_staged.empty() || !pinned_.empty());
-  place.used = loads || !out.carried_staged.empty() || !back.carried_staged.empty();
+  place.used = !out.carried_staged.empty() || !back.carried_staged.empty() ||
+               (!loaded_.empty() && !pinned_.empty());
   if (!place.used) return place;
-  // Where the trace has no staging, bytes move as the link takes them.
-  const auto& left = out.staged.empty() ? out.carried_staged : out.staged;
-  const auto& returned = back.staged.empty() ? back.carried_staged : back.staged;
-  place.bytes = out.called_pageable.moved_by(time) - left.moved_by(time);
-  if (loads) place.bytes += loaded_.moved_by(time) - pinned_.moved_by(time);
-  place.bytes = at_least_none(place.bytes);
+  place.bytes = pageable_bytes(time);
+  place.most = most_pageable_;
   place.holds = words_for(in_pageable_.present(time));
+  const ByteSeries& returned = back.staged.empty() ? back.carried_staged : back.staged;
   place.arrived = returned.moved_by(time);
   place.due = back.carried_staged.total();
   return place;
@@ -113,12 +142,8 @@ PathPlace CopyPath::pinned_at(Nanos time) const {
   PathPlace place;
   place.used = !out.carried_pinned.empty() || !back.carried_pinned.empty() || !pinned_.empty();
   if (!place.used) return place;
-  std::int64_t arrived = out.called_pinned.moved_by(time);
-  if (!pinned_.empty())
-    arrived += pinned_.moved_by(time);
-  else if (!out.carried_pinned.empty() && out.called_pinned.empty())
-    arrived += loaded_.moved_by(time);
-  place.bytes = at_least_none(arrived - out.carried_pinned.moved_by(time));
+  place.bytes = pinned_bytes(time);
+  place.most = most_pinned_;
   place.holds = words_for(in_pinned_.present(time));
   place.arrived = back.carried_pinned.moved_by(time);
   place.due = back.carried_pinned.total();

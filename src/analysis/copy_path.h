@@ -43,7 +43,8 @@ struct PathPlace {
   bool used = false;         // bytes of this run pass it
   std::int64_t bytes = 0;    // in it now, to go on: arrived or called for, not yet gone
   std::int64_t room = 0;     // how many of those it can hold; 0: not bounded
-  std::string holds;         // of them: "batch 3", "batches 3 to 5", "copy 2 of 8"; empty: nothing
+  std::int64_t most = 0;     // the most of those at any time
+  std::string holds;         // of them: "batch 3", "batches 3 to 5", "copy 2 of 8"
   std::int64_t arrived = 0;  // at the end of its path, since the trace began
   std::int64_t due = 0;      // all that will arrive
 };
@@ -138,6 +139,9 @@ class CopyPath {
   };
 
   const Flows& flows(Way way) const { return flows_[static_cast<std::size_t>(way)]; }
+  std::int64_t pageable_bytes(Nanos time) const;
+  std::int64_t pinned_bytes(Nanos time) const;
+  void find_most();
   PathPlace pageable_at(Nanos time) const;
   PathPlace staging_at(Nanos time) const;
   PathPlace pinned_at(Nanos time) const;
@@ -169,6 +173,7 @@ class CopyPath {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> chunks_of_;  // of each copy: from, to
   std::vector<trace::LaneId> threads_;                              // lanes
   std::int64_t staging_room_ = 0;
+  std::int64_t most_pageable_ = 0, most_pinned_ = 0;
   bool staging_shown_ = true;
   bool shared_engine_ = false;
 };

@@ -390,6 +390,7 @@ CopyPath::CopyPath(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine)
     : trace_(&trace) {
   CopyPathBuilder(*this, trace, program).build();
+  find_most();
   if (!machine) return;
   shared_engine_ = machine->gpu.copy_engines < 2;
   staging_room_ = machine->host.staging_buffers * machine->host.staging_chunk_bytes;

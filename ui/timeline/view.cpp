@@ -384,7 +384,7 @@ void paint(const Canvas& canvas, const TimelineState& state) {
     paint_guesses(canvas, view);
     paint_markers(canvas, view);
   }
-  paint_axis(canvas);
+  paint_axis(canvas, state.range);
   paint_playhead(canvas);
   if (state.range) paint_range_length(canvas, *state.range);
 }
