@@ -111,6 +111,14 @@ bool covers_bars(const Canvas& canvas, const SideView& view, const Box& box) {
   });
 }
 
+bool playhead_crosses(const Canvas& canvas, const SideView& view, const Box& box) {
+  if (!canvas.input->playhead) return false;
+  const Nanos time =
+      view.side->playhead ? *view.side->playhead + view.side->offset : *canvas.input->playhead;
+  const float x = canvas.x(time);
+  return x > box.min.x - canvas.theme->px(2) && x < box.max.x + canvas.theme->px(2);
+}
+
 // Words beside a vertical line: to its right, or to its left where the right has no room.
 void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
                 const Marker& marker, Color color) {
@@ -123,7 +131,7 @@ void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
   const float lines = marker.text.empty() ? 1 : 2;
   const Box box{{left - theme.px(4), top},
                 {left + width + theme.px(4), top + lines * line + theme.px(4)}};
-  if (covers_bars(canvas, view, box))
+  if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box))
     canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.9F), theme.px(3));
   draw_text(canvas.draw, theme.font.strong, size, {left, top + theme.px(2)}, color, marker.title);
   draw_text(canvas.draw, theme.font.text, size, {left, top + theme.px(2) + line}, color,
@@ -272,11 +280,20 @@ void paint_range_length(const Canvas& canvas, const TimeRange& range) {
 
 namespace {
 
+// The line leaves out a strip where it would cross its words.
 void paint_playhead_line(const Canvas& canvas, Nanos time, float top, float bottom) {
   if (!in_sight(canvas, time)) return;
   const Theme& theme = *canvas.theme;
-  const float x = std::round(canvas.x(time)), wing = theme.px(6);
-  canvas.draw->AddLine({x, top}, {x, bottom}, theme.accent, theme.px(2));
+  const float x = std::round(canvas.x(time)), wing = theme.px(6), margin = theme.px(4);
+  float from = top;
+  for (const SideView& view : canvas.sides) {
+    const bool clear =
+        x > strip_text_end(canvas, view) + margin && x < strip_total_start(canvas, view) - margin;
+    if (clear || view.strip < from || view.strip > bottom) continue;
+    canvas.draw->AddLine({x, from}, {x, view.strip}, theme.accent, theme.px(2));
+    from = view.strip + theme.size.strip;
+  }
+  canvas.draw->AddLine({x, from}, {x, bottom}, theme.accent, theme.px(2));
   canvas.draw->AddTriangleFilled({x - wing, top}, {x + wing, top}, {x, top + theme.px(9)},
                                  theme.accent);
 }
