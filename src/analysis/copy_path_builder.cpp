@@ -266,16 +266,20 @@ class CopyPathBuilder {
     std::int64_t usual = 0;  // of a batch that is not copied before the trace ends
     for (const auto& [step, amount] : bytes) usual = std::max(usual, amount);
     sort_by_end(loads_);
-    int position = 0;
+    // A batch that is read and then loaded arrives once, with the last of its spans.
+    std::map<int, Nanos> arrivals;
     for (const SpanId id : loads_) {
       const Span& span = trace_.spans()[id];
       path_.loads_.add({span.start, span.end(), id});
-      const int batch = with_steps ? number_in(trace_.name(span)).value_or(position) : -1;
-      ++position;
+      const auto position = static_cast<int>(arrivals.size());
+      arrivals[number_in(trace_.name(span)).value_or(position)] = span.end();
+    }
+    for (const auto& [number, end] : arrivals) {
+      const int batch = with_steps ? number : -1;
       const auto found = bytes.find(batch);
       const std::int64_t amount = found == bytes.end() ? usual : found->second;
-      path_.loaded_.add({span.end(), span.end(), amount, static_cast<std::uint32_t>(batch), 0});
-      loaded_at_[batch] = span.end();
+      path_.loaded_.add({end, end, amount, static_cast<std::uint32_t>(batch), 0});
+      loaded_at_[batch] = end;
     }
     add_pins(bytes, usual);
   }

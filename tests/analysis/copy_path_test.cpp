@@ -257,6 +257,12 @@ TEST_CASE("the path holds for loaders with and without workers and pinning") {
     }
 }
 
+TEST_CASE("a batch that is read from disk and then loaded arrives once") {
+  check_everywhere(run_config(
+      "A", config_of({"workload=train", "loader.num_workers=2", "loader.sample_bytes=1000",
+                      "loader.pin_memory=true", "loader.persistent_workers=false", "steps=9"})));
+}
+
 TEST_CASE("a pageable copy holds its host thread and a pinned one does not") {
   const Run pageable = run_config("A", config_of({"workload=copy", "copy.memory=pageable"}));
   const Run pinned = run_config(
