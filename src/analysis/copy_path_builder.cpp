@@ -274,24 +274,32 @@ class CopyPathBuilder {
       const auto position = static_cast<int>(arrivals.size());
       arrivals[number_in(trace_.name(span)).value_or(position)] = span.end();
     }
-    for (const auto& [number, end] : arrivals) {
+    std::vector<std::pair<Nanos, int>> in_order;
+    for (const auto& [number, end] : arrivals) in_order.emplace_back(end, number);
+    std::sort(in_order.begin(), in_order.end());
+    for (const auto& [end, number] : in_order) {
       const int batch = with_steps ? number : -1;
       const auto found = bytes.find(batch);
       const std::int64_t amount = found == bytes.end() ? usual : found->second;
       path_.loaded_.add({end, end, amount, static_cast<std::uint32_t>(batch), 0});
       loaded_at_[batch] = end;
+      loaded_order_.push_back(batch);
     }
     add_pins(bytes, usual);
   }
 
-  // A pin copy's bytes are those of its command; without the program, those of the batch in turn.
+  // Batches are pinned in the order in which they were loaded. A pin copy's bytes are those of its
+  // command; without the program, those of its batch.
   void add_pins(const std::map<int, std::int64_t>& bytes, std::int64_t usual) {
     const std::map<std::string, std::vector<std::int64_t>> commands = pin_commands();
     std::map<trace::LaneId, std::size_t> nth;
     sort_by_end(pins_);
-    int batch = 0;
+    std::size_t position = 0;
     for (const SpanId id : pins_) {
       const Span& span = trace_.spans()[id];
+      const int batch =
+          position < loaded_order_.size() ? loaded_order_[position] : static_cast<int>(position);
+      ++position;
       const auto lane = commands.find(trace_.lanes()[span.lane].name);
       const std::size_t n = nth[span.lane]++;
       const auto found = bytes.find(batch);
@@ -299,7 +307,6 @@ class CopyPathBuilder {
       if (lane != commands.end() && n < lane->second.size()) amount = lane->second[n];
       path_.pinned_.add({span.start, span.end(), amount, static_cast<std::uint32_t>(batch), 0});
       pinned_at_[batch] = {span.start, span.end()};
-      ++batch;
     }
   }
 
@@ -387,6 +394,7 @@ class CopyPathBuilder {
   std::vector<Mark> marks_;
   std::vector<Source> sources_;  // of each copy
   std::map<int, Nanos> loaded_at_;
+  std::vector<int> loaded_order_;  // batches
   std::map<int, std::pair<Nanos, Nanos>> pinned_at_;
 };
 

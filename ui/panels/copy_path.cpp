@@ -181,21 +181,23 @@ Places places_stacked(const Theme& theme, const Box& room, const Shape& shape) {
 
 float stacked_height(const Theme& theme, const Shape& shape) {
   const float boxes = 4.0F + (shape.loads ? 1 : 0) + (shape.both_ways ? 1 : 0);
-  return boxes * theme.px(58) + theme.px(30);
+  return boxes * theme.px(58) + theme.px(55);
 }
 
-// The training thread, and the pin thread beside it where there is one.
-void draw_threads(const Theme& theme, const Box& box, const PathState& state) {
+// The training thread, and what other thread takes part: beside each other, or in two rows.
+void draw_threads(const Theme& theme, const Box& box, const PathState& state, bool stacked) {
   std::vector<const analysis::PathThread*> shown;
   for (const analysis::PathThread& thread : state.threads)
     if (shown.empty() || !thread.doing.empty() || state.threads.size() == 2)
       if (shown.size() < 2) shown.push_back(&thread);
-  const float gap = theme.px(20);
-  const float width =
-      (box.width() + gap) / static_cast<float>(std::max<std::size_t>(shown.size(), 1)) - gap;
+  const float gap = theme.px(20), row = box.height() + theme.px(5);
+  const auto count = static_cast<float>(stacked ? 1 : std::max<std::size_t>(shown.size(), 1));
+  const float width = (box.width() + gap) / count - gap;
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    const float left = box.min.x + static_cast<float>(i) * (width + gap);
-    paint_thread(theme, {{left, box.min.y}, {left + width, box.max.y}}, *shown[i]);
+    const auto n = static_cast<float>(i);
+    const float left = box.min.x + (stacked ? 0 : n * (width + gap));
+    const float down = stacked ? n * row : 0;
+    paint_thread(theme, {{left, box.min.y + down}, {left + width, box.max.y + down}}, *shown[i]);
   }
 }
 
@@ -212,7 +214,7 @@ void draw_state(const Theme& theme, const Box& room, const Shape& shape, const P
   draw_pinned(theme, places.pinned, state, buffers);
   paint_links(theme, places.link, state, shape.both_ways);
   paint_place(theme, places.device, device_box(theme, state));
-  draw_threads(theme, places.threads, state);
+  draw_threads(theme, places.threads, state, shape.stacked);
 }
 
 void words_in(const Theme& theme, const Box& room, const std::string& words) {

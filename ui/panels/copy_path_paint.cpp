@@ -223,8 +223,9 @@ void paint_thread(const Theme& theme, const Box& box, const analysis::PathThread
   const CategoryStyle& style = theme.of(thread.held            ? Category::kHeld
                                         : thread.doing.empty() ? Category::kHostApi
                                                                : Category::kStaging);
-  const float name = text_size(theme.font.text, size, thread.name).x + theme.px(12);
-  draw_text_middle(draw, theme.font.text, size, box.min.x, middle, theme.muted, thread.name);
+  const std::string shown_name = shortened(theme.font.text, size, thread.name, box.width() * 0.4F);
+  const float name = text_size(theme.font.text, size, shown_name).x + theme.px(12);
+  draw_text_middle(draw, theme.font.text, size, box.min.x, middle, theme.muted, shown_name);
   const Box bar{{box.min.x + name, box.min.y}, box.max};
   if (bar.width() < theme.px(30)) return;
   if (thread.doing.empty()) {
