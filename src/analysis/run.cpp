@@ -34,6 +34,13 @@ Session::Session(std::string label, const program::Config& config)
                                                     config.word("host.profile"), *trace_)) {
   run_.label = std::move(label);
   run_.config = config;
+  for (const program::Thread& thread : program_->threads) commands_ += thread.commands.size();
+}
+
+double Session::share() const {
+  return commands_ == 0
+             ? 1.0
+             : static_cast<double>(simulation_->commands_done()) / static_cast<double>(commands_);
 }
 
 bool Session::advance(std::uint64_t budget) {

@@ -40,6 +40,9 @@ class Session {
   // Goes on for about `budget` simulated events; true once the run is over. Throws InputError.
   bool advance(std::uint64_t budget);
 
+  // How much of the program is carried out, 0..1, by its commands.
+  double share() const;
+
   // The finished run; call once, after advance has returned true.
   Run result();
 
@@ -50,6 +53,7 @@ class Session {
   std::shared_ptr<trace::Trace> trace_;
   std::shared_ptr<const trace::Trace> shared_trace_;
   std::unique_ptr<sim::Simulation> simulation_;
+  std::uint64_t commands_ = 0;
 };
 
 // Runs a config from start to end.

@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/outputs.h"
+#include "cli/progress.h"
 #include "cli/sides.h"
 
 namespace trainscope::cli {
@@ -29,7 +30,7 @@ int run_command(const RunOptions& options) {
   finished.seed = request.sides.front().second.whole("seed");
   for (const auto& [label, config] : request.sides)
     finished.runs.push_back(
-        std::make_shared<const analysis::Run>(analysis::run_config(label, config)));
+        std::make_shared<const analysis::Run>(run_with_progress(label, config)));
   finished.lesson = std::move(request.lesson);
   put_out(finished, options.outputs);
   return 0;

@@ -60,5 +60,5 @@ TEST_CASE("events follow one another through a trace, forth and back") {
     CHECK(at == *before);
   }
   CHECK(state_at(*view, pair.a.trace->end()) == "done");
-  CHECK(state_at(*view, pair.a.trace->end() / 2).find("host held") != std::string::npos);
+  CHECK(state_at(*view, pair.a.trace->end() / 2).find("staging") != std::string::npos);
 }

@@ -69,23 +69,37 @@ void zoom_by(Application& app, double factor) {
   zoom(timeline, factor, (timeline.view.start + timeline.view.end) / 2);
 }
 
+// The nearest event of a side, in the playhead's own time.
+Nanos event_near(const Workspace& workspace, std::size_t number, bool forward) {
+  const IndexedTrace& view = *workspace.sides()[number].view;
+  const Nanos here = workspace.playhead_of(number);
+  const Nanos at = forward ? next_event(view, here) : previous_event(view, here);
+  if (at == here) return workspace.playhead.time;
+  const bool mapped = number > 0 && workspace.playhead.by_step && workspace.can_align_steps();
+  if (!mapped) return at;
+  const Nanos now = workspace.playhead.time;
+  const Nanos there = same_step(view, *workspace.sides()[0].view, at);
+  // Times are whole: an event may be mapped upon where the playhead stands.
+  return forward ? std::max(there, now + 1) : std::min(there, now - 1);
+}
+
 void step_playhead(Application& app, bool forward) {
   Workspace& workspace = app.workspace();
   const Nanos now = workspace.playhead.time;
   Nanos best = now;
-  for (const SideModel& side : workspace.sides()) {
-    if (!side.view) continue;
-    const Nanos at = forward ? next_event(*side.view, now) : previous_event(*side.view, now);
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i) {
+    if (!workspace.sides()[i].view) continue;
+    const Nanos at = event_near(workspace, i, forward);
     if (at == now) continue;
     best = best == now ? at : forward ? std::min(best, at) : std::max(best, at);
   }
-  workspace.playhead.time = best;
+  workspace.playhead.time = std::clamp<Nanos>(best, 0, workspace.playhead_end());
 }
 
 void toggle_playing(Application& app) {
   Playhead& playhead = app.workspace().playhead;
   playhead.playing = !playhead.playing;
-  if (playhead.playing && playhead.time >= app.workspace().end()) playhead.time = 0;
+  if (playhead.playing && playhead.time >= app.workspace().playhead_end()) playhead.time = 0;
 }
 
 void change_speed(Application& app) {
@@ -151,9 +165,19 @@ void add_view_actions(std::vector<Binding>& table) {
   table.push_back(
       {"play.start", has_results, [](Application& app) { app.workspace().playhead.time = 0; }});
   table.push_back({"play.end", has_results, [](Application& app) {
-                     app.workspace().playhead.time = app.workspace().end();
+                     app.workspace().playhead.time = app.workspace().playhead_end();
                    }});
   table.push_back({"play.speed", always, change_speed});
+  table.push_back(
+      {"play.align",
+       [](const Application& app) { return has_results(app) && app.workspace().can_align_steps(); },
+       [](Application& app) {
+         Playhead& playhead = app.workspace().playhead;
+         playhead.by_step = !playhead.by_step;
+         playhead.time = std::min(playhead.time, app.workspace().playhead_end());
+       }});
+  table.push_back({"run.cancel", [](const Application& app) { return app.workspace().busy(); },
+                   [](Application& app) { app.workspace().cancel(); }});
 }
 
 void add_panel_actions(std::vector<Binding>& table) {
@@ -175,6 +199,7 @@ void add_panel_actions(std::vector<Binding>& table) {
                    [](Application& app) { app.panels().knobs = !app.panels().knobs; }});
   table.push_back({"layout.code", has_panels,
                    [](Application& app) { app.panels().code = !app.panels().code; }});
+  table.push_back({"layout.copy_path", has_panels, [](Application& app) { app.show_copy_path(); }});
   table.push_back({"layout.compare", has_panels,
                    [](Application& app) { app.panels().compare = !app.panels().compare; }});
 }

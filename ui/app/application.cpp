@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ui/app/action_table.h"
 #include "ui/app/shortcuts.h"
+#include "ui/panels/running.h"
 #include "ui/panels/shelf.h"
 #include "ui/panels/top_bar.h"
 
@@ -130,11 +131,46 @@ void Application::advance_playhead() {
       std::min(static_cast<double>(ImGui::GetIO().DeltaTime), 0.1) / playhead.seconds;
   playhead.time +=
       static_cast<Nanos>(std::llround(static_cast<double>(view.end - view.start) * share));
-  if (playhead.time >= workspace_.end()) {
-    playhead.time = workspace_.end();
+  if (playhead.time >= workspace_.playhead_end()) {
+    playhead.time = workspace_.playhead_end();
     playhead.playing = false;
   }
+  // The view turns the page when the playhead leaves it.
+  if (playhead.playing && playhead.time > view.end && attention_.timeline.progress >= 1)
+    pan(attention_.timeline, 0.9);
   window_->scheduler().animate_for(0.1);
+}
+
+// Once the panel has been drawn: only then it has a place.
+void Application::show_panel_asked_for() {
+  const std::string panel = std::exchange(attention_.asked_panel, "");
+  const bool single = arrangement_of(workspace_) == Arrangement::kSingle;
+  struct Named {
+    std::string_view name;
+    bool PanelsOpen::* open;
+    const char* pair;
+    const char* single;
+  };
+  static constexpr Named kNamed[] = {
+      {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
+      {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
+      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
+      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel},
+      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
+      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel}};
+  for (const Named& one : kNamed) {
+    if (one.name != panel) continue;
+    const char* name = single ? one.single : one.pair;
+    if (!name) return;
+    if (panels_.*one.open) return bring_to_front(name);
+    panels_.*one.open = true;
+    attention_.asked_panel = panel;  // again, in the next frame
+    window_->scheduler().request_frames(3);
+  }
+}
+
+void Application::show_copy_path() {
+  attention_.asked_panel = "copy-path";
 }
 
 void Application::draw_panels(const PanelContext& context) {
@@ -146,6 +182,8 @@ void Application::draw_panels(const PanelContext& context) {
     if (panels_.timelines) draw_timelines(context, timelines_, kTimelinePanel, &panels_.timelines);
     if (panels_.code) draw_details_panel(context, kDetailsPanel, &panels_.code);
     if (panels_.compare) draw_summary(context, summary_, kSummaryPanel, &panels_.compare);
+    if (panels_.copy_path)
+      draw_copy_path(context, copy_path_, kSingleCopyPathPanel, kSummaryPanel, &panels_.copy_path);
     return;
   }
   if (arrangement == Arrangement::kLesson && panels_.lesson)
@@ -154,6 +192,8 @@ void Application::draw_panels(const PanelContext& context) {
   if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
   if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
   if (panels_.compare) draw_compare(context, compare_, kComparePanel, &panels_.compare);
+  if (panels_.copy_path)
+    draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
 }
 
 void Application::draw_sheets(const PanelContext& context) {
@@ -168,6 +208,7 @@ void Application::draw_sheets(const PanelContext& context) {
   if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
                       "The window as it is now, as a PNG file", "Save"))
     picture_due_ = picture_sheet_.path;
+  if (!picture_due_.empty()) window_->scheduler().request_frames(3);
 }
 
 // A sentence at the foot of the window, until it is clicked.
@@ -190,6 +231,31 @@ void Application::draw_notice() {
   ImGui::End();
 }
 
+// At the foot of the window, once a run takes long enough to be waited for.
+void Application::draw_progress() {
+  constexpr auto kPatience = std::chrono::milliseconds(400);
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<const SideModel*> slow;
+  for (const SideModel& side : workspace_.sides())
+    if (side.busy && now - side.progress.begun > kPatience) slow.push_back(&side);
+  if (slow.empty()) return;
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
+                           viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},
+                          ImGuiCond_Always, {0.5F, 1});
+  ImGui::SetNextWindowSize({std::min(theme_.px(460), viewport->WorkSize.x * 0.9F), 0});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
+  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.accent));
+  ImGui::Begin("##running", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor(2);
+  for (const SideModel* side : slow) draw_running(theme_, *side);
+  if (button(theme_, "Cancel", ButtonKind::kQuiet)) asked_.emplace_back("run.cancel");
+  ImGui::End();
+}
+
 void Application::save_picture_if_due() {
   if (picture_due_.empty()) return;
   try {
@@ -200,6 +266,7 @@ void Application::save_picture_if_due() {
     workspace_.notice = error.what();
   }
   picture_due_.clear();
+  picture_frames_ = 0;
 }
 
 void Application::draw() {
@@ -218,9 +285,12 @@ void Application::draw() {
     draw_shelf(shared);
   else
     draw_panels(shared);
-  const bool picture_was_due = !picture_due_.empty();
+  show_panel_asked_for();
+  // The sheet that asked for the name is still in the frame before this one.
+  const bool picture_was_due = !picture_due_.empty() && picture_frames_++ > 1;
   draw_sheets(shared);
   draw_notice();
+  draw_progress();
   if (picture_was_due) save_picture_if_due();
   run_asked();
 }

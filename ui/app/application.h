@@ -14,6 +14,7 @@
 #include "ui/panels/code.h"
 #include "ui/panels/compare.h"
 #include "ui/panels/context.h"
+#include "ui/panels/copy_path.h"
 #include "ui/panels/knobs.h"
 #include "ui/panels/lesson.h"
 #include "ui/panels/palette.h"
@@ -59,6 +60,7 @@ class Application {
   void explore();
   void return_to_lesson();
   void show_me();
+  void show_copy_path();
 
  private:
   PanelContext context();
@@ -68,8 +70,10 @@ class Application {
   void draw_panels(const PanelContext& context);
   void draw_sheets(const PanelContext& context);
   void draw_notice();
+  void draw_progress();
   void run_asked();
   void save_picture_if_due();
+  void show_panel_asked_for();
 
   Window* window_;
   Theme theme_;
@@ -86,6 +90,7 @@ class Application {
   KnobsPanel knobs_;
   ComparePanel compare_;
   SummaryPanel summary_;
+  CopyPathPanel copy_path_;
   PalettePanel palette_;
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
@@ -93,6 +98,7 @@ class Application {
   std::vector<std::string> asked_;
   std::function<bool(std::string_view)> can_;
   std::filesystem::path picture_due_;
+  int picture_frames_ = 0;  // drawn since it is due
   bool animating_ = false;
 };
 

@@ -50,6 +50,7 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
   dock(kKnobsPanel, knobs);
   dock(kCodePanel, code);
   dock(kComparePanel, below);
+  dock(kCopyPathPanel, below);
 }
 
 void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
@@ -61,6 +62,7 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   dock(kDetailsPanel, details);
   dock(kSummaryPanel, summary);
   dock(kSingleCodePanel, summary);
+  dock(kSingleCopyPathPanel, summary);
 }
 
 void arrange(const Theme& theme, Arrangement arrangement, ImGuiID root, ImVec2 size) {

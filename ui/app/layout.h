@@ -14,10 +14,12 @@ inline constexpr const char* kTimelinesPanel = "Timelines##pair";
 inline constexpr const char* kKnobsPanel = "Knobs##pair";
 inline constexpr const char* kCodePanel = "Code##pair";
 inline constexpr const char* kComparePanel = "Compare##pair";
+inline constexpr const char* kCopyPathPanel = "Copy path##pair";
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
 inline constexpr const char* kSummaryPanel = "Summary##single";
 inline constexpr const char* kSingleCodePanel = "Code##single";
+inline constexpr const char* kSingleCopyPathPanel = "Copy path##single";
 
 struct PanelsOpen {
   bool lesson = true;
@@ -25,6 +27,7 @@ struct PanelsOpen {
   bool knobs = true;
   bool code = true;
   bool compare = true;
+  bool copy_path = true;
 };
 
 enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle };

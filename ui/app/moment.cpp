@@ -56,7 +56,11 @@ std::string words_of(const IndexedTrace& view, const Doing& doing) {
   if (doing.gpu) add(std::string(trace::name_of(doing.gpu->category)));
   if (doing.host && doing.host->category == Category::kHeld) {
     const std::string& name = view.trace->name(*doing.host);
-    add(name.starts_with("cuda") ? "host waits" : "host " + name);
+    static constexpr std::string_view kHeld = "held: ";
+    if (name.starts_with(kHeld))
+      add(name.substr(kHeld.size()));
+    else
+      add(name.starts_with("cuda") ? "host waits" : "host " + name);
   }
   if (!doing.gpu && doing.host && doing.host->category != Category::kHeld)
     add("host: " + view.trace->name(*doing.host));
@@ -81,7 +85,63 @@ void offer_all(const IndexedTrace& view, Nanos time, Take take) {
     for (const trace::Row& row : lane.rows) offer_near(view, row, time, take);
 }
 
+// The row of step marks; null where there is none.
+const trace::Row* steps_of(const IndexedTrace& view) {
+  for (const trace::LaneIndex& lane : view.index.lanes) {
+    if (view.trace->lanes()[lane.lane].kind != LaneKind::kSteps || lane.rows.empty()) continue;
+    const trace::Row& row = lane.rows.front();
+    if (!row.spans.empty() &&
+        view.trace->name(view.trace->spans()[row.spans.front()]).starts_with("ProfilerStep#"))
+      return &row;
+  }
+  return nullptr;
+}
+
+// The trace's time cut into: before the first step (0), the steps (1 .. n), after the last (n + 1).
+// Where part `i` begins; part n + 2 begins at the end of the trace.
+Nanos begin_of_part(const IndexedTrace& view, const trace::Row& steps, std::size_t i) {
+  const std::size_t count = steps.spans.size();
+  const auto span = [&](std::size_t step) -> const Span& {
+    return view.trace->spans()[steps.spans[step]];
+  };
+  if (i == 0) return 0;
+  if (i <= count) return span(i - 1).start;
+  if (i == count + 1) return span(count - 1).end();
+  return std::max(view.index.end, span(count - 1).end());
+}
+
+std::size_t part_at(const IndexedTrace& view, const trace::Row& steps, Nanos time) {
+  std::size_t least = 0, most = steps.spans.size() + 2;
+  while (least + 1 < most) {
+    const std::size_t middle = (least + most) / 2;
+    (begin_of_part(view, steps, middle) <= time ? least : most) = middle;
+  }
+  return least;
+}
+
 }  // namespace
+
+bool has_steps(const IndexedTrace& view) {
+  return steps_of(view) != nullptr;
+}
+
+Nanos same_step(const IndexedTrace& from, const IndexedTrace& to, Nanos time) {
+  const trace::Row *there = steps_of(from), *here = steps_of(to);
+  if (!there || !here) return time;
+  const std::size_t part = part_at(from, *there, time);
+  const Nanos begin = begin_of_part(from, *there, part);
+  const Nanos length = begin_of_part(from, *there, part + 1) - begin;
+  const double share =
+      length > 0 ? static_cast<double>(time - begin) / static_cast<double>(length) : 0;
+  std::size_t target = part;
+  if (part == there->spans.size() + 1)
+    target = here->spans.size() + 1;
+  else if (part > here->spans.size())
+    return begin_of_part(to, *here, here->spans.size() + 2);
+  const Nanos start = begin_of_part(to, *here, target);
+  const Nanos room = begin_of_part(to, *here, target + 1) - start;
+  return start + static_cast<Nanos>(std::clamp(share, 0.0, 1.0) * static_cast<double>(room) + 0.5);
+}
 
 std::string state_at(const IndexedTrace& view, Nanos time) {
   if (time >= view.index.end) return "done";

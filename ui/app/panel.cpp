@@ -2,6 +2,9 @@
 // corners there, and their title is a tab.
 #include <imgui_internal.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "ui/app/shapes.h"
 
 namespace trainscope::ui {
@@ -18,6 +21,27 @@ void draw_frame(const Theme& theme, const Box& box, float head) {
   const float half = theme.size.border / 2;
   draw->AddRect({box.min.x + half, box.min.y + half}, {box.max.x - half, box.max.y - half},
                 theme.line, corner, theme.size.border);
+}
+
+std::string_view title_of(std::string_view name) {
+  return name.substr(0, name.find("##"));
+}
+
+// The panels that share this one's place, itself among them.
+ImVector<ImGuiWindow*> neighbours() {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  if (window->DockNode && window->DockNode->Windows.Size > 1) return window->DockNode->Windows;
+  ImVector<ImGuiWindow*> alone;
+  alone.push_back(window);
+  return alone;
+}
+
+// Of panels that share a place, ImGui shows the first where it draws no tabs of its own.
+void put_first(ImGuiWindow& window) {
+  if (!window.DockNode) return;
+  ImVector<ImGuiWindow*>& windows = window.DockNode->Windows;
+  for (int i = 0; i < windows.Size; ++i)
+    if (windows[i] == &window) std::swap(windows[0], windows[i]);
 }
 
 // Dragging the head takes the panel out of its dock.
@@ -47,6 +71,39 @@ void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
                 thickness);
 }
 
+// One title, or the titles of all panels that share this place, as tabs. Returns where they end.
+float draw_titles(const Theme& theme, const Box& box, const char* name, float right) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float head = theme.size.head, middle = box.min.y + head / 2;
+  float x = box.min.x + theme.px(12);
+  ImVector<ImGuiWindow*> tabs = neighbours();
+  // In the order of their names, whichever is in front.
+  std::sort(tabs.begin(), tabs.end(), [](const ImGuiWindow* a, const ImGuiWindow* b) {
+    return std::string_view(a->Name) < std::string_view(b->Name);
+  });
+  const float fair = (right - x) / static_cast<float>(tabs.Size) - theme.px(18);
+  for (ImGuiWindow* tab : tabs) {
+    const bool here = tab == ImGui::GetCurrentWindow();
+    const std::string title =
+        shortened(theme.font.strong, theme.size.text, title_of(here ? name : tab->Name), fair);
+    const float width = text_size(theme.font.strong, theme.size.text, title).x;
+    if (tabs.Size > 1 && !here) {
+      ImGui::SetCursorScreenPos({x - theme.px(6), box.min.y});
+      ImGui::PushID(tab->Name);
+      if (ImGui::InvisibleButton("##tab", {width + theme.px(12), head})) put_first(*tab);
+      ImGui::PopID();
+    }
+    const bool lit = tabs.Size > 1 && !here && ImGui::IsItemHovered();
+    draw_text_middle(draw, here ? theme.font.strong : theme.font.text, theme.size.text, x, middle,
+                     here || lit ? theme.text : theme.muted, title);
+    if (tabs.Size > 1 && here)
+      draw->AddRectFilled({x, box.min.y + head - theme.px(2)}, {x + width, box.min.y + head},
+                          theme.accent);
+    x += width + theme.px(20);
+  }
+  return x - theme.px(20);
+}
+
 void draw_head(const Theme& theme, const Box& box, const char* name, const PanelOptions& options) {
   const float head = theme.size.head, middle = box.min.y + head / 2, pad = theme.px(12);
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -56,12 +113,8 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
     close_mark(theme, {right - theme.px(3), middle}, *options.open);
     right -= theme.px(18);
   }
-  const std::string_view title =
-      std::string_view(name).substr(0, std::string_view(name).find("##"));
-  const float title_width = text_size(theme.font.strong, theme.size.text, title).x;
-  draw_text_middle(draw, theme.font.strong, theme.size.text, box.min.x + pad, middle, theme.text,
-                   shortened(theme.font.strong, theme.size.text, title, right - box.min.x - pad));
-  const float room = right - (box.min.x + pad + title_width + theme.px(16));
+  const float title_end = draw_titles(theme, box, name, right);
+  const float room = right - (title_end + theme.px(16));
   if (options.secondary.empty() || room <= 0) return;
   draw_text_middle(draw, theme.font.text, theme.size.small, right, middle, theme.muted,
                    shortened(theme.font.text, theme.size.small, options.secondary, room), 1);
@@ -71,8 +124,9 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
 
 bool begin_panel(const Theme& theme, const char* name, const PanelOptions& options) {
   ImGuiWindowClass panel_class;
-  panel_class.DockNodeFlagsOverrideSet =
-      int{ImGuiDockNodeFlags_AutoHideTabBar} | int{ImGuiDockNodeFlags_NoWindowMenuButton};
+  panel_class.DockNodeFlagsOverrideSet = int{ImGuiDockNodeFlags_AutoHideTabBar} |
+                                         int{ImGuiDockNodeFlags_NoWindowMenuButton} |
+                                         int{ImGuiDockNodeFlags_NoTabBar};
   ImGui::SetNextWindowClass(&panel_class);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
@@ -100,6 +154,18 @@ bool begin_panel(const Theme& theme, const char* name, const PanelOptions& optio
       options.padded ? ImGuiChildFlags_AlwaysUseWindowPadding : ImGuiChildFlags_None, flags);
   ImGui::PopStyleVar();
   return visible && body;
+}
+
+void bring_to_front(const char* name) {
+  ImGuiWindow* window = ImGui::FindWindowByName(name);
+  if (!window) return;
+  put_first(*window);
+  ImGui::FocusWindow(window);
+}
+
+bool is_in_front(const char* name) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(name);
+  return window && window->WasActive && !window->Hidden;
 }
 
 void end_panel() {

@@ -58,5 +58,8 @@ struct PanelOptions {
 // `name` is the title and the window's id. end_panel() always, as with ImGui::Begin.
 bool begin_panel(const Theme& theme, const char* name, const PanelOptions& options = {});
 void end_panel();
+// Of panels that share one place, this one is shown; the others are tabs in its head.
+void bring_to_front(const char* name);
+bool is_in_front(const char* name);
 
 }  // namespace trainscope::ui

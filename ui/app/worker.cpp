@@ -1,5 +1,6 @@
 #include "ui/app/worker.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -21,6 +22,10 @@ Report report_on(std::size_t slot, bool over) {
 }
 
 }  // namespace
+
+std::string Progress::percent() const {
+  return std::to_string(static_cast<int>(100 * share)) + " %";
+}
 
 TraceView index_trace(std::shared_ptr<const trace::Trace> trace) {
   auto view = std::make_shared<IndexedTrace>();
@@ -130,14 +135,25 @@ void Worker::simulate(const Job& job, const Simulate& what, const std::stop_toke
   begun.outline = std::make_shared<Outline>(outline_of(session.program(), *session.trace()));
   tell(job, std::move(begun));
   if (!what.to_the_end) return;
-  Clock::time_point shown = Clock::now();
+  Progress progress;
+  Clock::time_point told = Clock::now(), shown = told;
+  Clock::duration between = kBetweenViews;
   while (!session.advance(kEventsAtOnce)) {
     if (!is_wanted(job, stop)) return;
-    if (Clock::now() - shown < kBetweenViews) continue;
+    const Clock::time_point now = Clock::now();
+    if (now - told < kBetweenViews) continue;
+    told = now;
     Report so_far = report_on(job.slot, false);
-    so_far.view = index_trace(session.trace());
+    progress.share = session.share();
+    progress.spans = session.trace()->spans().size();
+    so_far.progress = progress;
+    if (now - shown >= between) {
+      so_far.view = index_trace(session.trace());
+      shown = Clock::now();
+      // A long trace takes long to index: most of the time goes into the run itself.
+      between = std::max<Clock::duration>(kBetweenViews, 8 * (shown - now));
+    }
     tell(job, std::move(so_far));
-    shown = Clock::now();
   }
   if (!is_wanted(job, stop)) return;
   finish(job, std::make_shared<analysis::Run>(session.result()));

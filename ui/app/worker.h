@@ -4,12 +4,14 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <variant>
@@ -32,11 +34,21 @@ using OutlinePointer = std::shared_ptr<const Outline>;
 
 Outline outline_of(const program::Program& program, const trace::Trace& trace);
 
+// How far a run is.
+struct Progress {
+  double share = 0;         // of the program's commands, 0..1
+  std::uint32_t spans = 0;  // written so far
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+
+  std::string percent() const;  // "41 %"
+};
+
 // What has become of a job since the last look; empty parts have not changed.
 struct Report {
   std::size_t slot = 0;
   bool over = false;  // done, or failed with a sentence
   OutlinePointer outline;
+  std::optional<Progress> progress;
   TraceView view;  // of a run under way: what there is so far
   std::shared_ptr<const analysis::Run> run;
   std::string error;

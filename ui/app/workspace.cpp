@@ -1,8 +1,10 @@
 #include "ui/app/workspace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
+#include "ui/app/moment.h"
 
 namespace trainscope::ui {
 namespace {
@@ -107,7 +109,7 @@ bool Workspace::take_reports() {
   std::vector<Report> reports = worker_->reports();
   for (Report& report : reports) take(report);
   if (!reports.empty()) reveal_when_done();
-  if (!busy() && end() > 0) playhead.time = std::min(playhead.time, end());
+  if (!busy() && end() > 0) playhead.time = std::min(playhead.time, playhead_end());
   return !reports.empty();
 }
 
@@ -115,6 +117,7 @@ void Workspace::take(Report& report) {
   if (report.slot >= sides_.size()) return;
   SideModel& side = sides_[report.slot];
   if (report.outline) side.outline = std::move(report.outline);
+  if (report.progress) side.progress = *report.progress;
   if (report.view) side.view = std::move(report.view);
   if (report.run) {
     if (!side.file.empty() && !side.run) playhead.time = report.run->facts.measured.window.start;
@@ -127,6 +130,27 @@ void Workspace::take(Report& report) {
     side.run = nullptr;
     side.view = nullptr;
   }
+}
+
+void Workspace::cancel() {
+  if (!busy()) return;
+  const bool first_run = lesson_ && !lesson_->progress.revealed();
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    SideModel& side = sides_[i];
+    if (!side.busy && !first_run) continue;
+    worker_->abandon(i);
+    const bool stopped = std::exchange(side.busy, false);
+    side.run = nullptr;
+    side.view = nullptr;
+    if (!stopped || first_run) continue;
+    side.error = side.file.empty() ? "It was cancelled at " + side.progress.percent() +
+                                         ", and what there was of it is gone."
+                                   : "Reading " + side.file.filename().string() +
+                                         " was cancelled; open it again to see it.";
+  }
+  if (!first_run) return;
+  lesson_->run_asked = false;
+  notice = "The run was cancelled; nothing of it is kept. Run it again when you like.";
 }
 
 void Workspace::reveal_when_done() {
@@ -180,6 +204,7 @@ bool Workspace::knobs_free() const {
 
 void Workspace::start(std::size_t side) {
   sides_[side].busy = true;
+  sides_[side].progress = {};
   sides_[side].error.clear();
   worker_->run(side, label_of(side), sides_[side].config);
 }
@@ -301,6 +326,21 @@ void Workspace::return_to_lesson() {
   sides_ = std::move(fork_->sides);
   playhead = fork_->playhead;
   fork_.reset();
+}
+
+bool Workspace::can_align_steps() const {
+  return sides_.size() == 2 && std::all_of(sides_.begin(), sides_.end(), [](const auto& side) {
+           return side.view && has_steps(*side.view);
+         });
+}
+
+Nanos Workspace::playhead_of(std::size_t side) const {
+  if (side == 0 || !playhead.by_step || !can_align_steps()) return playhead.time;
+  return same_step(*sides_[0].view, *sides_[side].view, playhead.time);
+}
+
+Nanos Workspace::playhead_end() const {
+  return playhead.by_step && can_align_steps() ? sides_[0].view->trace->end() : end();
 }
 
 Nanos Workspace::end() const {

@@ -34,6 +34,7 @@ struct SideModel {
   RunPointer run;          // the last finished one
   TraceView view;          // what is drawn: of that run, or of one under way
   bool busy = false;
+  Progress progress;           // while it is busy
   std::string error;           // why there is no run, as a sentence
   std::filesystem::path file;  // of an imported trace
 };
@@ -55,7 +56,8 @@ struct LessonModel {
 };
 
 struct Playhead {
-  Nanos time = 0;
+  Nanos time = 0;        // of A, and of B where they are aligned by time
+  bool by_step = false;  // B stands where it is as far in the same step
   bool playing = false;
   double seconds = 20;  // for the visible range
 };
@@ -79,6 +81,8 @@ class Workspace {
   // Takes in what the worker has to say; true when something changed.
   bool take_reports();
   bool busy() const;
+  // Stops what runs; what there is of it is dropped, with a sentence that says so.
+  void cancel();
 
   const std::vector<SideModel>& sides() const { return sides_; }
   LessonModel* lesson() { return lesson_.get(); }
@@ -118,8 +122,13 @@ class Workspace {
   void return_to_lesson();
 
   Playhead playhead;
-  Nanos end() const;   // of the longer run shown
-  std::string notice;  // a sentence to show once: what could not be done, or was
+  // Its time on a side, with A and B aligned as they are.
+  Nanos playhead_of(std::size_t side) const;
+  // Both sides have steps to be aligned by.
+  bool can_align_steps() const;
+  Nanos end() const;           // of the longer run shown
+  Nanos playhead_end() const;  // how far it goes: the end of A where B follows by step
+  std::string notice;          // a sentence to show once: what could not be done, or was
 
  private:
   struct Fork {

@@ -77,6 +77,11 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
   ImGui::InvisibleButton("line", {std::max(width, 1.0F), height});
   ImGui::PopID();
   const bool hovered = ImGui::IsItemHovered();
+  // The playhead walks the listing: its line is brought into sight when it becomes another.
+  if (lit && context.attention.followed_line != number) {
+    context.attention.followed_line = static_cast<std::uint16_t>(number);
+    if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5F);
+  }
   if (hovered) context.attention.code_line = static_cast<std::uint16_t>(number);
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (lit || hovered)
@@ -153,7 +158,7 @@ std::uint16_t lit_line(const Workspace& workspace, const Attention& attention) {
   const SpanRef chosen = span_of_interest(attention);
   if (chosen.span < view.trace->spans().size() && static_cast<std::size_t>(chosen.side) == side)
     return view.trace->spans()[chosen.span].line;
-  return line_at(view, workspace.playhead.time);
+  return line_at(view, workspace.playhead_of(side));
 }
 
 void draw_code(const PanelContext& context, const char* name, bool* open) {

@@ -16,11 +16,13 @@ namespace trainscope::ui {
 // What the panels share of what a person looks at.
 struct Attention {
   TimelineState timeline;
-  std::size_t code_side = 0;       // whose listing is shown
-  std::uint16_t code_line = 0;     // hovered in the listing; 0: none
-  bool all_parameters = false;     // the whole list of knobs is open
-  std::string lit_knob;            // a knob the lesson points at
-  bool timeline_has_keys = false;  // the mouse or the focus is on the timelines
+  std::size_t code_side = 0;        // whose listing is shown
+  std::uint16_t code_line = 0;      // hovered in the listing; 0: none
+  std::uint16_t followed_line = 0;  // the listing was last scrolled for
+  bool all_parameters = false;      // the whole list of knobs is open
+  std::string asked_panel;          // to be brought to the front, by a lesson's name of it
+  std::string lit_knob;             // a knob the lesson points at
+  bool timeline_has_keys = false;   // the mouse or the focus is on the timelines
 };
 
 struct PanelContext {

@@ -6,6 +6,7 @@
 #include "ui/app/lesson_card.h"
 #include "ui/app/moment.h"
 #include "ui/panels/controls.h"
+#include "ui/panels/running.h"
 
 namespace trainscope::ui {
 namespace {
@@ -69,8 +70,11 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
       if (!workspace.hides(lane.name)) out.lane_names.push_back(lane.name);
   if (attention.code_side == number) out.lit_line = attention.code_line;
   const LessonModel* lesson = workspace.lesson();
-  if (side.busy && (!lesson || lesson->run_asked || workspace.revealed()) && !side.run)
-    out.progress = side.file.empty() ? "Running" : "Reading " + side.file.filename().string();
+  if (side.busy && (!lesson || lesson->run_asked || workspace.revealed()) &&
+      (!side.run || side.progress.spans > 0)) {
+    out.progress = progress_words(side);
+    if (side.progress.spans > 0) out.progress_share = static_cast<float>(side.progress.share);
+  }
   if (!shows_spans(workspace, side)) return out;
   out.trace = side.view->trace.get();
   out.index = &side.view->index;
@@ -129,11 +133,14 @@ void add_guess(TimelineInput& input, const Workspace& workspace) {
 void add_playhead(TimelineInput& input, const Workspace& workspace) {
   if (!workspace.revealed() || workspace.end() == 0) return;
   input.playhead = workspace.playhead.time;
-  for (const SideModel& side : workspace.sides()) {
+  const bool by_step = workspace.playhead.by_step && workspace.can_align_steps();
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i) {
+    const SideModel& side = workspace.sides()[i];
+    if (by_step) input.sides[i].playhead = workspace.playhead_of(i);
     if (!side.view) continue;
     if (!input.playhead_text.empty()) input.playhead_text += "    ";
     if (workspace.sides().size() > 1) input.playhead_text += side.label + ": ";
-    input.playhead_text += state_at(*side.view, workspace.playhead.time);
+    input.playhead_text += state_at(*side.view, workspace.playhead_of(i));
   }
 }
 
@@ -194,7 +201,28 @@ std::string head_words(const Workspace& workspace) {
     if (!side.run) return "";
     return grouped(side.run->trace->spans().size()) + " spans";
   }
-  return "shared axis";
+  return "";
+}
+
+// How A and B stand to each other, in the panel's head; a click changes it.
+void alignment_switch(const PanelContext& context, ImVec2 right_middle) {
+  const Theme& theme = context.theme;
+  const bool enabled = context.can("play.align");
+  const bool by_step = enabled && context.workspace.playhead.by_step;
+  const std::string words = by_step ? "A and B aligned by step" : "A and B aligned by time";
+  const float width = text_size(theme.font.text, theme.size.small, words).x + theme.px(12);
+  const float height = theme.px(22), x = right_middle.x - width;
+  if (x < ImGui::GetWindowPos().x + theme.px(120)) return;
+  ImGui::SetCursorScreenPos({x, right_middle.y - height / 2});
+  ImGui::BeginDisabled(!enabled);
+  if (ImGui::InvisibleButton("align", {width, height})) context.ask("play.align");
+  const bool lit = ImGui::IsItemHovered();
+  ImGui::EndDisabled();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  if (lit) draw->AddRectFilled(box.min, box.max, theme.accent_soft, theme.px(4));
+  draw_text_middle(draw, theme.font.text, theme.size.small, box.centre().x, box.centre().y,
+                   enabled ? theme.accent : theme.muted, words, 0.5F);
 }
 
 }  // namespace
@@ -220,6 +248,14 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
                 bool select) {
   if (!focus.knob.empty()) {
     attention.lit_knob = focus.knob;
+    return true;
+  }
+  if (!focus.panel.empty()) {
+    static constexpr std::string_view kPanels[] = {"lesson", "timeline", "knobs",
+                                                   "code",   "compare",  "copy-path"};
+    if (std::find(std::begin(kPanels), std::end(kPanels), focus.panel) == std::end(kPanels))
+      return false;
+    attention.asked_panel = focus.panel;
     return true;
   }
   if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
@@ -258,7 +294,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
           draw_timeline("##timelines", context.theme, input, context.attention.timeline);
       context.attention.timeline_has_keys = ImGui::IsItemHovered() || ImGui::IsWindowFocused();
       if (events.playhead)
-        workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.end());
+        workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.playhead_end());
       if (events.selected && events.selected->span != trace::kNone) {
         context.attention.code_side = static_cast<std::size_t>(events.selected->side);
         workspace.select_span(static_cast<std::size_t>(events.selected->side),
@@ -267,7 +303,13 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
       if (events.animating) context.ask("animate");
     }
   }
-  end_panel();
+  ImGui::EndChild();
+  if (workspace.sides().size() == 2) {
+    const ImVec2 at = ImGui::GetWindowPos();
+    alignment_switch(context, {at.x + ImGui::GetWindowWidth() - context.theme.px(open ? 36 : 12),
+                               at.y + context.theme.size.head / 2});
+  }
+  ImGui::End();
 }
 
 }  // namespace trainscope::ui

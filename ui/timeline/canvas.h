@@ -63,7 +63,7 @@ void paint_markers(const Canvas& canvas, const SideView& view);
 void paint_range(const Canvas& canvas, const TimeRange& range);
 void paint_range_length(const Canvas& canvas, const TimeRange& range);
 void paint_playhead(const Canvas& canvas);
-void paint_axis(const Canvas& canvas);
+void paint_axis(const Canvas& canvas, const std::optional<TimeRange>& range);
 void paint_empty(const Canvas& canvas, const SideView& view);
 
 // hover.cpp: the card beside the mouse.

@@ -111,6 +111,14 @@ bool covers_bars(const Canvas& canvas, const SideView& view, const Box& box) {
   });
 }
 
+bool playhead_crosses(const Canvas& canvas, const SideView& view, const Box& box) {
+  if (!canvas.input->playhead) return false;
+  const Nanos time =
+      view.side->playhead ? *view.side->playhead + view.side->offset : *canvas.input->playhead;
+  const float x = canvas.x(time);
+  return x > box.min.x - canvas.theme->px(2) && x < box.max.x + canvas.theme->px(2);
+}
+
 // Words beside a vertical line: to its right, or to its left where the right has no room.
 void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
                 const Marker& marker, Color color) {
@@ -123,7 +131,7 @@ void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
   const float lines = marker.text.empty() ? 1 : 2;
   const Box box{{left - theme.px(4), top},
                 {left + width + theme.px(4), top + lines * line + theme.px(4)}};
-  if (covers_bars(canvas, view, box))
+  if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box))
     canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.9F), theme.px(3));
   draw_text(canvas.draw, theme.font.strong, size, {left, top + theme.px(2)}, color, marker.title);
   draw_text(canvas.draw, theme.font.text, size, {left, top + theme.px(2) + line}, color,
@@ -195,71 +203,142 @@ void paint_range(const Canvas& canvas, const TimeRange& range) {
     canvas.draw->AddLine({x, top}, {x, bottom}, faded(theme.accent, 0.7F), theme.px(1));
 }
 
-// The measured range on the axis: how long it is.
-void paint_range_length(const Canvas& canvas, const TimeRange& range) {
+namespace {
+
+// The playhead's words and where they stand.
+struct Words {
+  std::string text;
+  Box box;
+};
+
+bool in_sight(const Canvas& canvas, Nanos time) {
+  const float x = canvas.x(time);
+  return x >= canvas.lanes.min.x - 1 && x <= canvas.lanes.max.x + 1;
+}
+
+// To the right of the line, or to its left where there is more room; never out of the window.
+std::optional<Words> playhead_words(const Canvas& canvas) {
+  const TimelineInput& input = *canvas.input;
+  if (!input.playhead || !in_sight(canvas, *input.playhead) || input.playhead_text.empty())
+    return std::nullopt;
+  const Theme& theme = *canvas.theme;
+  const float x = std::round(canvas.x(*input.playhead)), pad = theme.px(10), edge = theme.px(4);
+  const float right = canvas.all.max.x - edge - (x + pad), left = x - pad - canvas.all.min.x - edge;
+  const bool to_right = small_width(canvas, input.playhead_text) <= right || right >= left;
+  Words words;
+  words.text = shortened(theme.font.text, theme.size.label, input.playhead_text,
+                         std::max(to_right ? right : left, 0.0F));
+  const float width = small_width(canvas, words.text), middle = canvas.axis.max.y - theme.px(13);
+  const float start = to_right ? x + pad : x - pad - width;
+  words.box = {{start, middle - theme.size.label / 2},
+               {start + width, middle + theme.size.label / 2}};
+  return words;
+}
+
+bool overlaps(const Box& a, const Box& b, float margin) {
+  return a.min.x < b.max.x + margin && a.max.x > b.min.x - margin && a.min.y < b.max.y &&
+         a.max.y > b.min.y;
+}
+
+struct RangePill {
+  std::string words;
+  Box box;
+};
+
+// The measured range's length stands below the ticks' labels; among them where the playhead's words
+// are in its way.
+std::optional<RangePill> range_pill(const Canvas& canvas, const TimeRange& range) {
   const Theme& theme = *canvas.theme;
   const float left = std::clamp(canvas.x(range.start), canvas.lanes.min.x, canvas.lanes.max.x);
   const float right = std::clamp(canvas.x(range.end), canvas.lanes.min.x, canvas.lanes.max.x);
-  if (right <= left) return;
-  const std::string words = format_nanos(static_cast<double>(range.end - range.start));
-  const float size = theme.size.label,
-              width = text_size(theme.font.mono, size, words).x + theme.px(14);
-  const float height = theme.px(19), middle = canvas.axis.max.y - height / 2 - theme.px(1);
+  if (right <= left) return std::nullopt;
+  RangePill pill;
+  pill.words = format_nanos(static_cast<double>(range.end - range.start));
+  const float width = text_size(theme.font.mono, theme.size.label, pill.words).x + theme.px(14);
+  const float height = theme.px(19);
   const float x = std::clamp((left + right) / 2, canvas.lanes.min.x + width / 2,
                              canvas.lanes.max.x - width / 2);
-  canvas.draw->AddRectFilled({x - width / 2, middle - height / 2},
-                             {x + width / 2, middle + height / 2}, theme.accent, height / 2);
-  draw_text_middle(canvas.draw, theme.font.mono, size, x, middle, theme.accent_text, words, 0.5F);
+  const auto at = [&](float middle) {
+    pill.box = {{x - width / 2, middle - height / 2}, {x + width / 2, middle + height / 2}};
+  };
+  at(canvas.axis.max.y - height / 2 - theme.px(1));
+  const auto words = playhead_words(canvas);
+  if (words && overlaps(pill.box, words->box, theme.px(6))) at(canvas.axis.min.y + theme.px(10));
+  return pill;
+}
+
+}  // namespace
+
+void paint_range_length(const Canvas& canvas, const TimeRange& range) {
+  const auto pill = range_pill(canvas, range);
+  if (!pill) return;
+  const Theme& theme = *canvas.theme;
+  canvas.draw->AddRectFilled(pill->box.min, pill->box.max, theme.accent, pill->box.height() / 2);
+  draw_text_middle(canvas.draw, theme.font.mono, theme.size.label, pill->box.centre().x,
+                   pill->box.centre().y, theme.accent_text, pill->words, 0.5F);
 }
 
 namespace {
 
-// Where the playhead's words stand, so that ticks leave them free.
-Box playhead_words(const Canvas& canvas) {
+// The line leaves out a strip where it would cross its words.
+void paint_playhead_line(const Canvas& canvas, Nanos time, float top, float bottom) {
+  if (!in_sight(canvas, time)) return;
   const Theme& theme = *canvas.theme;
-  const float x = std::round(canvas.x(*canvas.input->playhead));
-  const float width = small_width(canvas, canvas.input->playhead_text);
-  const float pad = theme.px(10), middle = canvas.axis.max.y - theme.px(13);
-  const float left = x + pad + width < canvas.all.max.x - theme.px(4) ? x + pad : x - pad - width;
-  return {{left, middle - theme.size.label / 2}, {left + width, middle + theme.size.label / 2}};
-}
-
-bool playhead_in_sight(const Canvas& canvas) {
-  if (!canvas.input->playhead) return false;
-  const float x = canvas.x(*canvas.input->playhead);
-  return x >= canvas.lanes.min.x - 1 && x <= canvas.lanes.max.x + 1;
+  const float x = std::round(canvas.x(time)), wing = theme.px(6), margin = theme.px(4);
+  float from = top;
+  for (const SideView& view : canvas.sides) {
+    const bool clear =
+        x > strip_text_end(canvas, view) + margin && x < strip_total_start(canvas, view) - margin;
+    if (clear || view.strip < from || view.strip > bottom) continue;
+    canvas.draw->AddLine({x, from}, {x, view.strip}, theme.accent, theme.px(2));
+    from = view.strip + theme.size.strip;
+  }
+  canvas.draw->AddLine({x, from}, {x, bottom}, theme.accent, theme.px(2));
+  canvas.draw->AddTriangleFilled({x - wing, top}, {x + wing, top}, {x, top + theme.px(9)},
+                                 theme.accent);
 }
 
 }  // namespace
 
 void paint_playhead(const Canvas& canvas) {
-  if (!playhead_in_sight(canvas)) return;
+  if (!canvas.input->playhead) return;
   const Theme& theme = *canvas.theme;
-  const float x = std::round(canvas.x(*canvas.input->playhead)), wing = theme.px(6);
   const float top = canvas.axis.max.y - theme.px(21);
-  canvas.draw->AddLine({x, top}, {x, canvas.body.max.y}, theme.accent, theme.px(2));
-  canvas.draw->AddTriangleFilled({x - wing, top}, {x + wing, top}, {x, top + theme.px(9)},
-                                 theme.accent);
-  const Box words = playhead_words(canvas);
-  draw_text(canvas.draw, theme.font.text, theme.size.label, words.min, theme.accent,
-            canvas.input->playhead_text);
+  bool own_lines = false;
+  for (std::size_t i = 0; i < canvas.sides.size(); ++i) {
+    const SideView& view = canvas.sides[i];
+    if (!view.side->playhead) continue;
+    own_lines = true;
+    const float bottom =
+        i + 1 < canvas.sides.size() ? canvas.sides[i + 1].strip : canvas.body.max.y;
+    paint_playhead_line(canvas, *view.side->playhead + view.side->offset,
+                        i == 0 ? top : view.window, bottom);
+  }
+  if (!own_lines) paint_playhead_line(canvas, *canvas.input->playhead, top, canvas.body.max.y);
+  if (const auto words = playhead_words(canvas))
+    draw_text(canvas.draw, theme.font.text, theme.size.label, words->box.min, theme.accent,
+              words->text);
 }
 
-void paint_axis(const Canvas& canvas) {
+void paint_axis(const Canvas& canvas, const std::optional<TimeRange>& range) {
   const Theme& theme = *canvas.theme;
   const Box& axis = canvas.axis;
   canvas.draw->AddRectFilled(axis.min, axis.max, theme.panel);
-  const bool words = playhead_in_sight(canvas) && !canvas.input->playhead_text.empty();
-  const Box free = words ? playhead_words(canvas) : Box{};
+  const auto words = playhead_words(canvas);
+  const auto pill = range ? range_pill(canvas, *range) : std::nullopt;
   const float middle = axis.min.y + theme.px(10);
   for (const Tick& tick : canvas.ticks) {
     const float x = std::round(canvas.lanes.min.x + tick.x) + 0.5F;
     const float length = theme.px(tick.major ? 6 : 4), bottom = axis.max.y - theme.px(3);
-    const bool covered = words && x > free.min.x - theme.px(4) && x < free.max.x + theme.px(4);
-    if (!covered) canvas.draw->AddLine({x, bottom - length}, {x, bottom}, theme.faint, 1);
+    const Box mark{{x, bottom - length}, {x, bottom}};
+    if (!words || !overlaps(mark, words->box, theme.px(4)))
+      canvas.draw->AddLine(mark.min, mark.max, theme.faint, 1);
     if (!tick.major) continue;
     const float width = text_size(theme.font.mono, theme.size.mono, tick.label).x;
     if (x + width / 2 > axis.max.x - theme.px(2)) continue;
+    const Box label{{x - width / 2, middle - theme.size.mono / 2},
+                    {x + width / 2, middle + theme.size.mono / 2}};
+    if (pill && overlaps(label, pill->box, theme.px(4))) continue;
     draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, x, middle, theme.faint,
                      tick.label, 0.5F);
   }

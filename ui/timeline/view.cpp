@@ -382,10 +382,11 @@ void paint(const Canvas& canvas, const TimelineState& state) {
     paint_strip(canvas, view);
     if (!is_ready(*view.side)) continue;
     paint_guesses(canvas, view);
-    paint_markers(canvas, view);
   }
-  paint_axis(canvas);
+  paint_axis(canvas, state.range);
   paint_playhead(canvas);
+  for (const SideView& view : canvas.sides)
+    if (is_ready(*view.side)) paint_markers(canvas, view);
   if (state.range) paint_range_length(canvas, *state.range);
 }
 

@@ -59,9 +59,10 @@ struct TimelineSide {
   std::vector<IdleGap> gaps;
   std::vector<Guess> guesses;
   std::vector<Marker> markers;
-  std::uint16_t lit_line = 0;  // spans of this line of the listing are lit; 0: none
-  std::string progress;        // while a run is going on: "running: step 3 of 5"
-  float progress_share = -1;   // 0..1; negative: unknown
+  std::optional<Nanos> playhead;  // the side's own line, where the sides are not aligned by time
+  std::uint16_t lit_line = 0;     // spans of this line of the listing are lit; 0: none
+  std::string progress;           // while a run is going on: "running: step 3 of 5"
+  float progress_share = -1;      // 0..1; negative: unknown
 };
 
 struct TimelineInput {

@@ -1,0 +1,93 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/units.h"
+
+namespace trainscope::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kEventsAtOnce = 65536;  // some milliseconds
+constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kBetweenLines = std::chrono::milliseconds(200);
+
+// A signal handler can reach nothing else; it is set only while a run goes on.
+volatile std::sig_atomic_t interrupted = 0;
+
+void note_interrupt(int) {
+  interrupted = 1;
+}
+
+// Takes Ctrl-C for as long as it lives.
+class Interruptible {
+ public:
+  Interruptible() {
+    interrupted = 0;
+    before_ = std::signal(SIGINT, note_interrupt);
+  }
+  ~Interruptible() { std::signal(SIGINT, before_); }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  void (*before_)(int) = SIG_DFL;
+};
+
+// One line on the terminal, written over again; gone when it is done.
+class ProgressLine {
+ public:
+  ProgressLine() : shown_(isatty(STDERR_FILENO) == 1) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void say(const std::string& label, const analysis::Session& session) {
+    const Clock::time_point now = Clock::now();
+    if (!shown_ || now - begun_ < kPatience || now - last_ < kBetweenLines) return;
+    last_ = now;
+    written_ = true;
+    fmt::print(stderr, "\r\033[K{}: {:.0f} % of the program, {} spans", label,
+               100 * session.share(),
+               format_count(static_cast<double>(session.trace()->spans().size())));
+    std::fflush(stderr);
+  }
+  void clear() {
+    if (!written_) return;
+    fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+    written_ = false;
+  }
+
+ private:
+  bool shown_;
+  bool written_ = false;
+  Clock::time_point begun_ = Clock::now(), last_{};
+};
+
+}  // namespace
+
+analysis::Run run_with_progress(const std::string& label, const program::Config& config) {
+  const Interruptible interruptible;
+  analysis::Session session(label, config);
+  ProgressLine line;
+  while (!session.advance(kEventsAtOnce)) {
+    if (interrupted) {
+      line.clear();
+      throw Error(Fault::kFailed,
+                  fmt::format("stopped at {:.0f} % of run {}; nothing of it was written",
+                              100 * session.share(), label));
+    }
+    line.say(label, session);
+  }
+  return session.result();
+}
+
+}  // namespace trainscope::cli

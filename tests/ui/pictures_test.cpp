@@ -1,0 +1,110 @@
+// Pictures to look at, on demand: TRAINSCOPE_PICTURES=FOLDER tests_ui '[.pictures]'
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "ui/driver.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+void walk_to_reveal(Driver& driver, const char* lesson) {
+  driver.workspace().open_lesson(scenario::find_lesson(lesson));
+  driver.settle();
+  LessonModel& model = *driver.workspace().lesson();
+  while (!model.progress.revealed()) {
+    if (model.step().question && !model.progress.can_go_on()) model.progress.skip();
+    if (model.step().kind == scenario::StepKind::kRun) {
+      driver.workspace().run_lesson();
+      driver.settle();
+    } else {
+      driver.workspace().next_step();
+    }
+  }
+  driver.workspace().next_step();
+  driver.settle();
+}
+
+RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
+}
+
+struct Gallery {
+  Driver& driver;
+  std::filesystem::path folder;
+  std::string suffix;
+
+  void save(const std::string& name) {
+    driver.settle();
+    write_png(folder / (name + suffix + ".png"), driver.window().capture());
+  }
+};
+
+void draw_gallery(Gallery& gallery) {
+  Driver& driver = gallery.driver;
+  Workspace& workspace = driver.workspace();
+  const auto show = [&] {
+    driver.app().run("layout.copy_path");
+    driver.settle();
+  };
+  driver.workspace().open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  driver.settle();
+  show();
+  gallery.save("before");
+  for (const char* lesson : {"pinned-vs-pageable", "num-workers"}) {
+    walk_to_reveal(driver, lesson);
+    show();
+    workspace.playhead.time = workspace.end() * 3 / 10;
+    gallery.save(std::string("path-") + lesson);
+  }
+  workspace.playhead.by_step = true;
+  workspace.playhead.time = workspace.sides()[0].view->trace->end() / 2;
+  gallery.save("by-step");
+  workspace.playhead.by_step = false;
+  workspace.playhead.time = workspace.end();
+  gallery.save("right-edge");
+  workspace.playhead.time = 0;
+  gallery.save("left-edge");
+  workspace.open_runs({run_of("A", {"workload=copy", "copy.direction=d2h"}),
+                       run_of("B", {"workload=train", "loop.item_every=1"})});
+  driver.settle();
+  show();
+  gallery.save("path-back");
+  workspace.open_runs({run_of("A", {"workload=train", "loader.pin_memory=true"})});
+  driver.settle();
+  show();
+  gallery.save("path-single");
+  workspace.open_runs({run_of("A", {"workload=train"}), run_of("B", {"workload=train"})});
+  driver.settle();
+  workspace.set_knob(0, "steps", std::int64_t{100000});
+  for (int i = 0; i < 400 && workspace.busy(); ++i) {
+    driver.frame();
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    if (workspace.sides()[0].progress.share > 0.2) break;
+  }
+  driver.frame();
+  write_png(gallery.folder / ("progress" + gallery.suffix + ".png"), driver.window().capture());
+  driver.app().run("run.cancel");
+  gallery.save("cancelled");
+}
+
+}  // namespace
+
+TEST_CASE("pictures of the copy path, the playhead and a long run", "[.pictures]") {
+  const char* folder = std::getenv("TRAINSCOPE_PICTURES");
+  REQUIRE(folder);
+  for (const auto& [width, height] : {std::pair{1920, 1080}, std::pair{1366, 768}})
+    for (const ThemeMode mode : {ThemeMode::kDark, ThemeMode::kLight}) {
+      REQUIRE_DRIVER(driver, width, height);
+      driver->app().set_theme(mode);
+      Gallery gallery{
+          *driver, folder,
+          "-" + std::to_string(width) + (mode == ThemeMode::kDark ? "-dark" : "-light")};
+      draw_gallery(gallery);
+    }
+}

@@ -1,0 +1,17 @@
+// A run under way: how far it is.
+#pragma once
+
+#include <string>
+
+#include "ui/app/theme.h"
+#include "ui/app/workspace.h"
+
+namespace trainscope::ui {
+
+// "41 %, 1.2 M spans"; of a file that is read: its name.
+std::string progress_words(const SideModel& side);
+
+// The side, the words and a bar; an item at the cursor.
+void draw_running(const Theme& theme, const SideModel& side);
+
+}  // namespace trainscope::ui
