@@ -4,10 +4,11 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(tomlplusplus REQUIRED)
-find_package(CLI11 REQUIRED)
 if(TRAINSCOPE_FUZZ)
-  # Header-only, so that it is compiled with the fuzzer's instruments too.
-  set_target_properties(tomlplusplus::tomlplusplus PROPERTIES
-    INTERFACE_COMPILE_DEFINITIONS TOML_HEADER_ONLY=1 INTERFACE_LINK_LIBRARIES "")
+  # Header-only, so that the parser is compiled with the fuzzer's instruments too.
+  add_library(tomlplusplus::tomlplusplus INTERFACE IMPORTED)
+  target_compile_definitions(tomlplusplus::tomlplusplus INTERFACE TOML_HEADER_ONLY=1)
+else()
+  find_package(tomlplusplus REQUIRED)
 endif()
+find_package(CLI11 REQUIRED)

@@ -77,11 +77,6 @@ void level(std::vector<RunPointer>& runs) {
   stepped = std::make_shared<const analysis::Run>(analysis::measured_as_a_whole(*stepped));
 }
 
-bool same_work(const analysis::Run& a, const analysis::Run& b) {
-  if (!a.program || !b.program) return !a.program && !b.program;
-  return a.config.word("workload") == b.config.word("workload");
-}
-
 std::string what_times_are_of(const analysis::Run& a, const analysis::Run& b) {
   const int steps_a = a.facts.measured.steps, steps_b = b.facts.measured.steps;
   if (steps_a > 0 && steps_a == steps_b)

@@ -27,10 +27,6 @@ RunPointer labelled(const RunPointer& run, const std::string& label);
 // measured as a whole too, so that times are of the same thing.
 void level(std::vector<RunPointer>& runs);
 
-// Whether two runs may be called faster and slower: both of one workload, or both of files, which
-// do not say.
-bool same_work(const analysis::Run& a, const analysis::Run& b);
-
 // "a step, the mean of 3", "the whole run, since neither has steps".
 std::string what_times_are_of(const analysis::Run& a, const analysis::Run& b);
 

@@ -140,8 +140,7 @@ void print_waterfall(const Run& a, const Run& b) {
 // The verdict, and what the times are of.
 void print_comparison(const Finished& finished) {
   const Run &a = *finished.runs[0], &b = *finished.runs[1];
-  const std::string words =
-      same_work(a, b) ? report::headline(a, b) : "A and B do different work, so neither is better";
+  const std::string words = report::headline(a, b);
   std::cout << words << (words.empty() ? "Times" : "; times") << " are of "
             << what_times_are_of(a, b) << "\n\n";
 }
