@@ -49,10 +49,10 @@ void take_numbers(const Json& json, const Fields& fields, Part& part) {
 
 template <typename Word>
 Word word_of(const Json& json, Word last) {
-  const auto number = json.get<std::string>();
+  const auto word = json.get<std::string>();
   for (int i = 0; i <= static_cast<int>(last); ++i)
-    if (name_of(static_cast<Word>(i)) == number) return static_cast<Word>(i);
-  throw InputError("the machine holds the unknown word " + number);
+    if (name_of(static_cast<Word>(i)) == word) return static_cast<Word>(i);
+  throw InputError("the machine holds the unknown word " + word);
 }
 
 Json figures_of(const Machine& machine) {
@@ -78,6 +78,7 @@ std::vector<Figure> take_figures(const Json& json) {
 
 Json to_json(const Machine& machine) {
   Json json = numbers_of(machine, kMachineFields);
+  json.update(numbers_of(machine, kNodeFields));
   json["id"] = machine.id;
   json["name"] = machine.name;
   json["gpu"] = numbers_of(machine.gpu, kGpuFields);
@@ -87,6 +88,7 @@ Json to_json(const Machine& machine) {
   json["host"] = numbers_of(machine.host, kHostFields);
   json["gpu_link"] = numbers_of(machine.gpu_link, kGpuLinkFields);
   json["gpu_link"]["kind"] = name_of(machine.gpu_link.kind);
+  json["network"] = numbers_of(machine.network, kNetworkFields);
   json["figures"] = figures_of(machine);
   return json;
 }
@@ -98,11 +100,13 @@ Machine machine_from_json(const Json& json) {
   machine.gpu.id = json.at("gpu").at("id");
   machine.gpu.name = json.at("gpu").at("name");
   take_numbers(json, kMachineFields, machine);
+  take_numbers(json, kNodeFields, machine);
   take_numbers(json.at("gpu"), kGpuFields, machine.gpu);
   take_numbers(json.at("pcie"), kPcieFields, machine.pcie);
   take_numbers(json.at("host"), kHostFields, machine.host);
   take_numbers(json.at("gpu_link"), kGpuLinkFields, machine.gpu_link);
   machine.gpu_link.kind = word_of(json.at("gpu_link").at("kind"), LinkKind::kPcie);
+  take_numbers(json.at("network"), kNetworkFields, machine.network);
   machine.figures = take_figures(json.at("figures"));
   return machine;
 }

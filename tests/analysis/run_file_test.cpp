@@ -114,6 +114,21 @@ TEST_CASE("an imported trace can be saved as a run") {
   }
 }
 
+TEST_CASE("every machine of the catalogue comes back from its JSON whole") {
+  for (const std::string& id : machine::machine_ids()) {
+    INFO(id);
+    const machine::Machine machine = machine::load_machine(id);
+    const auto json = machine::to_json(machine);
+    const machine::Machine again = machine::machine_from_json(json);
+    CHECK(machine::to_json(again) == json);
+    CHECK(again.nodes == machine.nodes);
+    CHECK(again.network.bytes_per_s == machine.network.bytes_per_s);
+    CHECK(again.gpu_link.kind == machine.gpu_link.kind);
+    CHECK(again.host.wake_ns == machine.host.wake_ns);
+    CHECK(again.figures.size() == machine.figures.size());
+  }
+}
+
 TEST_CASE("a saved run opens when its machine is no longer in the catalogue") {
   const test::TemporaryFolder folder;
   const auto file = folder.write("mine.toml", "base = \"h200-1\"\nname = \"My machine\"\n");
