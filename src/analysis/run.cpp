@@ -8,12 +8,6 @@
 namespace trainscope::analysis {
 namespace {
 
-void analyse(Run& run) {
-  run.facts = gather_facts(*run.trace, run.program.get(), run.machine.get());
-  run.metrics = compute_metrics(run.facts);
-  run.gaps = idle_gaps(run.facts.measured);
-}
-
 trace::Origin origin_of(const machine::Machine& machine, const program::Config& config) {
   trace::Origin origin;
   origin.kind = trace::OriginKind::kSimulated;
@@ -23,7 +17,24 @@ trace::Origin origin_of(const machine::Machine& machine, const program::Config& 
   return origin;
 }
 
+// What follows from the facts.
+void state(Run& run, Facts facts) {
+  run.facts = std::move(facts);
+  run.metrics = compute_metrics(run.facts);
+  run.gaps = idle_gaps(run.facts.measured);
+}
+
 }  // namespace
+
+void analyse(Run& run) {
+  state(run, gather_facts(*run.trace, run.program.get(), run.machine.get()));
+}
+
+Run measured_as_a_whole(const Run& run) {
+  Run whole = run;
+  state(whole, gather_whole_facts(*run.trace, run.program.get(), run.machine.get()));
+  return whole;
+}
 
 Session::Session(std::string label, const program::Config& config)
     : machine_(std::make_shared<machine::Machine>(train::machine_of(config))),

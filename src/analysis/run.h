@@ -28,6 +28,13 @@ struct Run {
   std::vector<IdleGap> gaps;  // longest first
 };
 
+// Computes facts, metrics and gaps from the run's trace, program and machine.
+void analyse(Run& run);
+
+// The same run measured from its first event to its last, warm-up included, as a trace without
+// steps is: to be put beside one.
+Run measured_as_a_whole(const Run& run);
+
 // A run under way. The trace may be drawn while it grows.
 class Session {
  public:

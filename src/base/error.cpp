@@ -1,6 +1,39 @@
 #include "base/error.h"
 
+#include <fmt/format.h>
+
 namespace trainscope {
+namespace {
+
+// The place at or before `at` where a character of UTF-8 begins.
+std::size_t character_before(const std::string& text, std::size_t at) {
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return at;
+}
+
+std::string one_line(const std::string& sentence) {
+  constexpr std::size_t kLongest = 2000, kStart = 1400, kEnd = 500;
+  if (sentence.size() > kLongest)
+    return one_line(sentence.substr(0, character_before(sentence, kStart)) + " … " +
+                    sentence.substr(character_before(sentence, sentence.size() - kEnd)));
+  std::string line;
+  for (const char c : sentence) {
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\t')
+      line += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      line += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      line += c;
+  }
+  return line;
+}
+
+}  // namespace
+
+Error::Error(Fault fault, const std::string& sentence)
+    : std::runtime_error(one_line(sentence)), fault_(fault) {}
 
 std::string describe(const SourcePlace& place) {
   std::string text = place.file;

@@ -14,9 +14,11 @@ enum class Fault {
   kInternal,  // 70: our own bug
 };
 
+// Text of others (a name, a line of a file) may stand in the sentence: what would break the line or
+// the terminal is spelled out, and the middle of a very long one is left out.
 class Error : public std::runtime_error {
  public:
-  Error(Fault fault, const std::string& sentence) : std::runtime_error(sentence), fault_(fault) {}
+  Error(Fault fault, const std::string& sentence);
   Fault fault() const { return fault_; }
 
  private:

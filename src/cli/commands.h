@@ -18,7 +18,7 @@ struct Outputs {
 };
 
 struct RunOptions {
-  std::string what;                   // a lesson's id, a file, or empty
+  std::string what;                   // a lesson's id, a config, a saved run, or empty
   std::vector<std::string> settings;  // "knob=value", "A.knob=value"
   std::string machine;                // empty: as the config says
   std::string executor = "sim";
@@ -28,7 +28,8 @@ struct RunOptions {
 };
 int run_command(const RunOptions& options);
 
-// Each of the two: a lesson's side (ID:A, ID:B; ID alone is B), a config, or a trace.
+// Each of the two: a lesson's side (ID:A, ID:B; ID alone is B), a config, a saved run or one side
+// of it (FILE.tsrun:A), or a trace.
 int compare_command(const std::string& a, const std::string& b, const Outputs& outputs);
 
 int import_command(const std::vector<std::string>& traces, const Outputs& outputs);

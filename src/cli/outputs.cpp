@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -9,7 +10,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/units.h"
+#include "cli/opened.h"
 #include "cli/table.h"
+#include "report/comparison.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "scenario/expression.h"
@@ -84,9 +87,31 @@ void print_origin(const Run& run) {
   if (run.trace->dropped_events() > 0)
     std::cout << ", " << run.trace->dropped_events() << " events dropped";
   std::cout << ")\n";
+}
+
+std::string shown_knob(const Run& run, const std::string& name) {
+  return program::show(program::find_knob(name), run.config.value(name));
+}
+
+void print_knobs(const Run& run) {
   for (const auto& [name, value] : run.config.values())
     if (name != "machine" && name != "seed")
-      std::cout << "   " << name << " = " << program::show(program::find_knob(name), value) << "\n";
+      std::cout << "   " << name << " = " << shown_knob(run, name) << "\n";
+}
+
+// The knobs in which two runs differ, side by side, and then those that both set alike.
+void print_knobs_beside(const Run& a, const Run& b) {
+  const std::vector<std::string> differing = program::differing_knobs(a.config, b.config);
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft});
+  table.add({"  differ in", a.label, b.label});
+  for (const std::string& name : differing)
+    table.add({"   " + name, shown_knob(a, name), shown_knob(b, name)});
+  if (!differing.empty()) std::cout << "\n" << table.text();
+  std::string alike;
+  for (const auto& [name, value] : a.config.values())
+    if (b.config.value(name) == value && name != "machine" && name != "seed")
+      alike += (alike.empty() ? "" : ", ") + name + "=" + program::spell(value);
+  if (!alike.empty()) std::cout << "  alike: " << alike << "\n";
 }
 
 void print_dropped(const Run& run) {
@@ -95,28 +120,47 @@ void print_dropped(const Run& run) {
     std::cerr << run.label << ": " << dropped[i].count << " dropped: " << dropped[i].reason << "\n";
 }
 
+// From A's time to B's, part by part.
 void print_waterfall(const Run& a, const Run& b) {
-  const auto step = [](const Run& run) { return run.facts.measured.per(); };
-  const auto changes = analysis::compare(a.facts.partition, step(a), b.facts.partition, step(b));
-  if (changes.empty()) {
-    std::cout << "\nA and B spend their time in the same way\n";
+  const report::Comparison comparison = report::compare_times(a, b);
+  if (comparison.changes.empty()) {
+    std::cout << "\n" << a.label << " and " << b.label << " spend their time in the same way\n";
     return;
   }
-  std::cout << "\nwhere the time went, from A to B:\n";
+  std::cout << "\nwhere the time went, from " << a.label << " to " << b.label << ":\n";
   TextTable table({Align::kLeft, Align::kRight});
-  for (const analysis::Change& change : changes)
+  table.add({"  " + a.label, format_nanos(comparison.time_a)});
+  for (const analysis::Change& change : comparison.changes)
     table.add({"  " + std::string(analysis::name_of(change.part)),
                (change.nanos > 0 ? "+" : "") + format_nanos(change.nanos)});
+  table.add({"  " + b.label, format_nanos(comparison.time_b)});
   std::cout << table.text();
 }
 
+// The verdict, and what the times are of.
+void print_comparison(const Finished& finished) {
+  const Run &a = *finished.runs[0], &b = *finished.runs[1];
+  const std::string words = report::headline(a, b);
+  std::cout << words << (words.empty() ? "Times" : "; times") << " are of "
+            << what_times_are_of(a, b) << "\n\n";
+}
+
 void print_runs(const Finished& finished) {
-  if (finished.lesson) std::cout << finished.lesson->title << "\n\n";
-  for (const auto& run : finished.runs) print_origin(*run);
+  if (!finished.subject.lesson.empty()) std::cout << finished.subject.title << "\n\n";
+  const bool configured =
+      std::all_of(finished.runs.begin(), finished.runs.end(),
+                  [](const RunPointer& run) { return run->program != nullptr; });
+  for (const auto& run : finished.runs) {
+    print_origin(*run);
+    if (!finished.compared || !configured) print_knobs(*run);
+  }
+  if (finished.compared && configured) print_knobs_beside(*finished.runs[0], *finished.runs[1]);
   std::cout << "\n";
+  const bool beside =
+      finished.runs.size() == 2 && (!finished.subject.lesson.empty() || finished.compared);
+  if (beside) print_comparison(finished);
   print_table(finished);
-  if (finished.runs.size() == 2 && (finished.lesson || finished.compares))
-    print_waterfall(*finished.runs[0], *finished.runs[1]);
+  if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
 }
 
 void print_series(const Finished& finished, const std::string& name) {
@@ -166,19 +210,26 @@ void write_traces(const Finished& finished, const std::string& file) {
   }
 }
 
+// Of the Trainscope that carried the runs out.
+std::string version_of(const Finished& finished) {
+  return finished.version.empty() ? TRAINSCOPE_VERSION : finished.version;
+}
+
+void save(const Finished& finished, const std::string& file) {
+  analysis::SavedRuns saved = finished;
+  saved.version = version_of(finished);
+  analysis::save_runs(saved, file);
+  wrote(file);
+}
+
 report::ReportInput report_input(const Finished& finished) {
   report::ReportInput input;
-  input.version = TRAINSCOPE_VERSION;
+  input.version = version_of(finished);
   for (const auto& run : finished.runs) input.runs.push_back(run.get());
-  input.title = finished.runs.front()->trace->origin().subject;
-  if (!finished.lesson) return input;
-  const scenario::Lesson& lesson = *finished.lesson;
-  scenario::Sides sides(input.runs.begin(), input.runs.end());
-  input.title = lesson.title;
-  for (const scenario::Step& step : lesson.steps)
-    if (step.kind == scenario::StepKind::kScene || step.kind == scenario::StepKind::kExplain)
-      input.paragraphs.push_back(scenario::fill_in(step.text, sides));
-  input.limits.push_back(scenario::fill_in(lesson.limits, sides));
+  input.title = finished.subject.title.empty() ? finished.runs.front()->trace->origin().subject
+                                               : finished.subject.title;
+  input.paragraphs = finished.subject.paragraphs;
+  input.limits = finished.subject.limits;
   return input;
 }
 
@@ -213,13 +264,14 @@ void check_writable(const std::string& file) {
 }  // namespace
 
 void check_outputs(const Outputs& outputs) {
-  if (!outputs.save.empty())
-    throw InputError("--save is declared but not built yet; --trace FILE.json keeps the timeline");
+  if (!outputs.save.empty() && !outputs.save.ends_with(".tsrun"))
+    throw InputError("--save writes a run, and " + outputs.save +
+                     " does not end in .tsrun; write --save " + outputs.save + ".tsrun");
   if (!outputs.series.empty() && !analysis::find_metric(outputs.series).compute)
     throw InputError("the metric " + outputs.series + " is declared but not built yet");
   if (!outputs.series.empty() && outputs.json)
     throw InputError("--series prints one value a line and --json an object; give one of them");
-  for (const std::string* file : {&outputs.trace, &outputs.html, &outputs.png})
+  for (const std::string* file : {&outputs.trace, &outputs.save, &outputs.html, &outputs.png})
     check_writable(*file);
 }
 
@@ -227,6 +279,7 @@ void put_out(const Finished& finished, const Outputs& outputs) {
   std::vector<const Run*> runs;
   for (const auto& run : finished.runs) runs.push_back(run.get());
   if (!outputs.trace.empty()) write_traces(finished, outputs.trace);
+  if (!outputs.save.empty()) save(finished, outputs.save);
   if (!outputs.html.empty()) {
     write_file(outputs.html, report::html_report(report_input(finished)));
     wrote(outputs.html);
@@ -235,7 +288,7 @@ void put_out(const Finished& finished, const Outputs& outputs) {
   for (const Run* run : runs) print_dropped(*run);
   if (!outputs.series.empty()) {
     print_series(finished, outputs.series);
-  } else if (outputs.json && finished.compares) {
+  } else if (outputs.json && finished.compared) {
     std::cout << report::compare_json(*runs[0], *runs[1], finished.seed, finished.executor) << "\n";
   } else if (outputs.json) {
     std::cout << report::run_json(runs, finished.seed, finished.executor) << "\n";

@@ -1,23 +1,17 @@
 // What `run` and `import` print and write about their runs.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "analysis/run.h"
+#include "analysis/run_file.h"
 #include "cli/commands.h"
 #include "scenario/lesson.h"
 
 namespace trainscope::cli {
 
-struct Finished {
-  std::vector<std::shared_ptr<const analysis::Run>> runs;  // A, B, …
+// Runs that are over, and the lesson that they were just run for.
+struct Finished : analysis::SavedRuns {
   std::optional<scenario::Lesson> lesson;
-  std::string executor;
-  std::int64_t seed = 0;
-  bool compares = false;  // A and B were put beside each other: say what their difference is
 };
 
 // Refuses what could not be written, before anything is run. Throws InputError, MissingError.

@@ -3,9 +3,11 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
+#include "cli/opened.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/sides.h"
+#include "scenario/expression.h"
 
 namespace trainscope::cli {
 namespace {
@@ -19,11 +21,41 @@ void check_executor(const std::string& executor) {
                    "; give sim, cuda or auto");
 }
 
+// Of a saved run nothing can be changed: it is over.
+int show_saved(const RunOptions& options) {
+  const char* flag = !options.settings.empty()  ? "--set"
+                     : !options.machine.empty() ? "--machine"
+                     : !options.steps.empty()   ? "--steps"
+                     : !options.seed.empty()    ? "--seed"
+                                                : nullptr;
+  if (flag)
+    throw InputError(options.what + " is a run that is over, and " + flag +
+                     " would change it; run its lesson or config with " + flag + " instead");
+  Finished finished{open_saved(options.what), {}};
+  put_out(finished, options.outputs);
+  return 0;
+}
+
+// The lesson's words with the numbers of these runs, as a report shows them.
+analysis::Subject subject_of(const scenario::Lesson& lesson, const std::vector<RunPointer>& runs) {
+  scenario::Sides sides;
+  for (const RunPointer& run : runs) sides.push_back(run.get());
+  analysis::Subject subject;
+  subject.lesson = lesson.id;
+  subject.title = lesson.title;
+  for (const scenario::Step& step : lesson.steps)
+    if (step.kind == scenario::StepKind::kScene || step.kind == scenario::StepKind::kExplain)
+      subject.paragraphs.push_back(scenario::fill_in(step.text, sides));
+  subject.limits.push_back(scenario::fill_in(lesson.limits, sides));
+  return subject;
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
   check_executor(options.executor);
   check_outputs(options.outputs);
+  if (names_saved_run(options.what)) return show_saved(options);
   Request request = read_request(options);
   Finished finished;
   finished.executor = "sim";
@@ -32,6 +64,7 @@ int run_command(const RunOptions& options) {
     finished.runs.push_back(
         std::make_shared<const analysis::Run>(run_with_progress(label, config)));
   finished.lesson = std::move(request.lesson);
+  if (finished.lesson) finished.subject = subject_of(*finished.lesson, finished.runs);
   put_out(finished, options.outputs);
   return 0;
 }
@@ -44,9 +77,13 @@ int import_command(const std::vector<std::string>& traces, const Outputs& output
                      " traces are more than the 26 that can be named");
   Finished finished;
   char label = 'A';
-  for (const std::string& trace : traces)
+  for (const std::string& trace : traces) {
+    if (names_saved_run(trace))
+      throw InputError(trace + ": is a saved run, not a trace; open it with `trainscope run " +
+                       trace + "`");
     finished.runs.push_back(std::make_shared<const analysis::Run>(
         analysis::import_run(std::string(1, label++), trace)));
+  }
   finished.executor = "imported";
   put_out(finished, outputs);
   return 0;

@@ -1,6 +1,7 @@
 #include "cli/sides.h"
 
-#include <algorithm>
+#include <filesystem>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/toml.h"
@@ -13,21 +14,59 @@ struct Flags {
   program::Config both, a, b;
 };
 
+// A knob that is given twice was meant differently once.
+void set_once(program::Config& config, std::string_view assignment) {
+  program::Config one;
+  one.set_text(assignment);
+  const std::string& name = one.values().begin()->first;
+  if (config.is_set(name))
+    throw InputError(name + " is given twice, as " + program::spell(config.value(name)) +
+                     " and as " + program::spell(one.value(name)) + "; give it once");
+  config.override_with(one);
+}
+
 Flags read_flags(const RunOptions& options) {
   Flags flags;
   for (const std::string& setting : options.settings) {
     if (setting.starts_with("A.")) {
-      flags.a.set_text(std::string_view(setting).substr(2));
+      set_once(flags.a, std::string_view(setting).substr(2));
     } else if (setting.starts_with("B.")) {
-      flags.b.set_text(std::string_view(setting).substr(2));
+      set_once(flags.b, std::string_view(setting).substr(2));
     } else {
-      flags.both.set_text(setting);
+      set_once(flags.both, setting);
     }
   }
-  if (!options.machine.empty()) flags.both.set("machine", options.machine);
-  if (!options.steps.empty()) flags.both.set_text("steps=" + options.steps);
-  if (!options.seed.empty()) flags.both.set_text("seed=" + options.seed);
+  if (!options.machine.empty()) set_once(flags.both, "machine=" + options.machine);
+  if (!options.steps.empty()) set_once(flags.both, "steps=" + options.steps);
+  if (!options.seed.empty()) set_once(flags.both, "seed=" + options.seed);
   return flags;
+}
+
+bool looks_like_a_trace(const std::filesystem::path& path) {
+  return path.extension() == ".json" || path.extension() == ".gz";
+}
+
+// What ends in .toml is a config or a lesson; any other file is none.
+void refuse_file(const std::string& what) {
+  check_there(what);
+  const std::filesystem::path path(what);
+  const bool trace = looks_like_a_trace(path);
+  if (trace || path.has_parent_path())
+    throw InputError(what + ": is no lesson and no config, which end in .toml" +
+                     (trace ? "; `trainscope import " + what + "` reads a trace" : ""));
+}
+
+// Only side `label` is asked for.
+void keep_side(Request& request, const std::string& label, const std::string& what) {
+  for (auto& side : request.sides)
+    if (side.first == label) {
+      request.sides = {std::pair(side)};
+      request.lesson.reset();
+      return;
+    }
+  throw InputError(what + " has no side " + label + "; write " + what + ":" +
+                   request.sides.front().first +
+                   (request.sides.size() > 1 ? " or " + what + ":B" : ""));
 }
 
 bool is_lesson_file(const std::string& what) {
@@ -42,11 +81,10 @@ void add_lesson_sides(Request& request, const Flags& flags) {
   }
 }
 
-}  // namespace
-
-Request read_request(const RunOptions& options) {
+Request read_all_sides(const RunOptions& options) {
   const Flags flags = read_flags(options);
   Request request;
+  if (!options.what.empty() && !options.what.ends_with(".toml")) refuse_file(options.what);
   if (!options.what.empty() && (!options.what.ends_with(".toml") || is_lesson_file(options.what))) {
     request.lesson = scenario::find_lesson(options.what);
     add_lesson_sides(request, flags);
@@ -64,6 +102,30 @@ Request read_request(const RunOptions& options) {
     throw InputError("B." + flags.b.values().begin()->first +
                      " sets a knob of side B, and this run has one side, A");
   request.sides.emplace_back("A", std::move(config));
+  return request;
+}
+
+}  // namespace
+
+void check_there(const std::string& what) {
+  const std::filesystem::path path(what);
+  if ((looks_like_a_trace(path) || path.has_parent_path()) && !std::filesystem::exists(path))
+    throw InputError(what + ": there is no such file");
+}
+
+SideName split_side(const std::string& word) {
+  const std::size_t colon = word.size() < 3 ? 0 : word.size() - 2;
+  if (colon == 0 || word[colon] != ':' || word.back() < 'A' || word.back() > 'Z') return {word, ""};
+  return {word.substr(0, colon), word.substr(colon + 1)};
+}
+
+Request read_request(const RunOptions& options) {
+  const SideName name = split_side(options.what);
+  if (name.side.empty() || std::filesystem::exists(options.what)) return read_all_sides(options);
+  RunOptions all = options;
+  all.what = name.what;
+  Request request = read_all_sides(all);
+  keep_side(request, name.side, name.what);
   return request;
 }
 

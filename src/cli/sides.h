@@ -17,7 +17,19 @@ struct Request {
   std::vector<std::pair<std::string, program::Config>> sides;  // label and config
 };
 
-// Throws InputError.
+// "NAME:A" is side A of NAME; the side of a NAME alone is empty. Only a single capital letter after
+// the last colon is a side.
+struct SideName {
+  std::string what;
+  std::string side;
+};
+SideName split_side(const std::string& word);
+
+// Throws InputError for a word that can only be meant as a file (it is named as a trace is, or
+// stands in a folder) when there is no such file.
+void check_there(const std::string& what);
+
+// Of "LESSON:A", that side alone. Throws InputError.
 Request read_request(const RunOptions& options);
 
 }  // namespace trainscope::cli

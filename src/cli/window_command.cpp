@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
+#include "cli/opened.h"
 #include "cli/sides.h"
 #include "scenario/lesson.h"
 #ifdef TRAINSCOPE_HAS_UI
@@ -14,9 +15,9 @@
 namespace trainscope::cli {
 
 const std::vector<std::string>& command_names() {
-  static const std::vector<std::string> names{"lessons", "run",     "import",   "check",
-                                              "knobs",   "metrics", "machines", "actions",
-                                              "doctor",  "validate"};
+  static const std::vector<std::string> names{"lessons", "run",      "import",   "check",
+                                              "knobs",   "metrics",  "machines", "actions",
+                                              "doctor",  "validate", "compare"};
   return names;
 }
 
@@ -25,6 +26,7 @@ namespace {
 struct Named {
   std::vector<scenario::Lesson> lessons;
   std::vector<std::filesystem::path> traces;
+  std::vector<RunPointer> runs;
 };
 
 // A word that is neither a file nor a lesson may be a command with a slip.
@@ -35,7 +37,20 @@ struct Named {
   throw InputError(why);
 }
 
+// A and B of a saved run, or the one that is named.
+void add_saved(const std::string& word, Named& named) {
+  for (const RunPointer& run : open_saved(word).runs) named.runs.push_back(run);
+  if (named.runs.size() > 2)
+    throw InputError(word + ": the window shows two runs beside each other, and these are " +
+                     std::to_string(named.runs.size()) + "; name one with FILE.tsrun:A");
+}
+
 void add_file(const std::string& file, Named& named) {
+  if (names_saved_run(file)) {
+    add_saved(file, named);
+    return;
+  }
+  check_there(file);
   if (!file.ends_with(".toml") && std::filesystem::is_regular_file(file)) {
     named.traces.emplace_back(file);
     return;
@@ -53,6 +68,7 @@ int open(Named named) {
   ui::WindowRequest request;
   request.lessons = std::move(named.lessons);
   request.traces = std::move(named.traces);
+  request.runs = std::move(named.runs);
   return ui::open_window(request);
 }
 #else

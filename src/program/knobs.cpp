@@ -38,6 +38,7 @@ double as_number(const Value& value) {
 
 std::string range_of(const Knob& knob) {
   const auto spelled = [&](double bound) {
+    if (knob.type == KnobType::kInteger) return fmt::format("{:.0f}", bound);
     return knob.type == KnobType::kBytes ? format_bytes(bound) : fmt::format("{:g}", bound);
   };
   return "from " + spelled(knob.least) + " to " + spelled(knob.most);
@@ -47,7 +48,9 @@ Value checked_number(const Knob& knob, const Value& given) {
   Value value = given;
   if (const auto* word = std::get_if<std::string>(&given); word && knob.type == KnobType::kBytes) {
     const auto bytes = parse_bytes(*word);
-    if (!bytes) refuse(knob, "\"" + *word + "\" is not a size; write bytes, or 64 MiB");
+    if (!bytes)
+      refuse(knob,
+             "\"" + *word + "\" is not a size " + range_of(knob) + "; write bytes, or 64 MiB");
     value = *bytes;
   }
   if (!is_number(value))

@@ -43,7 +43,13 @@ const analysis::MetricValue* main_time(const analysis::Run& run) {
   return step ? step : find(run, "time.total");
 }
 
+bool same_work(const analysis::Run& a, const analysis::Run& b) {
+  if (!a.program || !b.program) return !a.program && !b.program;
+  return a.config.word("workload") == b.config.word("workload");
+}
+
 std::string headline(const analysis::Run& a, const analysis::Run& b) {
+  if (!same_work(a, b)) return a.label + " and " + b.label + " do different work";
   const char* name = steps_of(a, b) == Steps::kBoth ? "time.step" : "time.total";
   const analysis::MetricValue *of_a = find(a, name), *of_b = find(b, name);
   if (!of_a || !of_b || of_a->value <= 0 || of_b->value <= 0) return "";

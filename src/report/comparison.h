@@ -19,7 +19,11 @@ struct Comparison {
 };
 Comparison compare_times(const analysis::Run& a, const analysis::Run& b);
 
-// "B is 1.39x faster"; empty when there is no time to compare.
+// Whether two runs may be called faster and slower: both of one workload, or both read from files,
+// which do not say what they are of.
+bool same_work(const analysis::Run& a, const analysis::Run& b);
+
+// "B is 1.39x faster", "A and B do different work"; empty when there is no time to compare.
 std::string headline(const analysis::Run& a, const analysis::Run& b);
 
 // The time of the measured window, a step where there are steps.

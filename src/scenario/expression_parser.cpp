@@ -14,7 +14,8 @@ namespace {
 using Node = Expression::Node;
 using NodePtr = std::shared_ptr<const Node>;
 
-constexpr int kDeepest = 64;  // nested parentheses
+constexpr int kDeepest = 64;   // nested parentheses
+constexpr int kLongest = 500;  // operators and functions: a chain of them is a tree as deep
 
 bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
@@ -33,14 +34,6 @@ std::string base_unit(std::string_view unit) {
   return "1";
 }
 
-NodePtr apply(std::string name, std::vector<NodePtr> arguments) {
-  auto node = std::make_shared<Node>();
-  node->kind = Node::Kind::kApply;
-  node->name = std::move(name);
-  node->arguments = std::move(arguments);
-  return node;
-}
-
 // Recursive descent, one function a level of precedence.
 class Parser {
  public:
@@ -56,6 +49,15 @@ class Parser {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw InputError("expression \"" + std::string(text_) + "\": " + what);
+  }
+
+  NodePtr apply(std::string name, std::vector<NodePtr> arguments) {
+    if (++applied_ > kLongest) fail("it is too long");
+    auto node = std::make_shared<Node>();
+    node->kind = Node::Kind::kApply;
+    node->name = std::move(name);
+    node->arguments = std::move(arguments);
+    return node;
   }
 
   void skip_space() {
@@ -217,6 +219,7 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  int applied_ = 0;
 };
 
 }  // namespace

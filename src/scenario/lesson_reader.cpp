@@ -253,7 +253,16 @@ Lesson load_lesson(const std::filesystem::path& file) {
 }
 
 program::Config load_config(const std::filesystem::path& file) {
-  return read_knobs(read_toml(file), file.string());
+  const toml::table table = read_toml(file);
+  if (table.empty())
+    throw InputError(file.string() + ": sets no knob; write for example workload = \"copy\"");
+  for (const char* key : {"base", "host", "gpu", "pcie", "gpu_count", "sm_count"})
+    if (table.contains(key))
+      fail_at(*table.get(key), file.string(),
+              std::string(key) +
+                  " belongs into a machine or GPU file, and a config holds knobs; "
+                  "give a machine with --machine");
+  return read_knobs(table, file.string());
 }
 
 }  // namespace trainscope::scenario

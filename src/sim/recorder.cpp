@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/units.h"
 
 namespace trainscope::sim {
@@ -105,6 +106,11 @@ trace::Category category_of(program::Phase phase) {
       break;
   }
   return trace::Category::kKernel;
+}
+
+void Recorder::refuse_more() {
+  throw InputError("this run has more than " + std::to_string(kMostSpans / 1'000'000) +
+                   " million events; give fewer steps, or fewer or smaller copies");
 }
 
 Recorder::Recorder(const program::Program& program, const machine::Machine& machine,

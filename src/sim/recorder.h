@@ -23,7 +23,11 @@ class Recorder {
  public:
   Recorder(const program::Program& program, const machine::Machine& machine, trace::Trace& trace);
 
-  trace::SpanId add(const trace::Span& span) { return trace_.add_span(span); }
+  // Throws InputError when the run has more spans than a machine has room for.
+  trace::SpanId add(const trace::Span& span) {
+    if (trace_.spans().size() >= kMostSpans) refuse_more();
+    return trace_.add_span(span);
+  }
   trace::Trace& trace() { return trace_; }
   trace::NameId name(std::string_view text) { return trace_.intern(text); }
   // The command's own name, or `otherwise` when it has none.
@@ -53,6 +57,9 @@ class Recorder {
   trace::DetailId copy_detail(const program::Copy& copy, std::int64_t bytes);
 
  private:
+  static constexpr std::uint32_t kMostSpans = 50'000'000;  // two gigabytes of them
+  [[noreturn]] static void refuse_more();
+
   void add_host_lanes();
   void add_device_lanes(int copy_engines);
 

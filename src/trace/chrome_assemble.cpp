@@ -40,6 +40,13 @@ Nanos saturating_add(Nanos a, Nanos b) {
   return a < 0 ? std::numeric_limits<Nanos>::min() : std::numeric_limits<Nanos>::max();
 }
 
+// Whether no time leaves (-far, far) when `zero` is subtracted. Both lie in it before.
+bool stays_near(const Collected& collected, Nanos zero, Nanos far) {
+  const auto near = [&](Nanos time) { return time - zero < far && time - zero > -far; };
+  return std::ranges::all_of(collected.spans, near, &Span::start) &&
+         std::ranges::all_of(collected.samples, near, &Sample::time);
+}
+
 // What to subtract from the file's times, and the origin that goes with it.
 struct Clock {
   Origin origin;
@@ -54,7 +61,7 @@ Clock choose_clock(const Collected& collected, const FileHeader& header,
     clock.origin = header.own->origin;
     Nanos zero = 0;
     if (!__builtin_sub_overflow(clock.origin.clock_start, header.base, &zero) && zero < kFar &&
-        zero > -kFar)
+        zero > -kFar && stays_near(collected, zero, kFar))
       clock.zero = zero;
     return clock;
   }

@@ -217,6 +217,7 @@ class Trace {
   const Chunked<Sample>& samples() const { return samples_; }
   const Chunked<Detail>& details() const { return details_; }
   const Chunked<Dropped>& dropped() const { return dropped_; }
+  std::uint32_t name_count() const { return names_.size(); }
   const std::string& name(NameId id) const { return names_[id]; }
   const std::string& name(const Span& span) const { return names_[span.name]; }
   const Detail* detail(const Span& span) const {

@@ -1,6 +1,13 @@
 #include "train/writer.h"
 
+#include "base/error.h"
+
 namespace trainscope::train {
+
+void ThreadWriter::refuse_more() {
+  throw InputError("this run has more than " + std::to_string(kMostCommands / 1'000'000) +
+                   " million commands; give fewer steps, or fewer things in a step");
+}
 
 program::Stream compute_stream(const program::Config& config) {
   program::Stream stream;

@@ -22,12 +22,18 @@ class ThreadWriter {
     phase_ = phase;
     return *this;
   }
+  // Throws InputError when the thread has more commands than a machine has room for.
   void add(program::Action action, std::string_view name = {}) {
-    program_.threads[thread_].commands.push_back(
+    auto& commands = program_.threads[thread_].commands;
+    if (commands.size() >= kMostCommands) refuse_more();
+    commands.push_back(
         {action, name.empty() ? program::kNoIndex : program_.intern(name), line_, phase_});
   }
 
  private:
+  static constexpr std::size_t kMostCommands = 20'000'000;  // a gigabyte of them
+  [[noreturn]] static void refuse_more();
+
   program::Program& program_;
   program::Index thread_;
   std::uint16_t line_ = 0;

@@ -10,6 +10,7 @@
 #include "support/traces.h"
 
 using namespace trainscope;
+using analysis::Interval;
 using analysis::Run;
 
 namespace {
@@ -95,15 +96,48 @@ TEST_CASE(
   CHECK(microseconds_a_kernel({"launch.graph=true"}) == Approx(3.4).epsilon(0.1));
 }
 
-TEST_CASE("the parts of a run sum to its window exactly, for random programs") {
+namespace {
+
+constexpr std::uint32_t kRandomPrograms = 10'000;
+
+Nanos length(const Interval& interval) {
+  return interval.end - interval.start;
+}
+
+// The changes from one partition to another, in whole numbers: a step of either side is a fraction,
+// and over the product of both counts of steps nothing is rounded.
+void check_changes(const analysis::Partition& a, int steps_a, const analysis::Partition& b,
+                   int steps_b) {
+  Nanos exact = 0;
+  double shown = 0;
+  for (const auto& change : analysis::compare(a, steps_a, b, steps_b)) {
+    const Nanos part = b[change.part] * steps_a - a[change.part] * steps_b;
+    REQUIRE(part != 0);
+    REQUIRE(change.nanos ==
+            Approx(static_cast<double>(part) / steps_a / steps_b).epsilon(1e-12).margin(1e-6));
+    exact += part;
+    shown += change.nanos;
+  }
+  REQUIRE(exact == sum(b) * steps_a - sum(a) * steps_b);
+  const double difference =
+      static_cast<double>(sum(b)) / steps_b - static_cast<double>(sum(a)) / steps_a;
+  REQUIRE(shown == Approx(difference).epsilon(1e-9).margin(1e-3));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "for random programs the parts of a run sum to its window, its gaps to its idle parts, and the "
+    "changes between two runs to their difference, exactly") {
   const machine::Machine machine = machine::load_machine("h200-1");
-  for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+  analysis::Partition before;
+  for (std::uint32_t seed = 0; seed < kRandomPrograms; ++seed) {
     const auto program = test::random_program(seed);
     trace::Trace trace{trace::Origin{}};
     sim::Simulation(program, machine, "pytorch-eager", trace).finish();
     const auto facts = analysis::gather_facts(trace, &program, &machine);
     INFO("seed " << seed);
-    REQUIRE(sum(facts.partition) == facts.measured.window.end - facts.measured.window.start);
+    REQUIRE(sum(facts.partition) == length(facts.measured.window));
     Nanos gaps = 0;
     for (const auto& gap : analysis::idle_gaps(facts.measured)) gaps += gap.end - gap.start;
     Nanos idle = 0;
@@ -111,7 +145,20 @@ TEST_CASE("the parts of a run sum to its window exactly, for random programs") {
          i < analysis::kPartCount; ++i)
       idle += facts.partition.time[i];
     REQUIRE(gaps == idle);
+    check_changes(before, 1 + static_cast<int>(seed % 7), facts.partition,
+                  1 + static_cast<int>(seed % 5));
+    before = facts.partition;
   }
+}
+
+TEST_CASE("a run with steps can be measured as a whole, to be put beside one without") {
+  const Run stepped = run({"workload=train", "steps=5"});
+  const Run whole = analysis::measured_as_a_whole(stepped);
+  CHECK(whole.facts.measured.steps == 0);
+  CHECK(sum(whole.facts.partition) == length(stepped.facts.measured.whole));
+  CHECK(value(whole, "time.total") == value(stepped, "time.total"));
+  CHECK(!analysis::value_of(whole.metrics, "time.step"));
+  CHECK(value(whole, "gpu.busy") > 3 * value(stepped, "gpu.busy"));
 }
 
 TEST_CASE("the changes from A to B sum to the difference of their times") {

@@ -1,79 +1,23 @@
 // The program as a person runs it: what it prints, what it writes, how it ends.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
+#include "cli/program.h"
 #include "support/skip.h"
 #include "support/traces.h"
 
-namespace {
-
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "trainscope-cli-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
-  }
-
- private:
-  fs::path path_;
-};
-
-struct Result {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string read(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-Result run(const std::string& arguments) {
-  const Folder folder;
-  const std::string out = folder.file("out"), err = folder.file("err");
-  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " TRAINSCOPE_BINARY " " +
-                              arguments + " >" + out + " 2>" + err + " </dev/null";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(err)};
-}
-
-// The sanitizer builds have no window.
-bool has_window() {
-  static const bool found = run("actions").code == 0;
-  return found;
-}
-
-// Ends with `code` and one sentence that contains `part`; prints nothing else.
-void refuses(const std::string& arguments, int code, const std::string& part) {
-  const Result result = run(arguments);
-  INFO(arguments << "\n" << result.err);
-  CHECK(result.code == code);
-  CHECK(result.out.empty());
-  CHECK_THAT(result.err, Catch::Contains(part));
-  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
-}
-
-}  // namespace
+using trainscope::test::Folder;
+using trainscope::test::has_window;
+using trainscope::test::read;
+using trainscope::test::refuses;
+using trainscope::test::Result;
+using trainscope::test::run;
 
 TEST_CASE("run prints one JSON object of both sides, and nothing else on standard output") {
   const Result result = run("run pinned-vs-pageable --json");
@@ -244,7 +188,7 @@ TEST_CASE("bad usage and bad input end with 2 and one sentence") {
   refuses("run --set workload=copy --machine h20-1", 2, "did you mean h200-1?");
   refuses("run --set workload=copy --executor gpu", 2, "there is no executor gpu");
   refuses("run --set workload=copy --series time.stap", 2, "did you mean time.step?");
-  refuses("run --set workload=copy --save x.tsrun", 2, "not built yet");
+  refuses("run --set workload=copy --save x.json", 2, "does not end in .tsrun");
   refuses("run --set workload=copy --nonsense", 2, "--nonsense");
   refuses("run missing.toml", 2, "there is no such file");
   refuses("import missing.json", 2, "missing.json");
@@ -276,6 +220,7 @@ void refuses_output(const std::string& flag) {
 TEST_CASE("an output that cannot be written ends with 2 and leaves nothing behind") {
   refuses_output("--trace");
   refuses_output("--html");
+  refuses("run --set workload=copy --save /proc/no/such/place.tsrun", 2, "cannot be written");
 }
 
 TEST_CASE("a picture that cannot be written ends with 2 and leaves nothing behind") {

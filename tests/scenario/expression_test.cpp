@@ -89,3 +89,11 @@ TEST_CASE("what is wrong in an expression is said in one sentence") {
   CHECK_THROWS_WITH(scenario::fill_in("a {A.time.step", {&pinned()}),
                     Catch::Contains("a brace is not closed"));
 }
+
+TEST_CASE("an expression that would exhaust the stack is refused") {
+  std::string chain = "1";
+  for (int i = 0; i < 100'000; ++i) chain += "+1";
+  CHECK_THROWS_WITH(Expression::parse(chain), Catch::Contains("it is too long"));
+  CHECK_THROWS_WITH(Expression::parse(std::string(100'000, '(')), Catch::Contains("too deeply"));
+  CHECK_THROWS_WITH(Expression::parse(std::string(100'000, '-')), Catch::Contains("too deeply"));
+}

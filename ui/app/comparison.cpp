@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "report/comparison.h"
 
 namespace trainscope::ui {
 namespace {
@@ -90,6 +91,7 @@ const char* deciding_metric(const Run& a, const Run& b) {
 std::string headline_of(const Run& a, const Run& b) {
   const char* name = deciding_metric(a, b);
   if (!name) return "";
+  if (!report::same_work(a, b)) return "A and B do different work";
   const double time_a = *analysis::value_of(a.metrics, name);
   const double time_b = *analysis::value_of(b.metrics, name);
   if (time_a <= 0 || time_b <= 0) return "";

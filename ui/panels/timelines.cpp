@@ -29,6 +29,10 @@ std::string config_words(const Workspace& workspace, std::size_t number) {
     const SideModel& side = sides[number];
     return side.view ? side.view->trace->origin().subject : side.file.filename().string();
   }
+  // What was read from a file has no knobs, and the other side none that differ from it.
+  for (const SideModel& side : sides)
+    if (side.run && !side.run->program)
+      return sides[number].run ? sides[number].run->trace->origin().subject : "";
   std::string words;
   for (const std::string& name : program::differing_knobs(sides[0].config, sides[1].config)) {
     if (!words.empty()) words += "  ";

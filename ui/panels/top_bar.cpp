@@ -49,6 +49,17 @@ std::string machine_words(const Workspace& workspace) {
   return words;
 }
 
+// "SIMULATED"; "SIMULATED | IMPORTED" where A is one and B the other.
+std::string badge_words(const Workspace& workspace, const trace::Origin& first) {
+  std::string words(trace::badge(first.kind));
+  for (const SideModel& side : workspace.sides()) {
+    if (!side.view || side.view->trace->origin().kind == first.kind) continue;
+    words += " | " + std::string(trace::badge(side.view->trace->origin().kind));
+    break;
+  }
+  return words;
+}
+
 Color badge_color(const Theme& theme, trace::OriginKind kind) {
   switch (kind) {
     case trace::OriginKind::kSimulated:
@@ -179,7 +190,7 @@ void draw_origin(const PanelContext& context, const Box& bar, float left, float 
   const trace::Origin* origin = origin_of(context.workspace);
   if (!origin) return;
   const Theme& theme = context.theme;
-  const std::string badge(trace::badge(origin->kind));
+  const std::string badge = badge_words(context.workspace, *origin);
   const Color color = badge_color(theme, origin->kind);
   const float pill_width = text_size(theme.font.text, theme.size.label, badge).x + theme.px(18);
   const std::string words = machine_words(context.workspace);

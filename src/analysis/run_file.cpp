@@ -1,0 +1,83 @@
+#include "analysis/run_file.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/run_head.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "trace/packed.h"
+#include "trace/trace_bytes.h"
+
+namespace trainscope::analysis {
+namespace {
+
+constexpr std::size_t kLargest = std::size_t{4} << 30;
+
+// As PNG's: a byte that is no text, and both line ends, so that a copy that changed them is found.
+constexpr std::string_view kMark = "\x89TSRUN\r\n";
+
+const trace::Envelope& envelope() {
+  static const trace::Envelope one{kMark, 1, "a saved run"};
+  return one;
+}
+
+Head head_of(std::string_view text, const std::string& name) try {
+  return read_head(text);
+} catch (const InputError& error) {
+  throw InputError(name + ": cannot be opened: " + error.what());
+} catch (const nlohmann::json::exception&) {
+  throw InputError(name + ": is damaged: its head does not describe runs; save it again");
+}
+
+}  // namespace
+
+bool is_run_file(const std::filesystem::path& path) {
+  if (path.extension() == ".tsrun") return true;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::string start(kMark.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return file && start == kMark;
+}
+
+std::string runs_content(const SavedRuns& saved) {
+  trace::ByteWriter out;
+  out.text(write_head(saved));
+  for (const auto& run : saved.runs) trace::save_trace(*run->trace, out);
+  return out.bytes();
+}
+
+SavedRuns read_runs_content(std::string_view content, const std::string& name) try {
+  trace::ByteReader in(content, name);
+  Head head = head_of(in.text(), name);
+  SavedRuns saved = std::move(head.saved);
+  for (Run& run : head.runs) {
+    run.trace = trace::load_trace(in);
+    analyse(run);
+    saved.runs.push_back(std::make_shared<const Run>(std::move(run)));
+  }
+  if (in.left() > 0) in.damaged("there is more in it than its runs");
+  return saved;
+} catch (const std::bad_alloc&) {
+  throw InputError(name + ": does not fit into this machine's memory; save fewer steps");
+}
+
+std::string pack_runs(const SavedRuns& saved) {
+  return trace::pack(envelope(), runs_content(saved));
+}
+
+void save_runs(const SavedRuns& saved, const std::filesystem::path& path) {
+  write_file(path, pack_runs(saved));
+}
+
+SavedRuns unpack_runs(std::string_view bytes, const std::string& name) {
+  return read_runs_content(trace::unpack(envelope(), bytes, name), name);
+}
+
+SavedRuns open_runs(const std::filesystem::path& path) {
+  return unpack_runs(read_file(path, kLargest), path.string());
+}
+
+}  // namespace trainscope::analysis

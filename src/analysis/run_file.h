@@ -1,0 +1,54 @@
+// Saved runs, *.tsrun: everything to open them again without running them, whatever has changed
+// since: config, the whole machine, seed, version, origin, the trace with all that it holds, the
+// listing and what metrics ask of the program. A program's commands are not kept.
+//
+// The format: an envelope (trace/packed.h) around one JSON text, which is the head, and the bytes
+// of each run's trace (trace/trace_bytes.h). Text in the head is UTF-8; bytes that are not are
+// replaced by U+FFFD. Names within a trace keep every byte.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace trainscope::analysis {
+
+// What the runs of one file belong to, in words for a report; empty: runs alone.
+struct Subject {
+  std::string lesson;                   // the id
+  std::string title;                    // "Pinned vs pageable memory"
+  std::vector<std::string> paragraphs;  // with their numbers filled in
+  std::vector<std::string> limits;      // what the model leaves out
+};
+
+struct SavedRuns {
+  std::string version;   // of the Trainscope that carried them out
+  std::string executor;  // "sim", "imported"
+  std::int64_t seed = 0;
+  bool compared = false;  // A and B were put beside each other
+  Subject subject;
+  std::vector<std::shared_ptr<const Run>> runs;  // one or more, labels differ
+};
+
+// Whether a file that can be read begins as saved runs do, or is named *.tsrun.
+bool is_run_file(const std::filesystem::path& path);
+
+// Same runs, same bytes.
+std::string pack_runs(const SavedRuns& saved);
+
+// Throws InputError: when a file cannot be written; when it is missing, no saved run, damaged, cut
+// short, or of a newer format. One sentence, naming the file.
+void save_runs(const SavedRuns& saved, const std::filesystem::path& path);
+SavedRuns open_runs(const std::filesystem::path& path);
+SavedRuns unpack_runs(std::string_view bytes, const std::string& name);
+
+// What the envelope holds, for tests and fuzzing: the same without it.
+std::string runs_content(const SavedRuns& saved);
+SavedRuns read_runs_content(std::string_view content, const std::string& name);
+
+}  // namespace trainscope::analysis

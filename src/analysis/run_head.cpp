@@ -1,0 +1,191 @@
+#include "analysis/run_head.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+#include "machine/machine_json.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using Json = nlohmann::json;
+
+std::int64_t whole(const Json& json, std::int64_t least = 0,
+                   std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  if (!json.is_number_integer() || json > most || json < least)
+    throw InputError("a whole number in it is out of range");
+  return json.get<std::int64_t>();
+}
+
+double real(const Json& json) {
+  const double value = json.get<double>();
+  if (!std::isfinite(value)) throw InputError("a number in it is not finite");
+  return value;
+}
+
+template <typename Enum>
+Enum word(const Json& json, Enum last) {
+  return static_cast<Enum>(whole(json, 0, static_cast<std::int64_t>(last)));
+}
+
+// ---- Config ------------------------------------------------------------------------------------
+
+Json json_of(const program::Config& config) {
+  Json json = Json::object();
+  for (const auto& [name, value] : config.values())
+    json[name] = std::visit([](const auto& one) { return Json(one); }, value);
+  return json;
+}
+
+program::Value value_of(const Json& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return whole(json, std::numeric_limits<std::int64_t>::min());
+  if (json.is_number()) return json.get<double>();
+  return json.get<std::string>();
+}
+
+program::Config config_of(const Json& json) {
+  program::Config config;
+  for (const auto& [name, value] : json.items()) config.set(name, value_of(value));
+  return config;
+}
+
+// ---- Program -----------------------------------------------------------------------------------
+
+Json json_of(const program::Buffer& buffer) {
+  return {{"name", buffer.name},
+          {"bytes", buffer.bytes},
+          {"kind", static_cast<int>(buffer.kind)},
+          {"role", static_cast<int>(buffer.role)}};
+}
+
+program::Buffer buffer_of(const Json& json) {
+  return {json.at("name"), whole(json.at("bytes")),
+          word(json.at("kind"), program::MemoryKind::kPageable),
+          word(json.at("role"), program::Role::kWorkspace)};
+}
+
+Json json_of(const program::Operation& operation) {
+  return {{"kernel", operation.kernel},
+          {"framework", operation.framework},
+          {"kind", static_cast<int>(operation.kind)},
+          {"type", static_cast<int>(operation.type)},
+          {"shape", {operation.m, operation.n, operation.k}},
+          {"flops", operation.flops},
+          {"bytes", operation.bytes},
+          {"blocks", operation.blocks},
+          {"threads", operation.threads},
+          {"opaque", operation.opaque_duration}};
+}
+
+program::Operation operation_of(const Json& json) {
+  program::Operation operation;
+  operation.kernel = json.at("kernel");
+  operation.framework = json.at("framework");
+  operation.kind = word(json.at("kind"), program::OperationKind::kOpaque);
+  operation.type = word(json.at("type"), program::ElementType::kBf16);
+  operation.m = whole(json.at("shape").at(0));
+  operation.n = whole(json.at("shape").at(1));
+  operation.k = whole(json.at("shape").at(2));
+  operation.flops = real(json.at("flops"));
+  operation.bytes = real(json.at("bytes"));
+  operation.blocks = whole(json.at("blocks"));
+  operation.threads = static_cast<int>(whole(json.at("threads"), 0, 1 << 20));
+  operation.opaque_duration = whole(json.at("opaque"));
+  return operation;
+}
+
+template <typename List>
+Json list_of(const List& things) {
+  Json json = Json::array();
+  for (const auto& thing : things) json.push_back(json_of(thing));
+  return json;
+}
+
+Json json_of(const program::Program& program) {
+  return {{"steps", program.steps},
+          {"warmup_steps", program.warmup_steps},
+          {"samples_per_step", program.samples_per_step},
+          {"timing_only", program.timing_only},
+          {"listing", program.listing.lines},
+          {"buffers", list_of(program.buffers)},
+          {"operations", list_of(program.operations)}};
+}
+
+program::Program program_of(const Json& json) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  program::Program program;
+  program.steps = static_cast<int>(whole(json.at("steps"), 0, kMost));
+  program.warmup_steps = static_cast<int>(whole(json.at("warmup_steps"), 0, kMost));
+  program.samples_per_step = whole(json.at("samples_per_step"));
+  program.timing_only = json.at("timing_only").get<bool>();
+  program.listing.lines = json.at("listing").get<std::vector<std::string>>();
+  for (const Json& one : json.at("buffers")) program.buffers.push_back(buffer_of(one));
+  for (const Json& one : json.at("operations")) program.operations.push_back(operation_of(one));
+  return program;
+}
+
+// ---- Runs --------------------------------------------------------------------------------------
+
+Json json_of(const Run& run) {
+  Json json = {{"label", run.label}, {"config", json_of(run.config)}};
+  if (run.machine) json["machine"] = machine::to_json(*run.machine);
+  if (run.program) json["program"] = json_of(*run.program);
+  return json;
+}
+
+Run run_of(const Json& json) {
+  Run run;
+  run.label = json.at("label");
+  run.config = config_of(json.at("config"));
+  if (json.contains("machine"))
+    run.machine = std::make_shared<machine::Machine>(machine::machine_from_json(json["machine"]));
+  if (json.contains("program"))
+    run.program = std::make_shared<program::Program>(program_of(json["program"]));
+  return run;
+}
+
+void check_labels(const std::vector<Run>& runs) {
+  std::set<std::string> labels;
+  for (const Run& run : runs)
+    if (run.label.empty() || !labels.insert(run.label).second)
+      throw InputError("its runs are not told apart");
+  if (runs.empty()) throw InputError("it holds no run");
+}
+
+}  // namespace
+
+std::string write_head(const SavedRuns& saved) {
+  Json json = {{"version", saved.version},
+               {"executor", saved.executor},
+               {"seed", saved.seed},
+               {"compared", saved.compared},
+               {"lesson", saved.subject.lesson},
+               {"title", saved.subject.title},
+               {"paragraphs", saved.subject.paragraphs},
+               {"limits", saved.subject.limits},
+               {"runs", Json::array()}};
+  for (const auto& run : saved.runs) json["runs"].push_back(json_of(*run));
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Head read_head(std::string_view text) {
+  const Json json = Json::parse(text);
+  Head head;
+  head.saved.version = json.at("version");
+  head.saved.executor = json.at("executor");
+  head.saved.seed = whole(json.at("seed"), std::numeric_limits<std::int64_t>::min());
+  head.saved.compared = json.at("compared").get<bool>();
+  head.saved.subject.lesson = json.at("lesson");
+  head.saved.subject.title = json.at("title");
+  head.saved.subject.paragraphs = json.at("paragraphs").get<std::vector<std::string>>();
+  head.saved.subject.limits = json.at("limits").get<std::vector<std::string>>();
+  for (const Json& one : json.at("runs")) head.runs.push_back(run_of(one));
+  check_labels(head.runs);
+  return head;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,120 @@
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace trainscope::cli {
+namespace {
+
+// `--trace ""` asks for nothing, and says that something went wrong before us.
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "is empty; give a value, or leave it out" : "";
+}
+
+void add_outputs(CLI::App& command, Outputs& outputs) {
+  command.add_option("--trace", outputs.trace, "write a Chrome trace: FILE.json or FILE.json.gz")
+      ->check(not_empty);
+  command.add_option("--save", outputs.save, "write the run: FILE.tsrun")->check(not_empty);
+  command.add_option("--html", outputs.html, "write a report that opens in any browser")
+      ->check(not_empty);
+  command.add_option("--png", outputs.png, "write a picture of the window")->check(not_empty);
+  command.add_option("--series", outputs.series, "print this metric, one value a step")
+      ->check(not_empty);
+  command.add_flag("--json", outputs.json, "print JSON");
+}
+
+void add_run(CLI::App& app, Arguments& arguments) {
+  RunOptions& options = arguments.run;
+  CLI::App& run =
+      *app.add_subcommand("run", "run a lesson, a config file or knobs alone, or open a saved run");
+  run.add_option("WHAT", options.what, "a lesson's id, a lesson, config or saved run file");
+  run.add_option("--set", options.settings, "knob=value; A.knob=value for one side")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  run.add_option("--machine", options.machine, "a machine's id or file")->check(not_empty);
+  run.add_option("--executor", options.executor, "sim, cuda or auto")->check(not_empty);
+  run.add_option("--steps", options.steps, "training steps")->check(not_empty);
+  run.add_option("--seed", options.seed, "seed of every random number")->check(not_empty);
+  add_outputs(run, options.outputs);
+}
+
+void add_machines(CLI::App& app, Arguments& arguments) {
+  MachinesOptions& options = arguments.machines;
+  CLI::App& machines = *app.add_subcommand("machines", "the machines, or one with every figure");
+  machines.add_option("MACHINE", options.machine, "an id or a file: its data sheet");
+  machines.add_option("--html", options.html, "write a page that opens in any browser")
+      ->check(not_empty);
+  machines.add_flag("--json", options.json, "print JSON");
+}
+
+void add_commands(CLI::App& app, Arguments& arguments) {
+  app.add_option("FILE", arguments.files, "lessons, runs and traces to open in the window");
+  add_run(app, arguments);
+  CLI::App& import = *app.add_subcommand("import", "read PyTorch traces");
+  import.add_option("TRACE", arguments.traces, "trace files, plain or gzipped")->required();
+  add_outputs(import, arguments.import_outputs);
+  CLI::App& compare = *app.add_subcommand("compare", "put two runs beside each other");
+  compare
+      .add_option("A", arguments.compared_a,
+                  "LESSON:A, LESSON:B, a config, a saved run, RUN.tsrun:A, or a trace")
+      ->required();
+  compare.add_option("B", arguments.compared_b, "the same")->required();
+  add_outputs(compare, arguments.compare_outputs);
+  CLI::App& check = *app.add_subcommand("check", "check lessons, machines, GPUs and configs");
+  check.add_option("FILE", arguments.checked, "files, or folders of them")->required();
+  check.add_flag("--json", arguments.json, "print JSON");
+  CLI::App& validate = *app.add_subcommand("validate", "how far the simulator is from the truth");
+  validate.add_flag("--published", arguments.published, "beside published measurements");
+  validate.add_flag("--json", arguments.json, "print JSON");
+  const auto registry = [&](const char* name, const char* help) {
+    app.add_subcommand(name, help)->add_flag("--json", arguments.json, "print JSON");
+  };
+  registry("lessons", "the lessons");
+  registry("knobs", "every setting of a run");
+  registry("metrics", "every number that is computed");
+  add_machines(app, arguments);
+  registry("actions", "what can be done in the window");
+  registry("doctor", "what this machine has, and what is missing");
+  for (const char* later : {"sweep", "sampler", "grade", "calibrate"})
+    app.add_subcommand(later, "not built yet")->allow_extras()->group("");
+}
+
+std::string one_sentence(const CLI::ParseError& error) {
+  std::string sentence = error.what();
+  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+  while (!sentence.empty() && sentence.back() == ' ') sentence.pop_back();
+  return sentence + "; `trainscope --help` shows the usage";
+}
+
+}  // namespace
+
+Arguments parse_arguments(std::vector<std::string> words) {
+  CLI::App app{"Trainscope: see why one configuration of GPU training is faster than another"};
+  app.name("trainscope");
+  app.set_version_flag("--version", TRAINSCOPE_VERSION);
+  app.require_subcommand(0, 1);
+  Arguments arguments;
+  add_commands(app, arguments);
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw InputError(one_sentence(error));
+    std::ostringstream text;  // --help, --version
+    app.exit(error, text, text);
+    arguments.help = text.str();
+    return arguments;
+  }
+  const auto chosen = app.get_subcommands();
+  if (!chosen.empty()) arguments.command = chosen.front()->get_name();
+  if (!chosen.empty() && !arguments.files.empty())
+    throw InputError(arguments.files.front() + ": a file before a command; write `trainscope " +
+                     arguments.command + " …`");
+  return arguments;
+}
+
+}  // namespace trainscope::cli

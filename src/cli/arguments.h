@@ -1,0 +1,30 @@
+// The command line as values: which command, with what. Parsing has no effect on the world.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace trainscope::cli {
+
+// Everything the arguments say.
+struct Arguments {
+  std::string command;  // empty: the window
+  std::vector<std::string> files;
+  RunOptions run;
+  std::vector<std::string> traces;
+  Outputs import_outputs;
+  std::string compared_a, compared_b;
+  Outputs compare_outputs;
+  std::vector<std::string> checked;
+  MachinesOptions machines;
+  bool published = false;
+  bool json = false;
+  std::string help;  // asked for: print this and do nothing else
+};
+
+// `words` without the program's own name. Throws InputError for what the usage does not allow.
+Arguments parse_arguments(std::vector<std::string> words);
+
+}  // namespace trainscope::cli

@@ -1,0 +1,100 @@
+#include "cli/opened.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/sides.h"
+
+namespace trainscope::cli {
+namespace {
+
+std::string labels_of(const analysis::SavedRuns& saved) {
+  std::string labels;
+  for (const auto& run : saved.runs) labels += (labels.empty() ? "" : ", ") + run->label;
+  return labels;
+}
+
+const RunPointer* side_of(const analysis::SavedRuns& saved, const std::string& side) {
+  for (const RunPointer& run : saved.runs)
+    if (run->label == side) return &run;
+  return nullptr;
+}
+
+// A run of two sides stands for B, the one that a lesson recommends.
+RunPointer saved_side(const std::string& word) {
+  const analysis::SavedRuns saved = open_saved(word);
+  const RunPointer* recommended = side_of(saved, "B");
+  return saved.runs.size() == 2 && recommended ? *recommended : saved.runs.front();
+}
+
+// A lesson's side, or a config, which has one side and may be called by it.
+RunPointer configured(const std::string& word) {
+  RunOptions options;
+  options.what = word;
+  const Request request = read_request(options);
+  const auto& [label, config] = request.sides.back();
+  return std::make_shared<const analysis::Run>(analysis::run_config(label, config));
+}
+
+}  // namespace
+
+bool names_saved_run(const std::string& word) {
+  return analysis::is_run_file(word) || analysis::is_run_file(split_side(word).what);
+}
+
+analysis::SavedRuns open_saved(const std::string& word) {
+  const SideName name = std::filesystem::exists(word) ? SideName{word, ""} : split_side(word);
+  analysis::SavedRuns saved = analysis::open_runs(name.what);
+  if (name.side.empty()) {
+    if (saved.compared && saved.runs.size() == 2) level(saved.runs);
+    return saved;
+  }
+  const RunPointer* run = side_of(saved, name.side);
+  if (!run)
+    throw InputError(name.what + " holds no run " + name.side + "; it holds " + labels_of(saved));
+  saved.runs = {RunPointer(*run)};
+  saved.compared = false;
+  saved.subject.lesson.clear();
+  return saved;
+}
+
+RunPointer run_of(const std::string& word) {
+  if (names_saved_run(word)) return saved_side(word);
+  const SideName name = split_side(word);
+  const std::string& what = std::filesystem::exists(word) ? word : name.what;
+  if (what.ends_with(".toml") || !std::filesystem::exists(what)) return configured(word);
+  if (what != word) throw InputError(word + ": a trace has no sides; write " + what);
+  return std::make_shared<const analysis::Run>(analysis::import_run("A", what));
+}
+
+void level(std::vector<RunPointer>& runs) {
+  const bool steps_a = runs[0]->facts.measured.steps > 0,
+             steps_b = runs[1]->facts.measured.steps > 0;
+  if (steps_a == steps_b) return;
+  RunPointer& stepped = steps_a ? runs[0] : runs[1];
+  stepped = std::make_shared<const analysis::Run>(analysis::measured_as_a_whole(*stepped));
+}
+
+std::string what_times_are_of(const analysis::Run& a, const analysis::Run& b) {
+  const int steps_a = a.facts.measured.steps, steps_b = b.facts.measured.steps;
+  if (steps_a > 0 && steps_a == steps_b)
+    return steps_a == 1 ? "one step of each" : fmt::format("a step, the mean of {}", steps_a);
+  if (steps_a > 0 && steps_b > 0)
+    return fmt::format("a step, the mean of {} in {} and of {} in {}", steps_a, a.label, steps_b,
+                       b.label);
+  const bool has_a = !analysis::step_windows(*a.trace).empty();
+  const bool has_b = !analysis::step_windows(*b.trace).empty();
+  if (!has_a && !has_b) return "the whole run, since neither has steps";
+  return fmt::format("the whole run, warm-up included, since {} has no steps",
+                     has_a ? b.label : a.label);
+}
+
+RunPointer labelled(const RunPointer& run, const std::string& label) {
+  auto copy = std::make_shared<analysis::Run>(*run);
+  copy->label = label;
+  return copy;
+}
+
+}  // namespace trainscope::cli

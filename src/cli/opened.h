@@ -1,0 +1,33 @@
+// What a word of the command line names, once it is finished: a saved run is opened, anything else
+// that can be run is run.
+#pragma once
+
+#include <string>
+
+#include "analysis/run_file.h"
+
+namespace trainscope::cli {
+
+using RunPointer = std::shared_ptr<const analysis::Run>;
+
+// Whether the word names a saved run, with or without a side.
+bool names_saved_run(const std::string& word);
+
+// Opens a saved run; with a side, that one of its runs. Throws InputError.
+analysis::SavedRuns open_saved(const std::string& word);
+
+// One run for `compare`: a lesson's side, a config, a saved run's side, or a trace; of two sides
+// with none named, B. Throws InputError.
+RunPointer run_of(const std::string& word);
+
+// The same run under another label.
+RunPointer labelled(const RunPointer& run, const std::string& label);
+
+// Of two runs to be compared, one of which has steps and the other none, the one with steps is
+// measured as a whole too, so that times are of the same thing.
+void level(std::vector<RunPointer>& runs);
+
+// "a step, the mean of 3", "the whole run, since neither has steps".
+std::string what_times_are_of(const analysis::Run& a, const analysis::Run& b);
+
+}  // namespace trainscope::cli

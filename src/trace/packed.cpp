@@ -1,0 +1,149 @@
+#include "trace/packed.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/error.h"
+
+namespace trainscope::trace {
+namespace {
+
+constexpr std::size_t kMark = 8, kHead = kMark + 4 + 4, kStart = kHead + 8;
+constexpr std::uint64_t kMostContent = std::uint64_t{4} << 30;
+
+// Deflate can promise a thousand bytes for one. Content up to this size may be packed at any ratio;
+// beyond it a file must be at least a sixty-fourth of what it unpacks to.
+constexpr std::uint64_t kFreely = std::uint64_t{256} << 20, kMostRatio = 64;
+
+bool plausible(std::uint64_t content, std::uint64_t packed) {
+  return content <= kFreely || content / kMostRatio <= packed;
+}
+
+void put(std::string& bytes, std::uint64_t value, int size) {
+  for (int i = 0; i < size; ++i, value >>= 8) bytes.push_back(static_cast<char>(value));
+}
+
+std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = size; i-- > 0;)
+    value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+std::uint32_t checksum(std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::string deflated(std::string_view content, int level) {
+  uLongf size = compressBound(content.size());
+  std::string packed(size, '\0');
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                reinterpret_cast<const Bytef*>(content.data()), content.size(), level) != Z_OK)
+    throw std::bad_alloc();
+  packed.resize(size);
+  return packed;
+}
+
+// zlib's state, freed whatever happens.
+class Inflater {
+ public:
+  explicit Inflater(std::string_view packed) : rest_(packed) {
+    if (inflateInit(&stream_) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // Unpacks into `block`; returns how much of it was filled, 0 at the end or where it is damaged.
+  std::size_t fill(char* block, std::size_t size) {
+    stream_.next_out = reinterpret_cast<Bytef*>(block);
+    stream_.avail_out = static_cast<uInt>(size);
+    while (stream_.avail_out > 0 && result_ == Z_OK) {
+      feed();
+      result_ = inflate(&stream_, Z_NO_FLUSH);
+    }
+    return size - stream_.avail_out;
+  }
+  // The stream came to its own end, with nothing behind it.
+  bool complete() const {
+    return result_ == Z_STREAM_END && stream_.avail_in == 0 && rest_.empty();
+  }
+
+ private:
+  void feed() {
+    if (stream_.avail_in > 0) return;
+    const std::size_t size = std::min<std::size_t>(rest_.size(), 1 << 24);
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest_.data()));  // only read
+    stream_.avail_in = static_cast<uInt>(size);
+    rest_.remove_prefix(size);
+  }
+
+  z_stream stream_{};
+  std::string_view rest_;
+  int result_ = Z_OK;
+};
+
+// Grows with what is really there, whatever size was stated. Empty text: damaged.
+bool inflate_all(std::string_view packed, std::uint64_t size, std::string& content) {
+  constexpr std::size_t kFirst = 1 << 20;
+  Inflater inflater(packed);
+  std::size_t filled = 0;
+  while (true) {
+    const std::size_t room = static_cast<std::size_t>(
+        std::min<std::uint64_t>(size + 1, std::max<std::uint64_t>(kFirst, 2 * filled)));
+    content.resize(room);
+    const std::size_t more = inflater.fill(content.data() + filled, room - filled);
+    filled += more;
+    if (filled < room || filled > size) break;
+  }
+  content.resize(filled);
+  return filled == size && inflater.complete();
+}
+
+}  // namespace
+
+bool has_mark(const Envelope& envelope, std::string_view bytes) {
+  return bytes.starts_with(envelope.mark);
+}
+
+std::string pack(const Envelope& envelope, std::string_view content) {
+  // Level 1: a third larger than the default on our traces, and four times as fast.
+  std::string packed = deflated(content, 1);
+  if (!plausible(content.size(), packed.size())) packed = deflated(content, 0);
+  std::string covered;
+  covered.reserve(8 + packed.size());
+  put(covered, content.size(), 8);
+  covered += packed;
+  std::string bytes(envelope.mark);
+  put(bytes, envelope.format, 4);
+  put(bytes, checksum(covered), 4);
+  return bytes + covered;
+}
+
+std::string unpack(const Envelope& envelope, std::string_view bytes, const std::string& name) {
+  if (!has_mark(envelope, bytes)) throw InputError(name + ": this is not " + envelope.what);
+  const auto damaged = [&](const char* why) {
+    throw InputError(name + ": is damaged: " + why + "; save it again, or copy it again");
+  };
+  if (bytes.size() < kStart) damaged("it is cut short");
+  const std::uint64_t format = number_at(bytes, kMark, 4);
+  if (format > envelope.format)
+    throw InputError(name + ": is " + envelope.what + " of format " + std::to_string(format) +
+                     ", and this Trainscope reads formats up to " +
+                     std::to_string(envelope.format) + "; open it with a newer Trainscope");
+  if (format == 0) damaged("its format has no number");
+  if (number_at(bytes, kMark + 4, 4) != checksum(bytes.substr(kHead)))
+    damaged("its checksum does not fit; part of it is missing or was changed");
+  const std::string_view packed = bytes.substr(kStart);
+  const std::uint64_t size = number_at(bytes, kHead, 8);
+  if (size > kMostContent || !plausible(size, packed.size()))
+    damaged("it claims a size that its content cannot have");
+  std::string content;
+  if (!inflate_all(packed, size, content)) damaged("its content does not unpack");
+  return content;
+}
+
+}  // namespace trainscope::trace

@@ -1,0 +1,199 @@
+#include "analysis/run_file.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "machine/machine_json.h"
+#include "sim/simulation.h"
+#include "support/random_program.h"
+#include "support/skip.h"
+#include "support/traces.h"
+#include "trace/packed.h"
+
+using namespace trainscope;
+using analysis::Run;
+using analysis::SavedRuns;
+
+namespace {
+
+std::shared_ptr<const Run> run(const char* label, std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return std::make_shared<const Run>(analysis::run_config(label, config));
+}
+
+SavedRuns saved(std::vector<std::shared_ptr<const Run>> runs) {
+  SavedRuns all;
+  all.version = "1.2.3";
+  all.executor = "sim";
+  all.seed = 5;
+  all.subject = {"a-lesson", "A lesson", {"One.", "Two: größer."}, {"A limit."}};
+  all.runs = std::move(runs);
+  return all;
+}
+
+void same_metrics(const Run& a, const Run& b) {
+  REQUIRE(a.metrics.size() == b.metrics.size());
+  for (std::size_t i = 0; i < a.metrics.size(); ++i) {
+    INFO(a.metrics[i].metric->name);
+    REQUIRE(a.metrics[i].metric == b.metrics[i].metric);
+    REQUIRE(a.metrics[i].value == b.metrics[i].value);
+  }
+  REQUIRE(a.gaps.size() == b.gaps.size());
+}
+
+// Saved, opened and saved again: the same bytes, the same numbers. Returns what was opened.
+SavedRuns there_and_back(const SavedRuns& before) {
+  const std::string bytes = analysis::pack_runs(before);
+  SavedRuns after = analysis::unpack_runs(bytes, "t.tsrun");
+  REQUIRE(analysis::pack_runs(after) == bytes);
+  REQUIRE(after.runs.size() == before.runs.size());
+  for (std::size_t i = 0; i < after.runs.size(); ++i) {
+    CHECK(after.runs[i]->label == before.runs[i]->label);
+    CHECK(after.runs[i]->config == before.runs[i]->config);
+    same_metrics(*after.runs[i], *before.runs[i]);
+  }
+  return after;
+}
+
+}  // namespace
+
+TEST_CASE("a saved run has everything that the run had, and saves to the same bytes again") {
+  for (const char* workload : {"workload=copy", "workload=train", "workload=launch"}) {
+    const SavedRuns before = saved({run("A", {workload, "copy.memory=pageable", "seed=5"}),
+                                    run("B", {workload, "machine=t4-1", "steps=7"})});
+    const SavedRuns after = there_and_back(before);
+    CHECK(after.version == "1.2.3");
+    CHECK(after.executor == "sim");
+    CHECK(after.seed == 5);
+    CHECK(after.subject.paragraphs == before.subject.paragraphs);
+    const Run &a = *before.runs[0], &b = *after.runs[0];
+    CHECK(b.program->listing.lines == a.program->listing.lines);
+    CHECK(b.program->steps == a.program->steps);
+    CHECK(b.trace->origin().detail == a.trace->origin().detail);
+    CHECK(machine::to_json(*b.machine) == machine::to_json(*a.machine));
+    CHECK(b.machine->figures.size() == a.machine->figures.size());
+  }
+}
+
+TEST_CASE("runs of random programs come back with the same numbers") {
+  const auto machine =
+      std::make_shared<const machine::Machine>(machine::load_machine("v100-sxm-1"));
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    auto one = std::make_shared<Run>();
+    one->label = "A";
+    const auto program = std::make_shared<program::Program>(test::random_program(seed));
+    const auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+    sim::Simulation(*program, *machine, "native", *trace).finish();
+    one->machine = machine;
+    one->program = program;
+    one->trace = trace;
+    analysis::analyse(*one);
+    there_and_back(saved({one}));
+  }
+}
+
+TEST_CASE("an imported trace can be saved as a run") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  for (const auto& entry : std::filesystem::directory_iterator(test::real_traces_folder())) {
+    if (entry.path().extension() != ".gz") continue;
+    INFO(entry.path());
+    const auto one = std::make_shared<const Run>(analysis::import_run("A", entry.path()));
+    SavedRuns before = saved({one});
+    before.executor = "imported";
+    const SavedRuns after = there_and_back(before);
+    CHECK(after.runs[0]->trace->origin().kind == trace::OriginKind::kImported);
+    CHECK(after.runs[0]->trace->dropped_events() == one->trace->dropped_events());
+    CHECK(!after.runs[0]->machine);
+    CHECK(!after.runs[0]->program);
+  }
+}
+
+TEST_CASE("every machine of the catalogue comes back from its JSON whole") {
+  for (const std::string& id : machine::machine_ids()) {
+    INFO(id);
+    const machine::Machine machine = machine::load_machine(id);
+    const auto json = machine::to_json(machine);
+    const machine::Machine again = machine::machine_from_json(json);
+    CHECK(machine::to_json(again) == json);
+    CHECK(again.nodes == machine.nodes);
+    CHECK(again.network.bytes_per_s == machine.network.bytes_per_s);
+    CHECK(again.gpu_link.kind == machine.gpu_link.kind);
+    CHECK(again.host.wake_ns == machine.host.wake_ns);
+    CHECK(again.figures.size() == machine.figures.size());
+  }
+}
+
+TEST_CASE("a saved run opens when its machine is no longer in the catalogue") {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("mine.toml", "base = \"h200-1\"\nname = \"My machine\"\n");
+  program::Config config;
+  config.set_text("workload=copy");
+  config.set("machine", file.string());
+  const auto one = std::make_shared<const Run>(analysis::run_config("A", config));
+  analysis::save_runs(saved({one}), folder.path() / "mine.tsrun");
+  std::filesystem::remove(file);
+  const SavedRuns after = analysis::open_runs(folder.path() / "mine.tsrun");
+  CHECK(after.runs[0]->machine->name == "My machine");
+  same_metrics(*after.runs[0], *one);
+}
+
+TEST_CASE("files that are no saved runs are refused with one sentence that names them") {
+  const test::TemporaryFolder folder;
+  const auto refuses = [&](const std::string& bytes, const std::string& part) {
+    const auto file = folder.write("bad.tsrun", bytes);
+    CHECK_THROWS_WITH(analysis::open_runs(file),
+                      Catch::Contains("bad.tsrun: ") && Catch::Contains(part));
+  };
+  const std::string good = analysis::pack_runs(saved({run("A", {"workload=copy"})}));
+  refuses("", "this is not a saved run");
+  refuses("{\"traceEvents\": []}", "this is not a saved run");
+  refuses(good.substr(0, good.size() / 2), "is damaged");
+  refuses(good + "x", "is damaged");
+  std::string flipped = good;
+  flipped[good.size() / 3] = static_cast<char>(flipped[good.size() / 3] + 1);
+  refuses(flipped, "checksum");
+  CHECK_THROWS_WITH(analysis::open_runs(folder.path()), Catch::Contains("folder"));
+  CHECK_THROWS_WITH(analysis::open_runs(folder.path() / "none.tsrun"),
+                    Catch::Contains("there is no such file"));
+}
+
+// The checksum is right in these: what a person's own editor, or an enemy, could write.
+TEST_CASE("heads and traces that say impossible things are refused, not believed") {
+  const SavedRuns original = saved({run("A", {"workload=train", "steps=3"})});
+  const std::string content = analysis::runs_content(original);
+  const auto refuses = [](const std::string& bytes) {
+    CHECK_THROWS_WITH(analysis::read_runs_content(bytes, "bad.tsrun"),
+                      Catch::StartsWith("bad.tsrun: "));
+  };
+  const auto with_head = [&](const std::string& head) {
+    const std::string size{static_cast<char>(head.size() | 0x80),
+                           static_cast<char>(head.size() >> 7)};
+    refuses(size + head);
+  };
+  with_head("{}");
+  with_head("[[[[");
+  with_head(std::string(10'000, '['));
+  with_head(R"({"version": 1})");
+  with_head(R"({"version": "1", "executor": "sim", "seed": 1e300, "compared": false})");
+  std::mt19937 random(11);
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string changed = content;
+    for (int i = 0; i < 1 + round % 3; ++i)
+      changed[random() % changed.size()] = static_cast<char>(random());
+    try {
+      const SavedRuns opened = analysis::read_runs_content(changed, "bad.tsrun");
+      analysis::pack_runs(opened);
+    } catch (const InputError& error) {
+      ++refused;
+      REQUIRE(std::string(error.what()).starts_with("bad.tsrun: "));
+    }
+  }
+  CHECK(refused > 100);
+}

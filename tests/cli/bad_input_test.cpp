@@ -1,0 +1,100 @@
+// Everything wrong that a person may type: one clear sentence, the right exit code, no harm.
+
+#include <catch2/catch.hpp>
+
+#include "cli/program.h"
+
+using namespace trainscope::test;
+
+namespace {
+
+void write(const std::string& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+}  // namespace
+
+TEST_CASE("files that cannot be what they are given as are refused") {
+  const Folder folder;
+  const std::string empty = folder.file("empty.toml"), twice = folder.file("twice.toml");
+  const std::string machine = folder.file("machine.toml"), bytes = folder.file("bytes.toml");
+  const std::string large = folder.file("large.toml"), trace = folder.file("t.json");
+  write(empty, "");
+  write(twice, "workload = \"copy\"\nworkload = \"train\"\n");
+  write(machine, "base = \"h200-1\"\n");
+  write(bytes, "\xff\xfe");
+  write(large, std::string(2'000'000, ' '));
+  write(trace, "{\"traceEvents\": []}");
+  std::filesystem::create_directory(folder.file("folder.toml"));
+  refuses("run " + empty, 2, "empty.toml: sets no knob; write for example");
+  refuses("run " + twice, 2, "twice.toml:2:");
+  refuses("run " + machine, 2, "machine.toml:1:8: base belongs into a machine or GPU file");
+  refuses("run " + bytes, 2, "bytes.toml:1:1: ");
+  refuses("run " + large, 2, "more than the 1048576");
+  refuses("run " + folder.file("folder.toml"), 2, "is a folder");
+  refuses("run " + trace, 2, "`trainscope import " + trace + "` reads a trace");
+  refuses("run " + folder.file("none.json"), 2, "there is no such file");
+  refuses(folder.file("none.json"), 2, "there is no such file");
+  refuses("run /dev/null", 2, "/dev/null");
+  CHECK(run("check " + empty).code == 1);
+}
+
+TEST_CASE("machines that cannot be are refused with the line that is wrong") {
+  const Folder folder;
+  const auto with = [&](const char* name, const std::string& text) {
+    write(folder.file(name), text);
+    return "run --set workload=copy --machine " + folder.file(name);
+  };
+  refuses(
+      with("zero.toml",
+           "base = \"h200-1\"\n[pcie]\nh2d = { value = 0, unit = \"GB/s\", source = \"fitted\", "
+           "note = \"n\" }\n"),
+      2, "zero.toml:3:17: pcie.h2d is 0 GB/s; it must be more than 0");
+  refuses(with("bare.toml", "id = \"bare\"\nname = \"b\"\nsource = \"datasheet\"\n"), 2,
+          "names no GPU");
+  with("one.toml", "base = \"two.toml\"\n");
+  refuses(with("two.toml", "base = \"one.toml\"\n"), 2, "leads back to a file");
+  refuses("run --set workload=copy --machine h200-8x3", 2, "did you mean");
+}
+
+TEST_CASE("a knob that is given twice, or nothing, is refused") {
+  refuses("run --set workload=copy --set workload=train", 2,
+          "workload is given twice, as copy and as train; give it once");
+  refuses("run --set workload=copy --set steps=3 --steps 4", 2, "steps is given twice");
+  refuses("run pinned-vs-pageable --set A.copy.count=1 --set A.copy.count=2", 2, "given twice");
+  CHECK(run("run pinned-vs-pageable --set copy.count=1 --set A.copy.count=2").code == 0);
+  refuses("run --set ''", 2, "sets nothing");
+  refuses("run --set workload=", 2, "is none of");
+  for (const char* flag : {"--machine", "--executor", "--steps", "--seed", "--trace", "--save",
+                           "--html", "--png", "--series"})
+    refuses(std::string("run --set workload=copy ") + flag + " ''", 2, "is empty");
+}
+
+TEST_CASE("numbers that are far too large are refused with what is possible") {
+  refuses("run --set workload=train --steps 1000000000", 2, "give a value from 1 to 100000");
+  refuses("run --set workload=train --seed 99999999999999999999", 2, "to 9000000000000000");
+  refuses("run --set copy.bytes=9999999999999999999999", 2, "is not a size from 1 B to");
+  refuses("run --set copy.bytes=1e300", 2, "is not a size from 1 B to");
+  refuses("run --set workload=train --steps 1.5", 2, "is not a whole number");
+  refuses("run --set workload=train --set loader.sample_ms=nan", 2, "out of range");
+}
+
+TEST_CASE("a run that no machine has room for is refused before it fills one") {
+  refuses("run --set workload=launch --set launch.count=100000 --steps 100000", 2,
+          "more than 20 million commands");
+}
+
+TEST_CASE("a side that there is not, and one that there is") {
+  refuses("run pinned-vs-pageable:C", 2, "has no side C");
+  refuses("run --set workload=copy --set B.copy.count=2", 2, "this run has one side");
+  const Result result = run("run pinned-vs-pageable:A --json");
+  CHECK(result.code == 0);
+  CHECK_THAT(result.out, Catch::Contains("\"A\"") && !Catch::Contains("\"B\""));
+}
+
+TEST_CASE("an argument with control characters does not reach the terminal") {
+  const Result result = run("run \"$(printf 'a\\033[2Jb\\nc')\"");
+  CHECK(result.code == 2);
+  CHECK_THAT(result.err, Catch::Contains("a\\x1b[2Jb\\nc"));
+  CHECK(result.err.find('\x1b') == std::string::npos);
+}

@@ -1,0 +1,60 @@
+#include "trace/packed.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "base/error.h"
+
+using namespace trainscope;
+using namespace trainscope::trace;
+
+namespace {
+
+const Envelope kEnvelope{"TESTMARK", 3, "a test"};
+
+std::string noise(std::size_t size) {
+  std::mt19937 random(4);
+  std::string text(size, '\0');
+  for (char& byte : text) byte = static_cast<char>(random());
+  return text;
+}
+
+void refuses(const std::string& bytes, const std::string& part) {
+  CHECK_THROWS_WITH(unpack(kEnvelope, bytes, "f.bin"),
+                    Catch::StartsWith("f.bin: ") && Catch::Contains(part));
+}
+
+}  // namespace
+
+TEST_CASE("content comes back from its envelope, whatever its size") {
+  for (const std::size_t size : {0, 1, 1000, 1 << 20, (1 << 20) + 1, 5'000'000}) {
+    CHECK(unpack(kEnvelope, pack(kEnvelope, noise(size)), "f.bin") == noise(size));
+    const std::string even(size, 'x');
+    CHECK(unpack(kEnvelope, pack(kEnvelope, even), "f.bin") == even);
+  }
+}
+
+TEST_CASE("content that packs beyond all reason can still be opened") {
+  const std::string content(300'000'000, 'x');
+  const std::string bytes = pack(kEnvelope, content);
+  CHECK(unpack(kEnvelope, bytes, "f.bin") == content);
+}
+
+TEST_CASE("an envelope that is cut, changed or of another kind is refused with one sentence") {
+  const std::string bytes = pack(kEnvelope, noise(300));
+  for (std::size_t size = 0; size < 8; ++size) refuses(bytes.substr(0, size), "is not a test");
+  for (std::size_t size = 8; size < bytes.size(); ++size)
+    refuses(bytes.substr(0, size), "is damaged");
+  for (std::size_t i = 12; i < bytes.size(); ++i) {
+    std::string changed = bytes;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    refuses(changed, "is damaged");
+  }
+  refuses(bytes + "more", "is damaged");
+}
+
+TEST_CASE("a newer format is refused with what to do about it") {
+  const std::string newer = pack({"TESTMARK", 4, "a test"}, "content");
+  refuses(newer, "is a test of format 4, and this Trainscope reads formats up to 3; open it with");
+  CHECK(unpack(kEnvelope, pack({"TESTMARK", 2, "a test"}, "content"), "f.bin") == "content");
+}
