@@ -35,7 +35,7 @@ OpId Device::enqueue_kernel(Nanos now, const Enqueued& tags, const program::Oper
   op.operation = &operation;
   op.category = category_of(phase);
   op.earliest = now + machine_.host.launch_latency_ns;
-  if (tags.in_launch_queue) ++launch_queue_;
+  if (tags.in_launch_queue) ++streams_[tags.stream].launch_queue;
   return enqueue(now, std::move(op));
 }
 
@@ -320,7 +320,7 @@ void Device::part_done(Nanos now, OpId op) {
 void Device::complete(Nanos now, OpId id) {
   ops_[id].done = true;
   ops_[id].end = now;
-  if (ops_[id].tags.in_launch_queue) leave_launch_queue(now);
+  if (ops_[id].tags.in_launch_queue) leave_launch_queue(now, ops_[id].tags.stream);
   // A staged copy's call may still be under way; its span follows then.
   const bool call_known = ops_[id].tags.call != trace::kNone || ops_[id].kind != Kind::kStagedCopy;
   if (ops_[id].kind != Kind::kJoin && call_known) record(id);
@@ -331,8 +331,8 @@ void Device::complete(Nanos now, OpId id) {
   for (const OpId follower : followers) dependency_done(now, follower, id);
 }
 
-void Device::leave_launch_queue(Nanos now) {
-  --launch_queue_;
+void Device::leave_launch_queue(Nanos now, program::Index stream) {
+  --streams_[stream].launch_queue;
   for (const std::uint32_t thread : wake_room_) events_.add(now, EventKind::kThread, thread);
   wake_room_.clear();
 }

@@ -60,8 +60,10 @@ class Device {
   // The copy under way, or still to come, that fills the buffer; and that reads it; kNoOp: none.
   OpId filling(program::Index buffer) const { return unless_done(uses_[buffer].filled_by); }
   OpId reading(program::Index buffer) const { return unless_done(uses_[buffer].read_by); }
-  // A launch waits while as many kernels as the launch queue holds are launched and not done.
-  bool launch_queue_full() const { return launch_queue_ >= machine_.host.launch_queue; }
+  // A launch waits while as many kernels as a stream's launch queue holds are launched and not done.
+  bool launch_queue_full(program::Index stream) const {
+    return streams_[stream].launch_queue >= machine_.host.launch_queue;
+  }
   void wake_when_room(std::uint32_t thread) { wake_room_.push_back(thread); }
   bool done(OpId op) const { return op == kNoOp || ops_[op].done; }
   // Everything the operation depends on is done.
@@ -113,6 +115,7 @@ class Device {
   struct StreamState {
     OpId last = kNoOp;
     std::vector<OpId> extra;  // events that the next operation waits for
+    int launch_queue = 0;     // single launches that are not done
   };
   struct Transfer {
     OpId op = kNoOp;
@@ -138,7 +141,7 @@ class Device {
   void start_copy(Nanos now, OpId op);
   void part_done(Nanos now, OpId op);
   void complete(Nanos now, OpId op);
-  void leave_launch_queue(Nanos now);
+  void leave_launch_queue(Nanos now, program::Index stream);
   void record(OpId op);
   void request(Nanos now, Transfer transfer);
   void begin_transfer(Nanos now, std::uint32_t engine);
@@ -160,7 +163,6 @@ class Device {
   std::vector<StreamState> streams_;
   std::vector<BufferUse> uses_;
   std::vector<OpId> event_ops_;
-  int launch_queue_ = 0;
   std::vector<std::uint32_t> wake_room_;
   std::vector<SharedRate> rates_;
   Engine engines_[2];

@@ -39,7 +39,7 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
 
 // A launch that finds the launch queue full waits inside its call.
 bool Host::wait_for_launch_queue(Nanos now, std::uint32_t thread, const program::Command& command) {
-  if (device_.launch_queue_full()) {
+  if (device_.launch_queue_full(program::stream_of(command.action))) {
     device_.wake_when_room(thread);
     return false;
   }
