@@ -48,6 +48,9 @@ class Application {
   // Of everything, over the display's own.
   void set_zoom(float zoom);
   float zoom() const { return zoom_; }
+  // Whether panels stood closely when the layout was last kept; unknown at first.
+  std::optional<bool> compact() const { return compact_; }
+  void set_compact(bool compact) { compact_ = compact; }
   Window& window() { return *window_; }
   const Window& window() const { return *window_; }
 
@@ -68,6 +71,7 @@ class Application {
   void take_shortcuts();
   void advance_playhead();
   void draw_panels(const PanelContext& context);
+  void draw_low_panels(PanelContext context);
   void draw_sheets(const PanelContext& context);
   void draw_notice();
   void draw_progress();
@@ -84,6 +88,7 @@ class Application {
   std::optional<Attention> attention_before_;  // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;
+  std::optional<bool> compact_;
 
   TimelinesPanel timelines_;
   LessonPanel lesson_;

@@ -112,17 +112,40 @@ void draw_menu(const PanelContext& context) {
   ImGui::PopStyleVar();
 }
 
+// Where there is little room, the speed and the words of "Find an action" are left out; where there
+// is less, the program's name and the playhead's time.
+bool is_narrow(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(1400);
+}
+bool is_tight(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(1180);
+}
+
 // Names to the left; returns where they end.
 float draw_names(const PanelContext& context, const Box& bar, float left, float limit) {
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float middle = bar.centre().y, size = theme.px(18);
-  draw_text_middle(draw, theme.font.strong, size, left, middle, theme.text, "Trainscope");
-  float x = left + text_size(theme.font.strong, size, "Trainscope").x + theme.px(26);
+  float x = left;
+  if (!is_tight(theme, bar) || context.workspace.screen() == Screen::kShelf) {
+    draw_text_middle(draw, theme.font.strong, size, left, middle, theme.text, "Trainscope");
+    x += text_size(theme.font.strong, size, "Trainscope").x + theme.px(26);
+  }
   const std::string title =
       shortened(theme.font.text, theme.size.text, title_of(context.workspace), limit - x);
   draw_text_middle(draw, theme.font.text, theme.size.text, x, middle, theme.muted, title);
   return x + text_size(theme.font.text, theme.size.text, title).x;
+}
+
+float draw_speed(const PanelContext& context, const Box& bar, float left, bool enabled) {
+  const double seconds = context.workspace.playhead.seconds;
+  ImGui::SetCursorScreenPos({left, bar.centre().y - context.theme.size.button / 2});
+  const std::string speed = fmt::format("range in {:.0f} s##speed", seconds);
+  if (button(context.theme, speed.c_str(), ButtonKind::kLink, 0, enabled))
+    context.ask("play.speed");
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("The visible range in %.0f seconds", seconds);
+  return ImGui::GetItemRectMax().x;
 }
 
 void draw_playback(const PanelContext& context, const Box& bar, float left) {
@@ -147,26 +170,25 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
         wide, true);
   place("next", Symbol::kForward, "play.next_event", small, false);
   place("end", Symbol::kEnd, "play.end", small, false);
-  ImGui::SetCursorScreenPos({x, bar.centre().y - theme.size.button / 2});
-  const std::string speed =
-      fmt::format("range in {:.0f} s##speed", context.workspace.playhead.seconds);
-  if (button(theme, speed.c_str(), ButtonKind::kLink, 0, enabled)) context.ask("play.speed");
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    ImGui::SetTooltip("The visible range in %.0f seconds", context.workspace.playhead.seconds);
-  x = ImGui::GetItemRectMax().x + theme.px(10);
+  if (!is_narrow(theme, bar)) x = draw_speed(context, bar, x, enabled) + theme.px(10);
+  if (is_tight(theme, bar)) return;  // the playhead stands on the axis
   const std::string time =
       "t = " + format_nanos(static_cast<double>(context.workspace.playhead.time));
   draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, x, bar.centre().y,
                    enabled ? theme.text : theme.faint, enabled ? time : "t = -");
 }
 
-float playback_width(const Theme& theme) {
-  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(122) + theme.px(110);
+float playback_width(const Theme& theme, const Box& bar) {
+  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(is_narrow(theme, bar) ? 0 : 122) +
+         theme.px(is_tight(theme, bar) ? 0 : 110);
 }
 
 float draw_find(const PanelContext& context, const Box& bar) {
   const Theme& theme = context.theme;
-  const float width = std::min(theme.px(262), bar.width() * 0.16F), height = theme.px(27);
+  const float keys = text_size(theme.font.mono, theme.size.label, "Ctrl K").x;
+  const bool narrow = is_narrow(theme, bar);
+  const float width = narrow ? keys + theme.px(20) : std::min(theme.px(262), bar.width() * 0.16F);
+  const float height = theme.px(27);
   const float left = bar.max.x - theme.size.gap - theme.px(4) - width;
   ImGui::SetCursorScreenPos({left, bar.centre().y - height / 2});
   if (ImGui::InvisibleButton("Find an action", {width, height})) context.ask("find.action");
@@ -175,11 +197,11 @@ float draw_find(const PanelContext& context, const Box& bar) {
   draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.ground, 0.4F), theme.size.corner);
   draw->AddRect(box.min, box.max, ImGui::IsItemHovered() ? theme.faint : theme.line,
                 theme.size.corner, theme.size.border);
-  const float keys = text_size(theme.font.mono, theme.size.label, "Ctrl K").x;
   const float room = width - theme.px(32) - keys;
-  draw_text_middle(draw, theme.font.text, theme.size.small, box.min.x + theme.px(11),
-                   bar.centre().y, theme.faint,
-                   shortened(theme.font.text, theme.size.small, "Find an action", room));
+  if (!narrow)
+    draw_text_middle(draw, theme.font.text, theme.size.small, box.min.x + theme.px(11),
+                     bar.centre().y, theme.faint,
+                     shortened(theme.font.text, theme.size.small, "Find an action", room));
   draw_text_middle(draw, theme.font.mono, theme.size.label, box.max.x - theme.px(10),
                    bar.centre().y, theme.faint, "Ctrl K", 1);
   return left;
@@ -231,11 +253,12 @@ void draw_top_bar(const PanelContext& context) {
   const float menu = draw_menu_button(context, bar) + theme.px(12);
   draw_menu(context);
   const float find = draw_find(context, bar);
-  const float width = playback_width(theme);
+  const float width = playback_width(theme, bar);
   if (context.workspace.screen() == Screen::kShelf) {
     draw_names(context, bar, menu, find);
   } else {
-    const float centre = bar.min.x + bar.width() * 0.49F - width / 2;
+    const float share = is_tight(theme, bar) ? 0.39F : 0.49F;
+    const float centre = bar.min.x + bar.width() * share - width / 2;
     const float names = draw_names(context, bar, menu, std::max(centre, menu) - theme.px(20));
     const float left = std::max(centre, names + theme.px(20));
     draw_playback(context, bar, left);

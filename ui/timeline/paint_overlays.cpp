@@ -131,7 +131,9 @@ void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
   const float lines = marker.text.empty() ? 1 : 2;
   const Box box{{left - theme.px(4), top},
                 {left + width + theme.px(4), top + lines * line + theme.px(4)}};
-  if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box))
+  // The projector's lane lines are strong enough to strike words through.
+  if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box) ||
+      theme.mode == ThemeMode::kProjector)
     canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.9F), theme.px(3));
   draw_text(canvas.draw, theme.font.strong, size, {left, top + theme.px(2)}, color, marker.title);
   draw_text(canvas.draw, theme.font.text, size, {left, top + theme.px(2) + line}, color,
