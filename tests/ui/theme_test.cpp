@@ -84,11 +84,12 @@ TEST_CASE("text is readable on everything it is written on") {
         CHECK(contrast(ink, ground) >= least);
       CHECK(contrast(theme.faint, ground) >= (mode == ThemeMode::kProjector ? least : 4.4));
     }
-    CHECK(contrast(theme.accent_text, theme.accent) >= 4.5);
-    CHECK(contrast(theme.accent_text, theme.accent_hovered) >= 4.5);
-    CHECK(contrast(theme.accent, theme.accent_soft) >= 4.5);
-    CHECK(contrast(theme.good, theme.good_soft) >= 4.5);
-    CHECK(contrast(theme.bad, theme.bad_soft) >= 4.5);
+    CHECK(contrast(theme.accent_text, theme.accent) >= least);
+    CHECK(contrast(theme.accent_text, theme.accent_hovered) >= least);
+    CHECK(contrast(theme.accent, theme.accent_soft) >= least);
+    CHECK(contrast(theme.good, theme.good_soft) >= least);
+    CHECK(contrast(theme.bad, theme.bad_soft) >= least);
+    CHECK(contrast(theme.copy_text, theme.warn_soft) >= least);
   }
 }
 

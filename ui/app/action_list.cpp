@@ -29,6 +29,8 @@ const std::vector<ActionInfo>& actions() {
       {"play.align", "Align by time or by step", "A",
        "Let B stand at the same time as A, or as far in the same step."},
       {"run.cancel", "Cancel the run", "Ctrl+.", "Stop what is running; nothing of it is kept."},
+      {"machine.choose", "Choose a machine", "Ctrl+M",
+       "The machines with their data sheets; A and B may run on different ones."},
       {"knobs.reset", "Reset the knobs", "Ctrl+Backspace", "Take back every change to the knobs."},
       {"knobs.all", "All parameters", "P", "Show every knob of both sides."},
       {"code.side", "Other side's code", "C", "Switch the listing between A and B."},

@@ -182,6 +182,9 @@ void add_view_actions(std::vector<Binding>& table) {
 }
 
 void add_panel_actions(std::vector<Binding>& table) {
+  table.push_back({"machine.choose",
+                   [](const Application& app) { return app.workspace().has_machines(); },
+                   [](Application& app) { app.open_machines(-1); }});
   table.push_back({"knobs.reset",
                    [](const Application& app) { return app.workspace().knobs_changed(); },
                    [](Application& app) { app.workspace().reset_knobs(); }});

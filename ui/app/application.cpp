@@ -31,9 +31,17 @@ bool Application::can(std::string_view action) const {
 
 void Application::run(std::string_view action) {
   static constexpr std::string_view kOpenLesson = "open-lesson ";
+  static constexpr std::string_view kMachinesOf = "machines-of ";
+  static constexpr std::string_view kChooseMachine = "choose-machine ";
   if (action == "animate") {
     animating_ = true;
     window_->scheduler().request_frames(2);
+  } else if (action.starts_with(kMachinesOf)) {
+    open_machines(action.ends_with('A') ? 0 : 1);
+  } else if (action.starts_with(kChooseMachine)) {
+    const std::string_view words = action.substr(kChooseMachine.size());
+    const std::size_t blank = words.find(' ');
+    choose_machine(words.substr(0, blank), std::string(words.substr(blank + 1)));
   } else if (action.starts_with(kOpenLesson)) {
     const std::string id(action.substr(kOpenLesson.size()));
     for (const scenario::Lesson& lesson : workspace_.shelf())
@@ -83,6 +91,16 @@ void Application::ask_for_picture() {
 void Application::explore() {
   attention_before_ = attention_;
   workspace_.explore();
+}
+
+void Application::open_machines(int side) {
+  if (workspace_.has_machines()) open_machine_chooser(machines_, workspace_, side);
+}
+
+void Application::choose_machine(std::string_view sides, const std::string& id) {
+  if (!workspace_.machine_refusal(id).empty()) return;
+  if (workspace_.can_explore()) explore();
+  for (const char side : sides) workspace_.set_machine(static_cast<std::size_t>(side - 'A'), id);
 }
 
 void Application::return_to_lesson() {
@@ -246,6 +264,7 @@ void Application::draw_low_panels(PanelContext context) {
 void Application::draw_sheets(const PanelContext& context) {
   draw_all_parameters(context, knobs_, attention_.all_parameters);
   draw_palette(context, palette_);
+  draw_machine_chooser(context, machines_);
   draw_help(context, help_open_);
   if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
                       "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {

@@ -17,6 +17,7 @@
 #include "ui/panels/copy_path.h"
 #include "ui/panels/knobs.h"
 #include "ui/panels/lesson.h"
+#include "ui/panels/machine_chooser.h"
 #include "ui/panels/palette.h"
 #include "ui/panels/sheet.h"
 #include "ui/panels/summary.h"
@@ -61,6 +62,10 @@ class Application {
   void ask_for_picture();
   // Leaves the lesson's path and comes back, with the view as it was.
   void explore();
+  // For side 0 (A), 1 (B), or both (-1).
+  void open_machines(int side);
+  // "A", "B" or "AB". In a lesson this is a fork: the lesson waits.
+  void choose_machine(std::string_view sides, const std::string& id);
   void return_to_lesson();
   void show_me();
   void show_copy_path();
@@ -97,6 +102,7 @@ class Application {
   SummaryPanel summary_;
   CopyPathPanel copy_path_;
   PalettePanel palette_;
+  MachineChooser machines_;
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
   bool help_open_ = false;

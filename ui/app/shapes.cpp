@@ -121,6 +121,12 @@ float draw_side_mark(ImDrawList* draw, const Theme& theme, ImVec2 left_middle, c
   return width;
 }
 
+void draw_down_mark(ImDrawList* draw, const Theme& theme, ImVec2 middle, Color color) {
+  const float s = theme.px(3.5F), thick = theme.px(1.4F);
+  draw->AddLine({middle.x - s, middle.y - s * 0.5F}, {middle.x, middle.y + s * 0.5F}, color, thick);
+  draw->AddLine({middle.x, middle.y + s * 0.5F}, {middle.x + s, middle.y - s * 0.5F}, color, thick);
+}
+
 void pill(const Theme& theme, std::string_view label, Color fill, Color text_color) {
   const float height = theme.px(20), pad = theme.px(9), size = theme.size.label;
   const ImVec2 extent{text_size(theme.font.text, size, label).x + 2 * pad, height};

@@ -41,6 +41,9 @@ void draw_solid(ImDrawList* draw, const Theme& theme, const Box& box, const Cate
 float draw_side_mark(ImDrawList* draw, const Theme& theme, ImVec2 left_middle, char letter,
                      bool solid);
 
+// A small mark pointing down: something opens here.
+void draw_down_mark(ImDrawList* draw, const Theme& theme, ImVec2 middle, Color color);
+
 // Items, placed at the cursor like ImGui's own.
 void pill(const Theme& theme, std::string_view text, Color fill, Color text_color);
 enum class ButtonKind : std::uint8_t { kPrimary, kQuiet, kLink };

@@ -149,11 +149,11 @@ float strength(const Theme& theme, float dark, float light, float projector) {
 // Tints that follow from the colours above.
 void derive(Theme& theme) {
   theme.lane_tone = mixed(theme.panel, theme.head, 0.85F);
-  theme.accent_soft =
-      mixed(theme.panel, theme.accent, theme.mode == ThemeMode::kDark ? 0.20F : 0.12F);
-  theme.good_soft = mixed(theme.panel, theme.good, 0.12F);
-  theme.bad_soft = mixed(theme.panel, theme.bad, 0.14F);
-  theme.idle_line = faded(theme.faint, theme.mode == ThemeMode::kDark ? 0.42F : 0.38F);
+  theme.accent_soft = mixed(theme.panel, theme.accent, strength(theme, 0.20F, 0.12F, 0.12F));
+  theme.good_soft = mixed(theme.panel, theme.good, strength(theme, 0.12F, 0.12F, 0.10F));
+  theme.warn_soft = mixed(theme.panel, theme.warn, strength(theme, 0.16F, 0.12F, 0.10F));
+  theme.bad_soft = mixed(theme.panel, theme.bad, strength(theme, 0.14F, 0.14F, 0.10F));
+  theme.idle_line = faded(theme.faint, strength(theme, 0.42F, 0.38F, 0.60F));
 }
 
 Sizes make_sizes(float scale) {

@@ -67,8 +67,8 @@ struct Theme {
   Color lane_tone;                        // every other lane
   Color text, muted, faint;
   Color accent, accent_hovered, accent_text, accent_soft;  // text on accent; a tint behind text
-  Color good, bad, warn;      // as text and lines: the guess, red figures, notices
-  Color good_soft, bad_soft;  // tints of them behind text
+  Color good, bad, warn;                 // as text and lines: the guess, red figures, notices
+  Color good_soft, bad_soft, warn_soft;  // tints of them behind text
   Color staging_text, copy_text, collective_text;  // data colours dark enough to be text on a panel
   Color idle_line;                                 // hatch of idle gaps
   std::array<CategoryStyle, trace::kCategoryCount> categories;
