@@ -118,11 +118,11 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
   if (lit) draw->AddRectFilled(at, {at.x + theme.px(3), at.y + height}, theme.accent);
   draw_text_middle(draw, theme.font.mono, size, at.x + theme.px(30), at.y + row / 2,
                    lit ? theme.accent : theme.faint, std::to_string(number), 1);
-  draw->PushClipRect(at, {at.x + width, at.y + height}, true);
-  draw_source(theme, draw, {at.x + theme.px(46), top}, size, line);
-  draw->PopClipRect();
-  if (hovered && theme.px(50) + text_size(theme.font.mono, size, line).x > width)
-    ImGui::SetTooltip("%s", line.c_str());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float indent = i == 0 ? 0 : advance * static_cast<float>(kContinued);
+    const float top = at.y + row * static_cast<float>(i) + (row - size) / 2;
+    draw_source(theme, draw, {at.x + left + indent, top}, size, line, rows[i]);
+  }
 }
 
 // Switches between A's and B's listing, in the panel's head.
@@ -169,8 +169,7 @@ void draw_card(const PanelContext& context, float height) {
                                             theme.card, theme.size.corner);
   ImGui::SetCursorScreenPos({at.x + inset, at.y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
-  ImGui::BeginChild("##details", {width, height - inset}, ImGuiChildFlags_AlwaysUseWindowPadding,
-                    ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("##details", {width, height - inset}, ImGuiChildFlags_AlwaysUseWindowPadding);
   ImGui::PopStyleVar();
   draw_details(context, false);
   ImGui::EndChild();
@@ -206,7 +205,8 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
       text(theme.font.text, theme.size.small, side.error.empty() ? theme.muted : theme.bad,
            side.error.empty() ? "The listing is being written." : side.error, true);
     } else {
-      const float card = theme.px(88);
+      const bool any = span_of_interest(context.attention).span != trace::kNone;
+      const float card = theme.px(any ? 128 : 76);
       draw_listing(context, side, std::max(ImGui::GetContentRegionAvail().y - card, theme.px(40)));
       draw_card(context, ImGui::GetContentRegionAvail().y);
     }
