@@ -63,7 +63,8 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
   }
   const float low = std::clamp(size.y * 0.34F, theme.px(150), theme.px(290));
   dock(kTimelinesPanel, split(root, ImGuiDir_Down, std::min(low, size.y * 0.5F), below));
-  for (const char* panel : {kComparePanel, kDifferencePanel, kCopyPathPanel, kKnobsPanel, kCodePanel})
+  for (const char* panel :
+       {kComparePanel, kDifferencePanel, kCopyPathPanel, kKnobsPanel, kCodePanel})
     dock(panel, below);
 }
 
