@@ -14,6 +14,12 @@ std::string not_empty(const std::string& text) {
   return text.empty() ? "is empty; give a value, or leave it out" : "";
 }
 
+void add_look(CLI::App& command, Look& look) {
+  command.add_option("--theme", look.theme, "dark, light or projector")->check(not_empty);
+  command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")
+      ->check(CLI::Range(0.75, 3.0));
+}
+
 void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_option("--trace", outputs.trace, "write a Chrome trace: FILE.json or FILE.json.gz")
       ->check(not_empty);
@@ -21,6 +27,9 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_option("--html", outputs.html, "write a report that opens in any browser")
       ->check(not_empty);
   command.add_option("--png", outputs.png, "write a picture of the window")->check(not_empty);
+  command.add_option("--size", outputs.look.size, "of the picture, before its scale: 1920x1080")
+      ->check(not_empty);
+  add_look(command, outputs.look);
   command.add_option("--series", outputs.series, "print this metric, one value a step")
       ->check(not_empty);
   command.add_flag("--json", outputs.json, "print JSON");
@@ -53,6 +62,7 @@ void add_machines(CLI::App& app, Arguments& arguments) {
 
 void add_commands(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.files, "lessons, runs and traces to open in the window");
+  add_look(app, arguments.look);
   add_run(app, arguments);
   CLI::App& import = *app.add_subcommand("import", "read PyTorch traces");
   import.add_option("TRACE", arguments.traces, "trace files, plain or gzipped")->required();

@@ -12,6 +12,7 @@ namespace trainscope::cli {
 struct Arguments {
   std::string command;  // empty: the window
   std::vector<std::string> files;
+  Look look;  // of the window
   RunOptions run;
   std::vector<std::string> traces;
   Outputs import_outputs;

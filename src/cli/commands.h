@@ -7,12 +7,20 @@
 
 namespace trainscope::cli {
 
+// How the window and its pictures look. Words, checked where they are used.
+struct Look {
+  std::string theme;  // dark, light, projector; empty: as chosen last, dark in a picture
+  float scale = 0;    // of everything; 0: the display's, 1 in a picture
+  std::string size;   // of a picture, "1920x1080", before the scale; empty: that
+};
+
 // What `run` and `import` write beside what they print; empty: nothing.
 struct Outputs {
   std::string trace;
   std::string save;
   std::string html;
   std::string png;
+  Look look;
   std::string series;  // a metric's name
   bool json = false;
 };
@@ -50,7 +58,7 @@ int doctor_command(bool json);
 int validate_command(bool published, bool json);
 
 // Opens the window with lessons, runs and traces; none: the shelf of lessons.
-int window_command(const std::vector<std::string>& files);
+int window_command(const std::vector<std::string>& files, const Look& look);
 
 // The words that name commands, for "did you mean".
 const std::vector<std::string>& command_names();

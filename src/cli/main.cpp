@@ -33,7 +33,7 @@ int exit_code(Fault fault) {
 
 int carry_out(const cli::Arguments& arguments) {
   const std::string& name = arguments.command;
-  if (name.empty()) return cli::window_command(arguments.files);
+  if (name.empty()) return cli::window_command(arguments.files, arguments.look);
   if (name == "run") return cli::run_command(arguments.run);
   if (name == "import") return cli::import_command(arguments.traces, arguments.import_outputs);
   if (name == "compare")

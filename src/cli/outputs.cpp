@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -234,8 +235,37 @@ report::ReportInput report_input(const Finished& finished) {
 }
 
 #ifdef TRAINSCOPE_HAS_UI
-void write_picture(const Finished& finished, const std::string& file) {
+// "1366x768"; the least is what a window still says something in, the most what OSMesa can draw.
+void read_size(const std::string& words, ui::PictureRequest& request) {
+  if (words.empty()) return;
+  int width = 0, height = 0, used = 0;
+  const bool read = std::sscanf(words.c_str(), "%5dx%5d%n", &width, &height, &used) == 2 &&
+                    static_cast<std::size_t>(used) == words.size();
+  if (!read || width < 640 || height < 400 || width > 4096 || height > 4096)
+    throw InputError("--size is a width and a height from 640x400 to 4096x4096, as 1366x768, not " +
+                     words);
+  request.width = width;
+  request.height = height;
+}
+
+// Larger in pixels by the scale, so that it shows the same, sharper.
+void dress(const Look& look, ui::PictureRequest& request) {
+  if (!look.theme.empty()) request.theme = ui::theme_named(look.theme);
+  read_size(look.size, request);
+  if (look.scale <= 0) return;
+  request.scale = look.scale;
+  request.width = static_cast<int>(std::lround(static_cast<float>(request.width) * look.scale));
+  request.height = static_cast<int>(std::lround(static_cast<float>(request.height) * look.scale));
+}
+
+void check_look(const Look& look) {
   ui::PictureRequest request;
+  dress(look, request);
+}
+
+void write_picture(const Finished& finished, const std::string& file, const Look& look) {
+  ui::PictureRequest request;
+  dress(look, request);
   request.lesson = finished.lesson;
   request.runs = finished.runs;
   if (!request.lesson && request.runs.size() > 2)
@@ -245,7 +275,9 @@ void write_picture(const Finished& finished, const std::string& file) {
   wrote(file);
 }
 #else
-void write_picture(const Finished&, const std::string&) {
+void check_look(const Look&) {}
+
+void write_picture(const Finished&, const std::string&, const Look&) {
   throw MissingError(
       "--png needs the window, and this program was built without it; run ./run to build it with "
       "one");
@@ -273,6 +305,7 @@ void check_outputs(const Outputs& outputs) {
     throw InputError("--series prints one value a line and --json an object; give one of them");
   for (const std::string* file : {&outputs.trace, &outputs.save, &outputs.html, &outputs.png})
     check_writable(*file);
+  check_look(outputs.look);
 }
 
 void put_out(const Finished& finished, const Outputs& outputs) {
@@ -284,7 +317,7 @@ void put_out(const Finished& finished, const Outputs& outputs) {
     write_file(outputs.html, report::html_report(report_input(finished)));
     wrote(outputs.html);
   }
-  if (!outputs.png.empty()) write_picture(finished, outputs.png);
+  if (!outputs.png.empty()) write_picture(finished, outputs.png, outputs.look);
   for (const Run* run : runs) print_dropped(*run);
   if (!outputs.series.empty()) {
     print_series(finished, outputs.series);

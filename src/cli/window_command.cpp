@@ -64,15 +64,17 @@ void add_file(const std::string& file, Named& named) {
 }
 
 #ifdef TRAINSCOPE_HAS_UI
-int open(Named named) {
+int open(Named named, const Look& look) {
   ui::WindowRequest request;
+  if (!look.theme.empty()) request.theme = ui::theme_named(look.theme);
+  request.scale = look.scale;
   request.lessons = std::move(named.lessons);
   request.traces = std::move(named.traces);
   request.runs = std::move(named.runs);
   return ui::open_window(request);
 }
 #else
-int open(const Named&) {
+int open(const Named&, const Look&) {
   throw MissingError(
       "this program was built without its window; `trainscope run pinned-vs-pageable --html "
       "out.html` writes a report instead, and ./run builds the window");
@@ -81,10 +83,10 @@ int open(const Named&) {
 
 }  // namespace
 
-int window_command(const std::vector<std::string>& files) {
+int window_command(const std::vector<std::string>& files, const Look& look) {
   Named named;
   for (const std::string& file : files) add_file(file, named);
-  return open(std::move(named));
+  return open(std::move(named), look);
 }
 
 }  // namespace trainscope::cli

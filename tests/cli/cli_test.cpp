@@ -263,3 +263,25 @@ TEST_CASE("a report is one file without outside references") {
   CHECK_THAT(page, Catch::Contains("SIMULATED"));
   CHECK_THAT(page, !Catch::Contains("src=\"http") && !Catch::Contains("href=\"http"));
 }
+
+TEST_CASE("a picture has the theme, the size and the scale that were asked for, or says why not") {
+  if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
+  const Folder folder;
+  const std::string png = folder.file("p.png");
+  const std::string start = "run --set workload=copy --png " + png + " ";
+  refuses(start + "--theme projektor", 2, "did you mean projector?");
+  refuses(start + "--size big", 2, "1366x768");
+  refuses(start + "--size 100x100", 2, "640x400");
+  refuses(start + "--scale 12", 2, "--scale");
+  CHECK(folder.entries() == 0);
+  if (run(start + "--theme projector --size 800x600 --scale 2").code == 3)
+    TRAINSCOPE_SKIP("pictures need OSMesa");
+  const std::string bytes = read(png);
+  REQUIRE(bytes.size() > 24);
+  const auto number = [&](std::size_t at) {
+    return static_cast<unsigned char>(bytes[at + 2]) * 256 +
+           static_cast<unsigned char>(bytes[at + 3]);
+  };
+  CHECK(number(16) == 1600);
+  CHECK(number(20) == 1200);
+}

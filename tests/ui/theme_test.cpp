@@ -3,18 +3,25 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "base/error.h"
+
 using namespace trainscope;
 using namespace trainscope::trace;
 using namespace trainscope::ui;
 
 namespace {
 
-constexpr ThemeMode kModes[] = {ThemeMode::kDark, ThemeMode::kLight};
+constexpr auto& kModes = kThemeModes;
 constexpr Deficiency kDeficiencies[] = {Deficiency::kProtanopia, Deficiency::kDeuteranopia,
                                         Deficiency::kTritanopia};
 
 // The least distance between two categories that meet in one lane and are told apart by colour.
 constexpr double kLeastDistance = 8;
+
+// Half as much again as is asked of a screen: a beamer in daylight takes its share.
+double least_contrast(ThemeMode mode) {
+  return mode == ThemeMode::kProjector ? 7 : 4.5;
+}
 
 struct Pair {
   Category a, b;
@@ -23,13 +30,13 @@ struct Pair {
 // Categories that stand side by side in a lane. Host work and CUDA calls are told
 // apart by the row they stand in, held spans by their hatch.
 constexpr Pair kNeighbours[] = {
-    {Category::kForward, Category::kBackward},   {Category::kBackward, Category::kOptimizer},
-    {Category::kForward, Category::kCollective}, {Category::kBackward, Category::kCollective},
-    {Category::kForward, Category::kCopyH2D},    {Category::kBackward, Category::kCopyH2D},
-    {Category::kOptimizer, Category::kCopyH2D},  {Category::kCollective, Category::kCopyH2D},
-    {Category::kCopyH2D, Category::kCopyD2H},    {Category::kStaging, Category::kHostWork},
-    {Category::kStaging, Category::kLoader},     {Category::kStaging, Category::kCopyH2D},
-    {Category::kHostWork, Category::kLoader}};
+    {Category::kForward, Category::kBackward},    {Category::kBackward, Category::kOptimizer},
+    {Category::kForward, Category::kOptimizer},   {Category::kForward, Category::kCollective},
+    {Category::kBackward, Category::kCollective}, {Category::kForward, Category::kCopyH2D},
+    {Category::kBackward, Category::kCopyH2D},    {Category::kOptimizer, Category::kCopyH2D},
+    {Category::kCollective, Category::kCopyH2D},  {Category::kCopyH2D, Category::kCopyD2H},
+    {Category::kStaging, Category::kHostWork},    {Category::kStaging, Category::kLoader},
+    {Category::kStaging, Category::kCopyH2D},     {Category::kHostWork, Category::kLoader}};
 
 }  // namespace
 
@@ -56,10 +63,11 @@ TEST_CASE("a label is readable on its bar in every category and theme") {
     const Theme theme = make_theme(mode, 1);
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
       const CategoryStyle& style = theme.categories[i];
-      INFO(name_of(static_cast<Category>(i)) << (mode == ThemeMode::kDark ? ", dark" : ", light"));
-      CHECK(contrast(style.text, style.fill) >= 4.5);
+      INFO(name_of(static_cast<Category>(i)) << ", " << name_of(mode));
+      CHECK(contrast(style.text, style.fill) >= least_contrast(mode));
       // A hatched label stands on its fill at 82 %, over the hatch.
-      if (style.hatched) CHECK(contrast(style.text, mixed(style.line, style.fill, 0.82F)) >= 4.5);
+      if (style.hatched)
+        CHECK(contrast(style.text, mixed(style.line, style.fill, 0.82F)) >= least_contrast(mode));
     }
   }
 }
@@ -67,20 +75,43 @@ TEST_CASE("a label is readable on its bar in every category and theme") {
 TEST_CASE("text is readable on everything it is written on") {
   for (const ThemeMode mode : kModes) {
     const Theme theme = make_theme(mode, 1);
-    INFO((mode == ThemeMode::kDark ? "dark" : "light"));
+    const double least = least_contrast(mode);
+    INFO(name_of(mode));
     for (const Color ground : {theme.panel, theme.head, theme.card, theme.lane_tone}) {
       for (const Color ink :
            {theme.text, theme.muted, theme.accent, theme.good, theme.bad, theme.warn,
             theme.staging_text, theme.copy_text, theme.collective_text})
-        CHECK(contrast(ink, ground) >= 4.5);
-      CHECK(contrast(theme.faint, ground) >= 4.4);
+        CHECK(contrast(ink, ground) >= least);
+      CHECK(contrast(theme.faint, ground) >= (mode == ThemeMode::kProjector ? least : 4.4));
     }
-    CHECK(contrast(theme.accent_text, theme.accent) >= 4.5);
-    CHECK(contrast(theme.accent_text, theme.accent_hovered) >= 4.5);
-    CHECK(contrast(theme.accent, theme.accent_soft) >= 4.5);
-    CHECK(contrast(theme.good, theme.good_soft) >= 4.5);
-    CHECK(contrast(theme.bad, theme.bad_soft) >= 4.5);
+    CHECK(contrast(theme.accent_text, theme.accent) >= least);
+    CHECK(contrast(theme.accent_text, theme.accent_hovered) >= least);
+    CHECK(contrast(theme.accent, theme.accent_soft) >= least);
+    CHECK(contrast(theme.good, theme.good_soft) >= least);
+    CHECK(contrast(theme.bad, theme.bad_soft) >= least);
+    CHECK(contrast(theme.copy_text, theme.warn_soft) >= least);
   }
+}
+
+TEST_CASE("for a projector every bar stands out from what it lies on") {
+  const Theme theme = make_theme(ThemeMode::kProjector, 1);
+  for (std::size_t i = 0; i < kCategoryCount; ++i) {
+    const CategoryStyle& style = theme.categories[i];
+    INFO(name_of(static_cast<Category>(i)));
+    // A pale bar by its edge; where there is room for a line alone, by that.
+    CHECK((style.edged || style.hatched));
+    for (const Color ground : {theme.panel, theme.lane_tone})
+      CHECK(contrast(style.line, ground) >= 3);
+  }
+}
+
+TEST_CASE("for a projector nothing is written below 18 pixels") {
+  const Theme theme = make_theme(ThemeMode::kProjector, 1);
+  for (const float size : {theme.size.text, theme.size.small, theme.size.label, theme.size.mono,
+                           theme.size.heading, theme.size.figure})
+    CHECK(size >= 18);
+  CHECK(theme.size.border >= 1.5F);
+  CHECK(make_theme(ThemeMode::kProjector, 2).size.label >= 36);
 }
 
 TEST_CASE("categories that meet in a lane stay apart under every colour-vision deficiency") {
@@ -96,23 +127,24 @@ TEST_CASE("categories that meet in a lane stay apart under every colour-vision d
   }
 }
 
-TEST_CASE("forward and optimizer, alike without blue cones, are told apart by their labels") {
-  const Theme theme = make_theme(ThemeMode::kDark, 1);
-  const Color forward = theme.of(Category::kForward).fill;
-  const Color optimizer = theme.of(Category::kOptimizer).fill;
-  CHECK(distance(forward, optimizer) >= kLeastDistance);
-  for (const Deficiency deficiency : {Deficiency::kProtanopia, Deficiency::kDeuteranopia})
-    CHECK(distance(seen_with(deficiency, forward), seen_with(deficiency, optimizer)) >=
-          kLeastDistance);
-  CHECK(name_of(Category::kForward) != name_of(Category::kOptimizer));
+TEST_CASE("what waits is hatched, and nothing else is") {
+  for (const ThemeMode mode : kModes) {
+    const Theme theme = make_theme(mode, 1);
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+      const auto category = static_cast<Category>(i);
+      const bool waits = category == Category::kHeld || category == Category::kSync;
+      CHECK(theme.categories[i].hatched == waits);
+    }
+  }
 }
 
-TEST_CASE("what waits is hatched, and nothing else is") {
-  const Theme theme = make_theme(ThemeMode::kDark, 1);
-  for (std::size_t i = 0; i < kCategoryCount; ++i) {
-    const auto category = static_cast<Category>(i);
-    const bool waits = category == Category::kHeld || category == Category::kSync;
-    CHECK(theme.categories[i].hatched == waits);
+TEST_CASE("a theme is called by its name, and a slip is answered with the nearest one") {
+  for (const ThemeMode mode : kModes) CHECK(theme_named(std::string(name_of(mode))) == mode);
+  try {
+    theme_named("projektor");
+    FAIL("a theme that is none");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what()).find("did you mean projector?") != std::string::npos);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "ui/app/application.h"
 #include "ui/app/moment.h"
+#include "ui/app/settings.h"
 
 namespace trainscope::ui {
 namespace {
@@ -181,6 +182,9 @@ void add_view_actions(std::vector<Binding>& table) {
 }
 
 void add_panel_actions(std::vector<Binding>& table) {
+  table.push_back({"machine.choose",
+                   [](const Application& app) { return app.workspace().has_machines(); },
+                   [](Application& app) { app.open_machines(-1); }});
   table.push_back({"knobs.reset",
                    [](const Application& app) { return app.workspace().knobs_changed(); },
                    [](Application& app) { app.workspace().reset_knobs(); }});
@@ -213,9 +217,15 @@ void add_window_actions(std::vector<Binding>& table) {
                                                                         : ThemeMode::kDark);
                    }});
   table.push_back(
-      {"scale.larger", always, [](Application& app) { app.set_zoom(app.zoom() * 1.1F); }});
+      {"theme.dark", always, [](Application& app) { app.set_theme(ThemeMode::kDark); }});
   table.push_back(
-      {"scale.smaller", always, [](Application& app) { app.set_zoom(app.zoom() / 1.1F); }});
+      {"theme.light", always, [](Application& app) { app.set_theme(ThemeMode::kLight); }});
+  table.push_back(
+      {"theme.projector", always, [](Application& app) { app.set_theme(ThemeMode::kProjector); }});
+  table.push_back({"scale.larger", [](const Application& app) { return app.zoom() < kMostZoom; },
+                   [](Application& app) { app.set_zoom(larger_zoom(app.zoom())); }});
+  table.push_back({"scale.smaller", [](const Application& app) { return app.zoom() > kLeastZoom; },
+                   [](Application& app) { app.set_zoom(smaller_zoom(app.zoom())); }});
   table.push_back({"scale.reset", always, [](Application& app) { app.set_zoom(1); }});
   table.push_back({"help.show", always, [](Application& app) { app.toggle_help(); }});
   table.push_back({"app.quit", always, [](Application& app) { app.window().close(); }});

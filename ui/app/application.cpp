@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ui/app/action_table.h"
+#include "ui/app/settings.h"
 #include "ui/app/shortcuts.h"
 #include "ui/panels/running.h"
 #include "ui/panels/shelf.h"
@@ -30,9 +31,17 @@ bool Application::can(std::string_view action) const {
 
 void Application::run(std::string_view action) {
   static constexpr std::string_view kOpenLesson = "open-lesson ";
+  static constexpr std::string_view kMachinesOf = "machines-of ";
+  static constexpr std::string_view kChooseMachine = "choose-machine ";
   if (action == "animate") {
     animating_ = true;
     window_->scheduler().request_frames(2);
+  } else if (action.starts_with(kMachinesOf)) {
+    open_machines(action.ends_with('A') ? 0 : 1);
+  } else if (action.starts_with(kChooseMachine)) {
+    const std::string_view words = action.substr(kChooseMachine.size());
+    const std::size_t blank = words.find(' ');
+    choose_machine(words.substr(0, blank), std::string(words.substr(blank + 1)));
   } else if (action.starts_with(kOpenLesson)) {
     const std::string id(action.substr(kOpenLesson.size()));
     for (const scenario::Lesson& lesson : workspace_.shelf())
@@ -53,12 +62,15 @@ void Application::run_asked() {
 }
 
 void Application::set_theme(ThemeMode mode) {
+  // The projector's panels stand otherwise: there is room for fewer side by side.
+  if ((mode == ThemeMode::kProjector) != (theme_.mode == ThemeMode::kProjector))
+    layout_stale_ = true;
   theme_.mode = mode;
   dressed_scale_ = 0;
 }
 
 void Application::set_zoom(float zoom) {
-  zoom_ = std::clamp(zoom, 0.6F, 2.5F);
+  zoom_ = std::clamp(zoom, kLeastZoom, kMostZoom);
   layout_stale_ = true;
 }
 
@@ -79,6 +91,16 @@ void Application::ask_for_picture() {
 void Application::explore() {
   attention_before_ = attention_;
   workspace_.explore();
+}
+
+void Application::open_machines(int side) {
+  if (workspace_.has_machines()) open_machine_chooser(machines_, workspace_, side);
+}
+
+void Application::choose_machine(std::string_view sides, const std::string& id) {
+  if (!workspace_.machine_refusal(id).empty()) return;
+  if (workspace_.can_explore()) explore();
+  for (const char side : sides) workspace_.set_machine(static_cast<std::size_t>(side - 'A'), id);
 }
 
 void Application::return_to_lesson() {
@@ -110,7 +132,7 @@ void Application::dress() {
 }
 
 PanelContext Application::context() {
-  return {theme_, workspace_, attention_, asked_, can_};
+  return {theme_, workspace_, attention_, asked_, can_, nullptr};
 }
 
 void Application::take_shortcuts() {
@@ -150,16 +172,19 @@ void Application::show_panel_asked_for() {
     bool PanelsOpen::* open;
     const char* pair;
     const char* single;
+    std::optional<LowPanel> low = {};  // where there is little room
   };
   static constexpr Named kNamed[] = {
       {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
       {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
-      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
-      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel},
-      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
-      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel}};
+      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr, LowPanel::kKnobs},
+      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel, LowPanel::kCode},
+      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel, LowPanel::kCompare},
+      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel,
+       LowPanel::kCopyPath}};
   for (const Named& one : kNamed) {
     if (one.name != panel) continue;
+    if (one.low) attention_.low_panel = *one.low;
     const char* name = single ? one.single : one.pair;
     if (!name) return;
     if (panels_.*one.open) return bring_to_front(name);
@@ -175,9 +200,11 @@ void Application::show_copy_path() {
 
 void Application::draw_panels(const PanelContext& context) {
   const Arrangement arrangement = arrangement_of(workspace_);
+  const bool compact = is_compact(theme_);
   if (layout_stale_) panels_ = {};
-  dock_panels(theme_, arrangement, layout_stale_);
+  dock_panels(theme_, arrangement, compact, layout_stale_ || compact != compact_.value_or(compact));
   layout_stale_ = false;
+  compact_ = compact;
   if (arrangement == Arrangement::kSingle) {
     if (panels_.timelines) draw_timelines(context, timelines_, kTimelinePanel, &panels_.timelines);
     if (panels_.code) draw_details_panel(context, kDetailsPanel, &panels_.code);
@@ -189,6 +216,7 @@ void Application::draw_panels(const PanelContext& context) {
   if (arrangement == Arrangement::kLesson && panels_.lesson)
     draw_lesson(context, lesson_, kLessonPanel, &panels_.lesson);
   if (panels_.timelines) draw_timelines(context, timelines_, kTimelinesPanel, &panels_.timelines);
+  if (compact) return draw_low_panels(context);
   if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
   if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
   if (panels_.compare) draw_compare(context, compare_, kComparePanel, &panels_.compare);
@@ -196,9 +224,47 @@ void Application::draw_panels(const PanelContext& context) {
     draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
 }
 
+// One of those that share a place; the others are titles in its head.
+void Application::draw_low_panels(PanelContext context) {
+  PanelTabs tabs;
+  std::vector<LowPanel> open;
+  const auto offer = [&](LowPanel panel, const char* name, bool is_open) {
+    if (!is_open) return;
+    if (panel == attention_.low_panel) tabs.shown = static_cast<int>(open.size());
+    open.push_back(panel);
+    tabs.names.push_back(name);
+  };
+  offer(LowPanel::kCompare, kComparePanel, panels_.compare);
+  offer(LowPanel::kDifference, kDifferencePanel, panels_.compare);
+  offer(LowPanel::kCopyPath, kCopyPathPanel, panels_.copy_path);
+  offer(LowPanel::kKnobs, kKnobsPanel, panels_.knobs);
+  offer(LowPanel::kCode, kCodePanel, panels_.code);
+  if (open.empty()) return;
+  context.low_tabs = &tabs;
+  switch (open[static_cast<std::size_t>(tabs.shown)]) {
+    case LowPanel::kCompare:
+      draw_compare(context, compare_, kComparePanel, &panels_.compare, ComparePart::kTable);
+      break;
+    case LowPanel::kDifference:
+      draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
+      break;
+    case LowPanel::kCopyPath:
+      draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
+      break;
+    case LowPanel::kKnobs:
+      draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
+      break;
+    case LowPanel::kCode:
+      draw_code(context, kCodePanel, &panels_.code);
+      break;
+  }
+  if (tabs.clicked >= 0) attention_.low_panel = open[static_cast<std::size_t>(tabs.clicked)];
+}
+
 void Application::draw_sheets(const PanelContext& context) {
   draw_all_parameters(context, knobs_, attention_.all_parameters);
   draw_palette(context, palette_);
+  draw_machine_chooser(context, machines_);
   draw_help(context, help_open_);
   if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
                       "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {

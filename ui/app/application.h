@@ -17,6 +17,7 @@
 #include "ui/panels/copy_path.h"
 #include "ui/panels/knobs.h"
 #include "ui/panels/lesson.h"
+#include "ui/panels/machine_chooser.h"
 #include "ui/panels/palette.h"
 #include "ui/panels/sheet.h"
 #include "ui/panels/summary.h"
@@ -48,6 +49,9 @@ class Application {
   // Of everything, over the display's own.
   void set_zoom(float zoom);
   float zoom() const { return zoom_; }
+  // Whether panels stood closely when the layout was last kept; unknown at first.
+  std::optional<bool> compact() const { return compact_; }
+  void set_compact(bool compact) { compact_ = compact; }
   Window& window() { return *window_; }
   const Window& window() const { return *window_; }
 
@@ -58,6 +62,10 @@ class Application {
   void ask_for_picture();
   // Leaves the lesson's path and comes back, with the view as it was.
   void explore();
+  // For side 0 (A), 1 (B), or both (-1).
+  void open_machines(int side);
+  // "A", "B" or "AB". In a lesson this is a fork: the lesson waits.
+  void choose_machine(std::string_view sides, const std::string& id);
   void return_to_lesson();
   void show_me();
   void show_copy_path();
@@ -68,6 +76,7 @@ class Application {
   void take_shortcuts();
   void advance_playhead();
   void draw_panels(const PanelContext& context);
+  void draw_low_panels(PanelContext context);
   void draw_sheets(const PanelContext& context);
   void draw_notice();
   void draw_progress();
@@ -84,6 +93,7 @@ class Application {
   std::optional<Attention> attention_before_;  // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;
+  std::optional<bool> compact_;
 
   TimelinesPanel timelines_;
   LessonPanel lesson_;
@@ -92,6 +102,7 @@ class Application {
   SummaryPanel summary_;
   CopyPathPanel copy_path_;
   PalettePanel palette_;
+  MachineChooser machines_;
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
   bool help_open_ = false;

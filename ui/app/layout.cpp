@@ -53,9 +53,25 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
   dock(kCopyPathPanel, below);
 }
 
+// The lesson keeps the whole height: reading is what one does with it.
+void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
+  ImGuiID below = 0, left = 0;
+  if (lesson) {
+    const float width = std::clamp(size.x * 0.32F, theme.px(250), theme.px(400));
+    root = split(root, ImGuiDir_Left, std::min(width, size.x * 0.4F), left);
+    dock(kLessonPanel, left);
+  }
+  const float low = std::clamp(size.y * 0.34F, theme.px(150), theme.px(290));
+  dock(kTimelinesPanel, split(root, ImGuiDir_Down, std::min(low, size.y * 0.5F), below));
+  for (const char* panel :
+       {kComparePanel, kDifferencePanel, kCopyPathPanel, kKnobsPanel, kCodePanel})
+    dock(panel, below);
+}
+
 void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   ImGuiID right = 0, summary = 0;
-  const float width = std::clamp(size.x * 0.24F, theme.px(300), theme.px(480));
+  const float width =
+      std::min(std::clamp(size.x * 0.24F, theme.px(300), theme.px(480)), size.x * 0.42F);
   const ImGuiID rest = split(root, ImGuiDir_Right, width, right);
   const ImGuiID details = split(right, ImGuiDir_Down, size.y * 0.64F, summary);
   dock(kTimelinePanel, rest);
@@ -65,12 +81,14 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   dock(kSingleCopyPathPanel, summary);
 }
 
-void arrange(const Theme& theme, Arrangement arrangement, ImGuiID root, ImVec2 size) {
+void arrange(const Theme& theme, Arrangement arrangement, bool compact, ImGuiID root, ImVec2 size) {
   ImGui::DockBuilderRemoveNode(root);
   ImGui::DockBuilderAddNode(root, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(root, size);
   if (arrangement == Arrangement::kSingle)
     arrange_single(theme, root, size);
+  else if (compact)
+    arrange_compact_pair(theme, root, size, arrangement == Arrangement::kLesson);
   else
     arrange_pair(theme, root, size, arrangement == Arrangement::kLesson);
   ImGui::DockBuilderFinish(root);
@@ -83,7 +101,11 @@ Arrangement arrangement_of(const Workspace& workspace) {
   return workspace.sides().size() == 2 ? Arrangement::kPair : Arrangement::kSingle;
 }
 
-void dock_panels(const Theme& theme, Arrangement arrangement, bool reset) {
+bool is_compact(const Theme& theme) {
+  return ImGui::GetMainViewport()->WorkSize.x < theme.px(1180);
+}
+
+void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool reset) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float gap = theme.size.gap, top = theme.size.top_bar;
   const ImVec2 size{viewport->WorkSize.x - 2 * gap, viewport->WorkSize.y - top - 2 * gap};
@@ -98,7 +120,7 @@ void dock_panels(const Theme& theme, Arrangement arrangement, bool reset) {
                    ImGuiWindowFlags_NoNavFocus);
   ImGui::PopStyleVar(2);
   const ImGuiID root = ImGui::GetID("root");
-  if (reset || !ImGui::DockBuilderGetNode(root)) arrange(theme, arrangement, root, size);
+  if (reset || !ImGui::DockBuilderGetNode(root)) arrange(theme, arrangement, compact, root, size);
   ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
   // Between panels one sees the ground; a line shows where one may drag.
   // (ImGui takes the colours of its separators between docks from these.)

@@ -15,6 +15,7 @@ inline constexpr const char* kKnobsPanel = "Knobs##pair";
 inline constexpr const char* kCodePanel = "Code##pair";
 inline constexpr const char* kComparePanel = "Compare##pair";
 inline constexpr const char* kCopyPathPanel = "Copy path##pair";
+inline constexpr const char* kDifferencePanel = "Difference##pair";  // a part of it, on its own
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
 inline constexpr const char* kSummaryPanel = "Summary##single";
@@ -30,10 +31,14 @@ struct PanelsOpen {
   bool copy_path = true;
 };
 
+// Where there is little room (a small window, a large scale, a projector) the panels for knobs,
+// code and comparison share one place below the timelines, and one of them is shown.
+bool is_compact(const Theme& theme);
+
 enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle };
 Arrangement arrangement_of(const Workspace& workspace);
 
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
-void dock_panels(const Theme& theme, Arrangement arrangement, bool reset);
+void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool reset);
 
 }  // namespace trainscope::ui

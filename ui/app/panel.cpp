@@ -104,6 +104,29 @@ float draw_titles(const Theme& theme, const Box& box, const char* name, float ri
   return x - theme.px(20);
 }
 
+// The titles of all panels that share this place; returns where they end.
+float draw_tabs(const Theme& theme, const Box& box, PanelTabs& tabs, float right) {
+  const float head = theme.size.head, pad = theme.px(12);
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  float x = box.min.x;
+  for (int i = 0; i < static_cast<int>(tabs.names.size()); ++i) {
+    const std::string title(title_of(tabs.names[static_cast<std::size_t>(i)]));
+    const bool shown = i == tabs.shown;
+    ImFont* face = shown ? theme.font.strong : theme.font.text;
+    const float width = text_size(face, theme.size.text, title).x + 2 * pad;
+    if (x + width > right) break;
+    ImGui::SetCursorScreenPos({x, box.min.y});
+    if (ImGui::InvisibleButton(("tab " + title).c_str(), {width, head})) tabs.clicked = i;
+    const Color color = shown || ImGui::IsItemHovered() ? theme.text : theme.muted;
+    draw_text_middle(draw, face, theme.size.text, x + pad, box.min.y + head / 2, color, title);
+    if (shown)
+      draw->AddRectFilled({x + pad, box.min.y + head - theme.px(2)},
+                          {x + width - pad, box.min.y + head}, theme.accent);
+    x += width;
+  }
+  return x;
+}
+
 void draw_head(const Theme& theme, const Box& box, const char* name, const PanelOptions& options) {
   const float head = theme.size.head, middle = box.min.y + head / 2, pad = theme.px(12);
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -113,7 +136,8 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
     close_mark(theme, {right - theme.px(3), middle}, *options.open);
     right -= theme.px(18);
   }
-  const float title_end = draw_titles(theme, box, name, right);
+  const float title_end = options.tabs ? draw_tabs(theme, box, *options.tabs, right)
+                                       : draw_titles(theme, box, name, right);
   const float room = right - (title_end + theme.px(16));
   if (options.secondary.empty() || room <= 0) return;
   draw_text_middle(draw, theme.font.text, theme.size.small, right, middle, theme.muted,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -13,6 +14,9 @@ namespace trainscope::ui {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array kZoomSteps{kLeastZoom, 0.8F, 0.9F,  1.0F, 1.1F,  1.25F,    1.5F,
+                                1.75F,      2.0F, 2.25F, 2.5F, 2.75F, kMostZoom};
 
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
@@ -36,27 +40,49 @@ fs::path settings_folder() {
   return folder;
 }
 
-Settings load_settings() {
+float larger_zoom(float zoom) {
+  for (const float step : kZoomSteps)
+    if (step > zoom * 1.01F) return step;
+  return kMostZoom;
+}
+
+float smaller_zoom(float zoom) {
+  for (auto step = kZoomSteps.rbegin(); step != kZoomSteps.rend(); ++step)
+    if (*step < zoom * 0.99F) return *step;
+  return kLeastZoom;
+}
+
+std::string write_settings(const Settings& settings) {
+  return fmt::format("theme {}\nzoom {:.3f}\ncompact {}\n", name_of(settings.theme), settings.zoom,
+                     settings.compact ? "yes" : "no");
+}
+
+Settings read_settings(const std::string& text) {
   Settings settings;
+  std::istringstream lines(text);
+  std::string key, value;
+  while (lines >> key >> value) {
+    if (key == "theme")
+      for (const ThemeMode mode : kThemeModes)
+        if (value == name_of(mode)) settings.theme = mode;
+    if (key == "compact") settings.compact = value == "yes";
+    if (key == "zoom") settings.zoom = std::strtof(value.c_str(), nullptr);
+  }
+  if (!(settings.zoom >= kLeastZoom && settings.zoom <= kMostZoom)) settings.zoom = 1;
+  return settings;
+}
+
+Settings load_settings() {
   try {
-    std::istringstream lines(read_file(settings_file(), 4096));
-    std::string key, value;
-    while (lines >> key >> value) {
-      if (key == "theme" && value == "light") settings.theme = ThemeMode::kLight;
-      if (key == "zoom") settings.zoom = std::strtof(value.c_str(), nullptr);
-    }
+    return read_settings(read_file(settings_file(), 4096));
   } catch (const Error&) {
     return {};
   }
-  if (!(settings.zoom >= 0.5F && settings.zoom <= 3)) settings.zoom = 1;
-  return settings;
 }
 
 void save_settings(const Settings& settings) {
   try {
-    write_file(settings_file(),
-               fmt::format("theme {}\nzoom {:.3f}\n",
-                           settings.theme == ThemeMode::kLight ? "light" : "dark", settings.zoom));
+    write_file(settings_file(), write_settings(settings));
   } catch (const Error&) {
     // The next time begins with what it always begins with.
   }

@@ -1,7 +1,9 @@
-// What the window remembers from one time to the next: theme and size of text.
+// What the window remembers from one time to the next: theme and interface scale.
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "ui/app/theme_mode.h"
 
@@ -9,8 +11,15 @@ namespace trainscope::ui {
 
 struct Settings {
   ThemeMode theme = ThemeMode::kDark;
-  float zoom = 1;
+  float zoom = 1;        // of everything, over the display's own scale
+  bool compact = false;  // panels stood closely in the layout that is kept
 };
+
+// The scales that Ctrl + and Ctrl - go through.
+inline constexpr float kLeastZoom = 0.75F;
+inline constexpr float kMostZoom = 3;
+float larger_zoom(float zoom);
+float smaller_zoom(float zoom);
 
 // $XDG_CONFIG_HOME/trainscope, else ~/.config/trainscope; empty where there is neither.
 std::filesystem::path settings_folder();
@@ -18,5 +27,9 @@ std::filesystem::path settings_folder();
 // What cannot be read is as at first; what cannot be written is not remembered.
 Settings load_settings();
 void save_settings(const Settings& settings);
+
+// The settings as they stand in their file, and back. What cannot be read is as at first.
+std::string write_settings(const Settings& settings);
+Settings read_settings(const std::string& text);
 
 }  // namespace trainscope::ui

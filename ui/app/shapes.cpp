@@ -73,17 +73,36 @@ void draw_dashed_line(ImDrawList* draw, ImVec2 from, ImVec2 to, Color color, flo
   }
 }
 
+namespace {
+
+void draw_edge(ImDrawList* draw, const Theme& theme, const Box& box, const CategoryStyle& style,
+               float corner) {
+  const float thick = std::min(theme.px(1.2F), std::min(box.width(), box.height()) / 2);
+  const float half = thick / 2;
+  draw->AddRect({box.min.x + half, box.min.y + half}, {box.max.x - half, box.max.y - half},
+                style.line, corner, thick);
+}
+
+}  // namespace
+
 void draw_bar(ImDrawList* draw, const Theme& theme, const Box& box, const CategoryStyle& style) {
   const float corner = box.width() < theme.px(8) ? theme.px(1) : theme.size.bar_corner;
   draw->AddRectFilled(box.min, box.max, style.fill, corner);
   if (!style.hatched || box.width() < theme.px(3)) {
     if (style.hatched) draw->AddRectFilled(box.min, box.max, faded(style.line, 0.8F), corner);
+    if (style.edged) draw_edge(draw, theme, box, style, corner);
     return;
   }
   const float inset = theme.px(1);
   const Box inner{{box.min.x + inset, box.min.y + inset}, {box.max.x - inset, box.max.y - inset}};
   draw_hatch(draw, inner, faded(style.line, 0.55F), theme.px(7), theme.px(1.2F), box.min.x);
   draw->AddRect(box.min, box.max, style.line, corner, theme.px(1.2F));
+}
+
+void draw_solid(ImDrawList* draw, const Theme& theme, const Box& box, const CategoryStyle& style) {
+  const float corner = std::min(theme.size.bar_corner, box.height() / 2);
+  draw->AddRectFilled(box.min, box.max, style.fill, corner);
+  if (style.edged) draw_edge(draw, theme, box, style, corner);
 }
 
 float draw_side_mark(ImDrawList* draw, const Theme& theme, ImVec2 left_middle, char letter,
@@ -100,6 +119,12 @@ float draw_side_mark(ImDrawList* draw, const Theme& theme, ImVec2 left_middle, c
   draw_text_middle(draw, theme.font.strong, theme.size.label, min.x + width / 2, left_middle.y,
                    solid ? theme.panel : theme.text, text, 0.5F);
   return width;
+}
+
+void draw_down_mark(ImDrawList* draw, const Theme& theme, ImVec2 middle, Color color) {
+  const float s = theme.px(3.5F), thick = theme.px(1.4F);
+  draw->AddLine({middle.x - s, middle.y - s * 0.5F}, {middle.x, middle.y + s * 0.5F}, color, thick);
+  draw->AddLine({middle.x, middle.y + s * 0.5F}, {middle.x + s, middle.y - s * 0.5F}, color, thick);
 }
 
 void pill(const Theme& theme, std::string_view label, Color fill, Color text_color) {

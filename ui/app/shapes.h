@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ui/app/theme.h"
 
@@ -34,9 +35,14 @@ void draw_dashed_line(ImDrawList* draw, ImVec2 from, ImVec2 to, Color color, flo
                       float dash, float gap);
 // A span's body in its category's colours: filled, or hatched with an edge.
 void draw_bar(ImDrawList* draw, const Theme& theme, const Box& box, const CategoryStyle& style);
+// The same without a hatch, with corners that suit a low box.
+void draw_solid(ImDrawList* draw, const Theme& theme, const Box& box, const CategoryStyle& style);
 // The mark of a side: A solid, B outlined. Its width is returned.
 float draw_side_mark(ImDrawList* draw, const Theme& theme, ImVec2 left_middle, char letter,
                      bool solid);
+
+// A small mark pointing down: something opens here.
+void draw_down_mark(ImDrawList* draw, const Theme& theme, ImVec2 middle, Color color);
 
 // Items, placed at the cursor like ImGui's own.
 void pill(const Theme& theme, std::string_view text, Color fill, Color text_color);
@@ -47,13 +53,21 @@ bool button(const Theme& theme, const char* label, ButtonKind kind, float width 
 // Text in a face, size and colour, wrapped at the region's edge when `wrap`.
 void text(ImFont* font, float size, Color color, std::string_view text, bool wrap = false);
 
+// Panels that share one place: their names, which one is shown, which one was clicked (-1: none).
+struct PanelTabs {
+  std::vector<const char*> names;
+  int shown = 0;
+  int clicked = -1;
+};
+
 // A docked or floating panel: one tone, 1 px border, 6 px corners, a head with its title to the
 // left and secondary text to the right. The head is what one drags to move it.
 struct PanelOptions {
-  std::string secondary;  // right of the head
-  bool* open = nullptr;   // with a close mark when given
-  bool padded = true;     // pad the body
-  bool scrolls = true;    // the body scrolls when it is too tall
+  PanelTabs* tabs = nullptr;  // titles in the head instead of the panel's own
+  std::string secondary;      // right of the head
+  bool* open = nullptr;       // with a close mark when given
+  bool padded = true;         // pad the body
+  bool scrolls = true;        // the body scrolls when it is too tall
 };
 // `name` is the title and the window's id. end_panel() always, as with ImGui::Begin.
 bool begin_panel(const Theme& theme, const char* name, const PanelOptions& options = {});

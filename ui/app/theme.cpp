@@ -14,14 +14,19 @@ using trace::Category;
 constexpr Color kDarkText = rgb(0x0F1216);
 constexpr Color kWhite = rgb(0xFFFFFF);
 constexpr Color kRed = rgb(0xD55E5E);
-constexpr Color kGreen = rgb(0x2FAE84);
+// Yellow enough to be told from the forward kernels' blue without blue cones.
+constexpr Color kGreen = rgb(0x6C902C);
 
 void set(Theme& theme, Category category, Color fill, Color text) {
-  theme.categories[static_cast<std::size_t>(category)] = {fill, text, fill, false};
+  theme.categories[static_cast<std::size_t>(category)] = {fill, text, fill};
 }
 
-void set_hatched(Theme& theme, Category category, Color fill, Color text) {
-  theme.categories[static_cast<std::size_t>(category)] = {fill, text, kRed, true};
+void set_hatched(Theme& theme, Category category, Color fill, Color text, Color line = kRed) {
+  theme.categories[static_cast<std::size_t>(category)] = {fill, text, line, true};
+}
+
+void set_edged(Theme& theme, Category category, Color fill, Color text, Color line) {
+  theme.categories[static_cast<std::size_t>(category)] = {fill, text, line, false, true};
 }
 
 // The same on both grounds: data keeps its colour when the theme changes.
@@ -90,14 +95,65 @@ void set_light(Theme& theme) {
   set(theme, Category::kOther, rgb(0x5F6B7D), kWhite);
 }
 
+// A beamer lifts black to grey and washes colours out, so differences are of lightness first: what
+// meets in a lane is dark beside light, labels are black or white, and pale bars have a dark edge.
+void set_projector_data(Theme& theme) {
+  const Color black = rgb(0x000000);
+  const Color blue = rgb(0x0B4F94), ochre = rgb(0x7A4A08), slate = rgb(0x3F4A5C);
+  set_edged(theme, Category::kHostWork, slate, kWhite, slate);
+  set_edged(theme, Category::kHostApi, rgb(0x4C586B), kWhite, slate);
+  set_edged(theme, Category::kLoader, rgb(0xB4BECC), black, rgb(0x4C586B));
+  set_edged(theme, Category::kPin, ochre, kWhite, ochre);
+  set_edged(theme, Category::kStaging, ochre, kWhite, ochre);
+  set_edged(theme, Category::kKernel, rgb(0x62B0F5), black, blue);
+  set_edged(theme, Category::kForward, rgb(0x62B0F5), black, blue);
+  set_edged(theme, Category::kBackward, rgb(0x0B3275), kWhite, rgb(0x0B3275));
+  set_edged(theme, Category::kOptimizer, rgb(0x1A6230), kWhite, rgb(0x1A6230));
+  set_edged(theme, Category::kCopyH2D, rgb(0xF0A01E), black, rgb(0x8A5200));
+  set_edged(theme, Category::kCopyD2H, rgb(0xFBDDA0), black, rgb(0x8A5200));
+  set_edged(theme, Category::kCopyD2D, rgb(0xDDB97F), black, rgb(0x7A5A22));
+  set_edged(theme, Category::kMemset, rgb(0xC4B79E), black, rgb(0x66593E));
+  set_edged(theme, Category::kCollective, rgb(0x843D73), kWhite, rgb(0x843D73));
+  set_hatched(theme, Category::kHeld, rgb(0xF7D6D6), rgb(0x2B0606), rgb(0xB3261E));
+  set_hatched(theme, Category::kSync, rgb(0xFBE6E6), rgb(0x2B0606), rgb(0xB3261E));
+  set_edged(theme, Category::kAnnotation, rgb(0xE6EAF0), black, rgb(0x5B6675));
+  set_edged(theme, Category::kOther, rgb(0x4A5566), kWhite, rgb(0x4A5566));
+}
+
+void set_projector(Theme& theme) {
+  theme.ground = kWhite;
+  theme.panel = kWhite;
+  theme.head = rgb(0xF1F3F6);
+  theme.card = rgb(0xF5F6F8);
+  theme.line = rgb(0x8A94A3);
+  theme.text = rgb(0x0A0D12);
+  theme.muted = rgb(0x2A323E);
+  theme.faint = rgb(0x434C59);
+  theme.accent = rgb(0x2630A8);
+  theme.accent_hovered = rgb(0x1B2385);
+  theme.accent_text = kWhite;
+  theme.good = rgb(0x07543A);
+  theme.bad = rgb(0x8F1515);
+  theme.warn = rgb(0x6A4300);
+  theme.staging_text = rgb(0x6B3F05);
+  theme.copy_text = rgb(0x6A4300);
+  theme.collective_text = rgb(0x752F64);
+  set_projector_data(theme);
+}
+
+// How strongly a tint or a hatch shows on the ground.
+float strength(const Theme& theme, float dark, float light, float projector) {
+  return theme.is_dark() ? dark : theme.mode == ThemeMode::kLight ? light : projector;
+}
+
 // Tints that follow from the colours above.
 void derive(Theme& theme) {
   theme.lane_tone = mixed(theme.panel, theme.head, 0.85F);
-  theme.accent_soft =
-      mixed(theme.panel, theme.accent, theme.mode == ThemeMode::kDark ? 0.20F : 0.12F);
-  theme.good_soft = mixed(theme.panel, theme.good, 0.12F);
-  theme.bad_soft = mixed(theme.panel, theme.bad, 0.14F);
-  theme.idle_line = faded(theme.faint, theme.mode == ThemeMode::kDark ? 0.42F : 0.38F);
+  theme.accent_soft = mixed(theme.panel, theme.accent, strength(theme, 0.20F, 0.12F, 0.12F));
+  theme.good_soft = mixed(theme.panel, theme.good, strength(theme, 0.12F, 0.12F, 0.10F));
+  theme.warn_soft = mixed(theme.panel, theme.warn, strength(theme, 0.16F, 0.12F, 0.10F));
+  theme.bad_soft = mixed(theme.panel, theme.bad, strength(theme, 0.14F, 0.14F, 0.10F));
+  theme.idle_line = faded(theme.faint, strength(theme, 0.42F, 0.38F, 0.60F));
 }
 
 Sizes make_sizes(float scale) {
@@ -144,7 +200,7 @@ void set_imgui_grounds(const Theme& theme, ImVec4* colors) {
   colors[ImGuiCol_InputTextCursor] = vec(theme.accent);
   colors[ImGuiCol_WindowBg] = vec(theme.panel);
   colors[ImGuiCol_ChildBg] = vec(clear);
-  colors[ImGuiCol_PopupBg] = vec(theme.mode == ThemeMode::kDark ? theme.head : theme.panel);
+  colors[ImGuiCol_PopupBg] = vec(theme.is_dark() ? theme.head : theme.panel);
   colors[ImGuiCol_Border] = vec(theme.line);
   colors[ImGuiCol_BorderShadow] = vec(clear);
   colors[ImGuiCol_MenuBarBg] = vec(theme.head);
@@ -245,20 +301,32 @@ void set_implot(const Theme& theme) {
 }  // namespace
 
 Color Theme::grid(float strength) const {
-  return faded(text, 0.08F * strength);
+  return faded(text, (mode == ThemeMode::kProjector ? 0.14F : 0.08F) * strength);
 }
 
 Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts) {
   Theme theme;
   theme.mode = mode;
-  theme.scale = scale;
+  theme.scale = mode == ThemeMode::kProjector ? scale * kProjectorScale : scale;
   theme.font = fonts;
-  theme.size = make_sizes(scale);
+  theme.size = make_sizes(theme.scale);
   set_data_colours(theme);
-  if (mode == ThemeMode::kDark)
-    set_dark(theme);
-  else
-    set_light(theme);
+  switch (mode) {
+    case ThemeMode::kDark:
+      set_dark(theme);
+      break;
+    case ThemeMode::kLight:
+      set_light(theme);
+      break;
+    case ThemeMode::kProjector:
+      set_projector(theme);
+      // Room goes to what is said, not to what is between.
+      theme.size.gap = 8 * scale;
+      theme.size.pad = 18 * scale;
+      theme.size.lane_min = std::round(30 * scale);
+      theme.size.row_min = std::round(24 * scale);
+      break;
+  }
   derive(theme);
   return theme;
 }
@@ -266,7 +334,7 @@ Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts) {
 void apply(const Theme& theme) {
   ImGuiStyle& style = ImGui::GetStyle();
   style = ImGuiStyle();
-  if (theme.mode == ThemeMode::kDark)
+  if (theme.is_dark())
     ImGui::StyleColorsDark(&style);
   else
     ImGui::StyleColorsLight(&style);

@@ -1,7 +1,8 @@
 // The one place of colours, sizes and fonts. Every view takes a `const Theme&`; nothing else in ui/
 // names a colour or a size.
 //
-// Sizes are in pixels, already multiplied by the display's scale; px() scales any other length.
+// Sizes are in pixels, already multiplied by the display's scale (and, for the projector, by
+// kProjectorScale); px() scales any other length.
 #pragma once
 
 #include <array>
@@ -15,12 +16,18 @@ struct ImFont;
 namespace trainscope::ui {
 
 // How spans of a category are drawn. Hatched: `line` at 45 degrees over `fill`, with an edge.
+// Edged: `fill` with an edge of `line`, which stands out from the ground where a pale fill does
+// not.
 struct CategoryStyle {
   Color fill;
   Color text;
-  Color line;
+  Color line;  // what the category is drawn with where there is no room for more than a line
   bool hatched = false;
+  bool edged = false;
 };
+
+// How much larger text and lines are for a projector: nothing is written below 18 px.
+inline constexpr float kProjectorScale = 1.5F;
 
 // Faces; a size is given when text is drawn. Null before a window has loaded them.
 struct Fonts {
@@ -54,14 +61,14 @@ struct Sizes {
 
 struct Theme {
   ThemeMode mode = ThemeMode::kDark;
-  float scale = 1;
+  float scale = 1;  // of px(): the display's, the person's and the projector's together
 
   Color ground, panel, head, card, line;  // from the window's ground up; `line` is the 1 px border
   Color lane_tone;                        // every other lane
   Color text, muted, faint;
   Color accent, accent_hovered, accent_text, accent_soft;  // text on accent; a tint behind text
-  Color good, bad, warn;      // as text and lines: the guess, red figures, notices
-  Color good_soft, bad_soft;  // tints of them behind text
+  Color good, bad, warn;                 // as text and lines: the guess, red figures, notices
+  Color good_soft, bad_soft, warn_soft;  // tints of them behind text
   Color staging_text, copy_text, collective_text;  // data colours dark enough to be text on a panel
   Color idle_line;                                 // hatch of idle gaps
   std::array<CategoryStyle, trace::kCategoryCount> categories;
@@ -73,6 +80,7 @@ struct Theme {
     return categories[static_cast<std::size_t>(category)];
   }
   float px(float length) const { return length * scale; }
+  bool is_dark() const { return mode == ThemeMode::kDark; }
   Color grid(float strength = 1) const;  // grid lines: 8 % of the text, 16 % at strength 2
 };
 

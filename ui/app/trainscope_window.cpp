@@ -80,6 +80,7 @@ int open_window(const WindowRequest& request) {
   Window window(options);
   Application app(window, request.theme.value_or(settings.theme));
   app.set_zoom(settings.zoom);
+  app.set_compact(settings.compact);
   open_first(app.workspace(), request);
   for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
   while (window.wait()) {
@@ -89,6 +90,7 @@ int open_window(const WindowRequest& request) {
   }
   settings.theme = app.theme_mode();
   settings.zoom = app.zoom();
+  settings.compact = app.compact().value_or(settings.compact);
   save_settings(settings);
   return 0;
 }

@@ -100,6 +100,7 @@ void Workspace::open_trace(const std::filesystem::path& file) {
 }
 
 program::Config Workspace::base_config(std::size_t side) const {
+  if (side < adopted_.size()) return adopted_[side]->config;
   return lesson_ ? lesson_->lesson.side(label_of(side)) : opened_[side];
 }
 
@@ -225,10 +226,12 @@ void Workspace::run_lesson() {
   if (!can_run()) return;
   lesson_->run_asked = true;
   for (std::size_t i = 0; i < sides_.size(); ++i) {
-    if (i < adopted_.size())
+    if (i < adopted_.size()) {
+      sides_[i].config = adopted_[i]->config;
       show_run(sides_[i], adopted_[i]);
-    else
+    } else {
       start(i);
+    }
   }
   reveal_when_done();
 }
@@ -287,6 +290,31 @@ void Workspace::set_knob(std::size_t side, const std::string& name, const progra
   } catch (const Error& error) {
     notice = error.what();
   }
+}
+
+bool Workspace::has_machines() const {
+  return !sides_.empty() && std::all_of(sides_.begin(), sides_.end(), [](const SideModel& side) {
+    return side.file.empty() && (side.outline || !side.error.empty());
+  });
+}
+
+std::string Workspace::machine_refusal(const std::string& id) const {
+  if (!has_machines()) return "A recording stays on the machine that made it.";
+  if (lesson_) {
+    const auto& allowed = lesson_->lesson.machines;
+    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), id) == allowed.end()) {
+      std::string words;
+      for (const std::string& one : allowed) words += (words.empty() ? "" : ", ") + one;
+      return "This lesson is made for " + words + ".";
+    }
+    if (!revealed()) return "Another machine can be tried once the lesson has run.";
+    if (!forked() && busy()) return "The lesson is still running.";
+  }
+  return "";
+}
+
+void Workspace::set_machine(std::size_t side, const std::string& id) {
+  if (machine_refusal(id).empty()) set_knob(side, "machine", id);
 }
 
 bool Workspace::knobs_changed() const {

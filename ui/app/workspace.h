@@ -113,6 +113,13 @@ class Workspace {
   // Knobs. A change runs that side at once.
   void set_knob(std::size_t side, const std::string& name, const program::Value& value);
   void reset_knobs();
+
+  // Machines. Each side has its own; a lesson may allow only some.
+  bool has_machines() const;  // nothing was imported: there is a machine to speak of
+  // Why a side may not run on that machine now, as a sentence; empty: it may.
+  std::string machine_refusal(const std::string& id) const;
+  // Does nothing where that is refused.
+  void set_machine(std::size_t side, const std::string& id);
   bool knobs_changed() const;
 
   // Leaving the lesson's path, and coming back to exactly where one left.

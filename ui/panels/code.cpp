@@ -5,11 +5,14 @@
 #include <cctype>
 #include <cmath>
 #include <string_view>
+#include <vector>
 
 #include "ui/panels/details.h"
 
 namespace trainscope::ui {
 namespace {
+
+constexpr std::size_t kContinued = 4;  // characters by which the rest of a long line is set in
 
 // The innermost span with a line on a host lane at that time.
 std::uint16_t line_at(const IndexedTrace& view, Nanos time) {
@@ -54,25 +57,50 @@ std::size_t piece_end(std::string_view line, std::size_t at) {
   return end;
 }
 
-void draw_source(const Theme& theme, ImDrawList* draw, ImVec2 at, float size,
-                 std::string_view line) {
+// Where a line that is too long for its panel goes on: after a comma or a blank, else anywhere.
+std::vector<std::string_view> rows_of(std::string_view line, std::size_t columns) {
+  std::vector<std::string_view> rows;
+  columns = std::max<std::size_t>(columns, 12);
+  while (line.size() > columns) {
+    const std::size_t blank = line.find_last_of(" ,", columns - 1);
+    const std::size_t indent = line.find_first_not_of(' ');
+    const bool good = blank != line.npos && blank > indent + columns / 3;
+    const std::size_t cut = good ? blank + 1 : columns;
+    rows.push_back(line.substr(0, cut));
+    line.remove_prefix(cut);
+    if (rows.size() == 1) columns = std::max<std::size_t>(columns - kContinued, 12);
+  }
+  rows.push_back(line);
+  return rows;
+}
+
+void draw_source(const Theme& theme, ImDrawList* draw, ImVec2 at, float size, std::string_view line,
+                 std::string_view part) {
   const float advance = text_size(theme.font.mono, size, "0").x;
+  const auto start = static_cast<std::size_t>(part.data() - line.data());
   std::size_t from = 0;
   while (from < line.size()) {
     const std::size_t end = piece_end(line, from);
-    const std::string_view piece = line.substr(from, end - from);
-    const Color color = word_color(theme, piece, line[from] == '"');
-    draw_text(draw, theme.font.mono, size, {at.x + advance * static_cast<float>(from), at.y}, color,
-              piece);
+    const Color color = word_color(theme, line.substr(from, end - from), line[from] == '"');
+    const std::size_t left = std::max(from, start), right = std::min(end, start + part.size());
+    if (left < right)
+      draw_text(draw, theme.font.mono, size,
+                {at.x + advance * static_cast<float>(left - start), at.y}, color,
+                line.substr(left, right - left));
     from = end;
   }
 }
 
 void draw_line(const PanelContext& context, std::size_t number, const std::string& line, bool lit) {
   const Theme& theme = context.theme;
-  const float height = theme.px(23), width = ImGui::GetContentRegionAvail().x;
+  const float row = theme.px(23), width = ImGui::GetContentRegionAvail().x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float size = theme.size.label, top = at.y + (height - size) / 2;
+  const float size = theme.size.label, left = theme.px(46);
+  const float advance = text_size(theme.font.mono, size, "0").x;
+  const auto columns =
+      static_cast<std::size_t>(std::max((width - left - theme.px(8)) / advance, 1.0F));
+  const auto rows = rows_of(line, columns);
+  const float height = row * static_cast<float>(rows.size());
   ImGui::PushID(static_cast<int>(number));
   ImGui::InvisibleButton("line", {std::max(width, 1.0F), height});
   ImGui::PopID();
@@ -88,13 +116,13 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
     draw->AddRectFilled(at, {at.x + width, at.y + height},
                         lit ? theme.accent_soft : mixed(theme.panel, theme.text, 0.05F));
   if (lit) draw->AddRectFilled(at, {at.x + theme.px(3), at.y + height}, theme.accent);
-  draw_text_middle(draw, theme.font.mono, size, at.x + theme.px(30), at.y + height / 2,
+  draw_text_middle(draw, theme.font.mono, size, at.x + theme.px(30), at.y + row / 2,
                    lit ? theme.accent : theme.faint, std::to_string(number), 1);
-  draw->PushClipRect(at, {at.x + width, at.y + height}, true);
-  draw_source(theme, draw, {at.x + theme.px(46), top}, size, line);
-  draw->PopClipRect();
-  if (hovered && theme.px(50) + text_size(theme.font.mono, size, line).x > width)
-    ImGui::SetTooltip("%s", line.c_str());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float indent = i == 0 ? 0 : advance * static_cast<float>(kContinued);
+    const float top = at.y + row * static_cast<float>(i) + (row - size) / 2;
+    draw_source(theme, draw, {at.x + left + indent, top}, size, line, rows[i]);
+  }
 }
 
 // Switches between A's and B's listing, in the panel's head.
@@ -141,8 +169,7 @@ void draw_card(const PanelContext& context, float height) {
                                             theme.card, theme.size.corner);
   ImGui::SetCursorScreenPos({at.x + inset, at.y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
-  ImGui::BeginChild("##details", {width, height - inset}, ImGuiChildFlags_AlwaysUseWindowPadding,
-                    ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("##details", {width, height - inset}, ImGuiChildFlags_AlwaysUseWindowPadding);
   ImGui::PopStyleVar();
   draw_details(context, false);
   ImGui::EndChild();
@@ -166,6 +193,7 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
   const auto& sides = context.workspace.sides();
   context.attention.code_side = std::min(context.attention.code_side, sides.size() - 1);
   PanelOptions options;
+  options.tabs = context.low_tabs;
   options.open = open;
   options.padded = false;
   options.scrolls = false;
@@ -177,7 +205,8 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
       text(theme.font.text, theme.size.small, side.error.empty() ? theme.muted : theme.bad,
            side.error.empty() ? "The listing is being written." : side.error, true);
     } else {
-      const float card = theme.px(88);
+      const bool any = span_of_interest(context.attention).span != trace::kNone;
+      const float card = theme.px(any ? 128 : 76);
       draw_listing(context, side, std::max(ImGui::GetContentRegionAvail().y - card, theme.px(40)));
       draw_card(context, ImGui::GetContentRegionAvail().y);
     }

@@ -131,34 +131,45 @@ void refresh(const Workspace& workspace, ComparePanel& panel) {
                                     workspace.lesson() ? &workspace.lesson()->lesson : nullptr);
 }
 
-}  // namespace
-
-void draw_compare(const PanelContext& context, ComparePanel& panel, const char* name, bool* open) {
-  const Workspace& workspace = context.workspace;
-  const bool known = workspace.revealed() && !workspace.hides("compare");
-  if (known) refresh(workspace, panel);
+void draw_part(const Theme& theme, const Workspace& workspace, const ComparePanel& panel,
+               bool known, ComparePart part) {
   const bool both = known && panel.a && panel.b;
-  PanelOptions options;
-  options.open = open;
-  options.padded = false;
-  options.scrolls = false;
-  options.secondary = both ? panel.comparison.headline : known ? "" : "after the run";
-  if (begin_panel(context.theme, name, options)) {
-    const Theme& theme = context.theme;
-    const float inset = theme.px(10), width = ImGui::GetContentRegionAvail().x;
-    const float left = std::max(width * 0.435F, std::min(theme.px(520), width * 0.6F));
+  const float inset = theme.px(10), width = ImGui::GetContentRegionAvail().x;
+  const float wide = std::max(width * 0.435F, std::min(theme.px(520), width * 0.6F));
+  const float left = part == ComparePart::kBoth ? wide : width - inset;
+  const ImVec2 origin = ImGui::GetWindowPos();
+  if (part != ComparePart::kWaterfall) {
     ImGui::SetCursorPos({inset * 0.5F, inset * 0.8F});
     if (both || !workspace.lesson())
       draw_table(theme, panel.comparison, left);
     else
       draw_table(theme, unknown_comparison(workspace.lesson()->lesson), left);
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + left + theme.px(34), origin.y + inset * 0.8F});
-    if (both)
-      draw_waterfall(theme, panel.comparison);
-    else
-      draw_unknown_waterfall(theme, known ? "a side is missing" : "?");
   }
+  if (part == ComparePart::kTable) return;
+  const float beside = part == ComparePart::kBoth ? left + theme.px(34) : theme.size.pad;
+  ImGui::SetCursorScreenPos({origin.x + beside, origin.y + inset * 0.8F});
+  if (both)
+    draw_waterfall(theme, panel.comparison);
+  else
+    draw_unknown_waterfall(theme, known ? "a side is missing" : "?");
+}
+
+}  // namespace
+
+void draw_compare(const PanelContext& context, ComparePanel& panel, const char* name, bool* open,
+                  ComparePart part) {
+  const Workspace& workspace = context.workspace;
+  const bool known = workspace.revealed() && !workspace.hides("compare");
+  if (known) refresh(workspace, panel);
+  const bool both = known && panel.a && panel.b;
+  PanelOptions options;
+  options.tabs = context.low_tabs;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  options.secondary = both ? panel.comparison.headline : known ? "" : "after the run";
+  if (begin_panel(context.theme, name, options))
+    draw_part(context.theme, workspace, panel, known, part);
   end_panel();
 }
 

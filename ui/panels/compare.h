@@ -12,6 +12,10 @@ struct ComparePanel {
   Comparison comparison;
 };
 
-void draw_compare(const PanelContext& context, ComparePanel& panel, const char* name, bool* open);
+// The table with the waterfall beside it, or one of them where there is room for one.
+enum class ComparePart : std::uint8_t { kBoth, kTable, kWaterfall };
+
+void draw_compare(const PanelContext& context, ComparePanel& panel, const char* name, bool* open,
+                  ComparePart part = ComparePart::kBoth);
 
 }  // namespace trainscope::ui

@@ -13,6 +13,9 @@
 
 namespace trainscope::ui {
 
+// The panels that share one place where there is little room.
+enum class LowPanel : std::uint8_t { kCompare, kDifference, kCopyPath, kKnobs, kCode };
+
 // What the panels share of what a person looks at.
 struct Attention {
   TimelineState timeline;
@@ -23,6 +26,7 @@ struct Attention {
   std::string asked_panel;          // to be brought to the front, by a lesson's name of it
   std::string lit_knob;             // a knob the lesson points at
   bool timeline_has_keys = false;   // the mouse or the focus is on the timelines
+  LowPanel low_panel = LowPanel::kCompare;
 };
 
 struct PanelContext {
@@ -31,6 +35,8 @@ struct PanelContext {
   Attention& attention;
   std::vector<std::string>& asked;                   // actions to run once the frame is drawn
   const std::function<bool(std::string_view)>& can;  // is an action enabled?
+
+  PanelTabs* low_tabs = nullptr;  // of the panels below, where they share one place
 
   void ask(std::string_view action) const { asked.emplace_back(action); }
 };

@@ -13,7 +13,7 @@ Color dimmed(const Theme& theme, Color color, bool enabled) {
 }
 
 Color track_color(const Theme& theme) {
-  return mixed(theme.panel, theme.text, theme.mode == ThemeMode::kDark ? 0.14F : 0.15F);
+  return mixed(theme.panel, theme.text, theme.is_dark() ? 0.14F : 0.15F);
 }
 
 void focus_ring(const Theme& theme, const Box& box, float corner) {

@@ -44,39 +44,91 @@ std::string figures_of(const trace::Trace& trace, const Span& span) {
   return words + "   " + trace.lanes()[span.lane].name;
 }
 
-std::string cause_words(const trace::Trace& trace, const Span& span) {
-  std::string words = "began after " + std::string(trace::name_of(span.cause));
-  if (span.cause_span != trace::kNone && span.cause_span < trace.spans().size()) {
-    const Span& before = trace.spans()[span.cause_span];
-    words += ": " + short_name(trace.name(before)) + " of " + trace.lanes()[before.lane].name;
-  }
-  return words;
+// A line of words; pressed, it selects another span.
+bool draw_link(const Theme& theme, const char* id, const std::string& words, Color color,
+               bool enabled) {
+  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(18);
+  const std::string shown = shortened(theme.font.text, theme.size.label, words, width);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = text_size(theme.font.text, theme.size.label, shown);
+  ImGui::BeginDisabled(!enabled);
+  const bool pressed = ImGui::InvisibleButton(id, {std::max(size.x, 1.0F), height});
+  ImGui::EndDisabled();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw_text(draw, theme.font.text, theme.size.label, {at.x, at.y + theme.px(2)}, color, shown);
+  if (enabled && (ImGui::IsItemHovered() || ImGui::IsItemFocused()))
+    draw->AddLine({at.x, at.y + height - 1}, {at.x + size.x, at.y + height - 1}, color,
+                  theme.size.border);
+  if (shown != words && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s", words.c_str());
+  return pressed && enabled;
+}
+
+std::string name_and_lane(const trace::Trace& trace, trace::SpanId id) {
+  const Span& span = trace.spans()[id];
+  return short_name(trace.name(span)) + " of " + trace.lanes()[span.lane].name;
+}
+
+void select(const PanelContext& context, const Chosen& chosen, trace::SpanId id) {
+  const Span& to = chosen.view->trace->spans()[id];
+  const Span& from = *chosen.span;
+  context.attention.timeline.selected = {static_cast<Side>(chosen.side), id};
+  show_range(context.attention.timeline,
+             {std::min(to.start, from.start), std::max(to.end(), from.end())});
 }
 
 // The cause, as a link to the span that caused it.
 void draw_cause(const PanelContext& context, const Chosen& chosen) {
-  const Theme& theme = context.theme;
   const Span& span = *chosen.span;
   if (span.cause == trace::Cause::kNothing) return;
   const trace::Trace& trace = *chosen.view->trace;
   const bool linked = span.cause_span != trace::kNone && span.cause_span < trace.spans().size();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const std::string words =
-      shortened(theme.font.text, theme.size.label, cause_words(trace, span), width);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 size = text_size(theme.font.text, theme.size.label, words);
-  const bool pressed = ImGui::InvisibleButton("##cause", {std::max(size.x, 1.0F), theme.px(18)});
-  const bool lit = linked && ImGui::IsItemHovered();
-  draw_text(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label,
-            {at.x, at.y + theme.px(2)}, theme.copy_text, words);
-  if (lit)
-    ImGui::GetWindowDrawList()->AddLine({at.x, at.y + theme.px(17)},
-                                        {at.x + size.x, at.y + theme.px(17)}, theme.copy_text);
-  if (!pressed || !linked) return;
-  const Span& cause = trace.spans()[span.cause_span];
-  context.attention.timeline.selected = {static_cast<Side>(chosen.side), span.cause_span};
-  show_range(context.attention.timeline,
-             {std::min(cause.start, span.start), std::max(cause.end(), span.end())});
+  std::string words = "began after " + std::string(trace::name_of(span.cause));
+  if (linked) words += ": " + name_and_lane(trace, span.cause_span);
+  if (draw_link(context.theme, "cause", words, context.theme.copy_text, linked))
+    select(context, chosen, span.cause_span);
+}
+
+// The source line that asked for the span; pressed, its listing comes into sight.
+void draw_listing_line(const PanelContext& context, const Chosen& chosen) {
+  const SideModel& side = context.workspace.sides()[chosen.side];
+  const std::size_t line = chosen.span->line;
+  if (line == 0 || !side.outline || line > side.outline->listing.lines.size()) return;
+  const std::string& source = side.outline->listing.lines[line - 1];
+  const std::size_t start = std::min(source.find_first_not_of(' '), source.size());
+  const std::string words = "line " + std::to_string(line) + ": " + source.substr(start);
+  if (!draw_link(context.theme, "line of the listing", words, context.theme.accent, true)) return;
+  context.attention.code_side = chosen.side;
+  context.attention.followed_line = 0;
+  context.attention.low_panel = LowPanel::kCode;
+}
+
+// What the arrows say: where the span leads, and where it comes from. They are known once a span
+// is selected.
+void draw_flows(const PanelContext& context, const Chosen& chosen) {
+  const TimelineState& timeline = context.attention.timeline;
+  const trace::Trace& trace = *chosen.view->trace;
+  const trace::SpanId self = span_of_interest(context.attention).span;
+  if (timeline.selected.span != self || timeline.linked != timeline.selected) return;
+  constexpr std::size_t kMostFlows = 12;
+  const std::vector<Link> links = timeline.links;  // selecting another changes them
+  std::size_t shown = 0;
+  for (const Link& link : links) {
+    if (link.is_cause && link.to == self) continue;  // said above
+    const trace::SpanId other = link.from == self ? link.to : link.from;
+    if (other >= trace.spans().size()) continue;
+    if (shown++ == kMostFlows) {
+      text(context.theme.font.text, context.theme.size.label, context.theme.faint,
+           std::to_string(links.size() - kMostFlows) + " more");
+      return;
+    }
+    const std::string words =
+        (link.from == self ? "leads to " : "comes from ") + name_and_lane(trace, other);
+    ImGui::PushID(static_cast<int>(shown));
+    if (draw_link(context.theme, "arrow", words, context.theme.accent, true))
+      select(context, chosen, other);
+    ImGui::PopID();
+  }
 }
 
 void draw_rows(const PanelContext& context, const Chosen& chosen) {
@@ -123,6 +175,8 @@ void draw_details(const PanelContext& context, bool tall) {
          shortened(theme.font.mono, theme.size.label, figures_of(trace, *chosen.span), width));
   }
   draw_cause(context, chosen);
+  draw_listing_line(context, chosen);
+  draw_flows(context, chosen);
   ImGui::PopStyleVar();
 }
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "machine/machine.h"
+#include "ui/app/machine_words.h"
 #include "ui/app/shapes.h"
 #include "ui/panels/controls.h"
 
@@ -123,11 +123,26 @@ bool fit_buttons(const Theme& theme, const std::vector<std::string>& words, floa
   });
 }
 
-// The machines that are shipped, and a file of one's own where it is one.
-std::vector<std::string> machines_and(const std::string& own) {
-  std::vector<std::string> words = machine::machine_ids();
-  if (std::find(words.begin(), words.end(), own) == words.end()) words.push_back(own);
-  return words;
+// The machine's id; pressed, it opens the machines with their data sheets.
+void machine_control(const PanelContext& context, const Knob& knob, std::size_t side, float width) {
+  const Theme& theme = context.theme;
+  const std::string& id = context.workspace.sides()[side].config.word(knob.name);
+  const float height = theme.px(26), pad = theme.px(9);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool pressed = ImGui::InvisibleButton(key_of(knob, side).c_str(), {width, height});
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  const ImVec2 max{at.x + width, at.y + height};
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(at, max, lit ? mixed(theme.head, theme.text, 0.07F) : theme.head,
+                      theme.size.corner);
+  draw->AddRect(at, max, theme.line, theme.size.corner, theme.size.border);
+  const float arrow = theme.px(12);
+  draw_text_middle(
+      draw, theme.font.mono, theme.size.label, at.x + pad, at.y + height / 2, theme.text,
+      shortened(theme.font.mono, theme.size.label, file_stem(id), width - 2 * pad - arrow));
+  draw_down_mark(draw, theme, {max.x - pad - theme.px(3), at.y + height / 2}, theme.muted);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) ImGui::SetTooltip("%s", id.c_str());
+  if (pressed) context.ask(side == 0 ? "machines-of A" : "machines-of B");
 }
 
 void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
@@ -193,8 +208,7 @@ void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
                       enabled))
       workspace.set_knob(side, knob.name, word);
   } else if (knob.name == "machine") {
-    list_control(context, knob, side, width,
-                 machines_and(workspace.sides()[side].config.word(knob.name)));
+    machine_control(context, knob, side, width);
   } else {
     text_control(context, panel, knob, side, width);
   }

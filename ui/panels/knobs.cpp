@@ -28,14 +28,19 @@ std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
   if (const LessonModel* lesson = workspace.lesson()) {
     for (const std::string& name : lesson->lesson.knobs)
       if (const Knob* knob = program::find_knob_or_null(name)) list.push_back(knob);
-    return list;
+  } else {
+    for (const Knob& knob : program::knobs()) {
+      const bool set =
+          std::any_of(workspace.sides().begin(), workspace.sides().end(),
+                      [&](const SideModel& side) { return side.config.is_set(knob.name); });
+      if (knob.built && (set || differs(workspace, knob))) list.push_back(&knob);
+    }
   }
-  for (const Knob& knob : program::knobs()) {
-    const bool set =
-        std::any_of(workspace.sides().begin(), workspace.sides().end(),
-                    [&](const SideModel& side) { return side.config.is_set(knob.name); });
-    if (knob.built && (set || differs(workspace, knob))) list.push_back(&knob);
-  }
+  // What the program runs on is shown always.
+  const Knob* machine = &program::find_knob("machine");
+  const auto at = std::find(list.begin(), list.end(), machine);
+  if (at != list.end()) list.erase(at);
+  list.push_back(machine);
   return list;
 }
 
@@ -160,6 +165,7 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
   PanelOptions options;
+  options.tabs = context.low_tabs;
   options.open = open;
   options.secondary = workspace.sides().size() == 2 ? "A | B" : "";
   if (workspace.lesson() && !workspace.revealed()) options.secondary = "after the run    A | B";

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "ui/app/lesson_card.h"
+#include "ui/app/machine_words.h"
 #include "ui/app/moment.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/running.h"
@@ -35,10 +36,10 @@ std::string config_words(const Workspace& workspace, std::size_t number) {
       return sides[number].run ? sides[number].run->trace->origin().subject : "";
   std::string words;
   for (const std::string& name : program::differing_knobs(sides[0].config, sides[1].config)) {
+    if (name == "machine") continue;  // it stands beside the badge
     if (!words.empty()) words += "  ";
     words += name + "=" + program::show(program::find_knob(name), sides[number].config.value(name));
   }
-  if (words.empty()) words = sides[number].run ? sides[number].run->trace->origin().subject : "";
   return words;
 }
 
@@ -72,6 +73,11 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (side.outline)
     for (const trace::Lane& lane : side.outline->lanes)
       if (!workspace.hides(lane.name)) out.lane_names.push_back(lane.name);
+  if (const trace::Origin* origin = origin_of(side); origin && workspace.sides().size() == 2) {
+    out.badge = std::string(trace::badge(origin->kind));
+    out.machine = machine_name(side);
+    out.machine_short = machine_short(side);
+  }
   if (attention.code_side == number) out.lit_line = attention.code_line;
   const LessonModel* lesson = workspace.lesson();
   if (side.busy && (!lesson || lesson->run_asked || workspace.revealed()) &&
@@ -252,6 +258,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
                 bool select) {
   if (!focus.knob.empty()) {
     attention.lit_knob = focus.knob;
+    attention.low_panel = LowPanel::kKnobs;
     return true;
   }
   if (!focus.panel.empty()) {
@@ -264,6 +271,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   }
   if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
     attention.code_side = focus.run == "B" ? 1 : 0;
+    attention.low_panel = LowPanel::kCode;
     return true;
   }
   const std::size_t side = focus.run == "B" ? 1 : 0;
@@ -301,6 +309,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
         workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.playhead_end());
       if (events.selected && events.selected->span != trace::kNone) {
         context.attention.code_side = static_cast<std::size_t>(events.selected->side);
+        context.attention.low_panel = LowPanel::kCode;
         workspace.select_span(static_cast<std::size_t>(events.selected->side),
                               events.selected->span);
       }

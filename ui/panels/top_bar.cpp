@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "ui/app/action_list.h"
+#include "ui/app/machine_words.h"
 #include "ui/panels/controls.h"
 
 namespace trainscope::ui {
@@ -25,28 +26,9 @@ std::string title_of(const Workspace& workspace) {
 
 // Where the numbers come from: of the runs, or of what is about to run.
 const trace::Origin* origin_of(const Workspace& workspace) {
-  for (const SideModel& side : workspace.sides()) {
-    if (side.view) return &side.view->trace->origin();
-    if (side.outline) return &side.outline->origin;
-  }
+  for (const SideModel& side : workspace.sides())
+    if (const trace::Origin* origin = origin_of(side)) return origin;
   return nullptr;
-}
-
-// Both sides' machines, where they differ.
-std::string machine_words(const Workspace& workspace) {
-  std::string words;
-  for (const SideModel& side : workspace.sides()) {
-    // A file's name stands at the left already; here stands what recorded it.
-    const trace::Origin* origin = side.view      ? &side.view->trace->origin()
-                                  : side.outline ? &side.outline->origin
-                                                 : nullptr;
-    if (!origin) continue;
-    const bool file = origin->kind == trace::OriginKind::kImported;
-    const std::string& subject = file ? origin->detail : origin->subject;
-    if (subject.empty() || subject == words) continue;
-    words = words.empty() ? subject : words + " | " + subject;
-  }
-  return words;
 }
 
 // "SIMULATED"; "SIMULATED | IMPORTED" where A is one and B the other.
@@ -112,17 +94,40 @@ void draw_menu(const PanelContext& context) {
   ImGui::PopStyleVar();
 }
 
+// Where there is little room, the speed and the words of "Find an action" are left out; where there
+// is less, the program's name and the playhead's time.
+bool is_narrow(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(1400);
+}
+bool is_tight(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(1180);
+}
+
 // Names to the left; returns where they end.
 float draw_names(const PanelContext& context, const Box& bar, float left, float limit) {
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float middle = bar.centre().y, size = theme.px(18);
-  draw_text_middle(draw, theme.font.strong, size, left, middle, theme.text, "Trainscope");
-  float x = left + text_size(theme.font.strong, size, "Trainscope").x + theme.px(26);
+  float x = left;
+  if (!is_tight(theme, bar) || context.workspace.screen() == Screen::kShelf) {
+    draw_text_middle(draw, theme.font.strong, size, left, middle, theme.text, "Trainscope");
+    x += text_size(theme.font.strong, size, "Trainscope").x + theme.px(26);
+  }
   const std::string title =
       shortened(theme.font.text, theme.size.text, title_of(context.workspace), limit - x);
   draw_text_middle(draw, theme.font.text, theme.size.text, x, middle, theme.muted, title);
   return x + text_size(theme.font.text, theme.size.text, title).x;
+}
+
+float draw_speed(const PanelContext& context, const Box& bar, float left, bool enabled) {
+  const double seconds = context.workspace.playhead.seconds;
+  ImGui::SetCursorScreenPos({left, bar.centre().y - context.theme.size.button / 2});
+  const std::string speed = fmt::format("range in {:.0f} s##speed", seconds);
+  if (button(context.theme, speed.c_str(), ButtonKind::kLink, 0, enabled))
+    context.ask("play.speed");
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("The visible range in %.0f seconds", seconds);
+  return ImGui::GetItemRectMax().x;
 }
 
 void draw_playback(const PanelContext& context, const Box& bar, float left) {
@@ -147,26 +152,25 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
         wide, true);
   place("next", Symbol::kForward, "play.next_event", small, false);
   place("end", Symbol::kEnd, "play.end", small, false);
-  ImGui::SetCursorScreenPos({x, bar.centre().y - theme.size.button / 2});
-  const std::string speed =
-      fmt::format("range in {:.0f} s##speed", context.workspace.playhead.seconds);
-  if (button(theme, speed.c_str(), ButtonKind::kLink, 0, enabled)) context.ask("play.speed");
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    ImGui::SetTooltip("The visible range in %.0f seconds", context.workspace.playhead.seconds);
-  x = ImGui::GetItemRectMax().x + theme.px(10);
+  if (!is_narrow(theme, bar)) x = draw_speed(context, bar, x, enabled) + theme.px(10);
+  if (is_tight(theme, bar)) return;  // the playhead stands on the axis
   const std::string time =
       "t = " + format_nanos(static_cast<double>(context.workspace.playhead.time));
   draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, x, bar.centre().y,
                    enabled ? theme.text : theme.faint, enabled ? time : "t = -");
 }
 
-float playback_width(const Theme& theme) {
-  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(122) + theme.px(110);
+float playback_width(const Theme& theme, const Box& bar) {
+  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(is_narrow(theme, bar) ? 0 : 122) +
+         theme.px(is_tight(theme, bar) ? 0 : 110);
 }
 
 float draw_find(const PanelContext& context, const Box& bar) {
   const Theme& theme = context.theme;
-  const float width = std::min(theme.px(262), bar.width() * 0.16F), height = theme.px(27);
+  const float keys = text_size(theme.font.mono, theme.size.label, "Ctrl K").x;
+  const bool narrow = is_narrow(theme, bar);
+  const float width = narrow ? keys + theme.px(20) : std::min(theme.px(262), bar.width() * 0.16F);
+  const float height = theme.px(27);
   const float left = bar.max.x - theme.size.gap - theme.px(4) - width;
   ImGui::SetCursorScreenPos({left, bar.centre().y - height / 2});
   if (ImGui::InvisibleButton("Find an action", {width, height})) context.ask("find.action");
@@ -175,17 +179,104 @@ float draw_find(const PanelContext& context, const Box& bar) {
   draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.ground, 0.4F), theme.size.corner);
   draw->AddRect(box.min, box.max, ImGui::IsItemHovered() ? theme.faint : theme.line,
                 theme.size.corner, theme.size.border);
-  const float keys = text_size(theme.font.mono, theme.size.label, "Ctrl K").x;
   const float room = width - theme.px(32) - keys;
-  draw_text_middle(draw, theme.font.text, theme.size.small, box.min.x + theme.px(11),
-                   bar.centre().y, theme.faint,
-                   shortened(theme.font.text, theme.size.small, "Find an action", room));
+  if (!narrow)
+    draw_text_middle(draw, theme.font.text, theme.size.small, box.min.x + theme.px(11),
+                     bar.centre().y, theme.faint,
+                     shortened(theme.font.text, theme.size.small, "Find an action", room));
   draw_text_middle(draw, theme.font.mono, theme.size.label, box.max.x - theme.px(10),
                    bar.centre().y, theme.faint, "Ctrl K", 1);
   return left;
 }
 
-// The badge is never left out; the machine's name takes what room there is.
+// One machine of the bar: whose it is where there are two, and its name.
+struct MachinePart {
+  std::string words;
+  int side = -1;  // 0: A, 1: B; -1: of both
+};
+
+std::vector<MachinePart> machine_parts(const Workspace& workspace, bool in_short) {
+  const auto name = in_short ? machine_short : machine_name;
+  std::vector<MachinePart> parts;
+  const auto& sides = workspace.sides();
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    // A file's name stands at the left already; here stands what recorded it.
+    std::string words = name(sides[i]);
+    if (!words.empty()) parts.push_back({std::move(words), static_cast<int>(i)});
+  }
+  if (parts.size() == 2 && machine_short(sides[0]) == machine_short(sides[1])) parts.pop_back();
+  if (parts.size() == 1) parts.front().side = -1;
+  return parts;
+}
+
+float part_width(const Theme& theme, const MachinePart& part) {
+  return text_size(theme.font.text, theme.size.small, part.words).x +
+         (part.side < 0 ? 0 : theme.px(30));
+}
+
+float parts_width(const Theme& theme, const std::vector<MachinePart>& parts) {
+  float width = 0;
+  for (const MachinePart& part : parts) width += part_width(theme, part) + theme.px(14);
+  return width;
+}
+
+// In full where they fit, else by their ids.
+std::vector<MachinePart> fitting_parts(const Theme& theme, const Workspace& workspace, float room) {
+  std::vector<MachinePart> parts = machine_parts(workspace, false);
+  if (parts_width(theme, parts) > room) parts = machine_parts(workspace, true);
+  return parts;
+}
+
+// The machines' names; pressed, they open the chooser.
+void draw_machines(const PanelContext& context, const Box& bar, float left, float room) {
+  const Theme& theme = context.theme;
+  const bool opens = context.can("machine.choose");
+  const float mark = opens ? theme.px(18) : 0, pad = theme.px(8);
+  const auto parts = fitting_parts(theme, context.workspace, room - mark - 2 * pad);
+  const float height = theme.px(28), middle = bar.centre().y;
+  const float width = std::min(parts_width(theme, parts) - theme.px(14) + mark + 2 * pad, room);
+  if (parts.empty() || width < theme.px(20)) return;
+  ImGui::SetCursorScreenPos({left, middle - height / 2});
+  ImGui::BeginDisabled(!opens);
+  if (ImGui::InvisibleButton("Machine", {width, height})) context.ask("machine.choose");
+  ImGui::EndDisabled();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  if (opens && ImGui::IsItemHovered())
+    draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.text, 0.07F), theme.size.corner);
+  float x = left + pad;
+  auto left_over = static_cast<float>(parts.size());
+  for (const MachinePart& part : parts) {
+    const float fair =
+        (box.max.x - mark - pad - x) / left_over - (left_over > 1 ? theme.px(14) : 0);
+    const float end = x + (left_over > 1 ? std::max(fair, 0.0F) : fair);
+    left_over -= 1;
+    if (part.side >= 0) {
+      const char letter = part.side == 0 ? 'A' : 'B';
+      x += draw_side_mark(draw, theme, {x, middle}, letter, part.side == 0) + theme.px(6);
+    }
+    const bool all_fit = parts_width(theme, parts) <= room - mark - 2 * pad + theme.px(14);
+    const std::string words =
+        all_fit ? part.words : shortened(theme.font.text, theme.size.small, part.words, end - x);
+    draw_text_middle(draw, theme.font.text, theme.size.small, x, middle, theme.text, words);
+    x += text_size(theme.font.text, theme.size.small, words).x + theme.px(14);
+  }
+  if (opens) draw_down_mark(draw, theme, {box.max.x - pad - theme.px(4), middle}, theme.muted);
+}
+
+std::string origin_words(const Workspace& workspace) {
+  std::string words;
+  for (const SideModel& side : workspace.sides()) {
+    const trace::Origin* origin = origin_of(side);
+    if (!origin) continue;
+    if (!words.empty()) words += "\n";
+    if (workspace.sides().size() > 1) words += side.label + ": ";
+    words += machine_name(side) + "\n" + origin->detail;
+  }
+  return words;
+}
+
+// The badge is never left out; the machines' names take what room there is.
 void draw_origin(const PanelContext& context, const Box& bar, float left, float right) {
   const trace::Origin* origin = origin_of(context.workspace);
   if (!origin) return;
@@ -193,19 +284,17 @@ void draw_origin(const PanelContext& context, const Box& bar, float left, float 
   const std::string badge = badge_words(context.workspace, *origin);
   const Color color = badge_color(theme, origin->kind);
   const float pill_width = text_size(theme.font.text, theme.size.label, badge).x + theme.px(18);
-  const std::string words = machine_words(context.workspace);
+  const float gap = theme.px(8), frame = theme.px(34);
+  const float room = right - left - pill_width - gap - frame;
   const float wanted =
-      pill_width + theme.px(16) + text_size(theme.font.text, theme.size.small, words).x;
+      pill_width + gap + frame + parts_width(theme, fitting_parts(theme, context.workspace, room));
   const float x = std::max(left, left + (right - left - wanted) / 2);
   ImGui::SetCursorScreenPos({x, bar.centre().y - theme.px(10)});
-  pill(theme, badge, mixed(theme.panel, color, theme.mode == ThemeMode::kDark ? 0.22F : 0.13F),
-       color);
+  pill(theme, badge, mixed(theme.panel, color, theme.is_dark() ? 0.22F : 0.12F), color);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    ImGui::SetTooltip("%s\n%s", words.c_str(), origin->detail.c_str());
-  const float after = x + pill_width + theme.px(16);
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, after,
-                   bar.centre().y, theme.text,
-                   shortened(theme.font.text, theme.size.small, words, right - after));
+    ImGui::SetTooltip("%s", origin_words(context.workspace).c_str());
+  const float after = x + pill_width + gap;
+  draw_machines(context, bar, after, right - after);
 }
 
 }  // namespace
@@ -231,11 +320,12 @@ void draw_top_bar(const PanelContext& context) {
   const float menu = draw_menu_button(context, bar) + theme.px(12);
   draw_menu(context);
   const float find = draw_find(context, bar);
-  const float width = playback_width(theme);
+  const float width = playback_width(theme, bar);
   if (context.workspace.screen() == Screen::kShelf) {
     draw_names(context, bar, menu, find);
   } else {
-    const float centre = bar.min.x + bar.width() * 0.49F - width / 2;
+    const float share = is_tight(theme, bar) ? 0.39F : 0.49F;
+    const float centre = bar.min.x + bar.width() * share - width / 2;
     const float names = draw_names(context, bar, menu, std::max(centre, menu) - theme.px(20));
     const float left = std::max(centre, names + theme.px(20));
     draw_playback(context, bar, left);

@@ -66,35 +66,37 @@ void draw_bar_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar
   const float low = std::max(frame.y(std::min(bar.from, bar.to)), high + theme.px(2));
   const Box box{{frame.x(i), high}, {frame.x(i) + frame.bar, low}};
   const bool total = bar.kind == Kind::kTotal;
-  const Color fill = total ? theme.of(Category::kHostWork).fill : part_color(theme, bar.part);
+  const CategoryStyle style = total ? theme.of(Category::kHostWork) : part_style(theme, bar.part);
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  draw->AddRectFilled(box.min, box.max, fill, std::min(theme.size.bar_corner, box.height() / 2));
+  draw_solid(draw, theme, box, style);
   draw_words(theme, frame, bar, box);
 }
 
 }  // namespace
 
-Color part_color(const Theme& theme, Part part) {
+CategoryStyle part_style(const Theme& theme, Part part) {
   switch (part) {
     case Part::kCompute:
-      return theme.of(Category::kForward).fill;
+      return theme.of(Category::kForward);
     case Part::kExposedCommunication:
-      return theme.of(Category::kCollective).fill;
+      return theme.of(Category::kCollective);
     case Part::kExposedCopy:
-      return theme.of(Category::kCopyH2D).fill;
+      return theme.of(Category::kCopyH2D);
     case Part::kMemset:
-      return theme.of(Category::kMemset).fill;
+      return theme.of(Category::kMemset);
     case Part::kIdleCopy:
-      return theme.of(Category::kStaging).fill;
+      return theme.of(Category::kStaging);
     case Part::kIdleData:
-      return theme.of(Category::kLoader).fill;
+      return theme.of(Category::kLoader);
     case Part::kIdleStream:
     case Part::kIdleCollective:
     case Part::kIdleSync:
     case Part::kIdleLaunch:
       break;
   }
-  return theme.of(Category::kHeld).line;
+  CategoryStyle waits = theme.of(Category::kHeld);
+  waits.fill = waits.line;
+  return waits;
 }
 
 void draw_waterfall(const Theme& theme, const Comparison& comparison) {

@@ -10,6 +10,6 @@ namespace trainscope::ui {
 void draw_waterfall(const Theme& theme, const Comparison& comparison);
 
 // The colour of a part of time.
-Color part_color(const Theme& theme, analysis::Part part);
+CategoryStyle part_style(const Theme& theme, analysis::Part part);
 
 }  // namespace trainscope::ui

@@ -109,7 +109,8 @@ void paint_label(const Canvas& canvas, const Bar& bar, const Box& box, const Cat
 
 // Folds are paler than spans: there is more to see inside.
 void paint_fold(const Canvas& canvas, const Box& box, const CategoryStyle& style) {
-  const Color color = style.hatched ? faded(style.line, 0.75F) : faded(style.fill, 0.8F);
+  const Color whole = style.edged ? mixed(style.fill, style.line, 0.5F) : style.fill;
+  const Color color = style.hatched ? faded(style.line, 0.75F) : faded(whole, 0.8F);
   canvas.draw->AddRectFilled(box.min, {std::max(box.max.x, box.min.x + 1), box.max.y}, color);
 }
 
@@ -123,7 +124,7 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
     paint_fold(canvas, box, style);
   } else if (box.width() <= theme.px(4)) {
     canvas.draw->AddRectFilled(box.min, {box.min.x + std::max(box.width() - 0.5F, 1.0F), box.max.y},
-                               style.hatched ? style.line : style.fill);
+                               style.line);
   } else {
     box.max.x -= theme.px(1);  // neighbours stay apart
     draw_bar(canvas.draw, theme, box, style);
@@ -147,7 +148,7 @@ std::string counter_text(const Curve& curve) {
 void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve) {
   const Theme& theme = *canvas.theme;
   const float left = canvas.lanes.min.x, base = view.top + curve.y + curve.height;
-  const Color line = theme.of(trace::Category::kForward).fill, area = faded(line, 0.22F);
+  const Color line = theme.of(trace::Category::kForward).line, area = faded(line, 0.22F);
   for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
     const auto [x0, y0] = curve.points[i];
     const auto [x1, y1] = curve.points[i + 1];

@@ -40,10 +40,56 @@ float strip_total_start(const Canvas& canvas, const SideView& view) {
   return canvas.all.max.x - theme.px(14) - width;
 }
 
+// The badge and the machine stand before the total; the machine by its short name, or not at all,
+// where a guess or the config needs the room.
+struct StripOrigin {
+  float left = 0;   // of the badge; of the total where there is no badge
+  float badge = 0;  // its width; 0: no room
+  std::string words;
+};
+
+StripOrigin strip_origin(const Canvas& canvas, const SideView& view) {
+  const Theme& theme = *canvas.theme;
+  const TimelineSide& side = *view.side;
+  StripOrigin origin;
+  const float end = strip_total_start(canvas, view) - (side.total.empty() ? 0 : theme.px(16));
+  origin.left = strip_total_start(canvas, view);
+  if (side.badge.empty()) return origin;
+  float guess = 0;
+  for (const Guess& one : side.guesses)
+    guess = std::max(guess, small_width(canvas, one.label) + theme.px(44));
+  const float room = end - strip_text_end(canvas, view) - theme.px(16) - guess;
+  const float badge = small_width(canvas, side.badge) + theme.px(16);
+  if (badge > room) return origin;
+  for (const std::string* words : {&side.machine, &side.machine_short}) {
+    const float wanted = badge + theme.px(9) + small_width(canvas, *words);
+    if (words->empty() || wanted > room) continue;
+    origin.words = *words;
+    origin.left = end - wanted;
+    origin.badge = badge;
+    return origin;
+  }
+  origin.left = end - badge;
+  origin.badge = badge;
+  return origin;
+}
+
+void paint_origin(const Canvas& canvas, const SideView& view, const StripOrigin& origin) {
+  if (origin.badge <= 0) return;
+  const Theme& theme = *canvas.theme;
+  const float middle = strip_middle(canvas, view), half = theme.px(9);
+  canvas.draw->AddRectFilled({origin.left, middle - half},
+                             {origin.left + origin.badge, middle + half}, theme.accent_soft, half);
+  draw_text_middle(canvas.draw, theme.font.text, theme.size.label, origin.left + origin.badge / 2,
+                   middle, theme.accent, view.side->badge, 0.5F);
+  draw_text_middle(canvas.draw, theme.font.text, theme.size.label,
+                   origin.left + origin.badge + theme.px(9), middle, theme.muted, origin.words);
+}
+
 // Words in a strip near `x`, kept clear of what else stands there.
 float strip_place(const Canvas& canvas, const SideView& view, float x, float width) {
   const float least = strip_text_end(canvas, view) + canvas.theme->px(20);
-  const float most = strip_total_start(canvas, view) - canvas.theme->px(20) - width;
+  const float most = strip_origin(canvas, view).left - canvas.theme->px(20) - width;
   return std::max(least, std::min(x, most));
 }
 
@@ -71,7 +117,7 @@ void paint_guess_label(const Canvas& canvas, const SideView& view, const Guess& 
   const Theme& theme = *canvas.theme;
   const float middle = strip_middle(canvas, view), width = small_width(canvas, guess.label);
   const float x = strip_place(canvas, view, from.x + theme.px(16), width);
-  if (x + width > strip_total_start(canvas, view)) return;
+  if (x + width > strip_origin(canvas, view).left) return;
   const float edge = view.window - theme.px(1), elbow = x - theme.px(6), thin = theme.px(1.3F);
   canvas.draw->AddLine(from, {from.x, edge}, theme.good, thin);
   canvas.draw->AddLine({from.x, edge}, {elbow, edge}, theme.good, thin);
@@ -131,7 +177,9 @@ void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
   const float lines = marker.text.empty() ? 1 : 2;
   const Box box{{left - theme.px(4), top},
                 {left + width + theme.px(4), top + lines * line + theme.px(4)}};
-  if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box))
+  // The projector's lane lines are strong enough to strike words through.
+  if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box) ||
+      theme.mode == ThemeMode::kProjector)
     canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.9F), theme.px(3));
   draw_text(canvas.draw, theme.font.strong, size, {left, top + theme.px(2)}, color, marker.title);
   draw_text(canvas.draw, theme.font.text, size, {left, top + theme.px(2) + line}, color,
@@ -169,7 +217,9 @@ void paint_strip(const Canvas& canvas, const SideView& view) {
     x += text_size(theme.font.strong, theme.size.small, side.title).x + theme.px(16);
   }
   const float total = strip_total_start(canvas, view);
-  const float room = total - x - theme.px(16);
+  const StripOrigin origin = strip_origin(canvas, view);
+  paint_origin(canvas, view, origin);
+  const float room = origin.left - x - theme.px(16);
   draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, x, middle, theme.text,
                    shortened(theme.font.mono, theme.size.mono, side.config, room));
   if (is_growing(side)) {

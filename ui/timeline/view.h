@@ -53,6 +53,8 @@ struct TimelineSide {
   Nanos offset = 0;                          // added to the trace's times
   std::string title;                         // beside the mark: "pageable"
   std::string config;                        // monospaced: "loader.pin_memory=False"
+  std::string badge;                         // "SIMULATED": where its numbers come from
+  std::string machine, machine_short;        // "1 x H200, PCIe 5.0 x16", "h200-1"
   std::string total;                         // bold, to the right: "28.2 ms"
   std::vector<trace::LaneId> hidden;
   std::vector<std::string> lane_names;  // shown while there is no trace

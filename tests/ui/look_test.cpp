@@ -1,0 +1,164 @@
+// Themes, scales and sizes of the window: whatever a person chooses, words are whole.
+#include <imgui_internal.h>
+
+#include <catch2/catch.hpp>
+
+#include "ui/app/settings.h"
+#include "ui/cut_text.h"
+#include "ui/driver.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+// To the first step after the run, every question skipped.
+void walk_to_result(Driver& driver, const std::string& lesson) {
+  Workspace& workspace = driver.workspace();
+  workspace.open_lesson(scenario::find_lesson(lesson));
+  driver.settle();
+  for (int i = 0; i < 20 && !workspace.revealed(); ++i) {
+    if (driver.app().can("lesson.skip")) driver.app().run("lesson.skip");
+    if (driver.app().can("lesson.run")) driver.app().run("lesson.run");
+    driver.settle();
+    driver.app().run("lesson.next");
+    driver.settle();
+  }
+  REQUIRE(workspace.revealed());
+}
+
+void check_words_are_whole() {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  CHECK(letters(data) > 300);
+  for (const CutLetter& letter : cut_text(data)) {
+    CAPTURE(letter.window, letter.min.x, letter.min.y, letter.max.x, letter.clip_left,
+            letter.clip_right);
+    CHECK(letter.max.x <= letter.clip_right);
+    CHECK(letter.min.x >= letter.clip_left);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the measure of cut words finds one that is cut, and none that is whole") {
+  REQUIRE_DRIVER(driver);
+  for (const bool cut : {false, true}) {
+    driver->window().wait();
+    driver->window().begin_frame();
+    ImDrawList* draw = ImGui::GetForegroundDrawList();
+    // Through the middle of the w.
+    const float through = ImGui::CalcTextSize("whole ").x + ImGui::CalcTextSize("w").x / 2;
+    draw->PushClipRect({10, 10}, {12 + (cut ? through : 200), 60});
+    draw->AddText({12, 12}, IM_COL32_WHITE, "whole words");
+    draw->PopClipRect();
+    driver->window().end_frame();
+    CHECK(letters(*ImGui::GetDrawData()) == (cut ? 6 : 10));
+    CHECK(cut_text(*ImGui::GetDrawData()).empty() != cut);
+  }
+}
+
+TEST_CASE("no word is cut on any lesson's result in any theme on a small screen") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  for (const scenario::Lesson& lesson : scenario::all_lessons()) {
+    walk_to_result(*driver, lesson.id);
+    for (const ThemeMode mode : kThemeModes) {
+      driver->app().set_theme(mode);
+      driver->settle();
+      INFO(lesson.id << ", " << name_of(mode));
+      check_words_are_whole();
+    }
+  }
+}
+
+TEST_CASE("no word is cut on a large screen, nor at any scale, nor in any of the panels below") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  walk_to_result(*driver, "num-workers");
+  for (const ThemeMode mode : kThemeModes) {
+    driver->app().set_theme(mode);
+    driver->settle();
+    INFO(name_of(mode));
+    check_words_are_whole();
+  }
+  driver->app().set_theme(ThemeMode::kDark);
+  for (const float zoom : {0.75F, 1.5F, 2.0F}) {
+    driver->app().set_zoom(zoom);
+    driver->settle();
+    for (const LowPanel panel :
+         {LowPanel::kCompare, LowPanel::kDifference, LowPanel::kKnobs, LowPanel::kCode}) {
+      driver->app().attention().low_panel = panel;
+      driver->settle();
+      INFO("at " << zoom << ", panel " << static_cast<int>(panel));
+      check_words_are_whole();
+    }
+  }
+}
+
+TEST_CASE("the theme is chosen by its action, and the window's ground follows") {
+  REQUIRE_DRIVER(driver);
+  driver->settle();
+  const auto ground = [&] {
+    const Picture picture = driver->window().capture();
+    // Beside the shelf's cards, below the bar.
+    const std::size_t at = 4 * (700 * static_cast<std::size_t>(picture.width) + 6);
+    return rgb(static_cast<std::uint32_t>(picture.rgba[at]) << 16 |
+               static_cast<std::uint32_t>(picture.rgba[at + 1]) << 8 | picture.rgba[at + 2]);
+  };
+  for (const auto& [action, mode] :
+       {std::pair{"theme.projector", ThemeMode::kProjector},
+        std::pair{"theme.light", ThemeMode::kLight}, std::pair{"theme.dark", ThemeMode::kDark}}) {
+    REQUIRE(driver->app().can(action));
+    driver->app().run(action);
+    driver->settle();
+    CHECK(driver->app().theme_mode() == mode);
+    CHECK(std::uint32_t{ground()} == std::uint32_t{make_theme(mode, 1).ground});
+  }
+  REQUIRE(driver->act([](ImGuiTestContext* context) {
+    context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_K);
+    context->Yield(3);
+    context->KeyCharsAppend("projector");
+    context->Yield(2);
+    context->KeyPress(ImGuiKey_Enter);
+  }));
+  CHECK(driver->app().theme_mode() == ThemeMode::kProjector);
+}
+
+TEST_CASE("Ctrl with plus, minus and 0 makes everything larger, smaller, and as it was") {
+  REQUIRE_DRIVER(driver);
+  driver->settle();
+  const auto press = [&](ImGuiKey key) {
+    REQUIRE(
+        driver->act([key](ImGuiTestContext* context) { context->KeyPress(ImGuiMod_Ctrl | key); }));
+  };
+  press(ImGuiKey_Equal);
+  CHECK(driver->app().zoom() == Approx(larger_zoom(1)));
+  press(ImGuiKey_Minus);
+  press(ImGuiKey_Minus);
+  CHECK(driver->app().zoom() == Approx(smaller_zoom(1)));
+  press(ImGuiKey_0);
+  CHECK(driver->app().zoom() == 1);
+  driver->app().run("scale.larger");
+  driver->settle();
+  CHECK(ImGui::GetStyle().FramePadding.y == Approx(6 * larger_zoom(1)));
+  for (int i = 0; i < 20; ++i) driver->app().run("scale.larger");
+  CHECK(driver->app().zoom() == kMostZoom);
+  CHECK_FALSE(driver->app().can("scale.larger"));
+}
+
+TEST_CASE("panels come closer where there is little room, and go back where there is more") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  CHECK(driver->app().compact() == false);
+  REQUIRE(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
+  driver->app().run("theme.projector");
+  driver->settle();
+  CHECK(driver->app().compact() == true);
+  CHECK_FALSE(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
+  REQUIRE(driver->click("//Compare##pair/tab Knobs"));
+  CHECK(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
+  REQUIRE(driver->click("//Knobs##pair/tab Difference"));
+  CHECK(ImGui::FindWindowByName(kDifferencePanel)->WasActive);
+  driver->app().run("theme.dark");
+  driver->settle();
+  CHECK(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
+  CHECK(ImGui::FindWindowByName(kComparePanel)->WasActive);
+}

@@ -1,0 +1,138 @@
+#include "ui/app/machine_catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+
+namespace trainscope::ui {
+namespace {
+
+using machine::Figure;
+using machine::Machine;
+
+std::string without_maker(const std::string& gpu) {
+  static const std::string maker = "NVIDIA ";
+  return gpu.starts_with(maker) ? gpu.substr(maker.size()) : gpu;
+}
+
+CatalogueEntry entry_of(const std::string& id) {
+  CatalogueEntry entry;
+  entry.id = entry.name = id;
+  try {
+    auto machine = std::make_shared<Machine>(machine::load_machine(id));
+    entry.name = machine->name;
+    entry.gpu = without_maker(machine->gpu.name);
+    entry.memory = fmt::format("{:.0f} GB", static_cast<double>(machine->gpu.memory_bytes) / 1e9);
+    entry.pcie = fmt::format("{}.0 x{}", machine->pcie.generation, machine->pcie.lanes);
+    entry.gpus = std::to_string(machine->gpu_count);
+    entry.machine = std::move(machine);
+  } catch (const Error& error) {
+    entry.fault = error.what();
+  }
+  return entry;
+}
+
+std::string lowered(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// With and without the blank in "80 GB" and "PCIe 5.0".
+std::string searched(const CatalogueEntry& entry) {
+  const std::string words =
+      fmt::format("{} {} {} {} PCIe {} {} GPUs x{}", entry.id, entry.name, entry.gpu, entry.memory,
+                  entry.pcie, entry.gpus, entry.gpus);
+  std::string close = words;
+  std::erase(close, ' ');
+  return lowered(words + "\n" + close);
+}
+
+// Names of groups; a prefix that is new here is its own name.
+std::string group_title(const Machine& machine, const std::string& prefix) {
+  static const std::pair<const char*, const char*> kTitles[] = {
+      {"", "Machine"},  {"gpu", "GPU"},         {"pcie", "PCIe"},     {"host", "Host"},
+      {"link", "Link"}, {"network", "Network"}, {"nvlink", "NVLink"}, {"node", "Node"}};
+  if (prefix == "gpu_link") return "Link between GPUs: " + machine::name_of(machine.gpu_link.kind);
+  if (prefix == "gpu") return "GPU: " + machine.gpu.name;
+  for (const auto& [name, title] : kTitles)
+    if (prefix == name) return title;
+  std::string title = prefix;
+  std::replace(title.begin(), title.end(), '_', ' ');
+  title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+  return title;
+}
+
+// "12,345.6"; a number as it stands in its file.
+std::string written(double value) {
+  std::string text = fmt::format("{:.6g}", value);
+  if (text.find_first_of("e.") != text.npos || text.size() < 5) return text;
+  for (std::size_t at = text.size(); at > 3 && text[at - 4] != '-'; at -= 3)
+    if (at > 3) text.insert(at - 3, ",");
+  return text;
+}
+
+bool is_yes_or_no(const Figure& figure) {
+  return figure.name.ends_with("peer_to_peer") && (figure.value == 0 || figure.value == 1);
+}
+
+std::string value_of(const Figure& figure) {
+  if (is_yes_or_no(figure)) return figure.value == 1 ? "yes" : "no";
+  return figure.unit.empty() ? written(figure.value) : written(figure.value) + " " + figure.unit;
+}
+
+FigureRow row_of(const Figure& figure, std::size_t prefix) {
+  FigureRow row{figure.name.substr(prefix), value_of(figure), figure.provenance, figure.note};
+  std::replace(row.name.begin(), row.name.end(), '_', ' ');
+  std::replace(row.name.begin(), row.name.end(), '.', ' ');
+  return row;
+}
+
+}  // namespace
+
+std::vector<CatalogueEntry> read_catalogue(const std::vector<std::string>& also) {
+  std::vector<CatalogueEntry> catalogue;
+  for (const std::string& id : machine::machine_ids()) catalogue.push_back(entry_of(id));
+  for (const std::string& own : also)
+    if (std::none_of(catalogue.begin(), catalogue.end(),
+                     [&](const CatalogueEntry& entry) { return entry.id == own; }))
+      catalogue.push_back(entry_of(own));
+  return catalogue;
+}
+
+std::vector<std::size_t> matching_machines(const std::vector<CatalogueEntry>& catalogue,
+                                           const std::string& words) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < catalogue.size(); ++i) {
+    const std::string text = searched(catalogue[i]);
+    std::istringstream each(lowered(words));
+    bool fits = true;
+    for (std::string word; each >> word;) fits = fits && text.find(word) != text.npos;
+    if (fits) found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<FigureGroup> figure_groups(const Machine& machine) {
+  std::vector<FigureGroup> groups;
+  std::vector<std::string> prefixes;
+  for (const Figure& figure : machine.figures) {
+    const std::size_t dot = figure.name.find('.');
+    const std::string prefix = dot == figure.name.npos ? "" : figure.name.substr(0, dot);
+    const auto at = std::find(prefixes.begin(), prefixes.end(), prefix);
+    const auto number = static_cast<std::size_t>(at - prefixes.begin());
+    if (at == prefixes.end()) {
+      prefixes.push_back(prefix);
+      groups.push_back({group_title(machine, prefix), {}});
+    }
+    groups[number].rows.push_back(row_of(figure, dot == figure.name.npos ? 0 : dot + 1));
+  }
+  return groups;
+}
+
+}  // namespace trainscope::ui
