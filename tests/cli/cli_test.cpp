@@ -117,7 +117,7 @@ TEST_CASE("the registries print tables and JSON") {
     const json object = json::parse(run(std::string(name) + " --json").out);
     CHECK(object[name].size() > 0);
   }
-  CHECK(json::parse(run("lessons --json").out)["lessons"][0]["id"] == "pinned-vs-pageable");
+  CHECK(json::parse(run("lessons --json").out)["lessons"][0]["id"] == "anatomy-of-a-step");
   CHECK(run("doctor").code == 0);
 }
 
