@@ -60,7 +60,8 @@ class Device {
   // The copy under way, or still to come, that fills the buffer; and that reads it; kNoOp: none.
   OpId filling(program::Index buffer) const { return unless_done(uses_[buffer].filled_by); }
   OpId reading(program::Index buffer) const { return unless_done(uses_[buffer].read_by); }
-  // A launch waits while as many kernels as a stream's launch queue holds are launched and not done.
+  // A launch waits while as many kernels as a stream's launch queue holds are launched and not
+  // done.
   bool launch_queue_full(program::Index stream) const {
     return streams_[stream].launch_queue >= machine_.host.launch_queue;
   }

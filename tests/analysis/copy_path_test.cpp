@@ -280,8 +280,9 @@ TEST_CASE("a pageable copy holds its host thread and a pinned one does not") {
 }
 
 TEST_CASE("batches are loaded, pinned and carried under their own numbers") {
-  const Run run = run_config("A", config_of({"workload=train", "loader.num_workers=2",
-                                             "loader.pin_memory=true", "steps=6"}));
+  const Run run =
+      run_config("A", config_of({"workload=train", "loader.num_workers=2", "loader.pin_memory=true",
+                                 "loader.persistent_workers=true", "steps=6"}));
   const CopyPath path = path_of(run);
   bool loads = false, pins = false, carries = false, third = false;
   for (Nanos i = 0; i < 5000; ++i) {
