@@ -51,7 +51,7 @@ RunPointer run_of(const char* label, std::initializer_list<const char*> settings
 void open_pair(Driver& driver) {
   driver.workspace().open_runs(
       {run_of("A", {"workload=train", "steps=6", "loader.pin_memory=false"}),
-       run_of("B", {"workload=train", "steps=6", "loader.pin_memory=true"})});
+       run_of("B", {"workload=train", "steps=6", "loader.pin_memory=true", "batch_size=4096"})});
   driver.settle();
 }
 
@@ -220,6 +220,7 @@ TEST_CASE("a long run shows how far it is, leaves the window fluid, and can be c
     const auto before = Clock::now();
     driver->frame();
     frames.push_back(seconds(Clock::now() - before));
+
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   REQUIRE(workspace.busy());
