@@ -220,7 +220,6 @@ TEST_CASE("a long run shows how far it is, leaves the window fluid, and can be c
     const auto before = Clock::now();
     driver->frame();
     frames.push_back(seconds(Clock::now() - before));
-
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   REQUIRE(workspace.busy());
