@@ -47,6 +47,17 @@ TEST_CASE("a run compared with itself is as fast as itself") {
   CHECK(comparison.waterfall.size() == 2);
 }
 
+TEST_CASE("a cause too small for a bar is told in the note") {
+  const Pair pair;
+  analysis::Run slower = pair.a;
+  slower.facts.partition.time[static_cast<std::size_t>(analysis::Part::kIdleSync)] +=
+      slower.facts.measured.per();
+  const Comparison comparison = compare_runs(pair.a, slower, nullptr);
+  CHECK(comparison.waterfall.size() == 2);
+  CHECK(comparison.waterfall_note ==
+        "the parts sum to the difference, with +1 ns of smaller causes");
+}
+
 TEST_CASE("events follow one another through a trace, forth and back") {
   const Pair pair;
   const TraceView view = index_trace(pair.a.trace);

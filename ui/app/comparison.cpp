@@ -16,6 +16,7 @@ using analysis::Metric;
 using analysis::Run;
 
 constexpr std::size_t kMostChanges = 4;
+constexpr double kLeastChange = 0.001;  // of the longer time: thinner than a pixel
 
 // Whether a text names the metric, and not one whose name goes on after it.
 bool names(std::string_view text, std::string_view metric) {
@@ -131,7 +132,15 @@ void add_change(std::vector<WaterfallBar>& bars, std::string name, analysis::Par
   bars.push_back(std::move(bar));
 }
 
-// A's time, what changes it, B's time. Small changes share one bar, so that the parts still sum.
+// How many changes get a bar of their own: the largest, and none that no eye could see.
+std::size_t changes_shown(const std::vector<analysis::Change>& changes, double time) {
+  std::size_t seen = 0;
+  while (seen < changes.size() && std::abs(changes[seen].nanos) >= kLeastChange * time) ++seen;
+  return seen <= kMostChanges ? seen : kMostChanges - 1;
+}
+
+// A's time, what changes it, B's time. Small changes share one bar, or the note where even that is
+// too small to see, so that the parts still sum.
 void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
   const auto& facts_a = a.facts;
   const auto& facts_b = b.facts;
@@ -142,7 +151,8 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
   auto& bars = comparison.waterfall;
   bars.push_back(total_bar("A", time_a));
   double at = time_a, rest = 0;
-  const std::size_t shown = changes.size() <= kMostChanges ? changes.size() : kMostChanges - 1;
+  const double larger = std::max(time_a, time_b);
+  const std::size_t shown = changes_shown(changes, larger);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (i >= shown) {
       rest += changes[i].nanos;
@@ -152,7 +162,10 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
                changes[i].nanos);
     at = bars.back().to;
   }
-  if (shown < changes.size())
+  comparison.waterfall_note = "the parts sum to the difference";
+  if (shown < changes.size() && std::abs(rest) < kLeastChange * larger)
+    comparison.waterfall_note += ", with " + signed_time(rest) + " of smaller causes";
+  else if (shown < changes.size())
     add_change(bars, fmt::format("{} more causes", changes.size() - shown), changes[shown].part, at,
                rest);
   bars.push_back(total_bar("B", time_b));
@@ -161,7 +174,6 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
       time_a == time_b ? "A and B take equally long"
                        : fmt::format("Where the {}{} went", format_nanos(std::abs(time_b - time_a)),
                                      a_step ? " a step" : "");
-  comparison.waterfall_note = "the parts sum to the difference";
 }
 
 }  // namespace
