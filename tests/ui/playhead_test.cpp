@@ -48,10 +48,10 @@ RunPointer run_of(const char* label, std::initializer_list<const char*> settings
   return std::make_shared<analysis::Run>(analysis::run_config(label, config));
 }
 
-void open_pair(Driver& driver) {
+void open_pair(Driver& driver, const char* batch_of_b = "batch_size=64") {
   driver.workspace().open_runs(
       {run_of("A", {"workload=train", "steps=6", "loader.pin_memory=false"}),
-       run_of("B", {"workload=train", "steps=6", "loader.pin_memory=true", "batch_size=4096"})});
+       run_of("B", {"workload=train", "steps=6", "loader.pin_memory=true", batch_of_b})});
   driver.settle();
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("the state of each side is named beside the playhead") {
 
 TEST_CASE("a click in the panel's head aligns A and B by step, with a line for each") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_pair(*driver, "batch_size=4096");
   Workspace& workspace = driver->workspace();
   workspace.playhead.time = workspace.sides()[0].view->trace->end() / 2;
   CHECK(workspace.playhead_of(1) == workspace.playhead_of(0));
