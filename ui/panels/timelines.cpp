@@ -258,7 +258,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
                 bool select) {
   if (!focus.knob.empty()) {
     attention.lit_knob = focus.knob;
-    attention.low_panel = LowPanel::kKnobs;
+    attention.tab_to_show = "knobs";
     return true;
   }
   if (!focus.panel.empty()) {
@@ -271,7 +271,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   }
   if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
     attention.code_side = focus.run == "B" ? 1 : 0;
-    attention.low_panel = LowPanel::kCode;
+    attention.tab_to_show = "code";
     return true;
   }
   const std::size_t side = focus.run == "B" ? 1 : 0;
@@ -309,7 +309,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
         workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.playhead_end());
       if (events.selected && events.selected->span != trace::kNone) {
         context.attention.code_side = static_cast<std::size_t>(events.selected->side);
-        context.attention.low_panel = LowPanel::kCode;
+        context.attention.tab_to_show = "code";
         workspace.select_span(static_cast<std::size_t>(events.selected->side),
                               events.selected->span);
       }
