@@ -109,7 +109,8 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
   // The playhead walks the listing: its line is brought into sight when it becomes another.
   if (lit && context.attention.followed_line != number) {
     context.attention.followed_line = static_cast<std::uint16_t>(number);
-    if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5F);
+    const float top = ImGui::GetWindowPos().y, bottom = top + ImGui::GetWindowHeight();
+    if (at.y < top || at.y + height > bottom) ImGui::SetScrollHereY(0.5F);
   }
   if (hovered) context.attention.code_line = static_cast<std::uint16_t>(number);
   ImDrawList* draw = ImGui::GetWindowDrawList();

@@ -73,7 +73,8 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (side.outline)
     for (const trace::Lane& lane : side.outline->lanes)
       if (!workspace.hides(lane.name)) out.lane_names.push_back(lane.name);
-  if (const trace::Origin* origin = origin_of(side); origin && workspace.sides().size() == 2) {
+  if (const trace::Origin* origin = origin_of(side);
+      origin && !have_one_origin(workspace.sides())) {
     out.badge = std::string(trace::badge(origin->kind));
     out.machine = machine_name(side);
     out.machine_short = machine_short(side);
