@@ -41,14 +41,12 @@ TEST_CASE("the copy path stands behind the comparison and comes to the front by 
   open_revealed(*driver, "pinned-vs-pageable");
   CHECK(is_in_front(kComparePanel));
   CHECK_FALSE(is_in_front(kCopyPathPanel));
-  REQUIRE(driver->act([](ImGuiTestContext* context) {
-    context->ItemClick("//Compare##pair/Copy path##pair/##tab");
-  }));
+  REQUIRE(driver->act(
+      [](ImGuiTestContext* context) { context->ItemClick("//Compare##pair/tab Copy path"); }));
   CHECK(is_in_front(kCopyPathPanel));
   CHECK_FALSE(is_in_front(kComparePanel));
-  REQUIRE(driver->act([](ImGuiTestContext* context) {
-    context->ItemClick("//Copy path##pair/Compare##pair/##tab");
-  }));
+  REQUIRE(driver->act(
+      [](ImGuiTestContext* context) { context->ItemClick("//Copy path##pair/tab Compare"); }));
   CHECK(is_in_front(kComparePanel));
 }
 

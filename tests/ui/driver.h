@@ -37,6 +37,8 @@ class Driver {
     io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
     io.ConfigNoThrottle = true;
     io.ConfigLogToTTY = false;
+    // What a person's click opens keeps the focus; the engine would give it back to what had it.
+    io.ConfigRestoreFocusAfterTests = false;
     io.ConfigVerboseLevelOnError = ImGuiTestVerboseLevel_Info;
     ImGuiTestEngine_Start(engine_, ImGui::GetCurrentContext());
   }

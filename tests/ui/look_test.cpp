@@ -6,6 +6,7 @@
 #include "ui/app/settings.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
+#include "ui/panels/timelines.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -83,11 +84,13 @@ TEST_CASE("no word is cut on a large screen, nor at any scale, nor in any of the
   for (const float zoom : {0.75F, 1.5F, 2.0F}) {
     driver->app().set_zoom(zoom);
     driver->settle();
-    for (const LowPanel panel :
-         {LowPanel::kCompare, LowPanel::kDifference, LowPanel::kKnobs, LowPanel::kCode}) {
-      driver->app().attention().low_panel = panel;
+    for (const char* panel :
+         {kComparePanel, kDifferencePanel, kCopyPathPanel, kKnobsPanel, kCodePanel}) {
+      if (!ImGui::FindWindowByName(panel)) continue;  // a part of another at this scale
+      show_tab(panel);
       driver->settle();
-      INFO("at " << zoom << ", panel " << static_cast<int>(panel));
+      INFO("at " << zoom << ", panel " << panel);
+      CHECK(is_in_front(panel) == ImGui::FindWindowByName(panel)->WasActive);
       check_words_are_whole();
     }
   }
@@ -148,17 +151,70 @@ TEST_CASE("panels come closer where there is little room, and go back where ther
   REQUIRE_DRIVER(driver, 1366, 768);
   walk_to_result(*driver, "pinned-vs-pageable");
   CHECK(driver->app().compact() == false);
-  REQUIRE(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
+  REQUIRE(is_in_front(kKnobsPanel));
   driver->app().run("theme.projector");
   driver->settle();
   CHECK(driver->app().compact() == true);
-  CHECK_FALSE(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
+  CHECK(is_in_front(kComparePanel));
+  CHECK_FALSE(is_in_front(kKnobsPanel));
   REQUIRE(driver->click("//Compare##pair/tab Knobs"));
-  CHECK(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
+  CHECK(is_in_front(kKnobsPanel));
   REQUIRE(driver->click("//Knobs##pair/tab Difference"));
-  CHECK(ImGui::FindWindowByName(kDifferencePanel)->WasActive);
+  CHECK(is_in_front(kDifferencePanel));
+  CHECK_FALSE(is_in_front(kComparePanel));
   driver->app().run("theme.dark");
   driver->settle();
-  CHECK(ImGui::FindWindowByName(kKnobsPanel)->WasActive);
-  CHECK(ImGui::FindWindowByName(kComparePanel)->WasActive);
+  CHECK(is_in_front(kKnobsPanel));
+  CHECK(is_in_front(kComparePanel));
+  CHECK(is_in_front(kCodePanel));
+}
+
+TEST_CASE(
+    "where panels share a place, a lesson, an action and a chosen span bring theirs forward") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  driver->app().run("theme.projector");
+  driver->settle();
+  REQUIRE(driver->app().compact() == true);
+  const auto point_at = [&](const scenario::Focus& focus) {
+    REQUIRE(show_focus(focus, driver->workspace(), driver->app().attention(), false));
+    driver->settle();
+  };
+  scenario::Focus focus;
+  focus.knob = "copy.memory";
+  point_at(focus);
+  CHECK(is_in_front(kKnobsPanel));
+  focus = {};
+  focus.run = std::string(1, 'B');
+  focus.line = 1;
+  point_at(focus);
+  CHECK(is_in_front(kCodePanel));
+  for (const auto& [name, window] :
+       {std::pair{"compare", kComparePanel}, std::pair{"knobs", kKnobsPanel},
+        std::pair{"copy-path", kCopyPathPanel}, std::pair{"code", kCodePanel}}) {
+    focus = {};
+    focus.panel = name;
+    point_at(focus);
+    CHECK(is_in_front(window));
+    CHECK(is_in_front(kLessonPanel));
+    CHECK(is_in_front(kTimelinesPanel));
+  }
+  for (const auto& [action, window] :
+       {std::pair{"layout.knobs", kKnobsPanel}, std::pair{"layout.compare", kComparePanel},
+        std::pair{"layout.code", kCodePanel}, std::pair{"layout.copy_path", kCopyPathPanel}}) {
+    driver->app().run(action);
+    driver->settle();
+    CHECK(is_in_front(window));
+  }
+  // A chosen span shows its details, and does not open a panel that was closed.
+  driver->app().panels().code = false;
+  driver->app().attention().tab_to_show = "code";
+  driver->settle();
+  CHECK(is_in_front(kCopyPathPanel));
+  CHECK_FALSE(driver->app().panels().code);
+  driver->app().panels().code = true;
+  driver->settle();
+  driver->app().attention().tab_to_show = "code";
+  driver->settle();
+  CHECK(is_in_front(kCodePanel));
 }

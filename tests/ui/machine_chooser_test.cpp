@@ -53,6 +53,11 @@ TEST_CASE("a machine chosen for B runs B on it, and both sides say where they ra
   Workspace& workspace = driver->workspace();
   const Nanos a_before = workspace.sides()[0].view->trace->end();
   const RunPointer b_before = workspace.sides()[1].run;
+  // One machine is said once, in the top bar.
+  for (const TimelineSide& side : timeline_input(workspace, driver->app().attention()).sides) {
+    CHECK(side.badge.empty());
+    CHECK(side.machine.empty());
+  }
   REQUIRE(choose(*driver, "laptop", "laptop-1", "B"));
   CHECK_FALSE(is_open());
   CHECK(workspace.forked());

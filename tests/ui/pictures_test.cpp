@@ -93,18 +93,41 @@ void draw_gallery(Gallery& gallery) {
   gallery.save("cancelled");
 }
 
+// The machines, two machines, a span's details, and what shares a place where there is little room.
+void draw_choices(Gallery& gallery) {
+  Driver& driver = gallery.driver;
+  Workspace& workspace = driver.workspace();
+  walk_to_reveal(driver, "pinned-vs-pageable");
+  const trace::Trace& trace = *workspace.sides()[0].view->trace;
+  for (trace::SpanId span = 0; span < trace.spans().size(); ++span)
+    if (trace.spans()[span].cause != trace::Cause::kNothing && trace.spans()[span].line > 0)
+      driver.app().attention().timeline.selected = {Side::kA, span};
+  driver.app().attention().tab_to_show = "code";
+  gallery.save("span");
+  driver.app().attention().timeline.selected = {};
+  for (const char* panel : {"knobs", "compare"}) {
+    driver.app().show_panel(panel);
+    gallery.save(std::string("tab-") + panel);
+  }
+  driver.app().choose_machine("B", "laptop-1");
+  gallery.save("two-machines");
+  driver.app().open_machines(1);
+  gallery.save("machines");
+  driver.act([](ImGuiTestContext* context) { context->KeyPress(ImGuiKey_Escape); });
+}
+
 }  // namespace
 
 TEST_CASE("pictures of the copy path, the playhead and a long run", "[.pictures]") {
   const char* folder = std::getenv("TRAINSCOPE_PICTURES");
   REQUIRE(folder);
   for (const auto& [width, height] : {std::pair{1920, 1080}, std::pair{1366, 768}})
-    for (const ThemeMode mode : {ThemeMode::kDark, ThemeMode::kLight}) {
+    for (const ThemeMode mode : kThemeModes) {
       REQUIRE_DRIVER(driver, width, height);
       driver->app().set_theme(mode);
-      Gallery gallery{
-          *driver, folder,
-          "-" + std::to_string(width) + (mode == ThemeMode::kDark ? "-dark" : "-light")};
+      Gallery gallery{*driver, folder,
+                      "-" + std::to_string(width) + "-" + std::string(name_of(mode))};
+      draw_choices(gallery);
       draw_gallery(gallery);
     }
 }

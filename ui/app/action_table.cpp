@@ -195,17 +195,16 @@ void add_panel_actions(std::vector<Binding>& table) {
                      app.attention().code_side = 1 - app.attention().code_side;
                    }});
   table.push_back({"layout.reset", has_panels, [](Application& app) { app.reset_layout(); }});
-  table.push_back({"layout.lesson", has_lesson,
-                   [](Application& app) { app.panels().lesson = !app.panels().lesson; }});
-  table.push_back({"layout.timelines", has_panels,
-                   [](Application& app) { app.panels().timelines = !app.panels().timelines; }});
-  table.push_back({"layout.knobs", has_knobs,
-                   [](Application& app) { app.panels().knobs = !app.panels().knobs; }});
-  table.push_back({"layout.code", has_panels,
-                   [](Application& app) { app.panels().code = !app.panels().code; }});
-  table.push_back({"layout.copy_path", has_panels, [](Application& app) { app.show_copy_path(); }});
-  table.push_back({"layout.compare", has_panels,
-                   [](Application& app) { app.panels().compare = !app.panels().compare; }});
+  table.push_back(
+      {"layout.lesson", has_lesson, [](Application& app) { app.toggle_panel("lesson"); }});
+  table.push_back(
+      {"layout.timelines", has_panels, [](Application& app) { app.toggle_panel("timeline"); }});
+  table.push_back({"layout.knobs", has_knobs, [](Application& app) { app.toggle_panel("knobs"); }});
+  table.push_back({"layout.code", has_panels, [](Application& app) { app.toggle_panel("code"); }});
+  table.push_back(
+      {"layout.copy_path", has_panels, [](Application& app) { app.show_panel("copy-path"); }});
+  table.push_back(
+      {"layout.compare", has_panels, [](Application& app) { app.toggle_panel("compare"); }});
 }
 
 void add_window_actions(std::vector<Binding>& table) {

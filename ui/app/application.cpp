@@ -132,7 +132,7 @@ void Application::dress() {
 }
 
 PanelContext Application::context() {
-  return {theme_, workspace_, attention_, asked_, can_, nullptr};
+  return {theme_, workspace_, attention_, asked_, can_};
 }
 
 void Application::take_shortcuts() {
@@ -163,39 +163,57 @@ void Application::advance_playhead() {
   window_->scheduler().animate_for(0.1);
 }
 
-// Once the panel has been drawn: only then it has a place.
-void Application::show_panel_asked_for() {
-  const std::string panel = std::exchange(attention_.asked_panel, "");
-  const bool single = arrangement_of(workspace_) == Arrangement::kSingle;
-  struct Named {
-    std::string_view name;
-    bool PanelsOpen::* open;
-    const char* pair;
-    const char* single;
-    std::optional<LowPanel> low = {};  // where there is little room
-  };
-  static constexpr Named kNamed[] = {
+namespace {
+
+// A lesson's name of a panel, and its windows: of a pair's screen and of one run's.
+struct NamedPanel {
+  std::string_view name;
+  bool PanelsOpen::* open;
+  const char* pair;
+  const char* single;
+};
+
+const NamedPanel* find_panel(std::string_view name) {
+  static constexpr NamedPanel kPanels[] = {
       {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
       {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
-      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr, LowPanel::kKnobs},
-      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel, LowPanel::kCode},
-      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel, LowPanel::kCompare},
-      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel,
-       LowPanel::kCopyPath}};
-  for (const Named& one : kNamed) {
-    if (one.name != panel) continue;
-    if (one.low) attention_.low_panel = *one.low;
-    const char* name = single ? one.single : one.pair;
-    if (!name) return;
-    if (panels_.*one.open) return bring_to_front(name);
-    panels_.*one.open = true;
-    attention_.asked_panel = panel;  // again, in the next frame
-    window_->scheduler().request_frames(3);
-  }
+      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
+      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel},
+      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
+      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel}};
+  for (const NamedPanel& panel : kPanels)
+    if (panel.name == name) return &panel;
+  return nullptr;
 }
 
-void Application::show_copy_path() {
-  attention_.asked_panel = "copy-path";
+const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
+  return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
+}
+
+}  // namespace
+
+// Once the panels have been drawn: only then they have a place.
+void Application::show_panel_asked_for() {
+  if (const NamedPanel* panel = find_panel(std::exchange(attention_.tab_to_show, "")))
+    if (const char* window = window_of(*panel, workspace_); window && panels_.*panel->open)
+      show_tab(window);
+  const std::string asked = std::exchange(attention_.asked_panel, "");
+  const NamedPanel* panel = find_panel(asked);
+  const char* window = panel ? window_of(*panel, workspace_) : nullptr;
+  if (!window) return;
+  if (panels_.*panel->open) return bring_to_front(window);
+  panels_.*panel->open = true;
+  attention_.asked_panel = asked;  // again, in the next frame
+  window_->scheduler().request_frames(3);
+}
+
+void Application::toggle_panel(const std::string& name) {
+  const NamedPanel* panel = find_panel(name);
+  const char* window = panel ? window_of(*panel, workspace_) : nullptr;
+  if (window && panels_.*panel->open && is_in_front(window))
+    panels_.*panel->open = false;
+  else
+    show_panel(name);
 }
 
 void Application::draw_panels(const PanelContext& context) {
@@ -216,49 +234,20 @@ void Application::draw_panels(const PanelContext& context) {
   if (arrangement == Arrangement::kLesson && panels_.lesson)
     draw_lesson(context, lesson_, kLessonPanel, &panels_.lesson);
   if (panels_.timelines) draw_timelines(context, timelines_, kTimelinesPanel, &panels_.timelines);
-  if (compact) return draw_low_panels(context);
-  if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
-  if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
-  if (panels_.compare) draw_compare(context, compare_, kComparePanel, &panels_.compare);
-  if (panels_.copy_path)
-    draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
+  draw_tools(context, compact);
 }
 
-// One of those that share a place; the others are titles in its head.
-void Application::draw_low_panels(PanelContext context) {
-  PanelTabs tabs;
-  std::vector<LowPanel> open;
-  const auto offer = [&](LowPanel panel, const char* name, bool is_open) {
-    if (!is_open) return;
-    if (panel == attention_.low_panel) tabs.shown = static_cast<int>(open.size());
-    open.push_back(panel);
-    tabs.names.push_back(name);
-  };
-  offer(LowPanel::kCompare, kComparePanel, panels_.compare);
-  offer(LowPanel::kDifference, kDifferencePanel, panels_.compare);
-  offer(LowPanel::kCopyPath, kCopyPathPanel, panels_.copy_path);
-  offer(LowPanel::kKnobs, kKnobsPanel, panels_.knobs);
-  offer(LowPanel::kCode, kCodePanel, panels_.code);
-  if (open.empty()) return;
-  context.low_tabs = &tabs;
-  switch (open[static_cast<std::size_t>(tabs.shown)]) {
-    case LowPanel::kCompare:
-      draw_compare(context, compare_, kComparePanel, &panels_.compare, ComparePart::kTable);
-      break;
-    case LowPanel::kDifference:
-      draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
-      break;
-    case LowPanel::kCopyPath:
-      draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
-      break;
-    case LowPanel::kKnobs:
-      draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
-      break;
-    case LowPanel::kCode:
-      draw_code(context, kCodePanel, &panels_.code);
-      break;
-  }
-  if (tabs.clicked >= 0) attention_.low_panel = open[static_cast<std::size_t>(tabs.clicked)];
+// Where there is little room they share one place, as tabs in this order.
+void Application::draw_tools(const PanelContext& context, bool compact) {
+  if (panels_.compare)
+    draw_compare(context, compare_, kComparePanel, &panels_.compare,
+                 compact ? ComparePart::kTable : ComparePart::kBoth);
+  if (panels_.compare && compact)
+    draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
+  if (panels_.copy_path)
+    draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
+  if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
+  if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
 }
 
 void Application::draw_sheets(const PanelContext& context) {

@@ -68,7 +68,10 @@ class Application {
   void choose_machine(std::string_view sides, const std::string& id);
   void return_to_lesson();
   void show_me();
-  void show_copy_path();
+  // By a lesson's name of it: "knobs", "copy-path".
+  void show_panel(const std::string& name) { attention_.asked_panel = name; }
+  // Away when it is in front, else open and to the front.
+  void toggle_panel(const std::string& name);
 
  private:
   PanelContext context();
@@ -76,7 +79,7 @@ class Application {
   void take_shortcuts();
   void advance_playhead();
   void draw_panels(const PanelContext& context);
-  void draw_low_panels(PanelContext context);
+  void draw_tools(const PanelContext& context, bool compact);
   void draw_sheets(const PanelContext& context);
   void draw_notice();
   void draw_progress();

@@ -77,7 +77,6 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   dock(kTimelinePanel, rest);
   dock(kDetailsPanel, details);
   dock(kSummaryPanel, summary);
-  dock(kSingleCodePanel, summary);
   dock(kSingleCopyPathPanel, summary);
 }
 

@@ -19,7 +19,6 @@ inline constexpr const char* kDifferencePanel = "Difference##pair";  // a part o
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
 inline constexpr const char* kSummaryPanel = "Summary##single";
-inline constexpr const char* kSingleCodePanel = "Code##single";
 inline constexpr const char* kSingleCopyPathPanel = "Copy path##single";
 
 struct PanelsOpen {

@@ -29,4 +29,14 @@ std::string machine_short(const SideModel& side) {
   return file_stem((shown ? side.run->config : side.config).word("machine"));
 }
 
+bool have_one_origin(const std::vector<SideModel>& sides) {
+  for (const SideModel& side : sides) {
+    const trace::Origin* first = origin_of(sides.front());
+    const trace::Origin* origin = origin_of(side);
+    if (first && origin && first->kind != origin->kind) return false;
+    if (machine_short(side) != machine_short(sides.front())) return false;
+  }
+  return true;
+}
+
 }  // namespace trainscope::ui

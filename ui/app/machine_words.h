@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ui/app/workspace.h"
 
@@ -17,5 +18,9 @@ const trace::Origin* origin_of(const SideModel& side);
 std::string machine_name(const SideModel& side);
 // "h200-1"; of an imported trace as machine_name().
 std::string machine_short(const SideModel& side);
+
+// Whether every side's numbers come from the same kind of run on the same machine: then it is said
+// once, in the top bar; else each side says its own.
+bool have_one_origin(const std::vector<SideModel>& sides);
 
 }  // namespace trainscope::ui

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "ui/app/shapes.h"
 
@@ -71,60 +72,63 @@ void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
                 thickness);
 }
 
-// One title, or the titles of all panels that share this place, as tabs. Returns where they end.
-float draw_titles(const Theme& theme, const Box& box, const char* name, float right) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float head = theme.size.head, middle = box.min.y + head / 2;
-  float x = box.min.x + theme.px(12);
-  ImVector<ImGuiWindow*> tabs = neighbours();
-  // In the order of their names, whichever is in front.
-  std::sort(tabs.begin(), tabs.end(), [](const ImGuiWindow* a, const ImGuiWindow* b) {
-    return std::string_view(a->Name) < std::string_view(b->Name);
-  });
-  const float fair = (right - x) / static_cast<float>(tabs.Size) - theme.px(18);
-  for (ImGuiWindow* tab : tabs) {
-    const bool here = tab == ImGui::GetCurrentWindow();
-    const std::string title =
-        shortened(theme.font.strong, theme.size.text, title_of(here ? name : tab->Name), fair);
-    const float width = text_size(theme.font.strong, theme.size.text, title).x;
-    if (tabs.Size > 1 && !here) {
-      ImGui::SetCursorScreenPos({x - theme.px(6), box.min.y});
-      ImGui::PushID(tab->Name);
-      if (ImGui::InvisibleButton("##tab", {width + theme.px(12), head})) put_first(*tab);
-      ImGui::PopID();
-    }
-    const bool lit = tabs.Size > 1 && !here && ImGui::IsItemHovered();
-    draw_text_middle(draw, here ? theme.font.strong : theme.font.text, theme.size.text, x, middle,
-                     here || lit ? theme.text : theme.muted, title);
-    if (tabs.Size > 1 && here)
-      draw->AddRectFilled({x, box.min.y + head - theme.px(2)}, {x + width, box.min.y + head},
-                          theme.accent);
-    x += width + theme.px(20);
-  }
-  return x - theme.px(20);
+// In the order in which they are drawn: those of this frame so far, then those still to come.
+void sort_by_drawing(ImVector<ImGuiWindow*>& windows) {
+  const auto key = [](const ImGuiWindow* window) {
+    const bool to_come = window->LastFrameActive != ImGui::GetFrameCount();
+    return std::pair(to_come, window->BeginOrderWithinContext);
+  };
+  std::sort(windows.begin(), windows.end(),
+            [&](const ImGuiWindow* a, const ImGuiWindow* b) { return key(a) < key(b); });
 }
 
-// The titles of all panels that share this place; returns where they end.
-float draw_tabs(const Theme& theme, const Box& box, PanelTabs& tabs, float right) {
-  const float head = theme.size.head, pad = theme.px(12);
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  float x = box.min.x;
-  for (int i = 0; i < static_cast<int>(tabs.names.size()); ++i) {
-    const std::string title(title_of(tabs.names[static_cast<std::size_t>(i)]));
-    const bool shown = i == tabs.shown;
-    ImFont* face = shown ? theme.font.strong : theme.font.text;
-    const float width = text_size(face, theme.size.text, title).x + 2 * pad;
-    if (x + width > right) break;
-    ImGui::SetCursorScreenPos({x, box.min.y});
-    if (ImGui::InvisibleButton(("tab " + title).c_str(), {width, head})) tabs.clicked = i;
-    const Color color = shown || ImGui::IsItemHovered() ? theme.text : theme.muted;
-    draw_text_middle(draw, face, theme.size.text, x + pad, box.min.y + head / 2, color, title);
-    if (shown)
-      draw->AddRectFilled({x + pad, box.min.y + head - theme.px(2)},
-                          {x + width - pad, box.min.y + head}, theme.accent);
-    x += width;
+struct Tab {
+  ImGuiWindow* window;
+  std::string title;
+  bool shown;
+};
+
+// All titles in full where they fit, else each within its share.
+std::vector<Tab> tabs_within(const Theme& theme, const char* name, float room, float apart) {
+  ImVector<ImGuiWindow*> windows = neighbours();
+  sort_by_drawing(windows);
+  std::vector<Tab> tabs;
+  float wanted = 0;
+  for (ImGuiWindow* window : windows) {
+    const bool shown = window == ImGui::GetCurrentWindow();
+    tabs.push_back({window, std::string(title_of(shown ? name : window->Name)), shown});
+    wanted += text_size(theme.font.strong, theme.size.text, tabs.back().title).x + apart;
   }
-  return x;
+  if (wanted - apart <= room) return tabs;
+  const float share = (room + apart) / static_cast<float>(tabs.size()) - apart;
+  for (Tab& tab : tabs) tab.title = shortened(theme.font.strong, theme.size.text, tab.title, share);
+  return tabs;
+}
+
+// One title, or the titles of all panels that share this place. Returns where they end.
+float draw_tabs(const Theme& theme, const Box& box, const char* name, float right) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float head = theme.size.head, middle = box.min.y + head / 2, apart = theme.px(22);
+  float x = box.min.x + theme.px(12);
+  const std::vector<Tab> tabs = tabs_within(theme, name, right - x, apart);
+  for (const Tab& tab : tabs) {
+    // As wide as in front, so that none moves when another is chosen.
+    const float width = text_size(theme.font.strong, theme.size.text, tab.title).x;
+    bool lit = tab.shown;
+    if (!tab.shown) {
+      const std::string id = "tab " + std::string(title_of(tab.window->Name));
+      ImGui::SetCursorScreenPos({x - apart / 2, box.min.y});
+      if (ImGui::InvisibleButton(id.c_str(), {width + apart, head})) put_first(*tab.window);
+      lit = ImGui::IsItemHovered();
+    }
+    draw_text_middle(draw, tab.shown ? theme.font.strong : theme.font.text, theme.size.text, x,
+                     middle, lit ? theme.text : theme.muted, tab.title);
+    if (tab.shown && tabs.size() > 1)
+      draw->AddRectFilled({x, box.min.y + head - theme.px(2)}, {x + width, box.min.y + head},
+                          theme.accent);
+    x += width + apart;
+  }
+  return x - apart;
 }
 
 void draw_head(const Theme& theme, const Box& box, const char* name, const PanelOptions& options) {
@@ -136,8 +140,8 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
     close_mark(theme, {right - theme.px(3), middle}, *options.open);
     right -= theme.px(18);
   }
-  const float title_end = options.tabs ? draw_tabs(theme, box, *options.tabs, right)
-                                       : draw_titles(theme, box, name, right);
+  right -= options.kept_free;
+  const float title_end = draw_tabs(theme, box, name, right);
   const float room = right - (title_end + theme.px(16));
   if (options.secondary.empty() || room <= 0) return;
   draw_text_middle(draw, theme.font.text, theme.size.small, right, middle, theme.muted,
@@ -180,11 +184,13 @@ bool begin_panel(const Theme& theme, const char* name, const PanelOptions& optio
   return visible && body;
 }
 
+void show_tab(const char* name) {
+  if (ImGuiWindow* window = ImGui::FindWindowByName(name)) put_first(*window);
+}
+
 void bring_to_front(const char* name) {
-  ImGuiWindow* window = ImGui::FindWindowByName(name);
-  if (!window) return;
-  put_first(*window);
-  ImGui::FocusWindow(window);
+  show_tab(name);
+  if (ImGuiWindow* window = ImGui::FindWindowByName(name)) ImGui::FocusWindow(window);
 }
 
 bool is_in_front(const char* name) {

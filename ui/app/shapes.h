@@ -53,26 +53,22 @@ bool button(const Theme& theme, const char* label, ButtonKind kind, float width 
 // Text in a face, size and colour, wrapped at the region's edge when `wrap`.
 void text(ImFont* font, float size, Color color, std::string_view text, bool wrap = false);
 
-// Panels that share one place: their names, which one is shown, which one was clicked (-1: none).
-struct PanelTabs {
-  std::vector<const char*> names;
-  int shown = 0;
-  int clicked = -1;
-};
-
 // A docked or floating panel: one tone, 1 px border, 6 px corners, a head with its title to the
 // left and secondary text to the right. The head is what one drags to move it.
 struct PanelOptions {
-  PanelTabs* tabs = nullptr;  // titles in the head instead of the panel's own
-  std::string secondary;      // right of the head
-  bool* open = nullptr;       // with a close mark when given
-  bool padded = true;         // pad the body
-  bool scrolls = true;        // the body scrolls when it is too tall
+  std::string secondary;  // right of the head
+  float kept_free = 0;   // of the head, left of the close mark: pixels for the panel's own controls
+  bool* open = nullptr;  // with a close mark when given
+  bool padded = true;    // pad the body
+  bool scrolls = true;   // the body scrolls when it is too tall
 };
 // `name` is the title and the window's id. end_panel() always, as with ImGui::Begin.
 bool begin_panel(const Theme& theme, const char* name, const PanelOptions& options = {});
 void end_panel();
-// Of panels that share one place, this one is shown; the others are tabs in its head.
+// Panels docked in one place show one of them, with the titles of all as tabs in its head, in the
+// order in which they are drawn. This one is shown from the next frame on.
+void show_tab(const char* name);
+// The same, and the keys go to it.
 void bring_to_front(const char* name);
 bool is_in_front(const char* name);
 

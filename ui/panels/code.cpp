@@ -12,6 +12,7 @@
 namespace trainscope::ui {
 namespace {
 
+constexpr float kSwitchWidth = 30;     // of A or B in the head, at scale 1
 constexpr std::size_t kContinued = 4;  // characters by which the rest of a long line is set in
 
 // The innermost span with a line on a host lane at that time.
@@ -108,7 +109,8 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
   // The playhead walks the listing: its line is brought into sight when it becomes another.
   if (lit && context.attention.followed_line != number) {
     context.attention.followed_line = static_cast<std::uint16_t>(number);
-    if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5F);
+    const float top = ImGui::GetWindowPos().y, bottom = top + ImGui::GetWindowHeight();
+    if (at.y < top || at.y + height > bottom) ImGui::SetScrollHereY(0.5F);
   }
   if (hovered) context.attention.code_line = static_cast<std::uint16_t>(number);
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -128,7 +130,7 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
 // Switches between A's and B's listing, in the panel's head.
 void side_switch(const PanelContext& context, ImVec2 right_middle) {
   const Theme& theme = context.theme;
-  const float width = theme.px(30), height = theme.px(20);
+  const float width = theme.px(kSwitchWidth), height = theme.px(20);
   for (std::size_t i = 0; i < 2; ++i) {
     const float x = right_middle.x - width * static_cast<float>(2 - i);
     ImGui::SetCursorScreenPos({x, right_middle.y - height / 2});
@@ -193,10 +195,10 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
   const auto& sides = context.workspace.sides();
   context.attention.code_side = std::min(context.attention.code_side, sides.size() - 1);
   PanelOptions options;
-  options.tabs = context.low_tabs;
   options.open = open;
   options.padded = false;
   options.scrolls = false;
+  if (sides.size() == 2) options.kept_free = theme.px(2 * kSwitchWidth);
   if (begin_panel(theme, name, options)) {
     const SideModel& side = sides[context.attention.code_side];
     if (!side.outline) {

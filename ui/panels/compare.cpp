@@ -163,7 +163,6 @@ void draw_compare(const PanelContext& context, ComparePanel& panel, const char* 
   if (known) refresh(workspace, panel);
   const bool both = known && panel.a && panel.b;
   PanelOptions options;
-  options.tabs = context.low_tabs;
   options.open = open;
   options.padded = false;
   options.scrolls = false;

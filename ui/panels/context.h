@@ -13,9 +13,6 @@
 
 namespace trainscope::ui {
 
-// The panels that share one place where there is little room.
-enum class LowPanel : std::uint8_t { kCompare, kDifference, kCopyPath, kKnobs, kCode };
-
 // What the panels share of what a person looks at.
 struct Attention {
   TimelineState timeline;
@@ -23,10 +20,10 @@ struct Attention {
   std::uint16_t code_line = 0;      // hovered in the listing; 0: none
   std::uint16_t followed_line = 0;  // the listing was last scrolled for
   bool all_parameters = false;      // the whole list of knobs is open
-  std::string asked_panel;          // to be brought to the front, by a lesson's name of it
+  std::string asked_panel;          // to be opened and go to the front, by a lesson's name of it
+  std::string tab_to_show;          // the same, but only where it is open, and keys stay
   std::string lit_knob;             // a knob the lesson points at
   bool timeline_has_keys = false;   // the mouse or the focus is on the timelines
-  LowPanel low_panel = LowPanel::kCompare;
 };
 
 struct PanelContext {
@@ -35,8 +32,6 @@ struct PanelContext {
   Attention& attention;
   std::vector<std::string>& asked;                   // actions to run once the frame is drawn
   const std::function<bool(std::string_view)>& can;  // is an action enabled?
-
-  PanelTabs* low_tabs = nullptr;  // of the panels below, where they share one place
 
   void ask(std::string_view action) const { asked.emplace_back(action); }
 };

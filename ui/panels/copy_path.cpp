@@ -344,7 +344,6 @@ void draw_copy_path(const PanelContext& context, CopyPathPanel& panel, const cha
     ImGui::SetNextWindowDockID(other->DockId, ImGuiCond_FirstUseEver);
   PanelOptions options;
   options.open = open;
-  options.tabs = context.low_tabs;
   options.padded = false;
   const bool known = is_known(context.workspace);
   options.secondary = known ? "at the playhead, t = " +

@@ -100,7 +100,7 @@ void draw_listing_line(const PanelContext& context, const Chosen& chosen) {
   if (!draw_link(context.theme, "line of the listing", words, context.theme.accent, true)) return;
   context.attention.code_side = chosen.side;
   context.attention.followed_line = 0;
-  context.attention.low_panel = LowPanel::kCode;
+  context.attention.tab_to_show = "code";
 }
 
 // What the arrows say: where the span leads, and where it comes from. They are known once a span

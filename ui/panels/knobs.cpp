@@ -165,7 +165,6 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
   PanelOptions options;
-  options.tabs = context.low_tabs;
   options.open = open;
   options.secondary = workspace.sides().size() == 2 ? "A | B" : "";
   if (workspace.lesson() && !workspace.revealed()) options.secondary = "after the run    A | B";

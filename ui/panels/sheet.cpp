@@ -32,8 +32,10 @@ bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size) 
   }
   const std::string_view words(name);
   text(theme.font.strong, theme.size.text, theme.text, words.substr(0, words.find("##")));
+  // Also while a field is being typed in, a click upon the sheet is none beside it.
   const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
-                      !ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows) &&
+                      !ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows |
+                                              ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
                       !ImGui::IsWindowAppearing();
   if (ImGui::IsKeyPressed(ImGuiKey_Escape) || beside) open = false;
   if (!open) ImGui::CloseCurrentPopup();

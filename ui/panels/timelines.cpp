@@ -73,7 +73,8 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (side.outline)
     for (const trace::Lane& lane : side.outline->lanes)
       if (!workspace.hides(lane.name)) out.lane_names.push_back(lane.name);
-  if (const trace::Origin* origin = origin_of(side); origin && workspace.sides().size() == 2) {
+  if (const trace::Origin* origin = origin_of(side);
+      origin && !have_one_origin(workspace.sides())) {
     out.badge = std::string(trace::badge(origin->kind));
     out.machine = machine_name(side);
     out.machine_short = machine_short(side);
@@ -258,7 +259,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
                 bool select) {
   if (!focus.knob.empty()) {
     attention.lit_knob = focus.knob;
-    attention.low_panel = LowPanel::kKnobs;
+    attention.tab_to_show = "knobs";
     return true;
   }
   if (!focus.panel.empty()) {
@@ -271,7 +272,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   }
   if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
     attention.code_side = focus.run == "B" ? 1 : 0;
-    attention.low_panel = LowPanel::kCode;
+    attention.tab_to_show = "code";
     return true;
   }
   const std::size_t side = focus.run == "B" ? 1 : 0;
@@ -309,7 +310,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
         workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.playhead_end());
       if (events.selected && events.selected->span != trace::kNone) {
         context.attention.code_side = static_cast<std::size_t>(events.selected->side);
-        context.attention.low_panel = LowPanel::kCode;
+        context.attention.tab_to_show = "code";
         workspace.select_span(static_cast<std::size_t>(events.selected->side),
                               events.selected->span);
       }

@@ -189,81 +189,6 @@ float draw_find(const PanelContext& context, const Box& bar) {
   return left;
 }
 
-// One machine of the bar: whose it is where there are two, and its name.
-struct MachinePart {
-  std::string words;
-  int side = -1;  // 0: A, 1: B; -1: of both
-};
-
-std::vector<MachinePart> machine_parts(const Workspace& workspace, bool in_short) {
-  const auto name = in_short ? machine_short : machine_name;
-  std::vector<MachinePart> parts;
-  const auto& sides = workspace.sides();
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    // A file's name stands at the left already; here stands what recorded it.
-    std::string words = name(sides[i]);
-    if (!words.empty()) parts.push_back({std::move(words), static_cast<int>(i)});
-  }
-  if (parts.size() == 2 && machine_short(sides[0]) == machine_short(sides[1])) parts.pop_back();
-  if (parts.size() == 1) parts.front().side = -1;
-  return parts;
-}
-
-float part_width(const Theme& theme, const MachinePart& part) {
-  return text_size(theme.font.text, theme.size.small, part.words).x +
-         (part.side < 0 ? 0 : theme.px(30));
-}
-
-float parts_width(const Theme& theme, const std::vector<MachinePart>& parts) {
-  float width = 0;
-  for (const MachinePart& part : parts) width += part_width(theme, part) + theme.px(14);
-  return width;
-}
-
-// In full where they fit, else by their ids.
-std::vector<MachinePart> fitting_parts(const Theme& theme, const Workspace& workspace, float room) {
-  std::vector<MachinePart> parts = machine_parts(workspace, false);
-  if (parts_width(theme, parts) > room) parts = machine_parts(workspace, true);
-  return parts;
-}
-
-// The machines' names; pressed, they open the chooser.
-void draw_machines(const PanelContext& context, const Box& bar, float left, float room) {
-  const Theme& theme = context.theme;
-  const bool opens = context.can("machine.choose");
-  const float mark = opens ? theme.px(18) : 0, pad = theme.px(8);
-  const auto parts = fitting_parts(theme, context.workspace, room - mark - 2 * pad);
-  const float height = theme.px(28), middle = bar.centre().y;
-  const float width = std::min(parts_width(theme, parts) - theme.px(14) + mark + 2 * pad, room);
-  if (parts.empty() || width < theme.px(20)) return;
-  ImGui::SetCursorScreenPos({left, middle - height / 2});
-  ImGui::BeginDisabled(!opens);
-  if (ImGui::InvisibleButton("Machine", {width, height})) context.ask("machine.choose");
-  ImGui::EndDisabled();
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-  if (opens && ImGui::IsItemHovered())
-    draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.text, 0.07F), theme.size.corner);
-  float x = left + pad;
-  auto left_over = static_cast<float>(parts.size());
-  for (const MachinePart& part : parts) {
-    const float fair =
-        (box.max.x - mark - pad - x) / left_over - (left_over > 1 ? theme.px(14) : 0);
-    const float end = x + (left_over > 1 ? std::max(fair, 0.0F) : fair);
-    left_over -= 1;
-    if (part.side >= 0) {
-      const char letter = part.side == 0 ? 'A' : 'B';
-      x += draw_side_mark(draw, theme, {x, middle}, letter, part.side == 0) + theme.px(6);
-    }
-    const bool all_fit = parts_width(theme, parts) <= room - mark - 2 * pad + theme.px(14);
-    const std::string words =
-        all_fit ? part.words : shortened(theme.font.text, theme.size.small, part.words, end - x);
-    draw_text_middle(draw, theme.font.text, theme.size.small, x, middle, theme.text, words);
-    x += text_size(theme.font.text, theme.size.small, words).x + theme.px(14);
-  }
-  if (opens) draw_down_mark(draw, theme, {box.max.x - pad - theme.px(4), middle}, theme.muted);
-}
-
 std::string origin_words(const Workspace& workspace) {
   std::string words;
   for (const SideModel& side : workspace.sides()) {
@@ -276,7 +201,53 @@ std::string origin_words(const Workspace& workspace) {
   return words;
 }
 
-// The badge is never left out; the machines' names take what room there is.
+// Sides that differ say their machines themselves.
+std::string machine_words(const Workspace& workspace, bool in_short) {
+  const auto& sides = workspace.sides();
+  if (sides.size() == 2 && machine_short(sides[0]) != machine_short(sides[1]))
+    return in_short ? "2 machines" : "two machines";
+  return in_short ? machine_short(sides.front()) : machine_name(sides.front());
+}
+
+// In full where it fits, else by the machine's id, else what fits of that.
+std::string fitting_words(const Theme& theme, const Workspace& workspace, float room) {
+  const auto width = [&](const std::string& words) {
+    return text_size(theme.font.text, theme.size.small, words).x;
+  };
+  std::string words = machine_words(workspace, false);
+  if (width(words) > room) words = machine_words(workspace, true);
+  return width(words) > room ? shortened(theme.font.text, theme.size.small, words, room) : words;
+}
+
+// Around the machine's words: its padding and the mark that says that it opens.
+float machine_frame(const Theme& theme, bool opens) {
+  return theme.px(16) + (opens ? theme.px(18) : 0);
+}
+
+// The machine's name; pressed, it opens the chooser.
+void draw_machine(const PanelContext& context, const Box& bar, float left, float room) {
+  const Theme& theme = context.theme;
+  const bool opens = context.can("machine.choose");
+  const float frame = machine_frame(theme, opens), pad = theme.px(8);
+  const std::string words = fitting_words(theme, context.workspace, room - frame);
+  if (words.empty()) return;
+  const float height = theme.px(28), middle = bar.centre().y;
+  const float width = text_size(theme.font.text, theme.size.small, words).x + frame;
+  ImGui::SetCursorScreenPos({left, middle - height / 2});
+  ImGui::BeginDisabled(!opens);
+  if (ImGui::InvisibleButton("Machine", {width, height})) context.ask("machine.choose");
+  ImGui::EndDisabled();
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s", origin_words(context.workspace).c_str());
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  if (opens && ImGui::IsItemHovered())
+    draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.text, 0.07F), theme.size.corner);
+  draw_text_middle(draw, theme.font.text, theme.size.small, left + pad, middle, theme.text, words);
+  if (opens) draw_down_mark(draw, theme, {box.max.x - pad - theme.px(4), middle}, theme.muted);
+}
+
+// The badge is never left out; the machine's name takes what room there is.
 void draw_origin(const PanelContext& context, const Box& bar, float left, float right) {
   const trace::Origin* origin = origin_of(context.workspace);
   if (!origin) return;
@@ -284,17 +255,18 @@ void draw_origin(const PanelContext& context, const Box& bar, float left, float 
   const std::string badge = badge_words(context.workspace, *origin);
   const Color color = badge_color(theme, origin->kind);
   const float pill_width = text_size(theme.font.text, theme.size.label, badge).x + theme.px(18);
-  const float gap = theme.px(8), frame = theme.px(34);
-  const float room = right - left - pill_width - gap - frame;
+  const float gap = theme.px(8), frame = machine_frame(theme, context.can("machine.choose"));
+  const std::string words =
+      fitting_words(theme, context.workspace, right - left - pill_width - gap - frame);
   const float wanted =
-      pill_width + gap + frame + parts_width(theme, fitting_parts(theme, context.workspace, room));
+      pill_width + gap + frame + text_size(theme.font.text, theme.size.small, words).x;
   const float x = std::max(left, left + (right - left - wanted) / 2);
   ImGui::SetCursorScreenPos({x, bar.centre().y - theme.px(10)});
   pill(theme, badge, mixed(theme.panel, color, theme.is_dark() ? 0.22F : 0.12F), color);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("%s", origin_words(context.workspace).c_str());
   const float after = x + pill_width + gap;
-  draw_machines(context, bar, after, right - after);
+  draw_machine(context, bar, after, right - after);
 }
 
 }  // namespace

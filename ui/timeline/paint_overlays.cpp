@@ -338,7 +338,7 @@ void paint_playhead_line(const Canvas& canvas, Nanos time, float top, float bott
   float from = top;
   for (const SideView& view : canvas.sides) {
     const bool clear =
-        x > strip_text_end(canvas, view) + margin && x < strip_total_start(canvas, view) - margin;
+        x > strip_text_end(canvas, view) + margin && x < strip_origin(canvas, view).left - margin;
     if (clear || view.strip < from || view.strip > bottom) continue;
     canvas.draw->AddLine({x, from}, {x, view.strip}, theme.accent, theme.px(2));
     from = view.strip + theme.size.strip;
