@@ -29,7 +29,7 @@ CatalogueEntry entry_of(const std::string& id) {
     entry.gpu = without_maker(machine->gpu.name);
     entry.memory = fmt::format("{:.0f} GB", static_cast<double>(machine->gpu.memory_bytes) / 1e9);
     entry.pcie = fmt::format("{}.0 x{}", machine->pcie.generation, machine->pcie.lanes);
-    entry.gpus = std::to_string(machine->gpu_count);
+    entry.gpus = machine::gpus_in_words(*machine);
     entry.machine = std::move(machine);
   } catch (const Error& error) {
     entry.fault = error.what();
