@@ -142,6 +142,8 @@ TEST_CASE("Ctrl with plus, minus and 0 makes everything larger, smaller, and as 
   driver->app().run("scale.larger");
   driver->settle();
   CHECK(ImGui::GetStyle().FramePadding.y == Approx(6 * larger_zoom(1)));
+  CHECK(ImGui::GetStyle().FontSizeBase ==
+        Approx(make_theme(ThemeMode::kDark, larger_zoom(1)).size.text));
   for (int i = 0; i < 20; ++i) driver->app().run("scale.larger");
   CHECK(driver->app().zoom() == kMostZoom);
   CHECK_FALSE(driver->app().can("scale.larger"));

@@ -276,6 +276,7 @@ void set_imgui_sizes(const Theme& theme, ImGuiStyle& style) {
   style.DockingSeparatorSize = s.gap;
   style.SeparatorTextBorderSize = s.border;
   style.FontSizeBase = s.text;
+  style._NextFrameFontSizeBase = s.text;  // within a frame ImGui keeps the size it began with
   style.HoverStationaryDelay = 0.12F;
   style.DisabledAlpha = 0.45F;
 }

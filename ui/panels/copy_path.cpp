@@ -33,9 +33,10 @@ float share_of(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<float>(static_cast<double>(part) / static_cast<double>(whole)) : 0;
 }
 
-PlaceBox place_box(const char* title, Color fill) {
+PlaceBox place_box(const char* title, const char* brief, Color fill) {
   PlaceBox box;
   box.title = title;
+  box.brief = brief;
   box.fill = fill;
   return box;
 }
@@ -50,7 +51,7 @@ PlaceBox empty_box(const char* title, const char* words) {
 }
 
 PlaceBox loader_box(const Theme& theme, const PathState& state) {
-  PlaceBox box = place_box("disk, loader", theme.of(Category::kLoader).fill);
+  PlaceBox box = place_box("disk, loader", "loader", theme.of(Category::kLoader).fill);
   box.used = state.loads;
   if (!state.loads) {
     box.words = "no loader";
@@ -67,18 +68,18 @@ PlaceBox loader_box(const Theme& theme, const PathState& state) {
 }
 
 // Memory of the host: what waits in it to go on or, where nothing goes on, what has come back.
-PlaceBox memory_box(const char* title, Color fill, const PathPlace& place, const char* no_use) {
-  PlaceBox box = place_box(title, fill);
+PlaceBox memory_box(const char* title, const char* brief, Color fill, const PathPlace& place) {
+  PlaceBox box = place_box(title, brief, fill);
   box.used = place.used;
   if (!place.used) {
-    box.words = no_use;
+    box.words = "not on this path";
     return box;
   }
   const bool outward = place.most > 0;
   box.figure = bytes_words(outward ? place.bytes : place.arrived);
   box.level = outward ? share_of(place.bytes, place.most) : share_of(place.arrived, place.due);
   box.words = outward ? (place.holds.empty() ? "empty" : place.holds)
-                      : "of " + bytes_words(place.due) + " to come back";
+                      : "of " + bytes_words(place.due) + " back";
   return box;
 }
 
@@ -91,10 +92,10 @@ void draw_pinned(const Theme& theme, const Box& box, const PathState& state, int
     return paint_place(theme, box, hidden);
   }
   if (!staged)
-    return paint_place(theme, box,
-                       memory_box("pinned memory", theme.of(Category::kPin).fill, state.pinned,
-                                  "not on this path"));
-  PlaceBox place = place_box("driver's staging", theme.of(Category::kStaging).fill);
+    return paint_place(
+        theme, box,
+        memory_box("pinned memory", "pinned", theme.of(Category::kPin).fill, state.pinned));
+  PlaceBox place = place_box("driver's staging", "staging", theme.of(Category::kStaging).fill);
   place.figure = bytes_words(state.staging.bytes);
   place.words = state.chunks.empty() ? "empty" : "chunks of " + state.staging.holds;
   paint_buffers(theme, box, place, state.chunks, buffers);
@@ -103,7 +104,7 @@ void draw_pinned(const Theme& theme, const Box& box, const PathState& state, int
 PlaceBox device_box(const Theme& theme, const PathState& state) {
   const auto& out = state.link(Way::kToDevice);
   const auto& back = state.link(Way::kToHost);
-  PlaceBox box = place_box("device memory", theme.of(Category::kCopyH2D).fill);
+  PlaceBox box = place_box("device memory", "device", theme.of(Category::kCopyH2D).fill);
   if (out.used) {
     box.figure = bytes_words(state.device.arrived);
     box.level = share_of(state.device.arrived, state.device.due);
@@ -208,9 +209,9 @@ void draw_state(const Theme& theme, const Box& room, const Shape& shape, const P
   const bool forth = state.link(Way::kToDevice).used, back = state.link(Way::kToHost).used;
   for (const auto& [from, to] : places.steps) paint_step(theme, from, to, forth, back && !forth);
   if (shape.loads) paint_place(theme, places.loader, loader_box(theme, state));
-  paint_place(theme, places.pageable,
-              memory_box("pageable memory", theme.of(Category::kLoader).fill, state.pageable,
-                         "not on this path"));
+  paint_place(
+      theme, places.pageable,
+      memory_box("pageable memory", "pageable", theme.of(Category::kLoader).fill, state.pageable));
   draw_pinned(theme, places.pinned, state, buffers);
   paint_links(theme, places.link, state, shape.both_ways);
   paint_place(theme, places.device, device_box(theme, state));
@@ -346,9 +347,9 @@ void draw_copy_path(const PanelContext& context, CopyPathPanel& panel, const cha
   options.open = open;
   options.padded = false;
   const bool known = is_known(context.workspace);
-  options.secondary = known ? "at the playhead, t = " +
-                                  format_nanos(static_cast<double>(context.workspace.playhead.time))
-                            : "after the run";
+  options.secondary =
+      known ? "at t = " + format_nanos(static_cast<double>(context.workspace.playhead.time))
+            : "after the run";
   if (begin_panel(context.theme, name, options)) draw_sides(context, panel);
   end_panel();
 }

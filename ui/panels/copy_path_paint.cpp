@@ -29,7 +29,7 @@ void card(const Theme& theme, const Box& box) {
   draw->AddRect(box.min, box.max, theme.line, theme.px(4), 0, theme.size.border);
 }
 
-// Title to the left, figure to the right; what has no room is shortened, the figure last.
+// Title to the left, figure to the right. A title that has no room is said in brief.
 void head_line(const Theme& theme, const Box& box, float middle, const PlaceBox& place) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float pad = theme.px(8), size = theme.size.label;
@@ -38,8 +38,11 @@ void head_line(const Theme& theme, const Box& box, float middle, const PlaceBox&
     draw_text_middle(draw, theme.font.mono, size, right, middle, theme.text, place.figure, 1);
     right -= text_size(theme.font.mono, size, place.figure).x + theme.px(8);
   }
-  draw_text_middle(draw, theme.font.text, size, box.min.x + pad, middle, theme.muted,
-                   shortened(theme.font.text, size, place.title, right - box.min.x - pad));
+  const float left = box.min.x + pad, room = right - left;
+  const bool whole = text_size(theme.font.text, size, place.title).x <= room;
+  const std::string& title = whole || place.brief.empty() ? place.title : place.brief;
+  draw_text_middle(draw, theme.font.text, size, left, middle, theme.muted,
+                   shortened(theme.font.text, size, title, room));
 }
 
 // Where the parts of a box stand: two lines of text where there is room, the bar below.

@@ -57,6 +57,13 @@ void side_marks(const PanelContext& context, const CatalogueEntry& entry, ImVec2
   }
 }
 
+// "GeForce RTX 4090"; where that has no room "RTX 4090": the number tells them apart.
+std::string model_within(const Theme& theme, const std::string& gpu, float room) {
+  const std::size_t blank = gpu.find(' ');
+  const bool whole = text_size(theme.font.text, theme.size.small, gpu).x <= room;
+  return whole || blank == std::string::npos ? gpu : gpu.substr(blank + 1);
+}
+
 void draw_row_words(const PanelContext& context, const CatalogueEntry& entry, const Box& box,
                     const Columns& columns, bool allowed) {
   const Theme& theme = context.theme;
@@ -76,8 +83,9 @@ void draw_row_words(const PanelContext& context, const CatalogueEntry& entry, co
     return;
   }
   const float memory = text_size(theme.font.mono, theme.size.label, entry.memory).x;
-  word(theme.font.text, theme.size.small, columns.gpu,
-       columns.memory - memory - columns.gpu - theme.px(10), entry.gpu, name);
+  const float gpu = columns.memory - memory - columns.gpu - theme.px(10);
+  word(theme.font.text, theme.size.small, columns.gpu, gpu, model_within(theme, entry.gpu, gpu),
+       name);
   word(theme.font.mono, theme.size.label, columns.memory - memory, memory + 1, entry.memory, more);
   word(theme.font.mono, theme.size.label, columns.pcie, theme.px(80), entry.pcie, more);
   draw_text_middle(draw, theme.font.mono, theme.size.label, left + columns.gpus, middle, more,
@@ -140,7 +148,9 @@ void figure_row(const Theme& theme, const FigureRow& row) {
   ImGui::SetCursorScreenPos({right + theme.px(10), middle - theme.px(10)});
   pill(theme, machine::name_of(row.provenance), look.fill, look.text);
   ImGui::SetCursorScreenPos({at.x, at.y + height});
-  if (!row.note.empty()) text(theme.font.text, theme.size.label, theme.muted, row.note, true);
+  std::string note = row.note;
+  std::erase(note, '`');  // notes are Markdown
+  if (!note.empty()) text(theme.font.text, theme.size.label, theme.muted, note, true);
   ImGui::Dummy({width, theme.px(3)});
 }
 

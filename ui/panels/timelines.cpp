@@ -23,24 +23,40 @@ bool shows_spans(const Workspace& workspace, const SideModel& side) {
   return workspace.revealed() || (lesson && lesson->run_asked);
 }
 
-// The knobs in which the sides differ, as the strip shows them; the title of a trace: its file.
+// "steps=20  loader.pin_memory=True"
+std::string knob_words(const std::vector<std::string>& names, const program::Config& config) {
+  std::string words;
+  for (const std::string& name : names) {
+    if (name == "machine") continue;  // it is said as the origin
+    if (!words.empty()) words += "  ";
+    words += name + "=" + program::show(program::find_knob(name), config.value(name));
+  }
+  return words;
+}
+
+std::vector<std::string> set_knobs(const program::Config& config) {
+  std::vector<std::string> names;
+  for (const program::Knob& knob : program::knobs())
+    if (config.is_set(knob.name)) names.push_back(knob.name);
+  return names;
+}
+
+// The knobs in which the sides differ, as the strip shows them; of one run those that are set; of a
+// trace what it says of itself.
 std::string config_words(const Workspace& workspace, std::size_t number) {
   const auto& sides = workspace.sides();
   if (sides.size() < 2) {
     const SideModel& side = sides[number];
+    if (side.file.empty() && side.run && side.run->program)
+      return knob_words(set_knobs(side.config), side.config);
     return side.view ? side.view->trace->origin().subject : side.file.filename().string();
   }
   // What was read from a file has no knobs, and the other side none that differ from it.
   for (const SideModel& side : sides)
     if (side.run && !side.run->program)
       return sides[number].run ? sides[number].run->trace->origin().subject : "";
-  std::string words;
-  for (const std::string& name : program::differing_knobs(sides[0].config, sides[1].config)) {
-    if (name == "machine") continue;  // it stands beside the badge
-    if (!words.empty()) words += "  ";
-    words += name + "=" + program::show(program::find_knob(name), sides[number].config.value(name));
-  }
-  return words;
+  return knob_words(program::differing_knobs(sides[0].config, sides[1].config),
+                    sides[number].config);
 }
 
 void add_gaps(TimelineSide& out, const analysis::Run& run) {
