@@ -100,7 +100,7 @@ bool Host::event_call(Nanos now, std::uint32_t thread, const program::Command& c
     device_.wait_event(wait.stream, wait.event);
   }
   host_span(thread, command, threads_[thread].begun, now,
-            recorder_.name(record ? "cudaEventRecord" : "cudaStreamWaitEvent"),
+            record ? recorder_.name("cudaEventRecord") : recorder_.name("cudaStreamWaitEvent"),
             trace::Category::kHostApi);
   return true;
 }
@@ -146,9 +146,9 @@ bool Host::synchronise(Nanos now, std::uint32_t thread, const program::Command& 
   trace::Span span;
   span.start = state.begun;
   span.duration = now - state.begun;
-  span.name = recorder_.name(stream  ? "cudaStreamSynchronize"
-                             : event ? "cudaEventSynchronize"
-                                     : "cudaDeviceSynchronize");
+  span.name = stream  ? recorder_.name("cudaStreamSynchronize")
+              : event ? recorder_.name("cudaEventSynchronize")
+                      : recorder_.name("cudaDeviceSynchronize");
   span.lane = recorder_.thread_lane(thread);
   span.category = waited ? trace::Category::kHeld : trace::Category::kHostApi;
   span.cause = waited ? trace::Cause::kDevice : trace::Cause::kProgram;

@@ -17,15 +17,6 @@ bool is_staged(const program::Copy& copy, const program::Program& program) {
          kind(copy.to) == program::MemoryKind::kPageable;
 }
 
-std::string copy_name(const program::Copy& copy, const program::Program& program) {
-  static constexpr std::string_view kShort[] = {"HtoD", "DtoH", "DtoD"};
-  const auto memory = [&](program::Index buffer) {
-    return std::string(trace::name_of(memory_of(program.buffers[buffer].kind)));
-  };
-  return "Memcpy " + std::string(kShort[static_cast<int>(direction_of(copy, program))]) + " (" +
-         memory(copy.from) + " -> " + memory(copy.to) + ")";
-}
-
 }  // namespace
 
 std::int64_t Host::chunk_bytes(const program::Copy& copy, std::int64_t chunk) const {
@@ -45,7 +36,7 @@ bool Host::copy(Nanos now, std::uint32_t thread, const program::Command& command
     if (!compute(now, thread, machine_.host.copy_call_ns)) return false;
     Enqueued tags;
     tags.stream = action.stream;
-    tags.name = recorder_.name(copy_name(action, program_));
+    tags.name = recorder_.copy_name(action);
     tags.line = command.line;
     tags.correlation = recorder_.next_correlation();
     if (!is_staged(action, program_)) {

@@ -115,7 +115,8 @@ void Recorder::refuse_more() {
 
 Recorder::Recorder(const program::Program& program, const machine::Machine& machine,
                    trace::Trace& trace)
-    : program_(program), trace_(trace) {
+    : program_(program), trace_(trace), command_names_(program.names.size(), trace::kNone) {
+  for (auto& row : copy_names_) row.fill(trace::kNone);
   add_host_lanes();
   add_device_lanes(machine.gpu.copy_engines);
   for (const program::Operation& operation : program.operations)
@@ -158,8 +159,22 @@ void Recorder::add_device_lanes(int copy_engines) {
 }
 
 trace::NameId Recorder::name_of(const program::Command& command, std::string_view otherwise) {
-  return name(command.name == program::kNoIndex ? otherwise
-                                                : std::string_view(program_.names[command.name]));
+  if (command.name == program::kNoIndex) return name(otherwise);
+  trace::NameId& known = command_names_[command.name];
+  if (known == trace::kNone) known = name(std::string_view(program_.names[command.name]));
+  return known;
+}
+
+trace::NameId Recorder::copy_name(const program::Copy& copy) {
+  static constexpr std::string_view kShort[] = {"HtoD", "DtoH", "DtoD"};
+  const MemoryKind from = program_.buffers[copy.from].kind, to = program_.buffers[copy.to].kind;
+  trace::NameId& known = copy_names_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  if (known != trace::kNone) return known;
+  std::string text = "Memcpy ";
+  text += kShort[static_cast<int>(direction_of(copy, program_))];
+  text.append(" (").append(trace::name_of(memory_of(from)));
+  text.append(" -> ").append(trace::name_of(memory_of(to))).append(")");
+  return known = name(std::string_view(text));
 }
 
 trace::NameId Recorder::transfer_name(std::int64_t bytes) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,13 @@ class Recorder {
   }
   trace::Trace& trace() { return trace_; }
   trace::NameId name(std::string_view text) { return trace_.intern(text); }
+  // Of a literal: looked up by where it stands, which is quicker than by its letters.
+  template <std::size_t size>
+  trace::NameId name(const char (&literal)[size]) {
+    const auto [entry, added] = literals_.try_emplace(literal, 0);
+    if (added) entry->second = trace_.intern(literal);
+    return entry->second;
+  }
   // The command's own name, or `otherwise` when it has none.
   trace::NameId name_of(const program::Command& command, std::string_view otherwise);
   // What a launch writes, made once: by operation.
@@ -52,7 +60,8 @@ class Recorder {
   trace::LaneId memory_lane() const { return memory_; }  // its samples: bytes allocated
 
   std::uint32_t next_correlation() { return ++correlation_; }
-  trace::NameId transfer_name(std::int64_t bytes);  // "4 MiB"
+  trace::NameId transfer_name(std::int64_t bytes);     // "4 MiB"
+  trace::NameId copy_name(const program::Copy& copy);  // "Memcpy HtoD (Pinned -> Device)"
   trace::DetailId kernel_detail(const program::Operation& operation, program::Index stream);
   trace::DetailId copy_detail(const program::Copy& copy, std::int64_t bytes);
 
@@ -75,6 +84,9 @@ class Recorder {
   std::uint32_t correlation_ = 0;
   std::vector<LaunchNames> launch_names_;
   // Equal details and names are written once.
+  std::unordered_map<const char*, trace::NameId> literals_;
+  std::vector<trace::NameId> command_names_;                // by Program::names
+  std::array<std::array<trace::NameId, 3>, 3> copy_names_;  // by the two kinds of memory
   std::map<std::int64_t, trace::NameId> transfer_names_;
   std::map<std::pair<const program::Operation*, program::Index>, trace::DetailId> kernel_details_;
   std::map<std::array<std::int64_t, 4>, trace::DetailId> copy_details_;
