@@ -12,7 +12,8 @@ using namespace trainscope::test;
 
 TEST_CASE("every lesson saved and opened prints, reports and traces as it did when it was run") {
   const Folder folder;
-  for (const json& lesson : json::parse(run("lessons --json").out)["lessons"]) {
+  const json lessons = json::parse(run("lessons --json").out);
+  for (const json& lesson : lessons["lessons"]) {
     const std::string id = lesson["id"], saved = folder.file(id + ".tsrun");
     INFO(id);
     const Result ran = run("run " + id + " --save " + saved + " --html " + folder.file("ran.html") +
