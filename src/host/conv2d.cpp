@@ -49,20 +49,27 @@ struct Geometry {
   }
 };
 
-// Calls body(window element, place, pixel) for every element of every window that lies in the
-// image.
+// A row of window places whose element lies in the image: `count` places and their pixels, which
+// lie the horizontal stride apart.
+struct Run {
+  std::size_t element;
+  std::size_t place;
+  std::size_t pixel;
+  std::size_t count;
+};
+
+// Calls body(run) for all that lies in the image.
 template <typename Body>
-void for_each_pixel(const Geometry& g, const Body& body) {
+void for_each_run(const Geometry& g, const Body& body) {
   for (std::size_t u = 0; u < g.vertical.size; ++u) {
+    const Window::Places rows = g.vertical.places_inside(u, g.input.height);
     for (std::size_t v = 0; v < g.horizontal.size; ++v) {
-      const std::size_t element = u * g.horizontal.size + v;
-      for (std::size_t i = 0; i < g.output.height; ++i) {
-        const std::size_t y = g.vertical.source(i, u);
-        if (y >= g.input.height) continue;
-        for (std::size_t j = 0; j < g.output.width; ++j) {
-          const std::size_t x = g.horizontal.source(j, v);
-          if (x < g.input.width) body(element, i * g.output.width + j, y * g.input.width + x);
-        }
+      const auto [begin, end] = g.horizontal.places_inside(v, g.input.width);
+      if (begin >= end) continue;
+      for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        const std::size_t row = g.vertical.source(i, u) * g.input.width;
+        body(Run{u * g.horizontal.size + v, i * g.output.width + begin,
+                 row + g.horizontal.source(begin, v), end - begin});
       }
     }
   }
@@ -81,38 +88,52 @@ Cell cell_of(const Geometry& g, std::size_t element, std::size_t place) {
 }
 
 void lay_out(const Geometry& g, const float* image, Results windows) {
+  const std::size_t step = g.horizontal.stride;
   std::fill(windows.begin(), windows.end(), 0.0F);
   if (g.last) {
-    for_each_pixel(g, [&](std::size_t element, std::size_t place, std::size_t pixel) {
-      std::copy_n(image + pixel * g.input.channels, g.channels,
-                  &windows[cell_of(g, element, place).first]);
+    for_each_run(g, [&](const Run& run) {
+      for (std::size_t j = 0; j < run.count; ++j) {
+        std::copy_n(image + (run.pixel + j * step) * g.input.channels, g.channels,
+                    &windows[cell_of(g, run.element, run.place + j).first]);
+      }
     });
     return;
   }
   for (std::size_t c = 0; c < g.channels; ++c) {
     const float* plane = image + c * g.input.pixels();
-    for_each_pixel(g, [&](std::size_t element, std::size_t place, std::size_t pixel) {
-      const Cell cell = cell_of(g, element, place);
-      windows[cell.first + c * cell.step] = plane[pixel];
+    for_each_run(g, [&](const Run& run) {
+      const Cell cell = cell_of(g, run.element, run.place);
+      float* to = &windows[cell.first + c * cell.step];
+      const float* from = plane + run.pixel;
+      if (step == 1) {
+        std::copy_n(from, run.count, to);
+        return;
+      }
+      for (std::size_t j = 0; j < run.count; ++j) to[j] = from[j * step];
     });
   }
 }
 
 // The way back: adds each window's gradients to the pixels that they were taken from.
 void add_back(const Geometry& g, Values windows, float* image) {
+  const std::size_t step = g.horizontal.stride;
   if (g.last) {
-    for_each_pixel(g, [&](std::size_t element, std::size_t place, std::size_t pixel) {
-      const float* cell = &windows[cell_of(g, element, place).first];
-      float* channel = image + pixel * g.input.channels;
-      for (std::size_t c = 0; c < g.channels; ++c) channel[c] += cell[c];
+    for_each_run(g, [&](const Run& run) {
+      for (std::size_t j = 0; j < run.count; ++j) {
+        const float* cell = &windows[cell_of(g, run.element, run.place + j).first];
+        float* channel = image + (run.pixel + j * step) * g.input.channels;
+        for (std::size_t c = 0; c < g.channels; ++c) channel[c] += cell[c];
+      }
     });
     return;
   }
   for (std::size_t c = 0; c < g.channels; ++c) {
     float* plane = image + c * g.input.pixels();
-    for_each_pixel(g, [&](std::size_t element, std::size_t place, std::size_t pixel) {
-      const Cell cell = cell_of(g, element, place);
-      plane[pixel] += windows[cell.first + c * cell.step];
+    for_each_run(g, [&](const Run& run) {
+      const Cell cell = cell_of(g, run.element, run.place);
+      const float* from = &windows[cell.first + c * cell.step];
+      float* to = plane + run.pixel;
+      for (std::size_t j = 0; j < run.count; ++j) to[j * step] += from[j];
     });
   }
 }
@@ -149,12 +170,15 @@ void multiply_windows(const Geometry& g, const float* dy, const float* w, float*
 }
 
 void preset_bias(const ImageShape& shape, Values bias, Results y) {
-  for (std::size_t n = 0; n < shape.batch; ++n) {
-    for (std::size_t pixel = 0; pixel < shape.pixels(); ++pixel) {
-      for (std::size_t c = 0; c < shape.channels; ++c) {
-        y[n * shape.image_size() + c * shape.channel_stride() + pixel * shape.pixel_stride()] =
-            bias[c];
-      }
+  const bool last = shape.layout == ImageLayout::kChannelsLast;
+  const std::size_t outer = shape.batch * (last ? shape.pixels() : shape.channels);
+  const std::size_t inner = last ? shape.channels : shape.pixels();
+  for (std::size_t i = 0; i < outer; ++i) {
+    float* row = &y[i * inner];
+    if (last) {
+      std::copy(bias.begin(), bias.end(), row);
+    } else {
+      std::fill_n(row, inner, bias[i % shape.channels]);
     }
   }
 }

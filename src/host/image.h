@@ -43,6 +43,19 @@ struct Window {
   std::size_t source(std::size_t place, std::size_t k) const {
     return place * stride + k * dilation - padding;
   }
+  // The places, from `begin` to before `end`, at which element `k` is in the image and not in its
+  // padding.
+  struct Places {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  Places places_inside(std::size_t k, std::size_t length) const {
+    const std::size_t shift = k * dilation;
+    if (shift >= length + padding) return {};
+    const std::size_t begin = shift >= padding ? 0 : (padding - shift + stride - 1) / stride;
+    const std::size_t end = (length + padding - shift - 1) / stride + 1;
+    return {begin, end < places(length) ? end : places(length)};
+  }
 };
 
 }  // namespace trainscope::host
