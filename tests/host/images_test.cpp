@@ -115,6 +115,23 @@ TEST_CASE("the gradients of a convolution are its slopes") {
   }
 }
 
+TEST_CASE("a window knows at which places its elements are in the image") {
+  int looked = 0;
+  for (std::size_t code = 0; code < 5 * 3 * 5 * 3 * 8; ++code) {
+    const Window window{code % 5 + 1, code / 5 % 3 + 1, code / 15 % 5, code / 75 % 3 + 1};
+    const std::size_t length = code / 225 + 1;
+    const std::size_t places = window.places(length);
+    for (std::size_t k = 0; k < window.size && places > 0; ++k) {
+      const auto [begin, end] = window.places_inside(k, length);
+      for (std::size_t place = 0; place < places; ++place, ++looked) {
+        const bool inside = window.source(place, k) < length;
+        REQUIRE(inside == (place >= begin && place < end));
+      }
+    }
+  }
+  CHECK(looked > 10'000);
+}
+
 TEST_CASE("a convolution that does not fit is refused") {
   const ImageShape image{1, 3, 4, 4, ImageLayout::kChannelsFirst};
   CHECK_THROWS_WITH(require_fit({image, 4, 2, {3}, {3}}),
