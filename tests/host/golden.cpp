@@ -89,7 +89,8 @@ void GoldenCase::check(const std::string& tensor, Values ours, double bound) con
 }
 
 std::vector<GoldenCase> golden_cases(const std::string& operation) {
-  const std::string path = TRAINSCOPE_SOURCE_DIR "/tests/golden/operations/" + operation + ".json";
+  const std::string path =
+      fmt::format("{}/tests/golden/operations/{}.json", TRAINSCOPE_SOURCE_DIR, operation);
   const auto json = nlohmann::json::parse(trainscope::read_file(path, 1 << 20));
   std::vector<GoldenCase> cases;
   for (const auto& [name, value] : json.at("cases").items()) {
