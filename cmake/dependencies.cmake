@@ -12,3 +12,11 @@ else()
   find_package(tomlplusplus REQUIRED)
 endif()
 find_package(CLI11 REQUIRED)
+
+# Debian's package of OpenBLAS names its files, but no target.
+find_package(OpenBLAS REQUIRED)
+if(NOT TARGET OpenBLAS::OpenBLAS)
+  add_library(OpenBLAS::OpenBLAS INTERFACE IMPORTED)
+  target_include_directories(OpenBLAS::OpenBLAS SYSTEM INTERFACE ${OpenBLAS_INCLUDE_DIRS})
+  target_link_libraries(OpenBLAS::OpenBLAS INTERFACE ${OpenBLAS_LIBRARIES})
+endif()

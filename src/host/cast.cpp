@@ -1,0 +1,66 @@
+#include "host/cast.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/float_types.h"
+
+namespace trainscope::host {
+namespace {
+
+// Through storage of the type itself, a block at a time, so that FP16 takes the hardware's way.
+template <typename Type>
+void cast_through(Values from, Results to) {
+  constexpr std::size_t kBlock = 512;
+  std::array<Type, kBlock> stored;
+  for (std::size_t begin = 0; begin < from.size(); begin += kBlock) {
+    const std::size_t count = std::min(kBlock, from.size() - begin);
+    const std::span<Type> block{stored.data(), count};
+    convert(from.subspan(begin, count), block);
+    convert(std::span<const Type>(block), to.subspan(begin, count));
+  }
+}
+
+// The least normal magnitude: 2^-14 with FP16's five bits of exponent, 2^-126 with eight.
+float least_normal(NumberFormat format) {
+  return format == NumberFormat::kFloat16 ? 0x1p-14F : 0x1p-126F;
+}
+
+}  // namespace
+
+void cast(NumberFormat format, Values from, Results to) {
+  assert(from.size() == to.size());
+  switch (format) {
+    case NumberFormat::kFloat32:
+      if (from.data() != to.data()) std::copy(from.begin(), from.end(), to.begin());
+      return;
+    case NumberFormat::kTf32:
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = round_to_tf32(from[i]);
+      return;
+    case NumberFormat::kFloat16:
+      return cast_through<Float16>(from, to);
+    case NumberFormat::kBfloat16:
+      return cast_through<Bfloat16>(from, to);
+  }
+}
+
+CastLosses cast_losses(NumberFormat format, Values values) {
+  CastLosses losses;
+  constexpr std::size_t kBlock = 512;
+  std::array<float, kBlock> rounded;
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const std::size_t count = std::min(kBlock, values.size() - begin);
+    cast(format, values.subspan(begin, count), Results(rounded.data(), count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const float value = values[begin + i];
+      const float magnitude = std::abs(rounded[i]);
+      if (value == 0 || !std::isfinite(value)) continue;
+      if (magnitude == 0) ++losses.to_zero;
+      if (magnitude > 0 && magnitude < least_normal(format)) ++losses.to_subnormal;
+      if (std::isinf(magnitude)) ++losses.to_infinity;
+    }
+  }
+  return losses;
+}
+
+}  // namespace trainscope::host

@@ -1,0 +1,18 @@
+// Clipping gradients by their common norm: torch.nn.utils.clip_grad_norm_, norm_type = 2.
+//
+//   norm = √(Σ over all gradients of g²);  g = g · min(1, max_norm / (norm + 1e-6))
+// A norm that is not finite makes every gradient NaN or 0, as error_if_nonfinite = False does.
+// Error: the norm is summed in FP64 and rounded once; then one rounding for each factor and
+// product.
+#pragma once
+
+#include <span>
+
+#include "host/views.h"
+
+namespace trainscope::host {
+
+// Returns the norm before clipping.
+float clip_grad_norm(std::span<const Results> gradients, double max_norm);
+
+}  // namespace trainscope::host

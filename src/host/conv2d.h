@@ -1,0 +1,47 @@
+// Convolution: torch.nn.functional.conv2d, with stride, padding, dilation and groups.
+//
+// x [batch, channels, height, width], w [outputs, channels / groups, kernel height, kernel width],
+// b [outputs]; y[n, o, i, j] = b[o] + Σ w[o, c, u, v] x[n, c, i·s - p + u·d, j·s - p + v·d], where
+// x is 0 outside (PyTorch calls the cross-correlation so). In channels-last memory x, y and w have
+// their channels innermost: w is [outputs, kernel height, kernel width, channels / groups]. Method:
+// the windows are laid out as a matrix (im2col, Chellapilla, Puri, Simard 2006) and multiplied by
+// BLAS, image by image; a kernel of one pixel without stride needs no laying out. Error: that of a
+// product of channels/groups · kernel terms (linear.h); dw sums over all pixels.
+#pragma once
+
+#include <cstddef>
+
+#include "host/image.h"
+#include "host/views.h"
+
+namespace trainscope::host {
+
+struct Conv2d {
+  ImageShape input;
+  std::size_t outputs = 0;
+  std::size_t groups = 1;
+  Window vertical;
+  Window horizontal;
+
+  ImageShape output() const;
+  std::size_t weights() const;    // how many there are
+  std::size_t workspace() const;  // values needed by forward and by backward
+};
+
+// Throws InputError where channels and groups do not divide or the kernel does not fit the image.
+void require_fit(const Conv2d& conv);
+
+// `bias` may be empty.
+void conv2d_forward(const Conv2d& conv, Values x, Values w, Values bias, Results y,
+                    Results workspace);
+
+struct Conv2dGradients {
+  Results dx;  // written; empty: not wanted
+  Results dw;
+  Results db;  // empty: no bias
+};
+
+void conv2d_backward(const Conv2d& conv, Values x, Values w, Values dy,
+                     const Conv2dGradients& gradients, Results workspace, Into into);
+
+}  // namespace trainscope::host

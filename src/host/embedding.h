@@ -1,0 +1,23 @@
+// Embedding: torch.nn.functional.embedding, dense gradient, no padding index, no renormalisation.
+//
+// table [rows, columns], tokens [count], y [count, columns]: y[t] = table[tokens[t]];
+// dtable[tokens[t]] += dy[t], in the order of t.
+// Error: forward is exact; backward sums in FP32, so a token seen n times is within n/2 units.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "host/views.h"
+
+namespace trainscope::host {
+
+// Throws InputError for a token that is no row of the table, naming its place.
+void embedding_forward(const MatrixShape& table_shape, Values table,
+                       std::span<const std::int64_t> tokens, Results y);
+
+// kReplace clears the gradient first.
+void embedding_backward(const MatrixShape& table_shape, std::span<const std::int64_t> tokens,
+                        Values dy, Results dtable, Into into);
+
+}  // namespace trainscope::host

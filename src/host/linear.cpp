@@ -1,0 +1,35 @@
+#include "host/linear.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "host/bias.h"
+#include "host/blas.h"
+
+namespace trainscope::host {
+
+void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, Results y) {
+  assert(x.size() == shape.rows * shape.inputs && w.size() == shape.outputs * shape.inputs);
+  assert(y.size() == shape.rows * shape.outputs);
+  assert(bias.empty() || bias.size() == shape.outputs);
+  for (std::size_t row = 0; row < shape.rows && !bias.empty(); ++row) {
+    std::copy(bias.begin(), bias.end(), y.begin() + static_cast<std::ptrdiff_t>(row * bias.size()));
+  }
+  gemm({shape.rows, shape.outputs, shape.inputs}, {x.data(), shape.inputs},
+       {w.data(), shape.inputs, true},
+       {y.data(), shape.outputs, bias.empty() ? Into::kReplace : Into::kAdd});
+}
+
+void linear_backward(const LinearShape& shape, Values x, Values w, Values dy,
+                     const LinearGradients& gradients, Into into) {
+  assert(dy.size() == shape.rows * shape.outputs && gradients.dw.size() == w.size());
+  assert(gradients.dx.empty() || gradients.dx.size() == x.size());
+  gemm({shape.outputs, shape.inputs, shape.rows}, {dy.data(), shape.outputs, true},
+       {x.data(), shape.inputs}, {gradients.dw.data(), shape.inputs, into});
+  if (!gradients.db.empty()) bias_backward({shape.rows, shape.outputs}, dy, gradients.db, into);
+  if (gradients.dx.empty()) return;
+  gemm({shape.rows, shape.inputs, shape.outputs}, {dy.data(), shape.outputs},
+       {w.data(), shape.inputs}, {gradients.dx.data(), shape.inputs});
+}
+
+}  // namespace trainscope::host

@@ -1,0 +1,33 @@
+// The linear layer: torch.nn.functional.linear.
+//
+// x [rows, inputs], w [outputs, inputs], b [outputs], y [rows, outputs].
+//   y = x wᵀ + b;  dx = dy w;  dw = dyᵀ x;  db[o] = Σ_r dy[r, o].
+// Error: a product of `inner` terms in FP32 is within about sqrt(inner) · 2^-24 of Σ|a||b| of the
+// exact one, in PyTorch as here; the orders of summation differ, so the last places do.
+#pragma once
+
+#include <cstddef>
+
+#include "host/views.h"
+
+namespace trainscope::host {
+
+struct LinearShape {
+  std::size_t rows = 0;
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+};
+
+// `bias` may be empty: none.
+void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, Results y);
+
+struct LinearGradients {
+  Results dx;  // empty: not wanted (the first layer). Always written, never added to.
+  Results dw;
+  Results db;  // empty: no bias
+};
+
+void linear_backward(const LinearShape& shape, Values x, Values w, Values dy,
+                     const LinearGradients& gradients, Into into);
+
+}  // namespace trainscope::host
