@@ -98,7 +98,11 @@ void Device::depend(OpId op, OpId on, trace::Cause cause) {
   }
   ++ops_[op].waits_for;
   if (cause == trace::Cause::kEvent) ops_[op].cause = cause;
-  ops_[on].followers.push_back(op);
+  if (ops_[on].follower == kNoOp) {
+    ops_[on].follower = op;
+  } else {
+    ops_[on].more_followers.push_back(op);
+  }
 }
 
 OpId Device::enqueue_join(Nanos now, program::Index stream) {
@@ -326,9 +330,10 @@ void Device::complete(Nanos now, OpId id) {
   if (ops_[id].kind != Kind::kJoin && call_known) record(id);
   for (const std::uint32_t thread : ops_[id].wake_done)
     events_.add(now, EventKind::kThread, thread);
-  const std::vector<OpId> followers = std::move(ops_[id].followers);
-  ops_[id].followers.clear();
-  for (const OpId follower : followers) dependency_done(now, follower, id);
+  if (ops_[id].follower == kNoOp) return;
+  const std::vector<OpId> more = std::move(ops_[id].more_followers);
+  dependency_done(now, ops_[id].follower, id);
+  for (const OpId follower : more) dependency_done(now, follower, id);
 }
 
 void Device::leave_launch_queue(Nanos now, program::Index stream) {

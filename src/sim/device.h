@@ -104,7 +104,8 @@ class Device {
     OpId cause_op = kNoOp;                    // the dependency that was done last
     trace::SpanId cause_span = trace::kNone;  // when no operation is the cause
     trace::SpanId span = trace::kNone;
-    std::vector<OpId> followers;
+    OpId follower = kNoOp;  // the first that depends on this one, most often the only one
+    std::vector<OpId> more_followers;
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
   };

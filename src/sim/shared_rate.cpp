@@ -27,15 +27,15 @@ void SharedRate::admit(Nanos now, std::uint32_t task, double work, double limit,
   share(now);
 }
 
-std::vector<std::uint32_t> SharedRate::finish(Nanos now) {
-  std::vector<std::uint32_t> done;
+const std::vector<std::uint32_t>& SharedRate::finish(Nanos now) {
+  done_.clear();
   for (const Task& task : tasks_)
-    if (task.done_at <= now) done.push_back(task.id);
-  if (done.empty()) return done;
+    if (task.done_at <= now) done_.push_back(task.id);
+  if (done_.empty()) return done_;
   serve(now);
   std::erase_if(tasks_, [&](const Task& task) { return task.done_at <= now; });
   share(now);
-  return done;
+  return done_;
 }
 
 Nanos SharedRate::next_finish() const {
@@ -51,10 +51,20 @@ void SharedRate::serve(Nanos now) {
   served_until_ = now;
 }
 
+// Rounded up: a task never takes less time than its work needs.
+void SharedRate::serve_at(Task& task, double rate, Nanos now) {
+  task.rate = rate;
+  task.done_at = now + (task.remaining > 0 ? time_for(task.remaining, rate) : 0);
+}
+
 // Water filling, one priority after another: the tasks with the lowest limits first; what they
 // leave goes to the others.
 void SharedRate::share(Nanos now) {
   ++version_;
+  if (tasks_.size() == 1) {
+    serve_at(tasks_.front(), std::min(tasks_.front().limit, capacity_), now);
+    return;
+  }
   order_.resize(tasks_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
@@ -68,10 +78,8 @@ void SharedRate::share(Nanos now) {
     while (last < order_.size() && tasks_[order_[last]].priority == priority) ++last;
     for (; first < last; ++first) {
       Task& task = tasks_[order_[first]];
-      task.rate = std::min(task.limit, left / static_cast<double>(last - first));
+      serve_at(task, std::min(task.limit, left / static_cast<double>(last - first)), now);
       left = std::max(0.0, left - task.rate);
-      // Rounded up: a task never takes less time than its work needs.
-      task.done_at = now + (task.remaining > 0 ? time_for(task.remaining, task.rate) : 0);
     }
   }
 }

@@ -21,8 +21,9 @@ class SharedRate {
   // A task of `work` units that is served at `limit` units per ns at most.
   void admit(Nanos now, std::uint32_t task, double work, double limit, int priority = 0);
 
-  // Removes the tasks that are done at `now` and returns them in the order of their admission.
-  std::vector<std::uint32_t> finish(Nanos now);
+  // Removes the tasks that are done at `now` and returns them in the order of their admission;
+  // valid until the next call.
+  const std::vector<std::uint32_t>& finish(Nanos now);
 
   bool idle() const { return tasks_.empty(); }
   // When the next task will be done if none comes; call only when not idle.
@@ -41,10 +42,12 @@ class SharedRate {
   };
   void serve(Nanos now);
   void share(Nanos now);
+  static void serve_at(Task& task, double rate, Nanos now);
 
   double capacity_;
   std::vector<Task> tasks_;
-  std::vector<std::size_t> order_;  // of share(); kept for its memory
+  std::vector<std::size_t> order_;   // of share(); kept for its memory
+  std::vector<std::uint32_t> done_;  // of finish()
   Nanos served_until_ = 0;
   std::uint64_t version_ = 0;
 };
