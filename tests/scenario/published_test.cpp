@@ -8,7 +8,7 @@ using namespace trainscope;
 
 TEST_CASE("published measurements come out of the simulator within their tolerances") {
   const auto checks = scenario::load_published();
-  REQUIRE(checks.size() >= 27);
+  REQUIRE(checks.size() >= 36);
   std::map<std::string, std::vector<scenario::PublishedResult>> groups;
   for (const auto& check : checks) {
     const auto result = scenario::carry_out(check);
