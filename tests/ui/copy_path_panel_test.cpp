@@ -12,23 +12,6 @@ using namespace trainscope::ui;
 
 namespace {
 
-void open_revealed(Driver& driver, const char* lesson) {
-  driver.workspace().open_lesson(scenario::find_lesson(lesson));
-  driver.settle();
-  LessonModel& model = *driver.workspace().lesson();
-  while (!model.progress.revealed()) {
-    if (model.step().question && !model.progress.can_go_on()) model.progress.skip();
-    if (model.step().kind == scenario::StepKind::kRun) {
-      driver.workspace().run_lesson();
-      driver.settle();
-      REQUIRE(model.progress.revealed());
-    } else {
-      driver.workspace().next_step();
-    }
-  }
-  driver.settle();
-}
-
 std::vector<std::uint8_t> picture_of(Driver& driver) {
   driver.settle();
   return driver.window().capture().rgba;
@@ -38,7 +21,7 @@ std::vector<std::uint8_t> picture_of(Driver& driver) {
 
 TEST_CASE("the copy path stands behind the comparison and comes to the front by its tab") {
   REQUIRE_DRIVER(driver);
-  open_revealed(*driver, "pinned-vs-pageable");
+  driver->open_revealed("pinned-vs-pageable");
   CHECK(is_in_front(kComparePanel));
   CHECK_FALSE(is_in_front(kCopyPathPanel));
   REQUIRE(driver->act(
@@ -52,7 +35,7 @@ TEST_CASE("the copy path stands behind the comparison and comes to the front by 
 
 TEST_CASE("the action opens the copy path, also when it was closed") {
   REQUIRE_DRIVER(driver);
-  open_revealed(*driver, "pinned-vs-pageable");
+  driver->open_revealed("pinned-vs-pageable");
   driver->app().run("layout.copy_path");
   driver->settle();
   CHECK(is_in_front(kCopyPathPanel));
@@ -68,7 +51,7 @@ TEST_CASE("the action opens the copy path, also when it was closed") {
 
 TEST_CASE("a lesson can point at the copy path") {
   REQUIRE_DRIVER(driver);
-  open_revealed(*driver, "pinned-vs-pageable");
+  driver->open_revealed("pinned-vs-pageable");
   scenario::Focus focus;
   focus.panel = "copy-path";
   CHECK(show_focus(focus, driver->workspace(), driver->app().attention(), false));
@@ -80,7 +63,7 @@ TEST_CASE("a lesson can point at the copy path") {
 
 TEST_CASE("the copy path follows the playhead") {
   REQUIRE_DRIVER(driver);
-  open_revealed(*driver, "pinned-vs-pageable");
+  driver->open_revealed("pinned-vs-pageable");
   driver->app().run("layout.copy_path");
   const auto before = picture_of(*driver);
   driver->workspace().playhead.time = driver->workspace().end() / 5;
@@ -112,7 +95,7 @@ TEST_CASE("every shipped lesson draws its copy path at every time") {
   for (const char* lesson :
        {"pinned-vs-pageable", "non-blocking-needs-pinned", "num-workers", "launch-bound"}) {
     INFO(lesson);
-    open_revealed(*driver, lesson);
+    driver->open_revealed(lesson);
     driver->app().run("layout.copy_path");
     driver->settle();
     CHECK(is_in_front(kCopyPathPanel));

@@ -62,6 +62,24 @@ class Driver {
   }
   void settle() { app_->settle(); }
 
+  // Opens a lesson and goes through it, skipping its questions, until the results are shown.
+  void open_revealed(const char* lesson) {
+    workspace().open_lesson(scenario::find_lesson(lesson));
+    settle();
+    LessonModel& model = *workspace().lesson();
+    while (!model.progress.revealed()) {
+      if (model.step().question && !model.progress.can_go_on()) model.progress.skip();
+      if (model.step().kind == scenario::StepKind::kRun) {
+        workspace().run_lesson();
+        settle();
+        REQUIRE(model.progress.revealed());
+      } else {
+        workspace().next_step();
+      }
+    }
+    settle();
+  }
+
   // What a person does, as steps of the test engine. True when every step found its item.
   bool act(const std::function<void(ImGuiTestContext*)>& steps) {
     const std::string name = "act " + std::to_string(++acts_);

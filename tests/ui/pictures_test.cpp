@@ -12,18 +12,7 @@ using namespace trainscope::ui;
 namespace {
 
 void walk_to_reveal(Driver& driver, const char* lesson) {
-  driver.workspace().open_lesson(scenario::find_lesson(lesson));
-  driver.settle();
-  LessonModel& model = *driver.workspace().lesson();
-  while (!model.progress.revealed()) {
-    if (model.step().question && !model.progress.can_go_on()) model.progress.skip();
-    if (model.step().kind == scenario::StepKind::kRun) {
-      driver.workspace().run_lesson();
-      driver.settle();
-    } else {
-      driver.workspace().next_step();
-    }
-  }
+  driver.open_revealed(lesson);
   driver.workspace().next_step();
   driver.settle();
 }
