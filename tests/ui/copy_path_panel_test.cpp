@@ -92,10 +92,9 @@ TEST_CASE("before the reveal the copy path is the same whatever is going to run"
 
 TEST_CASE("every shipped lesson draws its copy path at every time") {
   REQUIRE_DRIVER(driver);
-  for (const char* lesson :
-       {"pinned-vs-pageable", "non-blocking-needs-pinned", "num-workers", "launch-bound"}) {
-    INFO(lesson);
-    driver->open_revealed(lesson);
+  for (const scenario::Lesson& lesson : scenario::all_lessons()) {
+    INFO(lesson.id);
+    driver->open_revealed(lesson.id.c_str());
     driver->app().run("layout.copy_path");
     driver->settle();
     CHECK(is_in_front(kCopyPathPanel));
