@@ -97,15 +97,20 @@ class RowPacker {
   const Scale& scale_;
 };
 
-// Which category takes most time in [first, first + count); of many spans, of a sample of them.
+// Which category takes most time in [first, first + count); of many spans, of a sample of them: a
+// few runs of neighbours, which lie together in memory.
 Category dominant(const DrawRow& row, std::size_t first, std::size_t count) {
-  constexpr std::size_t kSample = 12;
+  constexpr std::size_t kRuns = 3, kRun = 4;
   if (count == 1) return row.categories[first];
   Nanos time[trace::kCategoryCount] = {};
-  const std::size_t taken = std::min(count, kSample);
-  for (std::size_t i = 0; i < taken; ++i) {
-    const std::size_t at = first + i * count / taken;
-    time[static_cast<std::size_t>(row.categories[at])] += row.ends[at] - row.starts[at] + 1;
+  const auto take = [&](std::size_t begin, std::size_t taken) {
+    for (std::size_t at = begin; at < begin + taken; ++at)
+      time[static_cast<std::size_t>(row.categories[at])] += row.ends[at] - row.starts[at] + 1;
+  };
+  if (count <= kRuns * kRun) {
+    take(first, count);
+  } else {
+    for (std::size_t i = 0; i < kRuns; ++i) take(first + i * (count - kRun) / (kRuns - 1), kRun);
   }
   const auto most = std::max_element(std::begin(time), std::end(time));
   return static_cast<Category>(most - std::begin(time));
