@@ -4,6 +4,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)
 if(TRAINSCOPE_FUZZ)
   # Header-only, so that the parser is compiled with the fuzzer's instruments too.
   add_library(tomlplusplus::tomlplusplus INTERFACE IMPORTED)

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -37,6 +38,6 @@ struct AdamMoments {
 
 // Step number `step`, from 1, of one parameter.
 void adam_step(const Adam& options, std::int64_t step, Values gradient, Results parameter,
-               const AdamMoments& moments);
+               const AdamMoments& moments, const Workers& workers = {});
 
 }  // namespace trainscope::host

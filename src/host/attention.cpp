@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 #include "host/blas.h"
+#include "host/heads.h"
+#include "host/sums.h"
+#include "host/vector_math.h"
 
 namespace trainscope::host {
 namespace {
@@ -17,15 +19,13 @@ float scale_of(const AttentionShape& shape) {
 void causal_softmax(std::size_t length, float* scores) {
   for (std::size_t row = 0; row < length; ++row) {
     float* values = scores + row * length;
-    const float maximum = *std::max_element(values, values + row + 1);
-    double sum = 0;
-    for (std::size_t c = 0; c <= row; ++c) {
-      values[c] = std::exp(values[c] - maximum);
-      sum += values[c];
-    }
+    const std::size_t visible = row + 1;
+    const float maximum = largest_of(values, visible);
+    for (std::size_t c = 0; c < visible; ++c) values[c] = std::exp(values[c] - maximum);
+    const double sum = sum_of(visible, [=](std::size_t c) { return values[c]; });
     const auto share = static_cast<float>(1 / sum);
-    for (std::size_t c = 0; c <= row; ++c) values[c] *= share;
-    std::fill(values + row + 1, values + length, 0.0F);
+    for (std::size_t c = 0; c < visible; ++c) values[c] *= share;
+    std::fill(values + visible, values + length, 0.0F);
   }
 }
 
@@ -34,25 +34,42 @@ void softmax_backward(std::size_t length, const float* p, float* dp) {
   for (std::size_t row = 0; row < length; ++row) {
     const float* share = p + row * length;
     float* d = dp + row * length;
-    double sum = 0;
-    for (std::size_t c = 0; c <= row; ++c) sum += static_cast<double>(share[c]) * d[c];
-    const auto common = static_cast<float>(sum);
+    const auto common = static_cast<float>(
+        sum_of(row + 1, [=](std::size_t c) { return static_cast<double>(share[c]) * d[c]; }));
     for (std::size_t c = 0; c <= row; ++c) d[c] = share[c] * (d[c] - common);
     std::fill(d + row + 1, d + length, 0.0F);
   }
 }
 
-// Calls body(offset in the inputs, offset in the outputs, offset in the probabilities) for each
-// head.
-template <typename Body>
-void for_each_head(const AttentionShape& shape, const Body& body) {
-  for (std::size_t b = 0; b < shape.batch; ++b) {
-    for (std::size_t h = 0; h < shape.heads; ++h) {
-      body(b * shape.inputs.batch + h * shape.inputs.head,
-           b * shape.outputs.batch + h * shape.outputs.head,
-           (b * shape.heads + h) * shape.length * shape.length);
-    }
-  }
+// Where one head stands in the inputs, the outputs and the probabilities.
+struct HeadPlace {
+  std::size_t in;
+  std::size_t out;
+  std::size_t at;
+};
+
+HeadPlace place_of(const AttentionShape& shape, std::size_t index) {
+  const std::size_t b = index / shape.heads;
+  const std::size_t h = index % shape.heads;
+  return {b * shape.inputs.batch + h * shape.inputs.head,
+          b * shape.outputs.batch + h * shape.outputs.head, index * shape.length * shape.length};
+}
+
+void backward_head(const AttentionShape& shape, const AttentionInputs& inputs,
+                   const HeadPlace& head, const float* p, const float* d_output,
+                   const AttentionGradients& gradients, float* ds) {
+  const std::size_t length = shape.length;
+  const std::size_t token = shape.inputs.token;
+  const std::size_t out_token = shape.outputs.token;
+  gemm({length, shape.width, length}, {p, length, true}, {d_output, out_token},
+       {&gradients.dv[head.in], token});
+  gemm({length, length, shape.width}, {d_output, out_token}, {&inputs.v[head.in], token, true},
+       {ds, length});
+  softmax_backward(length, p, ds);
+  gemm({length, shape.width, length}, {ds, length}, {&inputs.k[head.in], token},
+       {&gradients.dq[head.in], token}, scale_of(shape));
+  gemm({length, shape.width, length}, {ds, length, true}, {&inputs.q[head.in], token},
+       {&gradients.dk[head.in], token}, scale_of(shape));
 }
 
 }  // namespace
@@ -63,41 +80,37 @@ AttentionShape contiguous_attention(std::size_t batch, std::size_t heads, std::s
   return {batch, heads, length, width, strides, strides};
 }
 
+std::size_t attention_workspace(const AttentionShape& shape) {
+  return std::min(kShares, shape.batch * shape.heads) * shape.length * shape.length;
+}
+
 void attention_forward(const AttentionShape& shape, const AttentionInputs& inputs, Results o,
-                       Results probabilities) {
+                       Results probabilities, const Workers& workers) {
   assert(probabilities.size() == shape.probabilities());
   const std::size_t length = shape.length;
   const std::size_t token = shape.inputs.token;
-  for_each_head(shape, [&](std::size_t in, std::size_t out, std::size_t at) {
-    float* p = &probabilities[at];
-    gemm({length, length, shape.width}, {&inputs.q[in], token}, {&inputs.k[in], token, true},
-         {p, length}, scale_of(shape));
+  workers.for_each(shape.batch * shape.heads, [&](std::size_t index) {
+    const HeadPlace head = place_of(shape, index);
+    float* p = &probabilities[head.at];
+    gemm({length, length, shape.width}, {&inputs.q[head.in], token},
+         {&inputs.k[head.in], token, true}, {p, length}, scale_of(shape));
     causal_softmax(length, p);
-    gemm({length, shape.width, length}, {p, length}, {&inputs.v[in], token},
-         {&o[out], shape.outputs.token});
+    gemm({length, shape.width, length}, {p, length}, {&inputs.v[head.in], token},
+         {&o[head.out], shape.outputs.token});
   });
 }
 
 void attention_backward(const AttentionShape& shape, const AttentionInputs& inputs,
                         Values probabilities, Values d_output, const AttentionGradients& gradients,
-                        Results workspace) {
-  const std::size_t length = shape.length;
-  assert(probabilities.size() == shape.probabilities() && workspace.size() >= length * length);
-  const std::size_t token = shape.inputs.token;
-  const std::size_t out_token = shape.outputs.token;
-  float* ds = workspace.data();
-  for_each_head(shape, [&](std::size_t in, std::size_t out, std::size_t at) {
-    const float* p = &probabilities[at];
-    gemm({length, shape.width, length}, {p, length, true}, {&d_output[out], out_token},
-         {&gradients.dv[in], token});
-    gemm({length, length, shape.width}, {&d_output[out], out_token}, {&inputs.v[in], token, true},
-         {ds, length});
-    softmax_backward(length, p, ds);
-    gemm({length, shape.width, length}, {ds, length}, {&inputs.k[in], token},
-         {&gradients.dq[in], token}, scale_of(shape));
-    gemm({length, shape.width, length}, {ds, length, true}, {&inputs.q[in], token},
-         {&gradients.dk[in], token}, scale_of(shape));
-  });
+                        Results workspace, const Workers& workers) {
+  const std::size_t room = shape.length * shape.length;
+  assert(probabilities.size() == shape.probabilities() && workspace.size() >= room);
+  deal_heads(shape.batch * shape.heads, room, workspace, workers,
+             [&](std::size_t index, Results own) {
+               const HeadPlace head = place_of(shape, index);
+               backward_head(shape, inputs, head, &probabilities[head.at], &d_output[head.out],
+                             gradients, own.data());
+             });
 }
 
 }  // namespace trainscope::host

@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -51,11 +52,14 @@ struct AttentionGradients {  // written
 
 // `probabilities` [batch, heads, length, length] is kept for backward.
 void attention_forward(const AttentionShape& shape, const AttentionInputs& inputs, Results o,
-                       Results probabilities);
+                       Results probabilities, const Workers& workers = {});
 
-// `workspace`: length² values.
+// Values to work in: length² for each head that is computed at once. Backward needs those of one
+// head at least; this is as many as workers can use.
+std::size_t attention_workspace(const AttentionShape& shape);
+
 void attention_backward(const AttentionShape& shape, const AttentionInputs& inputs,
                         Values probabilities, Values d_output, const AttentionGradients& gradients,
-                        Results workspace);
+                        Results workspace, const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -13,6 +13,7 @@
 #include "host/image.h"
 #include "host/layer_norm.h"
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -29,16 +30,18 @@ struct RunningMoments {
 // a channel has a single value, whose variance says nothing.
 void batch_norm_train(const ImageShape& shape, Values x, Values gamma, Values beta, Results y,
                       const RowMoments& moments, const RunningMoments& running,
-                      float eps = kBatchNormEps);
+                      float eps = kBatchNormEps, const Workers& workers = {});
 
 // `moments` keeps the running mean and its 1/√(variance + eps) for backward.
 void batch_norm_evaluate(const ImageShape& shape, Values x, Values gamma, Values beta,
                          Values running_mean, Values running_variance, Results y,
-                         const RowMoments& moments, float eps = kBatchNormEps);
+                         const RowMoments& moments, float eps = kBatchNormEps,
+                         const Workers& workers = {});
 
 enum class Mode { kTrain, kEvaluate };
 
 void batch_norm_backward(Mode mode, const ImageShape& shape, Values x, Values gamma, Values dy,
-                         Values mean, Values rstd, const NormGradients& gradients, Into into);
+                         Values mean, Values rstd, const NormGradients& gradients, Into into,
+                         const Workers& workers = {});
 
 }  // namespace trainscope::host

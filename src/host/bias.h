@@ -6,10 +6,13 @@
 #pragma once
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
-void bias_forward(const MatrixShape& shape, Values bias, Results values);
-void bias_backward(const MatrixShape& shape, Values dy, Results db, Into into);
+void bias_forward(const MatrixShape& shape, Values bias, Results values,
+                  const Workers& workers = {});
+void bias_backward(const MatrixShape& shape, Values dy, Results db, Into into,
+                   const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -18,17 +18,48 @@ CBLAS_TRANSPOSE order(const Factor& factor) {
   return factor.transposed ? CblasTrans : CblasNoTrans;
 }
 
+void keep_blas_to_one_thread() {
+  static const bool done = [] {
+    openblas_set_num_threads(1);
+    return true;
+  }();
+  (void)done;
+}
+
+// The values of a factor from row or column `begin` of the product on.
+const float* rows_from(const Factor& a, std::size_t begin) {
+  return a.values + begin * (a.transposed ? 1 : a.stride);
+}
+
+const float* columns_from(const Factor& b, std::size_t begin) {
+  return b.values + begin * (b.transposed ? b.stride : 1);
+}
+
+void multiply(const GemmShape& shape, const Factor& a, const Factor& b, const Product& c,
+              float alpha) {
+  cblas_sgemm(CblasRowMajor, order(a), order(b), whole(shape.rows), whole(shape.columns),
+              whole(shape.inner), alpha, a.values, whole(a.stride), b.values, whole(b.stride),
+              c.into == Into::kAdd ? 1.0F : 0.0F, c.values, whole(c.stride));
+}
+
+// How many rows or columns of the longer side make one block. Each block packs the other factor
+// anew, so there are few; a block takes some 50 microseconds at least, and blocks begin where the
+// kernels' tiles do.
+std::size_t block_length(const GemmShape& shape) {
+  constexpr std::size_t kBlocks = 8;
+  constexpr std::size_t kLeastProducts = std::size_t{1} << 21;
+  constexpr std::size_t kTile = 32;
+  const std::size_t side = std::max(shape.rows, shape.columns);
+  const std::size_t products = shape.rows * shape.columns * shape.inner;
+  const std::size_t blocks = std::clamp<std::size_t>(products / kLeastProducts, 1, kBlocks);
+  const std::size_t length = (side + blocks - 1) / blocks;
+  return (length + kTile - 1) / kTile * kTile;
+}
+
 }  // namespace
 
-void set_blas_threads(int count) {
-  openblas_set_num_threads(count);
-}
-
-int blas_threads() {
-  return openblas_get_num_threads();
-}
-
-void gemm(const GemmShape& shape, const Factor& a, const Factor& b, const Product& c, float alpha) {
+void gemm(const GemmShape& shape, const Factor& a, const Factor& b, const Product& c, float alpha,
+          const Workers& workers) {
   if (shape.rows == 0 || shape.columns == 0) return;
   if (shape.inner == 0) {
     if (c.into == Into::kAdd) return;
@@ -37,9 +68,20 @@ void gemm(const GemmShape& shape, const Factor& a, const Factor& b, const Produc
     }
     return;
   }
-  cblas_sgemm(CblasRowMajor, order(a), order(b), whole(shape.rows), whole(shape.columns),
-              whole(shape.inner), alpha, a.values, whole(a.stride), b.values, whole(b.stride),
-              c.into == Into::kAdd ? 1.0F : 0.0F, c.values, whole(c.stride));
+  keep_blas_to_one_thread();
+  const bool by_rows = shape.rows > shape.columns;
+  const std::size_t side = by_rows ? shape.rows : shape.columns;
+  workers.for_ranges(side, block_length(shape), [&](std::size_t begin, std::size_t end) {
+    if (by_rows) {
+      multiply({end - begin, shape.columns, shape.inner},
+               {rows_from(a, begin), a.stride, a.transposed}, b,
+               {c.values + begin * c.stride, c.stride, c.into}, alpha);
+    } else {
+      multiply({shape.rows, end - begin, shape.inner}, a,
+               {columns_from(b, begin), b.stride, b.transposed},
+               {c.values + begin, c.stride, c.into}, alpha);
+    }
+  });
 }
 
 }  // namespace trainscope::host

@@ -4,14 +4,9 @@
 #include <cstddef>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
-
-// How many threads OpenBLAS may use; it holds for the process, whose BLAS is one. Results may
-// differ in the last places from one count to another, and are the same from run to run for one
-// count.
-void set_blas_threads(int count);
-int blas_threads();
 
 struct GemmShape {
   std::size_t rows = 0;     // of the result
@@ -33,8 +28,10 @@ struct Product {
   Into into = Into::kReplace;
 };
 
-// c = alpha a b, or c += alpha a b.
+// c = alpha a b, or c += alpha a b. The first call sets OpenBLAS to one thread for the whole
+// process (it has no other setting): `workers` share out blocks of c instead, cut by the shape, so
+// that the results are the same bytes for any number of them.
 void gemm(const GemmShape& shape, const Factor& a, const Factor& b, const Product& c,
-          float alpha = 1);
+          float alpha = 1, const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -26,10 +26,7 @@ float least_normal(NumberFormat format) {
   return format == NumberFormat::kFloat16 ? 0x1p-14F : 0x1p-126F;
 }
 
-}  // namespace
-
-void cast(NumberFormat format, Values from, Results to) {
-  assert(from.size() == to.size());
+void cast_range(NumberFormat format, Values from, Results to) {
   switch (format) {
     case NumberFormat::kFloat32:
       if (from.data() != to.data()) std::copy(from.begin(), from.end(), to.begin());
@@ -42,6 +39,15 @@ void cast(NumberFormat format, Values from, Results to) {
     case NumberFormat::kBfloat16:
       return cast_through<Bfloat16>(from, to);
   }
+}
+
+}  // namespace
+
+void cast(NumberFormat format, Values from, Results to, const Workers& workers) {
+  assert(from.size() == to.size());
+  workers.for_ranges(from.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    cast_range(format, from.subspan(begin, end - begin), to.subspan(begin, end - begin));
+  });
 }
 
 CastLosses cast_losses(NumberFormat format, Values values) {

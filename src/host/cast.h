@@ -14,15 +14,16 @@
 #include <cstdint>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
 enum class NumberFormat { kFloat32, kTf32, kFloat16, kBfloat16 };
 
 // `to` may be `from`.
-void cast(NumberFormat format, Values from, Results to);
-inline void cast(NumberFormat format, Results values) {
-  cast(format, values, values);
+void cast(NumberFormat format, Values from, Results to, const Workers& workers = {});
+inline void cast(NumberFormat format, Results values, const Workers& workers = {}) {
+  cast(format, values, values, workers);
 }
 
 // What a cast would lose: finite values that become 0 (having been none), subnormal or infinite.

@@ -1,20 +1,39 @@
 #include "host/clip_grad_norm.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+
+#include "host/elementwise.h"
+#include "host/sums.h"
 
 namespace trainscope::host {
+namespace {
 
-float clip_grad_norm(std::span<const Results> gradients, double max_norm) {
+double sum_of_squares(Values values, const Workers& workers) {
+  constexpr std::size_t kParts = 64;
+  std::array<double, kParts> totals{};
+  const std::size_t grain = std::max(kGrain, (values.size() + kParts - 1) / kParts);
+  workers.for_ranges(values.size(), grain, [&](std::size_t begin, std::size_t end) {
+    totals[begin / grain] = sum_of(end - begin, [g = values.data() + begin](std::size_t i) {
+      return static_cast<double>(g[i]) * g[i];
+    });
+  });
   double squares = 0;
-  for (const Results gradient : gradients) {
-    for (const float g : gradient) squares += static_cast<double>(g) * g;
-  }
+  for (const double total : totals) squares += total;
+  return squares;
+}
+
+}  // namespace
+
+float clip_grad_norm(std::span<const Results> gradients, double max_norm, const Workers& workers) {
+  double squares = 0;
+  for (const Results gradient : gradients) squares += sum_of_squares(gradient, workers);
   const auto norm = static_cast<float>(std::sqrt(squares));
   const float wanted = static_cast<float>(max_norm) / (norm + 1e-6F);
   const float factor = wanted > 1 ? 1.0F : wanted;  // a NaN stays one
-  for (const Results gradient : gradients) {
-    for (float& g : gradient) g *= factor;
-  }
+  for (const Results gradient : gradients) scale(gradient, factor, gradient, workers);
   return norm;
 }
 

@@ -9,10 +9,12 @@
 #include <span>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
 // Returns the norm before clipping.
-float clip_grad_norm(std::span<const Results> gradients, double max_norm);
+float clip_grad_norm(std::span<const Results> gradients, double max_norm,
+                     const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "host/blas.h"
+#include "host/channels.h"
+#include "host/elementwise.h"
 
 namespace trainscope::host {
 namespace {
@@ -169,42 +171,102 @@ void multiply_windows(const Geometry& g, const float* dy, const float* w, float*
   }
 }
 
-void preset_bias(const ImageShape& shape, Values bias, Results y) {
+void preset_bias(const ImageShape& shape, Values bias, Results y, const Workers& workers) {
   const bool last = shape.layout == ImageLayout::kChannelsLast;
   const std::size_t outer = shape.batch * (last ? shape.pixels() : shape.channels);
   const std::size_t inner = last ? shape.channels : shape.pixels();
-  for (std::size_t i = 0; i < outer; ++i) {
-    float* row = &y[i * inner];
-    if (last) {
-      std::copy(bias.begin(), bias.end(), row);
-    } else {
-      std::fill_n(row, inner, bias[i % shape.channels]);
+  workers.for_ranges(outer, grain_of(inner), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      float* row = &y[i * inner];
+      if (last) {
+        std::copy(bias.begin(), bias.end(), row);
+      } else {
+        std::fill_n(row, inner, bias[i % shape.channels]);
+      }
     }
-  }
+  });
 }
 
-void bias_gradient(const ImageShape& shape, Values dy, Results db, Into into) {
-  for (std::size_t c = 0; c < shape.channels; ++c) {
-    double sum = into == Into::kAdd ? db[c] : 0.0;
-    for (std::size_t n = 0; n < shape.batch; ++n) {
-      const float* values = &dy[n * shape.image_size() + c * shape.channel_stride()];
-      for (std::size_t i = 0; i < shape.pixels(); ++i) sum += values[i * shape.pixel_stride()];
+void bias_gradient(const ImageShape& shape, Values dy, Results db, Into into,
+                   const Workers& workers) {
+  const auto sum_block = [&](const ChannelBlock& block) {
+    const ChannelTotals totals =
+        channel_totals(shape, block, [&](std::size_t i, std::size_t) { return dy[i]; });
+    for (std::size_t c = block.begin; c < block.end; ++c) {
+      const double before = into == Into::kAdd ? db[c] : 0.0;
+      db[c] = static_cast<float>(before + totals[c - block.begin]);
     }
-    db[c] = static_cast<float>(sum);
-  }
+  };
+  for_each_block(shape, sum_block, workers);
 }
 
-// Calls body(x, y, w) with the offsets of each image's and group's part of input, output and
-// weights.
+// Offsets of one image's and group's part of input, output and weights.
+struct Part {
+  std::size_t in;
+  std::size_t out;
+  std::size_t weights;
+};
+
+std::size_t shares_of(const Conv2d& conv) {
+  return std::min(kShares, conv.input.batch);
+}
+
+std::size_t windows_of(const Geometry& g) {
+  return g.is_pointwise() ? 0 : g.terms * g.places;
+}
+
+// Calls body(share, part) for each image and group; a share's images follow one another.
 template <typename Body>
-void for_each_group(const Conv2d& conv, const Geometry& g, const Body& body) {
-  for (std::size_t n = 0; n < conv.input.batch; ++n) {
-    for (std::size_t group = 0; group < conv.groups; ++group) {
-      body(n * g.input.image_size() + group * g.channels * g.input.channel_stride(),
-           n * g.output.image_size() + group * g.outputs * g.output.channel_stride(),
-           group * g.outputs * g.terms);
+void for_each_part(const Conv2d& conv, const Geometry& g, const Workers& workers,
+                   const Body& body) {
+  const std::size_t shares = shares_of(conv);
+  workers.for_each(shares, [&](std::size_t share) {
+    const std::size_t end = (share + 1) * conv.input.batch / shares;
+    for (std::size_t n = share * conv.input.batch / shares; n < end; ++n) {
+      for (std::size_t group = 0; group < conv.groups; ++group) {
+        body(share, Part{n * g.input.image_size() + group * g.channels * g.input.channel_stride(),
+                         n * g.output.image_size() + group * g.outputs * g.output.channel_stride(),
+                         group * g.outputs * g.terms});
+      }
     }
+  });
+}
+
+// The first share's sum is dw itself, those of the others stand in the workspace and are added in
+// their order.
+void weight_gradient(const Conv2d& conv, const Geometry& g, Values x, Values dy, Results dw,
+                     Results workspace, Into into, const Workers& workers) {
+  float* windows = workspace.data();
+  float* others = windows + shares_of(conv) * windows_of(g);
+  if (into == Into::kReplace) std::fill(dw.begin(), dw.end(), 0.0F);
+  std::fill_n(others, (std::max<std::size_t>(shares_of(conv), 1) - 1) * dw.size(), 0.0F);
+  for_each_part(conv, g, workers, [&](std::size_t share, const Part& part) {
+    const float* matrix = &x[part.in];
+    if (!g.is_pointwise()) {
+      const Results room(windows + share * windows_of(g), windows_of(g));
+      lay_out(g, &x[part.in], room);
+      matrix = room.data();
+    }
+    float* sum = share == 0 ? dw.data() : others + (share - 1) * dw.size();
+    multiply_weights(g, matrix, &dy[part.out], sum + part.weights, Into::kAdd);
+  });
+  for (std::size_t share = 1; share < shares_of(conv); ++share) {
+    add(dw, Values(others + (share - 1) * dw.size(), dw.size()), dw, workers);
   }
+}
+
+void input_gradient(const Conv2d& conv, const Geometry& g, Values w, Values dy, Results dx,
+                    Results workspace, const Workers& workers) {
+  fill(dx, 0, workers);
+  for_each_part(conv, g, workers, [&](std::size_t share, const Part& part) {
+    if (g.is_pointwise()) {
+      multiply_windows(g, &dy[part.out], &w[part.weights], &dx[part.in]);
+      return;
+    }
+    const Results room = workspace.subspan(share * windows_of(g), windows_of(g));
+    multiply_windows(g, &dy[part.out], &w[part.weights], room.data());
+    add_back(g, room, &dx[part.in]);
+  });
 }
 
 }  // namespace
@@ -219,8 +281,8 @@ std::size_t Conv2d::weights() const {
 }
 
 std::size_t Conv2d::workspace() const {
-  const Geometry g(*this);
-  return g.is_pointwise() ? 0 : g.terms * g.places;
+  const std::size_t shares = shares_of(*this);
+  return shares == 0 ? 0 : shares * windows_of(Geometry(*this)) + (shares - 1) * weights();
 }
 
 void require_fit(const Conv2d& conv) {
@@ -237,41 +299,39 @@ void require_fit(const Conv2d& conv) {
 }
 
 void conv2d_forward(const Conv2d& conv, Values x, Values w, Values bias, Results y,
-                    Results workspace) {
+                    Results workspace, const Workers& workers) {
   require_fit(conv);
   const Geometry g(conv);
   assert(x.size() == g.input.size() && y.size() == g.output.size() && w.size() == conv.weights());
   assert(workspace.size() >= conv.workspace() && (bias.empty() || bias.size() == conv.outputs));
-  if (!bias.empty()) preset_bias(g.output, bias, y);
+  if (!bias.empty()) preset_bias(g.output, bias, y, workers);
   const Into into = bias.empty() ? Into::kReplace : Into::kAdd;
-  const Results windows = workspace.first(conv.workspace());
-  for_each_group(conv, g, [&](std::size_t in, std::size_t out, std::size_t weights) {
-    if (!g.is_pointwise()) lay_out(g, &x[in], windows);
-    multiply_forward(g, g.is_pointwise() ? &x[in] : windows.data(), &w[weights], &y[out], into);
+  for_each_part(conv, g, workers, [&](std::size_t share, const Part& part) {
+    const float* matrix = &x[part.in];
+    if (!g.is_pointwise()) {
+      const Results room = workspace.subspan(share * windows_of(g), windows_of(g));
+      lay_out(g, &x[part.in], room);
+      matrix = room.data();
+    }
+    multiply_forward(g, matrix, &w[part.weights], &y[part.out], into);
   });
 }
 
 void conv2d_backward(const Conv2d& conv, Values x, Values w, Values dy,
-                     const Conv2dGradients& gradients, Results workspace, Into into) {
+                     const Conv2dGradients& gradients, Results workspace, Into into,
+                     const Workers& workers) {
   require_fit(conv);
   const Geometry g(conv);
-  assert(dy.size() == g.output.size() && gradients.dw.size() == conv.weights());
-  assert(workspace.size() >= conv.workspace());
-  assert(gradients.dx.empty() || gradients.dx.size() == g.input.size());
-  const Results dw = gradients.dw;
-  const Results dx = gradients.dx;
-  const Results windows = workspace.first(conv.workspace());
-  if (into == Into::kReplace) std::fill(dw.begin(), dw.end(), 0.0F);
-  if (!gradients.db.empty()) bias_gradient(g.output, dy, gradients.db, into);
-  std::fill(dx.begin(), dx.end(), 0.0F);
-  for_each_group(conv, g, [&](std::size_t in, std::size_t out, std::size_t weights) {
-    if (!g.is_pointwise()) lay_out(g, &x[in], windows);
-    multiply_weights(g, g.is_pointwise() ? &x[in] : windows.data(), &dy[out], &dw[weights],
-                     Into::kAdd);
-    if (dx.empty()) return;
-    multiply_windows(g, &dy[out], &w[weights], g.is_pointwise() ? &dx[in] : windows.data());
-    if (!g.is_pointwise()) add_back(g, windows, &dx[in]);
-  });
+  assert(dy.size() == g.output.size() && workspace.size() >= conv.workspace());
+  if (!gradients.dw.empty()) {
+    assert(x.size() == g.input.size() && gradients.dw.size() == conv.weights());
+    weight_gradient(conv, g, x, dy, gradients.dw, workspace, into, workers);
+  }
+  if (!gradients.db.empty()) bias_gradient(g.output, dy, gradients.db, into, workers);
+  if (!gradients.dx.empty()) {
+    assert(w.size() == conv.weights() && gradients.dx.size() == g.input.size());
+    input_gradient(conv, g, w, dy, gradients.dx, workspace, workers);
+  }
 }
 
 }  // namespace trainscope::host

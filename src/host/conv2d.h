@@ -5,14 +5,17 @@
 // x is 0 outside (PyTorch calls the cross-correlation so). In channels-last memory x, y and w have
 // their channels innermost: w is [outputs, kernel height, kernel width, channels / groups]. Method:
 // the windows are laid out as a matrix (im2col, Chellapilla, Puri, Simard 2006) and multiplied by
-// BLAS, image by image; a kernel of one pixel without stride needs no laying out. Error: that of a
-// product of channels/groups · kernel terms (linear.h); dw sums over all pixels.
+// BLAS, image by image; a kernel of one pixel without stride needs no laying out. The images are
+// dealt to at most kShares shares of the workspace, which workers take one each; in dw the shares
+// are summed at the end. Error: that of a product of channels/groups · kernel terms (linear.h); dw
+// sums over all pixels.
 #pragma once
 
 #include <cstddef>
 
 #include "host/image.h"
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -24,8 +27,9 @@ struct Conv2d {
   Window horizontal;
 
   ImageShape output() const;
-  std::size_t weights() const;    // how many there are
-  std::size_t workspace() const;  // values needed by forward and by backward
+  std::size_t weights() const;  // how many there are
+  // Values needed by forward and by backward.
+  std::size_t workspace() const;
 };
 
 // Throws InputError where channels and groups do not divide or the kernel does not fit the image.
@@ -33,15 +37,18 @@ void require_fit(const Conv2d& conv);
 
 // `bias` may be empty.
 void conv2d_forward(const Conv2d& conv, Values x, Values w, Values bias, Results y,
-                    Results workspace);
+                    Results workspace, const Workers& workers = {});
 
+// What is empty is not computed.
 struct Conv2dGradients {
-  Results dx;  // written; empty: not wanted
+  Results dx;  // written, never added to
   Results dw;
-  Results db;  // empty: no bias
+  Results db;
 };
 
+// `x` may be empty where dw is, `w` where dx is.
 void conv2d_backward(const Conv2d& conv, Values x, Values w, Values dy,
-                     const Conv2dGradients& gradients, Results workspace, Into into);
+                     const Conv2dGradients& gradients, Results workspace, Into into,
+                     const Workers& workers = {});
 
 }  // namespace trainscope::host

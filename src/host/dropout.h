@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -24,6 +25,6 @@ struct Dropout {
 bool is_kept(const Dropout& dropout, std::uint64_t element);
 
 // Forward and, applied to dy, backward. Throws InputError where p is not in [0, 1].
-void apply_dropout(const Dropout& dropout, Values x, Results y);
+void apply_dropout(const Dropout& dropout, Values x, Results y, const Workers& workers = {});
 
 }  // namespace trainscope::host

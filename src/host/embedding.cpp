@@ -11,39 +11,50 @@
 namespace trainscope::host {
 namespace {
 
-std::size_t row_of(std::span<const std::int64_t> tokens, std::size_t place, std::size_t rows) {
-  const std::int64_t token = tokens[place];
-  if (token < 0 || static_cast<std::size_t>(token) >= rows) {
+void require_rows(std::span<const std::int64_t> tokens, std::size_t rows) {
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    if (tokens[t] >= 0 && static_cast<std::size_t>(tokens[t]) < rows) continue;
     throw InputError(fmt::format("token {} at place {} is not in the table, which has rows 0 to {}",
-                                 token, place, static_cast<std::int64_t>(rows) - 1));
+                                 tokens[t], t, static_cast<std::int64_t>(rows) - 1));
   }
-  return static_cast<std::size_t>(token);
+}
+
+// Adds columns `begin` to before `end` of dy, in the order of the tokens.
+void add_columns(std::span<const std::int64_t> tokens, std::size_t columns, std::size_t begin,
+                 std::size_t end, const float* dy, float* dtable) {
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    float* sum = dtable + static_cast<std::size_t>(tokens[t]) * columns;
+    const float* term = dy + t * columns;
+    for (std::size_t c = begin; c < end; ++c) sum[c] += term[c];
+  }
 }
 
 }  // namespace
 
 void embedding_forward(const MatrixShape& table_shape, Values table,
-                       std::span<const std::int64_t> tokens, Results y) {
+                       std::span<const std::int64_t> tokens, Results y, const Workers& workers) {
+  const std::size_t columns = table_shape.columns;
   assert(table.size() == table_shape.size());
-  assert(y.size() == tokens.size() * table_shape.columns);
-  for (std::size_t t = 0; t < tokens.size(); ++t) {
-    const std::size_t row = row_of(tokens, t, table_shape.rows);
-    std::copy_n(&table[row * table_shape.columns], table_shape.columns,
-                &y[t * table_shape.columns]);
-  }
+  assert(y.size() == tokens.size() * columns);
+  require_rows(tokens, table_shape.rows);
+  workers.for_ranges(tokens.size(), grain_of(columns), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t) {
+      std::copy_n(&table[static_cast<std::size_t>(tokens[t]) * columns], columns, &y[t * columns]);
+    }
+  });
 }
 
 void embedding_backward(const MatrixShape& table_shape, std::span<const std::int64_t> tokens,
-                        Values dy, Results dtable, Into into) {
+                        Values dy, Results dtable, Into into, const Workers& workers) {
   assert(dtable.size() == table_shape.size());
   assert(dy.size() == tokens.size() * table_shape.columns);
+  require_rows(tokens, table_shape.rows);
   if (into == Into::kReplace) std::fill(dtable.begin(), dtable.end(), 0.0F);
-  for (std::size_t t = 0; t < tokens.size(); ++t) {
-    const std::size_t row = row_of(tokens, t, table_shape.rows);
-    float* sum = &dtable[row * table_shape.columns];
-    const float* term = &dy[t * table_shape.columns];
-    for (std::size_t c = 0; c < table_shape.columns; ++c) sum[c] += term[c];
-  }
+  constexpr std::size_t kLeastColumns = 16;
+  const std::size_t grain = std::max(kLeastColumns, grain_of(tokens.size()));
+  workers.for_ranges(table_shape.columns, grain, [&](std::size_t begin, std::size_t end) {
+    add_columns(tokens, table_shape.columns, begin, end, dy.data(), dtable.data());
+  });
 }
 
 }  // namespace trainscope::host

@@ -9,15 +9,17 @@
 #include <span>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
 // Throws InputError for a token that is no row of the table, naming its place.
 void embedding_forward(const MatrixShape& table_shape, Values table,
-                       std::span<const std::int64_t> tokens, Results y);
+                       std::span<const std::int64_t> tokens, Results y,
+                       const Workers& workers = {});
 
 // kReplace clears the gradient first.
 void embedding_backward(const MatrixShape& table_shape, std::span<const std::int64_t> tokens,
-                        Values dy, Results dtable, Into into);
+                        Values dy, Results dtable, Into into, const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -10,12 +10,13 @@
 #pragma once
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
 enum class Gelu { kErf, kTanh };
 
-void gelu_forward(Gelu kind, Values x, Results y);
-void gelu_backward(Gelu kind, Values x, Values dy, Results dx);
+void gelu_forward(Gelu kind, Values x, Results y, const Workers& workers = {});
+void gelu_backward(Gelu kind, Values x, Values dy, Results dx, const Workers& workers = {});
 
 }  // namespace trainscope::host

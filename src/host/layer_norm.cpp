@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "host/column_sums.h"
+#include "host/sums.h"
 
 namespace trainscope::host {
 namespace {
@@ -16,22 +17,25 @@ struct Moments {
 
 Moments moments_of(Values row, float eps) {
   const auto count = static_cast<double>(row.size());
-  double sum = 0;
-  for (const float value : row) sum += value;
-  const double mean = sum / count;
-  double squares = 0;
-  for (const float value : row) squares += (value - mean) * (value - mean);
+  const double mean = sum_of(row.size(), [&](std::size_t c) { return row[c]; }) / count;
+  const double squares = sum_of(row.size(), [&](std::size_t c) {
+    const double away = row[c] - mean;
+    return away * away;
+  });
   return {static_cast<float>(mean), static_cast<float>(1 / std::sqrt(squares / count + eps))};
 }
 
-void row_backward(Values x, Values gamma, Values dy, Moments moments, Results dx) {
-  double sum = 0;
-  double with_x = 0;
+void row_forward(Values x, Values gamma, Values beta, Moments moments, Results y) {
   for (std::size_t c = 0; c < x.size(); ++c) {
-    const float g = dy[c] * gamma[c];
-    sum += g;
-    with_x += static_cast<double>(g) * ((x[c] - moments.mean) * moments.rstd);
+    y[c] = (x[c] - moments.mean) * moments.rstd * gamma[c] + beta[c];
   }
+}
+
+void row_backward(Values x, Values gamma, Values dy, Moments moments, Results dx) {
+  const double sum = sum_of(x.size(), [&](std::size_t c) { return dy[c] * gamma[c]; });
+  const double with_x = sum_of(x.size(), [&](std::size_t c) {
+    return static_cast<double>(dy[c] * gamma[c]) * ((x[c] - moments.mean) * moments.rstd);
+  });
   const auto count = static_cast<double>(x.size());
   const auto mean_g = static_cast<float>(sum / count);
   const auto mean_gx = static_cast<float>(with_x / count);
@@ -44,29 +48,32 @@ void row_backward(Values x, Values gamma, Values dy, Moments moments, Results dx
 }  // namespace
 
 void layer_norm_forward(const MatrixShape& shape, Values x, Values gamma, Values beta, Results y,
-                        const RowMoments& moments, float eps) {
+                        const RowMoments& moments, float eps, const Workers& workers) {
   assert(x.size() == shape.size() && y.size() == shape.size());
   assert(gamma.size() == shape.columns && beta.size() == shape.columns);
   assert(moments.mean.size() == shape.rows && moments.rstd.size() == shape.rows);
-  for (std::size_t row = 0; row < shape.rows; ++row) {
-    const Values in = x.subspan(row * shape.columns, shape.columns);
-    const Results out = y.subspan(row * shape.columns, shape.columns);
-    const auto [mean, rstd] = moments_of(in, eps);
-    moments.mean[row] = mean;
-    moments.rstd[row] = rstd;
-    for (std::size_t c = 0; c < in.size(); ++c) out[c] = (in[c] - mean) * rstd * gamma[c] + beta[c];
-  }
+  workers.for_ranges(shape.rows, grain_of(shape.columns), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      const Values in = x.subspan(row * shape.columns, shape.columns);
+      const Moments found = moments_of(in, eps);
+      moments.mean[row] = found.mean;
+      moments.rstd[row] = found.rstd;
+      row_forward(in, gamma, beta, found, y.subspan(row * shape.columns, shape.columns));
+    }
+  });
 }
 
 void layer_norm_backward(const MatrixShape& shape, Values x, Values gamma, Values dy, Values mean,
-                         Values rstd, const NormGradients& gradients, Into into) {
+                         Values rstd, const NormGradients& gradients, Into into,
+                         const Workers& workers) {
   assert(x.size() == shape.size() && dy.size() == shape.size());
-  assert(gradients.dx.size() == shape.size());
-  for (std::size_t row = 0; row < shape.rows; ++row) {
-    const std::size_t begin = row * shape.columns;
-    row_backward(x.subspan(begin, shape.columns), gamma, dy.subspan(begin, shape.columns),
-                 {mean[row], rstd[row]}, gradients.dx.subspan(begin, shape.columns));
-  }
+  const auto rows = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      const std::size_t first = row * shape.columns;
+      row_backward(x.subspan(first, shape.columns), gamma, dy.subspan(first, shape.columns),
+                   {mean[row], rstd[row]}, gradients.dx.subspan(first, shape.columns));
+    }
+  };
   const auto scaled = [&](std::size_t row, std::size_t c) {
     const std::size_t i = row * shape.columns + c;
     return static_cast<double>(dy[i]) * ((x[i] - mean[row]) * rstd[row]);
@@ -74,8 +81,9 @@ void layer_norm_backward(const MatrixShape& shape, Values x, Values gamma, Value
   const auto plain = [&](std::size_t row, std::size_t c) {
     return static_cast<double>(dy[row * shape.columns + c]);
   };
-  column_sums(shape, scaled, gradients.dgamma, into);
-  column_sums(shape, plain, gradients.dbeta, into);
+  if (!gradients.dx.empty()) workers.for_ranges(shape.rows, grain_of(shape.columns), rows);
+  if (!gradients.dgamma.empty()) column_sums(shape, scaled, gradients.dgamma, into, workers);
+  if (!gradients.dbeta.empty()) column_sums(shape, plain, gradients.dbeta, into, workers);
 }
 
 }  // namespace trainscope::host

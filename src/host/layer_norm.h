@@ -7,6 +7,7 @@
 #pragma once
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -18,15 +19,18 @@ struct RowMoments {
 };
 
 void layer_norm_forward(const MatrixShape& shape, Values x, Values gamma, Values beta, Results y,
-                        const RowMoments& moments, float eps = kLayerNormEps);
+                        const RowMoments& moments, float eps = kLayerNormEps,
+                        const Workers& workers = {});
 
+// What is empty is not computed.
 struct NormGradients {
-  Results dx;  // written
+  Results dx;  // written, never added to
   Results dgamma;
   Results dbeta;
 };
 
 void layer_norm_backward(const MatrixShape& shape, Values x, Values gamma, Values dy, Values mean,
-                         Values rstd, const NormGradients& gradients, Into into);
+                         Values rstd, const NormGradients& gradients, Into into,
+                         const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -8,7 +8,8 @@
 
 namespace trainscope::host {
 
-void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, Results y) {
+void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, Results y,
+                    const Workers& workers) {
   assert(x.size() == shape.rows * shape.inputs && w.size() == shape.outputs * shape.inputs);
   assert(y.size() == shape.rows * shape.outputs);
   assert(bias.empty() || bias.size() == shape.outputs);
@@ -17,19 +18,27 @@ void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, R
   }
   gemm({shape.rows, shape.outputs, shape.inputs}, {x.data(), shape.inputs},
        {w.data(), shape.inputs, true},
-       {y.data(), shape.outputs, bias.empty() ? Into::kReplace : Into::kAdd});
+       {y.data(), shape.outputs, bias.empty() ? Into::kReplace : Into::kAdd}, 1, workers);
 }
 
 void linear_backward(const LinearShape& shape, Values x, Values w, Values dy,
-                     const LinearGradients& gradients, Into into) {
-  assert(dy.size() == shape.rows * shape.outputs && gradients.dw.size() == w.size());
-  assert(gradients.dx.empty() || gradients.dx.size() == x.size());
-  gemm({shape.outputs, shape.inputs, shape.rows}, {dy.data(), shape.outputs, true},
-       {x.data(), shape.inputs}, {gradients.dw.data(), shape.inputs, into});
-  if (!gradients.db.empty()) bias_backward({shape.rows, shape.outputs}, dy, gradients.db, into);
-  if (gradients.dx.empty()) return;
-  gemm({shape.rows, shape.inputs, shape.outputs}, {dy.data(), shape.outputs},
-       {w.data(), shape.inputs}, {gradients.dx.data(), shape.inputs});
+                     const LinearGradients& gradients, Into into, const Workers& workers) {
+  assert(dy.size() == shape.rows * shape.outputs);
+  if (!gradients.dw.empty()) {
+    assert(x.size() == shape.rows * shape.inputs);
+    assert(gradients.dw.size() == shape.outputs * shape.inputs);
+    gemm({shape.outputs, shape.inputs, shape.rows}, {dy.data(), shape.outputs, true},
+         {x.data(), shape.inputs}, {gradients.dw.data(), shape.inputs, into}, 1, workers);
+  }
+  if (!gradients.db.empty()) {
+    bias_backward({shape.rows, shape.outputs}, dy, gradients.db, into, workers);
+  }
+  if (!gradients.dx.empty()) {
+    assert(w.size() == shape.outputs * shape.inputs);
+    assert(gradients.dx.size() == shape.rows * shape.inputs);
+    gemm({shape.rows, shape.inputs, shape.outputs}, {dy.data(), shape.outputs},
+         {w.data(), shape.inputs}, {gradients.dx.data(), shape.inputs}, 1, workers);
+  }
 }
 
 }  // namespace trainscope::host

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -19,15 +20,18 @@ struct LinearShape {
 };
 
 // `bias` may be empty: none.
-void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, Results y);
+void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, Results y,
+                    const Workers& workers = {});
 
+// What is empty is not computed: frameworks run each as a kernel of its own.
 struct LinearGradients {
-  Results dx;  // empty: not wanted (the first layer). Always written, never added to.
+  Results dx;  // always written, never added to
   Results dw;
-  Results db;  // empty: no bias
+  Results db;
 };
 
+// `x` may be empty where dw is, `w` where dx is.
 void linear_backward(const LinearShape& shape, Values x, Values w, Values dy,
-                     const LinearGradients& gradients, Into into);
+                     const LinearGradients& gradients, Into into, const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <limits>
+#include <cstddef>
 
 #include "base/error.h"
 
@@ -25,46 +24,79 @@ void require_fit(const MaxPool& pool) {
   }
 }
 
-struct Choice {
-  float value;
-  std::size_t pixel;
+// One row of the output, and what is innermost in it: places of the window in channels-first
+// memory, channels in channels-last.
+struct Row {
+  const float* image;  // where the plane, or the image, begins
+  float* y;
+  std::int32_t* chosen;
 };
 
-Choice choose(const MaxPool& pool, const float* plane, std::size_t i, std::size_t j) {
-  Choice best{-std::numeric_limits<float>::infinity(), 0};
-  bool none = true;
-  for (std::size_t u = 0; u < pool.vertical.size; ++u) {
-    const std::size_t y = pool.vertical.source(i, u);
-    if (y >= pool.input.height) continue;
-    for (std::size_t v = 0; v < pool.horizontal.size; ++v) {
-      const std::size_t x = pool.horizontal.source(j, v);
-      if (x >= pool.input.width) continue;
-      const std::size_t pixel = y * pool.input.width + x;
-      const float value = plane[pixel * pool.input.pixel_stride()];
-      if (none || value > best.value || std::isnan(value)) best = {value, pixel};
-      none = false;
-    }
-  }
-  return best;
+constexpr std::int32_t kNone = -1;
+
+// Takes the value of a pixel where it is the first, larger, or a NaN.
+inline void take(float value, std::int32_t pixel, float& best, std::int32_t& chosen) {
+  const bool better = chosen == kNone || value > best || value != value;
+  best = better ? value : best;
+  chosen = better ? pixel : chosen;
 }
 
-// Calls body(input plane's offset, output value's offset, i, j) for every value of the output.
-template <typename Body>
-void for_each_output(const MaxPool& pool, const Body& body) {
-  const ImageShape& in = pool.input;
-  const ImageShape out = pool.output();
-  for (std::size_t n = 0; n < in.batch; ++n) {
-    for (std::size_t c = 0; c < in.channels; ++c) {
-      const std::size_t plane = n * in.image_size() + c * in.channel_stride();
-      const std::size_t first = n * out.image_size() + c * out.channel_stride();
-      for (std::size_t i = 0; i < out.height; ++i) {
-        for (std::size_t j = 0; j < out.width; ++j) {
-          body(plane, first + (i * out.width + j) * out.pixel_stride(), i, j);
-        }
+// Element v of the window, in the image's row that begins at pixel `first`, at every place.
+void take_places(const MaxPool& pool, const Row& row, std::size_t first, std::size_t v) {
+  const auto [begin, end] = pool.horizontal.places_inside(v, pool.input.width);
+  const std::size_t step = pool.horizontal.stride;
+  if (begin >= end) return;
+  const std::size_t pixel = first + pool.horizontal.source(begin, v);
+  for (std::size_t j = 0; j < end - begin; ++j) {
+    take(row.image[pixel + j * step], static_cast<std::int32_t>(pixel + j * step), row.y[begin + j],
+         row.chosen[begin + j]);
+  }
+}
+
+void take_channels(const MaxPool& pool, const Row& row, std::size_t first, std::size_t v) {
+  const auto [begin, end] = pool.horizontal.places_inside(v, pool.input.width);
+  const std::size_t channels = pool.input.channels;
+  for (std::size_t j = begin; j < end; ++j) {
+    const std::size_t pixel = first + pool.horizontal.source(j, v);
+    const float* values = row.image + pixel * channels;
+    float* y = row.y + j * channels;
+    std::int32_t* chosen = row.chosen + j * channels;
+    const auto place = static_cast<std::int32_t>(pixel);
+    for (std::size_t c = 0; c < channels; ++c) take(values[c], place, y[c], chosen[c]);
+  }
+}
+
+void pool_row(const MaxPool& pool, const Row& row, std::size_t i, std::size_t values) {
+  std::fill_n(row.chosen, values, kNone);
+  for (std::size_t u = 0; u < pool.vertical.size; ++u) {
+    const std::size_t line = pool.vertical.source(i, u);
+    if (line >= pool.input.height) continue;
+    for (std::size_t v = 0; v < pool.horizontal.size; ++v) {
+      if (pool.input.layout == ImageLayout::kChannelsFirst) {
+        take_places(pool, row, line * pool.input.width, v);
+      } else {
+        take_channels(pool, row, line * pool.input.width, v);
       }
     }
   }
 }
+
+// What is pooled at once: one channel of an image, or an image where channels are innermost.
+struct Planes {
+  explicit Planes(const MaxPool& pool) : output(pool.output()) {
+    const bool last = pool.input.layout == ImageLayout::kChannelsLast;
+    count = pool.input.batch * (last ? 1 : pool.input.channels);
+    depth = last ? pool.input.channels : 1;
+    in = pool.input.pixels() * depth;
+    out = output.pixels() * depth;
+  }
+
+  ImageShape output;
+  std::size_t count;
+  std::size_t depth;  // channels that a plane has
+  std::size_t in;     // values from one to the next
+  std::size_t out;
+};
 
 }  // namespace
 
@@ -73,26 +105,41 @@ ImageShape MaxPool::output() const {
           horizontal.places(input.width), input.layout};
 }
 
-void max_pool_forward(const MaxPool& pool, Values x, Results y, std::span<std::int32_t> chosen) {
+void max_pool_forward(const MaxPool& pool, Values x, Results y, std::span<std::int32_t> chosen,
+                      const Workers& workers) {
   require_fit(pool);
-  assert(x.size() == pool.input.size() && y.size() == pool.output().size());
+  const Planes planes(pool);
+  assert(x.size() == pool.input.size() && y.size() == planes.output.size());
   assert(chosen.size() == y.size());
-  for_each_output(pool, [&](std::size_t plane, std::size_t out, std::size_t i, std::size_t j) {
-    const Choice best = choose(pool, &x[plane], i, j);
-    y[out] = best.value;
-    chosen[out] = static_cast<std::int32_t>(best.pixel);
+  const std::size_t width = planes.output.width * planes.depth;
+  workers.for_ranges(planes.count, grain_of(planes.in), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t plane = begin; plane < end; ++plane) {
+      for (std::size_t i = 0; i < planes.output.height; ++i) {
+        const std::size_t out = plane * planes.out + i * width;
+        pool_row(pool, {&x[plane * planes.in], &y[out], &chosen[out]}, i, width);
+      }
+    }
   });
 }
 
 void max_pool_backward(const MaxPool& pool, Values dy, std::span<const std::int32_t> chosen,
-                       Results dx) {
+                       Results dx, const Workers& workers) {
   require_fit(pool);
-  assert(dx.size() == pool.input.size() && dy.size() == pool.output().size());
+  const Planes planes(pool);
+  assert(dx.size() == pool.input.size() && dy.size() == planes.output.size());
   assert(chosen.size() == dy.size());
-  std::fill(dx.begin(), dx.end(), 0.0F);
-  for_each_output(pool, [&](std::size_t plane, std::size_t out, std::size_t, std::size_t) {
-    const auto pixel = static_cast<std::size_t>(chosen[out]);
-    dx[plane + pixel * pool.input.pixel_stride()] += dy[out];
+  workers.for_ranges(planes.count, grain_of(planes.in), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t plane = begin; plane < end; ++plane) {
+      float* to = &dx[plane * planes.in];
+      const std::size_t first = plane * planes.out;
+      std::fill_n(to, planes.in, 0.0F);
+      for (std::size_t p = 0; p < planes.output.pixels(); ++p) {
+        for (std::size_t c = 0; c < planes.depth; ++c) {
+          const std::size_t i = first + p * planes.depth + c;
+          to[static_cast<std::size_t>(chosen[i]) * planes.depth + c] += dy[i];
+        }
+      }
+    }
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "host/image.h"
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -24,10 +25,11 @@ struct MaxPool {
 };
 
 // Throws InputError where the window does not fit or is padded by more than half its size.
-void max_pool_forward(const MaxPool& pool, Values x, Results y, std::span<std::int32_t> chosen);
+void max_pool_forward(const MaxPool& pool, Values x, Results y, std::span<std::int32_t> chosen,
+                      const Workers& workers = {});
 
 // dx is written.
 void max_pool_backward(const MaxPool& pool, Values dy, std::span<const std::int32_t> chosen,
-                       Results dx);
+                       Results dx, const Workers& workers = {});
 
 }  // namespace trainscope::host

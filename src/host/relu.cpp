@@ -5,14 +5,18 @@
 
 namespace trainscope::host {
 
-void relu_forward(Values x, Results y) {
+void relu_forward(Values x, Results y, const Workers& workers) {
   assert(x.size() == y.size());
-  for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] < 0 ? 0.0F : x[i];
+  workers.for_ranges(x.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) y[i] = x[i] < 0 ? 0.0F : x[i];
+  });
 }
 
-void relu_backward(Values y, Values dy, Results dx) {
+void relu_backward(Values y, Values dy, Results dx, const Workers& workers) {
   assert(y.size() == dy.size() && dy.size() == dx.size());
-  for (std::size_t i = 0; i < y.size(); ++i) dx[i] = y[i] <= 0 ? 0.0F : dy[i];
+  workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) dx[i] = y[i] <= 0 ? 0.0F : dy[i];
+  });
 }
 
 }  // namespace trainscope::host

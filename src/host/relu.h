@@ -4,12 +4,13 @@
 #pragma once
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
-void relu_forward(Values x, Results y);
+void relu_forward(Values x, Results y, const Workers& workers = {});
 
 // `y` is what forward gave.
-void relu_backward(Values y, Values dy, Results dx);
+void relu_backward(Values y, Values dy, Results dx, const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -21,6 +22,6 @@ struct Sgd {
 
 // One step of one parameter. `velocity` may be empty where momentum is 0.
 void sgd_step(const Sgd& options, bool first_step, Values gradient, Results parameter,
-              Results velocity);
+              Results velocity, const Workers& workers = {});
 
 }  // namespace trainscope::host

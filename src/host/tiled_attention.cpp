@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "host/blas.h"
+#include "host/heads.h"
+#include "host/sums.h"
+#include "host/vector_math.h"
 
 namespace trainscope::host {
 namespace {
@@ -41,13 +44,10 @@ void scores(const Head& head, const Tile& tile, float* s) {
 // Takes one row of scores into the running maximum and sum; they become e^(s - m'). Returns
 // e^(m - m'), by which the row's earlier results shrink.
 float absorb(std::span<float> row, std::size_t visible, float& maximum, float& sum) {
-  float largest = maximum;
-  for (std::size_t c = 0; c < visible; ++c) largest = std::max(largest, row[c]);
-  double fresh = 0;
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    row[c] = c < visible ? std::exp(row[c] - largest) : 0.0F;
-    fresh += row[c];
-  }
+  const float largest = std::max(maximum, largest_of(row.data(), visible));
+  for (std::size_t c = 0; c < visible; ++c) row[c] = std::exp(row[c] - largest);
+  std::fill(row.begin() + static_cast<std::ptrdiff_t>(visible), row.end(), 0.0F);
+  const double fresh = sum_of(visible, [&](std::size_t c) { return row[c]; });
   const bool first = maximum == -std::numeric_limits<float>::infinity();
   const float shrink = first ? 0.0F : std::exp(maximum - largest);
   sum = static_cast<float>(static_cast<double>(sum) * shrink + fresh);
@@ -115,6 +115,14 @@ struct HeadGradients {
   float* dv;
 };
 
+// Scores become p and dp becomes ds, in one row of a tile.
+void probabilities(float* p, float* ds, std::size_t columns, std::size_t visible, float lse,
+                   float common) {
+  for (std::size_t c = 0; c < visible; ++c) p[c] = std::exp(p[c] - lse);
+  std::fill(p + visible, p + columns, 0.0F);
+  for (std::size_t c = 0; c < columns; ++c) ds[c] = p[c] * (ds[c] - common);
+}
+
 void backward_tile(const Head& head, const Tile& tile, const HeadGradients& g, float* p,
                    float* ds) {
   const std::size_t row = tile.row * head.token;
@@ -124,12 +132,8 @@ void backward_tile(const Head& head, const Tile& tile, const HeadGradients& g, f
   gemm({tile.rows, tile.columns, head.width}, {d_output, g.out_token},
        {head.v + column, head.token, true}, {ds, tile.columns});
   for (std::size_t r = 0; r < tile.rows; ++r) {
-    const std::size_t visible = tile.visible(r);
-    for (std::size_t c = 0; c < tile.columns; ++c) {
-      const std::size_t i = r * tile.columns + c;
-      p[i] = c < visible ? std::exp(p[i] - g.lse[tile.row + r]) : 0.0F;
-      ds[i] = p[i] * (ds[i] - g.common[tile.row + r]);
-    }
+    probabilities(p + r * tile.columns, ds + r * tile.columns, tile.columns, tile.visible(r),
+                  g.lse[tile.row + r], g.common[tile.row + r]);
   }
   const GemmShape to_keys{tile.columns, head.width, tile.rows};
   gemm(to_keys, {p, tile.columns, true}, {d_output, g.out_token},
@@ -164,15 +168,18 @@ Head head_of(const AttentionShape& shape, const AttentionInputs& inputs, std::si
   return {&inputs.q[in], &inputs.k[in], &inputs.v[in], shape.inputs.token, shape.width, scale};
 }
 
-// Calls body(offset in the inputs, offset in the outputs, offset in lse) for each head.
-template <typename Body>
-void for_each_head(const AttentionShape& shape, const Body& body) {
-  for (std::size_t b = 0; b < shape.batch; ++b) {
-    for (std::size_t h = 0; h < shape.heads; ++h) {
-      body(b * shape.inputs.batch + h * shape.inputs.head,
-           b * shape.outputs.batch + h * shape.outputs.head, (b * shape.heads + h) * shape.length);
-    }
-  }
+// Where one head stands in the inputs, the outputs and lse.
+struct HeadPlace {
+  std::size_t in;
+  std::size_t out;
+  std::size_t at;
+};
+
+HeadPlace place_of(const AttentionShape& shape, std::size_t index) {
+  const std::size_t b = index / shape.heads;
+  const std::size_t h = index % shape.heads;
+  return {b * shape.inputs.batch + h * shape.inputs.head,
+          b * shape.outputs.batch + h * shape.outputs.head, index * shape.length};
 }
 
 }  // namespace
@@ -184,39 +191,45 @@ std::size_t tiled_attention_workspace(const AttentionShape& shape, const Attenti
 
 void tiled_attention_forward(const AttentionShape& shape, const AttentionTiles& tiles,
                              const AttentionInputs& inputs, Results o, Results lse,
-                             Results workspace) {
-  assert(lse.size() == shape.batch * shape.heads * shape.length);
-  assert(workspace.size() >= tiled_attention_workspace(shape, tiles));
-  for_each_head(shape, [&](std::size_t in, std::size_t out, std::size_t at) {
-    const Head head = head_of(shape, inputs, in);
-    for (std::size_t row = 0; row < shape.length; row += tiles.rows) {
-      const std::size_t rows = std::min(tiles.rows, shape.length - row);
-      forward_rows(head, tiles, row, rows, &o[out + row * shape.outputs.token], shape.outputs.token,
-                   &lse[at + row], workspace);
-    }
-  });
+                             Results workspace, const Workers& workers) {
+  const std::size_t room = tiled_attention_workspace(shape, tiles);
+  assert(lse.size() == shape.batch * shape.heads * shape.length && workspace.size() >= room);
+  deal_heads(shape.batch * shape.heads, room, workspace, workers,
+             [&](std::size_t index, Results own) {
+               const HeadPlace place = place_of(shape, index);
+               const Head head = head_of(shape, inputs, place.in);
+               for (std::size_t row = 0; row < shape.length; row += tiles.rows) {
+                 const std::size_t rows = std::min(tiles.rows, shape.length - row);
+                 forward_rows(head, tiles, row, rows, &o[place.out + row * shape.outputs.token],
+                              shape.outputs.token, &lse[place.at + row], own);
+               }
+             });
 }
 
 void tiled_attention_backward(const AttentionShape& shape, const AttentionTiles& tiles,
                               const AttentionInputs& inputs, Values o, Values lse, Values d_output,
-                              const AttentionGradients& gradients, Results workspace) {
-  assert(lse.size() == shape.batch * shape.heads * shape.length);
-  assert(workspace.size() >= tiled_attention_workspace(shape, tiles));
-  float* p = workspace.data();
-  float* ds = p + tiles.rows * tiles.columns;
-  float* common = ds + tiles.rows * tiles.columns;
-  for_each_head(shape, [&](std::size_t in, std::size_t out, std::size_t at) {
-    const Head head = head_of(shape, inputs, in);
-    clear(shape, in, gradients);
-    row_sums(shape, &o[out], &d_output[out], common);
-    const HeadGradients g{&d_output[out],    shape.outputs.token, &lse[at],         common,
-                          &gradients.dq[in], &gradients.dk[in],   &gradients.dv[in]};
-    for (std::size_t row = 0; row < shape.length; row += tiles.rows) {
-      const std::size_t rows = std::min(tiles.rows, shape.length - row);
-      for_each_tile_of_rows(row, rows, tiles,
-                            [&](const Tile& tile) { backward_tile(head, tile, g, p, ds); });
-    }
-  });
+                              const AttentionGradients& gradients, Results workspace,
+                              const Workers& workers) {
+  const std::size_t room = tiled_attention_workspace(shape, tiles);
+  assert(lse.size() == shape.batch * shape.heads * shape.length && workspace.size() >= room);
+  deal_heads(
+      shape.batch * shape.heads, room, workspace, workers, [&](std::size_t index, Results own) {
+        const HeadPlace place = place_of(shape, index);
+        const Head head = head_of(shape, inputs, place.in);
+        float* p = own.data();
+        float* ds = p + tiles.rows * tiles.columns;
+        float* common = ds + tiles.rows * tiles.columns;
+        clear(shape, place.in, gradients);
+        row_sums(shape, &o[place.out], &d_output[place.out], common);
+        const HeadGradients g{
+            &d_output[place.out],    shape.outputs.token,     &lse[place.at],         common,
+            &gradients.dq[place.in], &gradients.dk[place.in], &gradients.dv[place.in]};
+        for (std::size_t row = 0; row < shape.length; row += tiles.rows) {
+          const std::size_t rows = std::min(tiles.rows, shape.length - row);
+          for_each_tile_of_rows(row, rows, tiles,
+                                [&](const Tile& tile) { backward_tile(head, tile, g, p, ds); });
+        }
+      });
 }
 
 }  // namespace trainscope::host

@@ -13,6 +13,7 @@
 
 #include "host/attention.h"
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -21,16 +22,18 @@ struct AttentionTiles {
   std::size_t columns = 64;  // of keys
 };
 
-// Values that forward and backward need to work in.
+// Values that forward and backward need to work in for one head, at least; each further as many
+// let one more head be computed at once.
 std::size_t tiled_attention_workspace(const AttentionShape& shape, const AttentionTiles& tiles);
 
 // `lse` [batch, heads, length] is kept for backward.
 void tiled_attention_forward(const AttentionShape& shape, const AttentionTiles& tiles,
                              const AttentionInputs& inputs, Results o, Results lse,
-                             Results workspace);
+                             Results workspace, const Workers& workers = {});
 
 void tiled_attention_backward(const AttentionShape& shape, const AttentionTiles& tiles,
                               const AttentionInputs& inputs, Values o, Values lse, Values d_output,
-                              const AttentionGradients& gradients, Results workspace);
+                              const AttentionGradients& gradients, Results workspace,
+                              const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "host/views.h"
+#include "host/workers.h"
 
 namespace trainscope::host {
 
@@ -13,6 +14,6 @@ namespace trainscope::host {
 float inverse_scale(float scale);
 
 // In place. Returns whether a value was not finite; then the others are unscaled all the same.
-bool unscale(Results gradient, float inverse);
+bool unscale(Results gradient, float inverse, const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "host/bias.h"
-#include "host/blas.h"
 #include "host/cast.h"
 #include "host/golden.h"
 #include "host/gradient.h"
@@ -82,6 +81,23 @@ TEST_CASE("linear's gradients are its slopes") {
   check_gradient(b, loss, out.db);
 }
 
+TEST_CASE("each gradient of a linear layer can be computed alone") {
+  const LinearShape shape{33, 70, 50};
+  const std::vector<float> x = normal_values(33 * 70, 6);
+  const std::vector<float> w = normal_values(50 * 70, 7);
+  const std::vector<float> dy = normal_values(33 * 50, 8);
+  const Run whole = run(shape, x, w, std::vector<float>(50), dy);
+  std::vector<float> dx(x.size());
+  std::vector<float> dw(w.size());
+  std::vector<float> db(50);
+  linear_backward(shape, {}, w, dy, {dx, {}, {}}, Into::kReplace);
+  linear_backward(shape, x, {}, dy, {{}, dw, {}}, Into::kReplace);
+  linear_backward(shape, {}, {}, dy, {{}, {}, db}, Into::kReplace);
+  CHECK(dx == whole.dx);
+  CHECK(dw == whole.dw);
+  CHECK(db == whole.db);
+}
+
 TEST_CASE("gradients are added to those that are there when asked for") {
   const LinearShape shape{4, 6, 5};
   const std::vector<float> x = normal_values(24, 1);
@@ -118,11 +134,4 @@ TEST_CASE("a bias is added to every row and its gradient sums them, wide or narr
   std::vector<float> db(300, 1.0F);
   bias_backward(shape, std::vector<float>(shape.size(), 2.0F), db, Into::kAdd);
   CHECK(db == std::vector<float>(300, 7.0F));
-}
-
-TEST_CASE("the number of BLAS threads is what was set") {
-  const int before = blas_threads();
-  set_blas_threads(1);
-  CHECK(blas_threads() == 1);
-  set_blas_threads(before);
 }
