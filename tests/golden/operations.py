@@ -5,9 +5,11 @@
     /somewhere/bin/python tests/golden/operations.py
 
 One file an operation: {"about": …, "cases": {name: {"numbers": …, "integers": …, "tensors": …, "away": …}}}.
-A tensor is {"shape", "bits"}: each FP32 as eight hexadecimal digits, most significant first. "away" says for
-each output how far PyTorch's FP32 is from PyTorch's FP64 on the same inputs, in the unit of the C++ tests
-(tests/host/golden.h): units in the last place of the larger of |value| and the output's root mean square.
+A tensor is {"shape", "bits"}: each FP32 as eight hexadecimal digits, most significant first. An output has
+"rest" too: what PyTorch's FP64 on the same inputs has beyond it, each as the four digits of a BF16 (so the
+exact value is known to a two hundredth of PyTorch's own error). "away" says for each output how far PyTorch's
+FP32 is from its FP64, in the unit of the C++ tests (tests/host/golden.h): units in the last place of the
+larger of |value| and the output's root mean square.
 """
 
 import datetime
@@ -17,6 +19,7 @@ import pathlib
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 SEED = 20260
 FOLDER = pathlib.Path(__file__).resolve().parent / "operations"
@@ -39,7 +42,7 @@ class Goldens:
         outputs = compute({key: value.clone() for key, value in inputs.items()})
         exact = compute({key: value.double() for key, value in inputs.items()})
         tensors = {key: bits(value) for key, value in inputs.items()}
-        tensors |= {key: bits(value) for key, value in outputs.items()}
+        tensors |= {key: bits(value) | rest(value, exact[key]) for key, value in outputs.items()}
         away = {key: distance(outputs[key], exact[key]) for key in outputs}
         self.cases[name] = {
             "numbers": numbers or {},
@@ -72,6 +75,13 @@ def memory_order(value):
 def bits(value):
     flat = memory_order(value).float().numpy().reshape(-1)
     return {"shape": list(value.shape), "bits": flat.astype(">f4").tobytes().hex()}
+
+
+def rest(value, exact):
+    """What `exact` has beyond `value`; 0 where either is not finite."""
+    beyond = memory_order(exact).double() - memory_order(value).double()
+    halves = torch.nan_to_num(beyond, nan=0.0, posinf=0.0, neginf=0.0).to(torch.bfloat16).view(torch.int16)
+    return {"rest": halves.numpy().reshape(-1).astype(">i2").tobytes().hex()}
 
 
 def distance(ours, exact):
@@ -111,7 +121,7 @@ def linear():
     g.write()
 
 
-def elementwise():
+def activations():
     g = Goldens("activations")
     x = torch.cat([g.normal(250, scale=2.0), torch.tensor([0.0, -0.0, 1e-8, -1e-8, 5.0, -5.0, 12.0, -12.0])])
     dy = g.normal(258)
@@ -143,6 +153,73 @@ def cross_entropy():
     ignored = g.whole(7, 9)
     ignored[2] = ignored[8] = -100
     add("ignored", g.normal(9, 7, scale=20.0), ignored, 1.0)
+    g.write()
+
+
+def log_softmax():
+    g = Goldens("log_softmax")
+    for name, (rows, columns, scale, shift) in {
+        "digits": (16, 10, 2.0, 0.0), "wide": (3, 300, 4.0, 0.0), "shifted": (6, 10, 3.0, 1000.0)}.items():
+        def compute(t):
+            x = leaf(t["x"])
+            y = F.log_softmax(x, 1)
+            return {"y": y, **backward(y, t["dy"], dx=x)}
+
+        g.add(name, {"x": g.normal(rows, columns, scale=scale, shift=shift), "dy": g.normal(rows, columns)}, compute,
+              {"rows": rows})
+    g.write()
+
+
+def nll_loss():
+    g = Goldens("nll_loss")
+
+    def add(name, targets, classes, dloss):
+        def compute(t):
+            log_p = leaf(t["log_p"])
+            loss = F.nll_loss(log_p, targets)
+            return {"loss": loss.reshape(1), **backward(loss, torch.tensor(dloss, dtype=loss.dtype), dlog_p=log_p)}
+
+        log_p = F.log_softmax(g.normal(len(targets), classes, scale=2.0), 1)
+        g.add(name, {"log_p": log_p}, compute, {"dloss": dloss}, {"targets": targets})
+
+    add("digits", g.whole(10, 32), 10, 1.0)
+    ignored = g.whole(7, 9)
+    ignored[0] = ignored[5] = -100
+    add("ignored", ignored, 7, 1024.0)
+    g.write()
+
+
+def accuracy():
+    g = Goldens("accuracy")
+    x = torch.round(g.normal(200, 5))  # so that there are ties
+    x[3, 2] = x[8, 0] = x[8, 4] = float("nan")
+    x[9, 1] = float("inf")
+    places = x.argmax(1)
+    targets = torch.where(g.whole(2, 200) == 1, places, g.whole(5, 200))
+    g.add("ties", {"x": x}, lambda t: {"correct": (t["x"].argmax(1) == targets).sum().reshape(1).float()},
+          integers={"targets": targets, "argmax": places})
+    g.write()
+
+
+def arithmetic():
+    g = Goldens("elementwise")
+    a, b = g.normal(100), g.normal(100, scale=100.0)
+    factor = 0.1
+    g.add("arithmetic", {"a": a, "b": b}, lambda t: {"sum": t["a"] + t["b"], "scaled": t["a"] * factor},
+          {"factor": factor})
+    g.write()
+
+
+def average_pool():
+    g = Goldens("average_pool")
+    for name, (n, c, height, width) in {"images": (2, 5, 7, 6), "many": (1, 40, 3, 3)}.items():
+        def compute(t):
+            x = leaf(t["x"])
+            y = F.adaptive_avg_pool2d(x, 1)
+            return {"y": y, **backward(y, t["dy"], dx=x)}
+
+        g.add(name, {"x": g.normal(n, c, height, width, shift=0.5), "dy": g.normal(n, c, 1, 1)}, compute,
+              {"n": n, "c": c, "height": height, "width": width})
     g.write()
 
 
@@ -371,13 +448,18 @@ def batch_norm():
 
 
 def attention():
+    """Both ways in which PyTorch computes it: "math" keeps the probabilities, "flash" goes tile by tile."""
     g = Goldens("attention")
     for name, (batch, heads, length, width) in {"small": (2, 2, 7, 8), "tiles": (1, 2, 21, 8)}.items():
         def compute(t):
             q, k, v = leaf(t["q"]), leaf(t["k"]), leaf(t["v"])
-            with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
-                o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-            return {"o": o, **backward(o, t["do"], dq=q, dk=k, dv=v)}
+            outputs = {}
+            for suffix, way in {"": SDPBackend.MATH, "_tiled": SDPBackend.FLASH_ATTENTION}.items():
+                with sdpa_kernel(way):
+                    o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+                gradients = {"o": o, **backward(o, t["do"], dq=q, dk=k, dv=v)}
+                outputs |= {key + suffix: value for key, value in gradients.items()}
+            return outputs
 
         shape = (batch, heads, length, width)
         g.add(name, {key: g.normal(*shape) for key in ("q", "k", "v", "do")}, compute,
@@ -387,8 +469,8 @@ def attention():
 
 def main():
     torch.set_num_threads(1)
-    for write in (linear, elementwise, cross_entropy, layer_norm, embedding, dropout, optimizers, gradients, cast,
-                  conv2d, max_pool, batch_norm, attention):
+    for write in (linear, activations, arithmetic, cross_entropy, log_softmax, nll_loss, accuracy, layer_norm,
+                  embedding, dropout, optimizers, gradients, cast, conv2d, max_pool, average_pool, batch_norm, attention):
         write()
     for file in sorted(FOLDER.glob("*.json")):
         print(f"{file.stat().st_size:8} {file.name}")

@@ -2,6 +2,7 @@
 #include "host/attention.h"
 
 #include <catch2/catch.hpp>
+#include <string>
 #include <vector>
 
 #include "host/golden.h"
@@ -38,11 +39,11 @@ Run tiled(const AttentionShape& shape, const AttentionTiles& tiles, const Attent
   return out;
 }
 
-void check(const GoldenCase& golden, const Run& out) {
-  golden.check("o", out.o, 16);
-  golden.check("dq", out.dq, 16);
-  golden.check("dk", out.dk, 16);
-  golden.check("dv", out.dv, 16);
+void check(const GoldenCase& golden, const std::string& way, const Run& out, double bound) {
+  golden.check("o" + way, out.o, bound);
+  golden.check("dq" + way, out.dq, bound);
+  golden.check("dk" + way, out.dk, bound);
+  golden.check("dv" + way, out.dv, bound);
 }
 
 }  // namespace
@@ -54,9 +55,9 @@ TEST_CASE("causal attention is PyTorch's, forward and backward, plain and tiled"
         contiguous_attention(golden.count("batch"), golden.count("heads"), golden.count("length"),
                              golden.count("width"));
     const AttentionInputs inputs{golden["q"], golden["k"], golden["v"]};
-    check(golden, plain(shape, inputs, golden["do"]));
+    check(golden, "", plain(shape, inputs, golden["do"]), 12);
     for (const AttentionTiles& tiles : {AttentionTiles{}, {8, 4}, {3, 5}, {1, 1}}) {
-      check(golden, tiled(shape, tiles, inputs, golden["do"]));
+      check(golden, "_tiled", tiled(shape, tiles, inputs, golden["do"]), 16);
     }
   }
 }
@@ -97,6 +98,22 @@ TEST_CASE("the gradients of attention are its slopes") {
   check_gradient(q, loss, out.dq);
   check_gradient(k, loss, out.dk);
   check_gradient(v, loss, out.dv);
+}
+
+TEST_CASE("the gradients of tiled attention are its slopes, at any tile") {
+  const AttentionShape shape = contiguous_attention(1, 2, 6, 4);
+  std::vector<float> q = normal_values(48, 105);
+  std::vector<float> k = normal_values(48, 106);
+  std::vector<float> v = normal_values(48, 107);
+  const std::vector<float> d_output = normal_values(48, 108);
+  const AttentionInputs inputs{q, k, v};
+  for (const AttentionTiles& tiles : {AttentionTiles{4, 4}, {2, 3}, {8, 1}}) {
+    const Run out = tiled(shape, tiles, inputs, d_output);
+    const auto loss = [&] { return dot(tiled(shape, tiles, inputs, d_output).o, d_output); };
+    check_gradient(q, loss, out.dq);
+    check_gradient(k, loss, out.dk);
+    check_gradient(v, loss, out.dv);
+  }
 }
 
 TEST_CASE("attention reads heads out of one packed projection") {

@@ -1,8 +1,9 @@
-// Convolution, max-pooling and batch normalisation against PyTorch and finite differences.
+// Convolution, pooling and batch normalisation against PyTorch and finite differences.
 #include <catch2/catch.hpp>
 #include <vector>
 
 #include "base/error.h"
+#include "host/average_pool.h"
 #include "host/batch_norm.h"
 #include "host/conv2d.h"
 #include "host/golden.h"
@@ -115,6 +116,29 @@ TEST_CASE("the gradients of a convolution are its slopes") {
   }
 }
 
+TEST_CASE("each gradient of a convolution can be computed alone") {
+  for (const ImageLayout layout : {ImageLayout::kChannelsFirst, ImageLayout::kChannelsLast}) {
+    const Conv2d conv{{11, 4, 6, 5, layout}, 6, 2, {3, 2, 1, 1}, {2, 1, 0, 2}};
+    const std::vector<float> x = normal_values(conv.input.size(), 65);
+    const std::vector<float> w = normal_values(conv.weights(), 66);
+    const std::vector<float> dy = normal_values(conv.output().size(), 67);
+    const ConvRun whole = run(conv, x, w, std::vector<float>(6), dy);
+    std::vector<float> dx(x.size(), 2.0F);
+    std::vector<float> dw(w.size(), 2.0F);
+    std::vector<float> db(6, 2.0F);
+    std::vector<float> room(conv.workspace());
+    conv2d_backward(conv, {}, w, dy, {dx, {}, {}}, room, Into::kReplace);
+    conv2d_backward(conv, x, {}, dy, {{}, dw, {}}, room, Into::kReplace);
+    conv2d_backward(conv, {}, {}, dy, {{}, {}, db}, room, Into::kReplace);
+    CHECK(dx == whole.dx);
+    CHECK(dw == whole.dw);
+    CHECK(db == whole.db);
+    conv2d_backward(conv, x, {}, dy, {{}, dw, db}, room, Into::kAdd);
+    for (std::size_t i = 0; i < dw.size(); ++i) CHECK(dw[i] == Approx(2 * whole.dw[i]));
+    for (std::size_t i = 0; i < db.size(); ++i) CHECK(db[i] == Approx(2 * whole.db[i]));
+  }
+}
+
 TEST_CASE("a window knows at which places its elements are in the image") {
   int looked = 0;
   for (std::size_t code = 0; code < 5 * 3 * 5 * 3 * 8; ++code) {
@@ -193,6 +217,42 @@ TEST_CASE("a pooling window that does not fit is refused") {
                   InputError);
 }
 
+TEST_CASE("average pooling is PyTorch's, forward and backward, in both layouts") {
+  for (const GoldenCase& golden : golden_cases("average_pool")) {
+    const ImageShape shape{golden.count("n"), golden.count("c"), golden.count("height"),
+                           golden.count("width"), ImageLayout::kChannelsFirst};
+    std::vector<float> y(shape.batch * shape.channels);
+    std::vector<float> dx(shape.size());
+    average_pool_forward(shape, golden["x"], y);
+    golden.check("y", y, 2);
+    average_pool_backward(shape, golden["dy"], dx);
+    golden.check("dx", dx, 1);
+
+    std::vector<float> y_last(y.size());
+    average_pool_forward(last(shape), channels_last(shape, golden["x"]), y_last);
+    golden.check("y", y_last, 2);
+    std::vector<float> dx_last(dx.size());
+    average_pool_backward(last(shape), golden["dy"], dx_last);
+    CHECK(dx_last == channels_last(shape, dx));
+  }
+}
+
+TEST_CASE("the gradient of average pooling is its slope") {
+  for (const ImageLayout layout : {ImageLayout::kChannelsFirst, ImageLayout::kChannelsLast}) {
+    const ImageShape shape{2, 3, 3, 2, layout};
+    std::vector<float> x = normal_values(shape.size(), 74);
+    const std::vector<float> dy = normal_values(6, 75);
+    std::vector<float> dx(x.size());
+    average_pool_backward(shape, dy, dx);
+    const auto loss = [&] {
+      std::vector<float> y(6);
+      average_pool_forward(shape, x, y);
+      return dot(y, dy);
+    };
+    check_gradient(x, loss, dx);
+  }
+}
+
 // The images of "shifted" have a mean of 20 standard deviations, which PyTorch folds into one
 // factor and one shift: that puts it 14 units from FP64.
 TEST_CASE("batch norm is PyTorch's in training and evaluation, its running moments too") {
@@ -233,6 +293,27 @@ TEST_CASE("the gradients of batch norm are its slopes") {
     check_gradient(x, loss, out.dx);
     check_gradient(gamma, loss, out.dgamma);
     check_gradient(beta, loss, out.dbeta);
+  }
+}
+
+TEST_CASE("each gradient of batch norm can be computed alone") {
+  for (const Mode mode : {Mode::kTrain, Mode::kEvaluate}) {
+    const ImageShape shape{3, 18, 2, 3, ImageLayout::kChannelsLast};
+    const std::vector<float> x = normal_values(shape.size(), 85);
+    const std::vector<float> gamma = normal_values(18, 86);
+    const std::vector<float> dy = normal_values(shape.size(), 87);
+    const std::vector<float> ones(18, 1.0F);
+    const NormRun whole = run(mode, shape, x, gamma, ones, dy, ones, ones);
+    std::vector<float> dx(x.size());
+    std::vector<float> dgamma(18);
+    std::vector<float> dbeta(18);
+    for (const NormGradients& one :
+         {NormGradients{dx, {}, {}}, NormGradients{{}, dgamma, {}}, NormGradients{{}, {}, dbeta}}) {
+      batch_norm_backward(mode, shape, x, gamma, dy, whole.mean, whole.rstd, one, Into::kReplace);
+    }
+    CHECK(dx == whole.dx);
+    CHECK(dgamma == whole.dgamma);
+    CHECK(dbeta == whole.dbeta);
   }
 }
 

@@ -57,3 +57,21 @@ TEST_CASE("the gradients of layer norm are its slopes") {
   check_gradient(gamma, loss, out.dgamma);
   check_gradient(beta, loss, out.dbeta);
 }
+
+TEST_CASE("each gradient of layer norm can be computed alone") {
+  const MatrixShape shape{7, 30};
+  const std::vector<float> x = normal_values(shape.size(), 25);
+  const std::vector<float> gamma = normal_values(30, 26);
+  const std::vector<float> dy = normal_values(shape.size(), 27);
+  const Run whole = run(shape, x, gamma, gamma, dy);
+  std::vector<float> dx(x.size());
+  std::vector<float> dgamma(30);
+  std::vector<float> dbeta(30);
+  for (const NormGradients& one :
+       {NormGradients{dx, {}, {}}, NormGradients{{}, dgamma, {}}, NormGradients{{}, {}, dbeta}}) {
+    layer_norm_backward(shape, x, gamma, dy, whole.mean, whole.rstd, one, Into::kReplace);
+  }
+  CHECK(dx == whole.dx);
+  CHECK(dgamma == whole.dgamma);
+  CHECK(dbeta == whole.dbeta);
+}

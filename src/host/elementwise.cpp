@@ -1,0 +1,29 @@
+#include "host/elementwise.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+
+namespace trainscope::host {
+
+void add(Values a, Values b, Results sum, const Workers& workers) {
+  assert(a.size() == sum.size() && b.size() == sum.size());
+  workers.for_ranges(sum.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) sum[i] = a[i] + b[i];
+  });
+}
+
+void scale(Values x, float factor, Results y, const Workers& workers) {
+  assert(x.size() == y.size());
+  workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) y[i] = factor * x[i];
+  });
+}
+
+void fill(Results values, float value, const Workers& workers) {
+  workers.for_ranges(values.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::fill_n(values.data() + begin, end - begin, value);
+  });
+}
+
+}  // namespace trainscope::host

@@ -1,0 +1,19 @@
+// Arithmetic on values one by one: torch.add, mul, fill_. Each result has one rounding; a result
+// may be an input.
+#pragma once
+
+#include "host/views.h"
+#include "host/workers.h"
+
+namespace trainscope::host {
+
+// sum[i] = a[i] + b[i]: a residual connection; its gradient goes to both unchanged. Where `sum` is
+// `a`, b is accumulated.
+void add(Values a, Values b, Results sum, const Workers& workers = {});
+
+// y[i] = factor · x[i].
+void scale(Values x, float factor, Results y, const Workers& workers = {});
+
+void fill(Results values, float value, const Workers& workers = {});
+
+}  // namespace trainscope::host
