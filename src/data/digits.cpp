@@ -21,7 +21,10 @@ constexpr Normalization kNormalization = {{0.1038F, 0, 0}, {0.2537F, 1, 1}};
 class Wobble {
  public:
   Wobble(Draws& draws, float strength) {
-    for (Point& pull : pulls_) pull = {strength * draws.normal(), strength * draws.normal()};
+    for (Point& pull : pulls_) {
+      pull.x = strength * draws.normal();
+      pull.y = strength * draws.normal();
+    }
   }
 
   Point operator()(Point point) const {
@@ -91,8 +94,9 @@ Canvas write_digit(int digit, Draws& draws) {
       const float x = point.x + 0.02F * draws.normal(), y = point.y + 0.02F * draws.normal();
       point = hand(wobble({x, y}));
     }
-    draw(canvas, flatten(written, kParts), radius * draws.between(0.8F, 1.2F),
-         radius * draws.between(0.8F, 1.2F));
+    const float first = radius * draws.between(0.8F, 1.2F);
+    const float last = radius * draws.between(0.8F, 1.2F);
+    draw(canvas, flatten(written, kParts), first, last);
   }
   return canvas;
 }

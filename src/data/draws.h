@@ -1,7 +1,8 @@
 // A sequence of random numbers for one generated sample: Philox words of (seed, stream) in order.
 //
 // The numbers are made with exact and correctly rounded arithmetic only, so they are the same on
-// every platform; the standard library's distributions are not.
+// every platform; the standard library's distributions are not. One expression draws once only: the
+// order of two draws in it, as of two arguments, is up to the compiler.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ class Draws {
   // Mean 0, standard deviation 1, and no farther out than 3.5: the sum of four uniform numbers,
   // whose variance is 4/12, times the square root of 3.
   float normal() {
-    const float sum = unit() + unit() + unit() + unit();
+    float sum = 0;
+    for (int i = 0; i < 4; ++i) sum += unit();
     return (sum - 2) * 1.7320508F;
   }
 

@@ -113,9 +113,10 @@ std::string question(const Story& story, Draws&) {
 }
 
 std::string gift(const Story& story, Draws& draws) {
-  return capital(fmt::format("{} {} took the {} to {}, and {} {} {}.", pick(kTimes, draws),
-                             story.who.pronoun, story.noun(), story.other.name, story.other.pronoun,
-                             pick(kDeeds, draws), story.it_object()));
+  const Word time = pick(kTimes, draws), deed = pick(kDeeds, draws);
+  return capital(fmt::format("{} {} took the {} to {}, and {} {} {}.", time, story.who.pronoun,
+                             story.noun(), story.other.name, story.other.pronoun, deed,
+                             story.it_object()));
 }
 
 std::string sum(const Story& story, Draws& draws) {

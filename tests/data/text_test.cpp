@@ -69,8 +69,8 @@ TEST_CASE("there are 200 kB to train with, and what is tested is not among it") 
 
 TEST_CASE("stories keep number and article") {
   const std::string text = TextDataset(Split::kTrain, 0, 64).text();
-  for (const char* wrong :
-       {"a old", "an red", "they is", "it are", " one lamps", "two lamp ", "They is", "It are", "  "})
+  for (const char* wrong : {"a old", "an red", "they is", "it are", " one lamps", "two lamp ",
+                            "They is", "It are", "  "})
     CHECK(text.find(wrong) == std::string::npos);
   for (const char* right : {"an old", "a red", "they were", "It is", "ne lamp ", "two lamps"})
     CHECK(text.find(right) != std::string::npos);
