@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -32,7 +33,8 @@ std::vector<std::string> file_names(Split split) {
 
 fs::path with_batches(const fs::path& folder) {
   const fs::path unpacked = folder / "cifar-10-batches-bin";
-  return fs::is_directory(unpacked) ? unpacked : folder;
+  std::error_code ignored;
+  return fs::is_directory(unpacked, ignored) ? unpacked : folder;
 }
 
 }  // namespace
@@ -58,7 +60,8 @@ std::unique_ptr<Dataset> open_cifar10(const fs::path& folder, Split split) {
   LabelledImages images;
   for (const std::string& name : file_names(split)) {
     const fs::path path = with_batches(folder) / name;
-    if (!fs::exists(path))
+    std::error_code ignored;
+    if (!fs::exists(path, ignored))
       throw InputError(path.string() +
                        ": there is no such file; name the folder with the files of CIFAR-10's "
                        "binary version");

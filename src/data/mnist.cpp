@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <system_error>
 
 #include "base/error.h"
 #include "data/unpacked_file.h"
@@ -78,9 +79,10 @@ std::string_view labels_in(const NamedBytes& file) {
 }
 
 fs::path plain_or_packed(const fs::path& folder, const std::string& name) {
+  std::error_code ignored;
   for (const char* ending : {"", ".gz"}) {
     fs::path path = folder / (name + ending);
-    if (fs::exists(path)) return path;
+    if (fs::exists(path, ignored)) return path;
   }
   throw InputError(
       fmt::format("{}: there is no such file, nor one that ends in .gz; name the folder with "

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <system_error>
 
 #include "base/error.h"
 
@@ -17,7 +18,8 @@ struct Close {
 using File = std::unique_ptr<gzFile_s, Close>;
 
 File open(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path))
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
     throw InputError(path.string() + ": this is a folder, not a file");
   File file(gzopen(path.c_str(), "rb"));  // reads a file that is not gzipped as it is
   if (!file) throw InputError(path.string() + ": cannot be read; check its permissions");

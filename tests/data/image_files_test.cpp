@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/error.h"
 #include "base/temporary_folder.h"
 #include "data/cifar10.h"
 #include "data/dataset.h"
@@ -161,4 +162,12 @@ TEST_CASE("CIFAR-10 files that are not what they should be are refused by name")
   folder.write("test_batch.bin", record(3, 0, 0, 0) + record(10, 0, 0, 0));
   CHECK_THROWS_WITH(open(folder, "cifar10"),
                     Catch::Contains("test_batch.bin: the label of record 1 is 10, but"));
+}
+
+TEST_CASE("a path that no folder can have is refused like one that is not there") {
+  for (const char* name : {"mnist", "cifar10"}) {
+    CHECK_THROWS_AS(open_dataset({.name = name, .path = std::string(5000, 'x')}),
+                    trainscope::InputError);
+    CHECK_THROWS_AS(open_dataset({.name = name, .path = "/dev/null"}), trainscope::InputError);
+  }
 }
