@@ -53,19 +53,13 @@ Nanos length(const Interval& interval) {
 Answer flops_a_step(const Facts& facts) {
   const program::Program* program = facts.measured.program;
   if (!program || program->operations.empty()) return std::nullopt;
-  double flops = 0;
-  for (const program::Operation& operation : program->operations) flops += operation.flops;
-  return flops;
+  return program->step_flops > 0 ? Answer(program->step_flops) : std::nullopt;
 }
 
 Answer parameters(const Facts& facts) {
   const program::Program* program = facts.measured.program;
-  if (!program) return std::nullopt;
-  double bytes = 0;
-  for (const program::Buffer& buffer : program->buffers)
-    if (buffer.role == program::Role::kParameter) bytes += static_cast<double>(buffer.bytes);
-  constexpr double kFloat = 4;
-  return bytes == 0 ? Answer() : bytes / kFloat;
+  if (!program || program->parameters == 0) return std::nullopt;
+  return static_cast<double>(program->parameters);
 }
 
 Answer flops_achieved(const Facts& facts) {
@@ -243,25 +237,43 @@ void add_later(Table& t) {
   t.add("roofline.intensity", "FLOP/B", "intensity", "operations a byte of memory traffic");
 }
 
+Compute learned(std::optional<double> Learning::* number) {
+  return [number](const Facts& facts) { return facts.learning.*number; };
+}
+
 void add_model(Table& t) {
   t.more_is_better("flops.achieved", "FLOP/s", "achieved FLOP/s",
                    "the model's operations a step over the step's time", flops_achieved);
   t.share("mfu", "MFU", "achieved FLOP/s over the GPU's peak for the type",
           model_flops_utilisation);
-  t.add("loss", "1", "loss", "the training loss");
-  t.add("loss.first", "1", "first loss", "the loss of the first step");
-  t.add("loss.final", "1", "final loss", "the loss of the last step");
-  t.share("accuracy.final", "final accuracy", "share of samples classified right at the end");
+  t.add("loss", "1", "loss", "the training loss, of the last step that is looked at",
+        learned(&Learning::last_loss));
+  t.add("loss.first", "1", "first loss", "the loss of the first step",
+        learned(&Learning::first_loss));
+  t.add("loss.final", "1", "final loss", "the loss of the last step",
+        learned(&Learning::last_loss));
+  t.share("accuracy.final", "final accuracy",
+          "share of the test set that the trained model tells right", learned(&Learning::accuracy));
+  t.add("grad.norm", "1", "gradient norm", "norm of all gradients before clipping",
+        learned(&Learning::gradient_norm));
   t.add("model.parameters", "1", "parameters", "the model's weights and biases", parameters);
   t.add("model.flops", "FLOP", "FLOP a step", "arithmetic of one step, all kernels", flops_a_step);
-  t.add("scaler.scale", "1", "loss scale", "the loss scale after the step");
-  t.add("scaler.skipped_steps", "1", "skipped steps", "steps whose update was skipped");
-  t.share("grad.underflow", "gradient underflow", "gradients that FP16 turns to zero");
-  t.share("grad.overflow", "gradient overflow", "gradients beyond FP16's range");
+  t.add("scaler.scale", "1", "loss scale", "the loss scale after the step",
+        learned(&Learning::loss_scale));
+  t.add("scaler.skipped_steps", "1", "skipped steps", "steps whose update was skipped",
+        learned(&Learning::skipped_steps));
+  t.share("grad.underflow", "gradient underflow",
+          "of the numbers that backward rounds to FP16 or BF16, those that become zero",
+          learned(&Learning::underflow));
+  t.share("grad.overflow", "gradient overflow", "of the same numbers, those that become infinite",
+          learned(&Learning::overflow));
+  for (std::size_t lost = t.rows.size() - 2; lost < t.rows.size(); ++lost)
+    t.rows[lost].less_is_better = true;
 }
 
-Facts facts_of(Measured measured) {
+Facts facts_of(Measured measured, const Learning& learning) {
   Facts facts;
+  facts.learning = learning;
   facts.measured = std::move(measured);
   facts.partition = partition(facts.measured);
   facts.h2d = copy_times(facts.measured, trace::Category::kCopyH2D);
@@ -274,19 +286,22 @@ Facts facts_of(Measured measured) {
 
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine) {
-  return facts_of(measure(trace, program, machine));
+  return facts_of(measure(trace, program, machine), learning(trace));
 }
 
 Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
                          const machine::Machine* machine) {
-  return facts_of(measure_whole(trace, program, machine));
+  return facts_of(measure_whole(trace, program, machine), learning(trace));
 }
 
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
                                      const machine::Machine* machine) {
   std::vector<Facts> steps;
-  for (const StepWindow& step : step_windows(trace))
-    steps.push_back(facts_of(measure_step(trace, program, machine, step)));
+  for (const StepWindow& step : step_windows(trace)) {
+    const auto number = static_cast<std::int64_t>(steps.size());
+    steps.push_back(
+        facts_of(measure_step(trace, program, machine, step), learning_of_step(trace, number)));
+  }
   return steps;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/host_time.h"
+#include "analysis/learning.h"
 #include "analysis/measured.h"
 #include "analysis/partition.h"
 
@@ -21,6 +22,7 @@ struct Facts {
   CopyTimes h2d;
   CopyTimes d2h;
   HostTimes host;
+  Learning learning;
 };
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine);

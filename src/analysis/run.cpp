@@ -1,20 +1,36 @@
 #include "analysis/run.h"
 
+#include <algorithm>
 #include <limits>
+#include <thread>
 
+#include "host/interpreter.h"
+#include "host/scale_numbers.h"
 #include "trace/chrome_reader.h"
 #include "train/build.h"
 
 namespace trainscope::analysis {
 namespace {
 
-trace::Origin origin_of(const machine::Machine& machine, const program::Config& config) {
+trace::Origin origin_of(const machine::Machine& machine, const program::Config& config,
+                        const program::Program& program) {
   trace::Origin origin;
   origin.kind = trace::OriginKind::kSimulated;
   origin.subject = machine.name;
   origin.detail = config.word("host.profile");
-  if (config.word("workload") == "train") origin.detail += ", timing only";
+  if (config.word("workload") == "train" && program.timing_only) origin.detail += ", timing only";
   return origin;
+}
+
+// What computes a program's numbers beside the simulator; null where it has none.
+std::unique_ptr<program::Numbers> numbers_of(const program::Program& program) {
+  if (!program.timing_only) {
+    constexpr int kMostThreads = 8;  // operations of this size use no more
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    return std::make_unique<host::Interpreter>(program, std::clamp(cores, 1, kMostThreads));
+  }
+  if (program.gauges.scale == program::kNoIndex) return nullptr;
+  return std::make_unique<host::ScaleNumbers>(program);
 }
 
 // What follows from the facts.
@@ -39,10 +55,11 @@ Run measured_as_a_whole(const Run& run) {
 Session::Session(std::string label, const program::Config& config)
     : machine_(std::make_shared<machine::Machine>(train::machine_of(config))),
       program_(std::make_shared<program::Program>(train::build_program(config, *machine_))),
-      trace_(std::make_shared<trace::Trace>(origin_of(*machine_, config))),
+      trace_(std::make_shared<trace::Trace>(origin_of(*machine_, config, *program_))),
       shared_trace_(trace_),
-      simulation_(std::make_unique<sim::Simulation>(*program_, *machine_,
-                                                    config.word("host.profile"), *trace_)) {
+      numbers_(numbers_of(*program_)),
+      simulation_(std::make_unique<sim::Simulation>(
+          *program_, *machine_, config.word("host.profile"), *trace_, numbers_.get())) {
   run_.label = std::move(label);
   run_.config = config;
   for (const program::Thread& thread : program_->threads) commands_ += thread.commands.size();

@@ -10,6 +10,7 @@
 #include "analysis/metrics.h"
 #include "machine/machine.h"
 #include "program/config.h"
+#include "program/numbers.h"
 #include "program/program.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
@@ -59,6 +60,7 @@ class Session {
   std::shared_ptr<const program::Program> program_;
   std::shared_ptr<trace::Trace> trace_;
   std::shared_ptr<const trace::Trace> shared_trace_;
+  std::unique_ptr<program::Numbers> numbers_;  // null: the program has none
   std::unique_ptr<sim::Simulation> simulation_;
   std::uint64_t commands_ = 0;
 };

@@ -63,9 +63,12 @@ Json json_of(const program::Buffer& buffer) {
 }
 
 program::Buffer buffer_of(const Json& json) {
-  return {json.at("name"), whole(json.at("bytes")),
-          word(json.at("kind"), program::MemoryKind::kPageable),
-          word(json.at("role"), program::Role::kWorkspace)};
+  program::Buffer buffer;
+  buffer.name = json.at("name");
+  buffer.bytes = whole(json.at("bytes"));
+  buffer.kind = word(json.at("kind"), program::MemoryKind::kPageable);
+  buffer.role = word(json.at("role"), program::Role::kWorkspace);
+  return buffer;
 }
 
 Json json_of(const program::Operation& operation) {
@@ -109,6 +112,8 @@ Json json_of(const program::Program& program) {
   return {{"steps", program.steps},
           {"warmup_steps", program.warmup_steps},
           {"samples_per_step", program.samples_per_step},
+          {"parameters", program.parameters},
+          {"step_flops", program.step_flops},
           {"timing_only", program.timing_only},
           {"listing", program.listing.lines},
           {"buffers", list_of(program.buffers)},
@@ -121,6 +126,8 @@ program::Program program_of(const Json& json) {
   program.steps = static_cast<int>(whole(json.at("steps"), 0, kMost));
   program.warmup_steps = static_cast<int>(whole(json.at("warmup_steps"), 0, kMost));
   program.samples_per_step = whole(json.at("samples_per_step"));
+  program.parameters = whole(json.at("parameters"));
+  program.step_flops = real(json.at("step_flops"));
   program.timing_only = json.at("timing_only").get<bool>();
   program.listing.lines = json.at("listing").get<std::vector<std::string>>();
   for (const Json& one : json.at("buffers")) program.buffers.push_back(buffer_of(one));

@@ -60,6 +60,19 @@ void add_machines(CLI::App& app, Arguments& arguments) {
   machines.add_flag("--json", options.json, "print JSON");
 }
 
+void add_sampler(CLI::App& app, Arguments& arguments) {
+  SamplerOptions& options = arguments.sampler;
+  CLI::App& sampler = *app.add_subcommand(
+      "sampler", "the indices one rank reads, as PyTorch's DistributedSampler gives them");
+  sampler.add_option("--length", options.length, "samples in the data set")->required();
+  sampler.add_option("--replicas", options.num_replicas, "ranks that share it: 1 or more");
+  sampler.add_option("--rank", options.rank, "which of them, from 0");
+  sampler.add_option("--seed", options.seed, "of the order, the same on each rank");
+  sampler.add_option("--epoch", options.epoch, "as given to set_epoch, from 0");
+  sampler.add_flag("--drop-last", options.drop_last, "leave out what does not divide evenly");
+  sampler.add_flag("--no-shuffle", options.no_shuffle, "in the order of the data set");
+}
+
 void add_commands(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.files, "lessons, runs and traces to open in the window");
   add_look(app, arguments.look);
@@ -87,9 +100,10 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   registry("knobs", "every setting of a run");
   registry("metrics", "every number that is computed");
   add_machines(app, arguments);
+  add_sampler(app, arguments);
   registry("actions", "what can be done in the window");
   registry("doctor", "what this machine has, and what is missing");
-  for (const char* later : {"sweep", "sampler", "grade", "calibrate"})
+  for (const char* later : {"sweep", "grade", "calibrate"})
     app.add_subcommand(later, "not built yet")->allow_extras()->group("");
 }
 

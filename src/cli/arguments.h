@@ -20,6 +20,7 @@ struct Arguments {
   Outputs compare_outputs;
   std::vector<std::string> checked;
   MachinesOptions machines;
+  SamplerOptions sampler;
   bool published = false;
   bool json = false;
   std::string help;  // asked for: print this and do nothing else

@@ -2,6 +2,7 @@
 // code. Results go to standard output, messages to standard error.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,19 @@ struct MachinesOptions {
   bool json = false;
 };
 int machines_command(const MachinesOptions& options);
+
+// PyTorch's DistributedSampler: one rank's indices of one epoch, one a line.
+struct SamplerOptions {
+  std::int64_t length = 0;
+  std::int64_t num_replicas = 1;
+  std::int64_t rank = 0;
+  std::int64_t seed = 0;
+  std::int64_t epoch = 0;
+  bool drop_last = false;
+  bool no_shuffle = false;
+};
+int sampler_command(const SamplerOptions& options);
+
 int actions_command(bool json);
 int doctor_command(bool json);
 // Ends with 1 when a simulated number is outside its tolerance.

@@ -44,6 +44,7 @@ int carry_out(const cli::Arguments& arguments) {
   if (name == "knobs") return cli::knobs_command(arguments.json);
   if (name == "metrics") return cli::metrics_command(arguments.json);
   if (name == "machines") return cli::machines_command(arguments.machines);
+  if (name == "sampler") return cli::sampler_command(arguments.sampler);
   if (name == "actions") return cli::actions_command(arguments.json);
   if (name == "validate") return cli::validate_command(arguments.published, arguments.json);
   if (name == "doctor") return cli::doctor_command(arguments.json);

@@ -9,7 +9,6 @@
 #include "host/sums.h"
 
 namespace trainscope::host {
-namespace {
 
 double sum_of_squares(Values values, const Workers& workers) {
   constexpr std::size_t kParts = 64;
@@ -25,14 +24,16 @@ double sum_of_squares(Values values, const Workers& workers) {
   return squares;
 }
 
-}  // namespace
+float clip_factor(float norm, double max_norm) {
+  const float wanted = static_cast<float>(max_norm) / (norm + 1e-6F);
+  return wanted > 1 ? 1.0F : wanted;  // a NaN stays one
+}
 
 float clip_grad_norm(std::span<const Results> gradients, double max_norm, const Workers& workers) {
   double squares = 0;
   for (const Results gradient : gradients) squares += sum_of_squares(gradient, workers);
   const auto norm = static_cast<float>(std::sqrt(squares));
-  const float wanted = static_cast<float>(max_norm) / (norm + 1e-6F);
-  const float factor = wanted > 1 ? 1.0F : wanted;  // a NaN stays one
+  const float factor = clip_factor(norm, max_norm);
   for (const Results gradient : gradients) scale(gradient, factor, gradient, workers);
   return norm;
 }

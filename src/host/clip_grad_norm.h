@@ -13,7 +13,12 @@
 
 namespace trainscope::host {
 
-// Returns the norm before clipping.
+// Of one gradient: the norm of several is the root of their sum.
+double sum_of_squares(Values gradient, const Workers& workers = {});
+// What gradients of that norm are multiplied by.
+float clip_factor(float norm, double max_norm);
+
+// Both. Returns the norm before clipping.
 float clip_grad_norm(std::span<const Results> gradients, double max_norm,
                      const Workers& workers = {});
 

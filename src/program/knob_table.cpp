@@ -102,35 +102,54 @@ void add_launch_and_collective_knobs(Table& t) {
 
 void add_model_knobs(Table& t) {
   choice("model.name", "mlp")
-      .choices({"mlp", "cnn", "gpt-mini", "resnet18", "resnet50", "resnet101", "resnext50",
-                "resnext101", "bert-large", "gpt2", "gpt2-large", "gpt3-xl", "opt-1.3b"},
-               {"mlp"})
-      .help("the model; mlp is the 784-128-10 classifier of a classroom MNIST loop")
+      .choices({"mlp", "mlp-784-128-10", "mlp-1000-512-10", "cnn", "gpt-mini", "resnet18",
+                "resnet50", "resnet101", "resnext50", "resnext101", "bert-large", "gpt2",
+                "gpt2-large", "gpt3-xl", "opt-1.3b"},
+               {"mlp", "mlp-784-128-10", "mlp-1000-512-10", "cnn", "gpt-mini"})
+      .help(
+          "the model; mlp is a classroom classifier of images, of widths model.inputs, "
+          "model.hidden")
       .into(t);
   whole("model.inputs", 784, 1, 1 << 20)
       .help("width of the mlp's input: the numbers of one sample, 28 x 28 pixels")
       .into(t);
   whole("model.hidden", 128, 1, 65536).help("width of the mlp's hidden layers").into(t);
   whole("model.layers", 1, 1, 1000).help("hidden layers of the mlp").into(t);
-  whole("model.seq_len", 128, 1, 1 << 20).help("tokens of a sequence").later().into(t);
+  flag("model.batch_norm", true)
+      .pytorch("nn.BatchNorm2d")
+      .help("the cnn normalises each channel over the batch")
+      .into(t);
+  whole("model.width", 128, 1, 8192).help("width of gpt-mini").into(t);
+  whole("model.blocks", 2, 1, 48).help("transformer blocks of gpt-mini").into(t);
+  whole("model.heads", 4, 1, 128).help("attention heads of gpt-mini").into(t);
+  number("model.dropout", 0, 0, 0.95)
+      .pytorch("nn.Dropout")
+      .help("share of gpt-mini's activations that dropout drops")
+      .into(t);
+  whole("model.seq_len", 128, 1, 1 << 20).help("tokens of a sequence").into(t);
   choice("model.dtype", "fp32")
       .choices({"fp32", "fp16", "bf16"}, {"fp32"})
       .pytorch("model.to(dtype)")
       .help("type of the weights")
       .into(t);
   choice("memory_format", "contiguous")
-      .choices({"contiguous", "channels_last"}, {"contiguous"})
+      .choices({"contiguous", "channels_last"})
       .pytorch("memory_format")
       .help("layout of images")
       .into(t);
   choice("attention.kernel", "math")
-      .choices({"math", "flash"}, {"math"})
+      .choices({"math", "flash"})
       .pytorch("sdpa_kernel")
       .help("how attention is computed")
       .into(t);
-  choice("data.name", "mnist")
-      .choices({"mnist", "digits", "spirals", "text", "cifar10"}, {"mnist"})
-      .help("the data set: its shapes")
+  choice("data.name", "auto")
+      .choices({"auto", "mnist", "digits", "spirals", "text", "cifar10", "imagenet", "tokens"})
+      .help(
+          "the data set; auto: the model's usual one. digits, spirals and text are made by "
+          "Trainscope; of the others only the shapes are known, unless data.path is set")
+      .into(t);
+  text("data.path", "", KnobType::kText)
+      .help("folder of the MNIST or CIFAR-10 files; with them numbers are computed")
       .into(t);
   choice("data.source", "loader")
       .choices({"loader", "tensor"})
@@ -148,78 +167,66 @@ void add_model_knobs(Table& t) {
 
 void add_precision_knobs(Table& t) {
   choice("precision", "fp32")
-      .choices({"fp32", "tf32", "fp16", "bf16"}, {"fp32"})
+      .choices({"fp32", "tf32", "fp16", "bf16"})
       .help("short for autocast.dtype and matmul.allow_tf32")
       .into(t);
   choice("autocast.dtype", "none")
-      .choices({"none", "fp16", "bf16"}, {"none"})
+      .choices({"none", "fp16", "bf16"})
       .pytorch("autocast(dtype)")
       .help("type that eligible operations run in")
       .into(t);
   flag("matmul.allow_tf32", false)
       .pytorch("torch.backends.cuda.matmul.allow_tf32")
       .help("matrix products on TF32 tensor cores")
-      .later()
       .into(t);
   flag("cudnn.allow_tf32", true)
       .pytorch("torch.backends.cudnn.allow_tf32")
       .help("convolutions on TF32 tensor cores")
-      .later()
       .into(t);
   flag("cudnn.benchmark", false)
       .pytorch("torch.backends.cudnn.benchmark")
       .help("try convolution algorithms for each new shape")
       .later()
       .into(t);
-  flag("scaler.enabled", false).pytorch("GradScaler").help("scale the loss").later().into(t);
+  flag("scaler.enabled", false).pytorch("GradScaler").help("scale the loss").into(t);
   number("scaler.init_scale", 65536, 1e-30, 1e30)
       .pytorch("init_scale")
       .help("the first loss scale")
-      .later()
       .into(t);
   number("scaler.growth_factor", 2, 1, 1e6)
       .pytorch("growth_factor")
       .help("by how much the scale grows")
-      .later()
       .into(t);
   number("scaler.backoff_factor", 0.5, 1e-6, 1)
       .pytorch("backoff_factor")
       .help("by how much it shrinks after an infinity")
-      .later()
       .into(t);
   whole("scaler.growth_interval", 2000, 1, 1e9)
       .pytorch("growth_interval")
       .help("clean steps before it grows")
-      .later()
       .into(t);
   text("scaler.inject_inf_at", "", KnobType::kList)
       .help("steps whose gradients overflow, counted from 0")
-      .later()
       .into(t);
 }
 
 void add_optimizer_and_loop_knobs(Table& t) {
   choice("optimizer.name", "sgd")
-      .choices({"sgd", "adam", "adamw"}, {"sgd"})
+      .choices({"sgd", "adam", "adamw"})
       .pytorch("torch.optim")
       .help("the optimizer")
       .into(t);
   number("optimizer.lr", 0.01, 0, 1e6).pytorch("lr").help("learning rate").into(t);
-  number("optimizer.momentum", 0, 0, 1).pytorch("momentum").help("momentum of SGD").later().into(t);
-  number("optimizer.weight_decay", 0, 0, 1e3)
-      .pytorch("weight_decay")
-      .help("weight decay")
-      .later()
-      .into(t);
+  number("optimizer.momentum", 0, 0, 1).pytorch("momentum").help("momentum of SGD").into(t);
+  number("optimizer.weight_decay", 0, 0, 1e3).pytorch("weight_decay").help("weight decay").into(t);
   choice("optimizer.impl", "foreach")
-      .choices({"foreach", "fused"}, {"foreach"})
+      .choices({"foreach", "fused"})
       .pytorch("foreach=, fused=")
       .help("how the update is launched")
       .into(t);
   flag("zero_grad.set_to_none", true)
       .pytorch("set_to_none")
       .help("drop gradients instead of filling them with zeros")
-      .later()
       .into(t);
   choice("zero_grad.when", "before_backward")
       .choices({"before_forward", "before_backward"}, {"before_backward"})
@@ -228,13 +235,11 @@ void add_optimizer_and_loop_knobs(Table& t) {
   number("clip_grad_norm", 0, 0, 1e9)
       .pytorch("clip_grad_norm_")
       .help("largest norm of the gradients; 0: no clipping")
-      .later()
       .into(t);
-  whole("accumulate_steps", 1, 1, 1024).help("batches before each update").later().into(t);
+  whole("accumulate_steps", 1, 1, 1024).help("batches before each update").into(t);
   flag("checkpoint.enabled", false)
       .pytorch("torch.utils.checkpoint")
       .help("recompute activations in backward")
-      .later()
       .into(t);
   flag("compile.fuse", false).pytorch("torch.compile").help("fused kernels").later().into(t);
   flag("compile.cuda_graph", false)
@@ -245,6 +250,10 @@ void add_optimizer_and_loop_knobs(Table& t) {
   whole("loop.item_every", 0, 0, 1e6)
       .pytorch("loss.item()")
       .help("read the loss each so many steps; 0: never")
+      .into(t);
+  flag("loop.evaluate", true)
+      .pytorch("model.eval()")
+      .help("after training, count the right answers on the test set, where numbers are computed")
       .into(t);
   number("loop.sleep_ms", 0, 0, 1e5)
       .pytorch("time.sleep()")
@@ -294,7 +303,7 @@ void add_loader_knobs(Table& t) {
       .pytorch("persistent_workers")
       .help("the workers are there from an epoch before: they need not start")
       .into(t);
-  flag("loader.shuffle", false).pytorch("shuffle").help("a new order each epoch").later().into(t);
+  flag("loader.shuffle", false).pytorch("shuffle").help("a new order each epoch").into(t);
   flag("loader.drop_last", false)
       .pytorch("drop_last")
       .help("drop a short last batch")

@@ -9,6 +9,23 @@ Index Program::intern(std::string_view name) {
   return entry->second;
 }
 
+std::int64_t size_of(ElementType type) {
+  switch (type) {
+    case ElementType::kInt64:
+      return 8;
+    case ElementType::kFp32:
+    case ElementType::kTf32:
+    case ElementType::kInt32:
+      return 4;
+    case ElementType::kFp16:
+    case ElementType::kBf16:
+      return 2;
+    case ElementType::kBool:
+      return 1;
+  }
+  return 4;
+}
+
 const Copy* copy_of(const Action& action) {
   if (const auto* copy = std::get_if<Copy>(&action)) return copy;
   const auto* scalar = std::get_if<ReadScalar>(&action);

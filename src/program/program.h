@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "program/function.h"
 #include "program/listing.h"
 
 namespace trainscope::program {
@@ -30,11 +31,27 @@ enum class Role : std::uint8_t {
   kWorkspace
 };
 
+enum class ElementType : std::uint8_t { kFp32, kTf32, kFp16, kBf16, kInt64, kInt32, kBool };
+// Bytes of an element in memory; TF32 lies there as FP32.
+std::int64_t size_of(ElementType type);
+
+// What a buffer holds before the program begins.
+struct Initial {
+  enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
+  Kind kind = Kind::kConstant;
+  double value = 0;  // the constant; the bound of [-value, value); the standard deviation
+};
+
 struct Buffer {
   std::string name;
   std::int64_t bytes = 0;
   MemoryKind kind = MemoryKind::kDevice;
   Role role = Role::kWorkspace;
+  // What it holds, where numbers are computed: bytes / size_of(type) of them.
+  ElementType type = ElementType::kFp32;
+  Initial initial = {};
+
+  std::int64_t elements() const { return bytes / size_of(type); }
 };
 
 enum class StreamKind : std::uint8_t { kLegacyDefault, kBlocking, kNonBlocking };
@@ -59,7 +76,6 @@ struct Lock {
   std::string name;  // "the interpreter's lock"
 };
 
-enum class ElementType : std::uint8_t { kFp32, kTf32, kFp16, kBf16 };
 enum class OperationKind : std::uint8_t {
   kGemm,
   kElementwise,
@@ -82,6 +98,10 @@ struct Operation {
   std::int64_t blocks = 1;    // of the grid
   int threads = 256;          // of a block
   Nanos opaque_duration = 0;  // kOpaque only
+  Function function;          // what is computed
+  std::vector<Index> reads;   // buffers, as the function states them
+  std::vector<Index> writes;
+  bool is_gradient = false;  // it computes gradients, of anything
 };
 
 // Operations that are launched by one call: those that were launched while it was captured.
@@ -122,6 +142,30 @@ struct HostRead {
 struct HostWrite {
   Index buffer = 0;
 };
+// A batch of the data set is in these host buffers from here on: what loading it took is told by
+// the commands before. Batches are numbered from 0 through all epochs.
+struct LoadBatch {
+  Index x = 0;
+  Index y = 0;
+  std::int64_t batch = 0;
+  bool test = false;  // of the test set, in order
+};
+// if value != 0: the next `skipped` commands of this thread are not carried out.
+struct Branch {
+  Index value = 0;  // a host buffer of one number
+  std::uint32_t skipped = 0;
+};
+// The numbers of a training step (loss, loss scale, gradients) are those that the stream has
+// computed once its work so far is done: the executor keeps them in the trace.
+struct LogStep {
+  std::int64_t step = 0;
+  Index stream = 0;
+};
+// The same of an evaluation of the model, after so many steps.
+struct LogEvaluation {
+  std::int64_t step = 0;
+  Index stream = 0;
+};
 struct Acquire {
   Index lock = 0;
 };
@@ -146,6 +190,8 @@ struct RecordStream {
 struct Launch {
   Index operation = 0;
   Index stream = 0;
+  // A number on the device; where it is not 0 the kernel returns at once and computes nothing.
+  Index predicate = kNoIndex;
 };
 // cudaMemcpyAsync, issued by an operator (aten::copy_) of the framework.
 struct Copy {
@@ -208,11 +254,11 @@ struct Take {
 struct BeginMark {};
 struct EndMark {};
 
-using Action =
-    std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
-                 Acquire, Release, Alloc, Free, RecordStream, Launch, Copy, ReadScalar,
-                 BeginCapture, EndCapture, GraphInstantiate, GraphLaunch, RecordEvent, StreamWait,
-                 StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
+using Action = std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead,
+                            HostWrite, LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release,
+                            Alloc, Free, RecordStream, Launch, Copy, ReadScalar, BeginCapture,
+                            EndCapture, GraphInstantiate, GraphLaunch, RecordEvent, StreamWait,
+                            StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
 
 // The copy that an action makes; null: it makes none.
 const Copy* copy_of(const Action& action);
@@ -237,6 +283,27 @@ struct Thread {
   Index interpreter = kNoIndex;
 };
 
+// Where batches come from, for an executor that computes.
+struct DataSource {
+  std::string name;  // data.name
+  std::string path;  // of the user's own files
+  std::int64_t seed = 0;
+  std::int64_t batch_size = 0;
+  std::int64_t tokens = 0;  // of a sample of text
+  bool shuffle = false;
+};
+
+// The buffers that tell how training goes; kNoIndex: there is none.
+struct Gauges {
+  Index loss = kNoIndex;
+  Index scale = kNoIndex;
+  Index found_inf = kNoIndex;
+  Index gradient_norm = kNoIndex;
+  Index correct = kNoIndex;      // of the test set
+  std::vector<Index> gradients;  // of the parameters
+  bool watch_gradients = false;  // their magnitudes are wanted
+};
+
 struct Program {
   std::vector<Thread> threads;  // the first is the training process's main thread
   std::vector<Stream> streams;
@@ -251,7 +318,13 @@ struct Program {
   int steps = 0;
   int warmup_steps = 0;  // steps that metrics leave out
   std::int64_t samples_per_step = 0;
-  bool timing_only = true;  // no numbers are computed
+  std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
+  double step_flops = 0;            // arithmetic of one step, all kernels
+  std::int64_t tested_samples = 0;  // that the program evaluates the model on
+  bool timing_only = true;          // no numbers are computed but the loss scale's
+  std::int64_t seed = 0;            // of every random number
+  DataSource data;
+  Gauges gauges;
 
   // The index of `name` in names, added when it is new.
   Index intern(std::string_view name);

@@ -20,6 +20,17 @@ class Checker {
   }
   void operator()(const HostRead& read) const { host_buffer(read.buffer); }
   void operator()(const HostWrite& write) const { host_buffer(write.buffer); }
+  void operator()(const LoadBatch& load) const {
+    host_buffer(load.x);
+    host_buffer(load.y);
+    expect(load.batch >= 0, "a negative batch");
+  }
+  void operator()(const Branch& branch) const {
+    host_buffer(branch.value);
+    expect(command + branch.skipped < thread->commands.size(), "commands past its thread's last");
+  }
+  void operator()(const LogStep& log) const { stream(log.stream); }
+  void operator()(const LogEvaluation& log) const { stream(log.stream); }
   void operator()(const Acquire& action) const { lock(action.lock); }
   void operator()(const Release& action) const { lock(action.lock); }
   void operator()(const Alloc& action) const {
@@ -34,6 +45,8 @@ class Checker {
   void operator()(const Launch& launch) const {
     expect(launch.operation < program_.operations.size(), "an unknown operation");
     stream(launch.stream);
+    expect(launch.predicate == kNoIndex || launch.predicate < program_.buffers.size(),
+           "an unknown buffer");
   }
   void operator()(const Copy& copy) const {
     expect(copy.bytes >= 0, "a negative size");

@@ -180,7 +180,8 @@ void Device::on_start(Nanos now, OpId id) {
 }
 
 void Device::start_kernel(Nanos now, OpId id) {
-  const KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
+  KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
+  if (ops_[id].tags.returns_at_once) needs = {.floor_ns = machine_.gpu.kernel_floor_ns};
   const int priority = program_.streams[ops_[id].tags.stream].priority;
   ops_[id].parts = 1;
   events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
@@ -330,10 +331,23 @@ void Device::complete(Nanos now, OpId id) {
   if (ops_[id].kind != Kind::kJoin && call_known) record(id);
   for (const std::uint32_t thread : ops_[id].wake_done)
     events_.add(now, EventKind::kThread, thread);
+  if (ops_[id].has_followup) follow_up(now, id);
   if (ops_[id].follower == kNoOp) return;
   const std::vector<OpId> more = std::move(ops_[id].more_followers);
   dependency_done(now, ops_[id].follower, id);
   for (const OpId follower : more) dependency_done(now, follower, id);
+}
+
+void Device::when_done(Nanos now, OpId op, std::function<void(Nanos)> then) {
+  if (done(op)) return then(now);
+  ops_[op].has_followup = true;
+  followups_.emplace(op, std::move(then));
+}
+
+void Device::follow_up(Nanos now, OpId op) {
+  const auto [first, last] = followups_.equal_range(op);
+  for (auto entry = first; entry != last; ++entry) entry->second(now);
+  followups_.erase(first, last);
 }
 
 void Device::leave_launch_queue(Nanos now, program::Index stream) {

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <unordered_map>
 #include <vector>
 
 #include "machine/machine.h"
@@ -29,6 +31,7 @@ struct Enqueued {
   std::uint32_t correlation = 0;
   trace::SpanId call = trace::kNone;  // the host call's span
   bool in_launch_queue = false;       // it takes a place there until it is done
+  bool returns_at_once = false;       // a kernel whose predicate tells it to
 };
 
 class Device {
@@ -74,6 +77,8 @@ class Device {
   // The span whose end made the operation ready.
   trace::SpanId cause_of(OpId op) const { return span_of(ops_[op].cause_op); }
   void wake_when_done(OpId op, std::uint32_t thread) { ops_[op].wake_done.push_back(thread); }
+  // Calls `then` with the time at which the operation is done; at once when it is.
+  void when_done(Nanos now, OpId op, std::function<void(Nanos)> then);
   void wake_when_ready(OpId op, std::uint32_t thread) { ops_[op].wake_ready = thread; }
 
   void on_start(Nanos now, OpId op);
@@ -108,6 +113,7 @@ class Device {
     std::vector<OpId> more_followers;
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
+    bool has_followup = false;  // in followups_
   };
   // The last copies that touch a buffer.
   struct BufferUse {
@@ -143,6 +149,7 @@ class Device {
   void start_copy(Nanos now, OpId op);
   void part_done(Nanos now, OpId op);
   void complete(Nanos now, OpId op);
+  void follow_up(Nanos now, OpId op);
   void leave_launch_queue(Nanos now, program::Index stream);
   void record(OpId op);
   void request(Nanos now, Transfer transfer);
@@ -166,6 +173,7 @@ class Device {
   std::vector<BufferUse> uses_;
   std::vector<OpId> event_ops_;
   std::vector<std::uint32_t> wake_room_;
+  std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
   Engine engines_[2];
 };

@@ -13,7 +13,8 @@ constexpr double kPerNs = 1e-9;
 }  // namespace
 
 Host::Host(const program::Program& program, const machine::Machine& machine,
-           const std::string& profile, EventQueue& events, Recorder& recorder, Device& device)
+           const std::string& profile, EventQueue& events, Recorder& recorder, Device& device,
+           program::Numbers* numbers)
     : program_(program),
       machine_(machine),
       operator_ns_(operator_cost(profile, machine.host)),
@@ -21,6 +22,7 @@ Host::Host(const program::Program& program, const machine::Machine& machine,
       events_(events),
       recorder_(recorder),
       device_(device),
+      numbers_(numbers),
       device_memory_(program, machine.gpu.memory_bytes, machine.gpu.name, recorder),
       threads_(program.threads.size()),
       queues_(program.queues.size()),
@@ -77,6 +79,12 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       return disk_read(now, thread, command);
     } else if constexpr (std::is_same_v<Type, HostRead> || std::is_same_v<Type, HostWrite>) {
       touch(now, thread, command);
+    } else if constexpr (std::is_same_v<Type, LoadBatch>) {
+      if (numbers_) numbers_->load(action);
+    } else if constexpr (std::is_same_v<Type, Branch>) {
+      branch(thread, action);
+    } else if constexpr (std::is_same_v<Type, LogStep> || std::is_same_v<Type, LogEvaluation>) {
+      log(now, action);
     } else if constexpr (std::is_same_v<Type, Acquire>) {
       return acquire(now, thread, command, action.lock);
     } else if constexpr (std::is_same_v<Type, Release>) {

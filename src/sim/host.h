@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "program/numbers.h"
 #include "program/program.h"
 #include "sim/device.h"
 #include "sim/event_queue.h"
@@ -23,7 +24,7 @@ class Host {
  public:
   // `profile` is the knob host.profile.
   Host(const program::Program& program, const machine::Machine& machine, const std::string& profile,
-       EventQueue& events, Recorder& recorder, Device& device);
+       EventQueue& events, Recorder& recorder, Device& device, program::Numbers* numbers);
 
   // Makes every thread run at time 0.
   void start();
@@ -73,6 +74,13 @@ class Host {
   void touch(Nanos now, std::uint32_t thread, const program::Command& command);
   void begin_mark(Nanos now, std::uint32_t thread, const program::Command& command);
   void end_mark(Nanos now, std::uint32_t thread);
+
+  // host_numbers.cpp: what is computed beside virtual time
+  bool is_skipped(const program::Launch& launch) const;
+  void compute_numbers(program::Index operation);
+  void branch(std::uint32_t thread, const program::Branch& branch);
+  void log(Nanos now, const program::LogStep& log);
+  void log(Nanos now, const program::LogEvaluation& log);
 
   // host_calls.cpp
   bool launch(Nanos now, std::uint32_t thread, const program::Command& command);
@@ -138,6 +146,7 @@ class Host {
   EventQueue& events_;
   Recorder& recorder_;
   Device& device_;
+  program::Numbers* numbers_;
   Memory device_memory_;
   std::vector<ThreadState> threads_;
   std::vector<QueueState> queues_;

@@ -33,6 +33,8 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
   tags.correlation = recorder_.next_correlation();
   tags.call = call_span(now, thread, command, names.call, tags.correlation);
   tags.in_launch_queue = true;
+  tags.returns_at_once = is_skipped(action);
+  if (!tags.returns_at_once) compute_numbers(action.operation);
   device_.enqueue_kernel(now, tags, operation, command.phase);
   return true;
 }
@@ -85,6 +87,7 @@ bool Host::launch_graph(Nanos now, std::uint32_t thread, const program::Command&
       call_span(now, thread, command, recorder_.name("cudaGraphLaunch"), tags.correlation);
   for (const program::Index operation : graph.operations) {
     tags.name = recorder_.launch_names(operation).kernel;
+    compute_numbers(operation);
     device_.enqueue_kernel(now, tags, program_.operations[operation], command.phase);
   }
   return true;

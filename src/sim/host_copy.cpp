@@ -34,6 +34,7 @@ bool Host::copy(Nanos now, std::uint32_t thread, const program::Command& command
   }
   if (state.stage == 2) {
     if (!compute(now, thread, machine_.host.copy_call_ns)) return false;
+    if (numbers_) numbers_->copy(action);
     Enqueued tags;
     tags.stream = action.stream;
     tags.name = recorder_.copy_name(action);

@@ -35,10 +35,16 @@ bool Host::take(Nanos now, std::uint32_t thread, const program::Command& command
   state.producer = found->producer;
   queue.items.erase(found);
   wake_all(now, queue);
-  // Workers and the pin thread rest while they wait; the training thread is held.
-  if (program_.threads[thread].role == program::ThreadRole::kMain)
+  // Workers, the pin thread and autograd's rest while they wait; the training thread is held, or in
+  // a call that has a name of its own.
+  if (program_.threads[thread].role != program::ThreadRole::kMain) return true;
+  if (command.name != program::kNoIndex) {
+    host_span(thread, command, state.begun, now, recorder_.name_of(command, "wait"),
+              trace::Category::kHostWork);
+  } else {
     wait_span(state.waits_since, now, thread, command, "waits for data", trace::Cause::kData,
               state.producer);
+  }
   return true;
 }
 

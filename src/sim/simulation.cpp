@@ -14,10 +14,10 @@ namespace trainscope::sim {
 
 struct Simulation::State {
   State(const program::Program& program, const machine::Machine& machine,
-        const std::string& profile, trace::Trace& trace)
+        const std::string& profile, trace::Trace& trace, program::Numbers* numbers)
       : recorder(program, machine, trace),
         device(program, machine, events, recorder),
-        host(program, machine, profile, events, recorder, device) {}
+        host(program, machine, profile, events, recorder, device, numbers) {}
 
   void handle(const Event& event) {
     switch (event.kind) {
@@ -51,9 +51,9 @@ struct Simulation::State {
 };
 
 Simulation::Simulation(const program::Program& program, const machine::Machine& machine,
-                       const std::string& profile, trace::Trace& trace) {
+                       const std::string& profile, trace::Trace& trace, program::Numbers* numbers) {
   program::validate(program);
-  state_ = std::make_unique<State>(program, machine, profile, trace);
+  state_ = std::make_unique<State>(program, machine, profile, trace, numbers);
   state_->host.start();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "machine/machine.h"
+#include "program/numbers.h"
 #include "program/program.h"
 #include "trace/trace.h"
 
@@ -14,10 +15,11 @@ namespace trainscope::sim {
 
 class Simulation {
  public:
-  // The program is checked here: throws InputError. `profile` is the knob host.profile. Program,
-  // machine and trace must outlive the simulation.
+  // The program is checked here: throws InputError. `profile` is the knob host.profile. What
+  // computes the program's numbers may be null: then every value is 0. Program, machine, trace and
+  // numbers must outlive the simulation.
   Simulation(const program::Program& program, const machine::Machine& machine,
-             const std::string& profile, trace::Trace& trace);
+             const std::string& profile, trace::Trace& trace, program::Numbers* numbers = nullptr);
   ~Simulation();
 
   // Goes on until virtual time passes `until`, or `budget` events have been handled, or the

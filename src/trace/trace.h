@@ -16,6 +16,7 @@
 
 #include "base/time.h"
 #include "trace/chunked.h"
+#include "trace/training.h"
 
 namespace trainscope::trace {
 
@@ -207,6 +208,8 @@ class Trace {
   DetailId add_detail(Detail detail) { return details_.push_back(std::move(detail)); }
   void add_flow(const Flow& flow) { flows_.push_back(flow); }
   void add_sample(const Sample& sample) { samples_.push_back(sample); }
+  void add_step(const TrainingStep& step) { steps_.push_back(step); }
+  void add_evaluation(const Evaluation& evaluation) { evaluations_.push_back(evaluation); }
   void add_dropped(Dropped dropped) { dropped_.push_back(std::move(dropped)); }
 
   // Readers' side: any thread, at any time.
@@ -216,6 +219,8 @@ class Trace {
   const Chunked<Flow>& flows() const { return flows_; }
   const Chunked<Sample>& samples() const { return samples_; }
   const Chunked<Detail>& details() const { return details_; }
+  const Chunked<TrainingStep>& steps() const { return steps_; }
+  const Chunked<Evaluation>& evaluations() const { return evaluations_; }
   const Chunked<Dropped>& dropped() const { return dropped_; }
   std::uint32_t name_count() const { return names_.size(); }
   const std::string& name(NameId id) const { return names_[id]; }
@@ -242,6 +247,8 @@ class Trace {
   Chunked<Flow> flows_;
   Chunked<Sample> samples_;
   Chunked<Detail> details_;
+  Chunked<TrainingStep> steps_;
+  Chunked<Evaluation> evaluations_;
   Chunked<Dropped> dropped_;
   Chunked<std::string> names_;
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> name_ids_;  // writer only

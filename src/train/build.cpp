@@ -53,7 +53,7 @@ program::Program build_program(const program::Config& config, const machine::Mac
   const std::string& workload = config.word("workload");
   program::Program program = workload == "copy"     ? build_copy(config)
                              : workload == "launch" ? build_launch(config)
-                                                    : build_train(config);
+                                                    : build_train(config, machine);
   refuse_what_does_not_fit(program, machine);
   refuse_what_is_too_long(program, machine);
   program::validate(program);

@@ -1,167 +1,282 @@
 #include "train/train_listing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "train/writer.h"
 
 namespace trainscope::train {
 namespace {
 
+std::string_view torch_name(program::ElementType type) {
+  return type == program::ElementType::kFp16 ? "torch.float16" : "torch.bfloat16";
+}
+
+// What a learner calls the data set's object.
+std::string data_name(const TrainSettings& settings) {
+  return settings.data.name == "auto" ? "data" : settings.data.name;
+}
+
 class ListingWriter {
  public:
-  ListingWriter(program::Listing& listing, const program::Config& config, const MlpShape& shape)
-      : listing_(listing),
-        config_(config),
-        shape_(shape),
-        tensor_(config.word("data.source") == "tensor"),
-        own_stream_(config.whole("transfer.streams") == 2),
-        prefetch_(config.flag("transfer.prefetch")) {}
+  ListingWriter(program::Listing& listing, const program::Config& config,
+                const TrainSettings& settings, const Graph& graph)
+      : listing_(listing), config_(config), settings_(settings), graph_(graph) {}
 
   TrainLines write() {
-    if (tensor_) {
+    if (settings_.tensor) {
       write_tensors();
     } else {
       write_loader();
     }
     write_model();
-    if (own_stream_) listing_.add("copy_stream = torch.cuda.Stream()");
-    listing_.add("");
-    if (prefetch_) {
+    if (settings_.own_stream) add("copy_stream = torch.cuda.Stream()");
+    add("");
+    if (settings_.prefetch) {
       write_fetch();
       write_prefetching_loop();
+    } else if (settings_.accumulate > 1) {
+      write_accumulating_loop();
     } else {
       write_loop();
     }
     write_step();
-    lines_.end = listing_.add("torch.cuda.synchronize()");
+    indent_ = 0;
+    lines_.end = add("torch.cuda.synchronize()");
+    if (settings_.evaluates) write_evaluation();
     return lines_;
   }
 
  private:
-  std::string batches() const {
-    if (!tensor_) return "loader";
-    return fmt::format("zip(X.split({0}), Y.split({0}))", shape_.batch);
+  std::uint16_t add(const std::string& text) {
+    return listing_.add(text.empty() ? "" : std::string(4 * indent_, ' ') + text);
   }
 
+  std::string batches() const {
+    if (!settings_.tensor) return "loader";
+    return fmt::format("zip(X.split({0}), Y.split({0}))", settings_.batch);
+  }
+
+  // ---- Before the loop --------------------------------------------------------------------------
+
   void write_loader() {
-    listing_.add(fmt::format("loader = DataLoader(mnist, batch_size={}, num_workers={},",
-                             shape_.batch, config_.whole("loader.num_workers")));
-    const bool persistent =
-        config_.whole("loader.num_workers") > 0 && config_.flag("loader.persistent_workers");
-    listing_.add(fmt::format("                    pin_memory={}",
-                             python(config_.flag("loader.pin_memory"))) +
-                 (persistent ? ", persistent_workers=True)" : ")"));
+    const std::int64_t workers = config_.whole("loader.num_workers");
+    add(fmt::format("loader = DataLoader({}, batch_size={}, num_workers={},", data_name(settings_),
+                    settings_.batch, workers));
+    std::string rest =
+        fmt::format("                    pin_memory={}", python(config_.flag("loader.pin_memory")));
+    if (workers > 0 && config_.flag("loader.persistent_workers"))
+      rest += ", persistent_workers=True";
+    if (config_.flag("loader.shuffle")) rest += ", shuffle=True";
+    if (settings_.computes) rest += ", drop_last=True";
+    add(rest + ")");
   }
 
   void write_tensors() {
-    listing_.add("X, Y = load_tensors()  # all samples, in host memory");
-    if (config_.flag("loader.pin_memory")) listing_.add("X, Y = X.pin_memory(), Y.pin_memory()");
+    add("X, Y = load_tensors()  # all samples, in host memory");
+    if (config_.flag("loader.pin_memory")) add("X, Y = X.pin_memory(), Y.pin_memory()");
   }
 
   void write_model() {
-    lines_.model = listing_.add("model = nn.Sequential(");
-    listing_.add(fmt::format("    nn.Linear({}, {}), nn.ReLU(),", shape_.inputs, shape_.hidden));
-    const std::string hidden = fmt::format("nn.Linear({0}, {0}), nn.ReLU()", shape_.hidden);
-    if (shape_.layers == 2) listing_.add("    " + hidden + ",");
-    if (shape_.layers > 2)
-      listing_.add(
-          fmt::format("    *(m for _ in range({}) for m in ({})),", shape_.layers - 1, hidden));
-    listing_.add(fmt::format("    nn.Linear({}, {})).to(device)", shape_.hidden, shape_.classes));
-    listing_.add(fmt::format("optimizer = torch.optim.SGD(model.parameters(), lr={})",
-                             config_.number("optimizer.lr")));
+    for (const char* backend : {"matmul", "cudnn"}) {
+      const std::string knob = std::string(backend) + ".allow_tf32";
+      const bool allowed =
+          backend[0] == 'm' ? settings_.precision.matmul_tf32 : settings_.precision.conv_tf32;
+      if (config_.is_set(knob) || (allowed && backend[0] == 'm'))
+        add(fmt::format("torch.backends.{}.allow_tf32 = {}",
+                        backend[0] == 'm' ? "cuda.matmul" : "cudnn", python(allowed)));
+    }
+    for (std::size_t i = 0; i < graph_.listing.size(); ++i) {
+      const std::uint16_t line = add(graph_.listing[i]);
+      if (i == 0) lines_.model = line;
+    }
+    if (config_.flag("checkpoint.enabled"))
+      add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
+    write_optimizer();
+    if (settings_.has_scaler) write_scaler();
   }
+
+  void write_optimizer() {
+    const std::string& name = config_.word("optimizer.name");
+    std::string text = fmt::format("optimizer = torch.optim.{}(model.parameters(), lr={}",
+                                   name == "sgd"    ? "SGD"
+                                   : name == "adam" ? "Adam"
+                                                    : "AdamW",
+                                   config_.number("optimizer.lr"));
+    if (name == "sgd" && config_.number("optimizer.momentum") > 0)
+      text += fmt::format(", momentum={}", config_.number("optimizer.momentum"));
+    if (config_.number("optimizer.weight_decay") > 0 || name == "adamw")
+      text += fmt::format(", weight_decay={}", config_.number("optimizer.weight_decay"));
+    add(text + (settings_.fused ? ", fused=True)" : ")"));
+  }
+
+  void write_scaler() {
+    std::string text = "scaler = torch.amp.GradScaler(\"cuda\"";
+    for (const char* word : {"init_scale", "growth_factor", "backoff_factor"})
+      if (const std::string knob = std::string("scaler.") + word; config_.is_set(knob))
+        text += fmt::format(", {}={:g}", word, config_.number(knob));
+    if (config_.is_set("scaler.growth_interval"))
+      text += fmt::format(", growth_interval={}", config_.whole("scaler.growth_interval"));
+    add(text + ")");
+  }
+
+  // ---- The loop's head --------------------------------------------------------------------------
 
   // Copies `from_x` and `from_y`, on the copy stream where there is one.
   void write_copies(const char* from_x, const char* from_y) {
     const auto non_blocking = python(config_.flag("transfer.non_blocking"));
-    if (own_stream_) listing_.add("    with torch.cuda.stream(copy_stream):");
-    const char* indent = own_stream_ ? "        " : "    ";
-    lines_.x = listing_.add(
-        fmt::format("{}x = {}.to(device, non_blocking={})", indent, from_x, non_blocking));
-    lines_.y = listing_.add(
-        fmt::format("{}y = {}.to(device, non_blocking={})", indent, from_y, non_blocking));
+    if (settings_.own_stream) add("with torch.cuda.stream(copy_stream):");
+    indent_ += settings_.own_stream;
+    lines_.x = add(fmt::format("x = {}.to(device, non_blocking={})", from_x, non_blocking));
+    lines_.y = add(fmt::format("y = {}.to(device, non_blocking={})", from_y, non_blocking));
+    indent_ -= settings_.own_stream;
   }
 
   void write_waits() {
-    if (!own_stream_) return;
-    lines_.wait_stream = listing_.add("    torch.cuda.current_stream().wait_stream(copy_stream)");
+    if (!settings_.own_stream) return;
+    lines_.wait_stream = add("torch.cuda.current_stream().wait_stream(copy_stream)");
     if (config_.flag("transfer.record_stream"))
-      lines_.record_stream =
-          listing_.add("    for t in (x, y): t.record_stream(torch.cuda.current_stream())");
+      lines_.record_stream = add("for t in (x, y): t.record_stream(torch.cuda.current_stream())");
   }
 
   void write_timer_start() {
-    if (config_.flag("loop.timer"))
-      lines_.timer_start = listing_.add("    start = time.perf_counter()");
+    if (config_.flag("loop.timer")) lines_.timer_start = add("start = time.perf_counter()");
   }
 
   void write_fetch() {
-    listing_.add("def fetch(batch):  # starts the copies of a batch");
-    listing_.add("    if batch is None: return None");
+    add("def fetch(batch):  # starts the copies of a batch");
+    ++indent_;
+    add("if batch is None: return None");
     write_copies("batch[0]", "batch[1]");
-    listing_.add("    return x, y");
-    listing_.add("");
+    add("return x, y");
+    --indent_;
+    add("");
   }
 
   void write_prefetching_loop() {
-    listing_.add(fmt::format("batches = iter({})", batches()));
-    lines_.begin = listing_.add("following = fetch(next(batches, None))");
-    if (counts()) listing_.add("step = -1");
-    lines_.loop = listing_.add("while following is not None:");
-    if (counts()) listing_.add("    step += 1");
+    add(fmt::format("batches = iter({})", batches()));
+    lines_.begin = add("following = fetch(next(batches, None))");
+    if (counts()) add("step = -1");
+    lines_.loop = add("while following is not None:");
+    ++indent_;
+    if (counts()) add("step += 1");
     write_timer_start();
-    listing_.add("    x, y = following");
+    add("x, y = following");
     write_waits();
-    lines_.fetch = listing_.add("    following = fetch(next(batches, None))");
+    lines_.fetch = add("following = fetch(next(batches, None))");
   }
 
   void write_loop() {
-    lines_.loop =
-        listing_.add(counts() ? fmt::format("for step, (x, y) in enumerate({}):", batches())
-                              : fmt::format("for x, y in {}:", batches()));
-    lines_.begin = lines_.loop;
+    lines_.loop = add(counts() ? fmt::format("for step, (x, y) in enumerate({}):", batches())
+                               : fmt::format("for x, y in {}:", batches()));
+    lines_.begin = lines_.next = lines_.loop;
+    ++indent_;
     write_timer_start();
     write_copies("x", "y");
     write_waits();
   }
 
-  bool counts() const { return config_.whole("loop.item_every") > 1; }
+  void write_accumulating_loop() {
+    lines_.begin = add(fmt::format("batches = iter({})", batches()));
+    lines_.loop = add(fmt::format("for step in range({}):", settings_.steps));
+    ++indent_;
+    write_timer_start();
+    write_zero_grad();
+    add(fmt::format("for _ in range({}):", settings_.accumulate));
+    ++indent_;
+    lines_.next = add("x, y = next(batches)");
+    write_copies("x", "y");
+    write_waits();
+  }
+
+  bool counts() const { return settings_.item_every > 1 || !settings_.infinities.empty(); }
+
+  // ---- The loop's body --------------------------------------------------------------------------
+
+  void write_zero_grad() {
+    lines_.zero_grad = add(fmt::format("optimizer.zero_grad(set_to_none={})",
+                                       python(config_.flag("zero_grad.set_to_none"))));
+  }
+
+  void write_forward() {
+    const bool autocast = settings_.precision.autocast != program::ElementType::kFp32;
+    if (autocast)
+      add(fmt::format("with torch.autocast(\"cuda\", dtype={}):",
+                      torch_name(settings_.precision.autocast)));
+    indent_ += autocast;
+    lines_.forward = add("out = model(x)");
+    const std::string divided =
+        settings_.accumulate > 1 ? fmt::format(" / {}", settings_.accumulate) : "";
+    lines_.loss =
+        add(settings_.data.shape.tokens > 0
+                ? fmt::format("loss = F.cross_entropy(out.flatten(0, 1), y.flatten()){}", divided)
+                : fmt::format("loss = F.cross_entropy(out, y){}", divided));
+    indent_ -= autocast;
+  }
 
   void write_step() {
-    const bool zero_first = config_.word("zero_grad.when") == "before_forward";
-    const char* zero_grad = "    optimizer.zero_grad(set_to_none=True)";
-    if (zero_first) lines_.zero_grad = listing_.add(zero_grad);
-    lines_.forward = listing_.add("    out = model(x)");
-    lines_.loss = listing_.add("    loss = F.cross_entropy(out, y)");
-    if (!zero_first) lines_.zero_grad = listing_.add(zero_grad);
-    lines_.backward = listing_.add("    loss.backward()");
-    lines_.step = listing_.add("    optimizer.step()");
+    const bool zero_inside = settings_.accumulate == 1;
+    if (settings_.zero_first && zero_inside) write_zero_grad();
+    write_forward();
+    if (!settings_.zero_first) write_zero_grad();
+    lines_.backward =
+        add(settings_.has_scaler ? "scaler.scale(loss).backward()" : "loss.backward()");
+    if (settings_.accumulate > 1) --indent_;
+    write_update();
+    write_rest();
+  }
+
+  void write_update() {
+    if (!settings_.infinities.empty())
+      lines_.inject = add(fmt::format(
+          "if step in ({},): next(model.parameters()).grad.view(-1)[0] = float(\"inf\")",
+          fmt::join(settings_.infinities, ", ")));
+    if (settings_.clip_norm > 0) {
+      if (settings_.has_scaler) lines_.unscale = add("scaler.unscale_(optimizer)");
+      lines_.clip =
+          add(fmt::format("nn.utils.clip_grad_norm_(model.parameters(), {})", settings_.clip_norm));
+    }
+    lines_.step = add(settings_.has_scaler ? "scaler.step(optimizer)" : "optimizer.step()");
+    if (lines_.unscale == 0) lines_.unscale = lines_.step;
+    if (settings_.has_scaler) lines_.update_scale = add("scaler.update()");
+  }
+
+  void write_rest() {
     if (const double sleep = config_.number("loop.sleep_ms"); sleep > 0)
-      lines_.sleep = listing_.add(fmt::format("    time.sleep({})", sleep / 1000));
-    if (const std::int64_t every = config_.whole("loop.item_every"); counts())
-      listing_.add(fmt::format("    if step % {} == {}:", every, every - 1));
-    if (config_.whole("loop.item_every") > 0)
-      lines_.item = listing_.add(fmt::format("{}    print(loss.item())", counts() ? "    " : ""));
-    if (config_.flag("loop.sync_timing"))
-      lines_.sync = listing_.add("    torch.cuda.synchronize()");
-    if (lines_.timer_start)
-      lines_.timer_stop = listing_.add("    print(time.perf_counter() - start)");
+      lines_.sleep = add(fmt::format("time.sleep({})", sleep / 1000));
+    const std::int64_t every = settings_.item_every;
+    if (every > 1) add(fmt::format("if step % {} == {}:", every, every - 1));
+    if (every > 0) lines_.item = add(fmt::format("{}print(loss.item())", every > 1 ? "    " : ""));
+    if (config_.flag("loop.sync_timing")) lines_.sync = add("torch.cuda.synchronize()");
+    if (lines_.timer_start) lines_.timer_stop = add("print(time.perf_counter() - start)");
+  }
+
+  void write_evaluation() {
+    add("");
+    add("model.eval(); correct = 0");
+    add("with torch.no_grad():");
+    ++indent_;
+    lines_.evaluate = add("for x, y in test_loader:");
+    ++indent_;
+    lines_.evaluate_copy = add("x, y = x.to(device), y.to(device)");
+    lines_.evaluate_forward = add("correct += (model(x).argmax(1) == y).sum()");
+    indent_ = 0;
+    lines_.accuracy = add("print(correct.item() / len(test))");
   }
 
   program::Listing& listing_;
   const program::Config& config_;
-  const MlpShape& shape_;
-  bool tensor_;
-  bool own_stream_;
-  bool prefetch_;
+  const TrainSettings& settings_;
+  const Graph& graph_;
   TrainLines lines_;
+  std::size_t indent_ = 0;
 };
 
 }  // namespace
 
 TrainLines write_train_listing(program::Listing& listing, const program::Config& config,
-                               const MlpShape& shape) {
-  return ListingWriter(listing, config, shape).write();
+                               const TrainSettings& settings, const Graph& graph) {
+  return ListingWriter(listing, config, settings, graph).write();
 }
 
 }  // namespace trainscope::train

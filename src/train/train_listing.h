@@ -4,15 +4,17 @@
 
 #include "program/config.h"
 #include "program/listing.h"
-#include "train/mlp.h"
+#include "train/graph.h"
+#include "train/train_settings.h"
 
 namespace trainscope::train {
 
 // Where the commands of the loop stand; 0: the listing has no such line.
 struct TrainLines {
   std::uint16_t model = 0;
-  std::uint16_t loop = 0;   // takes the next batch
+  std::uint16_t loop = 0;   // begins a step
   std::uint16_t begin = 0;  // takes the first batch, where that is not the loop itself
+  std::uint16_t next = 0;   // takes the next batch
   std::uint16_t timer_start = 0;
   std::uint16_t x = 0;
   std::uint16_t y = 0;
@@ -23,15 +25,23 @@ struct TrainLines {
   std::uint16_t forward = 0;
   std::uint16_t loss = 0;
   std::uint16_t backward = 0;
+  std::uint16_t inject = 0;
+  std::uint16_t unscale = 0;
+  std::uint16_t clip = 0;
   std::uint16_t step = 0;
+  std::uint16_t update_scale = 0;
   std::uint16_t sleep = 0;
   std::uint16_t item = 0;
   std::uint16_t sync = 0;
   std::uint16_t timer_stop = 0;
   std::uint16_t end = 0;
+  std::uint16_t evaluate = 0;  // takes a batch of the test set
+  std::uint16_t evaluate_copy = 0;
+  std::uint16_t evaluate_forward = 0;
+  std::uint16_t accuracy = 0;
 };
 
 TrainLines write_train_listing(program::Listing& listing, const program::Config& config,
-                               const MlpShape& shape);
+                               const TrainSettings& settings, const Graph& graph);
 
 }  // namespace trainscope::train

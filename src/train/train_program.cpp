@@ -1,4 +1,4 @@
-// The workload `train`: the classroom MNIST loop, timing only.
+// The workload `train`: the classroom loop.
 
 #include <fmt/format.h>
 
@@ -6,116 +6,182 @@
 #include <optional>
 #include <set>
 
-#include "base/error.h"
 #include "program/marks.h"
 #include "train/build.h"
 #include "train/loader.h"
-#include "train/mlp.h"
+#include "train/models.h"
+#include "train/tape.h"
 #include "train/train_listing.h"
+#include "train/train_settings.h"
+#include "train/update.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
 namespace {
 
+using program::ElementType;
 using program::Index;
 using program::MemoryKind;
 using program::Phase;
 using program::Role;
 
-constexpr std::int64_t kFloat = 4;  // bytes of a pixel, a weight
-constexpr std::int64_t kLabel = 8;  // bytes of an int64 label
-
-void refuse_what_contradicts(const program::Config& config) {
-  if (config.word("data.source") == "tensor" && config.whole("loader.num_workers") > 0)
-    throw InputError(
-        "data.source = tensor has no loader, and so no workers; set loader.num_workers = 0, or "
-        "data.source = loader");
-}
+constexpr std::int64_t kFloat = 4;  // bytes
 
 // Buffers, streams and operations of the loop, and the commands of one step.
 class TrainBuilder {
  public:
-  explicit TrainBuilder(const program::Config& config)
+  TrainBuilder(const program::Config& config, const machine::Machine& machine)
       : config_(config),
-        own_stream_(config.whole("transfer.streams") == 2),
-        prefetch_(config.flag("transfer.prefetch")) {
-    refuse_what_contradicts(config);
-    shape_.batch = config.whole("batch_size");
-    shape_.inputs = config.whole("model.inputs");
-    shape_.hidden = config.whole("model.hidden");
-    shape_.layers = config.whole("model.layers");
-  }
+        settings_(train_settings(config, machine)),
+        graph_(build_model(config, settings_.data, settings_.batch)) {}
 
   program::Program build() {
     program_.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
     program_.streams.push_back(compute_stream(config_));
-    if (own_stream_)  // as torch.cuda.Stream() makes it
+    if (settings_.own_stream)  // as torch.cuda.Stream() makes it
       program_.streams.push_back({"stream 20", 20, program::StreamKind::kNonBlocking, 0, 0});
-    lines_ = write_train_listing(program_.listing, config_, shape_);
-    add_buffers();
-    forward_ = add_operations(mlp_forward(shape_));
-    loss_ = add_operations(mlp_loss(shape_));
-    backward_ = add_operations(mlp_backward(shape_));
-    update_ = add_operations(mlp_sgd(shape_));
+    lines_ = write_train_listing(program_.listing, config_, settings_, graph_);
+    add_batch_buffers();
+    model_ = add_model_buffers(program_, graph_);
+    update_ = add_update(program_, config_, model_);
+    add_plans();
     add_loader();
-    write_loop();
-    program_.samples_per_step = shape_.batch;
+    add_autograd_thread();
+    describe();
+    write_program();
     return std::move(program_);
   }
 
  private:
-  struct Range {
-    Index first, last;
-  };
-  // A batch on the GPU.
-  struct Batch {
-    Index x, y;
+  // The launches of one micro-batch: those of the first of a step make new gradients, the others
+  // add to them.
+  struct StepPlans {
+    Plan first;
+    std::optional<Plan> later;
   };
 
-  void add_buffers() {
-    const MemoryKind host =
-        config_.flag("loader.pin_memory") ? MemoryKind::kPinned : MemoryKind::kPageable;
-    const std::int64_t x_bytes = shape_.batch * shape_.inputs * kFloat;
-    const std::int64_t y_bytes = shape_.batch * kLabel;
-    const std::int64_t weights = shape_.parameters() * kFloat;
-    x_host_ = add_buffer(program_, "x", x_bytes, host, Role::kBatch);
-    y_host_ = add_buffer(program_, "y", y_bytes, host, Role::kBatch);
-    // Prefetching, the next batch arrives while this one is used.
-    for (int i = 0; i < (prefetch_ ? 2 : 1); ++i) {
-      const char* which = i == 0 ? " on the GPU" : " on the GPU, the next batch's";
-      batches_.push_back({add_buffer(program_, std::string("x") + which, x_bytes,
-                                     MemoryKind::kDevice, Role::kBatch),
-                          add_buffer(program_, std::string("y") + which, y_bytes,
-                                     MemoryKind::kDevice, Role::kBatch)});
-    }
-    loss_value_ = add_buffer(program_, "loss", kFloat, MemoryKind::kDevice, Role::kActivation);
-    loss_host_ =
-        add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
-    parameters_ =
-        add_buffer(program_, "parameters", weights, MemoryKind::kDevice, Role::kParameter);
-    gradients_ = add_buffer(program_, "gradients", weights, MemoryKind::kDevice, Role::kGradient);
-    const std::int64_t activations =
-        shape_.batch * (2 * shape_.layers * shape_.hidden + 2 * shape_.classes);
-    activations_ = add_buffer(program_, "activations", activations * kFloat, MemoryKind::kDevice,
-                              Role::kActivation);
+  // ---- What there is ----------------------------------------------------------------------------
+
+  Index add_input(const std::string& name, std::int64_t elements, ElementType type,
+                  MemoryKind kind) {
+    const Index buffer =
+        add_buffer(program_, name, elements * program::size_of(type), kind, Role::kBatch);
+    program_.buffers[buffer].type = type;
+    return buffer;
   }
 
-  Range add_operations(const std::vector<program::Operation>& operations) {
-    const auto first = static_cast<Index>(program_.operations.size());
-    program_.operations.insert(program_.operations.end(), operations.begin(), operations.end());
-    return {first, static_cast<Index>(program_.operations.size())};
+  void add_batch_buffers() {
+    const MemoryKind host =
+        config_.flag("loader.pin_memory") ? MemoryKind::kPinned : MemoryKind::kPageable;
+    const ElementType type = graph_.reads_tokens ? ElementType::kInt64 : ElementType::kFp32;
+    const std::int64_t x = graph_.values[0], y = graph_.rows;
+    host_ = {add_input("x", x, type, host), add_input("y", y, ElementType::kInt64, host)};
+    // Prefetching, the next batch arrives while this one is used.
+    for (int i = 0; i < (settings_.prefetch ? 2 : 1); ++i) {
+      const std::string which = i == 0 ? " on the GPU" : " on the GPU, the next batch's";
+      batches_.push_back({add_input("x" + which, x, type, MemoryKind::kDevice),
+                          add_input("y" + which, y, ElementType::kInt64, MemoryKind::kDevice)});
+    }
+    loss_host_ =
+        add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
+  }
+
+  void add_plans() {
+    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
+    TapeOptions options;
+    options.precision = settings_.precision;
+    options.checkpoint = config_.flag("checkpoint.enabled");
+    options.loss_divisor = static_cast<int>(settings_.accumulate);
+    options.scale = update_.scaler.scale;
+    for (const BatchBuffers& batch : batches_) {
+      StepPlans& plans = plans_.emplace_back();
+      options.accumulate = false;
+      plans.first = plan_training(program_, graph_, model_, plan_buffers_, batch, options);
+      if (settings_.accumulate == 1 && !gradients_stay) continue;
+      options.accumulate = true;
+      plans.later = plan_training(program_, graph_, model_, plan_buffers_, batch, options);
+    }
+    if (!settings_.evaluates) return;
+    correct_ = add_buffer(program_, "correct", kFloat, MemoryKind::kDevice, Role::kActivation);
+    correct_host_ = add_buffer(program_, "correct on the host", kFloat, MemoryKind::kPageable,
+                               Role::kActivation);
+    evaluation_ = plan_evaluation(program_, graph_, model_, plan_buffers_, batches_[0],
+                                  settings_.precision, correct_);
+    program_.gauges.correct = correct_;
   }
 
   void add_loader() {
-    if (config_.word("data.source") == "tensor") return;
-    const std::int64_t bytes = program_.buffers[x_host_].bytes + program_.buffers[y_host_].bytes;
-    loader_.emplace(program_, config_, config_.whole("steps"), bytes);
+    if (settings_.tensor) return;
+    const std::int64_t bytes = program_.buffers[host_.x].bytes + program_.buffers[host_.y].bytes;
+    loader_.emplace(program_, config_, settings_.steps * settings_.accumulate, bytes);
   }
 
-  void write_loop() {
-    const std::int64_t steps = config_.whole("steps");
-    ThreadWriter main(program_, 0);
-    main.at(lines_.model).add(program::Alloc{parameters_, 0});
+  // Backward runs on a thread of autograd's own, one a device (torch/csrc/autograd/engine.cpp);
+  // loss.backward() hands it the work and waits, without the interpreter's lock.
+  void add_autograd_thread() {
+    program_.queues.push_back({"backward to do", 1});
+    program_.queues.push_back({"backward done", 1});
+    backward_done_ = static_cast<Index>(program_.queues.size() - 1);
+    backward_to_do_ = backward_done_ - 1;
+    program_.threads.push_back({"autograd thread", program::ThreadRole::kAutograd, 0, {}});
+    autograd_ = static_cast<Index>(program_.threads.size() - 1);
+  }
+
+  void describe() {
+    program_.steps = static_cast<int>(settings_.steps);
+    // The first step has no loader ahead of it and finds an empty stream.
+    program_.warmup_steps = settings_.steps > 1 ? 1 : 0;
+    program_.samples_per_step = settings_.batch * settings_.accumulate;
+    program_.parameters = graph_.parameter_count();
+    program_.step_flops = flops_of_step();
+    program_.timing_only = !settings_.computes;
+    program_.seed = config_.whole("seed");
+    program::Gauges& gauges = program_.gauges;
+    gauges.scale = update_.scaler.scale;
+    gauges.found_inf = update_.scaler.found_inf;
+    if (!settings_.computes) return;
+    gauges.loss = plans_[0].first.loss_value;
+    for (const Index gradient : model_.gradients)
+      if (gradient != program::kNoIndex) gauges.gradients.push_back(gradient);
+    gauges.watch_gradients =
+        settings_.has_scaler || settings_.precision.autocast != ElementType::kFp32;
+    program_.data = {settings_.data.name,         config_.word("data.path"),
+                     config_.whole("seed"),       settings_.batch,
+                     settings_.data.shape.tokens, config_.flag("loader.shuffle")};
+    if (!settings_.evaluates) return;
+    program_.tested_samples = tested_batches() * settings_.batch;
+  }
+
+  std::int64_t tested_batches() const { return settings_.data.test_samples / settings_.batch; }
+
+  double flops_of(const std::vector<PlannedLaunch>& launches) const {
+    double flops = 0;
+    for (const PlannedLaunch& launch : launches)
+      flops += program_.operations[launch.operation].flops;
+    return flops;
+  }
+  double flops_of(const Plan& plan) const {
+    return flops_of(plan.forward) + flops_of(plan.loss) + flops_of(plan.scale) +
+           flops_of(plan.backward);
+  }
+  double flops_of_step() const {
+    const StepPlans& plans = plans_[0];
+    double flops = flops_of(plans.first);
+    if (settings_.accumulate > 1)
+      flops += static_cast<double>(settings_.accumulate - 1) * flops_of(*plans.later);
+    for (const Launches* list :
+         {&update_.unscale, &update_.clip, &update_.step, &update_.update_scale})
+      if (list != &update_.unscale || settings_.has_scaler)
+        for (const Index operation : *list) flops += program_.operations[operation].flops;
+    return flops;
+  }
+
+  // ---- The loop ---------------------------------------------------------------------------------
+
+  void write_program() {
+    ThreadWriter main(program_, 0), autograd(program_, autograd_);
+    main.at(lines_.model);
+    for (const Index parameter : model_.parameters) main.add(program::Alloc{parameter, 0});
     main.at(lines_.begin);
     if (loader_) {
       loader_->begin(main);
@@ -123,28 +189,75 @@ class TrainBuilder {
       main.add(program::FrameworkCall{}, "aten::split");
       main.add(program::FrameworkCall{}, "aten::split");
     }
-    if (prefetch_) write_fetch(main, 0);
-    for (std::int64_t step = 0; step < steps; ++step) {
+    if (settings_.prefetch) write_fetch(main, 0);
+    for (std::int64_t step = 0; step < settings_.steps; ++step) {
       main.at(lines_.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
-      if (!prefetch_) write_next(main, step);
-      if (lines_.timer_start)
-        main.at(lines_.timer_start).add(program::BeginMark{}, program::kTimerMark);
-      if (!prefetch_) write_copies(main, step);
-      if (own_stream_) write_waits(main, step);
-      if (prefetch_ && step + 1 < steps) write_fetch(main.at(lines_.fetch), step + 1);
-      write_step(main, step);
-      if (lines_.timer_stop) main.at(lines_.timer_stop).add(program::EndMark{});
+      write_step(main, autograd, step);
       main.at(lines_.loop).add(program::EndMark{});
     }
     main.at(lines_.end).add(program::DeviceSync{});
-    program_.steps = static_cast<int>(steps);
-    // The first step has no loader ahead of it and finds an empty stream.
-    program_.warmup_steps = steps > 1 ? 1 : 0;
+    if (settings_.evaluates) write_evaluation(main);
   }
 
-  // Takes a batch: the tensor's batches are there already.
+  void write_step(ThreadWriter& main, ThreadWriter& autograd, std::int64_t step) {
+    if (!settings_.prefetch && settings_.accumulate == 1) write_next(main, step);
+    if (lines_.timer_start)
+      main.at(lines_.timer_start).add(program::BeginMark{}, program::kTimerMark);
+    if (settings_.accumulate > 1) write_zero_grad(main);
+    for (std::int64_t i = 0; i < settings_.accumulate; ++i)
+      write_batch(main, autograd, step * settings_.accumulate + i);
+    write_update(main, step);
+    const std::int64_t every = settings_.item_every;
+    if (lines_.sleep) write_sleep(main);
+    if (every > 0 && step % every == every - 1) write_item(main);
+    if (lines_.sync) main.at(lines_.sync).add(program::DeviceSync{});
+    if (lines_.timer_stop) main.at(lines_.timer_stop).add(program::EndMark{});
+  }
+
+  void write_batch(ThreadWriter& main, ThreadWriter& autograd, std::int64_t batch) {
+    if (settings_.accumulate > 1) write_next(main.at(lines_.next), batch);
+    if (!settings_.prefetch) write_copies(main, batch);
+    if (settings_.own_stream) write_waits(main, batch);
+    if (settings_.prefetch && batch + 1 < settings_.steps)
+      write_fetch(main.at(lines_.fetch), batch + 1);
+    const bool zero_inside = settings_.accumulate == 1;
+    if (zero_inside && settings_.zero_first) write_zero_grad(main);
+    if (batch == 0 && config_.flag("loop.cold_start")) write_cublas_load(main);
+    const Plan& plan = plan_of(batch);
+    launch(main.at(lines_.forward).in(Phase::kForward), plan.forward);
+    launch(main.at(lines_.loss), plan.loss);
+    main.in(Phase::kNone);
+    if (zero_inside && !settings_.zero_first) write_zero_grad(main);
+    launch(main.at(lines_.loss).in(Phase::kForward), plan.scale);
+    main.in(Phase::kNone);
+    write_backward(main, autograd, plan);
+  }
+
+  const Plan& plan_of(std::int64_t batch) const {
+    const StepPlans& plans = plans_[static_cast<std::size_t>(batch) % plans_.size()];
+    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
+    const bool adds = batch % settings_.accumulate > 0 || (gradients_stay && batch > 0);
+    return adds ? *plans.later : plans.first;
+  }
+
+  void write_backward(ThreadWriter& main, ThreadWriter& autograd, const Plan& plan) {
+    main.at(lines_.backward).add(program::Push{backward_to_do_, 0});
+    autograd.at(lines_.backward).in(Phase::kBackward).add(program::Pop{backward_to_do_});
+    if (!gradients_there_)
+      for (const Index gradient : model_.gradients)
+        if (gradient != program::kNoIndex) autograd.add(program::Alloc{gradient, 0});
+    gradients_there_ = true;
+    launch(autograd, plan.backward);
+    autograd.add(program::Push{backward_done_, 0});
+    main.add(program::Pop{backward_done_}, "backward");
+  }
+
+  // ---- Batches ----------------------------------------------------------------------------------
+
+  // Takes a batch: a tensor's batches are there already.
   void write_next(ThreadWriter& main, std::int64_t batch) {
     if (loader_) loader_->next(main, batch);
+    if (settings_.computes) main.add(program::LoadBatch{host_.x, host_.y, batch});
   }
 
   void write_fetch(ThreadWriter& main, std::int64_t batch) {
@@ -152,21 +265,20 @@ class TrainBuilder {
     write_copies(main, batch);
   }
 
-  // Prefetching, batch after batch goes into the other of two buffers. In PyTorch each is a new
-  // tensor of the caching allocator, so a copy waits for no kernel that reads an earlier batch.
   void write_copies(ThreadWriter& main, std::int64_t batch) {
-    write_copy(main.at(lines_.x), x_host_, on_device(batch).x);
-    write_copy(main.at(lines_.y), y_host_, on_device(batch).y);
+    write_copy(main.at(lines_.x), host_.x, on_device(batch).x);
+    write_copy(main.at(lines_.y), host_.y, on_device(batch).y);
   }
 
-  const Batch& on_device(std::int64_t batch) const {
+  const BatchBuffers& on_device(std::int64_t batch) const {
     return batches_[static_cast<std::size_t>(batch) % batches_.size()];
   }
 
-  // A batch's memory on the device is allocated once and then used by every other or every batch.
+  // A new tensor takes the place of the batch before it, whose memory is free from here on.
   void write_copy(ThreadWriter& main, Index from, Index to) {
-    const Index stream = own_stream_ ? 1 : 0;
-    if (batches_there_.insert(to).second) main.add(program::Alloc{to, stream});
+    const Index stream = settings_.own_stream ? 1 : 0;
+    if (!there_.insert(to).second) main.add(program::Free{to});
+    main.add(program::Alloc{to, stream});
     main.add(program::Copy{from, to, program_.buffers[from].bytes, stream});
     if (!config_.flag("transfer.non_blocking")) main.add(program::StreamSync{stream});
   }
@@ -181,39 +293,49 @@ class TrainBuilder {
     main.add(program::RecordStream{on_device(batch).y, 0});
   }
 
-  void write_step(ThreadWriter& main, std::int64_t step) {
-    const bool zero_first = config_.word("zero_grad.when") == "before_forward";
-    if (zero_first) write_zero_grad(main);
-    if (step == 0 && config_.flag("loop.cold_start")) write_cublas_load(main);
-    write_forward(main);
-    if (!zero_first) write_zero_grad(main);
-    write_backward(main);
-    launch(main, lines_.step, Phase::kOptimizer, update_);
-    const std::int64_t every = config_.whole("loop.item_every");
-    if (every > 0 && step % every == every - 1) write_item(main);
-    if (lines_.sleep) write_sleep(main);
-    if (lines_.sync) main.at(lines_.sync).add(program::DeviceSync{});
-  }
+  // ---- The update -------------------------------------------------------------------------------
 
   // zero_grad(set_to_none=True): the gradients' memory is free until backward makes new ones.
   void write_zero_grad(ThreadWriter& main) {
     main.at(lines_.zero_grad).add(program::FrameworkCall{}, "zero_grad");
-    if (gradients_there_) main.add(program::Free{gradients_});
+    if (!gradients_there_) return;
+    if (!config_.flag("zero_grad.set_to_none")) return launch(main, update_.zero_grad);
+    for (const Index gradient : model_.gradients)
+      if (gradient != program::kNoIndex) main.add(program::Free{gradient});
     gradients_there_ = false;
   }
 
-  // Activations live from forward until backward has used them.
-  void write_forward(ThreadWriter& main) {
-    main.at(lines_.forward).add(program::Alloc{activations_, 0});
-    launch(main, lines_.forward, Phase::kForward, forward_);
-    launch(main, lines_.loss, Phase::kForward, loss_);
+  void write_update(ThreadWriter& main, std::int64_t step) {
+    if (!state_there_) {
+      state_there_ = true;
+      main.at(lines_.step);
+      for (const Index state : update_.state) main.add(program::Alloc{state, 0});
+    }
+    main.in(Phase::kOptimizer);
+    if (settings_.injects(step)) launch(main.at(lines_.inject), update_.inject_infinity);
+    if (settings_.has_scaler) launch(main.at(lines_.unscale), update_.unscale);
+    if (settings_.clip_norm > 0) launch(main.at(lines_.clip), update_.clip);
+    main.at(lines_.step);
+    if (settings_.has_scaler && !settings_.fused) {
+      main.add(program::ReadScalar{{update_.scaler.found_inf, update_.scaler.found_inf_on_host,
+                                    kFloat, 0}},
+               "aten::item");
+      const auto skipped =
+          static_cast<std::uint32_t>(2 * update_.temporaries.size() + update_.step.size());
+      main.add(program::Branch{update_.scaler.found_inf_on_host, skipped});
+    }
+    write_optimizer(main);
+    if (settings_.has_scaler) launch(main.at(lines_.update_scale), update_.update_scale);
+    main.in(Phase::kNone);
+    if (settings_.computes || settings_.has_scaler) main.add(program::LogStep{step, 0});
   }
 
-  void write_backward(ThreadWriter& main) {
-    if (!gradients_there_) main.at(lines_.backward).add(program::Alloc{gradients_, 0});
-    gradients_there_ = true;
-    launch(main, lines_.backward, Phase::kBackward, backward_);
-    main.at(lines_.backward).add(program::Free{activations_});
+  void write_optimizer(ThreadWriter& main) {
+    for (const Index temporary : update_.temporaries) main.add(program::Alloc{temporary, 0});
+    const Index predicate =
+        settings_.has_scaler && settings_.fused ? update_.scaler.found_inf : program::kNoIndex;
+    for (const Index operation : update_.step) main.add(program::Launch{operation, 0, predicate});
+    for (const Index temporary : update_.temporaries) main.add(program::Free{temporary});
   }
 
   void write_sleep(ThreadWriter& main) {
@@ -229,34 +351,67 @@ class TrainBuilder {
 
   void write_item(ThreadWriter& main) {
     main.at(lines_.item)
-        .add(program::ReadScalar{{loss_value_, loss_host_, kFloat, 0}}, "aten::item");
+        .add(program::ReadScalar{{plans_[0].first.loss_value, loss_host_, kFloat, 0}},
+             "aten::item");
   }
 
-  static void launch(ThreadWriter& main, std::uint16_t line, Phase phase, Range operations) {
-    main.at(line).in(phase);
-    for (Index i = operations.first; i < operations.last; ++i) main.add(program::Launch{i, 0});
-    main.in(Phase::kNone);
+  // ---- Evaluation -------------------------------------------------------------------------------
+
+  void write_evaluation(ThreadWriter& main) {
+    main.at(lines_.evaluate).add(program::Alloc{correct_, 0});
+    for (std::int64_t batch = 0; batch < tested_batches(); ++batch) {
+      main.at(lines_.evaluate).add(program::FrameworkCall{}, "next(loader)");
+      main.add(program::LoadBatch{host_.x, host_.y, batch, true});
+      main.at(lines_.evaluate_copy);
+      for (const auto& [from, to] :
+           {std::pair{host_.x, batches_[0].x}, std::pair{host_.y, batches_[0].y}}) {
+        main.add(program::Copy{from, to, program_.buffers[from].bytes, 0});
+        main.add(program::StreamSync{0});
+      }
+      main.at(lines_.evaluate_forward).in(Phase::kForward);
+      launch(main, evaluation_.forward);
+      launch(main, evaluation_.loss);
+      main.in(Phase::kNone);
+    }
+    main.at(lines_.accuracy).add(program::LogEvaluation{settings_.steps, 0});
+    main.add(program::ReadScalar{{correct_, correct_host_, kFloat, 0}}, "aten::item");
+  }
+
+  static void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) {
+    for (const PlannedLaunch& one : launches) {
+      for (const Index buffer : one.allocated) thread.add(program::Alloc{buffer, 0});
+      thread.add(program::Launch{one.operation, 0});
+      for (const Index buffer : one.freed) thread.add(program::Free{buffer});
+    }
+  }
+  static void launch(ThreadWriter& thread, const Launches& launches) {
+    for (const Index operation : launches) thread.add(program::Launch{operation, 0});
   }
 
   const program::Config& config_;
   program::Program program_;
-  MlpShape shape_;
-  bool own_stream_;
-  bool prefetch_;
-  std::optional<Loader> loader_;  // none where the data set is one tensor
+  TrainSettings settings_;
+  Graph graph_;
   TrainLines lines_;
-  std::vector<Batch> batches_;
-  Index x_host_ = 0, y_host_ = 0, loss_value_ = 0, loss_host_ = 0;
-  Index parameters_ = 0, gradients_ = 0, activations_ = 0;
+  BatchBuffers host_;
+  std::vector<BatchBuffers> batches_;
+  ModelBuffers model_;
+  PlanBuffers plan_buffers_;
+  Update update_;
+  std::vector<StepPlans> plans_;  // by batch on the device
+  Plan evaluation_;
+  std::optional<Loader> loader_;  // none where the data set is one tensor
+  Index loss_host_ = 0, correct_ = 0, correct_host_ = 0;
+  Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;
   bool gradients_there_ = false;
-  std::set<Index> batches_there_;
-  Range forward_{}, loss_{}, backward_{}, update_{};
+  bool state_there_ = false;
+  std::set<Index> there_;  // batches on the device
 };
 
 }  // namespace
 
-program::Program build_train(const program::Config& config) {
-  return TrainBuilder(config).build();
+program::Program build_train(const program::Config& config, const machine::Machine& machine) {
+  return TrainBuilder(config, machine).build();
 }
 
 }  // namespace trainscope::train

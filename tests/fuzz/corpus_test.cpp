@@ -32,3 +32,6 @@ TEST_CASE("the reader of saved runs takes its corpus") {
 TEST_CASE("the command line takes its corpus") {
   replay("arguments", trainscope::fuzz::arguments);
 }
+TEST_CASE("the readers of image files take their corpus") {
+  replay("images", trainscope::fuzz::images);
+}

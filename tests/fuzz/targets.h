@@ -13,6 +13,7 @@ void trace(std::string_view bytes);      // Chrome traces, plain and gzipped
 void toml(std::string_view bytes);       // lessons, machines, GPUs, configs, claims, measurements
 void run(std::string_view bytes);        // saved runs, in their envelope and out of it
 void arguments(std::string_view bytes);  // one a line: the command line, --set, expressions
+void images(std::string_view bytes);     // files of MNIST and CIFAR-10
 
 // A promise that was not kept; no Error, so that nothing takes it for a refusal.
 struct Broken : std::logic_error {

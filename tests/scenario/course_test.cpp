@@ -111,7 +111,7 @@ TEST_CASE("a question about a line means only the spans that the line causes") {
   focus.code = "loss.backward()";
   const int line = scenario::lines_with(focus.code, pair.a.program->listing).front();
   const auto found = scenario::find_spans(focus, pair.a);
-  CHECK(found.size() == 8u * static_cast<std::size_t>(pair.a.config.whole("steps")));
+  CHECK(found.size() == 9u * static_cast<std::size_t>(pair.a.config.whole("steps")));
   for (const trace::SpanId span : found) {
     CHECK(pair.a.trace->spans()[span].line == line);
     CHECK(pair.a.trace->spans()[span].category == trace::Category::kBackward);

@@ -13,9 +13,10 @@ IN_ORDER = {
     "src/trace/trace.h": '#include "base/time.h"\n#include "trace/span.h"\n',
     "src/trace/span.h": "",
     "src/machine/machine.h": '#include "base/time.h"\n',
+    "src/data/sampler.h": '#include "base/time.h"\n',
     "src/program/program.h": '#include "trace/trace.h"\n#include "machine/machine.h"\n',
     "src/sim/sim.cpp": '#include <fmt/core.h>\n#include "program/program.h"\n',
-    "src/train/build.h": '#include "program/program.h"\n',
+    "src/train/build.h": '#include "data/sampler.h"\n#include "program/program.h"\n',
     "src/cuda/run.cu": '#include <cuda_runtime.h>\n#include "kernels/axpy.cuh"\n#include "program/program.h"\n',
     "kernels/axpy.cuh": "#include <cuda_fp16.h>\n",
     "src/cli/main.cpp": '#include "ui/app/window.h"\n#include "trace/trace.h"\n',
@@ -58,6 +59,7 @@ class CheckIncludes(unittest.TestCase):
 
     def test_siblings_do_not_know_each_other(self):
         self.finds("src/trace/trace.h", '#include "machine/machine.h"', "do not know each other")
+        self.finds("src/data/sampler.h", '#include "trace/trace.h"', "do not know each other")
         self.finds("src/sim/sim.cpp", '#include "train/build.h"', "do not know each other")
 
     def test_cuda_headers_stay_in_the_cuda_folder(self):

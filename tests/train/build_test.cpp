@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 #include "base/error.h"
-#include "train/mlp.h"
 
 using namespace trainscope;
 using program::Program;
@@ -61,21 +60,21 @@ TEST_CASE("a blocking copy is a copy and a stream synchronisation, as PyTorch's 
 
 TEST_CASE("workers take whole batches in turn, and each batch is taken once") {
   const Program program = build({"loader.num_workers=3", "steps=8", "loader.pin_memory=true"});
-  REQUIRE(program.threads.size() == 5);  // the training thread, three workers, the pin thread
+  REQUIRE(program.threads.size() == 6);  // and autograd's
   CHECK(count<program::HostWork>(program, 1) == 3);
   CHECK(count<program::HostWork>(program, 2) == 3);
   CHECK(count<program::HostWork>(program, 3) == 2);
   CHECK(count<program::HostCopy>(program, 4) == 8);
   CHECK(count<program::Take>(program) == 8);
-  CHECK(count<program::Push>(program) == 8);  // index lists
+  CHECK(count<program::Push>(program) == 8 + 8);  // index lists, backward
 }
 
 TEST_CASE("the step launches what PyTorch launches for this model") {
   const Program program = build({"steps=1"});
-  CHECK(count<program::Launch>(program) == 3 + 2 + 8 + 1);
-  const train::MlpShape shape{64, 784, 128, 10};
-  CHECK(shape.parameters() == 101770);
-  CHECK(train::mlp_forward(shape)[0].flops == 2.0 * 64 * 128 * 784);
+  CHECK(count<program::Launch>(program, 0) == 3 + 2 + 1);
+  CHECK(count<program::Launch>(program, 1) == 1 + 8);  // the gradient of the loss is 1, then back
+  CHECK(program.threads[1].role == program::ThreadRole::kAutograd);
+  CHECK(program.parameters == 101770);
 }
 
 TEST_CASE("a run too long to be kept is refused with what to give instead") {
@@ -90,7 +89,7 @@ TEST_CASE("a program that does not fit the GPU is refused with its size and the 
 
 TEST_CASE("a data set in one tensor has no loader, and its listing splits it into batches") {
   const Program program = build({"data.source=tensor", "steps=3", "loader.pin_memory=true"});
-  CHECK(program.threads.size() == 1);
+  CHECK(program.threads.size() == 2);  // no worker, no pin thread
   CHECK(count<program::HostWork>(program) == 0);
   CHECK(count<program::HostCopy>(program) == 0);
   CHECK(count<program::Copy>(program) == 6);
@@ -150,21 +149,17 @@ TEST_CASE("each step waits for its own batch, not for the one copied ahead") {
   CHECK(waits == 3);
 }
 
-TEST_CASE("more hidden layers are more kernels, and one layer is the classroom model") {
-  const train::MlpShape one{64, 784, 128, 10};
-  const train::MlpShape three{64, 784, 128, 10, 3};
-  CHECK(train::mlp_forward(one).size() == 3);
-  CHECK(train::mlp_forward(three).size() == 7);
-  CHECK(train::mlp_backward(one).size() == 8);
-  // A hidden layer adds four: two matrix products, the bias, the ReLU.
-  CHECK(train::mlp_backward(three).size() == 16);
-  CHECK(three.parameters() == 101770 + 2 * 129 * 128);
+TEST_CASE("more hidden layers are more kernels, and backward is twice the work") {
+  const Program one = build({"steps=1"});
+  const Program three = build({"steps=1", "model.layers=3"});
+  // A hidden layer adds two forward and four backward: two products, the bias, the ReLU.
+  CHECK(count<program::Launch>(three, 0) == count<program::Launch>(one, 0) + 4);
+  CHECK(count<program::Launch>(three, 1) == count<program::Launch>(one, 1) + 8);
+  CHECK(three.parameters == 101770 + 2 * 129 * 128);
   double forward = 0, backward = 0;
-  for (const auto& op : train::mlp_forward(three))
-    if (op.kind == program::OperationKind::kGemm) forward += op.flops;
-  for (const auto& op : train::mlp_backward(three))
-    if (op.kind == program::OperationKind::kGemm) backward += op.flops;
-  // Backward is twice forward but for the first layer's input, whose gradient nobody needs.
+  for (const program::Operation& op : three.operations)
+    if (op.kind == program::OperationKind::kGemm) (op.is_gradient ? backward : forward) += op.flops;
+  // But for the first layer's input, whose gradient nobody needs.
   CHECK(backward == 2 * forward - 2.0 * 64 * 784 * 128);
   CHECK_THAT(text(build({"model.layers=3"})), Catch::Contains("for _ in range(2)"));
 }

@@ -1,0 +1,67 @@
+// `trainscope sampler`: the indices that one rank reads in one epoch, one a line.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iostream>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "data/sampler.h"
+
+namespace trainscope::cli {
+namespace {
+
+constexpr std::int64_t kLongest = 1'000'000'000;  // 8 GB for its permutation
+constexpr std::int64_t kMostReplicas = 1'000'000;
+
+void check_range(std::string_view option, std::int64_t value, std::int64_t least,
+                 std::int64_t most) {
+  if (value < least || value > most)
+    throw InputError(
+        fmt::format("{} is {}; give a number from {} to {}", option, value, least, most));
+}
+
+data::DistributedSampler sampler_of(const SamplerOptions& options) {
+  check_range("--length", options.length, 1, kLongest);
+  check_range("--replicas", options.num_replicas, 1, kMostReplicas);
+  if (options.num_replicas == 1 && options.rank != 0)
+    throw InputError(
+        fmt::format("--rank is {}, but one replica has rank 0 alone; say how many "
+                    "there are with --replicas",
+                    options.rank));
+  check_range("--rank", options.rank, 0, options.num_replicas - 1);
+  check_range("--epoch", options.epoch, 0, 1'000'000'000);
+  data::DistributedSampler sampler({.length = options.length,
+                                    .num_replicas = options.num_replicas,
+                                    .rank = options.rank,
+                                    .shuffle = !options.no_shuffle,
+                                    .seed = options.seed,
+                                    .drop_last = options.drop_last});
+  sampler.set_epoch(options.epoch);
+  return sampler;
+}
+
+void print_lines(std::span<const std::int64_t> indices) {
+  constexpr std::size_t kAtOnce = 1 << 16;
+  while (!indices.empty() && std::cout) {
+    const auto some = indices.first(std::min(kAtOnce, indices.size()));
+    fmt::memory_buffer text;
+    for (const std::int64_t index : some) fmt::format_to(std::back_inserter(text), "{}\n", index);
+    std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
+    indices = indices.subspan(some.size());
+  }
+}
+
+}  // namespace
+
+int sampler_command(const SamplerOptions& options) {
+  print_lines(sampler_of(options).indices());
+  return 0;
+}
+
+}  // namespace trainscope::cli

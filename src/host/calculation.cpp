@@ -1,0 +1,132 @@
+#include "host/calculation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/accuracy.h"
+#include "host/adam.h"
+#include "host/clip_grad_norm.h"
+#include "host/elementwise.h"
+#include "host/log_softmax.h"
+#include "host/loss_scale.h"
+#include "host/nll_loss.h"
+#include "host/sgd.h"
+#include "host/unscale.h"
+
+namespace trainscope::host {
+namespace {
+
+using program::Part;
+
+MatrixShape matrix(std::int64_t rows, std::int64_t columns) {
+  return {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)};
+}
+
+}  // namespace
+
+void Calculation::operator()(const program::LogSoftmax& f) {
+  const MatrixShape shape = matrix(f.rows, f.classes);
+  return f.part == Part::kForward ? log_softmax_forward(shape, in(0), out(0), workers_)
+                                  : log_softmax_backward(shape, in(1), in(0), out(0), workers_);
+}
+
+void Calculation::operator()(const program::NllLoss& f) {
+  const MatrixShape shape = matrix(f.rows, f.classes);
+  if (f.part == Part::kForward) {
+    nll_loss_forward(shape, in(0), whole(1), out(0));
+  } else {
+    nll_loss_backward(shape, whole(1), in(0).front(), out(0));
+  }
+}
+
+void Calculation::operator()(const program::Add&) {
+  add(in(0), in(1), out(0), workers_);
+}
+
+void Calculation::operator()(const program::Accumulate&) {
+  add(in(0), out(0), out(0), workers_);
+}
+
+void Calculation::operator()(const program::Multiply& f) {
+  const float other = inputs() > 1 ? in(1).front() : 1.0F;
+  scale(in(0), static_cast<float>(f.factor) * other, out(0), workers_);
+}
+
+// A fill with an infinity stands for one gradient that overflows.
+void Calculation::operator()(const program::Fill& f) {
+  const auto most = static_cast<std::size_t>(f.elements);
+  for (std::size_t i = 0; i < outputs(); ++i)
+    fill(out(i).first(std::min(out(i).size(), most)), static_cast<float>(f.value), workers_);
+}
+
+void Calculation::operator()(const program::Cast&) {
+  const Values x = in(0);
+  std::copy(x.begin(), x.end(), out(0).begin());  // rounded as any result is
+}
+
+void Calculation::operator()(const program::CountCorrect& f) {
+  out(0).front() += static_cast<float>(correct_rows(matrix(f.rows, f.classes), in(0), whole(1)));
+}
+
+void Calculation::operator()(const program::GradientNorm&) {
+  double squares = 0;
+  for (std::size_t i = 0; i < inputs(); ++i) squares += sum_of_squares(in(i), workers_);
+  out(0).front() = static_cast<float>(std::sqrt(squares));
+}
+
+void Calculation::operator()(const program::ClipGradients& f) {
+  const float factor = clip_factor(in(0).front(), f.max_norm);
+  for (std::size_t i = 0; i < outputs(); ++i) scale(out(i), factor, out(i), workers_);
+}
+
+Values Calculation::unscaled(std::size_t i, bool scaled) const {
+  const Values gradient = in(i);
+  if (!scaled) return gradient;
+  const float scale = in(inputs() - 1).front();
+  interpreter_.workspace_used_ = 0;  // of the parameter before
+  const Results room = interpreter_.room(gradient.size());
+  for (std::size_t k = 0; k < room.size(); ++k) room[k] = gradient[k] / scale;
+  return room;
+}
+
+void Calculation::operator()(const program::SgdUpdate& f) {
+  Sgd options;
+  options.lr = f.lr;
+  options.momentum = f.momentum;
+  options.weight_decay = f.weight_decay;
+  const std::size_t parameters = inputs() - (f.scaled ? 1 : 0);
+  // Velocities begin at 0, of which the first step makes what PyTorch's first step has.
+  for (std::size_t i = 0; i < parameters; ++i)
+    sgd_step(options, false, unscaled(i, f.scaled), out(i),
+             f.momentum != 0 ? out(parameters + i) : Results{}, workers_);
+}
+
+void Calculation::operator()(const program::AdamUpdate& f) {
+  const host::Adam options{f.lr, f.beta1, f.beta2, f.eps, f.weight_decay, f.decoupled};
+  const std::size_t parameters = inputs() - (f.scaled ? 1 : 0);
+  float& steps = out(3 * parameters).front();
+  steps += 1;
+  for (std::size_t i = 0; i < parameters; ++i)
+    adam_step(options, static_cast<std::int64_t>(steps), unscaled(i, f.scaled), out(i),
+              {out(parameters + i), out(2 * parameters + i)}, workers_);
+}
+
+void Calculation::operator()(const program::InvertScale&) {
+  out(0).front() = inverse_scale(in(0).front());
+}
+
+void Calculation::operator()(const program::Unscale& f) {
+  const std::size_t found = outputs() - 1;
+  const float inverse = f.only_look ? 1.0F : in(0).front();
+  for (std::size_t i = 0; i < found; ++i)
+    if (unscale(out(i), inverse, workers_)) out(found).front() = 1;
+}
+
+void Calculation::operator()(const program::UpdateScale& f) {
+  LossScale state{out(0).front(), static_cast<std::int32_t>(out(1).front())};
+  update(state, {f.growth_factor, f.backoff_factor, f.growth_interval}, in(0).front() != 0);
+  out(0).front() = state.scale;
+  out(1).front() = static_cast<float>(state.clean_steps);
+}
+
+}  // namespace trainscope::host

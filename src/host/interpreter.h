@@ -1,0 +1,92 @@
+// Carries out the operations of a program on the CPU: the numbers of a training run, beside the
+// simulator, which only tells their time.
+//
+// Every buffer's values are FP32 numbers that the buffer's type can hold. One interpreter is used
+// by one thread. After the first step of a loop it allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/sampler.h"
+#include "host/views.h"
+#include "host/workers.h"
+#include "program/numbers.h"
+
+namespace trainscope::host {
+
+// The samples of a program's batches, in the order in which its loader reads them.
+class BatchSource {
+ public:
+  // Throws InputError for a data set that cannot be opened or has fewer samples than a batch.
+  explicit BatchSource(const program::DataSource& source);
+
+  struct Batch {
+    std::span<float> values;  // of a text: empty
+    std::span<std::int64_t> tokens;
+    std::span<std::int64_t> targets;
+  };
+  // Fills a batch of `samples`; `first` is its place in the epochs laid end to end, or in the test
+  // set.
+  void read(std::int64_t first, std::int64_t samples, bool test, const Batch& batch);
+
+ private:
+  std::int64_t sample_at(std::int64_t place);
+
+  std::unique_ptr<data::Dataset> train_;
+  std::unique_ptr<data::Dataset> test_;
+  std::int64_t epoch_size_ = 0;  // whole batches only
+  bool shuffle_;
+  data::ShuffledLoader order_;
+  std::int64_t epoch_ = -1;
+  std::vector<std::int64_t> indices_;  // of that epoch
+};
+
+class Interpreter : public program::Numbers {
+ public:
+  // Fills the buffers with what they hold at the start. The program must outlive it. Results do not
+  // depend on the number of threads. Throws InputError for a data set that cannot be opened.
+  explicit Interpreter(const program::Program& program, int threads = 1);
+  ~Interpreter() override;
+
+  void load(const program::LoadBatch& load) override;
+  void run(const program::Operation& operation) override;
+  void copy(const program::Copy& copy) override;
+  double value(program::Index buffer) const override;
+  trace::TrainingStep step(std::int64_t number) override;
+  trace::Evaluation evaluation(std::int64_t step) override;
+
+  // What a buffer holds: to be looked at, or replaced, between two calls.
+  Results values(program::Index buffer);
+
+ private:
+  friend class Calculation;
+
+  struct Store {
+    std::vector<float> values;
+    std::vector<std::int64_t> whole;   // of kInt64: tokens, targets
+    std::vector<std::int32_t> pixels;  // that a max-pooling chose
+  };
+
+  void initialise();
+  void round_results(const program::Operation& operation);
+  void note_gradients();
+  // Room of `size` numbers, until the operation is over.
+  Results room(std::size_t size);
+
+  const program::Program& program_;
+  Workers workers_;
+  std::unique_ptr<BatchSource> batches_;
+  std::vector<Store> stores_;
+  std::vector<float> workspace_;
+  std::size_t workspace_used_ = 0;
+  std::uint64_t drawn_ = 0;  // random words so far
+  trace::TrainingStep step_;
+  double loss_sum_ = 0;  // of the batches of a step
+  int losses_ = 0;
+};
+
+}  // namespace trainscope::host

@@ -1,0 +1,195 @@
+// What an operation computes, for an executor that computes: one plain struct a function, with its
+// shape. The operands are the operation's `reads` and `writes`, in the order stated here.
+//
+// Shapes are in elements. Images lie [batch, channels, height, width], or with their channels
+// innermost where `channels_last` is set; matrices row by row. A gradient's buffer is written,
+// never added to: Accumulate does that. Values are rounded to the type of the buffer they are
+// written to.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+namespace trainscope::program {
+
+// Which of a layer's computations: its forward, or the gradient of one thing that it reads.
+enum class Part : std::uint8_t { kForward, kInputGradient, kWeightGradient, kBiasGradient };
+
+// y = x wᵀ + b. Forward reads x, w and, where `bias`, b. The gradients: of the input from dy, w; of
+// the weight from dy, x; of the bias from dy.
+struct Linear {
+  std::int64_t rows = 0, inputs = 0, outputs = 0;
+  bool bias = true;
+  Part part = Part::kForward;
+};
+
+// Square kernels. Operands as Linear's.
+struct Convolution {
+  std::int64_t batch = 0, channels = 0, height = 0, width = 0;
+  std::int64_t outputs = 0, kernel = 1, stride = 1, padding = 0, groups = 1;
+  bool bias = true;
+  bool channels_last = false;
+  Part part = Part::kForward;
+
+  std::int64_t out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
+  std::int64_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
+};
+
+enum class ActivationKind : std::uint8_t { kRelu, kGelu, kGeluTanh };
+
+// Backward reads dy and what it keeps: ReLU its result y, GELU its input x.
+struct Activation {
+  ActivationKind kind = ActivationKind::kRelu;
+  std::int64_t elements = 0;
+  Part part = Part::kForward;
+};
+
+// Forward writes y and the indices of the chosen pixels; backward reads dy and those.
+struct MaxPooling {
+  std::int64_t batch = 0, channels = 0, height = 0, width = 0;
+  std::int64_t kernel = 2, stride = 2, padding = 0;
+  bool channels_last = false;
+  Part part = Part::kForward;
+
+  std::int64_t out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
+  std::int64_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
+};
+
+// The mean of each channel: nn.AdaptiveAvgPool2d(1).
+struct AveragePooling {
+  std::int64_t batch = 0, channels = 0, pixels = 0;
+  bool channels_last = false;
+  Part part = Part::kForward;
+};
+
+// Forward reads x, weight, bias, running mean, running variance; writes y, mean, reciprocal
+// deviation and, training, the running moments. Its gradients are computed by one kernel
+// (kInputGradient): reads dy, x, weight, mean, reciprocal deviation; writes dx, dweight, dbias.
+struct BatchNorm {
+  std::int64_t batch = 0, channels = 0, height = 0, width = 0;
+  bool channels_last = false;
+  bool training = true;
+  Part part = Part::kForward;
+};
+
+// Forward reads x, weight, bias; writes y, mean, reciprocal deviation. The input's gradient reads
+// dy, x, weight, mean, reciprocal deviation; the weight's and bias's (kWeightGradient, one kernel)
+// dy, x, mean, reciprocal deviation, and writes dweight, dbias.
+struct LayerNorm {
+  std::int64_t rows = 0, columns = 0;
+  Part part = Part::kForward;
+};
+
+// Forward reads tokens, table; writes [tokens, width]. The table's gradient reads dy, tokens.
+struct Embedding {
+  std::int64_t tokens = 0, vocabulary = 0, width = 0;
+  Part part = Part::kForward;
+};
+
+// Each position's vector is added to its token's: reads x, table [length, width]; writes y. The
+// table's gradient reads dy.
+struct AddPositions {
+  std::int64_t batch = 0, length = 0, width = 0;
+  Part part = Part::kForward;
+};
+
+// Forward reads x; writes y and where in the random stream its draws began. Backward, and forward
+// again when it is recomputed, read dy (x) and that.
+struct Dropout {
+  std::int64_t elements = 0;
+  double p = 0.5;
+  bool again = false;
+  Part part = Part::kForward;
+};
+
+// Forward reads the projection [batch, length, 3, heads, width]; writes the output [batch, length,
+// heads, width] and what backward needs: the probabilities [batch, heads, length, length], or with
+// `flash` the logarithms of the rows' sums [batch, heads, length]. Backward reads dy, the
+// projection, that and, with `flash`, the output; writes the projection's gradient.
+struct Attention {
+  std::int64_t batch = 0, heads = 0, length = 0, width = 0;
+  bool causal = true;
+  bool flash = false;
+  Part part = Part::kForward;
+};
+
+// Backward reads dy and the result y.
+struct LogSoftmax {
+  std::int64_t rows = 0, classes = 0;
+  Part part = Part::kForward;
+};
+
+// The mean over rows. Forward reads log-probabilities, targets; writes one number. Backward reads
+// its gradient, targets.
+struct NllLoss {
+  std::int64_t rows = 0, classes = 0;
+  Part part = Part::kForward;
+};
+
+// y = a + b: reads a, b.
+struct Add {
+  std::int64_t elements = 0;
+};
+// y = y + x: reads x.
+struct Accumulate {
+  std::int64_t elements = 0;
+};
+// y = factor x, times the number in a second operand where there is one.
+struct Multiply {
+  std::int64_t elements = 0;
+  double factor = 1;
+};
+struct Fill {
+  std::int64_t elements = 0;
+  double value = 0;
+};
+// y = x in the type of y's buffer.
+struct Cast {
+  std::int64_t elements = 0;
+};
+// How many rows have their largest value at their target: reads logits, targets; adds to a number.
+struct CountCorrect {
+  std::int64_t rows = 0, classes = 0;
+};
+
+// The gradients' norm: reads them; writes one number. With it they are clipped in place.
+struct GradientNorm {};
+struct ClipGradients {
+  double max_norm = 1;
+};
+
+// torch.optim: reads the gradients, one a parameter, then, where `scaled` (a fused optimizer under
+// a GradScaler), the loss scale; writes the parameters and then the optimizer's state: of SGD with
+// momentum the velocities; of Adam the first moments, the second moments, and the number of steps.
+struct SgdUpdate {
+  double lr = 0.01, momentum = 0, weight_decay = 0;
+  bool scaled = false;
+};
+struct AdamUpdate {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  bool decoupled = false;
+  bool scaled = false;
+};
+
+// GradScaler's kernels. The inverse, computed in FP64: reads the scale. Taking it out of the
+// gradients: reads the inverse; writes the gradients in place and 1 into found_inf where one is not
+// finite. Without writing the gradients it only looks (a fused optimizer unscales by itself). The
+// update: reads found_inf; writes scale and growth tracker.
+struct InvertScale {};
+struct Unscale {
+  bool only_look = false;
+};
+struct UpdateScale {
+  double growth_factor = 2, backoff_factor = 0.5;
+  std::int64_t growth_interval = 2000;
+};
+
+// The first: the operation computes nothing that is kept, or is one kernel of several whose last
+// names the function.
+using Function =
+    std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling, AveragePooling,
+                 BatchNorm, LayerNorm, Embedding, AddPositions, Dropout, Attention, LogSoftmax,
+                 NllLoss, Add, Accumulate, Multiply, Fill, Cast, CountCorrect, GradientNorm,
+                 ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>;
+
+}  // namespace trainscope::program

@@ -1,0 +1,27 @@
+// The numbers of a run, as an executor in virtual time needs them: something beside it computes
+// what the device would have computed.
+//
+// Calls come in the order in which the program issues the work, which for a program without races
+// is the order in which a device carries it out.
+#pragma once
+
+#include "program/program.h"
+#include "trace/training.h"
+
+namespace trainscope::program {
+
+class Numbers {
+ public:
+  virtual ~Numbers() = default;
+
+  virtual void load(const LoadBatch& load) = 0;
+  virtual void run(const Operation& operation) = 0;
+  virtual void copy(const Copy& copy) = 0;
+  // The first number of a buffer.
+  virtual double value(Index buffer) const = 0;
+  // What LogStep and LogEvaluation keep; the executor adds the time.
+  virtual trace::TrainingStep step(std::int64_t number) = 0;
+  virtual trace::Evaluation evaluation(std::int64_t step) = 0;
+};
+
+}  // namespace trainscope::program

@@ -1,0 +1,46 @@
+#include "train/foreach.h"
+
+#include <algorithm>
+
+#include "train/kernels.h"
+
+namespace trainscope::train {
+namespace {
+
+constexpr std::int64_t kChunk = 65536;  // elements of a block
+constexpr std::int64_t kMostBlocks = 320;
+constexpr std::int64_t kMostTensors[] = {110, 64, 48, 36, 30};  // by depth
+constexpr int kFloat = 4;
+
+}  // namespace
+
+std::vector<program::Operation> foreach_launches(const Foreach& op,
+                                                 const std::vector<std::int64_t>& sizes) {
+  std::vector<program::Operation> launches;
+  std::int64_t tensors = 0, blocks = 0, elements = 0;
+  const auto launch = [&] {
+    if (elements == 0) return;
+    const double bytes = static_cast<double>(elements) * op.touched * kFloat;
+    launches.push_back(pointwise(op.kernel, op.framework, program::OperationKind::kOptimizer,
+                                 elements, op.flops_each, bytes));
+    launches.back().blocks = blocks;
+    launches.back().threads = 512;
+    tensors = blocks = elements = 0;
+  };
+  for (const std::int64_t size : sizes) {
+    ++tensors;
+    for (std::int64_t done = 0; done < size; done += kChunk) {
+      ++blocks;
+      elements += std::min(kChunk, size - done);
+      const bool last_chunk = done + kChunk >= size;
+      if (blocks == kMostBlocks || (last_chunk && tensors == kMostTensors[op.depth - 1])) {
+        launch();
+        if (!last_chunk) tensors = 1;  // goes on with the rest of this one
+      }
+    }
+  }
+  launch();
+  return launches;
+}
+
+}  // namespace trainscope::train

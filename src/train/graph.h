@@ -1,0 +1,125 @@
+// A model as a graph: parameters, and the layers of one forward pass over a batch, in order. From
+// it follow the kernels, the memory and the numbers of training (tape.h).
+//
+// Shapes are in elements; the first dimension is the batch, images are [channels, height, width].
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+
+namespace trainscope::train {
+
+using ValueId = std::uint32_t;
+using ParameterId = std::uint32_t;
+
+struct Parameter {
+  std::string name;  // "fc1.weight"
+  std::int64_t elements = 0;
+  program::Initial initial;
+  bool trained = true;  // false: running moments of a batch norm
+};
+
+// Something else that a layer's forward writes for its backward: a row's mean, chosen pixels.
+struct SideResult {
+  std::string name;
+  std::int64_t elements = 0;
+  program::ElementType type = program::ElementType::kFp32;
+};
+
+struct Layer {
+  std::string name;  // "fc1"
+  program::Function function;
+  std::vector<ValueId> inputs;
+  std::vector<ParameterId> parameters;
+  ValueId output = 0;
+  std::vector<SideResult> side_results;
+  int block = 0;  // what checkpointing recomputes as one, from 1; 0: nothing does
+};
+
+struct Graph {
+  std::vector<Parameter> parameters;
+  std::vector<std::int64_t> values;  // elements of each
+  std::vector<Layer> layers;
+  std::int64_t batch = 0;
+  bool reads_tokens = false;  // the input, value 0: tokens, not pixels
+  std::int64_t rows = 0;      // that the loss is the mean of
+  std::int64_t classes = 0;
+  ValueId logits = 0;
+  std::vector<std::string> listing;  // how a learner writes the model
+
+  std::int64_t parameter_count() const;  // of those that are trained
+};
+
+// A value and its shape, the batch first.
+struct Tensor {
+  ValueId id = 0;
+  std::vector<std::int64_t> shape;
+
+  std::int64_t elements() const;
+};
+
+struct WindowOptions {
+  std::int64_t kernel = 1, stride = 1, padding = 0, groups = 1;
+  bool bias = true;
+};
+
+// Builds a graph layer by layer, as a module's forward is written. Throws InputError for a shape
+// that does not fit, naming the layer.
+class GraphBuilder {
+ public:
+  GraphBuilder(std::int64_t batch, bool channels_last = false);
+
+  Tensor images(std::int64_t channels, std::int64_t height, std::int64_t width);
+  Tensor numbers(std::int64_t count);  // a row of them a sample
+  Tensor tokens(std::int64_t length);
+
+  Tensor linear(const std::string& name, const Tensor& x, std::int64_t outputs, bool bias = true);
+  Tensor conv(const std::string& name, const Tensor& x, std::int64_t outputs,
+              const WindowOptions& window);
+  Tensor relu(const Tensor& x);
+  Tensor gelu(const Tensor& x, bool tanh = false);
+  Tensor max_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride,
+                  std::int64_t padding = 0);
+  Tensor average_pool(const Tensor& x);  // to one pixel
+  Tensor flatten(const Tensor& x) const;
+  Tensor batch_norm(const std::string& name, const Tensor& x);
+  Tensor layer_norm(const std::string& name, const Tensor& x);
+  Tensor embedding(const std::string& name, const Tensor& tokens, std::int64_t vocabulary,
+                   std::int64_t width);
+  Tensor positions(const std::string& name, const Tensor& x);
+  Tensor dropout(const Tensor& x, double p);
+  // Of the projection [batch, length, 3 width]; gives [batch, length, width].
+  Tensor attention(const Tensor& projection, std::int64_t heads, bool causal, bool flash);
+  Tensor add(const Tensor& a, const Tensor& b);
+  // y = x wᵀ with the weight of an embedding: a language model's tied head.
+  Tensor tied_linear(const Tensor& x, const std::string& embedding);
+
+  // The layers from here on are a block that checkpointing recomputes; until the next or the end.
+  void next_block() { block_ = ++blocks_; }
+  void end_blocks() { block_ = 0; }
+  // The standard deviation of the weights of linear layers and embeddings from here on; without it
+  // they are as torch.nn makes them.
+  void initialise_normal(double deviation) { deviation_ = deviation; }
+
+  // The logits: [batch, classes] or, of a text, [batch, length, classes].
+  Graph finish(const Tensor& logits);
+
+ private:
+  ParameterId parameter(const std::string& name, std::int64_t elements,
+                        const program::Initial& initial, bool trained = true);
+  Tensor layer(const std::string& name, program::Function function,
+               const std::vector<Tensor>& inputs, std::vector<ParameterId> parameters,
+               std::vector<std::int64_t> shape, std::vector<SideResult> side_results = {});
+  program::Initial weight_initial(std::int64_t inputs) const;
+
+  Graph graph_;
+  bool channels_last_;
+  int block_ = 0;
+  int blocks_ = 0;
+  double deviation_ = 0;
+};
+
+}  // namespace trainscope::train

@@ -1,0 +1,34 @@
+#include "train/lifetimes.h"
+
+#include <set>
+#include <unordered_map>
+
+namespace trainscope::train {
+
+void plan_lifetimes(const program::Program& program, const std::vector<program::Index>& own,
+                    const std::vector<program::Index>& kept,
+                    const std::vector<std::vector<PlannedLaunch>*>& lists) {
+  const std::set<program::Index> ours(own.begin(), own.end());
+  std::unordered_map<program::Index, PlannedLaunch*> last_use;
+  PlannedLaunch* last = nullptr;
+  for (std::vector<PlannedLaunch>* list : lists) {
+    for (PlannedLaunch& launch : *list) {
+      const program::Operation& operation = program.operations[launch.operation];
+      for (const program::Index buffer : operation.writes) {
+        if (!ours.contains(buffer)) continue;
+        if (PlannedLaunch* before = last_use[buffer]) before->freed.push_back(buffer);
+        launch.allocated.push_back(buffer);
+        last_use[buffer] = &launch;
+      }
+      for (const program::Index buffer : operation.reads)
+        if (ours.contains(buffer)) last_use[buffer] = &launch;
+      last = &launch;
+    }
+  }
+  for (const program::Index buffer : kept)
+    if (ours.contains(buffer)) last_use[buffer] = last;
+  for (const program::Index buffer : own)
+    if (PlannedLaunch* launch = last_use[buffer]) launch->freed.push_back(buffer);
+}
+
+}  // namespace trainscope::train

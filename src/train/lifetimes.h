@@ -1,0 +1,18 @@
+// When the memory of a plan's tensors is allocated and freed.
+#pragma once
+
+#include <vector>
+
+#include "program/program.h"
+#include "train/tape.h"
+
+namespace trainscope::train {
+
+// Fills `allocated` and `freed` of the launches of `lists`, one after the other, for the buffers
+// `own`: a buffer is allocated by the launch that writes it and freed after the last that reads it
+// before it is written again. Those of `kept` live until the last launch of all.
+void plan_lifetimes(const program::Program& program, const std::vector<program::Index>& own,
+                    const std::vector<program::Index>& kept,
+                    const std::vector<std::vector<PlannedLaunch>*>& lists);
+
+}  // namespace trainscope::train

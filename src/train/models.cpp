@@ -1,0 +1,195 @@
+#include "train/models.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.h"
+
+namespace trainscope::train {
+namespace {
+
+// ---- Data --------------------------------------------------------------------------------------
+
+// What a model sees where the config does not say.
+std::string usual_data(const std::string& model) {
+  if (model.starts_with("mlp")) return "mnist";
+  if (model == "cnn") return "digits";
+  if (model == "gpt-mini") return "text";
+  return model.starts_with("res") ? "imagenet" : "tokens";
+}
+
+bool is_generated(const std::string& name) {
+  return name == "digits" || name == "spirals" || name == "text";
+}
+
+// Shapes of data sets that are read from the user's files, or are too large to be read at all.
+data::SampleShape known_shape(const std::string& name, const program::Config& config) {
+  data::SampleShape shape;
+  if (name == "mnist") {
+    shape.channels = 1;
+    shape.height = shape.width = 28;
+  } else if (name == "cifar10") {
+    shape.channels = 3;
+    shape.height = shape.width = 32;
+  } else if (name == "imagenet") {
+    shape.channels = 3;
+    shape.height = shape.width = 224;
+    shape.classes = 1000;
+  } else {  // tokens
+    shape.tokens = shape.targets = config.whole("model.seq_len");
+    shape.classes = 0;  // the model's own vocabulary
+  }
+  return shape;
+}
+
+// ---- The perceptron ----------------------------------------------------------------------------
+
+std::vector<std::int64_t> widths_of(const program::Config& config, std::int64_t classes) {
+  const std::string& name = config.word("model.name");
+  if (name == "mlp-784-128-10") return {784, 128, 10};
+  if (name == "mlp-1000-512-10") return {1000, 512, 10};
+  std::vector<std::int64_t> widths{config.whole("model.inputs")};
+  for (std::int64_t layer = 0; layer < config.whole("model.layers"); ++layer)
+    widths.push_back(config.whole("model.hidden"));
+  widths.push_back(classes);
+  return widths;
+}
+
+std::vector<std::string> mlp_listing(const std::vector<std::int64_t>& widths) {
+  std::vector<std::string> lines{"model = nn.Sequential("};
+  std::size_t layer = 0;
+  const std::size_t last = widths.size() - 2;
+  while (layer < last) {
+    const std::string one =
+        fmt::format("nn.Linear({}, {}), nn.ReLU()", widths[layer], widths[layer + 1]);
+    std::size_t same = 1;
+    while (layer + same < last && widths[layer + same] == widths[layer] &&
+           widths[layer + same + 1] == widths[layer + 1])
+      ++same;
+    lines.push_back(same == 1
+                        ? fmt::format("    {},", one)
+                        : fmt::format("    *(m for _ in range({}) for m in ({})),", same, one));
+    layer += same;
+  }
+  lines.push_back(fmt::format("    nn.Linear({}, {})).to(device)", widths[last], widths[last + 1]));
+  return lines;
+}
+
+Graph build_mlp(const program::Config& config, const TrainingData& data, std::int64_t batch) {
+  const std::vector<std::int64_t> widths = widths_of(config, data.shape.classes);
+  if (data.has_samples && widths.front() != data.shape.values())
+    throw InputError(fmt::format(
+        "model.inputs = {} does not fit {}: a sample has {} numbers; set model.inputs = {}",
+        widths.front(), data.name, data.shape.values(), data.shape.values()));
+  GraphBuilder builder(batch);
+  Tensor x = builder.numbers(widths.front());
+  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+    const bool last = layer + 2 == widths.size();
+    if (last) {
+      builder.end_blocks();
+    } else {
+      builder.next_block();
+    }
+    x = builder.linear(fmt::format("linear {}", layer + 1), x, widths[layer + 1]);
+    if (!last) x = builder.relu(x);
+  }
+  Graph graph = builder.finish(x);
+  graph.listing = mlp_listing(widths);
+  return graph;
+}
+
+// ---- The convolutional network ------------------------------------------------------------------
+
+Graph build_cnn(const program::Config& config, const TrainingData& data, std::int64_t batch) {
+  constexpr std::array<std::int64_t, 2> kChannels{16, 32};
+  const bool norm = config.flag("model.batch_norm");
+  GraphBuilder builder(batch, config.word("memory_format") == "channels_last");
+  Tensor x = builder.images(data.shape.channels, data.shape.height, data.shape.width);
+  std::vector<std::string> listing{"model = nn.Sequential("};
+  for (std::size_t i = 0; i < kChannels.size(); ++i) {
+    builder.next_block();
+    const std::string number = std::to_string(i + 1);
+    listing.push_back(
+        fmt::format("    nn.Conv2d({}, {}, 3, padding=1{}),{} nn.ReLU(), nn.MaxPool2d(2),",
+                    x.shape[1], kChannels[i], norm ? ", bias=False" : "",
+                    norm ? fmt::format(" nn.BatchNorm2d({}),", kChannels[i]) : ""));
+    x = builder.conv("conv " + number, x, kChannels[i], {.kernel = 3, .padding = 1, .bias = !norm});
+    if (norm) x = builder.batch_norm("norm " + number, x);
+    x = builder.max_pool(builder.relu(x), 2, 2);
+  }
+  builder.end_blocks();
+  x = builder.flatten(x);
+  listing.push_back(fmt::format("    nn.Flatten(), nn.Linear({}, {})).to(device)", x.shape[1],
+                                data.shape.classes));
+  Graph graph = builder.finish(builder.linear("linear", x, data.shape.classes));
+  graph.listing = listing;
+  return graph;
+}
+
+// ---- The small language model -------------------------------------------------------------------
+
+Graph build_gpt_mini(const program::Config& config, const TrainingData& data, std::int64_t batch) {
+  const std::int64_t width = config.whole("model.width"), heads = config.whole("model.heads");
+  const std::int64_t blocks = config.whole("model.blocks");
+  const double dropout = config.number("model.dropout");
+  const bool flash = config.word("attention.kernel") == "flash";
+  if (data.shape.tokens == 0)
+    throw InputError("gpt-mini reads text, and " + data.name + " has none; set data.name = text");
+  GraphBuilder builder(batch);
+  builder.initialise_normal(0.02);  // as GPT-2's code does
+  Tensor x =
+      builder.embedding("token", builder.tokens(data.shape.tokens), data.shape.classes, width);
+  x = builder.dropout(builder.positions("position", x), dropout);
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    builder.next_block();
+    const std::string name = fmt::format("block {}, ", i + 1);
+    Tensor y = builder.linear(name + "qkv", builder.layer_norm(name + "norm 1", x), 3 * width);
+    y = builder.linear(name + "projection", builder.attention(y, heads, true, flash), width);
+    x = builder.add(x, builder.dropout(y, dropout));
+    y = builder.linear(name + "up", builder.layer_norm(name + "norm 2", x), 4 * width);
+    y = builder.linear(name + "down", builder.gelu(y, true), width);
+    x = builder.add(x, builder.dropout(y, dropout));
+  }
+  builder.end_blocks();
+  x = builder.linear("head", builder.layer_norm("last norm", x), data.shape.classes, false);
+  Graph graph = builder.finish(x);
+  graph.listing = {fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},",
+                               data.shape.classes, data.shape.tokens, width, heads),
+                   fmt::format("            blocks={}, dropout={:g}).to(device)", blocks, dropout)};
+  return graph;
+}
+
+}  // namespace
+
+bool is_computed(const program::Config& config) {
+  const std::string& name = config.word("model.name");
+  return name.starts_with("mlp") || name == "cnn" || name == "gpt-mini";
+}
+
+TrainingData training_data(const program::Config& config) {
+  TrainingData data;
+  data.name = config.word("data.name");
+  if (data.name == "auto") data.name = usual_data(config.word("model.name"));
+  const std::string& path = config.word("data.path");
+  data.has_samples = is_computed(config) && (is_generated(data.name) || !path.empty());
+  if (data.has_samples) {
+    const auto test = data::open_dataset({data.name, path, data::Split::kTest,
+                                          static_cast<std::uint64_t>(config.whole("seed")),
+                                          config.whole("model.seq_len")});
+    data.shape = test->shape();
+    data.test_samples = test->size();
+  } else {
+    data.shape = known_shape(data.name, config);
+  }
+  return data;
+}
+
+Graph build_model(const program::Config& config, const TrainingData& data, std::int64_t batch) {
+  const std::string& name = config.word("model.name");
+  if (name == "cnn") return build_cnn(config, data, batch);
+  if (name == "gpt-mini") return build_gpt_mini(config, data, batch);
+  return build_mlp(config, data, batch);
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,445 @@
+#include "train/tape.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "train/gradient_rules.h"
+#include "train/kernels.h"
+#include "train/lifetimes.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::ElementType;
+using program::Index;
+using program::kNoIndex;
+using program::Role;
+
+// What autocast does with a layer (docs/source/amp.rst): runs it in the narrow type, or in FP32, or
+// in whatever type comes in.
+enum class CastPolicy { kNarrow, kFp32, kAsIs };
+
+CastPolicy cast_policy(const program::Function& function) {
+  using namespace program;
+  if (std::holds_alternative<Linear>(function) || std::holds_alternative<Convolution>(function) ||
+      std::holds_alternative<Attention>(function))
+    return CastPolicy::kNarrow;
+  if (std::holds_alternative<LayerNorm>(function) || std::holds_alternative<LogSoftmax>(function) ||
+      std::holds_alternative<NllLoss>(function))
+    return CastPolicy::kFp32;
+  return CastPolicy::kAsIs;
+}
+
+// A batch norm's weights stay FP32 whatever comes in, and whole numbers are never cast.
+bool is_cast(ElementType type) {
+  return type == ElementType::kFp16 || type == ElementType::kBf16 || type == ElementType::kFp32;
+}
+
+std::string_view word_of(ElementType type) {
+  return type == ElementType::kFp16   ? "float16"
+         : type == ElementType::kBf16 ? "bfloat16"
+                                      : "float32";
+}
+
+using VarId = std::uint32_t;
+
+// A tensor while the tape is written.
+struct Var {
+  Index buffer = kNoIndex;
+  ElementType type = ElementType::kFp32;
+  bool needs_gradient = false;
+  Index gradient = kNoIndex;  // that has arrived so far
+  Index leaf = kNoIndex;      // a parameter's .grad
+  int uses = 0;               // by layers: so many gradients will arrive
+  int arrived = 0;
+};
+
+// A layer that was carried out.
+struct Entry {
+  program::Function function;
+  std::vector<VarId> inputs;
+  std::vector<Index> sides;
+  VarId output = 0;
+  int block = 0;
+  std::vector<Index> operations;  // of forward, in this block, for recomputing
+};
+
+class Tape {
+ public:
+  Tape(program::Program& program, const Graph& graph, const ModelBuffers& model,
+       PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options)
+      : program_(program), graph_(graph), buffers_(buffers), options_(options) {
+    buffers.begin_plan();
+    vars_.resize(graph.values.size());
+    vars_[0].buffer = batch.x;
+    vars_[0].type = program.buffers[batch.x].type;
+    for (ParameterId id = 0; id < model.parameters.size(); ++id) {
+      Var parameter;
+      parameter.buffer = model.parameters[id];
+      parameter.leaf = model.gradients[id];
+      parameter.needs_gradient = parameter.leaf != kNoIndex;
+      parameters_.push_back(add_var(parameter));
+    }
+    Var targets;
+    targets.buffer = batch.y;
+    targets.type = ElementType::kInt64;
+    targets_ = add_var(targets);
+  }
+
+  // The narrow copies that autocast made of a forward's weights do not outlive it.
+  void forward(bool training) {
+    list_ = &plan_.forward;
+    for (const Layer& layer : graph_.layers) run_layer(layer, training);
+  }
+
+  void loss() {
+    list_ = &plan_.loss;
+    const VarId logits = cast(graph_.logits, ElementType::kFp32, "logits");
+    const VarId logp = apply(program::LogSoftmax{graph_.rows, graph_.classes}, {logits},
+                             "log-probabilities", graph_.rows * graph_.classes);
+    loss_ = apply(program::NllLoss{graph_.rows, graph_.classes}, {logp, targets_}, "loss", 1);
+    plan_.loss_value = vars_[loss_].buffer;
+    list_ = &plan_.scale;
+    if (options_.loss_divisor > 1)
+      loss_ = apply(program::Multiply{1, 1.0 / options_.loss_divisor}, {loss_}, "loss, divided", 1);
+    if (options_.scale == kNoIndex) return;
+    Var scale;
+    scale.buffer = options_.scale;
+    loss_ = apply(program::Multiply{1, 1}, {loss_, add_var(scale)}, "loss, scaled", 1);
+  }
+
+  void backward() {
+    list_ = &plan_.backward;
+    in_backward_ = true;
+    Var& root = vars_[loss_];
+    root.gradient = new_buffer("gradient of the loss", 1, ElementType::kFp32, Role::kActivation);
+    emit(program::Fill{1, 1}, ElementType::kFp32, {{}, {root.gradient}});
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      if (entries_[i].block != 0 && entries_[i].block != recomputed_) recompute(entries_[i].block);
+      run_backward(i);
+    }
+  }
+
+  void count_correct(Index correct) {
+    list_ = &plan_.loss;
+    emit(program::CountCorrect{graph_.rows, graph_.classes}, ElementType::kFp32,
+         {{vars_[graph_.logits].buffer, vars_[targets_].buffer}, {correct}});
+  }
+
+  Plan finish() {
+    // `out` and `loss` are variables of the loop: they live as long as its body.
+    std::vector<Index> kept{vars_[graph_.logits].buffer};
+    if (plan_.loss_value != kNoIndex) kept.push_back(plan_.loss_value);
+    plan_lifetimes(program_, own_, kept,
+                   {&plan_.forward, &plan_.loss, &plan_.scale, &plan_.backward});
+    return std::move(plan_);
+  }
+
+ private:
+  VarId add_var(const Var& var) {
+    vars_.push_back(var);
+    return static_cast<VarId>(vars_.size() - 1);
+  }
+
+  Index new_buffer(const std::string& name, std::int64_t elements, ElementType type, Role role) {
+    program::Buffer buffer;
+    buffer.name = name;
+    buffer.bytes = elements * program::size_of(type);
+    buffer.role = role;
+    buffer.type = type;
+    own_.push_back(buffers_.get(program_, buffer));
+    return own_.back();
+  }
+
+  // ---- Forward --------------------------------------------------------------------------------
+
+  ElementType narrow() const { return options_.precision.autocast; }
+
+  // The type that a layer's arithmetic reads.
+  ElementType operation_type(const program::Function& function, ElementType input) const {
+    if (input != ElementType::kFp32) return input;
+    const bool matmul = std::holds_alternative<program::Linear>(function) ||
+                        std::holds_alternative<program::Attention>(function);
+    const bool conv = std::holds_alternative<program::Convolution>(function);
+    const bool tf32 =
+        (matmul && options_.precision.matmul_tf32) || (conv && options_.precision.conv_tf32);
+    return tf32 ? ElementType::kTf32 : input;
+  }
+
+  void run_layer(const Layer& layer, bool training) {
+    if (!training && std::holds_alternative<program::Dropout>(layer.function)) {
+      vars_[layer.output] = vars_[layer.inputs[0]];
+      return;
+    }
+    block_ = training && options_.checkpoint ? layer.block : 0;
+    program::Function function = layer.function;
+    if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
+    std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());
+    for (const ParameterId id : layer.parameters) inputs.push_back(parameters_[id]);
+    cast_inputs(function, inputs, layer.name);
+    const VarId output =
+        apply(function, inputs, layer.name, graph_.values[layer.output], layer.side_results);
+    vars_[layer.output] = vars_[output];
+    entries_.back().output = layer.output;
+  }
+
+  void cast_inputs(const program::Function& function, std::vector<VarId>& inputs,
+                   const std::string& layer) {
+    const CastPolicy policy = cast_policy(function);
+    const bool autocast = narrow() != ElementType::kFp32;
+    if (!autocast) return;
+    if (policy == CastPolicy::kAsIs) {
+      // A sum of two types is computed in the wider one.
+      if (!std::holds_alternative<program::Add>(function)) return;
+      if (vars_[inputs[0]].type == vars_[inputs[1]].type) return;
+      for (VarId& input : inputs) input = cast(input, ElementType::kFp32, layer);
+      return;
+    }
+    const ElementType type = policy == CastPolicy::kNarrow ? narrow() : ElementType::kFp32;
+    for (VarId& input : inputs) input = cast(input, type, layer);
+  }
+
+  // The same var where it has that type already.
+  VarId cast(VarId from, ElementType type, const std::string& layer) {
+    if (vars_[from].type == type || !is_cast(vars_[from].type)) return from;
+    const bool is_weight = vars_[from].leaf != kNoIndex;
+    if (is_weight && weight_casts_.contains(from)) return weight_casts_[from];
+    const program::Buffer& source = program_.buffers[vars_[from].buffer];
+    const std::string what = is_weight ? source.name : "input of " + layer;
+    const std::int64_t elements = source.elements();
+    const VarId to = apply(program::Cast{elements}, {from},
+                           what + " in " + std::string(word_of(type)), elements, {}, type);
+    if (is_weight) weight_casts_[from] = to;
+    return to;
+  }
+
+  // Carries out a function on vars; its result is a new var.
+  VarId apply(const program::Function& function, const std::vector<VarId>& inputs,
+              const std::string& name, std::int64_t elements,
+              const std::vector<SideResult>& side_results = {},
+              std::optional<ElementType> result_type = std::nullopt) {
+    Var output;
+    output.type = result_type.value_or(output_type(function, inputs));
+    const ElementType input_type = is_cast(type_of(inputs[0])) ? type_of(inputs[0]) : output.type;
+    const bool is_weight_copy = result_type && vars_[inputs[0]].leaf != kNoIndex;
+    output.buffer = new_buffer(name, elements, output.type,
+                               is_weight_copy ? Role::kWorkspace : Role::kActivation);
+    Entry entry;
+    entry.function = function;
+    entry.inputs = inputs;
+    entry.block = block_;
+    Operands operands;
+    for (const VarId input : inputs) {
+      operands.reads.push_back(vars_[input].buffer);
+      output.needs_gradient = output.needs_gradient || vars_[input].needs_gradient;
+      ++vars_[input].uses;
+    }
+    operands.writes.push_back(output.buffer);
+    for (const SideResult& side : side_results) {
+      const bool as_output = std::holds_alternative<program::Attention>(function) &&
+                             !std::get<program::Attention>(function).flash;
+      entry.sides.push_back(new_buffer(name + ": " + side.name, side.elements,
+                                       as_output ? output.type : side.type, Role::kActivation));
+      operands.writes.push_back(entry.sides.back());
+    }
+    add_running_moments(function, operands);
+    entry.operations.push_back(
+        emit(function, operation_type(function, input_type), std::move(operands)));
+    entry.output = add_var(output);
+    entries_.push_back(std::move(entry));
+    return entries_.back().output;
+  }
+
+  ElementType type_of(VarId var) const { return vars_[var].type; }
+
+  ElementType output_type(const program::Function& function,
+                          const std::vector<VarId>& inputs) const {
+    if (std::holds_alternative<program::Embedding>(function)) return type_of(inputs[1]);
+    return type_of(inputs[0]);
+  }
+
+  // A batch norm in training writes the moments that it reads.
+  static void add_running_moments(const program::Function& function, Operands& operands) {
+    const auto* norm = std::get_if<program::BatchNorm>(&function);
+    if (!norm || !norm->training) return;
+    operands.writes.push_back(operands.reads[3]);
+    operands.writes.push_back(operands.reads[4]);
+  }
+
+  // ---- Backward -------------------------------------------------------------------------------
+
+  void recompute(int block) {
+    recomputed_ = block;
+    for (const Entry& entry : entries_) {
+      if (entry.block != block) continue;
+      for (const Index operation : entry.operations) list_->push_back({again(operation), {}, {}});
+    }
+  }
+
+  // The same operation; a dropout takes the draws that it took before.
+  Index again(Index operation) {
+    const auto* dropout = std::get_if<program::Dropout>(&program_.operations[operation].function);
+    if (!dropout) return operation;
+    program::Operation copy = program_.operations[operation];
+    std::get<program::Dropout>(copy.function).again = true;
+    copy.reads.push_back(copy.writes[1]);
+    copy.writes.pop_back();
+    program_.operations.push_back(std::move(copy));
+    return static_cast<Index>(program_.operations.size() - 1);
+  }
+
+  void run_backward(std::size_t i) {
+    const Entry& entry = entries_[i];
+    const Index dy = vars_[entry.output].gradient;
+    if (dy == kNoIndex) return;
+    for (const std::size_t place : passed_through(entry.function))
+      if (vars_[entry.inputs[place]].needs_gradient) arrive(entry.inputs[place], dy);
+    for (const GradientRule& rule : gradient_rules(entry.function)) apply_rule(entry, rule, dy);
+  }
+
+  void apply_rule(const Entry& entry, const GradientRule& rule, Index dy) {
+    const bool wanted = std::any_of(rule.wanted.begin(), rule.wanted.end(), [&](std::size_t place) {
+      return vars_[entry.inputs[place]].needs_gradient;
+    });
+    if (!wanted) return;
+    Operands operands;
+    for (const Source& source : rule.reads)
+      if (const Index buffer = buffer_of(entry, source, dy); buffer != kNoIndex)
+        operands.reads.push_back(buffer);
+    for (const std::size_t place : rule.wanted)
+      operands.writes.push_back(gradient_for(entry.inputs[place]));
+    const std::vector<Index> written = operands.writes;
+    emit(rule.function, operation_type(rule.function, program_.buffers[dy].type),
+         std::move(operands));
+    for (std::size_t k = 0; k < rule.wanted.size(); ++k)
+      arrive(entry.inputs[rule.wanted[k]], written[k]);
+  }
+
+  Index buffer_of(const Entry& entry, const Source& source, Index dy) const {
+    switch (source.kind) {
+      case Source::Kind::kGradient:
+        return dy;
+      case Source::Kind::kInput:
+        return source.place < entry.inputs.size() ? vars_[entry.inputs[source.place]].buffer
+                                                  : kNoIndex;
+      case Source::Kind::kOutput:
+        return vars_[entry.output].buffer;
+      case Source::Kind::kSide:
+        return entry.sides[source.place];
+    }
+    return kNoIndex;
+  }
+
+  // Where a var's next gradient is written: a parameter's only one is its .grad from the start.
+  Index gradient_for(VarId id) {
+    const Var& var = vars_[id];
+    if (var.leaf != kNoIndex && var.uses == 1 && !options_.accumulate) return var.leaf;
+    const program::Buffer& like = program_.buffers[var.buffer];
+    const Role role = is_parameter_gradient(id) ? Role::kGradient : Role::kActivation;
+    return new_buffer("gradient of " + like.name, like.elements(), var.type, role);
+  }
+
+  // Of a parameter or of the narrow copy of one.
+  bool is_parameter_gradient(VarId id) const {
+    return vars_[id].leaf != kNoIndex ||
+           std::any_of(weight_casts_.begin(), weight_casts_.end(),
+                       [id](const auto& copy) { return copy.second == id; });
+  }
+
+  // Sums what arrives; a parameter's sum goes to its .grad once it is complete.
+  void arrive(VarId id, Index gradient) {
+    Var& var = vars_[id];
+    ++var.arrived;
+    const bool last = var.arrived == var.uses;
+    if (var.gradient != kNoIndex) {
+      const bool to_leaf = last && var.leaf != kNoIndex && !options_.accumulate;
+      const Index sum = to_leaf ? var.leaf : gradient_for(id);
+      const std::int64_t elements = program_.buffers[gradient].elements();
+      emit(program::Add{elements}, var.type, {{var.gradient, gradient}, {sum}});
+      gradient = sum;
+    }
+    vars_[id].gradient = gradient;
+    const Index leaf = vars_[id].leaf;
+    if (leaf == kNoIndex || !last || !options_.accumulate) return;
+    emit(program::Accumulate{program_.buffers[leaf].elements()}, ElementType::kFp32,
+         {{gradient}, {leaf}});
+  }
+
+  Index emit(const program::Function& function, ElementType type, Operands operands) {
+    program::Operation operation = make_operation(program_, function, type, std::move(operands));
+    operation.is_gradient = in_backward_;
+    if (in_backward_ && std::holds_alternative<program::Cast>(function))
+      operation.framework = "ToCopyBackward0";
+    if (in_backward_ && std::holds_alternative<program::Multiply>(function))
+      operation.framework = "MulBackward0";
+    program_.operations.push_back(std::move(operation));
+    const auto id = static_cast<Index>(program_.operations.size() - 1);
+    list_->push_back({id, {}, {}});
+    return id;
+  }
+
+  program::Program& program_;
+  const Graph& graph_;
+  PlanBuffers& buffers_;
+  const TapeOptions& options_;
+  Plan plan_;
+  std::vector<PlannedLaunch>* list_ = nullptr;
+  std::vector<Var> vars_;  // the first are the graph's values
+  std::vector<VarId> parameters_;
+  VarId targets_ = 0;
+  VarId loss_ = 0;
+  std::vector<Entry> entries_;
+  std::map<VarId, VarId> weight_casts_;
+  std::vector<Index> own_;  // buffers that this tape made
+  int block_ = 0;
+  int recomputed_ = 0;
+  bool in_backward_ = false;
+};
+
+}  // namespace
+
+Index PlanBuffers::get(program::Program& program, const program::Buffer& like) {
+  const Key key{like.name, like.bytes, like.type, given_[like.name]++};
+  const auto [entry, is_new] = made_.try_emplace(key, static_cast<Index>(program.buffers.size()));
+  if (is_new) program.buffers.push_back(like);
+  return entry->second;
+}
+
+ModelBuffers add_model_buffers(program::Program& program, const Graph& graph) {
+  ModelBuffers model;
+  const auto add = [&](const Parameter& parameter, const std::string& name, Role role) {
+    return add_buffer(program, name, parameter.elements * program::size_of(ElementType::kFp32),
+                      program::MemoryKind::kDevice, role);
+  };
+  for (const Parameter& parameter : graph.parameters) {
+    model.parameters.push_back(add(parameter, parameter.name, Role::kParameter));
+    program.buffers[model.parameters.back()].initial = parameter.initial;
+    model.gradients.push_back(
+        parameter.trained ? add(parameter, parameter.name + ".grad", Role::kGradient) : kNoIndex);
+  }
+  return model;
+}
+
+Plan plan_training(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                   PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options) {
+  Tape tape(program, graph, model, buffers, batch, options);
+  tape.forward(true);
+  tape.loss();
+  tape.backward();
+  return tape.finish();
+}
+
+Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                     PlanBuffers& buffers, const BatchBuffers& batch, const Precision& precision,
+                     Index correct) {
+  TapeOptions options;
+  options.precision = precision;
+  Tape tape(program, graph, model, buffers, batch, options);
+  tape.forward(false);
+  tape.count_correct(correct);
+  return tape.finish();
+}
+
+}  // namespace trainscope::train

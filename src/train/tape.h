@@ -1,0 +1,87 @@
+// What autograd does with a graph: the launches of forward, loss and backward over one batch, and
+// the memory around them.
+//
+// As in PyTorch: a result is allocated when it is written and freed after its last use, which for
+// what backward reads is in backward; a parameter's first gradient becomes its .grad, later ones
+// are added to it; under autocast, matrix products and convolutions read copies of their operands
+// in the narrow type, a weight's copy being made once a forward (torch/csrc/autograd,
+// aten/src/ATen/autocast_mode.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "program/program.h"
+#include "train/graph.h"
+
+namespace trainscope::train {
+
+struct Precision {
+  program::ElementType autocast = program::ElementType::kFp32;  // kFp32: none
+  bool matmul_tf32 = false;
+  bool conv_tf32 = false;
+};
+
+struct PlannedLaunch {
+  program::Index operation = 0;
+  std::vector<program::Index> allocated;  // just before it
+  std::vector<program::Index> freed;      // just after it
+};
+
+struct Plan {
+  std::vector<PlannedLaunch> forward;
+  std::vector<PlannedLaunch> loss;
+  std::vector<PlannedLaunch> scale;     // of the loss: for accumulation, by a GradScaler
+  std::vector<PlannedLaunch> backward;  // .grad buffers it writes are not in `allocated`
+  program::Index loss_value = program::kNoIndex;
+};
+
+// The buffers of a model's parameters and of their gradients, by ParameterId.
+struct ModelBuffers {
+  std::vector<program::Index> parameters;
+  std::vector<program::Index> gradients;  // kNoIndex: not trained
+};
+
+// Adds them to a program.
+ModelBuffers add_model_buffers(program::Program& program, const Graph& graph);
+
+// The buffers of a program's plans. Plans follow one another, so what is called the same and as
+// large in two of them is one buffer.
+class PlanBuffers {
+ public:
+  // From here on each name may be given out again.
+  void begin_plan() { given_.clear(); }
+  program::Index get(program::Program& program, const program::Buffer& like);
+
+ private:
+  using Key = std::tuple<std::string, std::int64_t, program::ElementType, int>;
+  std::map<Key, program::Index> made_;  // by name, size, type, and how many were before it
+  std::map<std::string, int> given_;    // in this plan
+};
+
+struct TapeOptions {
+  Precision precision;
+  bool checkpoint = false;
+  bool accumulate = false;                   // .grad is there: gradients are added to it
+  int loss_divisor = 1;                      // loss / accumulate_steps
+  program::Index scale = program::kNoIndex;  // the loss scale of a GradScaler
+};
+
+// The batch on the device.
+struct BatchBuffers {
+  program::Index x = 0;
+  program::Index y = 0;
+};
+
+Plan plan_training(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                   PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options);
+
+// model.eval() under torch.no_grad(): forward, and the count of right answers added to `correct`.
+Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                     PlanBuffers& buffers, const BatchBuffers& batch, const Precision& precision,
+                     program::Index correct);
+
+}  // namespace trainscope::train

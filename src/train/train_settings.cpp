@@ -1,0 +1,92 @@
+#include "train/train_settings.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::ElementType;
+
+void refuse_what_contradicts(const program::Config& config) {
+  if (config.word("data.source") == "tensor" && config.whole("loader.num_workers") > 0)
+    throw InputError(
+        "data.source = tensor has no loader, and so no workers; set loader.num_workers = 0, or "
+        "data.source = loader");
+  if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
+    throw InputError(
+        "transfer.prefetch is not built for accumulate_steps above 1; set one of the two back");
+}
+
+// `precision` is short for two knobs; one of those that is set beats it.
+Precision precision_of(const program::Config& config, const machine::Machine& machine) {
+  const std::string& word = config.word("precision");
+  std::string autocast = config.word("autocast.dtype");
+  if (!config.is_set("autocast.dtype") && (word == "fp16" || word == "bf16")) autocast = word;
+  Precision precision;
+  if (autocast == "fp16") precision.autocast = ElementType::kFp16;
+  if (autocast == "bf16") precision.autocast = ElementType::kBf16;
+  // A GPU without TF32 ignores the switches.
+  if (machine.gpu.tf32_flops_per_s <= 0) return precision;
+  precision.matmul_tf32 =
+      config.is_set("matmul.allow_tf32") ? config.flag("matmul.allow_tf32") : word == "tf32";
+  precision.conv_tf32 = config.flag("cudnn.allow_tf32");
+  return precision;
+}
+
+std::vector<std::int64_t> list_of(const std::string& text) {
+  std::vector<std::int64_t> numbers;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (*at == ' ' || *at == ',') {
+      ++at;
+      continue;
+    }
+    std::int64_t number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || number < 0)
+      throw InputError("scaler.inject_inf_at = \"" + text +
+                       "\" is not a list of steps; write whole numbers from 0, as in \"3, 7\"");
+    numbers.push_back(number);
+    at = next;
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+}  // namespace
+
+bool TrainSettings::injects(std::int64_t step) const {
+  return std::binary_search(infinities.begin(), infinities.end(), step);
+}
+
+TrainSettings train_settings(const program::Config& config, const machine::Machine& machine) {
+  refuse_what_contradicts(config);
+  TrainSettings settings;
+  settings.data = training_data(config);
+  settings.batch = config.whole("batch_size");
+  settings.steps = config.whole("steps");
+  settings.accumulate = config.whole("accumulate_steps");
+  settings.tensor = config.word("data.source") == "tensor";
+  settings.own_stream = config.whole("transfer.streams") == 2;
+  settings.prefetch = config.flag("transfer.prefetch");
+  // The gradients of several batches are summed: they are dropped before the first of them.
+  settings.zero_first =
+      config.word("zero_grad.when") == "before_forward" || settings.accumulate > 1;
+  settings.computes = settings.data.has_samples;
+  settings.evaluates = settings.computes && config.flag("loop.evaluate") &&
+                       settings.data.shape.tokens == 0 &&
+                       settings.data.test_samples >= settings.batch;
+  settings.has_scaler = config.flag("scaler.enabled");
+  settings.fused = config.word("optimizer.impl") == "fused";
+  settings.clip_norm = config.number("clip_grad_norm");
+  settings.item_every = config.whole("loop.item_every");
+  settings.precision = precision_of(config, machine);
+  settings.infinities = list_of(config.word("scaler.inject_inf_at"));
+  return settings;
+}
+
+}  // namespace trainscope::train

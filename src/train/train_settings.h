@@ -1,0 +1,40 @@
+// The knobs of the workload `train`, read once: what the program and its listing both ask.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine/machine.h"
+#include "program/config.h"
+#include "train/graph.h"
+#include "train/models.h"
+#include "train/tape.h"
+
+namespace trainscope::train {
+
+struct TrainSettings {
+  TrainingData data;
+  std::int64_t batch = 0;
+  std::int64_t steps = 0;
+  std::int64_t accumulate = 1;
+  bool tensor = false;      // one tensor in host memory is the data set
+  bool own_stream = false;  // copies run on a stream of their own
+  bool prefetch = false;
+  bool zero_first = false;  // zero_grad before forward
+  bool computes = false;    // numbers, on the CPU beside the simulator
+  bool evaluates = false;
+  bool has_scaler = false;
+  bool fused = false;
+  double clip_norm = 0;  // 0: no clipping
+  std::int64_t item_every = 0;
+  Precision precision;
+  std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
+
+  bool injects(std::int64_t step) const;
+};
+
+// Throws InputError for knobs that contradict one another.
+TrainSettings train_settings(const program::Config& config, const machine::Machine& machine);
+
+}  // namespace trainscope::train

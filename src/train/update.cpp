@@ -1,0 +1,257 @@
+#include "train/update.h"
+
+#include <limits>
+
+#include "train/foreach.h"
+#include "train/kernels.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::ElementType;
+using program::Index;
+using program::Operation;
+using program::Role;
+
+constexpr std::int64_t kFloat = 4;
+
+class UpdateBuilder {
+ public:
+  UpdateBuilder(program::Program& program, const program::Config& config, const ModelBuffers& model)
+      : program_(program), config_(config) {
+    for (std::size_t i = 0; i < model.parameters.size(); ++i) {
+      if (model.gradients[i] == program::kNoIndex) continue;
+      parameters_.push_back(model.parameters[i]);
+      gradients_.push_back(model.gradients[i]);
+      sizes_.push_back(program.buffers[model.parameters[i]].elements());
+    }
+  }
+
+  Update build() {
+    update_.fused = config_.word("optimizer.impl") == "fused";
+    update_.has_scaler = config_.flag("scaler.enabled");
+    add_zero_grad();
+    if (update_.has_scaler) add_scaler();
+    add_injection();
+    if (config_.number("clip_grad_norm") > 0) add_clip();
+    if (config_.word("optimizer.name") == "sgd") {
+      add_sgd();
+    } else {
+      add_adam();
+    }
+    return std::move(update_);
+  }
+
+ private:
+  Index add(Operation operation) {
+    program_.operations.push_back(std::move(operation));
+    return static_cast<Index>(program_.operations.size() - 1);
+  }
+
+  void add_kernel(Launches& list, const program::Function& function, Operands operands) {
+    list.push_back(
+        add(make_operation(program_, function, ElementType::kFp32, std::move(operands))));
+  }
+
+  // A small kernel of which nothing is kept.
+  void add_small(Launches& list, const char* kernel, const char* framework) {
+    list.push_back(
+        add(pointwise(kernel, framework, program::OperationKind::kElementwise, 1, 1, 8)));
+  }
+
+  // An operator over all parameters; with a function, its last launch computes it.
+  void add_foreach(Launches& list, const Foreach& op, const program::Function& function = {},
+                   Operands operands = {}) {
+    std::vector<Operation> launches = foreach_launches(op, sizes_);
+    launches.back().function = function;
+    launches.back().reads = std::move(operands.reads);
+    launches.back().writes = std::move(operands.writes);
+    for (Operation& launch : launches) list.push_back(add(std::move(launch)));
+  }
+
+  std::vector<Index> add_state(const std::string& name) {
+    std::vector<Index> state;
+    for (const Index parameter : parameters_) {
+      const program::Buffer& like = program_.buffers[parameter];
+      state.push_back(add_buffer(program_, like.name + name, like.bytes,
+                                 program::MemoryKind::kDevice, Role::kOptimizerState));
+    }
+    update_.state.insert(update_.state.end(), state.begin(), state.end());
+    return state;
+  }
+
+  Index add_number(const std::string& name, Role role, double value = 0) {
+    const Index buffer = add_buffer(program_, name, kFloat, program::MemoryKind::kDevice, role);
+    program_.buffers[buffer].initial.value = value;
+    return buffer;
+  }
+
+  void add_zero_grad() {
+    add_foreach(update_.zero_grad, {"foreach_zero", "aten::_foreach_zero_", 1, 0, 1},
+                program::Fill{std::numeric_limits<std::int64_t>::max(), 0}, {{}, gradients_});
+  }
+
+  // torch/amp/grad_scaler.py.
+  void add_scaler() {
+    ScalerBuffers& scaler = update_.scaler;
+    scaler.scale = add_number("loss scale", Role::kWorkspace, config_.number("scaler.init_scale"));
+    scaler.tracker = add_number("growth tracker", Role::kWorkspace);
+    scaler.found_inf = add_number("found_inf", Role::kWorkspace);
+    scaler.found_inf_on_host = add_buffer(program_, "found_inf on the host", kFloat,
+                                          program::MemoryKind::kPageable, Role::kWorkspace);
+    Launches& list = update_.unscale;
+    add_kernel(list, program::Fill{1, 0}, {{}, {scaler.found_inf}});
+    Operands operands{{}, gradients_};
+    operands.writes.push_back(scaler.found_inf);
+    program::Unscale unscale;
+    unscale.only_look = update_.fused && config_.number("clip_grad_norm") == 0;
+    if (!unscale.only_look) {
+      const Index inverse = add_number("inverse scale", Role::kWorkspace);
+      update_.state.push_back(inverse);
+      add_small(list, "cast", "aten::to");
+      add_kernel(list, program::InvertScale{}, {{scaler.scale}, {inverse}});
+      add_small(list, "cast", "aten::to");
+      operands.reads.push_back(inverse);
+    }
+    add_foreach(list,
+                {"unscale, look for infinities", "aten::_amp_foreach_non_finite_check_and_unscale_",
+                 1, 2, 2},
+                unscale, std::move(operands));
+    program::UpdateScale rule;
+    rule.growth_factor = config_.number("scaler.growth_factor");
+    rule.backoff_factor = config_.number("scaler.backoff_factor");
+    rule.growth_interval = config_.whole("scaler.growth_interval");
+    add_kernel(update_.update_scale, rule, {{scaler.found_inf}, {scaler.scale, scaler.tracker}});
+    update_.state.insert(update_.state.end(), {scaler.scale, scaler.tracker, scaler.found_inf});
+  }
+
+  // One gradient that is not finite is enough.
+  void add_injection() {
+    add_kernel(update_.inject_infinity, program::Fill{1, std::numeric_limits<double>::infinity()},
+               {{}, {gradients_.front()}});
+  }
+
+  // torch/nn/utils/clip_grad.py.
+  void add_clip() {
+    Launches& list = update_.clip;
+    const Index norm = add_number("total norm", Role::kWorkspace);
+    update_.state.push_back(norm);
+    program_.gauges.gradient_norm = norm;
+    add_foreach(list, {"foreach_norm", "aten::_foreach_norm", 1, 2, 1});
+    add_small(list, "stack", "aten::stack");
+    add_kernel(list, program::GradientNorm{}, {gradients_, {norm}});
+    program_.operations[list.back()].kernel = "norm";
+    program_.operations[list.back()].framework = "aten::linalg_vector_norm";
+    program_.operations[list.back()].bytes = static_cast<double>(sizes_.size() * kFloat);
+    program_.operations[list.back()].blocks = 1;
+    add_small(list, "add", "aten::add");
+    add_small(list, "div", "aten::div");
+    add_small(list, "clamp", "aten::clamp");
+    add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2},
+                program::ClipGradients{config_.number("clip_grad_norm")}, {{norm}, gradients_});
+  }
+
+  // The operands of an update: gradients, the loss scale where the kernel takes it out itself;
+  // parameters.
+  Operands update_operands(bool scaled) const {
+    Operands operands{gradients_, parameters_};
+    if (scaled) operands.reads.push_back(update_.scaler.scale);
+    return operands;
+  }
+  bool takes_scale() const {
+    return update_.has_scaler && update_.fused && config_.number("clip_grad_norm") == 0;
+  }
+
+  static void append(std::vector<Index>& to, const std::vector<Index>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+
+  // torch/optim/sgd.py: _multi_tensor_sgd, _fused_sgd.
+  void add_sgd() {
+    program::SgdUpdate sgd;
+    sgd.lr = config_.number("optimizer.lr");
+    sgd.momentum = config_.number("optimizer.momentum");
+    sgd.weight_decay = config_.number("optimizer.weight_decay");
+    sgd.scaled = takes_scale();
+    Operands operands = update_operands(sgd.scaled);
+    const bool has_momentum = sgd.momentum != 0;
+    if (has_momentum) append(operands.writes, add_state(": momentum"));
+    Launches& list = update_.step;
+    if (update_.fused)
+      return add_foreach(list,
+                         {"fused_sgd", "aten::_fused_sgd_", has_momentum ? 3 : 2,
+                          has_momentum ? 4.0 : 2.0, has_momentum ? 5 : 3},
+                         sgd, std::move(operands));
+    if (sgd.weight_decay != 0) {
+      add_temporaries(": with decay");
+      add_foreach(list, {"foreach_add", "aten::_foreach_add", 3, 2, 3});
+    }
+    if (has_momentum) {
+      add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
+      add_foreach(list, {"foreach_add", "aten::_foreach_add_", 2, 2, 3});
+    }
+    add_foreach(list, {"foreach_add", "aten::_foreach_add_", 2, 2, 3}, sgd, std::move(operands));
+  }
+
+  // Copies that an unfused optimizer makes of every parameter for the length of its step.
+  void add_temporaries(const std::string& name) {
+    for (const Index parameter : parameters_) {
+      const program::Buffer& like = program_.buffers[parameter];
+      update_.temporaries.push_back(add_buffer(program_, like.name + name, like.bytes,
+                                               program::MemoryKind::kDevice, Role::kWorkspace));
+    }
+  }
+
+  // torch/optim/adam.py: _multi_tensor_adam, _fused_adam. The number of steps is kept on the host
+  // by the former, on the device by the latter.
+  void add_adam() {
+    program::AdamUpdate adam;
+    adam.lr = config_.number("optimizer.lr");
+    adam.weight_decay = config_.number("optimizer.weight_decay");
+    adam.decoupled = config_.word("optimizer.name") == "adamw";
+    adam.scaled = takes_scale();
+    Operands operands = update_operands(adam.scaled);
+    append(operands.writes, add_state(": exp_avg"));
+    append(operands.writes, add_state(": exp_avg_sq"));
+    const Index steps = add_number("optimizer's steps", Role::kOptimizerState);
+    update_.state.push_back(steps);
+    operands.writes.push_back(steps);
+    Launches& list = update_.step;
+    if (update_.fused)
+      return add_foreach(list, {"fused_adam", "aten::_fused_adam_", 4, 12, 7}, adam,
+                         std::move(operands));
+    add_temporaries(": sqrt(exp_avg_sq)");
+    if (adam.weight_decay != 0) {
+      if (adam.decoupled) {
+        add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
+      } else {
+        add_foreach(list, {"foreach_add", "aten::_foreach_add", 3, 2, 3});
+      }
+    }
+    add_foreach(list, {"foreach_lerp", "aten::_foreach_lerp_", 2, 2, 3});
+    add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
+    add_foreach(list, {"foreach_addcmul", "aten::_foreach_addcmul_", 3, 3, 4});
+    add_foreach(list, {"foreach_sqrt", "aten::_foreach_sqrt", 2, 1, 2});
+    add_foreach(list, {"foreach_div", "aten::_foreach_div_", 1, 1, 2});
+    add_foreach(list, {"foreach_add", "aten::_foreach_add_", 1, 1, 2});
+    add_foreach(list, {"foreach_addcdiv", "aten::_foreach_addcdiv_", 3, 3, 4}, adam,
+                std::move(operands));
+  }
+
+  program::Program& program_;
+  const program::Config& config_;
+  std::vector<Index> parameters_;
+  std::vector<Index> gradients_;
+  std::vector<std::int64_t> sizes_;
+  Update update_;
+};
+
+}  // namespace
+
+Update add_update(program::Program& program, const program::Config& config,
+                  const ModelBuffers& model) {
+  return UpdateBuilder(program, config, model).build();
+}
+
+}  // namespace trainscope::train
