@@ -29,6 +29,8 @@ enum class Role : std::uint8_t {
   kBatch,
   kWorkspace
 };
+inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::kWorkspace) + 1;
+std::string_view name_of(Role role);  // "parameters", "optimizer state"
 
 struct Buffer {
   std::string name;
