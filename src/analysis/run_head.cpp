@@ -135,6 +135,8 @@ Json json_of(const sim::OutOfMemory::Holder& holder) {
 }
 
 Json json_of(const sim::OutOfMemory& why) {
+  Json holders = Json::array();
+  for (const auto& holder : why.holders) holders.push_back(json_of(holder));
   return {{"gpu", why.gpu},
           {"buffer", why.buffer},
           {"role", static_cast<int>(why.role)},
@@ -145,7 +147,7 @@ Json json_of(const sim::OutOfMemory& why) {
           {"allocated", why.allocated},
           {"reserved", why.reserved},
           {"capacity", why.capacity},
-          {"holders", list_of(why.holders)}};
+          {"holders", std::move(holders)}};
 }
 
 sim::OutOfMemory out_of_memory_of(const Json& json) {
