@@ -84,12 +84,12 @@ std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time) {
 }
 
 std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {
-  std::int64_t held = 0, most = 0;
+  double held = 0, most = 0;  // a damaged file may claim any number of bytes
   std::uint32_t peak = 0;
   for (std::uint32_t i = 0, n = trace.allocator_events().size(); i < n; ++i) {
     const AllocatorEvent& event = trace.allocator_events()[i];
-    if (event.action == AllocatorAction::kAlloc) held += event.bytes;
-    if (event.action == AllocatorAction::kFreeRequested) held -= event.bytes;
+    if (event.action == AllocatorAction::kAlloc) held += static_cast<double>(event.bytes);
+    if (event.action == AllocatorAction::kFreeRequested) held -= static_cast<double>(event.bytes);
     if (held <= most) continue;
     most = held;
     peak = i + 1;

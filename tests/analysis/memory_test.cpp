@@ -215,7 +215,8 @@ TEST_CASE("the largest batch that fits is found by bisection, also at the ends")
 TEST_CASE("the largest batch of the classroom model is the last whose run does not fail") {
   const machine::Machine machine = machine::load_machine("t4-1");
   const auto at = [](std::int64_t batch) {
-    program::Config config = config_of({"steps=1", "machine=t4-1", "model.hidden=4096"});
+    program::Config config =
+        config_of({"steps=1", "machine=t4-1", "model.hidden=8192", "model.layers=8"});
     config.set("batch_size", batch);
     return config;
   };
