@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/launches.h"
+#include "analysis/memory_counters.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -72,18 +73,6 @@ Answer model_flops_utilisation(const Facts& facts) {
   const Answer achieved = flops_achieved(facts);
   if (!achieved || !facts.measured.machine) return std::nullopt;
   return *achieved / facts.measured.machine->gpu.fp32_flops_per_s;
-}
-
-// The highest sample of the simulator's count of allocated bytes.
-Answer peak_allocated(const Facts& facts) {
-  const trace::Trace& trace = *facts.measured.trace;
-  Answer peak;
-  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
-    const trace::Sample& sample = trace.samples()[i];
-    if (trace.lanes()[sample.lane].kind == trace::LaneKind::kMemory)
-      peak = std::max(peak.value_or(0), sample.value);
-  }
-  return peak;
 }
 
 class Table {
@@ -223,12 +212,21 @@ void add_overlaps(Table& t) {
   t.add("ddp.buckets", "1", "buckets", "gradient buckets a step");
 }
 
-void add_later(Table& t) {
+void add_memory(Table& t) {
   t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors",
-        peak_allocated);
-  t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator");
-  t.share("memory.fragmentation", "fragmentation", "reserved memory that no tensor can use");
-  t.add("memory.alloc_retries", "1", "allocation retries", "times the allocator freed its cache");
+        [](const Facts& f) { return memory_peaks(*f.measured.trace).allocated; });
+  t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
+        [](const Facts& f) { return memory_peaks(*f.measured.trace).reserved; });
+  t.share("memory.fragmentation", "fragmentation",
+          "the share of the allocator's memory that no tensor held when tensors held the most",
+          [](const Facts& f) { return memory_peaks(*f.measured.trace).fragmentation; });
+  t.rows.back().less_is_better = true;
+  t.add("memory.alloc_retries", "1", "allocation retries",
+        "times that the allocator found no room, gave back what it cached and tried again",
+        [](const Facts& f) { return alloc_retries(*f.measured.trace); });
+}
+
+void add_later(Table& t) {
   t.share("occupancy.theoretical", "theoretical occupancy", "warps that may be resident");
   t.share("occupancy.achieved", "achieved occupancy", "warps that were resident");
   t.add("sm.waves", "1", "waves", "rounds of blocks a kernel needs");
@@ -312,6 +310,7 @@ const std::vector<Metric>& metrics() {
     add_rates(t);
     add_gpu(t);
     add_overlaps(t);
+    add_memory(t);
     add_later(t);
     add_model(t);
     return std::move(t.rows);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Run {
   std::shared_ptr<const machine::Machine> machine;  // null: imported
   std::shared_ptr<const program::Program> program;  // null: imported
   std::shared_ptr<const trace::Trace> trace;
+  // Why the run ended before its program did; its trace and metrics are those up to there.
+  std::optional<sim::OutOfMemory> out_of_memory;
   Facts facts;
   std::vector<MetricValue> metrics;
   std::vector<IdleGap> gaps;  // longest first
@@ -45,7 +48,8 @@ class Session {
   const std::shared_ptr<const trace::Trace>& trace() const { return shared_trace_; }
   const program::Program& program() const { return *program_; }
 
-  // Goes on for about `budget` simulated events; true once the run is over. Throws InputError.
+  // Goes on for about `budget` simulated events; true once the run is over, also when
+  // the device's memory did not suffice. Throws InputError.
   bool advance(std::uint64_t budget);
 
   // How much of the program is carried out, 0..1, by its commands.

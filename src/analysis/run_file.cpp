@@ -18,7 +18,9 @@ constexpr std::size_t kLargest = std::size_t{4} << 30;
 constexpr std::string_view kMark = "\x89TSRUN\r\n";
 
 const trace::Envelope& envelope() {
-  static const trace::Envelope one{kMark, 1, "a saved run"};
+  static const trace::Envelope one{
+      kMark, 2, "a saved run", 2,
+      "carry its lesson or config out again with `trainscope run` and save that"};
   return one;
 }
 

@@ -1,5 +1,6 @@
 // Saved runs, *.tsrun: everything to open them again without running them, whatever has changed
-// since: config, the whole machine, seed, version, origin, the trace with all that it holds, the
+// since: config, the whole machine, seed, version, origin, why it ended, the trace with all that it
+// holds, the
 // listing and what metrics ask of the program. A program's commands are not kept.
 //
 // The format: an envelope (trace/packed.h) around one JSON text, which is the head, and the bytes

@@ -135,12 +135,53 @@ program::Program program_of(const Json& json) {
   return program;
 }
 
+// ---- Out of memory -----------------------------------------------------------------------------
+
+Json json_of(const sim::OutOfMemory::Holder& holder) {
+  return {{"name", holder.name}, {"role", static_cast<int>(holder.role)}, {"bytes", holder.bytes}};
+}
+
+Json json_of(const sim::OutOfMemory& why) {
+  Json holders = Json::array();
+  for (const auto& holder : why.holders) holders.push_back(json_of(holder));
+  return {{"gpu", why.gpu},
+          {"buffer", why.buffer},
+          {"role", static_cast<int>(why.role)},
+          {"time", why.time},
+          {"line", why.line},
+          {"requested", why.requested},
+          {"segment", why.segment},
+          {"allocated", why.allocated},
+          {"reserved", why.reserved},
+          {"capacity", why.capacity},
+          {"holders", std::move(holders)}};
+}
+
+sim::OutOfMemory out_of_memory_of(const Json& json) {
+  sim::OutOfMemory why;
+  why.gpu = json.at("gpu");
+  why.buffer = json.at("buffer");
+  why.role = word(json.at("role"), program::Role::kWorkspace);
+  why.time = whole(json.at("time"));
+  why.line = static_cast<std::uint16_t>(whole(json.at("line"), 0, UINT16_MAX));
+  why.requested = whole(json.at("requested"));
+  why.segment = whole(json.at("segment"));
+  why.allocated = whole(json.at("allocated"));
+  why.reserved = whole(json.at("reserved"));
+  why.capacity = whole(json.at("capacity"));
+  for (const Json& one : json.at("holders"))
+    why.holders.push_back(
+        {one.at("name"), word(one.at("role"), program::Role::kWorkspace), whole(one.at("bytes"))});
+  return why;
+}
+
 // ---- Runs --------------------------------------------------------------------------------------
 
 Json json_of(const Run& run) {
   Json json = {{"label", run.label}, {"config", json_of(run.config)}};
   if (run.machine) json["machine"] = machine::to_json(*run.machine);
   if (run.program) json["program"] = json_of(*run.program);
+  if (run.out_of_memory) json["out_of_memory"] = json_of(*run.out_of_memory);
   return json;
 }
 
@@ -152,6 +193,7 @@ Run run_of(const Json& json) {
     run.machine = std::make_shared<machine::Machine>(machine::machine_from_json(json["machine"]));
   if (json.contains("program"))
     run.program = std::make_shared<program::Program>(program_of(json["program"]));
+  if (json.contains("out_of_memory")) run.out_of_memory = out_of_memory_of(json["out_of_memory"]);
   return run;
 }
 

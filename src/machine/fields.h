@@ -87,6 +87,8 @@ inline constexpr std::array kHostFields{
     Field<Host>{"launch_queue", Dimension::kCount, {1, 1'000'000}, &Host::launch_queue},
     Field<Host>{"copy_call", Dimension::kTime, kDelayBounds, &Host::copy_call_ns},
     Field<Host>{"event_call", Dimension::kTime, kDelayBounds, &Host::event_call_ns},
+    Field<Host>{"malloc_call", Dimension::kTime, kDelayBounds, &Host::malloc_call_ns},
+    Field<Host>{"free_call", Dimension::kTime, kDelayBounds, &Host::free_call_ns},
     Field<Host>{"graph_launch", Dimension::kTime, kDelayBounds, &Host::graph_launch_ns},
     Field<Host>{"graph_launch_node", Dimension::kTime, kDelayBounds, &Host::graph_launch_node_ns},
     Field<Host>{"graph_instantiate_node", Dimension::kTime, kDelayBounds,

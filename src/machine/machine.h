@@ -87,6 +87,8 @@ struct Host {
   int launch_queue = 0;            // launches not done in a stream before a call waits
   Nanos copy_call_ns = 0;          // cudaMemcpyAsync, without staging
   Nanos event_call_ns = 0;         // cudaEventRecord, cudaStreamWaitEvent
+  Nanos malloc_call_ns = 0;        // cudaMalloc
+  Nanos free_call_ns = 0;          // cudaFree, the device idle
   Nanos graph_launch_ns = 0;       // cudaGraphLaunch, without its nodes
   Nanos graph_launch_node_ns = 0;  // and for each node
   Nanos graph_instantiate_node_ns = 0;  // cudaGraphInstantiate, for each node

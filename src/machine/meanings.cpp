@@ -54,6 +54,8 @@ constexpr std::array kMeanings{
     Meaning{"host.launch_queue", "launches not yet done in a stream before a call waits"},
     Meaning{"host.copy_call", "cudaMemcpyAsync, on the host, without staging"},
     Meaning{"host.event_call", "cudaEventRecord or cudaStreamWaitEvent, on the host"},
+    Meaning{"host.malloc_call", "cudaMalloc, on the host"},
+    Meaning{"host.free_call", "cudaFree, on the host, with nothing to wait for"},
     Meaning{"host.graph_launch", "cudaGraphLaunch, without its nodes"},
     Meaning{"host.graph_launch_node", "and for each node"},
     Meaning{"host.graph_instantiate_node", "cudaGraphInstantiate, for each node"},

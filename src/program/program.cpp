@@ -2,6 +2,24 @@
 
 namespace trainscope::program {
 
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::kParameter:
+      return "parameters";
+    case Role::kGradient:
+      return "gradients";
+    case Role::kOptimizerState:
+      return "optimizer state";
+    case Role::kActivation:
+      return "activations";
+    case Role::kBatch:
+      return "batch";
+    case Role::kWorkspace:
+      return "workspace";
+  }
+  return "";
+}
+
 Index Program::intern(std::string_view name) {
   const auto [entry, added] =
       name_ids_.try_emplace(std::string(name), static_cast<Index>(names.size()));

@@ -30,6 +30,8 @@ enum class Role : std::uint8_t {
   kBatch,
   kWorkspace
 };
+inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::kWorkspace) + 1;
+std::string_view name_of(Role role);  // "parameters", "optimizer state"
 
 enum class ElementType : std::uint8_t { kFp32, kTf32, kFp16, kBf16, kInt64, kInt32, kBool };
 // Bytes of an element in memory; TF32 lies there as FP32.

@@ -147,6 +147,8 @@ Bars fold(const Trace& trace, const trace::TraceIndex& index, Nanos cell, std::s
   for (const trace::LaneIndex& lane : index.lanes) {
     const bool has_samples = lane.lane < sampled.size() && sampled[lane.lane];
     if (lane.span_count == 0 && !has_samples) continue;
+    if (trace.lanes()[lane.lane].kind == trace::LaneKind::kMemoryRole)
+      continue;  // of the one above
     bars.lanes.push_back(fold_lane(trace, lane, cell, most_rows));
     for (const BarRow& row : bars.lanes.back().rows) bars.count += row.size();
   }

@@ -103,6 +103,16 @@ std::string figure_html(const std::vector<RunView>& views, std::size_t i) {
   return html + "</div></div>";
 }
 
+// Why runs ended before their programs did.
+std::string shortfalls_html(const std::vector<RunView>& views) {
+  std::string html;
+  for (std::size_t i = 0; i < views.size(); ++i)
+    if (const auto& why = views[i].run->out_of_memory)
+      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) +
+              "<strong>Out of memory.</strong> " + html_text(sim::sentence(*why)) + ".</p>";
+  return html;
+}
+
 }  // namespace
 
 std::string side_mark(const std::vector<RunView>& views, std::size_t run) {
@@ -131,7 +141,7 @@ std::string summary_html(const ReportInput& input, const std::vector<RunView>& v
   html += "<div class=\"figures\">";
   for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(views, i);
   if (views.empty()) html += "<p class=\"muted\">This report has no runs.</p>";
-  html += "</div></div>\n<div>" + facts_html(input, views) + "</div>";
+  html += "</div>" + shortfalls_html(views) + "</div>\n<div>" + facts_html(input, views) + "</div>";
   if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">";
   for (const std::string& paragraph : input.paragraphs)
     html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";

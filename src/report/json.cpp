@@ -64,6 +64,23 @@ Json drops_of(const analysis::Run& run) {
   return drops;
 }
 
+Json out_of_memory_of(const sim::OutOfMemory& why) {
+  Json holders = Json::array();
+  for (const auto& one : why.holders)
+    holders.push_back(
+        {{"name", one.name}, {"role", program::name_of(one.role)}, {"bytes", one.bytes}});
+  return {{"message", sim::sentence(why)},
+          {"buffer", why.buffer},
+          {"role", program::name_of(why.role)},
+          {"time", why.time},
+          {"line", why.line},
+          {"requested", why.requested},
+          {"allocated", why.allocated},
+          {"reserved", why.reserved},
+          {"capacity", why.capacity},
+          {"holders", std::move(holders)}};
+}
+
 Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
@@ -72,6 +89,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   json["metrics"] = metrics_of(run);
   json["spans"] = run.trace->spans().size();
   json["dropped"] = run.trace->dropped_events();
+  if (run.out_of_memory) json["out_of_memory"] = out_of_memory_of(*run.out_of_memory);
   if (Json drops = drops_of(run); !drops.empty()) json["drops"] = std::move(drops);
   return json;
 }

@@ -40,6 +40,8 @@ Host::Host(const program::Program& program, const machine::Machine& machine,
 }
 
 void Host::start() {
+  stopped_ = !device_memory_.place_the_rest();
+  if (stopped_) return;
   for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
     events_.add(0, EventKind::kThread, thread);
 }
@@ -47,7 +49,7 @@ void Host::start() {
 void Host::on_thread(Nanos now, std::uint32_t thread) {
   ThreadState& state = threads_[thread];
   const std::vector<program::Command>& commands = program_.threads[thread].commands;
-  if (state.next > commands.size()) return;  // a late wake-up
+  if (state.next > commands.size() || stopped_) return;  // a late wake-up
   while (state.next < commands.size()) {
     if (state.stage == 0) {
       state.begun = now;
@@ -90,11 +92,11 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
     } else if constexpr (std::is_same_v<Type, Release>) {
       release(now, thread, action.lock);
     } else if constexpr (std::is_same_v<Type, Alloc>) {
-      device_memory_.allocate(now, action.buffer);
+      return allocate(now, thread, command);
     } else if constexpr (std::is_same_v<Type, Free>) {
-      device_memory_.free(now, action.buffer);
+      return free(now, thread, command);
     } else if constexpr (std::is_same_v<Type, RecordStream>) {
-      // It decides when memory may be used again, and nothing of it is used again here.
+      device_memory_.record_stream(action);
     } else if constexpr (std::is_same_v<Type, Launch>) {
       return launch(now, thread, command);
     } else if constexpr (std::is_same_v<Type, Copy>) {

@@ -26,7 +26,7 @@ class Host {
   Host(const program::Program& program, const machine::Machine& machine, const std::string& profile,
        EventQueue& events, Recorder& recorder, Device& device, program::Numbers* numbers);
 
-  // Makes every thread run at time 0.
+  // Makes every thread run at time 0, if what is on the device from the start fits.
   void start();
   // Lets a thread go on until it has to wait.
   void on_thread(Nanos now, std::uint32_t thread);
@@ -35,6 +35,10 @@ class Host {
   static constexpr std::uint32_t kRates = 3;
 
   bool finished() const { return running_ == 0; }
+  // The device's memory ran out, and no thread goes on.
+  bool stopped() const { return stopped_; }
+  // Why it did; nothing when it did not.
+  const std::optional<OutOfMemory>& out_of_memory() const { return device_memory_.out_of_memory(); }
   std::uint64_t commands_done() const { return commands_done_; }
   // Why a run that cannot go on cannot: who waits for whom, with the lines.
   std::string waiting() const;
@@ -92,6 +96,17 @@ class Host {
   bool event_call(Nanos now, std::uint32_t thread, const program::Command& command);
   bool synchronise(Nanos now, std::uint32_t thread, const program::Command& command);
   OpId sync_target(Nanos now, const program::Command& command);
+  // An operation that is not done, if any is; all are done once this returns one that is.
+  OpId device_tail(Nanos now);
+
+  // host_memory.cpp
+  bool allocate(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool malloc_call(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool wait_for_device(Nanos now, std::uint32_t thread);
+  void end_free_call(Nanos now, std::uint32_t thread, const program::Command& command,
+                     std::string_view name);
+  void run_out_of_memory(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool free(Nanos now, std::uint32_t thread, const program::Command& command);
 
   // host_copy.cpp
   bool copy(Nanos now, std::uint32_t thread, const program::Command& command);
@@ -155,6 +170,7 @@ class Host {
   std::array<SharedRate, kRates> rates_;
   bool cores_are_scarce_;  // fewer than threads: otherwise they need no accounting
   std::uint32_t running_ = 0;
+  bool stopped_ = false;
   std::uint64_t commands_done_ = 0;
 };
 

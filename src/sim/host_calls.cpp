@@ -115,6 +115,10 @@ OpId Host::sync_target(Nanos now, const program::Command& command) {
     return device_.tail(now, scalar->copy.stream);
   if (const auto* event = std::get_if<program::EventSync>(&command.action))
     return device_.op_of_event(event->event);
+  return device_tail(now);
+}
+
+OpId Host::device_tail(Nanos now) {
   OpId last = kNoOp;
   for (program::Index stream = 0; stream < program_.streams.size(); ++stream) {
     const OpId tail = device_.tail(now, stream);

@@ -45,6 +45,7 @@ struct ThreadState {
   Nanos waits_since = -1;
   OpId waits_for = kNoOp;
   Nanos lock_since = -1;
+  std::int64_t calls_left = 0;            // of a row of equal calls
   std::int64_t item = -1;                 // what the last Pop took
   trace::SpanId producer = trace::kNone;  // of the item taken last
   trace::SpanId last_span = trace::kNone;

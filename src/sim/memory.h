@@ -1,12 +1,17 @@
-// Device memory in use, as the program allocates and frees it on host time.
+// Device memory of a run: the program's buffers in the caching allocator, and what of it the trace
+// keeps: counters, in all and by role, and every action of the allocator.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "program/program.h"
+#include "sim/caching_allocator.h"
+#include "sim/out_of_memory.h"
 #include "sim/recorder.h"
 
 namespace trainscope::sim {
@@ -17,22 +22,50 @@ class Memory {
   Memory(const program::Program& program, std::int64_t capacity, std::string gpu,
          Recorder& recorder);
 
-  // Throws InputError when it is allocated already, or when the device is full, naming the largest
-  // holders.
-  void allocate(Nanos now, program::Index buffer);
-  // Throws InputError when it is not allocated.
-  void free(Nanos now, program::Index buffer);
+  // Buffers of the device that no command allocates are there from the start. False when there is
+  // no room for one.
+  bool place_the_rest();
+
+  enum class Found { kCached, kSegment, kNothing };
+  // The first attempt. Throws InputError when the buffer is allocated already.
+  Found allocate(Nanos now, const program::Alloc& alloc, const CachingAllocator::IsDone& is_done);
+  // Whether waiting for the device and giving back segments could help.
+  bool has_cache() const { return allocator_.has_cache(); }
+  // Returns how many segments went back.
+  std::int64_t empty_cache(Nanos now, const CachingAllocator::IsDone& is_done);
+  // The last attempt. After a failure, out_of_memory() says why.
+  bool retry(Nanos now, const program::Alloc& alloc);
+
+  void record_stream(const program::RecordStream& record);
+  // Other streams that use the buffer. Throws InputError when it is not allocated.
+  const std::vector<CachingAllocator::StreamId>& other_streams(program::Index buffer) const;
+  // `events`: one recorded on each of the other streams.
+  void free(Nanos now, program::Index buffer, const std::vector<CachingAllocator::EventId>& events);
+
+  const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
+  // When the failed call returned, and of which line it was.
+  void end_at(Nanos now, std::uint16_t line) {
+    out_of_memory_->time = now;
+    out_of_memory_->line = line;
+  }
 
  private:
-  std::string largest() const;
-  void note(Nanos now);
+  void keep(Nanos now, program::Index buffer, CachingAllocator::BlockId block);
+  void fail(Nanos now, program::Index buffer);
+  void write_events(Nanos now);
+  void write_counters(Nanos now, program::Index buffer);
+  std::vector<OutOfMemory::Holder> largest() const;
+  const program::Buffer& allocated_buffer(program::Index buffer, const char* what) const;
 
   const program::Program& program_;
-  std::int64_t capacity_;
   std::string gpu_;
   Recorder& recorder_;
-  std::vector<bool> allocated_;
-  std::int64_t in_use_ = 0;
+  CachingAllocator allocator_;
+  std::vector<CachingAllocator::BlockId> blocks_;  // by buffer
+  std::vector<trace::NameId> names_;               // by buffer, once they are used
+  std::array<std::int64_t, program::kRoles> by_role_{};
+  std::int64_t reserved_ = 0;  // as written last
+  std::optional<OutOfMemory> out_of_memory_;
 };
 
 }  // namespace trainscope::sim

@@ -154,8 +154,26 @@ void Recorder::add_device_lanes(int copy_engines) {
                                               stream.device, 0, stream.number, "GPU 0"})
                            : trace::kNone);
   }
-  if (allocates(program_))
-    memory_ = trace_.add_lane({"allocated memory", trace::LaneKind::kMemory, 0, 0, 0, 0, "GPU 0"});
+  roles_.fill(trace::kNone);
+  if (allocates(program_)) add_memory_lanes();
+}
+
+void Recorder::add_memory_lanes() {
+  const auto lane = [&](std::string name, trace::LaneKind kind) {
+    return trace_.add_lane({std::move(name), kind, 0, 0, 0, 0, "GPU 0"});
+  };
+  allocated_ = lane("allocated memory", trace::LaneKind::kMemory);
+  reserved_ = lane("reserved memory", trace::LaneKind::kMemory);
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    const auto role = static_cast<program::Role>(i);
+    const bool used = std::any_of(
+        program_.buffers.begin(), program_.buffers.end(), [&](const program::Buffer& buffer) {
+          return buffer.role == role && buffer.kind == MemoryKind::kDevice;
+        });
+    if (used)
+      roles_[i] =
+          lane("allocated: " + std::string(program::name_of(role)), trace::LaneKind::kMemoryRole);
+  }
 }
 
 trace::NameId Recorder::name_of(const program::Command& command, std::string_view otherwise) {

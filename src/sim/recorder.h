@@ -57,7 +57,12 @@ class Recorder {
     return direction == Direction::kH2D ? h2d_engine_ : d2h_engine_;
   }
   trace::LaneId staging_lane() const { return staging_; }
-  trace::LaneId memory_lane() const { return memory_; }  // its samples: bytes allocated
+  // Counters of bytes on the device; kNone where the program allocates nothing.
+  trace::LaneId allocated_lane() const { return allocated_; }
+  trace::LaneId reserved_lane() const { return reserved_; }
+  trace::LaneId role_lane(program::Role role) const {
+    return roles_[static_cast<std::size_t>(role)];
+  }
 
   std::uint32_t next_correlation() { return ++correlation_; }
   trace::NameId transfer_name(std::int64_t bytes);     // "4 MiB"
@@ -71,12 +76,15 @@ class Recorder {
 
   void add_host_lanes();
   void add_device_lanes(int copy_engines);
+  void add_memory_lanes();
 
   const program::Program& program_;
   trace::Trace& trace_;
   trace::LaneId steps_ = trace::kNone;
   trace::LaneId staging_ = trace::kNone;
-  trace::LaneId memory_ = trace::kNone;
+  trace::LaneId allocated_ = trace::kNone;
+  trace::LaneId reserved_ = trace::kNone;
+  std::array<trace::LaneId, program::kRoles> roles_{};  // kNone: no buffer on the device has it
   trace::LaneId h2d_engine_ = trace::kNone;
   trace::LaneId d2h_engine_ = trace::kNone;
   std::vector<trace::LaneId> threads_;

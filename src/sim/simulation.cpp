@@ -71,12 +71,17 @@ bool Simulation::advance(Nanos until, std::uint64_t budget) {
     state.now = event.time;
     state.handle(event);
   }
-  if (!state.host.finished()) throw InputError("the program cannot go on: " + state.host.waiting());
+  if (!state.host.finished() && !state.host.stopped())
+    throw InputError("the program cannot go on: " + state.host.waiting());
   return true;
 }
 
 void Simulation::finish() {
   advance(std::numeric_limits<Nanos>::max(), std::numeric_limits<std::uint64_t>::max());
+}
+
+const std::optional<OutOfMemory>& Simulation::out_of_memory() const {
+  return state_->host.out_of_memory();
 }
 
 Nanos Simulation::now() const {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "machine/machine.h"
 #include "program/numbers.h"
 #include "program/program.h"
+#include "sim/out_of_memory.h"
 #include "trace/trace.h"
 
 namespace trainscope::sim {
@@ -23,12 +25,15 @@ class Simulation {
   ~Simulation();
 
   // Goes on until virtual time passes `until`, or `budget` events have been handled, or the
-  // program ends. Returns true at the program's end. Throws InputError when every thread waits
-  // for another.
+  // program ends, or the device's memory does. Returns true at that end. Throws InputError when
+  // every thread waits for another.
   bool advance(Nanos until, std::uint64_t budget);
 
   // Runs to the end.
   void finish();
+
+  // Why the run ended before the program did; nothing when it did not.
+  const std::optional<OutOfMemory>& out_of_memory() const;
 
   Nanos now() const;
   std::uint64_t commands_done() const;

@@ -15,9 +15,9 @@ namespace {
 constexpr std::int64_t kFormat = 1;
 
 // In the order of LaneKind.
-constexpr std::array<std::string_view, 13> kLaneKinds = {
-    "steps", "host thread", "loader",     "pin thread", "staging", "copy engine", "stream",
-    "SM",    "link",        "collective", "memory",     "counter", "other"};
+constexpr std::array<std::string_view, 14> kLaneKinds = {
+    "steps", "host thread", "loader",     "pin thread", "staging",     "copy engine", "stream",
+    "SM",    "link",        "collective", "memory",     "memory role", "counter",     "other"};
 static_assert(kLaneKinds.size() == static_cast<std::size_t>(LaneKind::kOther) + 1);
 
 // In the order of OriginKind.

@@ -135,6 +135,10 @@ std::string unpack(const Envelope& envelope, std::string_view bytes, const std::
                      ", and this Trainscope reads formats up to " +
                      std::to_string(envelope.format) + "; open it with a newer Trainscope");
   if (format == 0) damaged("its format has no number");
+  if (format < envelope.oldest)
+    throw InputError(name + ": is " + envelope.what + " of format " + std::to_string(format) +
+                     ", of an older Trainscope, and this one reads formats from " +
+                     std::to_string(envelope.oldest) + " on; " + envelope.remedy);
   if (number_at(bytes, kMark + 4, 4) != checksum(bytes.substr(kHead)))
     damaged("its checksum does not fit; part of it is missing or was changed");
   const std::string_view packed = bytes.substr(kStart);

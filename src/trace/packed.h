@@ -18,6 +18,8 @@ struct Envelope {
   std::string_view mark;     // 8 bytes
   std::uint32_t format = 1;  // of what is written; the newest that is read
   std::string what;          // for messages: "a saved run"
+  std::uint32_t oldest = 1;  // the oldest format that is read
+  std::string remedy = {};   // what to do about an older one: "run its lesson again and save that"
 };
 
 bool has_mark(const Envelope& envelope, std::string_view bytes);
@@ -25,8 +27,8 @@ bool has_mark(const Envelope& envelope, std::string_view bytes);
 // Same content, same bytes.
 std::string pack(const Envelope& envelope, std::string_view content);
 
-// Throws InputError, one sentence naming `name`: no such file at all, a newer format, cut short,
-// damaged, or larger than this machine should be asked to hold.
+// Throws InputError, one sentence naming `name`: no such file at all, a newer format or one too
+// old, cut short, damaged, or larger than this machine should be asked to hold.
 std::string unpack(const Envelope& envelope, std::string_view bytes, const std::string& name);
 
 }  // namespace trainscope::trace

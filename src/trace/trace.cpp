@@ -124,6 +124,26 @@ std::string_view name_of(Memory memory) {
   return "";
 }
 
+std::string_view name_of(AllocatorAction action) {
+  switch (action) {
+    case AllocatorAction::kSegmentAlloc:
+      return "segment_alloc";
+    case AllocatorAction::kSegmentFree:
+      return "segment_free";
+    case AllocatorAction::kAlloc:
+      return "alloc";
+    case AllocatorAction::kFreeRequested:
+      return "free_requested";
+    case AllocatorAction::kFreeCompleted:
+      return "free_completed";
+    case AllocatorAction::kRetry:
+      return "retry";
+    case AllocatorAction::kOutOfMemory:
+      return "oom";
+  }
+  return "";
+}
+
 NameId Trace::intern(std::string_view name) {
   if (const auto found = name_ids_.find(name); found != name_ids_.end()) return found->second;
   const NameId id = names_.push_back(std::string(name));

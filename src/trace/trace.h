@@ -50,7 +50,8 @@ enum class LaneKind : std::uint8_t {
   kSm,
   kLink,
   kCollective,
-  kMemory,
+  kMemory,      // bytes that a device's allocator has handed out, or holds
+  kMemoryRole,  // the part of the former that one role has: for a panel, not for a timeline
   kCounter,
   kOther,
 };
@@ -145,7 +146,8 @@ struct Flow {
   FlowKind kind = FlowKind::kLaunch;
 };
 
-// A counter is a lane of kind kCounter with samples; a value holds until the next sample.
+// A counter is a lane of kind kCounter, kMemory or kMemoryRole with samples; a value holds until
+// the next sample.
 struct Sample {
   Nanos time = 0;
   double value = 0;
@@ -189,6 +191,33 @@ struct SyncDetail {
 };
 using Detail = std::variant<KernelDetail, CopyDetail, CollectiveDetail, SyncDetail>;
 
+// What the caching allocator of a device did, in the words of torch.cuda.memory._snapshot().
+enum class AllocatorAction : std::uint8_t {
+  kSegmentAlloc,   // a segment came from cudaMalloc
+  kSegmentFree,    // a segment went back with cudaFree
+  kAlloc,          // a block was handed out
+  kFreeRequested,  // the program gave a block back
+  kFreeCompleted,  // and no stream uses it any more: it may be handed out again
+  kRetry,          // there was no room: what is cached was given back, to try once more
+  kOutOfMemory,    // there was no room then either
+};
+std::string_view name_of(AllocatorAction action);  // "segment_alloc"
+
+// One of its actions. The blocks at any time follow from the events up to it: what a segment holds
+// beside the blocks that are handed out, or wait for a stream, is free.
+struct AllocatorEvent {
+  Nanos time = 0;
+  std::int64_t offset = 0;     // of the block in its segment
+  std::int64_t bytes = 0;      // of the block or segment; without one, what cudaMalloc had to give
+  std::int64_t requested = 0;  // what the program asked for; a block is as large or larger
+  std::uint32_t segment = kNone;  // from 0; no number is given twice
+  NameId owner = kNone;           // the tensor that the block is of
+  NameId role = kNone;            // "activations"
+  std::int32_t device = 0;
+  std::int32_t stream = 0;  // whose blocks these are, as PyTorch's profiler numbers it
+  AllocatorAction action = AllocatorAction::kAlloc;
+};
+
 // A count of things that a reader or tracer could not keep, and why.
 struct Dropped {
   std::string reason;  // "complete event without a duration"
@@ -210,6 +239,7 @@ class Trace {
   void add_sample(const Sample& sample) { samples_.push_back(sample); }
   void add_step(const TrainingStep& step) { steps_.push_back(step); }
   void add_evaluation(const Evaluation& evaluation) { evaluations_.push_back(evaluation); }
+  void add_allocator_event(const AllocatorEvent& event) { allocator_events_.push_back(event); }
   void add_dropped(Dropped dropped) { dropped_.push_back(std::move(dropped)); }
 
   // Readers' side: any thread, at any time.
@@ -218,6 +248,8 @@ class Trace {
   const Chunked<Span>& spans() const { return spans_; }
   const Chunked<Flow>& flows() const { return flows_; }
   const Chunked<Sample>& samples() const { return samples_; }
+  // In the order in which they happened. Chrome traces do not carry them, only the counters.
+  const Chunked<AllocatorEvent>& allocator_events() const { return allocator_events_; }
   const Chunked<Detail>& details() const { return details_; }
   const Chunked<TrainingStep>& steps() const { return steps_; }
   const Chunked<Evaluation>& evaluations() const { return evaluations_; }
@@ -246,6 +278,7 @@ class Trace {
   Chunked<Span> spans_;
   Chunked<Flow> flows_;
   Chunked<Sample> samples_;
+  Chunked<AllocatorEvent> allocator_events_;
   Chunked<Detail> details_;
   Chunked<TrainingStep> steps_;
   Chunked<Evaluation> evaluations_;

@@ -193,7 +193,7 @@ void take_details(ByteReader& in, Trace& trace) {
         take_detail(in, in.below(std::variant_size_v<Detail>, "the kind of a detail")));
 }
 
-// ---- Spans, flows, samples ---------------------------------------------------------------------
+// ---- Spans, flows, samples, allocations --------------------------------------------------------
 
 // Each member of all spans, one after the other. Times are differences within a lane, ids stand
 // near the ids before them.
@@ -318,6 +318,53 @@ void take_samples(ByteReader& in, Trace& trace) {
   }
 }
 
+// A file may claim any number of bytes; sums of them stay far from overflowing.
+std::int64_t take_size(ByteReader& in, const char* what) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 50;
+  const std::int64_t size = in.integer();
+  if (size < 0 || size > kLargest) in.damaged(std::string(what) + " is out of range");
+  return size;
+}
+
+void put_allocator_events(ByteWriter& out, const Trace& trace) {
+  out.whole(trace.allocator_events().size());
+  Nanos before = 0;
+  for (std::uint32_t i = 0; i < trace.allocator_events().size(); ++i) {
+    const AllocatorEvent& event = trace.allocator_events()[i];
+    out.integer(difference(event.time, before));
+    out.integer(event.offset);
+    out.integer(event.bytes);
+    out.integer(event.requested);
+    put_id(out, event.segment, 0);
+    put_id(out, event.owner, 0);
+    put_id(out, event.role, 0);
+    out.integer(event.device);
+    out.integer(event.stream);
+    put_word(out, event.action);
+    before = event.time;
+  }
+}
+
+void take_allocator_events(ByteReader& in, Trace& trace) {
+  const std::uint32_t count = in.count(10, "allocator events");
+  Nanos time = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    AllocatorEvent event;
+    event.time = time = sum(time, in.integer());
+    check_start(in, time, "the time of an allocation");
+    event.offset = take_size(in, "the place of an allocation");
+    event.bytes = take_size(in, "the size of an allocation");
+    event.requested = take_size(in, "the size of an allocation");
+    event.segment = take_id(in, 0, count, "the segment of an allocation");
+    event.owner = take_id(in, 0, trace.name_count(), "the owner of an allocation");
+    event.role = take_id(in, 0, trace.name_count(), "the role of an allocation");
+    event.device = in.small();
+    event.stream = in.small();
+    event.action = take_word(in, AllocatorAction::kOutOfMemory, "the kind of an allocation");
+    trace.add_allocator_event(event);
+  }
+}
+
 }  // namespace
 
 void save_trace(const Trace& trace, ByteWriter& out) {
@@ -330,6 +377,7 @@ void save_trace(const Trace& trace, ByteWriter& out) {
   put_spans(out, trace);
   put_flows(out, trace);
   put_samples(out, trace);
+  put_allocator_events(out, trace);
   out.whole(trace.dropped().size());
   for (std::uint32_t i = 0; i < trace.dropped().size(); ++i) {
     out.text(trace.dropped()[i].reason);
@@ -347,6 +395,7 @@ std::unique_ptr<Trace> load_trace(ByteReader& in) {
   take_spans(in, *trace);
   take_flows(in, *trace);
   take_samples(in, *trace);
+  take_allocator_events(in, *trace);
   take_dropped(in, *trace);
   return trace;
 }

@@ -8,17 +8,6 @@
 namespace trainscope::train {
 namespace {
 
-void refuse_what_does_not_fit(const program::Program& program, const machine::Machine& machine) {
-  double on_device = 0;
-  for (const program::Buffer& buffer : program.buffers)
-    if (buffer.kind == program::MemoryKind::kDevice) on_device += static_cast<double>(buffer.bytes);
-  if (on_device > static_cast<double>(machine.gpu.memory_bytes))
-    throw InputError("the program needs " + format_bytes(on_device) + " of device memory, and " +
-                     machine.gpu.name + " has " +
-                     format_bytes(static_cast<double>(machine.gpu.memory_bytes)) +
-                     "; make it smaller or choose another machine");
-}
-
 // A run is kept whole in memory, about 100 bytes an event.
 constexpr std::int64_t kMostEvents = 20'000'000;
 
@@ -54,7 +43,6 @@ program::Program build_program(const program::Config& config, const machine::Mac
   program::Program program = workload == "copy"     ? build_copy(config)
                              : workload == "launch" ? build_launch(config)
                                                     : build_train(config, machine);
-  refuse_what_does_not_fit(program, machine);
   refuse_what_is_too_long(program, machine);
   program::validate(program);
   return program;

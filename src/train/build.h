@@ -7,8 +7,9 @@
 
 namespace trainscope::train {
 
-// The program of a config. The machine decides nothing but whether the buffers fit. Throws
-// InputError for a config that cannot run.
+// The program of a config. The machine decides nothing but whether the run would be too long to be
+// kept; whether its memory suffices shows in the run. Throws InputError for a config that cannot
+// run.
 program::Program build_program(const program::Config& config, const machine::Machine& machine);
 
 // The machine of a config: as its file says, with what the knobs host.cores and pcie.lanes take

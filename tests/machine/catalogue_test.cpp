@@ -157,7 +157,7 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     for (const Figure& figure : machine.figures) CHECK(names.insert(figure.name).second);
     const bool several = machine.gpu_count > 1;
     const bool nodes = machine.nodes > 1;
-    CHECK(machine.figures.size() == (nodes ? 54 : several ? 50 : 48));
+    CHECK(machine.figures.size() == (nodes ? 56 : several ? 52 : 50));
     CHECK(machine.figures.front().name == "gpu.compute_capability");
     CHECK(machine.figures[18].name == "gpu_count");
     CHECK((machine.figures[19].name == "nodes") == nodes);
@@ -361,6 +361,10 @@ TEST_CASE("every cost of a host is there, and pageable memory is the slow one") 
                              host.eager_operator_ns, host.compiled_operator_ns}) {
       CHECK(cost > 0);
       CHECK(cost < 100'000);
+    }
+    for (const Nanos cost : {host.malloc_call_ns, host.free_call_ns}) {
+      CHECK(cost > host.launch_call_ns);
+      CHECK(cost < 15'000'000);
     }
     CHECK(host.compiled_operator_ns < host.eager_operator_ns);
     CHECK(host.cores >= 1);

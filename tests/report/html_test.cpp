@@ -242,3 +242,21 @@ TEST_CASE("counters keep their peaks when their samples are thinned out") {
   CHECK(*std::max_element(values.begin(), values.end()) == 99);
   CHECK(has(html, "4900 samples of counters left out"));
 }
+
+TEST_CASE("a run that was out of memory says so at the top of its report, and has its metrics") {
+  program::Config config;
+  for (const char* setting : {"workload=train", "machine=t4-1", "batch_size=65536", "steps=2",
+                              "model.hidden=8192", "model.layers=8", "data.source=tensor"})
+    config.set_text(setting);
+  const analysis::Run full = analysis::run_config("A", config);
+  REQUIRE(full.out_of_memory);
+  const std::string html = report_of({&full});
+  CHECK(test::unbalanced(html) == "");
+  CHECK(has(html, "<strong>Out of memory.</strong> NVIDIA T4 is out of memory at line"));
+  CHECK(has(html, "peak allocated"));
+  const analysis::Run fine = test::copies("A", "pinned");
+  CHECK_FALSE(has(report_of({&fine}), "Out of memory"));
+  // The roles' counters are no rows of the timeline.
+  CHECK_FALSE(has(html, "\"allocated: activations\""));
+  CHECK(has(html, "reserved memory"));
+}

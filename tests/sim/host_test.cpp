@@ -200,28 +200,6 @@ TEST_CASE("a host buffer that is read before its copy is done is marked, one rea
   }
 }
 
-TEST_CASE("allocated memory is counted on host time, and more than there is is refused by name") {
-  Bench bench;
-  bench.add(Alloc{Bench::kDevice, 0});
-  bench.add(HostWork{1000, false});
-  bench.add(Free{Bench::kDevice});
-  bench.run();
-  const auto& samples = bench.trace.samples();
-  REQUIRE(samples.size() == 2);
-  CHECK(samples[0].value == static_cast<double>(Bench::kBig));
-  CHECK(samples[1].time == 1000);
-  CHECK(samples[1].value == 0);
-
-  Bench small;
-  small.machine.gpu.memory_bytes = Bench::kBig - 1;
-  small.add(Alloc{Bench::kDevice, 0});
-  CHECK_THROWS_WITH(small.run(), Catch::Contains("is out of memory: device brings it to") &&
-                                     Catch::Contains("the largest are device (64 MiB)"));
-  Bench twice;
-  twice.add(Free{Bench::kDevice});
-  CHECK_THROWS_WITH(twice.run(), Catch::Contains("frees device, which is not allocated"));
-}
-
 TEST_CASE("a cycle of waits is named with its threads, queues and lines") {
   Bench bench;
   bench.program.queues = {{"batches", 1}, {"index lists", 1}};

@@ -58,3 +58,11 @@ TEST_CASE("a newer format is refused with what to do about it") {
   refuses(newer, "is a test of format 4, and this Trainscope reads formats up to 3; open it with");
   CHECK(unpack(kEnvelope, pack({"TESTMARK", 2, "a test"}, "content"), "f.bin") == "content");
 }
+
+TEST_CASE("a format that is no longer read is refused with what to do about it") {
+  const Envelope envelope{"TESTMARK", 3, "a test", 2, "write it again"};
+  CHECK(unpack(envelope, pack({"TESTMARK", 2, "a test"}, "content"), "f.bin") == "content");
+  CHECK_THROWS_WITH(unpack(envelope, pack({"TESTMARK", 1, "a test"}, "content"), "f.bin"),
+                    "f.bin: is a test of format 1, of an older Trainscope, and this one reads "
+                    "formats from 2 on; write it again");
+}

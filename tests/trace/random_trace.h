@@ -23,6 +23,7 @@ class RandomTrace {
     for (int i = 0; i < spans / 2; ++i)
       trace->add_flow({id(spans), id(spans), static_cast<trace::FlowKind>(upto(4))});
     for (int i = 0; i < spans / 2; ++i) trace->add_sample({upto(1 << 30), value(), id(lanes)});
+    for (int i = 0; i < spans / 2; ++i) trace->add_allocator_event(allocator_event(*trace, spans));
     return trace;
   }
 
@@ -72,7 +73,7 @@ class RandomTrace {
   trace::Lane lane() {
     trace::Lane lane;
     lane.name = name();
-    lane.kind = static_cast<trace::LaneKind>(upto(12));
+    lane.kind = static_cast<trace::LaneKind>(upto(13));
     lane.rank = chance(3) ? upto(3) : 0;
     lane.device = upto(3) - 1;
     lane.process = chance(2) ? upto(3) : chance(4) ? large() : 4242;
@@ -109,6 +110,22 @@ class RandomTrace {
       default:
         return trace::SyncDetail{name(), upto(9) - 1, upto(9) - 1};
     }
+  }
+
+  // Segments have the numbers of the events that could have made them.
+  trace::AllocatorEvent allocator_event(trace::Trace& trace, int spans) {
+    trace::AllocatorEvent event;
+    event.time = upto(1 << 30);
+    event.offset = std::int64_t{upto(1 << 30)} << upto(20);
+    event.bytes = std::int64_t{upto(1 << 30)} << upto(20);
+    event.requested = upto(1 << 30);
+    event.segment = chance(5) ? trace::kNone : id(spans / 2);
+    event.owner = chance(5) ? trace::kNone : trace.intern(name());
+    event.role = chance(5) ? trace::kNone : trace.intern(name());
+    event.device = upto(3);
+    event.stream = upto(9) - 1;
+    event.action = static_cast<trace::AllocatorAction>(upto(6));
+    return event;
   }
 
   trace::Memory memory() { return static_cast<trace::Memory>(upto(5)); }

@@ -1,4 +1,5 @@
-// Whether two traces hold the same: lanes, spans, flows, samples, details, origin.
+// Whether two traces hold the same: lanes, spans, flows, samples, details, origin; and, apart,
+// because Chrome traces do not carry it, what the allocator did.
 #pragma once
 
 #include <string>
@@ -9,5 +10,6 @@ namespace trainscope::test {
 
 // The first difference in words, or "".
 std::string difference(const trace::Trace& a, const trace::Trace& b);
+std::string allocator_difference(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace trainscope::test

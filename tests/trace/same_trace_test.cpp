@@ -87,6 +87,25 @@ std::string difference(const Trace& a, const Trace& b) {
   return "";
 }
 
+std::string allocator_difference(const Trace& a, const Trace& b) {
+  const auto word = [](const Trace& trace, NameId id) {
+    return id == kNone ? "no name" : "named " + trace.name(id);
+  };
+  if (a.allocator_events().size() != b.allocator_events().size())
+    return "the number of allocator events differs";
+  for (std::uint32_t i = 0; i < a.allocator_events().size(); ++i) {
+    const AllocatorEvent &x = a.allocator_events()[i], &y = b.allocator_events()[i];
+    const auto tie = [](const AllocatorEvent& e) {
+      return std::tie(e.time, e.offset, e.bytes, e.requested, e.segment, e.device, e.stream,
+                      e.action);
+    };
+    if (tie(x) != tie(y) || word(a, x.owner) != word(b, y.owner) ||
+        word(a, x.role) != word(b, y.role))
+      return at("allocator event", i);
+  }
+  return "";
+}
+
 }  // namespace trainscope::test
 
 TEST_CASE("two traces that differ in one detail are told apart") {

@@ -55,6 +55,7 @@ TEST_CASE("any trace comes back from its bytes as it was, and saves to the same 
     const std::string bytes = saved(*trace);
     const auto again = loaded(bytes);
     REQUIRE(test::difference(*trace, *again).empty());
+    REQUIRE(test::allocator_difference(*trace, *again).empty());
     REQUIRE(again->name_count() == trace->name_count());
     REQUIRE(again->dropped_events() == trace->dropped_events());
     REQUIRE(again->end() == trace->end());

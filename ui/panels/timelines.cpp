@@ -69,14 +69,16 @@ void add_gaps(TimelineSide& out, const analysis::Run& run) {
   }
 }
 
-// Lanes on which nothing happened say nothing, once the run is over.
+// Lanes on which nothing happened say nothing, once the run is over. What each role has of the
+// memory is for a panel of its own.
 void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side) {
   const trace::Trace& trace = *side.view->trace;
   for (std::uint32_t lane = 0; lane < trace.lanes().size(); ++lane) {
     const bool empty = lane >= side.view->index.lanes.size() ||
                        (side.view->index.lanes[lane].span_count == 0 &&
                         trace.lanes()[lane].kind != trace::LaneKind::kCounter);
-    if ((empty && side.run && !side.busy) || workspace.hides(trace.lanes()[lane].name))
+    const bool of_a_role = trace.lanes()[lane].kind == trace::LaneKind::kMemoryRole;
+    if ((empty && side.run && !side.busy) || of_a_role || workspace.hides(trace.lanes()[lane].name))
       out.hidden.push_back(lane);
   }
 }
@@ -215,6 +217,23 @@ bool any_failed(const Workspace& workspace) {
                      [](const SideModel& side) { return !side.error.empty(); });
 }
 
+// A run whose GPU was full is shown up to there.
+bool is_out_of_memory(const Workspace& workspace, const SideModel& side) {
+  return side.run && side.run->out_of_memory && shows_spans(workspace, side);
+}
+
+bool any_out_of_memory(const Workspace& workspace) {
+  return std::any_of(workspace.sides().begin(), workspace.sides().end(),
+                     [&](const SideModel& side) { return is_out_of_memory(workspace, side); });
+}
+
+void draw_out_of_memory(const PanelContext& context) {
+  for (const SideModel& side : context.workspace.sides())
+    if (is_out_of_memory(context.workspace, side))
+      notice_card(context.theme, Tone::kBad, "Side " + side.label + " ran out of memory",
+                  sim::sentence(*side.run->out_of_memory));
+}
+
 // "44,666"
 std::string grouped(std::size_t number) {
   std::string digits = std::to_string(number);
@@ -307,15 +326,16 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
 void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,
                     bool* open) {
   Workspace& workspace = context.workspace;
-  const bool failed = any_failed(workspace);
+  const bool failed = any_failed(workspace), full = any_out_of_memory(workspace);
   PanelOptions options;
   options.secondary = head_words(workspace);
   options.open = open;
-  options.padded = failed;
-  options.scrolls = failed;
+  options.padded = failed || full;
+  options.scrolls = failed || full;
   if (begin_panel(context.theme, name, options)) {
     collapse_deep_lanes(workspace, context.attention, panel);
     if (failed) draw_failures(context);
+    if (full) draw_out_of_memory(context);
     const TimelineInput input = timeline_input(workspace, context.attention);
     const bool all_failed = failed && workspace.sides().size() == 1;
     if (!all_failed) {

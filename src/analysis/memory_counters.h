@@ -1,0 +1,23 @@
+// What a trace's counters of device memory say: the simulator's, or those that PyTorch's profiler
+// writes ("[memory]").
+#pragma once
+
+#include <optional>
+
+#include "trace/trace.h"
+
+namespace trainscope::analysis {
+
+// In bytes, of the GPU that used the most. Nothing where the trace does not count it.
+struct MemoryPeaks {
+  std::optional<double> allocated;  // in live tensors
+  std::optional<double> reserved;   // held by the allocator
+  // 1 - allocated / reserved when most was allocated, the first time of several.
+  std::optional<double> fragmentation;
+};
+MemoryPeaks memory_peaks(const trace::Trace& trace);
+
+// Nothing where the trace has no counters of the simulator's.
+std::optional<double> alloc_retries(const trace::Trace& trace);
+
+}  // namespace trainscope::analysis

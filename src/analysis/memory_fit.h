@@ -1,0 +1,55 @@
+// How much device memory a program needs, of what, and what is the largest batch that fits.
+//
+// The need is worked out from the program alone, by carrying out its allocations and frees one
+// after the other as the caching allocator would, without time: threads one after another, and what
+// other streams use free at once. A run agrees with it exactly while one thread allocates.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "program/program.h"
+
+namespace trainscope::analysis {
+
+struct MemoryNeed {
+  struct Holder {
+    program::Index buffer = 0;
+    std::int64_t bytes = 0;  // of its block: rounded up as the allocator does
+  };
+  // When the most is allocated, the first time of several: what each role has of it, and which
+  // buffers live, the largest first.
+  std::int64_t allocated = 0;
+  std::array<std::int64_t, program::kRoles> by_role{};
+  std::vector<Holder> holders;
+  // The most that the allocator holds at any time. More than a GPU's memory need not mean that the
+  // run fails: what is cached is given back first.
+  std::int64_t reserved = 0;
+};
+
+MemoryNeed memory_need(const program::Program& program);
+
+// Whether a GPU with so many bytes carries the program out, what is cached given back as needed.
+bool fits(const program::Program& program, std::int64_t capacity);
+
+// The largest batch of 1 .. `most` whose peak is at most `capacity` bytes, by bisection; 0: not
+// even 1 is. `peak_of` gives the peak in bytes of a batch, and grows with it. It is asked about 2
+// log2(the answer) times.
+std::int64_t largest_batch(const std::function<std::int64_t(std::int64_t)>& peak_of,
+                           std::int64_t capacity, std::int64_t most);
+
+// ---- ZeRO --------------------------------------------------------------------------------------
+
+// What is split over the GPUs of data-parallel training. ZeRO-1, -2, -3 in DeepSpeed's words.
+enum class ZeroStage { kNone, kOptimizerState, kGradients, kParameters };
+
+// Bytes of parameters, gradients and optimizer state on each GPU, mixed precision with Adam: 2
+// bytes of each parameter, 2 of its gradient, and 12 of state (FP32 parameter, momentum, variance),
+// of which a stage splits one after the other (Rajbhandari et al., arXiv:1910.02054, section 3.1
+// and figure 1). `gpus` is 1 or more.
+double zero_bytes(double parameters, int gpus, ZeroStage stage);
+
+}  // namespace trainscope::analysis

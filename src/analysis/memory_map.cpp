@@ -1,0 +1,105 @@
+#include "analysis/memory_map.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace trainscope::analysis {
+namespace {
+
+using trace::AllocatorAction;
+using trace::AllocatorEvent;
+
+// The segments and the blocks in them that are not free.
+class Replay {
+ public:
+  void take(const AllocatorEvent& event) {
+    switch (event.action) {
+      case AllocatorAction::kSegmentAlloc:
+        segments_[event.segment] = {{event.segment, event.bytes, event.device, event.stream, {}},
+                                    {}};
+        break;
+      case AllocatorAction::kSegmentFree:
+        segments_.erase(event.segment);
+        break;
+      case AllocatorAction::kAlloc:
+        segments_[event.segment].held[event.offset] = {event.offset,    event.bytes,
+                                                       event.requested, BlockState::kAllocated,
+                                                       event.owner,     event.role};
+        break;
+      case AllocatorAction::kFreeRequested:
+        segments_[event.segment].held[event.offset].state = BlockState::kWaiting;
+        break;
+      case AllocatorAction::kFreeCompleted:
+        segments_[event.segment].held.erase(event.offset);
+        break;
+      case AllocatorAction::kRetry:
+      case AllocatorAction::kOutOfMemory:
+        break;
+    }
+  }
+
+  std::vector<MemorySegment> map() const {
+    std::vector<MemorySegment> map;
+    for (const auto& [number, segment] : segments_) map.push_back(with_free_blocks(segment));
+    return map;
+  }
+
+ private:
+  struct Segment {
+    MemorySegment what;
+    std::map<std::int64_t, MemoryBlock> held;  // by offset
+  };
+
+  static MemorySegment with_free_blocks(const Segment& segment) {
+    MemorySegment out = segment.what;
+    std::int64_t end = 0;
+    const auto fill = [&](std::int64_t to) {
+      if (to > end) out.blocks.push_back({end, to - end});
+    };
+    for (const auto& [offset, block] : segment.held) {
+      fill(offset);
+      out.blocks.push_back(block);
+      end = offset + block.bytes;
+    }
+    fill(out.bytes);
+    return out;
+  }
+
+  std::map<std::uint32_t, Segment> segments_;  // by number
+};
+
+Replay replay(const trace::Trace& trace, std::uint32_t events) {
+  Replay replay;
+  for (std::uint32_t i = 0; i < events; ++i) replay.take(trace.allocator_events()[i]);
+  return replay;
+}
+
+}  // namespace
+
+std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time) {
+  std::uint32_t events = trace.allocator_events().size();
+  while (events > 0 && trace.allocator_events()[events - 1].time > time) --events;
+  return replay(trace, events).map();
+}
+
+std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {
+  double held = 0, most = 0;  // a damaged file may claim any number of bytes
+  std::uint32_t peak = 0;
+  for (std::uint32_t i = 0, n = trace.allocator_events().size(); i < n; ++i) {
+    const AllocatorEvent& event = trace.allocator_events()[i];
+    if (event.action == AllocatorAction::kAlloc) held += static_cast<double>(event.bytes);
+    if (event.action == AllocatorAction::kFreeRequested) held -= static_cast<double>(event.bytes);
+    if (held <= most) continue;
+    most = held;
+    peak = i + 1;
+  }
+  std::vector<MemoryBlock> blocks;
+  for (const MemorySegment& segment : replay(trace, peak).map())
+    for (const MemoryBlock& block : segment.blocks)
+      if (block.state == BlockState::kAllocated) blocks.push_back(block);
+  std::ranges::stable_sort(blocks, std::ranges::greater{}, &MemoryBlock::bytes);
+  return blocks;
+}
+
+}  // namespace trainscope::analysis

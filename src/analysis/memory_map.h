@@ -1,0 +1,42 @@
+// Device memory at a time, rebuilt from what the allocator did: every segment with its blocks, as
+// torch.cuda.memory._snapshot() shows them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace trainscope::analysis {
+
+enum class BlockState : std::uint8_t {
+  kFree,
+  kAllocated,
+  kWaiting  // freed by the program, and another stream's work may still use it
+};
+
+struct MemoryBlock {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::int64_t requested = 0;  // what the program asked for; of a free block 0
+  BlockState state = BlockState::kFree;
+  trace::NameId owner = trace::kNone;  // the tensor; of a free block none
+  trace::NameId role = trace::kNone;
+};
+
+struct MemorySegment {
+  std::uint32_t number = 0;
+  std::int64_t bytes = 0;
+  std::int32_t device = 0;
+  std::int32_t stream = 0;
+  std::vector<MemoryBlock> blocks;  // by offset, without holes; free neighbours are one
+};
+
+// After all that happened up to `time`, segments by number. Empty where the trace has no actions.
+std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time);
+
+// The blocks that were handed out when they were the most bytes, the first time of several: the
+// largest first. Of the whole trace.
+std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace);
+
+}  // namespace trainscope::analysis

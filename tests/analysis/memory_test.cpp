@@ -1,0 +1,270 @@
+// Device memory of whole runs: metrics, the map at a time, what a program needs.
+#include <catch2/catch.hpp>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "analysis/memory_counters.h"
+#include "analysis/memory_fit.h"
+#include "analysis/memory_map.h"
+#include "analysis/run_file.h"
+#include "sim/simulation.h"
+#include "support/bench_program.h"
+#include "trace/chrome_reader.h"
+#include "trace/chrome_writer.h"
+#include "train/build.h"
+
+using namespace trainscope;
+using analysis::BlockState;
+using analysis::MemoryNeed;
+using analysis::Run;
+
+namespace {
+
+constexpr std::int64_t kMi = 1 << 20;
+
+program::Config config_of(std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return config;
+}
+
+Run run(std::initializer_list<const char*> settings) {
+  return analysis::run_config("A", config_of(settings));
+}
+
+double metric(const Run& run, const char* name) {
+  const auto value = analysis::value_of(run.metrics, name);
+  INFO(name);
+  REQUIRE(value);
+  return *value;
+}
+
+MemoryNeed need(std::initializer_list<const char*> settings) {
+  const program::Config config = config_of(settings);
+  return analysis::memory_need(train::build_program(config, train::machine_of(config)));
+}
+
+}  // namespace
+
+TEST_CASE("the peaks are the counters' highest values, fragmentation that at the first peak") {
+  trace::Trace trace{trace::Origin{}};
+  const auto allocated =
+      trace.add_lane({"allocated memory", trace::LaneKind::kMemory, 0, 0, 0, 0, ""});
+  const auto reserved =
+      trace.add_lane({"reserved memory", trace::LaneKind::kMemory, 0, 0, 0, 0, ""});
+  const auto role =
+      trace.add_lane({"allocated: batch", trace::LaneKind::kMemoryRole, 0, 0, 0, 0, ""});
+  CHECK_FALSE(analysis::memory_peaks(trace).allocated);
+  trace.add_sample({10, 100, reserved});
+  trace.add_sample({10, 40, allocated});
+  trace.add_sample({20, 60, allocated});
+  trace.add_sample({30, 200, reserved});
+  trace.add_sample({40, 60, allocated});
+  trace.add_sample({50, 999, role});
+  const analysis::MemoryPeaks peaks = analysis::memory_peaks(trace);
+  CHECK(peaks.allocated == 60);
+  CHECK(peaks.reserved == 200);
+  CHECK(peaks.fragmentation == Approx(0.4));
+  CHECK_FALSE(analysis::alloc_retries(trace));
+}
+
+TEST_CASE("a profiler's own counters of device memory have peaks too, those of the host do not") {
+  trace::Trace trace{trace::Origin{}};
+  const auto add = [&](const char* name, int device, double value) {
+    trace.add_sample(
+        {1, value, trace.add_lane({name, trace::LaneKind::kCounter, 0, device, 0, 0, ""})});
+  };
+  add("host memory allocated", -1, 9e9);
+  add("GPU 0 memory allocated", 0, 30);
+  add("GPU 0 memory reserved", 0, 40);
+  add("GPU 1 memory allocated", 1, 50);
+  add("GPU 1 memory reserved", 1, 200);
+  add("queue", 0, 1e9);
+  const analysis::MemoryPeaks peaks = analysis::memory_peaks(trace);
+  CHECK(peaks.allocated == 50);
+  CHECK(peaks.reserved == 200);
+  CHECK(peaks.fragmentation == Approx(0.75));
+}
+
+TEST_CASE("a training run has memory metrics, which survive a Chrome trace and a saved run") {
+  const Run a = run({"steps=3"});
+  CHECK(metric(a, "memory.peak_allocated") > 0);
+  CHECK(metric(a, "memory.peak_reserved") >= metric(a, "memory.peak_allocated"));
+  CHECK(
+      metric(a, "memory.fragmentation") ==
+      Approx(1 - metric(a, "memory.peak_allocated") / metric(a, "memory.peak_reserved")).margin(1));
+  CHECK(metric(a, "memory.alloc_retries") == 0);
+  std::ostringstream text;
+  trace::write_chrome_trace(*a.trace, text, {});
+  const auto again = trace::read_chrome_trace("a.json", text.str());
+  const analysis::MemoryPeaks before = analysis::memory_peaks(*a.trace);
+  const analysis::MemoryPeaks after = analysis::memory_peaks(*again);
+  CHECK(after.allocated == before.allocated);
+  CHECK(after.reserved == before.reserved);
+  CHECK(after.fragmentation == before.fragmentation);
+}
+
+TEST_CASE("the map at any time adds up to the counters at that time") {
+  for (const auto& settings :
+       {std::initializer_list<const char*>{"steps=3"},
+        {"steps=4", "transfer.prefetch=true", "transfer.streams=2", "transfer.non_blocking=true"},
+        {"steps=3", "loop.item_every=1", "batch_size=8192"}}) {
+    const Run one = run(settings);
+    const trace::Trace& trace = *one.trace;
+    std::map<trace::LaneId, double> now;
+    for (std::uint32_t i = 0; i < trace.samples().size(); ++i) {
+      const trace::Sample& sample = trace.samples()[i];
+      now[sample.lane] = sample.value;
+      if (i + 1 < trace.samples().size() && trace.samples()[i + 1].time == sample.time) continue;
+      std::map<std::string, double> sums;
+      for (const analysis::MemorySegment& segment : analysis::memory_map(trace, sample.time)) {
+        std::int64_t end = 0;
+        for (const analysis::MemoryBlock& block : segment.blocks) {
+          REQUIRE(block.offset == end);
+          end += block.bytes;
+          const auto bytes = static_cast<double>(block.bytes);
+          if (block.state != BlockState::kAllocated) continue;
+          sums["allocated memory"] += bytes;
+          sums["allocated: " + trace.name(block.role)] += bytes;
+          REQUIRE(block.requested <= block.bytes);
+        }
+        REQUIRE(end == segment.bytes);
+        sums["reserved memory"] += static_cast<double>(segment.bytes);
+      }
+      for (const auto& [lane, value] : now) {
+        INFO(trace.lanes()[lane].name << " at " << sample.time);
+        REQUIRE(sums[trace.lanes()[lane].name] == value);
+      }
+    }
+    CHECK(analysis::memory_map(trace, -1).empty());
+  }
+}
+
+TEST_CASE("what a program needs is what its run has at the peak, role by role") {
+  for (const auto& settings : {std::initializer_list<const char*>{"steps=3"},
+                               {"steps=3", "model.hidden=1024"},
+                               {"steps=2", "batch_size=8192"},
+                               {"steps=1", "model.layers=4"},
+                               {"steps=4", "transfer.prefetch=true", "transfer.streams=2"}}) {
+    const Run one = run(settings);
+    const MemoryNeed needed = analysis::memory_need(*one.program);
+    CHECK(static_cast<double>(needed.allocated) == metric(one, "memory.peak_allocated"));
+    CHECK(static_cast<double>(needed.reserved) == metric(one, "memory.peak_reserved"));
+    std::array<std::int64_t, program::kRoles> held{};
+    const auto blocks = analysis::held_at_peak(*one.trace);
+    REQUIRE(blocks.size() == needed.holders.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      CHECK(blocks[i].bytes == needed.holders[i].bytes);
+      for (std::size_t role = 0; role < held.size(); ++role)
+        if (program::name_of(static_cast<program::Role>(role)) == one.trace->name(blocks[i].role))
+          held[role] += blocks[i].bytes;
+    }
+    CHECK(held == needed.by_role);
+    CHECK(std::accumulate(held.begin(), held.end(), std::int64_t{0}) == needed.allocated);
+  }
+}
+
+// The classroom MLP, 784-128-10: 101770 weights of 4 B, and as much of gradients.
+TEST_CASE("the need of the classroom model is the sum of its tensors, each rounded up to 512 B") {
+  const MemoryNeed needed = need({"steps=2", "batch_size=64", "transfer.prefetch=false"});
+  const auto of = [&](program::Role role) {
+    return needed.by_role[static_cast<std::size_t>(role)];
+  };
+  constexpr std::int64_t kWeights = (101770 * 4 + 511) / 512 * 512;
+  CHECK(of(program::Role::kParameter) == kWeights);
+  CHECK(of(program::Role::kGradient) == kWeights);
+  CHECK(of(program::Role::kBatch) == 64 * 784 * 4 + 64 * 8);
+  CHECK(of(program::Role::kOptimizerState) == 0);
+}
+
+TEST_CASE("whether a program fits is what its run says") {
+  for (const std::int64_t capacity : {2, 4, 40, 90, 100, 120, 160}) {
+    test::BenchProgram bench;  // 64 MiB from the start
+    bench.program.buffers.push_back(
+        {"a", 30 * kMi, program::MemoryKind::kDevice, program::Role::kActivation});
+    bench.program.buffers.push_back(
+        {"b", 40 * kMi, program::MemoryKind::kDevice, program::Role::kActivation});
+    bench.add(program::Alloc{3, 0});
+    bench.add(program::Free{3});
+    bench.add(program::Alloc{4, 0});
+    bench.machine.gpu.memory_bytes = capacity * kMi;
+    sim::Simulation simulation(bench.program, bench.machine, "native", bench.trace);
+    simulation.finish();
+    INFO(capacity);
+    CHECK(analysis::fits(bench.program, capacity * kMi) == !simulation.out_of_memory());
+    CHECK(analysis::fits(bench.program, capacity * kMi) == (capacity >= 104));
+    CHECK(analysis::memory_need(bench.program).reserved == (64 + 30 + 40) * kMi);
+  }
+}
+
+TEST_CASE("the largest batch that fits is found by bisection, also at the ends") {
+  for (std::int64_t answer = 0; answer <= 70; ++answer) {
+    int asked = 0;
+    const auto peak = [&](std::int64_t batch) {
+      ++asked;
+      return 1000 + 10 * batch;
+    };
+    CHECK(analysis::largest_batch(peak, 1009 + 10 * answer, 64) ==
+          std::min<std::int64_t>(answer, 64));
+    CHECK(asked <= 14);
+  }
+  CHECK(analysis::largest_batch([](auto) { return 1; }, 1, INT64_MAX) == INT64_MAX);
+}
+
+TEST_CASE("the largest batch of the classroom model is the last whose run does not fail") {
+  const machine::Machine machine = machine::load_machine("t4-1");
+  const auto at = [](std::int64_t batch) {
+    program::Config config =
+        config_of({"steps=1", "machine=t4-1", "model.hidden=8192", "model.layers=8"});
+    config.set("batch_size", batch);
+    return config;
+  };
+  const auto peak = [&](std::int64_t batch) {
+    return analysis::memory_need(train::build_program(at(batch), machine)).reserved;
+  };
+  const std::int64_t most = 1 << 16;
+  const std::int64_t batch = analysis::largest_batch(peak, machine.gpu.memory_bytes, most);
+  REQUIRE(batch < most);
+  CHECK(peak(batch) <= machine.gpu.memory_bytes);
+  CHECK_FALSE(analysis::run_config("A", at(batch)).out_of_memory);
+  CHECK(analysis::run_config("A", at(batch + 1)).out_of_memory);
+}
+
+// arXiv:1910.02054, figure 1: 7.5 billion parameters, 64 GPUs, K = 12.
+TEST_CASE("ZeRO needs what its paper says, stage by stage") {
+  const double published[] = {120, 31.4, 16.6, 1.9};
+  for (int stage = 0; stage < 4; ++stage) {
+    const double bytes = analysis::zero_bytes(7.5e9, 64, static_cast<analysis::ZeroStage>(stage));
+    CHECK(std::round(bytes / 1e8) / 10 == Approx(published[stage]).epsilon(1e-12));
+  }
+  CHECK(analysis::zero_bytes(7.5e9, 1, analysis::ZeroStage::kParameters) == 120e9);
+}
+
+TEST_CASE(
+    "a run out of memory is a result: metrics up to there, saved and opened with its reason") {
+  const Run full = run({"workload=train", "machine=t4-1", "steps=3", "batch_size=65536",
+                        "model.hidden=8192", "model.layers=8", "data.source=tensor"});
+  REQUIRE(full.out_of_memory);
+  CHECK(full.out_of_memory->buffer == "activations");
+  CHECK(metric(full, "memory.peak_allocated") > 0);
+  CHECK(metric(full, "memory.alloc_retries") == 1);
+  CHECK(metric(full, "time.total") > 0);
+  analysis::SavedRuns saved;
+  saved.runs.push_back(std::make_shared<const Run>(full));
+  const std::string bytes = analysis::pack_runs(saved);
+  const auto again = analysis::unpack_runs(bytes, "t.tsrun");
+  CHECK(analysis::pack_runs(again) == bytes);
+  REQUIRE(again.runs[0]->out_of_memory);
+  CHECK(sim::sentence(*again.runs[0]->out_of_memory) == sim::sentence(*full.out_of_memory));
+  CHECK(again.runs[0]->trace->allocator_events().size() == full.trace->allocator_events().size());
+}
+
+TEST_CASE(
+    "a copy of more than the device has ends before it begins, and is analysed all the same") {
+  const Run full = run({"workload=copy", "copy.bytes=100 GiB", "machine=t4-1"});
+  REQUIRE(full.out_of_memory);
+  CHECK(full.out_of_memory->buffer == "y");
+  CHECK(full.trace->spans().empty());
+  CHECK(analysis::value_of(full.metrics, "time.total") == 0);
+}

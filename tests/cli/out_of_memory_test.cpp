@@ -1,0 +1,62 @@
+// A run whose GPU is full, as a person sees it: a result like any other.
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+
+using nlohmann::json;
+using namespace trainscope::test;
+
+namespace {
+
+// Eight layers of 8192 and a batch of 65536: 34 GB of activations for a T4.
+const std::string kFull =
+    "run --machine t4-1 --steps 3 --set workload=train --set batch_size=65536 --set "
+    "model.hidden=8192 --set model.layers=8 --set data.source=tensor ";
+
+}  // namespace
+
+TEST_CASE("a run out of memory ends well, and says what asked for how much and who has it") {
+  const Result ran = run(kFull);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Catch::Contains("NVIDIA T4 is out of memory at line ") &&
+                          Catch::Contains("activations (activations) asks for ") &&
+                          Catch::Contains("the largest are ") &&
+                          Catch::Contains("memory.peak_allocated"));
+}
+
+TEST_CASE("the JSON of a run out of memory carries the reason in words and in numbers") {
+  const json whole = json::parse(run(kFull + "--json").out);
+  const json& one = whole["runs"]["A"];
+  const json& why = one["out_of_memory"];
+  CHECK(why["buffer"] == "activations");
+  CHECK(why["role"] == "activations");
+  CHECK(why["requested"] > why["capacity"]);
+  CHECK(why["allocated"] <= why["reserved"]);
+  CHECK(why["reserved"] <= why["capacity"]);
+  CHECK(why["message"].get<std::string>().starts_with("NVIDIA T4 is out of memory at line "));
+  CHECK_FALSE(why["holders"].empty());
+  CHECK(one["metrics"]["memory.alloc_retries"]["value"] == 1);
+  CHECK_FALSE(json::parse(run("run --set workload=copy --json").out)["runs"]["A"].contains(
+      "out_of_memory"));
+}
+
+TEST_CASE("a run out of memory is saved, opened and drawn as one that ran to its end") {
+  const Folder folder;
+  const std::string saved = folder.file("full.tsrun");
+  const Result ran = run(kFull + "--save " + saved + " --html " + folder.file("ran.html") +
+                         " --trace " + folder.file("ran.json"));
+  REQUIRE(ran.code == 0);
+  const Result opened = run("run " + saved + " --html " + folder.file("opened.html"));
+  CHECK(opened.code == 0);
+  CHECK(opened.out == ran.out);
+  CHECK(read(folder.file("opened.html")) == read(folder.file("ran.html")));
+  CHECK_THAT(read(folder.file("ran.json")), Catch::Contains("\"allocated: parameters\""));
+}
+
+TEST_CASE("a copy that does not fit ends before it begins") {
+  const Result ran = run("run --machine t4-1 --set workload=copy --set \"copy.bytes=100 GiB\"");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Catch::Contains("NVIDIA T4 is out of memory: y (batch) asks for 100 GiB"));
+}
