@@ -228,9 +228,11 @@ bool any_out_of_memory(const Workspace& workspace) {
 }
 
 void draw_out_of_memory(const PanelContext& context) {
+  const bool alone = context.workspace.sides().size() == 1;
   for (const SideModel& side : context.workspace.sides())
     if (is_out_of_memory(context.workspace, side))
-      notice_card(context.theme, Tone::kBad, "Side " + side.label + " ran out of memory",
+      notice_card(context.theme, Tone::kBad,
+                  alone ? "Out of memory" : "Side " + side.label + " ran out of memory",
                   sim::sentence(*side.run->out_of_memory));
 }
 
