@@ -1,6 +1,7 @@
 #include "analysis/memory_fit.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 
 #include "sim/caching_allocator.h"
@@ -20,6 +21,7 @@ class Walk {
   Walk(const program::Program& program, std::int64_t capacity)
       : program_(program),
         allocator_(capacity),
+        queues_(program.queues.size()),
         blocks_(program.buffers.size(), CachingAllocator::kNone) {}
 
   // Calls `after` whenever a buffer has come. False once there is no room for one.
@@ -27,11 +29,15 @@ class Walk {
   bool run(const After& after) {
     for (program::Index buffer : never_allocated())
       if (!allocate(buffer, 0, after)) return false;
-    for (const program::Thread& thread : program_.threads) {
-      for (const program::Command& command : thread.commands) {
-        const auto* alloc = std::get_if<program::Alloc>(&command.action);
-        if (alloc && !allocate(alloc->buffer, alloc->stream, after)) return false;
-        if (const auto* free = std::get_if<program::Free>(&command.action)) give_back(free->buffer);
+    std::vector<std::size_t> next(program_.threads.size(), 0);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t thread = 0; thread < next.size(); ++thread) {
+        const auto& commands = program_.threads[thread].commands;
+        while (next[thread] < commands.size() && may_go_on(commands[next[thread]].action)) {
+          if (!carry_out(commands[next[thread]++].action, after)) return false;
+          moved = true;
+        }
       }
     }
     return true;
@@ -47,6 +53,27 @@ class Walk {
   const CachingAllocator::Statistics& statistics() const { return allocator_.statistics(); }
 
  private:
+  // Whether the item that an action waits for has come; takes it.
+  bool may_go_on(const program::Action& action) {
+    const auto* pop = std::get_if<program::Pop>(&action);
+    const auto* take = std::get_if<program::Take>(&action);
+    if (!pop && !take) return true;
+    std::deque<std::int64_t>& items = queues_[pop ? pop->queue : take->queue];
+    const auto found = pop ? items.begin() : std::find(items.begin(), items.end(), take->item);
+    if (found == items.end()) return false;
+    items.erase(found);
+    return true;
+  }
+
+  template <typename After>
+  bool carry_out(const program::Action& action, const After& after) {
+    if (const auto* push = std::get_if<program::Push>(&action))
+      queues_[push->queue].push_back(push->item);
+    if (const auto* free = std::get_if<program::Free>(&action)) give_back(free->buffer);
+    const auto* alloc = std::get_if<program::Alloc>(&action);
+    return !alloc || allocate(alloc->buffer, alloc->stream, after);
+  }
+
   // Those are there from the start.
   std::vector<program::Index> never_allocated() const {
     std::vector<bool> comes(blocks_.size(), false);
@@ -84,6 +111,7 @@ class Walk {
 
   const program::Program& program_;
   CachingAllocator allocator_;
+  std::vector<std::deque<std::int64_t>> queues_;
   std::vector<CachingAllocator::BlockId> blocks_;  // by buffer
 };
 

@@ -1,8 +1,9 @@
 // How much device memory a program needs, of what, and what is the largest batch that fits.
 //
 // The need is worked out from the program alone, by carrying out its allocations and frees one
-// after the other as the caching allocator would, without time: threads one after another, and what
-// other streams use free at once. A run agrees with it exactly while one thread allocates.
+// after the other as the caching allocator would, without time: a thread goes on until it waits for
+// an item of a queue, no step is skipped, and what other streams use is free at once. A run agrees
+// with it exactly while no two threads allocate at the same time.
 #pragma once
 
 #include <array>

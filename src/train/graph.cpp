@@ -157,13 +157,13 @@ Tensor GraphBuilder::conv(const std::string& name, const Tensor& x, std::int64_t
 }
 
 Tensor GraphBuilder::relu(const Tensor& x) {
-  return layer("relu", program::Activation{program::ActivationKind::kRelu, x.elements()}, {x}, {},
-               x.shape);
+  return layer(numbered("relu"), program::Activation{program::ActivationKind::kRelu, x.elements()},
+               {x}, {}, x.shape);
 }
 
 Tensor GraphBuilder::gelu(const Tensor& x, bool tanh) {
   const auto kind = tanh ? program::ActivationKind::kGeluTanh : program::ActivationKind::kGelu;
-  return layer("gelu", program::Activation{kind, x.elements()}, {x}, {}, x.shape);
+  return layer(numbered("gelu"), program::Activation{kind, x.elements()}, {x}, {}, x.shape);
 }
 
 Tensor GraphBuilder::max_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride,
@@ -180,14 +180,14 @@ Tensor GraphBuilder::max_pool(const Tensor& x, std::int64_t kernel, std::int64_t
   f.channels_last = channels_last_;
   std::vector<std::int64_t> shape{f.batch, f.channels, f.out_height(), f.out_width()};
   const std::int64_t chosen = product(shape);  // PyTorch keeps them as int64
-  return layer("max_pool", f, {x}, {}, std::move(shape),
+  return layer(numbered("max_pool"), f, {x}, {}, std::move(shape),
                {{"chosen pixels", chosen, program::ElementType::kInt64}});
 }
 
 Tensor GraphBuilder::average_pool(const Tensor& x) {
   expect_images("average_pool", x);
   program::AveragePooling f{x.shape[0], x.shape[1], x.shape[2] * x.shape[3], channels_last_};
-  return layer("average_pool", f, {x}, {}, {x.shape[0], x.shape[1]});
+  return layer(numbered("average_pool"), f, {x}, {}, {x.shape[0], x.shape[1]});
 }
 
 Tensor GraphBuilder::flatten(const Tensor& x) const {
@@ -233,7 +233,7 @@ Tensor GraphBuilder::positions(const std::string& name, const Tensor& x) {
 
 Tensor GraphBuilder::dropout(const Tensor& x, double p) {
   if (p == 0) return x;
-  return layer("dropout", program::Dropout{x.elements(), p}, {x}, {}, x.shape,
+  return layer(numbered("dropout"), program::Dropout{x.elements(), p}, {x}, {}, x.shape,
                {{"random state", 1, program::ElementType::kInt64}});
 }
 
@@ -246,11 +246,11 @@ Tensor GraphBuilder::attention(const Tensor& projection, std::int64_t heads, boo
   const SideResult kept = flash
                               ? SideResult{"sums of rows", graph_.batch * heads * length}
                               : SideResult{"probabilities", graph_.batch * heads * length * length};
-  return layer("attention", f, {projection}, {}, {graph_.batch, length, width}, {kept});
+  return layer(numbered("attention"), f, {projection}, {}, {graph_.batch, length, width}, {kept});
 }
 
 Tensor GraphBuilder::add(const Tensor& a, const Tensor& b) {
-  return layer("add", program::Add{a.elements()}, {a, b}, {}, a.shape);
+  return layer(numbered("add"), program::Add{a.elements()}, {a, b}, {}, a.shape);
 }
 
 Graph GraphBuilder::finish(const Tensor& logits) {

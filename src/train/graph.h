@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -114,12 +115,17 @@ class GraphBuilder {
                const std::vector<Tensor>& inputs, std::vector<ParameterId> parameters,
                std::vector<std::int64_t> shape, std::vector<SideResult> side_results = {});
   program::Initial weight_initial(std::int64_t inputs) const;
+  // "relu 2": the second layer that is called so.
+  std::string numbered(const std::string& name) {
+    return name + " " + std::to_string(++unnamed_[name]);
+  }
 
   Graph graph_;
   bool channels_last_;
   int block_ = 0;
   int blocks_ = 0;
   double deviation_ = 0;
+  std::map<std::string, int> unnamed_;  // layers without a name of their own, by what they are
 };
 
 }  // namespace trainscope::train

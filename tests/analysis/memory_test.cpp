@@ -246,7 +246,7 @@ TEST_CASE(
   const Run full = run({"workload=train", "machine=t4-1", "steps=3", "batch_size=65536",
                         "model.hidden=8192", "model.layers=8", "data.source=tensor"});
   REQUIRE(full.out_of_memory);
-  CHECK(full.out_of_memory->buffer == "activations");
+  CHECK(full.out_of_memory->buffer.starts_with("relu "));
   CHECK(metric(full, "memory.peak_allocated") > 0);
   CHECK(metric(full, "memory.alloc_retries") == 1);
   CHECK(metric(full, "time.total") > 0);

@@ -10,7 +10,7 @@ using namespace trainscope::test;
 
 namespace {
 
-// Eight layers of 8192 and a batch of 65536: 34 GB of activations for a T4.
+// Eight layers of 8192 and a batch of 65536: 2 GiB for each result on a T4 of 16 GB.
 const std::string kFull =
     "run --machine t4-1 --steps 3 --set workload=train --set batch_size=65536 --set "
     "model.hidden=8192 --set model.layers=8 --set data.source=tensor ";
@@ -20,20 +20,20 @@ const std::string kFull =
 TEST_CASE("a run out of memory ends well, and says what asked for how much and who has it") {
   const Result ran = run(kFull);
   CHECK(ran.code == 0);
-  CHECK_THAT(ran.out,
-             Catch::Contains("NVIDIA T4 is out of memory at line ") &&
-                 Catch::Contains("activations asks for ") &&
-                 Catch::Contains("the largest are parameters (1.78 GiB), x on the GPU (batch, ") &&
-                 Catch::Contains("memory.peak_allocated"));
+  CHECK_THAT(ran.out, Catch::Contains("NVIDIA T4 is out of memory at line ") &&
+                          Catch::Contains(" (activations) asks for ") &&
+                          Catch::Contains("the largest are relu 1 (activations, 2 GiB), ") &&
+                          Catch::Contains("memory.peak_allocated"));
 }
 
 TEST_CASE("the JSON of a run out of memory carries the reason in words and in numbers") {
   const json whole = json::parse(run(kFull + "--json").out);
   const json& one = whole["runs"]["A"];
   const json& why = one["out_of_memory"];
-  CHECK(why["buffer"] == "activations");
+  CHECK(why["buffer"].get<std::string>().starts_with("relu "));
   CHECK(why["role"] == "activations");
-  CHECK(why["requested"] > why["capacity"]);
+  CHECK(why["requested"].get<std::int64_t>() + why["allocated"].get<std::int64_t>() >
+        why["capacity"].get<std::int64_t>());
   CHECK(why["allocated"] <= why["reserved"]);
   CHECK(why["reserved"] <= why["capacity"]);
   CHECK(why["message"].get<std::string>().starts_with("NVIDIA T4 is out of memory at line "));
