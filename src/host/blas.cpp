@@ -42,17 +42,22 @@ void multiply(const GemmShape& shape, const Factor& a, const Factor& b, const Pr
               c.into == Into::kAdd ? 1.0F : 0.0F, c.values, whole(c.stride));
 }
 
-// How many rows or columns of the longer side make one block. Each block packs the other factor
-// anew, so there are few; a block takes some 50 microseconds at least, and blocks begin where the
-// kernels' tiles do.
-std::size_t block_length(const GemmShape& shape) {
-  constexpr std::size_t kBlocks = 8;
-  constexpr std::size_t kLeastProducts = std::size_t{1} << 21;
-  constexpr std::size_t kTile = 32;
-  const std::size_t side = std::max(shape.rows, shape.columns);
+// How many blocks a product is cut into. Each packs the other factor anew, which costs a large
+// product a few hundredths in four blocks and a small one more, and each should take some tens of
+// microseconds.
+std::size_t blocks_of(const GemmShape& shape) {
   const std::size_t products = shape.rows * shape.columns * shape.inner;
-  const std::size_t blocks = std::clamp<std::size_t>(products / kLeastProducts, 1, kBlocks);
-  const std::size_t length = (side + blocks - 1) / blocks;
+  if (products < std::size_t{1} << 22) return 1;
+  if (products < std::size_t{1} << 25) return 2;
+  return products < std::size_t{1} << 28 ? 4 : 8;
+}
+
+// How many rows or columns of the longer side make one block; blocks begin where the kernels' tiles
+// do.
+std::size_t block_length(const GemmShape& shape) {
+  constexpr std::size_t kTile = 32;
+  const std::size_t blocks = blocks_of(shape);
+  const std::size_t length = (std::max(shape.rows, shape.columns) + blocks - 1) / blocks;
   return (length + kTile - 1) / kTile * kTile;
 }
 

@@ -43,6 +43,11 @@ struct Geometry {
     };
     return plain(vertical) && plain(horizontal);
   }
+  // An element of the window meets the pixels in their order, shifted: the rows of its places lie
+  // side by side in the image as in the matrix.
+  bool is_shift() const {
+    return !last && output.width == input.width && horizontal.stride == 1 && vertical.stride == 1;
+  }
   // From one row of the matrix of windows to the next: [terms, places], or [places, terms] where
   // channels are innermost.
   std::size_t row_stride() const {
@@ -52,12 +57,15 @@ struct Geometry {
 };
 
 // A row of window places whose element lies in the image: `count` places and their pixels, which
-// lie the horizontal stride apart.
+// lie the horizontal stride apart. Where an element is a shift, `rows` such rows in one, with `gap`
+// places between them whose element lies in the padding.
 struct Run {
   std::size_t element;
   std::size_t place;
   std::size_t pixel;
   std::size_t count;
+  std::size_t rows = 1;
+  std::size_t gap = 0;
 };
 
 // Calls body(run) for all that lies in the image.
@@ -67,7 +75,15 @@ void for_each_run(const Geometry& g, const Body& body) {
     const Window::Places rows = g.vertical.places_inside(u, g.input.height);
     for (std::size_t v = 0; v < g.horizontal.size; ++v) {
       const auto [begin, end] = g.horizontal.places_inside(v, g.input.width);
-      if (begin >= end) continue;
+      if (begin >= end || rows.begin >= rows.end) continue;
+      if (g.is_shift()) {
+        const std::size_t first = g.vertical.source(rows.begin, u) * g.input.width;
+        const std::size_t gap = g.output.width - (end - begin);
+        const std::size_t count = (rows.end - rows.begin) * g.output.width - gap;
+        body(Run{u * g.horizontal.size + v, rows.begin * g.output.width + begin,
+                 first + g.horizontal.source(begin, v), count, rows.end - rows.begin, gap});
+        continue;
+      }
       for (std::size_t i = rows.begin; i < rows.end; ++i) {
         const std::size_t row = g.vertical.source(i, u) * g.input.width;
         body(Run{u * g.horizontal.size + v, i * g.output.width + begin,
@@ -87,6 +103,13 @@ Cell cell_of(const Geometry& g, std::size_t element, std::size_t place) {
   const std::size_t elements = g.vertical.size * g.horizontal.size;
   if (g.last) return {place * g.terms + element * g.channels, 1};
   return {element * g.places + place, elements * g.places};
+}
+
+// The places of a run between its rows become 0.
+void clear_gaps(const Geometry& g, const Run& run, float* places) {
+  for (std::size_t row = 1; row < run.rows && run.gap > 0; ++row) {
+    std::fill_n(places + row * g.output.width - run.gap, run.gap, 0.0F);
+  }
 }
 
 void lay_out(const Geometry& g, const float* image, Results windows) {
@@ -109,6 +132,7 @@ void lay_out(const Geometry& g, const float* image, Results windows) {
       const float* from = plane + run.pixel;
       if (step == 1) {
         std::copy_n(from, run.count, to);
+        clear_gaps(g, run, to);
         return;
       }
       for (std::size_t j = 0; j < run.count; ++j) to[j] = from[j * step];
@@ -116,8 +140,9 @@ void lay_out(const Geometry& g, const float* image, Results windows) {
   }
 }
 
-// The way back: adds each window's gradients to the pixels that they were taken from.
-void add_back(const Geometry& g, Values windows, float* image) {
+// The way back: adds each window's gradients to the pixels that they were taken from. Those of the
+// padding become 0.
+void add_back(const Geometry& g, Results windows, float* image) {
   const std::size_t step = g.horizontal.stride;
   if (g.last) {
     for_each_run(g, [&](const Run& run) {
@@ -133,8 +158,9 @@ void add_back(const Geometry& g, Values windows, float* image) {
     float* plane = image + c * g.input.pixels();
     for_each_run(g, [&](const Run& run) {
       const Cell cell = cell_of(g, run.element, run.place);
-      const float* from = &windows[cell.first + c * cell.step];
+      float* from = &windows[cell.first + c * cell.step];
       float* to = plane + run.pixel;
+      clear_gaps(g, run, from);
       for (std::size_t j = 0; j < run.count; ++j) to[j * step] += from[j];
     });
   }

@@ -9,6 +9,7 @@ namespace trainscope::host {
 void add(Values a, Values b, Results sum, const Workers& workers) {
   assert(a.size() == sum.size() && b.size() == sum.size());
   workers.for_ranges(sum.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+#pragma omp simd
     for (std::size_t i = begin; i < end; ++i) sum[i] = a[i] + b[i];
   });
 }
@@ -16,6 +17,7 @@ void add(Values a, Values b, Results sum, const Workers& workers) {
 void scale(Values x, float factor, Results y, const Workers& workers) {
   assert(x.size() == y.size());
   workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+#pragma omp simd
     for (std::size_t i = begin; i < end; ++i) y[i] = factor * x[i];
   });
 }

@@ -58,8 +58,10 @@ void gelu_forward(Gelu kind, Values x, Results y, const Workers& workers) {
   assert(x.size() == y.size());
   workers.for_ranges(x.size(), kGeluGrain, [&](std::size_t begin, std::size_t end) {
     if (kind == Gelu::kErf) {
+#pragma omp simd
       for (std::size_t i = begin; i < end; ++i) y[i] = erf_value(x[i]);
     } else {
+#pragma omp simd
       for (std::size_t i = begin; i < end; ++i) y[i] = tanh_value(x[i]);
     }
   });
@@ -69,8 +71,10 @@ void gelu_backward(Gelu kind, Values x, Values dy, Results dx, const Workers& wo
   assert(x.size() == dy.size() && dy.size() == dx.size());
   workers.for_ranges(x.size(), kGeluGrain, [&](std::size_t begin, std::size_t end) {
     if (kind == Gelu::kErf) {
+#pragma omp simd
       for (std::size_t i = begin; i < end; ++i) dx[i] = dy[i] * erf_slope(x[i]);
     } else {
+#pragma omp simd
       for (std::size_t i = begin; i < end; ++i) dx[i] = dy[i] * tanh_slope(x[i]);
     }
   });

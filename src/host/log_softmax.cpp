@@ -17,6 +17,7 @@ void log_softmax_forward(const MatrixShape& shape, Values x, Results y, const Wo
       const float* in = &x[row * shape.columns];
       float* out = &y[row * shape.columns];
       const auto [maximum, logarithm] = softmax_row(in, shape.columns);
+#pragma omp simd
       for (std::size_t c = 0; c < shape.columns; ++c) out[c] = in[c] - maximum - logarithm;
     }
   });
@@ -32,6 +33,7 @@ void log_softmax_backward(const MatrixShape& shape, Values y, Values dy, Results
       float* d_in = &dx[row * shape.columns];
       const auto sum =
           static_cast<float>(sum_of(shape.columns, [=](std::size_t c) { return d_out[c]; }));
+#pragma omp simd
       for (std::size_t c = 0; c < shape.columns; ++c) d_in[c] = d_out[c] - std::exp(out[c]) * sum;
     }
   });

@@ -34,23 +34,42 @@ struct Row {
 
 constexpr std::int32_t kNone = -1;
 
-// Takes the value of a pixel where it is the first, larger, or a NaN.
-inline void take(float value, std::int32_t pixel, float& best, std::int32_t& chosen) {
-  const bool better = chosen == kNone || value > best || value != value;
-  best = better ? value : best;
-  chosen = better ? pixel : chosen;
+// A run of `count` outputs side by side, and the inputs that they look at next, which lie some
+// step apart.
+struct Run {
+  const float* from;
+  std::size_t count;
+  std::int32_t pixel;  // of the first
+};
+
+// Each output takes the value where it is the first, larger, or a NaN. Without branches, so that
+// it is vectorised.
+inline void take(const Run& run, std::size_t step, std::int32_t pixel_step, float* __restrict y,
+                 std::int32_t* __restrict chosen) {
+  for (std::size_t j = 0; j < run.count; ++j) {
+    const float value = run.from[j * step];
+    const float best = y[j];
+    const std::int32_t place = chosen[j];
+    const bool better = static_cast<int>(place == kNone) | static_cast<int>(value > best) |
+                        static_cast<int>(value != value);
+    y[j] = better ? value : best;
+    chosen[j] = better ? run.pixel + static_cast<std::int32_t>(j) * pixel_step : place;
+  }
 }
 
 // Element v of the window, in the image's row that begins at pixel `first`, at every place.
 void take_places(const MaxPool& pool, const Row& row, std::size_t first, std::size_t v) {
   const auto [begin, end] = pool.horizontal.places_inside(v, pool.input.width);
-  const std::size_t step = pool.horizontal.stride;
   if (begin >= end) return;
+  const std::size_t step = pool.horizontal.stride;
   const std::size_t pixel = first + pool.horizontal.source(begin, v);
-  for (std::size_t j = 0; j < end - begin; ++j) {
-    take(row.image[pixel + j * step], static_cast<std::int32_t>(pixel + j * step), row.y[begin + j],
-         row.chosen[begin + j]);
-  }
+  const Run run{row.image + pixel, end - begin, static_cast<std::int32_t>(pixel)};
+  float* y = row.y + begin;
+  std::int32_t* chosen = row.chosen + begin;
+  // Steps that the compiler knows.
+  if (step == 1) return take(run, 1, 1, y, chosen);
+  if (step == 2) return take(run, 2, 2, y, chosen);
+  take(run, step, static_cast<std::int32_t>(step), y, chosen);
 }
 
 void take_channels(const MaxPool& pool, const Row& row, std::size_t first, std::size_t v) {
@@ -58,11 +77,8 @@ void take_channels(const MaxPool& pool, const Row& row, std::size_t first, std::
   const std::size_t channels = pool.input.channels;
   for (std::size_t j = begin; j < end; ++j) {
     const std::size_t pixel = first + pool.horizontal.source(j, v);
-    const float* values = row.image + pixel * channels;
-    float* y = row.y + j * channels;
-    std::int32_t* chosen = row.chosen + j * channels;
-    const auto place = static_cast<std::int32_t>(pixel);
-    for (std::size_t c = 0; c < channels; ++c) take(values[c], place, y[c], chosen[c]);
+    const Run run{row.image + pixel * channels, channels, static_cast<std::int32_t>(pixel)};
+    take(run, 1, 0, row.y + j * channels, row.chosen + j * channels);
   }
 }
 

@@ -30,6 +30,7 @@ Timing time_of(int runs, Work&& work) {
 
 void bench_reader();     // Chrome-trace JSON to spans, beside simdjson alone
 void bench_run_files();  // saving and opening a million spans
+void bench_steps();      // forward, backward and update of small networks on the CPU
 void bench_lessons();    // both sides of each lesson, metrics included
 void bench_simulator();  // commands a second
 

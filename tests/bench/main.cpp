@@ -1,9 +1,15 @@
+#include <string_view>
+
 #include "bench/bench.h"
 
-int main() {
-  trainscope::bench::bench_lessons();
-  trainscope::bench::bench_run_files();
-  trainscope::bench::bench_simulator();
-  trainscope::bench::bench_reader();
+// All of them, or with "steps" the training steps alone.
+int main(int count, char** arguments) {
+  using namespace trainscope::bench;
+  bench_steps();
+  if (count > 1 && std::string_view(arguments[1]) == "steps") return 0;
+  bench_lessons();
+  bench_run_files();
+  bench_simulator();
+  bench_reader();
   return 0;
 }

@@ -48,14 +48,15 @@ void check(const GoldenCase& golden, const std::string& way, const Run& out, dou
 
 }  // namespace
 
-// PyTorch is up to 7 units from FP64.
+// PyTorch is up to 7 units from FP64 in the plain way, 15 in the tiled one: the last place of a
+// row's lse goes into all of its probabilities.
 TEST_CASE("causal attention is PyTorch's, forward and backward, plain and tiled") {
   for (const GoldenCase& golden : golden_cases("attention")) {
     const AttentionShape shape =
         contiguous_attention(golden.count("batch"), golden.count("heads"), golden.count("length"),
                              golden.count("width"));
     const AttentionInputs inputs{golden["q"], golden["k"], golden["v"]};
-    check(golden, "", plain(shape, inputs, golden["do"]), 12);
+    check(golden, "", plain(shape, inputs, golden["do"]), 10);
     for (const AttentionTiles& tiles : {AttentionTiles{}, {8, 4}, {3, 5}, {1, 1}}) {
       check(golden, "_tiled", tiled(shape, tiles, inputs, golden["do"]), 16);
     }

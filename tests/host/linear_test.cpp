@@ -38,9 +38,9 @@ TEST_CASE("linear is PyTorch's, forward and backward") {
     const std::size_t inputs = golden["w"].size() / outputs;
     const LinearShape shape{golden["x"].size() / inputs, inputs, outputs};
     const Run out = run(shape, golden["x"], golden["w"], golden["b"], golden["dy"]);
-    golden.check("y", out.y, 16);
+    golden.check("y", out.y, inputs > 100 ? 16 : 6);
     golden.check("dx", out.dx, 8);
-    golden.check("dw", out.dw, 8);
+    golden.check("dw", out.dw, 4);
     golden.check("db", out.db, 4);
   }
 }

@@ -24,8 +24,8 @@ void check_sgd(const GoldenCase& golden) {
   for (std::size_t i = 0; i < golden.count("steps"); ++i) {
     sgd_step(options, i == 0, gradient(golden, i), p, velocity);
   }
-  golden.check("after", p, 3);
-  if (options.momentum != 0) golden.check("momentum_buffer", velocity, 3);
+  golden.check("after", p, 2);
+  if (options.momentum != 0) golden.check("momentum_buffer", velocity, 1);
 }
 
 void check_adam(const GoldenCase& golden, Adam options) {
@@ -40,14 +40,14 @@ void check_adam(const GoldenCase& golden, Adam options) {
   for (std::size_t i = 0; i < golden.count("steps"); ++i) {
     adam_step(options, static_cast<std::int64_t>(i) + 1, gradient(golden, i), p, {first, second});
   }
-  golden.check("after", p, 3);
+  golden.check("after", p, 1);
   golden.check("exp_avg", first, 3);
-  golden.check("exp_avg_sq", second, 3);
+  golden.check("exp_avg_sq", second, 2);
 }
 
 }  // namespace
 
-TEST_CASE("five steps of each optimizer are PyTorch's within three units") {
+TEST_CASE("five steps of each optimizer are PyTorch's within a few units") {
   for (const GoldenCase& golden : golden_cases("optimizers")) {
     if (golden.name.starts_with("sgd")) check_sgd(golden);
     if (golden.name == "adam" || golden.name == "adam_decay") check_adam(golden, Adam{});
