@@ -36,10 +36,10 @@ double normal(std::uint32_t radius, std::uint32_t angle) {
   return std::sqrt(-2 * std::log(open_unit(radius))) * std::cos(kTurn * open_unit(angle));
 }
 
-void fill(const program::Initial& initial, std::uint64_t seed, std::uint64_t stream,
-          Results values) {
+void fill(const program::Initial& initial, std::uint64_t seed, Results values) {
   using Kind = program::Initial::Kind;
   const auto size = static_cast<float>(initial.value);
+  const std::uint64_t stream = kInitialStream + static_cast<std::uint64_t>(initial.stream);
   if (initial.kind == Kind::kConstant) return std::fill(values.begin(), values.end(), size);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const PhiloxCounter words = random_block(seed, i / 2, stream);
@@ -113,8 +113,7 @@ void Interpreter::initialise() {
       continue;
     }
     stores_[i].values.resize(size);
-    fill(buffer.initial, static_cast<std::uint64_t>(program_.seed), kInitialStream + i,
-         stores_[i].values);
+    fill(buffer.initial, static_cast<std::uint64_t>(program_.seed), stores_[i].values);
   }
 }
 

@@ -72,6 +72,7 @@ inline constexpr std::array kPcieFields{
 
 inline constexpr std::array kHostFields{
     Field<Host>{"cores", Dimension::kCount, {1, 65'536}, &Host::cores},
+    Field<Host>{"core_flops", Dimension::kFlopsPerSecond, kRateBounds, &Host::core_flops_per_s},
     Field<Host>{"memory_bandwidth", Dimension::kBytesPerSecond, kRateBounds,
                 &Host::memory_bytes_per_s},
     Field<Host>{"memcpy", Dimension::kBytesPerSecond, kRateBounds, &Host::memcpy_bytes_per_s},

@@ -75,6 +75,7 @@ struct Pcie {
 
 struct Host {
   int cores = 0;
+  double core_flops_per_s = 0;           // peak of one core in FP32
   double memory_bytes_per_s = 0;         // of all threads together
   double memcpy_bytes_per_s = 0;         // one thread, bytes copied (not read plus written)
   double memcpy_back_bytes_per_s = 0;    // the same out of the driver's pinned buffers (D2H)

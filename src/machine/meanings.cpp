@@ -42,6 +42,7 @@ constexpr std::array kMeanings{
     Meaning{"pcie.h2d_latency", "of a copy to the device on its engine, before its first byte"},
     Meaning{"pcie.d2h_latency", "of a copy back on its engine, before its first byte"},
     Meaning{"host.cores", "processor cores of one node"},
+    Meaning{"host.core_flops", "peak of one core in FP32"},
     Meaning{"host.memory_bandwidth", "host memory, all threads together"},
     Meaning{"host.memcpy", "one thread, bytes copied (not read plus written)"},
     Meaning{"host.memcpy_back", "the same out of the driver's pinned buffers, for copies back"},

@@ -119,6 +119,10 @@ void add_model_knobs(Table& t) {
       .pytorch("nn.BatchNorm2d")
       .help("the cnn normalises each channel over the batch")
       .into(t);
+  whole("model.detach", 0, 0, 1000)
+      .pytorch("x.detach()")
+      .help("a bug to find: after so many hidden layers of the mlp the graph is cut; 0: nowhere")
+      .into(t);
   whole("model.width", 128, 1, 8192).help("width of gpt-mini").into(t);
   whole("model.blocks", 2, 1, 48).help("transformer blocks of gpt-mini").into(t);
   whole("model.heads", 4, 1, 128).help("attention heads of gpt-mini").into(t);
@@ -155,9 +159,12 @@ void add_model_knobs(Table& t) {
       .choices({"loader", "tensor"})
       .help("a DataLoader, or one tensor in host memory that is split into batches")
       .into(t);
+  flag("data.one_batch", false)
+      .help("every step trains on the first batch: a model that can learn must learn it by heart")
+      .into(t);
   choice("data.location", "host")
-      .choices({"host", "device"}, {"host"})
-      .help("where the data set lies")
+      .choices({"host", "device"})
+      .help("where the data set lies: in host memory, or all of it on the GPU from the start")
       .into(t);
   whole("batch_size", 64, 1, 1 << 22)
       .pytorch("batch_size")
@@ -352,7 +359,7 @@ void add_run_knobs(Table& t) {
       .help("what the program does")
       .into(t);
   text("machine", "h200-1").help("a machine's id, or a file that describes one").into(t);
-  choice("device", "cuda").choices({"cpu", "cuda"}, {"cuda"}).help("where the model runs").into(t);
+  choice("device", "cuda").choices({"cpu", "cuda"}).help("where the model runs").into(t);
   choice("host.profile", "pytorch-eager")
       .choices({"pytorch-eager", "pytorch-compiled", "native"})
       .help("host time of an operator: eager PyTorch, torch.compile, or plain CUDA calls")

@@ -41,7 +41,8 @@ std::int64_t size_of(ElementType type);
 struct Initial {
   enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
-  double value = 0;  // the constant; the bound of [-value, value); the standard deviation
+  double value = 0;         // the constant; the bound of [-value, value); the standard deviation
+  std::int64_t stream = 0;  // of random words: one a parameter, whatever else there is
 };
 
 struct Buffer {
@@ -144,8 +145,9 @@ struct HostRead {
 struct HostWrite {
   Index buffer = 0;
 };
-// A batch of the data set is in these host buffers from here on: what loading it took is told by
-// the commands before. Batches are numbered from 0 through all epochs.
+// A batch of the data set is in these buffers from here on: what loading it took is told by the
+// commands before. Buffers on the device are views of a data set that lies there. Batches are
+// numbered from 0 through all epochs.
 struct LoadBatch {
   Index x = 0;
   Index y = 0;
@@ -187,6 +189,11 @@ struct Free {
 struct RecordStream {
   Index buffer = 0;
   Index stream = 0;
+};
+// Carries out an operation on the CPU: this thread and those that help it. The executor adds the
+// host profile's cost of the operator.
+struct Compute {
+  Index operation = 0;
 };
 // Launches an operation. The executor adds the host profile's cost of the operator and the call.
 struct Launch {
@@ -256,11 +263,12 @@ struct Take {
 struct BeginMark {};
 struct EndMark {};
 
-using Action = std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead,
-                            HostWrite, LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release,
-                            Alloc, Free, RecordStream, Launch, Copy, ReadScalar, BeginCapture,
-                            EndCapture, GraphInstantiate, GraphLaunch, RecordEvent, StreamWait,
-                            StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
+using Action =
+    std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
+                 LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release, Alloc, Free,
+                 RecordStream, Compute, Launch, Copy, ReadScalar, BeginCapture, EndCapture,
+                 GraphInstantiate, GraphLaunch, RecordEvent, StreamWait, StreamSync, DeviceSync,
+                 EventSync, Push, Pop, Take, BeginMark, EndMark>;
 
 // The copy that an action makes; null: it makes none.
 const Copy* copy_of(const Action& action);

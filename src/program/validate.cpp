@@ -21,8 +21,8 @@ class Checker {
   void operator()(const HostRead& read) const { host_buffer(read.buffer); }
   void operator()(const HostWrite& write) const { host_buffer(write.buffer); }
   void operator()(const LoadBatch& load) const {
-    host_buffer(load.x);
-    host_buffer(load.y);
+    expect(load.x < program_.buffers.size() && load.y < program_.buffers.size(),
+           "an unknown buffer");
     expect(load.batch >= 0, "a negative batch");
   }
   void operator()(const Branch& branch) const {
@@ -41,6 +41,9 @@ class Checker {
   void operator()(const RecordStream& action) const {
     device_buffer(action.buffer);
     stream(action.stream);
+  }
+  void operator()(const Compute& compute) const {
+    expect(compute.operation < program_.operations.size(), "an unknown operation");
   }
   void operator()(const Launch& launch) const {
     expect(launch.operation < program_.operations.size(), "an unknown operation");

@@ -97,6 +97,8 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       return free(now, thread, command);
     } else if constexpr (std::is_same_v<Type, RecordStream>) {
       device_memory_.record_stream(action);
+    } else if constexpr (std::is_same_v<Type, Compute>) {
+      return calculate(now, thread, command);
     } else if constexpr (std::is_same_v<Type, Launch>) {
       return launch(now, thread, command);
     } else if constexpr (std::is_same_v<Type, Copy>) {

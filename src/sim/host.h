@@ -73,6 +73,7 @@ class Host {
   bool work(Nanos now, std::uint32_t thread, const program::Command& command, Nanos duration);
   bool start_worker(Nanos now, std::uint32_t thread, const program::Command& command);
   bool framework_call(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool calculate(Nanos now, std::uint32_t thread, const program::Command& command);
   bool host_copy(Nanos now, std::uint32_t thread, const program::Command& command);
   bool disk_read(Nanos now, std::uint32_t thread, const program::Command& command);
   void touch(Nanos now, std::uint32_t thread, const program::Command& command);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sim/cpu_model.h"
 #include "sim/host.h"
 
 namespace trainscope::sim {
@@ -28,6 +29,20 @@ bool Host::start_worker(Nanos now, std::uint32_t thread, const program::Command&
 bool Host::framework_call(Nanos now, std::uint32_t thread, const program::Command& command) {
   if (!operate(now, thread, command)) return false;
   operator_span(now, thread, command, recorder_.name_of(command, "call"));
+  return true;
+}
+
+bool Host::calculate(Nanos now, std::uint32_t thread, const program::Command& command) {
+  ThreadState& state = threads_[thread];
+  const program::Index id = std::get<program::Compute>(command.action).operation;
+  if (state.stage == 1) {
+    if (!operate(now, thread, command)) return false;
+    compute_numbers(id);
+    state.stage = 2;
+  }
+  if (!compute(now, thread, cpu_time(program_.operations[id], machine_.host))) return false;
+  host_span(thread, command, state.begun, now, recorder_.launch_names(id).framework,
+            trace::Category::kHostWork);
   return true;
 }
 

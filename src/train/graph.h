@@ -21,6 +21,7 @@ struct Parameter {
   std::int64_t elements = 0;
   program::Initial initial;
   bool trained = true;  // false: running moments of a batch norm
+  bool reached = true;  // by backward: false before a detach(); its .grad stays None
 };
 
 // Something else that a layer's forward writes for its backward: a row's mean, chosen pixels.
@@ -95,6 +96,10 @@ class GraphBuilder {
   // Of the projection [batch, length, 3 width]; gives [batch, length, width].
   Tensor attention(const Tensor& projection, std::int64_t heads, bool causal, bool flash);
   Tensor add(const Tensor& a, const Tensor& b);
+  // x.detach() of everything so far: backward goes no further.
+  void detach() {
+    for (Parameter& parameter : graph_.parameters) parameter.reached = false;
+  }
   // y = x wᵀ with the weight of an embedding: a language model's tied head.
   Tensor tied_linear(const Tensor& x, const std::string& embedding);
 

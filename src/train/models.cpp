@@ -43,6 +43,13 @@ data::SampleShape known_shape(const std::string& name, const program::Config& co
   return shape;
 }
 
+// Of the training set, as its authors count them; 0: unknown.
+std::int64_t known_samples(const std::string& name) {
+  if (name == "mnist") return 60'000;
+  if (name == "cifar10") return 50'000;
+  return name == "imagenet" ? 1'281'167 : 0;
+}
+
 // ---- The perceptron ----------------------------------------------------------------------------
 
 std::vector<std::int64_t> widths_of(const program::Config& config, std::int64_t classes) {
@@ -93,9 +100,12 @@ Graph build_mlp(const program::Config& config, const TrainingData& data, std::in
     }
     x = builder.linear(fmt::format("linear {}", layer + 1), x, widths[layer + 1]);
     if (!last) x = builder.relu(x);
+    if (static_cast<std::int64_t>(layer) + 1 == config.whole("model.detach")) builder.detach();
   }
   Graph graph = builder.finish(x);
   graph.listing = mlp_listing(widths);
+  if (const std::int64_t cut = config.whole("model.detach"); cut > 0)
+    graph.listing.push_back(fmt::format("# forward: x = x.detach() after hidden layer {}", cut));
   return graph;
 }
 
@@ -179,8 +189,13 @@ TrainingData training_data(const program::Config& config) {
                                           config.whole("model.seq_len")});
     data.shape = test->shape();
     data.test_samples = test->size();
+    data.train_samples = data::open_dataset({data.name, path, data::Split::kTrain,
+                                             static_cast<std::uint64_t>(config.whole("seed")),
+                                             config.whole("model.seq_len")})
+                             ->size();
   } else {
     data.shape = known_shape(data.name, config);
+    data.train_samples = known_samples(data.name);
   }
   return data;
 }

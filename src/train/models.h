@@ -11,6 +11,7 @@ namespace trainscope::train {
 struct TrainingData {
   std::string name;  // data.name, "auto" replaced by what the model usually sees
   data::SampleShape shape;
+  std::int64_t train_samples = 0;
   std::int64_t test_samples = 0;
   bool has_samples = false;  // false: only the shape is known, so no number can be computed
 };

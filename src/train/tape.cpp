@@ -403,21 +403,28 @@ class Tape {
 Index PlanBuffers::get(program::Program& program, const program::Buffer& like) {
   const Key key{like.name, like.bytes, like.type, given_[like.name]++};
   const auto [entry, is_new] = made_.try_emplace(key, static_cast<Index>(program.buffers.size()));
-  if (is_new) program.buffers.push_back(like);
+  if (is_new) {
+    program.buffers.push_back(like);
+    program.buffers.back().kind = memory_;
+  }
   return entry->second;
 }
 
-ModelBuffers add_model_buffers(program::Program& program, const Graph& graph) {
+ModelBuffers add_model_buffers(program::Program& program, const Graph& graph,
+                               program::MemoryKind memory) {
   ModelBuffers model;
   const auto add = [&](const Parameter& parameter, const std::string& name, Role role) {
     return add_buffer(program, name, parameter.elements * program::size_of(ElementType::kFp32),
-                      program::MemoryKind::kDevice, role);
+                      memory, role);
   };
   for (const Parameter& parameter : graph.parameters) {
     model.parameters.push_back(add(parameter, parameter.name, Role::kParameter));
-    program.buffers[model.parameters.back()].initial = parameter.initial;
-    model.gradients.push_back(
-        parameter.trained ? add(parameter, parameter.name + ".grad", Role::kGradient) : kNoIndex);
+    program::Initial& initial = program.buffers[model.parameters.back()].initial;
+    initial = parameter.initial;
+    initial.stream = static_cast<std::int64_t>(model.parameters.size());
+    model.gradients.push_back(parameter.trained && parameter.reached
+                                  ? add(parameter, parameter.name + ".grad", Role::kGradient)
+                                  : kNoIndex);
   }
   return model;
 }

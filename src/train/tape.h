@@ -42,21 +42,25 @@ struct Plan {
 // The buffers of a model's parameters and of their gradients, by ParameterId.
 struct ModelBuffers {
   std::vector<program::Index> parameters;
-  std::vector<program::Index> gradients;  // kNoIndex: not trained
+  std::vector<program::Index> gradients;  // kNoIndex: it gets none
 };
 
-// Adds them to a program.
-ModelBuffers add_model_buffers(program::Program& program, const Graph& graph);
+// Adds them to a program. `memory`: where the model lies.
+ModelBuffers add_model_buffers(program::Program& program, const Graph& graph,
+                               program::MemoryKind memory);
 
 // The buffers of a program's plans. Plans follow one another, so what is called the same and as
 // large in two of them is one buffer.
 class PlanBuffers {
  public:
+  explicit PlanBuffers(program::MemoryKind memory) : memory_(memory) {}
+
   // From here on each name may be given out again.
   void begin_plan() { given_.clear(); }
   program::Index get(program::Program& program, const program::Buffer& like);
 
  private:
+  program::MemoryKind memory_;
   using Key = std::tuple<std::string, std::int64_t, program::ElementType, int>;
   std::map<Key, program::Index> made_;  // by name, size, type, and how many were before it
   std::map<std::string, int> given_;    // in this plan

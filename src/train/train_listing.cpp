@@ -24,6 +24,7 @@ class ListingWriter {
       : listing_(listing), config_(config), settings_(settings), graph_(graph) {}
 
   TrainLines write() {
+    if (settings_.on_cpu) add("device = \"cpu\"");
     if (settings_.tensor) {
       write_tensors();
     } else {
@@ -31,6 +32,8 @@ class ListingWriter {
     }
     write_model();
     if (settings_.own_stream) add("copy_stream = torch.cuda.Stream()");
+    if (settings_.one_batch)
+      add(fmt::format("batch = next(iter({}))  # one batch, again and again", all_batches()));
     add("");
     if (settings_.prefetch) {
       write_fetch();
@@ -42,7 +45,7 @@ class ListingWriter {
     }
     write_step();
     indent_ = 0;
-    lines_.end = add("torch.cuda.synchronize()");
+    if (!settings_.on_cpu) lines_.end = add("torch.cuda.synchronize()");
     if (settings_.evaluates) write_evaluation();
     return lines_;
   }
@@ -53,6 +56,11 @@ class ListingWriter {
   }
 
   std::string batches() const {
+    if (settings_.one_batch) return fmt::format("[batch] * {}", settings_.steps);
+    return all_batches();
+  }
+
+  std::string all_batches() const {
     if (!settings_.tensor) return "loader";
     return fmt::format("zip(X.split({0}), Y.split({0}))", settings_.batch);
   }
@@ -74,7 +82,14 @@ class ListingWriter {
 
   void write_tensors() {
     add("X, Y = load_tensors()  # all samples, in host memory");
+    if (settings_.set_on_device) return write_whole_set();
     if (config_.flag("loader.pin_memory")) add("X, Y = X.pin_memory(), Y.pin_memory()");
+  }
+
+  void write_whole_set() {
+    const bool pinned = config_.flag("loader.pin_memory");
+    lines_.whole_set = add(fmt::format("X, Y = X{0}.to(device), Y{0}.to(device)  # once",
+                                       pinned ? ".pin_memory()" : ""));
   }
 
   void write_model() {
@@ -124,6 +139,7 @@ class ListingWriter {
 
   // Copies `from_x` and `from_y`, on the copy stream where there is one.
   void write_copies(const char* from_x, const char* from_y) {
+    if (settings_.on_cpu || settings_.set_on_device) return;
     const auto non_blocking = python(config_.flag("transfer.non_blocking"));
     if (settings_.own_stream) add("with torch.cuda.stream(copy_stream):");
     indent_ += settings_.own_stream;
@@ -247,7 +263,8 @@ class ListingWriter {
     const std::int64_t every = settings_.item_every;
     if (every > 1) add(fmt::format("if step % {} == {}:", every, every - 1));
     if (every > 0) lines_.item = add(fmt::format("{}print(loss.item())", every > 1 ? "    " : ""));
-    if (config_.flag("loop.sync_timing")) lines_.sync = add("torch.cuda.synchronize()");
+    if (config_.flag("loop.sync_timing") && !settings_.on_cpu)
+      lines_.sync = add("torch.cuda.synchronize()");
     if (lines_.timer_start) lines_.timer_stop = add("print(time.perf_counter() - start)");
   }
 
@@ -258,7 +275,7 @@ class ListingWriter {
     ++indent_;
     lines_.evaluate = add("for x, y in test_loader:");
     ++indent_;
-    lines_.evaluate_copy = add("x, y = x.to(device), y.to(device)");
+    if (!settings_.on_cpu) lines_.evaluate_copy = add("x, y = x.to(device), y.to(device)");
     lines_.evaluate_forward = add("correct += (model(x).argmax(1) == y).sum()");
     indent_ = 0;
     lines_.accuracy = add("print(correct.item() / len(test))");

@@ -12,9 +12,10 @@ namespace trainscope::train {
 // Where the commands of the loop stand; 0: the listing has no such line.
 struct TrainLines {
   std::uint16_t model = 0;
-  std::uint16_t loop = 0;   // begins a step
-  std::uint16_t begin = 0;  // takes the first batch, where that is not the loop itself
-  std::uint16_t next = 0;   // takes the next batch
+  std::uint16_t whole_set = 0;  // moves all samples to the GPU
+  std::uint16_t loop = 0;       // begins a step
+  std::uint16_t begin = 0;      // takes the first batch, where that is not the loop itself
+  std::uint16_t next = 0;       // takes the next batch
   std::uint16_t timer_start = 0;
   std::uint16_t x = 0;
   std::uint16_t y = 0;

@@ -4,11 +4,10 @@
 
 #include <cmath>
 #include <optional>
-#include <set>
 
 #include "program/marks.h"
+#include "train/batch_feed.h"
 #include "train/build.h"
-#include "train/loader.h"
 #include "train/models.h"
 #include "train/tape.h"
 #include "train/train_listing.h"
@@ -41,12 +40,13 @@ class TrainBuilder {
     if (settings_.own_stream)  // as torch.cuda.Stream() makes it
       program_.streams.push_back({"stream 20", 20, program::StreamKind::kNonBlocking, 0, 0});
     lines_ = write_train_listing(program_.listing, config_, settings_, graph_);
-    add_batch_buffers();
-    model_ = add_model_buffers(program_, graph_);
+    feed_.emplace(program_, config_, graph_, settings_, lines_);
+    loss_host_ =
+        add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
+    model_ = add_model_buffers(program_, graph_, memory());
     update_ = add_update(program_, config_, model_);
     add_plans();
-    add_loader();
-    add_autograd_thread();
+    if (!settings_.on_cpu) add_autograd_thread();
     describe();
     write_program();
     return std::move(program_);
@@ -62,30 +62,6 @@ class TrainBuilder {
 
   // ---- What there is ----------------------------------------------------------------------------
 
-  Index add_input(const std::string& name, std::int64_t elements, ElementType type,
-                  MemoryKind kind) {
-    const Index buffer =
-        add_buffer(program_, name, elements * program::size_of(type), kind, Role::kBatch);
-    program_.buffers[buffer].type = type;
-    return buffer;
-  }
-
-  void add_batch_buffers() {
-    const MemoryKind host =
-        config_.flag("loader.pin_memory") ? MemoryKind::kPinned : MemoryKind::kPageable;
-    const ElementType type = graph_.reads_tokens ? ElementType::kInt64 : ElementType::kFp32;
-    const std::int64_t x = graph_.values[0], y = graph_.rows;
-    host_ = {add_input("x", x, type, host), add_input("y", y, ElementType::kInt64, host)};
-    // Prefetching, the next batch arrives while this one is used.
-    for (int i = 0; i < (settings_.prefetch ? 2 : 1); ++i) {
-      const std::string which = i == 0 ? " on the GPU" : " on the GPU, the next batch's";
-      batches_.push_back({add_input("x" + which, x, type, MemoryKind::kDevice),
-                          add_input("y" + which, y, ElementType::kInt64, MemoryKind::kDevice)});
-    }
-    loss_host_ =
-        add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
-  }
-
   void add_plans() {
     const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
     TapeOptions options;
@@ -93,7 +69,7 @@ class TrainBuilder {
     options.checkpoint = config_.flag("checkpoint.enabled");
     options.loss_divisor = static_cast<int>(settings_.accumulate);
     options.scale = update_.scaler.scale;
-    for (const BatchBuffers& batch : batches_) {
+    for (const BatchBuffers& batch : feed_->batches()) {
       StepPlans& plans = plans_.emplace_back();
       options.accumulate = false;
       plans.first = plan_training(program_, graph_, model_, plan_buffers_, batch, options);
@@ -102,18 +78,12 @@ class TrainBuilder {
       plans.later = plan_training(program_, graph_, model_, plan_buffers_, batch, options);
     }
     if (!settings_.evaluates) return;
-    correct_ = add_buffer(program_, "correct", kFloat, MemoryKind::kDevice, Role::kActivation);
+    correct_ = add_buffer(program_, "correct", kFloat, memory(), Role::kActivation);
     correct_host_ = add_buffer(program_, "correct on the host", kFloat, MemoryKind::kPageable,
                                Role::kActivation);
-    evaluation_ = plan_evaluation(program_, graph_, model_, plan_buffers_, batches_[0],
+    evaluation_ = plan_evaluation(program_, graph_, model_, plan_buffers_, feed_->batches()[0],
                                   settings_.precision, correct_);
     program_.gauges.correct = correct_;
-  }
-
-  void add_loader() {
-    if (settings_.tensor) return;
-    const std::int64_t bytes = program_.buffers[host_.x].bytes + program_.buffers[host_.y].bytes;
-    loader_.emplace(program_, config_, settings_.steps * settings_.accumulate, bytes);
   }
 
   // Backward runs on a thread of autograd's own, one a device (torch/csrc/autograd/engine.cpp);
@@ -141,8 +111,7 @@ class TrainBuilder {
     gauges.found_inf = update_.scaler.found_inf;
     if (!settings_.computes) return;
     gauges.loss = plans_[0].first.loss_value;
-    for (const Index gradient : model_.gradients)
-      if (gradient != program::kNoIndex) gauges.gradients.push_back(gradient);
+    gauges.gradients = gradients();
     gauges.watch_gradients =
         settings_.has_scaler || settings_.precision.autocast != ElementType::kFp32;
     program_.data = {settings_.data.name,         config_.word("data.path"),
@@ -179,28 +148,22 @@ class TrainBuilder {
   // ---- The loop ---------------------------------------------------------------------------------
 
   void write_program() {
-    ThreadWriter main(program_, 0), autograd(program_, autograd_);
+    ThreadWriter main(program_, 0);
+    ThreadWriter autograd(program_, autograd_);  // on a CPU, the same thread
     main.at(lines_.model);
-    for (const Index parameter : model_.parameters) main.add(program::Alloc{parameter, 0});
-    main.at(lines_.begin);
-    if (loader_) {
-      loader_->begin(main);
-    } else {  // X.split and Y.split: views, nothing is copied
-      main.add(program::FrameworkCall{}, "aten::split");
-      main.add(program::FrameworkCall{}, "aten::split");
-    }
-    if (settings_.prefetch) write_fetch(main, 0);
+    allocate(main, model_.parameters);
+    feed_->begin(main);
     for (std::int64_t step = 0; step < settings_.steps; ++step) {
       main.at(lines_.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
       write_step(main, autograd, step);
       main.at(lines_.loop).add(program::EndMark{});
     }
-    main.at(lines_.end).add(program::DeviceSync{});
+    if (lines_.end) main.at(lines_.end).add(program::DeviceSync{});
     if (settings_.evaluates) write_evaluation(main);
   }
 
   void write_step(ThreadWriter& main, ThreadWriter& autograd, std::int64_t step) {
-    if (!settings_.prefetch && settings_.accumulate == 1) write_next(main, step);
+    if (!settings_.prefetch && settings_.accumulate == 1) feed_->next(main, step);
     if (lines_.timer_start)
       main.at(lines_.timer_start).add(program::BeginMark{}, program::kTimerMark);
     if (settings_.accumulate > 1) write_zero_grad(main);
@@ -215,11 +178,8 @@ class TrainBuilder {
   }
 
   void write_batch(ThreadWriter& main, ThreadWriter& autograd, std::int64_t batch) {
-    if (settings_.accumulate > 1) write_next(main.at(lines_.next), batch);
-    if (!settings_.prefetch) write_copies(main, batch);
-    if (settings_.own_stream) write_waits(main, batch);
-    if (settings_.prefetch && batch + 1 < settings_.steps)
-      write_fetch(main.at(lines_.fetch), batch + 1);
+    if (settings_.accumulate > 1) feed_->next(main.at(lines_.next), batch);
+    feed_->deliver(main, batch, settings_.steps);
     const bool zero_inside = settings_.accumulate == 1;
     if (zero_inside && settings_.zero_first) write_zero_grad(main);
     if (batch == 0 && config_.flag("loop.cold_start")) write_cublas_load(main);
@@ -241,56 +201,19 @@ class TrainBuilder {
   }
 
   void write_backward(ThreadWriter& main, ThreadWriter& autograd, const Plan& plan) {
+    if (settings_.on_cpu) {  // on the thread that calls it (torch/csrc/autograd/engine.cpp)
+      gradients_there_ = true;
+      launch(main.at(lines_.backward).in(Phase::kBackward), plan.backward);
+      main.in(Phase::kNone);
+      return;
+    }
     main.at(lines_.backward).add(program::Push{backward_to_do_, 0});
     autograd.at(lines_.backward).in(Phase::kBackward).add(program::Pop{backward_to_do_});
-    if (!gradients_there_)
-      for (const Index gradient : model_.gradients)
-        if (gradient != program::kNoIndex) autograd.add(program::Alloc{gradient, 0});
+    if (!gradients_there_) allocate(autograd, gradients());
     gradients_there_ = true;
     launch(autograd, plan.backward);
     autograd.add(program::Push{backward_done_, 0});
     main.add(program::Pop{backward_done_}, "backward");
-  }
-
-  // ---- Batches ----------------------------------------------------------------------------------
-
-  // Takes a batch: a tensor's batches are there already.
-  void write_next(ThreadWriter& main, std::int64_t batch) {
-    if (loader_) loader_->next(main, batch);
-    if (settings_.computes) main.add(program::LoadBatch{host_.x, host_.y, batch});
-  }
-
-  void write_fetch(ThreadWriter& main, std::int64_t batch) {
-    write_next(main, batch);
-    write_copies(main, batch);
-  }
-
-  void write_copies(ThreadWriter& main, std::int64_t batch) {
-    write_copy(main.at(lines_.x), host_.x, on_device(batch).x);
-    write_copy(main.at(lines_.y), host_.y, on_device(batch).y);
-  }
-
-  const BatchBuffers& on_device(std::int64_t batch) const {
-    return batches_[static_cast<std::size_t>(batch) % batches_.size()];
-  }
-
-  // A new tensor takes the place of the batch before it, whose memory is free from here on.
-  void write_copy(ThreadWriter& main, Index from, Index to) {
-    const Index stream = settings_.own_stream ? 1 : 0;
-    if (!there_.insert(to).second) main.add(program::Free{to});
-    main.add(program::Alloc{to, stream});
-    main.add(program::Copy{from, to, program_.buffers[from].bytes, stream});
-    if (!config_.flag("transfer.non_blocking")) main.add(program::StreamSync{stream});
-  }
-
-  // wait_stream: an event on the copy stream that the compute stream waits for.
-  void write_waits(ThreadWriter& main, std::int64_t batch) {
-    const Index event = program_.events++;
-    main.at(lines_.wait_stream).add(program::RecordEvent{event, 1});
-    main.add(program::StreamWait{0, event});
-    if (!lines_.record_stream) return;
-    main.at(lines_.record_stream).add(program::RecordStream{on_device(batch).x, 0});
-    main.add(program::RecordStream{on_device(batch).y, 0});
   }
 
   // ---- The update -------------------------------------------------------------------------------
@@ -300,8 +223,7 @@ class TrainBuilder {
     main.at(lines_.zero_grad).add(program::FrameworkCall{}, "zero_grad");
     if (!gradients_there_) return;
     if (!config_.flag("zero_grad.set_to_none")) return launch(main, update_.zero_grad);
-    for (const Index gradient : model_.gradients)
-      if (gradient != program::kNoIndex) main.add(program::Free{gradient});
+    free(main, gradients());
     gradients_there_ = false;
   }
 
@@ -309,7 +231,7 @@ class TrainBuilder {
     if (!state_there_) {
       state_there_ = true;
       main.at(lines_.step);
-      for (const Index state : update_.state) main.add(program::Alloc{state, 0});
+      allocate(main, update_.state);
     }
     main.in(Phase::kOptimizer);
     if (settings_.injects(step)) launch(main.at(lines_.inject), update_.inject_infinity);
@@ -331,11 +253,11 @@ class TrainBuilder {
   }
 
   void write_optimizer(ThreadWriter& main) {
-    for (const Index temporary : update_.temporaries) main.add(program::Alloc{temporary, 0});
+    allocate(main, update_.temporaries);
     const Index predicate =
         settings_.has_scaler && settings_.fused ? update_.scaler.found_inf : program::kNoIndex;
-    for (const Index operation : update_.step) main.add(program::Launch{operation, 0, predicate});
-    for (const Index temporary : update_.temporaries) main.add(program::Free{temporary});
+    for (const Index operation : update_.step) launch_one(main, operation, predicate);
+    free(main, update_.temporaries);
   }
 
   void write_sleep(ThreadWriter& main) {
@@ -350,6 +272,7 @@ class TrainBuilder {
   }
 
   void write_item(ThreadWriter& main) {
+    if (settings_.on_cpu) return main.at(lines_.item).add(program::FrameworkCall{}, "aten::item");
     main.at(lines_.item)
         .add(program::ReadScalar{{plans_[0].first.loss_value, loss_host_, kFloat, 0}},
              "aten::item");
@@ -358,34 +281,59 @@ class TrainBuilder {
   // ---- Evaluation -------------------------------------------------------------------------------
 
   void write_evaluation(ThreadWriter& main) {
-    main.at(lines_.evaluate).add(program::Alloc{correct_, 0});
+    allocate(main.at(lines_.evaluate), {correct_});
     for (std::int64_t batch = 0; batch < tested_batches(); ++batch) {
-      main.at(lines_.evaluate).add(program::FrameworkCall{}, "next(loader)");
-      main.add(program::LoadBatch{host_.x, host_.y, batch, true});
-      main.at(lines_.evaluate_copy);
-      for (const auto& [from, to] :
-           {std::pair{host_.x, batches_[0].x}, std::pair{host_.y, batches_[0].y}}) {
-        main.add(program::Copy{from, to, program_.buffers[from].bytes, 0});
-        main.add(program::StreamSync{0});
-      }
+      feed_->deliver_test(main.at(lines_.evaluate), batch);
       main.at(lines_.evaluate_forward).in(Phase::kForward);
       launch(main, evaluation_.forward);
       launch(main, evaluation_.loss);
       main.in(Phase::kNone);
     }
     main.at(lines_.accuracy).add(program::LogEvaluation{settings_.steps, 0});
+    if (settings_.on_cpu) return main.add(program::FrameworkCall{}, "aten::item");
     main.add(program::ReadScalar{{correct_, correct_host_, kFloat, 0}}, "aten::item");
   }
 
-  static void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) {
-    for (const PlannedLaunch& one : launches) {
-      for (const Index buffer : one.allocated) thread.add(program::Alloc{buffer, 0});
-      thread.add(program::Launch{one.operation, 0});
-      for (const Index buffer : one.freed) thread.add(program::Free{buffer});
+  // ---- Kernels and memory, on the GPU or, without any of either, on the CPU
+  // -----------------------
+
+  MemoryKind memory() const {
+    return settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice;
+  }
+
+  std::vector<Index> gradients() const {
+    std::vector<Index> there;
+    for (const Index gradient : model_.gradients)
+      if (gradient != program::kNoIndex) there.push_back(gradient);
+    return there;
+  }
+
+  void allocate(ThreadWriter& thread, const std::vector<Index>& buffers) const {
+    if (settings_.on_cpu) return;
+    for (const Index buffer : buffers) thread.add(program::Alloc{buffer, 0});
+  }
+  void free(ThreadWriter& thread, const std::vector<Index>& buffers) const {
+    if (settings_.on_cpu) return;
+    for (const Index buffer : buffers) thread.add(program::Free{buffer});
+  }
+
+  void launch_one(ThreadWriter& thread, Index operation,
+                  Index predicate = program::kNoIndex) const {
+    if (settings_.on_cpu) {
+      thread.add(program::Compute{operation});
+    } else {
+      thread.add(program::Launch{operation, 0, predicate});
     }
   }
-  static void launch(ThreadWriter& thread, const Launches& launches) {
-    for (const Index operation : launches) thread.add(program::Launch{operation, 0});
+  void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) const {
+    for (const PlannedLaunch& one : launches) {
+      allocate(thread, one.allocated);
+      launch_one(thread, one.operation);
+      free(thread, one.freed);
+    }
+  }
+  void launch(ThreadWriter& thread, const Launches& launches) const {
+    for (const Index operation : launches) launch_one(thread, operation);
   }
 
   const program::Config& config_;
@@ -393,19 +341,16 @@ class TrainBuilder {
   TrainSettings settings_;
   Graph graph_;
   TrainLines lines_;
-  BatchBuffers host_;
-  std::vector<BatchBuffers> batches_;
+  std::optional<BatchFeed> feed_;
   ModelBuffers model_;
-  PlanBuffers plan_buffers_;
+  PlanBuffers plan_buffers_{memory()};
   Update update_;
   std::vector<StepPlans> plans_;  // by batch on the device
   Plan evaluation_;
-  std::optional<Loader> loader_;  // none where the data set is one tensor
   Index loss_host_ = 0, correct_ = 0, correct_host_ = 0;
   Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;
   bool gradients_there_ = false;
   bool state_there_ = false;
-  std::set<Index> there_;  // batches on the device
 };
 
 }  // namespace

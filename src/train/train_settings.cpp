@@ -10,11 +10,31 @@ namespace {
 
 using program::ElementType;
 
+// What lies on the device is not loaded, and not copied step by step.
+void refuse_loading(const program::Config& config) {
+  if (config.word("device") == "cpu")
+    throw InputError("data.location = device and device = cpu contradict each other; set one back");
+  for (const char* knob : {"loader.num_workers", "transfer.streams", "transfer.prefetch"})
+    if (config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial)
+      throw InputError(std::string(knob) +
+                       " has no meaning where the data set lies on the GPU; set it back, or "
+                       "data.location = host");
+}
+
+void refuse_gpu_knobs(const program::Config& config) {
+  for (const char* knob : {"transfer.streams", "transfer.prefetch", "scaler.enabled"})
+    if (config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial)
+      throw InputError(std::string(knob) +
+                       " has no meaning with device = cpu; set it back, or device = cuda");
+}
+
 void refuse_what_contradicts(const program::Config& config) {
   if (config.word("data.source") == "tensor" && config.whole("loader.num_workers") > 0)
     throw InputError(
         "data.source = tensor has no loader, and so no workers; set loader.num_workers = 0, or "
         "data.source = loader");
+  if (config.word("data.location") == "device") refuse_loading(config);
+  if (config.word("device") == "cpu") refuse_gpu_knobs(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(
         "transfer.prefetch is not built for accumulate_steps above 1; set one of the two back");
@@ -70,7 +90,10 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.batch = config.whole("batch_size");
   settings.steps = config.whole("steps");
   settings.accumulate = config.whole("accumulate_steps");
-  settings.tensor = config.word("data.source") == "tensor";
+  settings.set_on_device = config.word("data.location") == "device";
+  settings.tensor = settings.set_on_device || config.word("data.source") == "tensor";
+  settings.one_batch = config.flag("data.one_batch");
+  settings.on_cpu = config.word("device") == "cpu";
   settings.own_stream = config.whole("transfer.streams") == 2;
   settings.prefetch = config.flag("transfer.prefetch");
   // The gradients of several batches are summed: they are dropped before the first of them.

@@ -18,8 +18,11 @@ struct TrainSettings {
   std::int64_t batch = 0;
   std::int64_t steps = 0;
   std::int64_t accumulate = 1;
-  bool tensor = false;      // one tensor in host memory is the data set
-  bool own_stream = false;  // copies run on a stream of their own
+  bool tensor = false;         // the data set is one tensor, not files
+  bool set_on_device = false;  // and is moved to the GPU once, before the loop
+  bool one_batch = false;      // every step trains on the first batch
+  bool on_cpu = false;         // the model runs there
+  bool own_stream = false;     // copies run on a stream of their own
   bool prefetch = false;
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator

@@ -19,7 +19,9 @@ constexpr std::int64_t kFloat = 4;
 class UpdateBuilder {
  public:
   UpdateBuilder(program::Program& program, const program::Config& config, const ModelBuffers& model)
-      : program_(program), config_(config) {
+      : program_(program),
+        config_(config),
+        memory_(program.buffers[model.parameters.front()].kind) {
     for (std::size_t i = 0; i < model.parameters.size(); ++i) {
       if (model.gradients[i] == program::kNoIndex) continue;
       parameters_.push_back(model.parameters[i]);
@@ -74,15 +76,15 @@ class UpdateBuilder {
     std::vector<Index> state;
     for (const Index parameter : parameters_) {
       const program::Buffer& like = program_.buffers[parameter];
-      state.push_back(add_buffer(program_, like.name + name, like.bytes,
-                                 program::MemoryKind::kDevice, Role::kOptimizerState));
+      state.push_back(
+          add_buffer(program_, like.name + name, like.bytes, memory_, Role::kOptimizerState));
     }
     update_.state.insert(update_.state.end(), state.begin(), state.end());
     return state;
   }
 
   Index add_number(const std::string& name, Role role, double value = 0) {
-    const Index buffer = add_buffer(program_, name, kFloat, program::MemoryKind::kDevice, role);
+    const Index buffer = add_buffer(program_, name, kFloat, memory_, role);
     program_.buffers[buffer].initial.value = value;
     return buffer;
   }
@@ -198,8 +200,8 @@ class UpdateBuilder {
   void add_temporaries(const std::string& name) {
     for (const Index parameter : parameters_) {
       const program::Buffer& like = program_.buffers[parameter];
-      update_.temporaries.push_back(add_buffer(program_, like.name + name, like.bytes,
-                                               program::MemoryKind::kDevice, Role::kWorkspace));
+      update_.temporaries.push_back(
+          add_buffer(program_, like.name + name, like.bytes, memory_, Role::kWorkspace));
     }
   }
 
@@ -241,6 +243,7 @@ class UpdateBuilder {
 
   program::Program& program_;
   const program::Config& config_;
+  program::MemoryKind memory_;
   std::vector<Index> parameters_;
   std::vector<Index> gradients_;
   std::vector<std::int64_t> sizes_;

@@ -1,0 +1,64 @@
+// How batches come to where the model runs: from a loader or one tensor, copied for each step,
+// ahead of it, once for all, or not at all.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "program/config.h"
+#include "program/program.h"
+#include "train/graph.h"
+#include "train/loader.h"
+#include "train/tape.h"
+#include "train/train_listing.h"
+#include "train/train_settings.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+
+class BatchFeed {
+ public:
+  // Adds the batches' buffers and the loader's threads to a program. Settings and lines must
+  // outlive it.
+  BatchFeed(program::Program& program, const program::Config& config, const Graph& graph,
+            const TrainSettings& settings, const TrainLines& lines);
+
+  // Where the model reads them. With prefetching there are two, in turn.
+  const std::vector<BatchBuffers>& batches() const { return batches_; }
+  const BatchBuffers& of(std::int64_t batch) const {
+    return batches_[static_cast<std::size_t>(batch) % batches_.size()];
+  }
+
+  // Commands of the training thread. Before the loop, where a prefetching loop fetches its first
+  // batch.
+  void begin(ThreadWriter& main);
+  // At the head of a loop's body.
+  void next(ThreadWriter& main, std::int64_t batch);
+  // What the body begins with, until the model has its batch; prefetching starts the next one's
+  // copies, `batches` being how many there are.
+  void deliver(ThreadWriter& main, std::int64_t batch, std::int64_t batches);
+  // A batch of the test set.
+  void deliver_test(ThreadWriter& main, std::int64_t batch);
+
+ private:
+  program::Index add_input(const std::string& name, std::int64_t elements,
+                           program::ElementType type, program::MemoryKind kind);
+  void add_whole_set();
+  void copy(ThreadWriter& main, program::Index from, program::Index to);
+  void copies(ThreadWriter& main, std::int64_t batch);
+  void waits(ThreadWriter& main, std::int64_t batch);
+  void fetch(ThreadWriter& main, std::int64_t batch);
+
+  program::Program& program_;
+  const program::Config& config_;
+  const TrainSettings& settings_;
+  const TrainLines& lines_;
+  BatchBuffers host_;
+  std::vector<BatchBuffers> batches_;
+  BatchBuffers set_on_host_, set_;  // all samples, where they are moved at once
+  std::optional<Loader> loader_;    // none where the data set is one tensor
+  std::set<program::Index> there_;  // batches on the device
+};
+
+}  // namespace trainscope::train
