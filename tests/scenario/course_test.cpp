@@ -180,7 +180,8 @@ TEST_CASE("overlap: a copy stream overlaps nothing until the next batch is copie
 
 TEST_CASE("overlap: a host that nothing holds prefetches without being asked") {
   const Lesson lesson = scenario::find_lesson("stream-overlap");
-  const Pair pair = run_on(lesson, "h200-1", {"loop.item_every=0"});
+  // Over some steps: the first ones allocate what those that run ahead need.
+  const Pair pair = run_on(lesson, "h200-1", {"loop.item_every=0", "steps=40"});
   CHECK(value(pair.a, "overlap.copy_compute") > 0.5);
-  CHECK(value(pair.a, "time.step") < 1.15 * value(pair.b, "time.step"));
+  CHECK(value(pair.a, "time.step") < 1.05 * value(pair.b, "time.step"));
 }
