@@ -8,10 +8,34 @@
 namespace trainscope::train {
 namespace {
 
+// Device memory that is there at once when the program ends: what it allocates more often than it
+// frees, and what it copies without ever allocating. (Of the rest, the executor finds out how much
+// is there at a time.)
+double bytes_at_the_end(const program::Program& program) {
+  std::vector<int> held(program.buffers.size(), 0);
+  std::vector<bool> allocated(program.buffers.size(), false), copied = allocated;
+  for (const program::Thread& thread : program.threads) {
+    for (const program::Command& command : thread.commands) {
+      if (const auto* made = std::get_if<program::Alloc>(&command.action)) {
+        allocated[made->buffer] = true;
+        ++held[made->buffer];
+      }
+      if (const auto* gone = std::get_if<program::Free>(&command.action)) --held[gone->buffer];
+      if (const program::Copy* copy = program::copy_of(command.action))
+        copied[copy->from] = copied[copy->to] = true;
+    }
+  }
+  double bytes = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const program::Buffer& buffer = program.buffers[i];
+    if (buffer.kind == program::MemoryKind::kDevice && (allocated[i] ? held[i] > 0 : copied[i]))
+      bytes += static_cast<double>(buffer.bytes);
+  }
+  return bytes;
+}
+
 void refuse_what_does_not_fit(const program::Program& program, const machine::Machine& machine) {
-  double on_device = 0;
-  for (const program::Buffer& buffer : program.buffers)
-    if (buffer.kind == program::MemoryKind::kDevice) on_device += static_cast<double>(buffer.bytes);
+  const double on_device = bytes_at_the_end(program);
   if (on_device > static_cast<double>(machine.gpu.memory_bytes))
     throw InputError("the program needs " + format_bytes(on_device) + " of device memory, and " +
                      machine.gpu.name + " has " +
