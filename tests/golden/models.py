@@ -6,7 +6,8 @@
 
 The modules below have the names, the order and the shapes of torchvision's (0.26: models/resnet.py) and of
 Hugging Face's transformers (models/bert, gpt2, opt), so that named_parameters() lists what theirs list. Their
-forward calls the fused operations: gelu(approximate="tanh") and scaled_dot_product_attention.
+forward calls the fused operations, as it would on a GPU: gelu(approximate="tanh"), native_dropout and
+scaled_dot_product_attention.
 
 "parameters": [name, elements] in the order of named_parameters(); GPT-2's Conv1D has its weight transposed.
 "kept": bytes of the distinct storages that torch.autograd.graph.saved_tensors_hooks sees in a forward and its
@@ -119,6 +120,10 @@ class Conv1D(nn.Module):
         return y.view(*x.shape[:-1], -1)
 
 
+def dropout(x, p):
+    return torch.native_dropout(x, p, True)[0] if p > 0 else x
+
+
 def attend(how, q, k, v, heads, causal):
     def split(t):
         return t.view(*t.shape[:-1], heads, -1).transpose(1, 2)
@@ -157,9 +162,9 @@ class Gpt2Block(Named):
     def forward(self, x, how, p):
         qkv = self.attn.c_attn(self.ln_1(x)).chunk(3, -1)
         y = self.attn.c_proj(attend(how, *qkv, self.heads, True))
-        x = x + F.dropout(y, p)
+        x = x + dropout(y, p)
         y = self.mlp.c_proj(F.gelu(self.mlp.c_fc(self.ln_2(x)), approximate="tanh"))
-        return x + F.dropout(y, p)
+        return x + dropout(y, p)
 
 
 class Gpt2(nn.Module):
@@ -174,7 +179,7 @@ class Gpt2(nn.Module):
 
     def forward(self, tokens, how, p):
         t = self.transformer
-        x = F.dropout(t.wte(tokens) + t.wpe(torch.arange(tokens.size(1))), p)
+        x = dropout(t.wte(tokens) + t.wpe(torch.arange(tokens.size(1))), p)
         for block in t.h:
             x = block(x, how, p)
         return F.linear(t.ln_f(x), t.wte.weight)
@@ -197,9 +202,9 @@ class BertLayer(Named):
         a = getattr(self.attention, "self")
         y = attend(how, a.query(x), a.key(x), a.value(x), self.heads, False)
         o = self.attention.output
-        x = o.LayerNorm(F.dropout(o.dense(y), p) + x)
+        x = o.LayerNorm(dropout(o.dense(y), p) + x)
         y = self.output.dense(F.gelu(self.intermediate.dense(x)))
-        return self.output.LayerNorm(F.dropout(y, p) + x)
+        return self.output.LayerNorm(dropout(y, p) + x)
 
 
 class Bert(nn.Module):
@@ -224,7 +229,7 @@ class Bert(nn.Module):
         e, head = self.bert.embeddings, self.cls.predictions
         x = e.word_embeddings(tokens) + e.token_type_embeddings(torch.zeros_like(tokens))
         x = x + e.position_embeddings(torch.arange(tokens.size(1)))
-        x = F.dropout(e.LayerNorm(x), p)
+        x = dropout(e.LayerNorm(x), p)
         for layer in self.bert.encoder.layer:
             x = layer(x, how, p)
         x = head.transform.LayerNorm(F.gelu(head.transform.dense(x)))
@@ -246,9 +251,9 @@ class OptLayer(Named):
     def forward(self, x, how, p):
         a, y = self.self_attn, self.self_attn_layer_norm(x)
         y = attend(how, a.q_proj(y), a.k_proj(y), a.v_proj(y), self.heads, True)
-        x = x + F.dropout(a.out_proj(y), p)
+        x = x + dropout(a.out_proj(y), p)
         y = self.fc2(F.relu(self.fc1(self.final_layer_norm(x))))
-        return x + F.dropout(y, p)
+        return x + dropout(y, p)
 
 
 class Opt(nn.Module):
