@@ -39,7 +39,7 @@ Conv2d conv_of(const program::Convolution& f) {
   return conv;
 }
 
-// q, k and v lie side by side for each token, as one projection writes them.
+// Packed, q, k and v lie side by side for each token, as one projection writes them.
 AttentionShape shape_of(const program::Attention& f) {
   AttentionShape shape;
   shape.batch = size(f.batch);
@@ -47,7 +47,8 @@ AttentionShape shape_of(const program::Attention& f) {
   shape.length = size(f.length);
   shape.width = size(f.width);
   const std::size_t token = shape.heads * shape.width;
-  shape.inputs = {shape.length * 3 * token, shape.width, 3 * token};
+  const std::size_t step = f.packed ? 3 * token : token;
+  shape.inputs = {shape.length * step, shape.width, step};
   shape.outputs = {shape.length * token, shape.width, token};
   return shape;
 }
@@ -193,6 +194,7 @@ void Calculation::operator()(const program::AddPositions& f) {
   const Results dtable = out(0);
   std::copy_n(dy.begin(), row, dtable.begin());
   for (std::size_t i = row; i < dy.size(); ++i) dtable[i % row] += dy[i];
+  std::fill(dtable.begin() + static_cast<std::ptrdiff_t>(row), dtable.end(), 0.0F);
 }
 
 void Calculation::operator()(const program::Dropout& f) {
@@ -215,23 +217,27 @@ void Calculation::operator()(const program::Dropout& f) {
 void Calculation::operator()(const program::Attention& f) {
   const AttentionShape shape = shape_of(f);
   const std::size_t token = shape.heads * shape.width;
-  const auto split = [token](auto all) {
+  const auto parts = [&f, token](auto operand, std::size_t first) {
+    if (!f.packed) return std::array{operand(first), operand(first + 1), operand(first + 2)};
+    const auto all = operand(first);
     return std::array{all, all.subspan(token), all.subspan(2 * token)};
   };
+  const auto reads = [this](std::size_t operand) { return in(operand); };
+  const auto writes = [this](std::size_t operand) { return out(operand); };
   const AttentionTiles tiles;
   const Results workspace = interpreter_.room(f.flash ? tiled_attention_workspace(shape, tiles)
                                                       : attention_workspace(shape));
-  if (f.part == Part::kForward) {
-    const auto [q, k, v] = split(in(0));
+  const bool forward = f.part == Part::kForward;
+  const auto [q, k, v] = parts(reads, forward ? 0 : 1);
+  if (forward)
     return f.flash ? tiled_attention_forward(shape, tiles, {q, k, v}, out(0), out(1), workspace,
                                              workers_)
                    : attention_forward(shape, {q, k, v}, out(0), out(1), workers_);
-  }
-  const auto [q, k, v] = split(in(1));
-  const auto [dq, dk, dv] = split(out(0));
-  return f.flash ? tiled_attention_backward(shape, tiles, {q, k, v}, in(3), in(2), in(0),
+  const auto [dq, dk, dv] = parts(writes, 0);
+  const std::size_t kept = f.packed ? 2 : 4;  // what forward wrote for this
+  return f.flash ? tiled_attention_backward(shape, tiles, {q, k, v}, in(kept + 1), in(kept), in(0),
                                             {dq, dk, dv}, workspace, workers_)
-                 : attention_backward(shape, {q, k, v}, in(2), in(0), {dq, dk, dv}, workspace,
+                 : attention_backward(shape, {q, k, v}, in(kept), in(0), {dq, dk, dv}, workspace,
                                       workers_);
 }
 

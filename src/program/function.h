@@ -86,8 +86,9 @@ struct Embedding {
   Part part = Part::kForward;
 };
 
-// Each position's vector is added to its token's: reads x, table [length, width]; writes y. The
-// table's gradient reads dy.
+// Each position's vector is added to its token's: reads x, table [at least length, width], of which
+// the first `length` rows are used; writes y. The table's gradient reads dy, and is 0 in the rows
+// that are not used.
 struct AddPositions {
   std::int64_t batch = 0, length = 0, width = 0;
   Part part = Part::kForward;
@@ -105,11 +106,14 @@ struct Dropout {
 // Forward reads the projection [batch, length, 3, heads, width]; writes the output [batch, length,
 // heads, width] and what backward needs: the probabilities [batch, heads, length, length], or with
 // `flash` the logarithms of the rows' sums [batch, heads, length]. Backward reads dy, the
-// projection, that and, with `flash`, the output; writes the projection's gradient.
+// projection, that and, with `flash`, the output; writes the projection's gradient. Not `packed`,
+// three projections [batch, length, heads, width] take the place of the one, and so do their
+// gradients.
 struct Attention {
   std::int64_t batch = 0, heads = 0, length = 0, width = 0;
   bool causal = true;
   bool flash = false;
+  bool packed = true;
   Part part = Part::kForward;
 };
 

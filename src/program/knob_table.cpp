@@ -104,11 +104,11 @@ void add_model_knobs(Table& t) {
   choice("model.name", "mlp")
       .choices({"mlp", "mlp-784-128-10", "mlp-1000-512-10", "cnn", "gpt-mini", "resnet18",
                 "resnet50", "resnet101", "resnext50", "resnext101", "bert-large", "gpt2",
-                "gpt2-large", "gpt3-xl", "opt-1.3b"},
-               {"mlp", "mlp-784-128-10", "mlp-1000-512-10", "cnn", "gpt-mini"})
+                "gpt2-large", "gpt3-xl", "opt-1.3b"})
       .help(
           "the model; mlp is a classroom classifier of images, of widths model.inputs, "
-          "model.hidden")
+          "model.hidden; the numbers of mlp, cnn and gpt-mini are computed, of the others only "
+          "the time")
       .into(t);
   whole("model.inputs", 784, 1, 1 << 20)
       .help("width of the mlp's input: the numbers of one sample, 28 x 28 pixels")
@@ -128,7 +128,7 @@ void add_model_knobs(Table& t) {
   whole("model.heads", 4, 1, 128).help("attention heads of gpt-mini").into(t);
   number("model.dropout", 0, 0, 0.95)
       .pytorch("nn.Dropout")
-      .help("share of gpt-mini's activations that dropout drops")
+      .help("share of a transformer's activations that dropout drops")
       .into(t);
   whole("model.seq_len", 128, 1, 1 << 20).help("tokens of a sequence").into(t);
   choice("model.dtype", "fp32")

@@ -62,6 +62,10 @@ struct Rules {
   }
   List operator()(const program::Attention& f) const {
     GradientRule rule{with(f, Part::kInputGradient), {kDy, input(0), side(0)}, {0}};
+    if (!f.packed) {
+      rule.reads = {kDy, input(0), input(1), input(2), side(0)};
+      rule.wanted = {0, 1, 2};
+    }
     if (f.flash) rule.reads.push_back(kY);
     return {rule};
   }

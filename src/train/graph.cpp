@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -79,6 +81,15 @@ Tensor GraphBuilder::tokens(std::int64_t length) {
 
 ParameterId GraphBuilder::parameter(const std::string& name, std::int64_t elements,
                                     const Initial& initial, bool trained) {
+  const auto place = std::find_if(declared_.begin(), declared_.end(), [&](ParameterId id) {
+    return graph_.parameters[id].name == name;
+  });
+  if (place != declared_.end()) {
+    const ParameterId id = *place;
+    declared_.erase(place);
+    graph_.parameters[id] = {name, elements, initial, trained};
+    return id;
+  }
   graph_.parameters.push_back({name, elements, initial, trained});
   return static_cast<ParameterId>(graph_.parameters.size() - 1);
 }
@@ -121,14 +132,24 @@ Tensor GraphBuilder::linear(const std::string& name, const Tensor& x, std::int64
   return layer(name, function, {x}, std::move(parameters), std::move(shape));
 }
 
-Tensor GraphBuilder::tied_linear(const Tensor& x, const std::string& embedding) {
+void GraphBuilder::declare(const std::vector<std::string>& parameters) {
+  for (const std::string& name : parameters) {
+    graph_.parameters.push_back({name, 0, kZeros});
+    declared_.push_back(static_cast<ParameterId>(graph_.parameters.size() - 1));
+  }
+}
+
+Tensor GraphBuilder::tied_linear(const Tensor& x, const std::string& embedding,
+                                 const std::string& bias) {
   const std::int64_t inputs = x.shape.back();
   for (ParameterId id = 0; id < graph_.parameters.size(); ++id) {
     if (graph_.parameters[id].name != embedding + ".weight") continue;
     std::vector<std::int64_t> shape = x.shape;
     shape.back() = graph_.parameters[id].elements / inputs;
-    const program::Linear function{x.elements() / inputs, inputs, shape.back(), false};
-    return layer("head", function, {x}, {id}, shape);
+    const program::Linear function{x.elements() / inputs, inputs, shape.back(), !bias.empty()};
+    std::vector<ParameterId> parameters{id};
+    if (!bias.empty()) parameters.push_back(parameter(bias, shape.back(), kZeros));
+    return layer("head", function, {x}, std::move(parameters), shape);
   }
   throw InputError("no embedding is named " + embedding);
 }
@@ -224,11 +245,24 @@ Tensor GraphBuilder::embedding(const std::string& name, const Tensor& tokens,
                {parameter(name + ".weight", vocabulary * width, initial)}, std::move(shape));
 }
 
-Tensor GraphBuilder::positions(const std::string& name, const Tensor& x) {
+Tensor GraphBuilder::positions(const std::string& name, const Tensor& x, std::int64_t rows) {
   const Initial initial{Initial::Kind::kNormal, deviation_ > 0 ? deviation_ : 1};
   const std::int64_t length = x.shape[1], width = x.shape[2];
+  if (rows == 0) rows = length;
+  if (rows < length)
+    throw InputError(
+        fmt::format("{} has {} places, and a sequence has {} tokens; set "
+                    "model.seq_len = {} or less",
+                    name, rows, length, rows));
   return layer(name, program::AddPositions{x.shape[0], length, width}, {x},
-               {parameter(name + ".weight", length * width, initial)}, x.shape);
+               {parameter(name + ".weight", rows * width, initial)}, x.shape);
+}
+
+Tensor GraphBuilder::segments(const std::string& name, const Tensor& x, std::int64_t types) {
+  const Initial initial{Initial::Kind::kNormal, deviation_ > 0 ? deviation_ : 1};
+  const std::int64_t width = x.shape[2];
+  return layer(name, program::AddPositions{x.shape[0] * x.shape[1], 1, width}, {x},
+               {parameter(name + ".weight", types * width, initial)}, x.shape);
 }
 
 Tensor GraphBuilder::dropout(const Tensor& x, double p) {
@@ -239,14 +273,25 @@ Tensor GraphBuilder::dropout(const Tensor& x, double p) {
 
 Tensor GraphBuilder::attention(const Tensor& projection, std::int64_t heads, bool causal,
                                bool flash) {
-  const std::int64_t length = projection.shape[1], width = projection.shape[2] / 3;
+  return attention_layer({projection}, projection.shape[2] / 3, heads, causal, flash);
+}
+
+Tensor GraphBuilder::attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                               std::int64_t heads, bool causal, bool flash) {
+  return attention_layer({q, k, v}, q.shape[2], heads, causal, flash);
+}
+
+Tensor GraphBuilder::attention_layer(const std::vector<Tensor>& inputs, std::int64_t width,
+                                     std::int64_t heads, bool causal, bool flash) {
+  const std::int64_t length = inputs[0].shape[1];
   if (width % heads != 0)
     throw InputError(fmt::format("a width of {} cannot be split among {} heads", width, heads));
   program::Attention f{graph_.batch, heads, length, width / heads, causal, flash};
+  f.packed = inputs.size() == 1;
   const SideResult kept = flash
                               ? SideResult{"sums of rows", graph_.batch * heads * length}
                               : SideResult{"probabilities", graph_.batch * heads * length * length};
-  return layer(numbered("attention"), f, {projection}, {}, {graph_.batch, length, width}, {kept});
+  return layer(numbered("attention"), f, inputs, {}, {graph_.batch, length, width}, {kept});
 }
 
 Tensor GraphBuilder::add(const Tensor& a, const Tensor& b) {
@@ -254,6 +299,7 @@ Tensor GraphBuilder::add(const Tensor& a, const Tensor& b) {
 }
 
 Graph GraphBuilder::finish(const Tensor& logits) {
+  assert(declared_.empty());
   graph_.logits = logits.id;
   graph_.classes = logits.shape.back();
   graph_.rows = logits.elements() / graph_.classes;

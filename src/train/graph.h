@@ -91,17 +91,30 @@ class GraphBuilder {
   Tensor layer_norm(const std::string& name, const Tensor& x);
   Tensor embedding(const std::string& name, const Tensor& tokens, std::int64_t vocabulary,
                    std::int64_t width);
-  Tensor positions(const std::string& name, const Tensor& x);
+  // Adds to each token the vector of its place, from a table of `rows` of them; 0: of as many as
+  // there are tokens.
+  Tensor positions(const std::string& name, const Tensor& x, std::int64_t rows = 0);
+  // Adds to each token the vector of its segment, from a table of `types` of them. All are of the
+  // first.
+  Tensor segments(const std::string& name, const Tensor& x, std::int64_t types);
   Tensor dropout(const Tensor& x, double p);
   // Of the projection [batch, length, 3 width]; gives [batch, length, width].
   Tensor attention(const Tensor& projection, std::int64_t heads, bool causal, bool flash);
+  // Of three projections [batch, length, width].
+  Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads,
+                   bool causal, bool flash);
   Tensor add(const Tensor& a, const Tensor& b);
   // x.detach() of everything so far: backward goes no further.
   void detach() {
     for (Parameter& parameter : graph_.parameters) parameter.reached = false;
   }
-  // y = x wᵀ with the weight of an embedding: a language model's tied head.
-  Tensor tied_linear(const Tensor& x, const std::string& embedding);
+  // y = x wᵀ with the weight of an embedding: a language model's tied head. With a `bias`, the name
+  // of that parameter, it is added.
+  Tensor tied_linear(const Tensor& x, const std::string& embedding, const std::string& bias = {});
+
+  // Parameters are listed in the order in which the layers use them, but for these, whose place is
+  // here: as named_parameters() lists what a module's constructor makes before its forward uses it.
+  void declare(const std::vector<std::string>& parameters);
 
   // The layers from here on are a block that checkpointing recomputes; until the next or the end.
   void next_block() { block_ = ++blocks_; }
@@ -124,6 +137,8 @@ class GraphBuilder {
   std::string numbered(const std::string& name) {
     return name + " " + std::to_string(++unnamed_[name]);
   }
+  Tensor attention_layer(const std::vector<Tensor>& inputs, std::int64_t width, std::int64_t heads,
+                         bool causal, bool flash);
 
   Graph graph_;
   bool channels_last_;
@@ -131,6 +146,7 @@ class GraphBuilder {
   int blocks_ = 0;
   double deviation_ = 0;
   std::map<std::string, int> unnamed_;  // layers without a name of their own, by what they are
+  std::vector<ParameterId> declared_;  // and not used so far
 };
 
 }  // namespace trainscope::train

@@ -229,6 +229,12 @@ double traffic(const program::Program& program, const program::Function& functio
   double bytes = 0;
   for (const auto* list : {&operands.reads, &operands.writes})
     for (const Index buffer : *list) bytes += of(program.buffers[buffer].bytes);
+  // Of a table of positions, the rows of a sequence.
+  const auto* positions = std::get_if<program::AddPositions>(&function);
+  if (positions && positions->part == Part::kForward) {
+    const program::Buffer& table = program.buffers[operands.reads[1]];
+    bytes += of(positions->length * positions->width * program::size_of(table.type) - table.bytes);
+  }
   // Only the rows of the tokens are read, each of them once.
   const auto* embedding = std::get_if<program::Embedding>(&function);
   if (embedding && embedding->part == Part::kForward)
@@ -238,7 +244,9 @@ double traffic(const program::Program& program, const program::Function& functio
   // softmax.
   const auto* attention = std::get_if<program::Attention>(&function);
   if (attention && !attention->flash) {
-    const Index scores = attention->part == Part::kForward ? operands.writes[1] : operands.reads[2];
+    const Index scores = attention->part == Part::kForward
+                             ? operands.writes[1]
+                             : operands.reads[attention->packed ? 2 : 4];
     bytes += 4 * of(program.buffers[scores].bytes);
   }
   return bytes;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "train/published_models.h"
 
 namespace trainscope::train {
 namespace {
@@ -16,7 +17,7 @@ std::string usual_data(const std::string& model) {
   if (model.starts_with("mlp")) return "mnist";
   if (model == "cnn") return "digits";
   if (model == "gpt-mini") return "text";
-  return model.starts_with("res") ? "imagenet" : "tokens";
+  return is_resnet(model) ? "imagenet" : "tokens";
 }
 
 bool is_generated(const std::string& name) {
@@ -182,8 +183,9 @@ TrainingData training_data(const program::Config& config) {
   data.name = config.word("data.name");
   if (data.name == "auto") data.name = usual_data(config.word("model.name"));
   const std::string& path = config.word("data.path");
-  data.has_samples = is_computed(config) && (is_generated(data.name) || !path.empty());
-  if (data.has_samples) {
+  const bool generated = is_generated(data.name);
+  data.has_samples = is_computed(config) && (generated || !path.empty());
+  if (data.has_samples || generated) {
     const auto test = data::open_dataset({data.name, path, data::Split::kTest,
                                           static_cast<std::uint64_t>(config.whole("seed")),
                                           config.whole("model.seq_len")});
@@ -204,6 +206,8 @@ Graph build_model(const program::Config& config, const TrainingData& data, std::
   const std::string& name = config.word("model.name");
   if (name == "cnn") return build_cnn(config, data, batch);
   if (name == "gpt-mini") return build_gpt_mini(config, data, batch);
+  if (is_resnet(name)) return build_resnet(config, data, batch);
+  if (is_transformer(name)) return build_transformer(config, data, batch);
   return build_mlp(config, data, batch);
 }
 

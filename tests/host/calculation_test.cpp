@@ -1,0 +1,111 @@
+// Operations with the operands that a program gives them, where those differ from the functions'.
+
+#include "host/calculation.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "host/interpreter.h"
+
+using namespace trainscope;
+using program::Index;
+using program::Part;
+using program::Program;
+
+namespace {
+
+Index add_buffer(Program& program, std::int64_t elements) {
+  program::Buffer buffer;
+  buffer.name = "buffer";
+  buffer.bytes = elements * program::size_of(buffer.type);
+  program.buffers.push_back(buffer);
+  return static_cast<Index>(program.buffers.size() - 1);
+}
+
+program::Operation operation(const program::Function& function, std::vector<Index> reads,
+                             std::vector<Index> writes) {
+  program::Operation one;
+  one.function = function;
+  one.reads = std::move(reads);
+  one.writes = std::move(writes);
+  return one;
+}
+
+void fill(host::Results values, const std::vector<float>& from) {
+  REQUIRE(values.size() == from.size());
+  std::copy(from.begin(), from.end(), values.begin());
+}
+
+}  // namespace
+
+TEST_CASE("a table of positions that is longer than the sequence has no gradient in its rest") {
+  Program program;
+  const Index x = add_buffer(program, 2 * 2 * 3), table = add_buffer(program, 4 * 3);
+  const Index y = add_buffer(program, 2 * 2 * 3), dtable = add_buffer(program, 4 * 3);
+  host::Interpreter interpreter(program);
+  fill(interpreter.values(x), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  fill(interpreter.values(table), {10, 20, 30, 40, 50, 60, 7, 7, 7, 7, 7, 7});
+  fill(interpreter.values(dtable), std::vector<float>(12, -1));
+  program::AddPositions positions{2, 2, 3};
+  interpreter.run(operation(positions, {x, table}, {y}));
+  const host::Values sums = interpreter.values(y);
+  CHECK(std::vector<float>(sums.begin(), sums.end()) ==
+        std::vector<float>{10, 21, 32, 43, 54, 65, 16, 27, 38, 49, 60, 71});
+  positions.part = Part::kWeightGradient;
+  interpreter.run(operation(positions, {x}, {dtable}));
+  const host::Values gradient = interpreter.values(dtable);
+  CHECK(std::vector<float>(gradient.begin(), gradient.end()) ==
+        std::vector<float>{6, 8, 10, 12, 14, 16, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("attention of three projections is that of one which holds all three") {
+  const bool flash = GENERATE(false, true);
+  constexpr std::int64_t kBatch = 2, kHeads = 2, kLength = 5, kWidth = 4;
+  constexpr std::int64_t kRow = kHeads * kWidth, kTokens = kBatch * kLength;
+  const std::int64_t kept_size = kBatch * kHeads * kLength * (flash ? 1 : kLength);
+  Program program;
+  std::vector<Index> three, dthree;
+  const Index packed = add_buffer(program, 3 * kTokens * kRow);
+  const Index dpacked = add_buffer(program, 3 * kTokens * kRow);
+  for (int i = 0; i < 3; ++i) three.push_back(add_buffer(program, kTokens * kRow));
+  for (int i = 0; i < 3; ++i) dthree.push_back(add_buffer(program, kTokens * kRow));
+  const Index y1 = add_buffer(program, kTokens * kRow), y3 = add_buffer(program, kTokens * kRow);
+  const Index kept1 = add_buffer(program, kept_size), kept3 = add_buffer(program, kept_size);
+  const Index dy = add_buffer(program, kTokens * kRow);
+  host::Interpreter interpreter(program);
+  // The number of token t, projection i, place c.
+  const auto packed_place = [](std::int64_t t, std::int64_t i, std::int64_t c) {
+    return static_cast<std::size_t>((t * 3 + i) * kRow + c);
+  };
+  for (std::int64_t t = 0; t < kTokens; ++t)
+    for (std::int64_t c = 0; c < kRow; ++c) {
+      const auto place = static_cast<std::size_t>(t * kRow + c);
+      interpreter.values(dy)[place] = static_cast<float>((t * 7 + c * 3) % 11) / 11;
+      for (std::int64_t i = 0; i < 3; ++i)
+        interpreter.values(packed)[packed_place(t, i, c)] =
+            interpreter.values(three[static_cast<std::size_t>(i)])[place] =
+                static_cast<float>((t * 5 + i * 13 + c * 17) % 19) / 19 - 0.5F;
+    }
+  program::Attention one{kBatch, kHeads, kLength, kWidth, true, flash}, apart = one;
+  apart.packed = false;
+  interpreter.run(operation(one, {packed}, {y1, kept1}));
+  interpreter.run(operation(apart, three, {y3, kept3}));
+  one.part = apart.part = Part::kInputGradient;
+  std::vector<Index> reads1{dy, packed, kept1}, reads3{dy, three[0], three[1], three[2], kept3};
+  if (flash) {
+    reads1.push_back(y1);
+    reads3.push_back(y3);
+  }
+  interpreter.run(operation(one, reads1, {dpacked}));
+  interpreter.run(operation(apart, reads3, dthree));
+
+  CHECK(std::ranges::equal(interpreter.values(y1), interpreter.values(y3)));
+  CHECK(std::ranges::any_of(interpreter.values(y1), [](float value) { return value != 0; }));
+  for (std::int64_t t = 0; t < kTokens; ++t)
+    for (std::int64_t c = 0; c < kRow; ++c)
+      for (std::int64_t i = 0; i < 3; ++i)
+        CHECK(interpreter.values(dpacked)[packed_place(t, i, c)] ==
+              interpreter.values(
+                  dthree[static_cast<std::size_t>(i)])[static_cast<std::size_t>(t * kRow + c)]);
+}

@@ -1,0 +1,285 @@
+// The published models, against what is published of them and what PyTorch says of the same modules
+// (tests/golden/models.py).
+
+#include "train/models.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "base/files.h"
+#include "train/build.h"
+#include "train/tape.h"
+
+using namespace trainscope;
+using nlohmann::json;
+using program::Program;
+
+namespace {
+
+const json& golden() {
+  static const json all = json::parse(
+      read_file(TRAINSCOPE_SOURCE_DIR "/tests/golden/models.json", std::size_t{1} << 20));
+  return all.at("models");
+}
+
+program::Config config_of(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return config;
+}
+
+program::Config model_config(const std::string& model, const std::vector<std::string>& more = {}) {
+  program::Config config = config_of(more);
+  config.set_text(std::string("model.name=").append(model));
+  return config;
+}
+
+train::Graph graph_of(const program::Config& config, std::int64_t batch) {
+  return train::build_model(config, train::training_data(config), batch);
+}
+
+// A model's training step over a batch, without a loop around it.
+struct Step {
+  Program program;
+  train::Graph graph;
+  train::Plan plan;
+};
+
+Step step_of(const program::Config& config, std::int64_t batch, const train::Precision& precision) {
+  using program::ElementType;
+  Step step;
+  step.graph = graph_of(config, batch);
+  const auto add_input = [&](const char* name, std::int64_t elements, ElementType type) {
+    program::Buffer buffer;
+    buffer.name = name;
+    buffer.bytes = elements * program::size_of(type);
+    buffer.type = type;
+    step.program.buffers.push_back(buffer);
+    return static_cast<program::Index>(step.program.buffers.size() - 1);
+  };
+  const ElementType type = step.graph.reads_tokens ? ElementType::kInt64 : ElementType::kFp32;
+  train::BatchBuffers inputs;
+  inputs.x = add_input("x", step.graph.values[0], type);
+  inputs.y = add_input("y", step.graph.rows, ElementType::kInt64);
+  const train::ModelBuffers model = train::add_model_buffers(step.program, step.graph);
+  train::PlanBuffers buffers;
+  train::TapeOptions options;
+  options.precision = precision;
+  step.plan = train::plan_training(step.program, step.graph, model, buffers, inputs, options);
+  return step;
+}
+
+// Bytes that forward and loss allocate, that are there when backward begins, and that it reads.
+std::int64_t kept_bytes(const Step& step) {
+  std::set<program::Index> there, read;
+  for (const auto* list : {&step.plan.forward, &step.plan.loss, &step.plan.scale})
+    for (const train::PlannedLaunch& launch : *list) {
+      there.insert(launch.allocated.begin(), launch.allocated.end());
+      for (const program::Index buffer : launch.freed) there.erase(buffer);
+    }
+  for (const train::PlannedLaunch& launch : step.plan.backward)
+    for (const program::Index buffer : step.program.operations[launch.operation].reads)
+      if (there.contains(buffer)) read.insert(buffer);
+  std::int64_t bytes = 0;
+  for (const program::Index buffer : read) bytes += step.program.buffers[buffer].bytes;
+  return bytes;
+}
+
+std::vector<std::string> settings_of(const std::string& how) {
+  if (how == "flash") return {"attention.kernel=flash"};
+  if (how == "dropout") return {"attention.kernel=flash", "model.dropout=0.1"};
+  return {};
+}
+
+template <typename Function>
+std::int64_t layers_of(const train::Graph& graph) {
+  return std::count_if(graph.layers.begin(), graph.layers.end(), [](const train::Layer& layer) {
+    return std::holds_alternative<Function>(layer.function);
+  });
+}
+
+// Multiplications, each with an addition, of the matrix products and convolutions of a forward.
+double forward_multiplications(const Step& step) {
+  double flops = 0;
+  for (const train::PlannedLaunch& launch : step.plan.forward) {
+    const program::Operation& operation = step.program.operations[launch.operation];
+    if (operation.kind == program::OperationKind::kGemm) flops += operation.flops;
+  }
+  return flops / 2;
+}
+
+struct Shape {
+  std::string name;
+  double layers, width, vocabulary;
+};
+
+const Shape kTransformers[] = {{"bert-large", 24, 1024, 30522},
+                               {"gpt2", 12, 768, 50257},
+                               {"gpt2-large", 36, 1280, 50257},
+                               {"gpt3-xl", 24, 2048, 50257},
+                               {"opt-1.3b", 24, 2048, 50272}};
+
+}  // namespace
+
+TEST_CASE("published models have the published numbers of parameters") {
+  // torchvision: num_params of each model's weights. Hugging Face: the models' cards, and
+  // num_parameters() of the classes that published_models.h names.
+  const std::map<std::string, std::int64_t> published{
+      {"resnet18", 11'689'512},    {"resnet50", 25'557'032},    {"resnet101", 44'549'160},
+      {"resnext50", 25'028'904},   {"resnext101", 88'791'336},  {"gpt2", 124'439'808},
+      {"gpt2-large", 774'030'080}, {"opt-1.3b", 1'315'758'080}, {"bert-large", 335'174'458}};
+  for (const auto& [name, parameters] : published) {
+    INFO(name);
+    CHECK(graph_of(model_config(name), 1).parameter_count() == parameters);
+  }
+  // BertModel has a pooler where BertForMaskedLM has its head.
+  const std::int64_t head = 1024 * 1025 + 2 * 1024 + 30522, pooler = 1024 * 1025;
+  CHECK(published.at("bert-large") - head + pooler == 335'141'888);
+  // "1.3B" of Table 2.1 of arXiv:2005.14165.
+  CHECK(static_cast<double>(graph_of(model_config("gpt3-xl"), 1).parameter_count()) ==
+        Approx(1.3e9).epsilon(0.02));
+}
+
+TEST_CASE("published models list their parameters as named_parameters() does") {
+  for (const auto& [name, model] : golden().items()) {
+    INFO(name);
+    std::vector<std::pair<std::string, std::int64_t>> ours;
+    for (const train::Parameter& parameter : graph_of(model_config(name), 1).parameters)
+      if (parameter.trained) ours.emplace_back(parameter.name, parameter.elements);
+    CHECK(ours == model.at("parameters").get<decltype(ours)>());
+  }
+}
+
+TEST_CASE("forward keeps for backward what PyTorch keeps, byte for byte") {
+  for (const auto& [name, model] : golden().items()) {
+    for (const auto& [how, bytes] : model.at("kept").items()) {
+      INFO(name << " " << how);
+      const Step step = step_of(model_config(name, settings_of(how)), 2, {});
+      // What PyTorch keeps and we do not: the sum of the classes' weights of the loss; the numbers
+      // of the positions and segments that it looks up; where the products are apart, which scores
+      // the causal mask hides; of each dropout a byte an element for the 8 of its random state.
+      constexpr std::int64_t kLength = 128, kWhole = 8;
+      std::int64_t more = 4;
+      if (step.graph.reads_tokens) more += kLength * kWhole;
+      if (name == "bert-large") more += 2 * kLength * kWhole;
+      if (how == "math" && name != "bert-large")
+        more += layers_of<program::Attention>(step.graph) * kLength * kLength;
+      for (const train::Layer& layer : step.graph.layers)
+        if (const auto* dropout = std::get_if<program::Dropout>(&layer.function))
+          more += dropout->elements - kWhole;
+      CHECK(kept_bytes(step) + more == bytes.get<std::int64_t>());
+    }
+  }
+}
+
+TEST_CASE("a transformer layer keeps what Korthikanti et al. count, but for terms that are known") {
+  // Equations 1 and 2 of arXiv:2205.05198, in bytes: s b h (34 + 5 a s / h) in 16 bits, with
+  // dropout. One layer more keeps so much more.
+  const std::int64_t s = 128, b = 3, h = 512, a = 8;
+  const auto kept = [&](const char* blocks) {
+    const program::Config config =
+        model_config("gpt-mini", {"model.width=512", "model.heads=8", "model.dropout=0.1",
+                                  "data.name=text", std::string("model.blocks=") + blocks});
+    return kept_bytes(step_of(config, b, {program::ElementType::kFp16, false, false}));
+  };
+  const std::int64_t published = 34 * s * b * h + 5 * a * s * s * b;
+  const std::int64_t masks = 2 * s * b * h;                  // drawn again from the random state
+  const std::int64_t attention_dropout = 3 * a * s * s * b;  // not modelled: mask and result
+  const std::int64_t sums = 2 * 2 * s * b * h;               // autocast: the norms' inputs are FP32
+  const std::int64_t moments = 2 * 2 * 4 * s * b;            // of the two norms
+  const std::int64_t weights = 2 * 12 * h * h;               // autocast: copies in FP16
+  const std::int64_t random_states = 2 * 8;
+  CHECK(kept("3") - kept("2") ==
+        published - masks - attention_dropout + sums + moments + weights + random_states);
+}
+
+TEST_CASE("ResNets multiply as often as torchvision says") {
+  // GFLOPS of each model's weights (docs.pytorch.org/vision, table of classification weights):
+  // multiplications of an image of 224 x 224.
+  const std::map<std::string, double> published{{"resnet18", 1.81e9},
+                                                {"resnet50", 4.09e9},
+                                                {"resnet101", 7.80e9},
+                                                {"resnext50", 4.23e9},
+                                                {"resnext101", 16.41e9}};
+  for (const auto& [name, multiplications] : published) {
+    INFO(name);
+    const Step step = step_of(model_config(name), 4, {});
+    CHECK(forward_multiplications(step) / 4 == Approx(multiplications).epsilon(0.01));
+  }
+}
+
+TEST_CASE("transformers multiply as often as Megatron's formula says") {
+  // Appendix of arXiv:2104.04473: forward takes 24 B s l h² (1 + s / 6h) + 2 B s h V operations.
+  // BERT's head has one product of h x h more.
+  const double b = 2, s = 128;
+  for (const Shape& model : kTransformers) {
+    INFO(model.name);
+    const double h = model.width;
+    double flops =
+        24 * b * s * model.layers * h * h * (1 + s / (6 * h)) + 2 * b * s * h * model.vocabulary;
+    if (model.name == "bert-large") flops += 2 * b * s * h * h;
+    const Step step = step_of(model_config(model.name), 2, {});
+    CHECK(2 * forward_multiplications(step) == Approx(flops).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("a transformer's products are two operations a token and parameter") {
+  // C = 2 N + 2 l s h a token, N without embeddings (arXiv:2001.08361, section 2.1, which counts
+  // one of attention's two products; here both, so twice the second term). The head, whose weight
+  // is the embedding's, comes on top.
+  const double b = 2, s = 128;
+  for (const Shape& model : kTransformers) {
+    INFO(model.name);
+    const Step step = step_of(model_config(model.name), 2, {});
+    double parameters = 0;
+    for (const train::Parameter& parameter : step.graph.parameters)
+      if (parameter.name.find("embed") == std::string::npos &&
+          !parameter.name.starts_with("transformer.w"))
+        parameters += static_cast<double>(parameter.elements);
+    const double head = 2 * model.width * model.vocabulary;
+    const double attention = 4 * model.layers * s * model.width;
+    CHECK(2 * forward_multiplications(step) ==
+          Approx(b * s * (2 * parameters + attention + head)).epsilon(0.01));
+  }
+}
+
+TEST_CASE("published models take the data that they can read, and say what else to give") {
+  CHECK_THROWS_WITH(graph_of(model_config("gpt2", {"model.seq_len=2048"}), 1),
+                    Catch::Contains("set model.seq_len = 1024 or less"));
+  CHECK_NOTHROW(graph_of(model_config("opt-1.3b", {"model.seq_len=2048"}), 1));
+  CHECK_THROWS_WITH(graph_of(model_config("resnet50", {"data.name=tokens"}), 1),
+                    Catch::Contains("set data.name = imagenet"));
+  CHECK_THROWS_WITH(graph_of(model_config("bert-large", {"data.name=digits"}), 1),
+                    Catch::Contains("set data.name = tokens"));
+  const train::Graph small = graph_of(model_config("resnet18", {"data.name=cifar10"}), 1);
+  CHECK(small.classes == 10);
+  CHECK(small.parameter_count() == 11'689'512 - 990 * 513);
+}
+
+TEST_CASE("published models are timed, and no number of them is computed") {
+  for (const auto& [name, model] : golden().items()) {
+    INFO(name);
+    program::Config config = model_config(name, {"steps=1", "batch_size=1"});
+    const Program program = train::build_program(config, machine::load_machine("h200-1"));
+    CHECK(program.timing_only);
+    CHECK(program.gauges.loss == program::kNoIndex);
+  }
+}
+
+TEST_CASE("what a step frees again may be larger in all than the GPU") {
+  // ResNet-50 over 512 images writes more than 80 GB in a step, and never holds much over half.
+  program::Config config = model_config("resnet50", {"steps=1", "batch_size=512"});
+  const machine::Machine machine = machine::load_machine("a100-sxm-1");
+  const Program program = train::build_program(config, machine);
+  double all = 0;
+  for (const program::Buffer& buffer : program.buffers) all += static_cast<double>(buffer.bytes);
+  CHECK(all > static_cast<double>(machine.gpu.memory_bytes));
+  config.set_text("model.name=gpt3-xl");
+  config.set_text("optimizer.name=adam");
+  CHECK_THROWS_WITH(train::build_program(config, machine::load_machine("t4-1")),
+                    Catch::Contains("device memory"));
+}
