@@ -65,8 +65,9 @@ Step step_of(const program::Config& config, std::int64_t batch, const train::Pre
   train::BatchBuffers inputs;
   inputs.x = add_input("x", step.graph.values[0], type);
   inputs.y = add_input("y", step.graph.rows, ElementType::kInt64);
-  const train::ModelBuffers model = train::add_model_buffers(step.program, step.graph);
-  train::PlanBuffers buffers;
+  const train::ModelBuffers model =
+      train::add_model_buffers(step.program, step.graph, program::MemoryKind::kDevice);
+  train::PlanBuffers buffers(program::MemoryKind::kDevice);
   train::TapeOptions options;
   options.precision = precision;
   step.plan = train::plan_training(step.program, step.graph, model, buffers, inputs, options);
