@@ -146,7 +146,7 @@ class GraphBuilder {
   int blocks_ = 0;
   double deviation_ = 0;
   std::map<std::string, int> unnamed_;  // layers without a name of their own, by what they are
-  std::vector<ParameterId> declared_;  // and not used so far
+  std::vector<ParameterId> declared_;   // and not used so far
 };
 
 }  // namespace trainscope::train
