@@ -104,7 +104,10 @@ Interpreter::Interpreter(const program::Program& program, int threads)
 
 Interpreter::~Interpreter() = default;
 
+// A buffer's stream of random words follows from how many random ones stand before it, so that a
+// model begins the same whatever else a program has.
 void Interpreter::initialise() {
+  std::uint64_t stream = kInitialStream;
   for (std::size_t i = 0; i < stores_.size(); ++i) {
     const program::Buffer& buffer = program_.buffers[i];
     const auto size = static_cast<std::size_t>(buffer.elements());
@@ -113,8 +116,9 @@ void Interpreter::initialise() {
       continue;
     }
     stores_[i].values.resize(size);
-    fill(buffer.initial, static_cast<std::uint64_t>(program_.seed), kInitialStream + i,
-         stores_[i].values);
+    const bool random = buffer.initial.kind != program::Initial::Kind::kConstant;
+    fill(buffer.initial, static_cast<std::uint64_t>(program_.seed), stream, stores_[i].values);
+    stream += random ? 1 : 0;
   }
 }
 
