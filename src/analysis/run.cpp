@@ -79,7 +79,7 @@ Run Session::result() {
   run_.machine = machine_;
   run_.program = program_;
   run_.trace = shared_trace_;
-  run_.out_of_memory = simulation_->out_of_memory();
+  run_.ending = simulation_->ending();
   analyse(run_);
   return std::move(run_);
 }

@@ -26,7 +26,7 @@ struct Run {
   std::shared_ptr<const program::Program> program;  // null: imported
   std::shared_ptr<const trace::Trace> trace;
   // Why the run ended before its program did; its trace and metrics are those up to there.
-  std::optional<sim::OutOfMemory> out_of_memory;
+  std::optional<sim::Ending> ending;
   Facts facts;
   std::vector<MetricValue> metrics;
   std::vector<IdleGap> gaps;  // longest first
@@ -49,7 +49,7 @@ class Session {
   const program::Program& program() const { return *program_; }
 
   // Goes on for about `budget` simulated events; true once the run is over, also when
-  // the device's memory did not suffice. Throws InputError.
+  // the device's memory did not suffice or training diverged. Throws InputError.
   bool advance(std::uint64_t budget);
 
   // How much of the program is carried out, 0..1, by its commands.

@@ -135,7 +135,7 @@ program::Program program_of(const Json& json) {
   return program;
 }
 
-// ---- Out of memory -----------------------------------------------------------------------------
+// ---- How it ended ------------------------------------------------------------------------------
 
 Json json_of(const sim::OutOfMemory::Holder& holder) {
   return {{"name", holder.name}, {"role", static_cast<int>(holder.role)}, {"bytes", holder.bytes}};
@@ -175,13 +175,44 @@ sim::OutOfMemory out_of_memory_of(const Json& json) {
   return why;
 }
 
+Json json_of(const sim::Diverged& why) {
+  const int sign = std::isnan(why.loss) ? 0 : why.loss > 0 ? 1 : -1;  // JSON has no infinities
+  return {{"time", why.time}, {"line", why.line}, {"step", why.step},
+          {"loss", sign},     {"half", why.half}, {"scaled", why.scaled}};
+}
+
+sim::Diverged diverged_of(const Json& json) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  sim::Diverged why;
+  why.time = whole(json.at("time"));
+  why.line = static_cast<std::uint16_t>(whole(json.at("line"), 0, UINT16_MAX));
+  why.step = whole(json.at("step"));
+  const std::int64_t sign = whole(json.at("loss"), -1, 1);
+  why.loss = sign == 0 ? trace::kNoNumber : static_cast<double>(sign) * kInfinity;
+  why.half = json.at("half").get<bool>();
+  why.scaled = json.at("scaled").get<bool>();
+  return why;
+}
+
+// By the name of what ended it.
+void put_ending(Json& json, const sim::Ending& why) {
+  json[std::string(sim::name_of(why))] =
+      std::visit([](const auto& one) { return json_of(one); }, why);
+}
+
+std::optional<sim::Ending> ending_of(const Json& json) {
+  if (json.contains("out_of_memory")) return out_of_memory_of(json["out_of_memory"]);
+  if (json.contains("diverged")) return diverged_of(json["diverged"]);
+  return std::nullopt;
+}
+
 // ---- Runs --------------------------------------------------------------------------------------
 
 Json json_of(const Run& run) {
   Json json = {{"label", run.label}, {"config", json_of(run.config)}};
   if (run.machine) json["machine"] = machine::to_json(*run.machine);
   if (run.program) json["program"] = json_of(*run.program);
-  if (run.out_of_memory) json["out_of_memory"] = json_of(*run.out_of_memory);
+  if (run.ending) put_ending(json, *run.ending);
   return json;
 }
 
@@ -193,7 +224,7 @@ Run run_of(const Json& json) {
     run.machine = std::make_shared<machine::Machine>(machine::machine_from_json(json["machine"]));
   if (json.contains("program"))
     run.program = std::make_shared<program::Program>(program_of(json["program"]));
-  if (json.contains("out_of_memory")) run.out_of_memory = out_of_memory_of(json["out_of_memory"]);
+  run.ending = ending_of(json);
   return run;
 }
 

@@ -153,7 +153,7 @@ void print_runs(const Finished& finished) {
                   [](const RunPointer& run) { return run->program != nullptr; });
   for (const auto& run : finished.runs) {
     print_origin(*run);
-    if (run->out_of_memory) std::cout << "   " << sim::sentence(*run->out_of_memory) << "\n";
+    if (run->ending) std::cout << "   " << sim::sentence(*run->ending) << "\n";
     if (!finished.compared || !configured) print_knobs(*run);
   }
   if (finished.compared && configured) print_knobs_beside(*finished.runs[0], *finished.runs[1]);

@@ -36,10 +36,10 @@ double normal(std::uint32_t radius, std::uint32_t angle) {
   return std::sqrt(-2 * std::log(open_unit(radius))) * std::cos(kTurn * open_unit(angle));
 }
 
-void fill(const program::Initial& initial, std::uint64_t seed, Results values) {
+void fill(const program::Initial& initial, std::uint64_t seed, std::uint64_t stream,
+          Results values) {
   using Kind = program::Initial::Kind;
   const auto size = static_cast<float>(initial.value);
-  const std::uint64_t stream = kInitialStream + static_cast<std::uint64_t>(initial.stream);
   if (initial.kind == Kind::kConstant) return std::fill(values.begin(), values.end(), size);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const PhiloxCounter words = random_block(seed, i / 2, stream);
@@ -104,7 +104,10 @@ Interpreter::Interpreter(const program::Program& program, int threads)
 
 Interpreter::~Interpreter() = default;
 
+// A buffer's stream of random words follows from how many random ones stand before it, so that a
+// model begins the same whatever else a program has.
 void Interpreter::initialise() {
+  std::uint64_t stream = kInitialStream;
   for (std::size_t i = 0; i < stores_.size(); ++i) {
     const program::Buffer& buffer = program_.buffers[i];
     const auto size = static_cast<std::size_t>(buffer.elements());
@@ -113,7 +116,9 @@ void Interpreter::initialise() {
       continue;
     }
     stores_[i].values.resize(size);
-    fill(buffer.initial, static_cast<std::uint64_t>(program_.seed), stores_[i].values);
+    const bool random = buffer.initial.kind != program::Initial::Kind::kConstant;
+    fill(buffer.initial, static_cast<std::uint64_t>(program_.seed), stream, stores_[i].values);
+    stream += random ? 1 : 0;
   }
 }
 

@@ -42,7 +42,6 @@ struct Initial {
   enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
   double value = 0;         // the constant; the bound of [-value, value); the standard deviation
-  std::int64_t stream = 0;  // of random words: one a parameter, whatever else there is
 };
 
 struct Buffer {

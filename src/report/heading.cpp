@@ -107,9 +107,10 @@ std::string figure_html(const std::vector<RunView>& views, std::size_t i) {
 std::string shortfalls_html(const std::vector<RunView>& views) {
   std::string html;
   for (std::size_t i = 0; i < views.size(); ++i)
-    if (const auto& why = views[i].run->out_of_memory)
-      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) +
-              "<strong>Out of memory.</strong> " + html_text(sim::sentence(*why)) + ".</p>";
+    if (const auto& why = views[i].run->ending)
+      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + "<strong>" +
+              html_text(sim::title_of(*why)) + ".</strong> " + html_text(sim::sentence(*why)) +
+              ".</p>";
   return html;
 }
 

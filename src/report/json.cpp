@@ -64,7 +64,17 @@ Json drops_of(const analysis::Run& run) {
   return drops;
 }
 
-Json out_of_memory_of(const sim::OutOfMemory& why) {
+Json ending_of(const sim::Diverged& why) {
+  return {{"message", sim::sentence(why)},
+          {"time", why.time},
+          {"line", why.line},
+          {"step", why.step},
+          {"loss", std::isnan(why.loss) ? "NaN"
+                   : why.loss > 0       ? "Infinity"
+                                        : "-Infinity"}};
+}
+
+Json ending_of(const sim::OutOfMemory& why) {
   Json holders = Json::array();
   for (const auto& one : why.holders)
     holders.push_back(
@@ -89,7 +99,9 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   json["metrics"] = metrics_of(run);
   json["spans"] = run.trace->spans().size();
   json["dropped"] = run.trace->dropped_events();
-  if (run.out_of_memory) json["out_of_memory"] = out_of_memory_of(*run.out_of_memory);
+  if (run.ending)
+    json[std::string(sim::name_of(*run.ending))] =
+        std::visit([](const auto& why) { return ending_of(why); }, *run.ending);
   if (Json drops = drops_of(run); !drops.empty()) json["drops"] = std::move(drops);
   return json;
 }

@@ -85,8 +85,11 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       if (numbers_) numbers_->load(action);
     } else if constexpr (std::is_same_v<Type, Branch>) {
       branch(thread, action);
-    } else if constexpr (std::is_same_v<Type, LogStep> || std::is_same_v<Type, LogEvaluation>) {
-      log(now, action);
+    } else if constexpr (std::is_same_v<Type, LogStep>) {
+      log_step(now, thread, command);
+      return !stopped_;
+    } else if constexpr (std::is_same_v<Type, LogEvaluation>) {
+      log_evaluation(now, action);
     } else if constexpr (std::is_same_v<Type, Acquire>) {
       return acquire(now, thread, command, action.lock);
     } else if constexpr (std::is_same_v<Type, Release>) {

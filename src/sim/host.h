@@ -12,6 +12,7 @@
 #include "program/numbers.h"
 #include "program/program.h"
 #include "sim/device.h"
+#include "sim/ending.h"
 #include "sim/event_queue.h"
 #include "sim/host_thread.h"
 #include "sim/memory.h"
@@ -35,10 +36,11 @@ class Host {
   static constexpr std::uint32_t kRates = 3;
 
   bool finished() const { return running_ == 0; }
-  // The device's memory ran out, and no thread goes on.
+  // The device's memory ran out, or training diverged, and no thread goes on.
   bool stopped() const { return stopped_; }
   // Why it did; nothing when it did not.
   const std::optional<OutOfMemory>& out_of_memory() const { return device_memory_.out_of_memory(); }
+  const std::optional<Diverged>& diverged() const { return diverged_; }
   std::uint64_t commands_done() const { return commands_done_; }
   // Why a run that cannot go on cannot: who waits for whom, with the lines.
   std::string waiting() const;
@@ -84,8 +86,10 @@ class Host {
   bool is_skipped(const program::Launch& launch) const;
   void compute_numbers(program::Index operation);
   void branch(std::uint32_t thread, const program::Branch& branch);
-  void log(Nanos now, const program::LogStep& log);
-  void log(Nanos now, const program::LogEvaluation& log);
+  void log_step(Nanos now, std::uint32_t thread, const program::Command& command);
+  void log_evaluation(Nanos now, const program::LogEvaluation& log);
+  void end_diverged(Nanos now, std::uint32_t thread, const program::Command& command,
+                    const trace::TrainingStep& step);
 
   // host_calls.cpp
   bool launch(Nanos now, std::uint32_t thread, const program::Command& command);
@@ -172,6 +176,7 @@ class Host {
   bool cores_are_scarce_;  // fewer than threads: otherwise they need no accounting
   std::uint32_t running_ = 0;
   bool stopped_ = false;
+  std::optional<Diverged> diverged_;
   std::uint64_t commands_done_ = 0;
 };
 

@@ -1,6 +1,9 @@
 // What is computed beside virtual time: numbers are there as soon as the work for them is issued,
 // and appear in the trace when the device has done it.
 
+#include <algorithm>
+#include <cmath>
+
 #include "sim/host.h"
 
 namespace trainscope::sim {
@@ -20,16 +23,39 @@ void Host::branch(std::uint32_t thread, const program::Branch& branch) {
   commands_done_ += branch.skipped;
 }
 
-void Host::log(Nanos now, const program::LogStep& log) {
+void Host::log_step(Nanos now, std::uint32_t thread, const program::Command& command) {
   if (!numbers_) return;
-  device_.when_done(now, device_.tail(now, log.stream),
-                    [this, step = numbers_->step(log.step)](Nanos done) mutable {
-                      step.time = done;
-                      recorder_.trace().add_step(step);
-                    });
+  const auto& log = std::get<program::LogStep>(command.action);
+  const trace::TrainingStep row = numbers_->step(log.step);
+  device_.when_done(now, device_.tail(now, log.stream), [this, step = row](Nanos done) mutable {
+    step.time = done;
+    recorder_.trace().add_step(step);
+  });
+  if (row.has_loss && !std::isfinite(row.loss) && !row.skipped)
+    end_diverged(now, thread, command, row);
 }
 
-void Host::log(Nanos now, const program::LogEvaluation& log) {
+// The run ends here: no thread goes on. What the device has been given it still does.
+void Host::end_diverged(Nanos now, std::uint32_t thread, const program::Command& command,
+                        const trace::TrainingStep& step) {
+  stopped_ = true;
+  Diverged why;
+  why.time = now;
+  why.line = command.line;
+  why.step = step.step;
+  why.loss = step.loss;
+  why.scaled = program_.gauges.scale != program::kNoIndex;
+  why.half = std::any_of(
+      program_.operations.begin(), program_.operations.end(),
+      [](const program::Operation& one) { return one.type == program::ElementType::kFp16; });
+  diverged_ = why;
+  const std::string what =
+      std::string("the loss is ") + (std::isnan(step.loss) ? "NaN" : "infinite");
+  host_span(thread, command, now, now, recorder_.name(std::string_view(what)),
+            trace::Category::kOther);
+}
+
+void Host::log_evaluation(Nanos now, const program::LogEvaluation& log) {
   if (!numbers_) return;
   device_.when_done(now, device_.tail(now, log.stream),
                     [this, evaluation = numbers_->evaluation(log.step)](Nanos done) mutable {

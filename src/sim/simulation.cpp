@@ -80,6 +80,11 @@ void Simulation::finish() {
   advance(std::numeric_limits<Nanos>::max(), std::numeric_limits<std::uint64_t>::max());
 }
 
+std::optional<Ending> Simulation::ending() const {
+  if (out_of_memory()) return *out_of_memory();
+  if (const auto& why = state_->host.diverged()) return *why;
+  return std::nullopt;
+}
 const std::optional<OutOfMemory>& Simulation::out_of_memory() const {
   return state_->host.out_of_memory();
 }

@@ -10,7 +10,7 @@
 #include "machine/machine.h"
 #include "program/numbers.h"
 #include "program/program.h"
-#include "sim/out_of_memory.h"
+#include "sim/ending.h"
 #include "trace/trace.h"
 
 namespace trainscope::sim {
@@ -25,14 +25,15 @@ class Simulation {
   ~Simulation();
 
   // Goes on until virtual time passes `until`, or `budget` events have been handled, or the
-  // program ends, or the device's memory does. Returns true at that end. Throws InputError when
-  // every thread waits for another.
+  // program ends, or the device's memory does, or training diverges. Returns true at that end.
+  // Throws InputError when every thread waits for another.
   bool advance(Nanos until, std::uint64_t budget);
 
   // Runs to the end.
   void finish();
 
   // Why the run ended before the program did; nothing when it did not.
+  std::optional<Ending> ending() const;
   const std::optional<OutOfMemory>& out_of_memory() const;
 
   Nanos now() const;

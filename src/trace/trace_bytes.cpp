@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/training_bytes.h"
+
 namespace trainscope::trace {
 namespace {
 
@@ -378,6 +380,7 @@ void save_trace(const Trace& trace, ByteWriter& out) {
   put_flows(out, trace);
   put_samples(out, trace);
   put_allocator_events(out, trace);
+  put_training(out, trace);
   out.whole(trace.dropped().size());
   for (std::uint32_t i = 0; i < trace.dropped().size(); ++i) {
     out.text(trace.dropped()[i].reason);
@@ -396,6 +399,7 @@ std::unique_ptr<Trace> load_trace(ByteReader& in) {
   take_flows(in, *trace);
   take_samples(in, *trace);
   take_allocator_events(in, *trace);
+  take_training(in, *trace);
   take_dropped(in, *trace);
   return trace;
 }

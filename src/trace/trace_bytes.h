@@ -1,6 +1,6 @@
 // A whole trace as bytes, and back, exactly: names, lanes, spans with their causes and lines,
-// flows, samples, details, what the allocator did, what was dropped, the origin. The part of a
-// saved run that is large.
+// flows, samples, details, what the allocator did, how training went, what was dropped, the origin.
+// The part of a saved run that is large.
 //
 // Numbers of the same kind stand together and as differences, so that they pack well. Reading
 // checks every index, so that no view can be led outside the trace.

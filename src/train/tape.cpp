@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "train/gradient_rules.h"
 #include "train/kernels.h"
@@ -160,9 +161,12 @@ class Tape {
   // The type that a layer's arithmetic reads.
   ElementType operation_type(const program::Function& function, ElementType input) const {
     if (input != ElementType::kFp32) return input;
-    const bool matmul = std::holds_alternative<program::Linear>(function) ||
+    // The gradient of a bias is a sum.
+    const auto* linear = std::get_if<program::Linear>(&function);
+    const auto* convolution = std::get_if<program::Convolution>(&function);
+    const bool matmul = (linear && linear->part != program::Part::kBiasGradient) ||
                         std::holds_alternative<program::Attention>(function);
-    const bool conv = std::holds_alternative<program::Convolution>(function);
+    const bool conv = convolution && convolution->part != program::Part::kBiasGradient;
     const bool tf32 =
         (matmul && options_.precision.matmul_tf32) || (conv && options_.precision.conv_tf32);
     return tf32 ? ElementType::kTf32 : input;
@@ -190,13 +194,7 @@ class Tape {
     const CastPolicy policy = cast_policy(function);
     const bool autocast = narrow() != ElementType::kFp32;
     if (!autocast) return;
-    if (policy == CastPolicy::kAsIs) {
-      // A sum of two types is computed in the wider one.
-      if (!std::holds_alternative<program::Add>(function)) return;
-      if (vars_[inputs[0]].type == vars_[inputs[1]].type) return;
-      for (VarId& input : inputs) input = cast(input, ElementType::kFp32, layer);
-      return;
-    }
+    if (policy == CastPolicy::kAsIs) return;
     const ElementType type = policy == CastPolicy::kNarrow ? narrow() : ElementType::kFp32;
     for (VarId& input : inputs) input = cast(input, type, layer);
   }
@@ -257,6 +255,9 @@ class Tape {
   ElementType output_type(const program::Function& function,
                           const std::vector<VarId>& inputs) const {
     if (std::holds_alternative<program::Embedding>(function)) return type_of(inputs[1]);
+    // The kernel of a sum reads two types, and gives the wider one.
+    if (std::holds_alternative<program::Add>(function) && type_of(inputs[0]) != type_of(inputs[1]))
+      return ElementType::kFp32;
     return type_of(inputs[0]);
   }
 
@@ -270,12 +271,33 @@ class Tape {
 
   // ---- Backward -------------------------------------------------------------------------------
 
+  // Up to the last result that backward reads: there torch.utils.checkpoint stops.
   void recompute(int block) {
     recomputed_ = block;
+    const std::set<Index> read = read_by_backward(block);
+    const auto is_read = [&](const Entry& entry) {
+      return entry.block == block && (read.contains(vars_[entry.output].buffer) ||
+                                      std::any_of(entry.sides.begin(), entry.sides.end(),
+                                                  [&](Index side) { return read.contains(side); }));
+    };
+    const auto end = std::find_if(entries_.rbegin(), entries_.rend(), is_read).base();
+    for (auto entry = entries_.begin(); entry != end; ++entry) {
+      if (entry->block != block) continue;
+      for (const Index operation : entry->operations) list_->push_back({again(operation), {}, {}});
+    }
+  }
+
+  // The buffers that the gradients of a block's layers follow from.
+  std::set<Index> read_by_backward(int block) const {
+    std::set<Index> read;
     for (const Entry& entry : entries_) {
       if (entry.block != block) continue;
-      for (const Index operation : entry.operations) list_->push_back({again(operation), {}, {}});
+      for (const GradientRule& rule : gradient_rules(entry.function))
+        for (const Source& source : rule.reads)
+          if (source.kind != Source::Kind::kGradient)
+            read.insert(buffer_of(entry, source, kNoIndex));
     }
+    return read;
   }
 
   // The same operation; a dropout takes the draws that it took before.
@@ -295,8 +317,18 @@ class Tape {
     const Index dy = vars_[entry.output].gradient;
     if (dy == kNoIndex) return;
     for (const std::size_t place : passed_through(entry.function))
-      if (vars_[entry.inputs[place]].needs_gradient) arrive(entry.inputs[place], dy);
+      if (vars_[entry.inputs[place]].needs_gradient)
+        arrive(entry.inputs[place], in_type_of(entry.inputs[place], dy));
     for (const GradientRule& rule : gradient_rules(entry.function)) apply_rule(entry, rule, dy);
+  }
+
+  // A gradient has its tensor's type: autograd's engine casts one that has another.
+  Index in_type_of(VarId id, Index gradient) {
+    const program::Buffer like = program_.buffers[gradient];
+    if (like.type == vars_[id].type) return gradient;
+    const Index narrow = gradient_for(id);
+    emit(program::Cast{like.elements()}, like.type, {{gradient}, {narrow}});
+    return narrow;
   }
 
   void apply_rule(const Entry& entry, const GradientRule& rule, Index dy) {
@@ -419,9 +451,7 @@ ModelBuffers add_model_buffers(program::Program& program, const Graph& graph,
   };
   for (const Parameter& parameter : graph.parameters) {
     model.parameters.push_back(add(parameter, parameter.name, Role::kParameter));
-    program::Initial& initial = program.buffers[model.parameters.back()].initial;
-    initial = parameter.initial;
-    initial.stream = static_cast<std::int64_t>(model.parameters.size());
+    program.buffers[model.parameters.back()].initial = parameter.initial;
     model.gradients.push_back(parameter.trained && parameter.reached
                                   ? add(parameter, parameter.name + ".grad", Role::kGradient)
                                   : kNoIndex);

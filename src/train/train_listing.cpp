@@ -271,7 +271,11 @@ class ListingWriter {
   void write_evaluation() {
     add("");
     add("model.eval(); correct = 0");
-    add("with torch.no_grad():");
+    const auto narrow = settings_.precision.autocast;
+    add(narrow == program::ElementType::kFp32
+            ? "with torch.no_grad():"
+            : fmt::format("with torch.no_grad(), torch.autocast(\"cuda\", dtype={}):",
+                          torch_name(narrow)));
     ++indent_;
     lines_.evaluate = add("for x, y in test_loader:");
     ++indent_;

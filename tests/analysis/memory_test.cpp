@@ -227,8 +227,8 @@ TEST_CASE("the largest batch of the classroom model is the last whose run does n
   const std::int64_t batch = analysis::largest_batch(peak, machine.gpu.memory_bytes, most);
   REQUIRE(batch < most);
   CHECK(peak(batch) <= machine.gpu.memory_bytes);
-  CHECK_FALSE(analysis::run_config("A", at(batch)).out_of_memory);
-  CHECK(analysis::run_config("A", at(batch + 1)).out_of_memory);
+  CHECK_FALSE(analysis::run_config("A", at(batch)).ending);
+  CHECK(analysis::run_config("A", at(batch + 1)).ending);
 }
 
 // arXiv:1910.02054, figure 1: 7.5 billion parameters, 64 GPUs, K = 12.
@@ -245,8 +245,8 @@ TEST_CASE(
     "a run out of memory is a result: metrics up to there, saved and opened with its reason") {
   const Run full = run({"workload=train", "machine=t4-1", "steps=3", "batch_size=65536",
                         "model.hidden=8192", "model.layers=8", "data.source=tensor"});
-  REQUIRE(full.out_of_memory);
-  CHECK(full.out_of_memory->buffer.starts_with("relu "));
+  REQUIRE(full.ending);
+  CHECK(std::get<sim::OutOfMemory>(*full.ending).buffer.starts_with("relu "));
   CHECK(metric(full, "memory.peak_allocated") > 0);
   CHECK(metric(full, "memory.alloc_retries") == 1);
   CHECK(metric(full, "time.total") > 0);
@@ -255,16 +255,16 @@ TEST_CASE(
   const std::string bytes = analysis::pack_runs(saved);
   const auto again = analysis::unpack_runs(bytes, "t.tsrun");
   CHECK(analysis::pack_runs(again) == bytes);
-  REQUIRE(again.runs[0]->out_of_memory);
-  CHECK(sim::sentence(*again.runs[0]->out_of_memory) == sim::sentence(*full.out_of_memory));
+  REQUIRE(again.runs[0]->ending);
+  CHECK(sim::sentence(*again.runs[0]->ending) == sim::sentence(*full.ending));
   CHECK(again.runs[0]->trace->allocator_events().size() == full.trace->allocator_events().size());
 }
 
 TEST_CASE(
     "a copy of more than the device has ends before it begins, and is analysed all the same") {
   const Run full = run({"workload=copy", "copy.bytes=100 GiB", "machine=t4-1"});
-  REQUIRE(full.out_of_memory);
-  CHECK(full.out_of_memory->buffer == "y");
+  REQUIRE(full.ending);
+  CHECK(std::get<sim::OutOfMemory>(*full.ending).buffer == "y");
   CHECK(full.trace->spans().empty());
   CHECK(analysis::value_of(full.metrics, "time.total") == 0);
 }

@@ -249,7 +249,7 @@ TEST_CASE("a run that was out of memory says so at the top of its report, and ha
                               "model.hidden=8192", "model.layers=8", "data.source=tensor"})
     config.set_text(setting);
   const analysis::Run full = analysis::run_config("A", config);
-  REQUIRE(full.out_of_memory);
+  REQUIRE(full.ending);
   const std::string html = report_of({&full});
   CHECK(test::unbalanced(html) == "");
   CHECK(has(html, "<strong>Out of memory.</strong> NVIDIA T4 is out of memory at line"));

@@ -27,7 +27,35 @@ class RandomTrace {
     return trace;
   }
 
+  // Rows of training, of which Chrome traces carry but the counters.
+  void add_training(trace::Trace& trace, int steps) {
+    for (int i = 0; i < steps; ++i) trace.add_step(step(i));
+    for (int i = 0; i < steps / 3; ++i) {
+      const int samples = upto(1 << 30);
+      trace.add_evaluation({3 * i, upto(1 << 30), samples, upto(samples)});
+    }
+  }
+
  private:
+  trace::TrainingStep step(int number) {
+    trace::TrainingStep step;
+    step.step = number;
+    step.time = upto(1 << 30);
+    step.has_loss = chance(2);
+    step.loss = value();
+    step.loss_scale = value();
+    step.used_scale = value();
+    step.gradient_norm = value();
+    step.skipped = chance(3);
+    step.has_gradients = chance(2);
+    if (step.has_gradients)
+      for (int i = 0; i < 50; ++i) step.gradients.add(static_cast<float>(value()));
+    step.rounded = upto(1 << 30);
+    step.lost_to_zero = upto(1 << 20);
+    step.lost_to_infinity = upto(1 << 20);
+    return step;
+  }
+
   // 0 .. most
   int upto(int most) { return std::uniform_int_distribution<int>(0, most)(random_); }
   bool chance(int one_in) { return upto(one_in - 1) == 0; }

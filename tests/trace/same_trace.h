@@ -1,5 +1,5 @@
 // Whether two traces hold the same: lanes, spans, flows, samples, details, origin; and, apart,
-// because Chrome traces do not carry it, what the allocator did.
+// because Chrome traces do not carry them, what the allocator did and how training went.
 #pragma once
 
 #include <string>
@@ -11,5 +11,6 @@ namespace trainscope::test {
 // The first difference in words, or "".
 std::string difference(const trace::Trace& a, const trace::Trace& b);
 std::string allocator_difference(const trace::Trace& a, const trace::Trace& b);
+std::string training_difference(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace trainscope::test

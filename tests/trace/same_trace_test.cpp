@@ -1,5 +1,6 @@
 #include "trace/same_trace.h"
 
+#include <bit>
 #include <catch2/catch.hpp>
 #include <tuple>
 #include <variant>
@@ -102,6 +103,27 @@ std::string allocator_difference(const Trace& a, const Trace& b) {
     if (tie(x) != tie(y) || word(a, x.owner) != word(b, y.owner) ||
         word(a, x.role) != word(b, y.role))
       return at("allocator event", i);
+  }
+  return "";
+}
+
+std::string training_difference(const Trace& a, const Trace& b) {
+  if (a.steps().size() != b.steps().size()) return "the number of steps differs";
+  if (a.evaluations().size() != b.evaluations().size()) return "the number of evaluations differs";
+  const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
+  const auto tie = [&](const TrainingStep& s) {
+    return std::tuple(s.step, s.time, s.has_loss, bits(s.loss), bits(s.loss_scale),
+                      bits(s.used_scale), bits(s.gradient_norm), s.skipped, s.has_gradients,
+                      s.gradients.bins, s.gradients.zeros, s.gradients.not_finite, s.rounded,
+                      s.lost_to_zero, s.lost_to_infinity);
+  };
+  for (std::uint32_t i = 0; i < a.steps().size(); ++i)
+    if (tie(a.steps()[i]) != tie(b.steps()[i])) return at("step", i);
+  for (std::uint32_t i = 0; i < a.evaluations().size(); ++i) {
+    const Evaluation &x = a.evaluations()[i], &y = b.evaluations()[i];
+    if (std::tie(x.step, x.time, x.samples, x.correct) !=
+        std::tie(y.step, y.time, y.samples, y.correct))
+      return at("evaluation", i);
   }
   return "";
 }

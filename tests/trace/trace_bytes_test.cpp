@@ -52,10 +52,12 @@ TEST_CASE("any trace comes back from its bytes as it was, and saves to the same 
     for (int i = 0; i < static_cast<int>(seed % 4); ++i)
       trace->add_dropped({"reason " + std::to_string(i), 1'000'000'000 + i, i % 2 == 0});
     trace->intern("a name that no span has");
+    test::RandomTrace(seed + 1000).add_training(*trace, static_cast<int>(seed % 17));
     const std::string bytes = saved(*trace);
     const auto again = loaded(bytes);
     REQUIRE(test::difference(*trace, *again).empty());
     REQUIRE(test::allocator_difference(*trace, *again).empty());
+    REQUIRE(test::training_difference(*trace, *again).empty());
     REQUIRE(again->name_count() == trace->name_count());
     REQUIRE(again->dropped_events() == trace->dropped_events());
     REQUIRE(again->end() == trace->end());
@@ -69,7 +71,9 @@ TEST_CASE("an empty trace comes back") {
 }
 
 TEST_CASE("bytes that are cut short anywhere are refused with one sentence") {
-  const std::string bytes = saved(*test::RandomTrace(5).make(3, 20));
+  const auto trace = test::RandomTrace(5).make(3, 20);
+  test::RandomTrace(6).add_training(*trace, 4);
+  const std::string bytes = saved(*trace);
   for (std::size_t size = 0; size < bytes.size(); ++size)
     CHECK_THROWS_WITH(loaded(std::string_view(bytes).substr(0, size)),
                       Catch::StartsWith("test.tsrun: is damaged: "));
@@ -78,6 +82,7 @@ TEST_CASE("bytes that are cut short anywhere are refused with one sentence") {
 // Whatever the bytes claim, reading them ends in a trace that is sound or in one sentence.
 TEST_CASE("bytes that were changed anywhere give a sound trace or one sentence") {
   const auto original = test::RandomTrace(9).make(4, 60);
+  test::RandomTrace(10).add_training(*original, 9);
   const std::string bytes = saved(*original);
   std::mt19937 random(1);
   int refused = 0;
@@ -97,6 +102,8 @@ TEST_CASE("bytes that were changed anywhere give a sound trace or one sentence")
         REQUIRE(span.start > kEarliest);
         REQUIRE(span.end() < kLatest + kLongest);
       }
+      for (std::uint32_t i = 0; i < trace->evaluations().size(); ++i)
+        REQUIRE(trace->evaluations()[i].correct <= trace->evaluations()[i].samples);
     } catch (const InputError&) {
       ++refused;
     }

@@ -217,23 +217,24 @@ bool any_failed(const Workspace& workspace) {
                      [](const SideModel& side) { return !side.error.empty(); });
 }
 
-// A run whose GPU was full is shown up to there.
-bool is_out_of_memory(const Workspace& workspace, const SideModel& side) {
-  return side.run && side.run->out_of_memory && shows_spans(workspace, side);
+// A run that ended before its program did, as on a full GPU, is shown up to there.
+bool ended_early(const Workspace& workspace, const SideModel& side) {
+  return side.run && side.run->ending && shows_spans(workspace, side);
 }
 
-bool any_out_of_memory(const Workspace& workspace) {
+bool any_ended_early(const Workspace& workspace) {
   return std::any_of(workspace.sides().begin(), workspace.sides().end(),
-                     [&](const SideModel& side) { return is_out_of_memory(workspace, side); });
+                     [&](const SideModel& side) { return ended_early(workspace, side); });
 }
 
-void draw_out_of_memory(const PanelContext& context) {
+void draw_endings(const PanelContext& context) {
   const bool alone = context.workspace.sides().size() == 1;
-  for (const SideModel& side : context.workspace.sides())
-    if (is_out_of_memory(context.workspace, side))
-      notice_card(context.theme, Tone::kBad,
-                  alone ? "Out of memory" : "Side " + side.label + " ran out of memory",
-                  sim::sentence(*side.run->out_of_memory));
+  for (const SideModel& side : context.workspace.sides()) {
+    if (!ended_early(context.workspace, side)) continue;
+    const std::string title(sim::title_of(*side.run->ending));
+    notice_card(context.theme, Tone::kBad, alone ? title : "Side " + side.label + ": " + title,
+                sim::sentence(*side.run->ending));
+  }
 }
 
 // "44,666"
@@ -328,16 +329,16 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
 void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,
                     bool* open) {
   Workspace& workspace = context.workspace;
-  const bool failed = any_failed(workspace), full = any_out_of_memory(workspace);
+  const bool failed = any_failed(workspace), ended = any_ended_early(workspace);
   PanelOptions options;
   options.secondary = head_words(workspace);
   options.open = open;
-  options.padded = failed || full;
-  options.scrolls = failed || full;
+  options.padded = failed || ended;
+  options.scrolls = failed || ended;
   if (begin_panel(context.theme, name, options)) {
     collapse_deep_lanes(workspace, context.attention, panel);
     if (failed) draw_failures(context);
-    if (full) draw_out_of_memory(context);
+    if (ended) draw_endings(context);
     const TimelineInput input = timeline_input(workspace, context.attention);
     const bool all_failed = failed && workspace.sides().size() == 1;
     if (!all_failed) {

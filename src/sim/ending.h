@@ -1,0 +1,35 @@
+// Why a run ended before its program did. It is a result like any other: what is in the trace up to
+// there holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/time.h"
+#include "sim/out_of_memory.h"
+
+namespace trainscope::sim {
+
+// The loss of a step is infinite or no number, and no loss scale was there to skip the update: from
+// here on every number would be NaN.
+struct Diverged {
+  Nanos time = 0;          // when the host had issued the step
+  std::uint16_t line = 0;  // of the listing, from 1
+  std::int64_t step = 0;   // from 0
+  double loss = 0;
+  bool half = false;    // something was computed in FP16
+  bool scaled = false;  // under a loss scale
+};
+
+using Ending = std::variant<OutOfMemory, Diverged>;
+
+std::string_view name_of(const Ending& why);   // in JSON: "out_of_memory", "diverged"
+std::string_view title_of(const Ending& why);  // "Out of memory", "Training diverged"
+
+// One sentence: what happened, and what to try.
+std::string sentence(const Diverged& why);
+std::string sentence(const Ending& why);
+
+}  // namespace trainscope::sim

@@ -1,0 +1,77 @@
+#include "training/training_run.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "analysis/metrics.h"
+#include "sim/simulation.h"
+#include "train/build.h"
+
+namespace trainscope::test {
+
+TrainingRun::TrainingRun(const std::vector<std::string>& settings, int threads) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  profile_ = config.word("host.profile");
+  machine_ = std::make_unique<machine::Machine>(train::machine_of(config));
+  program_ = std::make_unique<program::Program>(train::build_program(config, *machine_));
+  trace_ = std::make_unique<trace::Trace>(trace::Origin{});
+  numbers_ = std::make_unique<host::Interpreter>(*program_, threads);
+}
+
+TrainingRun& TrainingRun::finish() {
+  sim::Simulation(*program_, *machine_, profile_, *trace_, numbers_.get()).finish();
+  return *this;
+}
+
+std::vector<program::Index> TrainingRun::parameters() const {
+  std::vector<program::Index> found;
+  for (program::Index i = 0; i < program_->buffers.size(); ++i)
+    if (program_->buffers[i].role == program::Role::kParameter) found.push_back(i);
+  return found;
+}
+
+std::vector<float> TrainingRun::weights() {
+  std::vector<float> all;
+  for (const program::Index parameter : parameters()) {
+    const host::Results values = numbers_->values(parameter);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+std::vector<double> TrainingRun::losses() const {
+  std::vector<double> losses;
+  for (std::uint32_t i = 0; i < trace_->steps().size(); ++i)
+    losses.push_back(trace_->steps()[i].loss);
+  return losses;
+}
+
+std::vector<std::int64_t> TrainingRun::skipped_steps() const {
+  std::vector<std::int64_t> skipped;
+  for (std::uint32_t i = 0; i < trace_->steps().size(); ++i)
+    if (trace_->steps()[i].skipped) skipped.push_back(trace_->steps()[i].step);
+  return skipped;
+}
+
+double TrainingRun::metric(const std::string& name) const {
+  const auto facts = analysis::gather_facts(*trace_, program_.get(), machine_.get());
+  return analysis::find_metric(name).compute(facts).value();
+}
+
+std::vector<std::string> with(std::vector<std::string> settings,
+                              const std::vector<std::string>& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+void Hash::add(const std::vector<float>& values) {
+  for (const float value : values) add(std::bit_cast<std::uint32_t>(value));
+}
+
+std::string Hash::text() const {
+  return fmt::format("{:016x}", value_);
+}
+
+}  // namespace trainscope::test

@@ -1,0 +1,60 @@
+// A config carried out as the command `run` does it, with a look at the numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/interpreter.h"
+#include "machine/machine.h"
+#include "program/program.h"
+#include "trace/trace.h"
+
+namespace trainscope::test {
+
+class TrainingRun {
+ public:
+  // Settings as --set takes them: "steps=50". Nothing is carried out yet: numbers() holds what
+  // every buffer holds at the start.
+  explicit TrainingRun(const std::vector<std::string>& settings, int threads = 1);
+
+  // Carries the program out.
+  TrainingRun& finish();
+
+  const program::Program& program() const { return *program_; }
+  const trace::Trace& trace() const { return *trace_; }
+  host::Interpreter& numbers() { return *numbers_; }
+
+  // The model's parameters, running moments among them, in its order.
+  std::vector<program::Index> parameters() const;
+  // All of their numbers, one after another.
+  std::vector<float> weights();
+  std::vector<double> losses() const;
+  std::vector<std::int64_t> skipped_steps() const;
+  double metric(const std::string& name) const;
+
+ private:
+  std::string profile_;
+  std::unique_ptr<machine::Machine> machine_;
+  std::unique_ptr<program::Program> program_;
+  std::unique_ptr<trace::Trace> trace_;
+  std::unique_ptr<host::Interpreter> numbers_;
+};
+
+// Settings with more behind them.
+std::vector<std::string> with(std::vector<std::string> settings,
+                              const std::vector<std::string>& more);
+
+// FNV-1a, 64 bits, over words taken whole.
+class Hash {
+ public:
+  void add(std::uint64_t word) { value_ = (value_ ^ word) * 0x100000001B3; }
+  void add(const std::vector<float>& values);
+  std::string text() const;
+
+ private:
+  std::uint64_t value_ = 0xCBF29CE484222325;
+};
+
+}  // namespace trainscope::test
