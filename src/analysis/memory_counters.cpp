@@ -12,18 +12,6 @@ namespace {
 using trace::Lane;
 using trace::LaneKind;
 
-enum class What { kNeither, kAllocated, kReserved };
-
-// The simulator's lanes by their kind; the profiler's by the names that our reader gives them.
-What what_is_counted(const Lane& lane) {
-  const std::string_view name = lane.name;
-  if (lane.kind == LaneKind::kMemory)
-    return name.starts_with("reserved") ? What::kReserved : What::kAllocated;
-  if (lane.kind != LaneKind::kCounter || lane.device < 0) return What::kNeither;
-  if (name.ends_with(" memory allocated")) return What::kAllocated;
-  return name.ends_with(" memory reserved") ? What::kReserved : What::kNeither;
-}
-
 using Gpu = std::tuple<std::int32_t, std::int32_t>;  // rank and device
 
 struct Count {
@@ -35,10 +23,10 @@ std::map<Gpu, Count> counts_of(const trace::Trace& trace) {
   for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
     const trace::Sample& sample = trace.samples()[i];
     const Lane& lane = trace.lanes()[sample.lane];
-    const What what = what_is_counted(lane);
-    if (what == What::kNeither) continue;
+    const MemoryCount what = counted_by(lane);
+    if (what == MemoryCount::kNeither) continue;
     Count& count = counts[{lane.rank, lane.device}];
-    (what == What::kAllocated ? count.allocated : count.reserved).push_back(sample);
+    (what == MemoryCount::kAllocated ? count.allocated : count.reserved).push_back(sample);
   }
   for (auto& [gpu, count] : counts)
     for (auto* samples : {&count.allocated, &count.reserved})
@@ -58,6 +46,15 @@ std::optional<double> value_at(const std::vector<trace::Sample>& samples, Nanos 
 }
 
 }  // namespace
+
+MemoryCount counted_by(const Lane& lane) {
+  const std::string_view name = lane.name;
+  if (lane.kind == LaneKind::kMemory)
+    return name.starts_with("reserved") ? MemoryCount::kReserved : MemoryCount::kAllocated;
+  if (lane.kind != LaneKind::kCounter || lane.device < 0) return MemoryCount::kNeither;
+  if (name.ends_with(" memory allocated")) return MemoryCount::kAllocated;
+  return name.ends_with(" memory reserved") ? MemoryCount::kReserved : MemoryCount::kNeither;
+}
 
 MemoryPeaks memory_peaks(const trace::Trace& trace) {
   MemoryPeaks peaks;

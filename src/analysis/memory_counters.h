@@ -8,6 +8,11 @@
 
 namespace trainscope::analysis {
 
+// What a lane counts: the simulator's by its kind, the profiler's by the name that our reader gives
+// it.
+enum class MemoryCount { kNeither, kAllocated, kReserved };
+MemoryCount counted_by(const trace::Lane& lane);
+
 // In bytes, of the GPU that used the most. Nothing where the trace does not count it.
 struct MemoryPeaks {
   std::optional<double> allocated;  // in live tensors

@@ -75,12 +75,66 @@ Replay replay(const trace::Trace& trace, std::uint32_t events) {
   return replay;
 }
 
+// How many of the first `events` actions had happened by then.
+std::uint32_t happened_by(const trace::Trace& trace, std::uint32_t events, Nanos time) {
+  std::uint32_t first = 0, last = events;
+  while (first < last) {
+    const std::uint32_t middle = first + (last - first) / 2;
+    if (trace.allocator_events()[middle].time <= time)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
+}
+
 }  // namespace
 
 std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time) {
-  std::uint32_t events = trace.allocator_events().size();
-  while (events > 0 && trace.allocator_events()[events - 1].time > time) --events;
-  return replay(trace, events).map();
+  return replay(trace, happened_by(trace, trace.allocator_events().size(), time)).map();
+}
+
+struct MemoryMaps::State {
+  static constexpr std::uint32_t kBetween = 1024;  // actions from one that is kept to the next
+
+  const trace::Trace* trace;
+  std::uint32_t events;
+  std::vector<Replay> kept;  // after 0, kBetween, 2 kBetween, ... actions
+  Replay now;
+  std::uint32_t taken = 0;  // by `now`
+  std::vector<MemorySegment> map;
+};
+
+MemoryMaps::MemoryMaps(const trace::Trace& trace)
+    : state_(
+          std::make_unique<State>(State{&trace, trace.allocator_events().size(), {}, {}, 0, {}})) {
+  Replay so_far;
+  for (std::uint32_t i = 0; i < state_->events; ++i) {
+    if (i % State::kBetween == 0) state_->kept.push_back(so_far);
+    so_far.take(trace.allocator_events()[i]);
+  }
+}
+
+MemoryMaps::~MemoryMaps() = default;
+MemoryMaps::MemoryMaps(MemoryMaps&&) noexcept = default;
+MemoryMaps& MemoryMaps::operator=(MemoryMaps&&) noexcept = default;
+
+bool MemoryMaps::empty() const {
+  return state_->events == 0;
+}
+
+const std::vector<MemorySegment>& MemoryMaps::at(Nanos time) {
+  State& state = *state_;
+  const std::uint32_t wanted = happened_by(*state.trace, state.events, time);
+  if (wanted == state.taken) return state.map;
+  if (wanted < state.taken || wanted - state.taken > State::kBetween) {
+    const std::uint32_t from = (wanted - 1) / State::kBetween;
+    state.now = wanted == 0 ? Replay() : state.kept[from];
+    state.taken = wanted == 0 ? 0 : from * State::kBetween;
+  }
+  while (state.taken < wanted) state.now.take(state.trace->allocator_events()[state.taken++]);
+  state.map = state.now.map();
+  return state.map;
 }
 
 std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "trace/trace.h"
@@ -34,6 +35,25 @@ struct MemorySegment {
 
 // After all that happened up to `time`, segments by number. Empty where the trace has no actions.
 std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time);
+
+// The same at one time after another: what happened is kept every so often, so that no time is far
+// from one that is known.
+class MemoryMaps {
+ public:
+  // Keeps a reference to the trace; covers the actions that were there.
+  explicit MemoryMaps(const trace::Trace& trace);
+  ~MemoryMaps();
+  MemoryMaps(MemoryMaps&&) noexcept;
+  MemoryMaps& operator=(MemoryMaps&&) noexcept;
+
+  bool empty() const;
+  // As memory_map(); valid until the next call.
+  const std::vector<MemorySegment>& at(Nanos time);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // The blocks that were handed out when they were the most bytes, the first time of several: the
 // largest first. Of the whole trace.

@@ -42,6 +42,13 @@ std::vector<Lesson> in_course_order(std::vector<Lesson> lessons) {
 
 }  // namespace
 
+const std::vector<std::string>& panel_names() {
+  static const std::vector<std::string> names = {"lesson", "timeline",     "knobs",
+                                                 "code",   "compare",      "copy-path",
+                                                 "loss",   "loss-scaling", "memory"};
+  return names;
+}
+
 std::string_view name_of(StepKind kind) {
   switch (kind) {
     case StepKind::kScene:

@@ -13,6 +13,9 @@
 
 namespace trainscope::scenario {
 
+// What a lesson may call panels, to point at them and to hide them: "copy-path".
+const std::vector<std::string>& panel_names();
+
 // Where to look: a span of one side's timeline (by its name, by the line of the listing that caused
 // it, or by both), or a panel, a knob, a line of the listing.
 struct Focus {

@@ -52,6 +52,9 @@ Focus read_focus(const toml::table& table, const std::string& file) {
   if (!focus.knob.empty() && !program::find_knob_or_null(focus.knob))
     fields.fail("knob",
                 "there is no knob " + focus.knob + did_you_mean(focus.knob, program::knob_names()));
+  const auto& panels = panel_names();
+  if (!focus.panel.empty() && std::find(panels.begin(), panels.end(), focus.panel) == panels.end())
+    fields.fail("panel", "there is no panel " + focus.panel + did_you_mean(focus.panel, panels));
   return focus;
 }
 

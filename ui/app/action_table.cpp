@@ -5,6 +5,7 @@
 #include "ui/app/application.h"
 #include "ui/app/moment.h"
 #include "ui/app/settings.h"
+#include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
 namespace {
@@ -203,6 +204,17 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"layout.code", has_panels, [](Application& app) { app.toggle_panel("code"); }});
   table.push_back(
       {"layout.copy_path", has_panels, [](Application& app) { app.show_panel("copy-path"); }});
+  table.push_back({"layout.loss", [](const Application& app) { return has_loss(app.workspace()); },
+                   [](Application& app) { app.show_panel("loss"); }});
+  table.push_back({"layout.loss_scaling",
+                   [](const Application& app) { return has_loss_scaling(app.workspace()); },
+                   [](Application& app) { app.show_panel("loss-scaling"); }});
+  table.push_back({"layout.memory",
+                   [](const Application& app) { return has_memory(app.workspace()); },
+                   [](Application& app) { app.show_panel("memory"); }});
+  table.push_back(
+      {"view.memory_lanes", [](const Application& app) { return has_memory(app.workspace()); },
+       [](Application& app) { app.attention().memory_lanes = !app.attention().memory_lanes; }});
   table.push_back(
       {"layout.compare", has_panels, [](Application& app) { app.toggle_panel("compare"); }});
 }

@@ -12,6 +12,7 @@
 #include "ui/app/shortcuts.h"
 #include "ui/panels/running.h"
 #include "ui/panels/shelf.h"
+#include "ui/panels/side_data.h"
 #include "ui/panels/top_bar.h"
 
 namespace trainscope::ui {
@@ -180,7 +181,10 @@ const NamedPanel* find_panel(std::string_view name) {
       {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
       {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel},
       {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
-      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel}};
+      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
+      {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
+      {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
+      {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel}};
   for (const NamedPanel& panel : kPanels)
     if (panel.name == name) return &panel;
   return nullptr;
@@ -188,6 +192,13 @@ const NamedPanel* find_panel(std::string_view name) {
 
 const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
+}
+
+bool shows_training(const Workspace& workspace) {
+  const auto& sides = workspace.sides();
+  return std::any_of(sides.begin(), sides.end(), [](const SideModel& side) {
+    return side.file.empty() && side.config.word("workload") == "train";
+  });
 }
 
 }  // namespace
@@ -220,7 +231,8 @@ void Application::draw_panels(const PanelContext& context) {
   const Arrangement arrangement = arrangement_of(workspace_);
   const bool compact = is_compact(theme_);
   if (layout_stale_) panels_ = {};
-  dock_panels(theme_, arrangement, compact, layout_stale_ || compact != compact_.value_or(compact));
+  dock_panels(theme_, arrangement, compact, shows_training(workspace_),
+              layout_stale_ || compact != compact_.value_or(compact));
   layout_stale_ = false;
   compact_ = compact;
   if (arrangement == Arrangement::kSingle) {
@@ -229,6 +241,7 @@ void Application::draw_panels(const PanelContext& context) {
     if (panels_.compare) draw_summary(context, summary_, kSummaryPanel, &panels_.compare);
     if (panels_.copy_path)
       draw_copy_path(context, copy_path_, kSingleCopyPathPanel, kSummaryPanel, &panels_.copy_path);
+    draw_states(context, true);
     return;
   }
   if (arrangement == Arrangement::kLesson && panels_.lesson)
@@ -246,8 +259,21 @@ void Application::draw_tools(const PanelContext& context, bool compact) {
     draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
   if (panels_.copy_path)
     draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
+  draw_states(context, false);
   if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
   if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
+}
+
+void Application::draw_states(const PanelContext& context, bool single) {
+  const char* beside = single ? kTimelinePanel : kComparePanel;
+  if (panels_.loss && has_loss(workspace_))
+    draw_loss(context, loss_, single ? kSingleLossPanel : kLossPanel, beside, &panels_.loss);
+  if (panels_.loss_scaling && has_loss_scaling(workspace_))
+    draw_loss_scaling(context, loss_scaling_, single ? kSingleLossScalingPanel : kLossScalingPanel,
+                      beside, &panels_.loss_scaling);
+  if (panels_.memory && has_memory(workspace_))
+    draw_memory(context, memory_, single ? kSingleMemoryPanel : kMemoryPanel, beside,
+                &panels_.memory);
 }
 
 void Application::draw_sheets(const PanelContext& context) {

@@ -17,7 +17,10 @@
 #include "ui/panels/copy_path.h"
 #include "ui/panels/knobs.h"
 #include "ui/panels/lesson.h"
+#include "ui/panels/loss.h"
+#include "ui/panels/loss_scaling.h"
 #include "ui/panels/machine_chooser.h"
+#include "ui/panels/memory.h"
 #include "ui/panels/palette.h"
 #include "ui/panels/sheet.h"
 #include "ui/panels/summary.h"
@@ -80,6 +83,8 @@ class Application {
   void advance_playhead();
   void draw_panels(const PanelContext& context);
   void draw_tools(const PanelContext& context, bool compact);
+  // Those that there is something to show in: training, and memory.
+  void draw_states(const PanelContext& context, bool single);
   void draw_sheets(const PanelContext& context);
   void draw_notice();
   void draw_progress();
@@ -104,6 +109,9 @@ class Application {
   ComparePanel compare_;
   SummaryPanel summary_;
   CopyPathPanel copy_path_;
+  LossPanel loss_;
+  LossScalingPanel loss_scaling_;
+  MemoryPanel memory_;
   PalettePanel palette_;
   MachineChooser machines_;
   PathSheet trace_sheet_;

@@ -33,9 +33,10 @@ void dock(const char* panel, ImGuiID node) {
   ImGui::DockBuilderDockWindow(panel, node);
 }
 
-void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
+void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bool tall) {
   ImGuiID below = 0, left = 0, right = 0, code = 0;
-  const float low = std::clamp(size.y * 0.265F, theme.px(190), theme.px(290));
+  const float low = tall ? std::clamp(size.y * 0.38F, theme.px(240), theme.px(430))
+                         : std::clamp(size.y * 0.265F, theme.px(190), theme.px(290));
   ImGuiID rest = split(root, ImGuiDir_Down, low, below);
   if (lesson) {
     rest =
@@ -49,22 +50,24 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
   dock(kTimelinesPanel, rest);
   dock(kKnobsPanel, knobs);
   dock(kCodePanel, code);
-  dock(kComparePanel, below);
-  dock(kCopyPathPanel, below);
+  for (const char* panel :
+       {kComparePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel, kMemoryPanel})
+    dock(panel, below);
 }
 
 // The lesson keeps the whole height: reading is what one does with it.
-void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson) {
+void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bool tall) {
   ImGuiID below = 0, left = 0;
   if (lesson) {
     const float width = std::clamp(size.x * 0.32F, theme.px(250), theme.px(400));
     root = split(root, ImGuiDir_Left, std::min(width, size.x * 0.4F), left);
     dock(kLessonPanel, left);
   }
-  const float low = std::clamp(size.y * 0.34F, theme.px(150), theme.px(290));
+  const float low =
+      std::clamp(size.y * (tall ? 0.46F : 0.34F), theme.px(150), theme.px(tall ? 400 : 290));
   dock(kTimelinesPanel, split(root, ImGuiDir_Down, std::min(low, size.y * 0.5F), below));
-  for (const char* panel :
-       {kComparePanel, kDifferencePanel, kCopyPathPanel, kKnobsPanel, kCodePanel})
+  for (const char* panel : {kComparePanel, kDifferencePanel, kCopyPathPanel, kLossPanel,
+                            kLossScalingPanel, kMemoryPanel, kKnobsPanel, kCodePanel})
     dock(panel, below);
 }
 
@@ -72,24 +75,33 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   ImGuiID right = 0, summary = 0;
   const float width =
       std::min(std::clamp(size.x * 0.24F, theme.px(300), theme.px(480)), size.x * 0.42F);
-  const ImGuiID rest = split(root, ImGuiDir_Right, width, right);
+  ImGuiID rest = split(root, ImGuiDir_Right, width, right);
   const ImGuiID details = split(right, ImGuiDir_Down, size.y * 0.64F, summary);
+  // Where a run has nothing to show in them the timeline takes their room.
+  ImGuiID below = 0, memory = 0;
+  rest =
+      split(rest, ImGuiDir_Down, std::clamp(size.y * 0.46F, theme.px(260), theme.px(520)), below);
+  if (const float across = size.x - width; across > theme.px(1080))
+    below = split(below, ImGuiDir_Right, across * 0.5F, memory);
+  for (const char* panel : {kSingleLossPanel, kSingleLossScalingPanel}) dock(panel, below);
+  dock(kSingleMemoryPanel, memory ? memory : below);
   dock(kTimelinePanel, rest);
   dock(kDetailsPanel, details);
   dock(kSummaryPanel, summary);
   dock(kSingleCopyPathPanel, summary);
 }
 
-void arrange(const Theme& theme, Arrangement arrangement, bool compact, ImGuiID root, ImVec2 size) {
+void arrange(const Theme& theme, Arrangement arrangement, bool compact, bool tall, ImGuiID root,
+             ImVec2 size) {
   ImGui::DockBuilderRemoveNode(root);
   ImGui::DockBuilderAddNode(root, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(root, size);
   if (arrangement == Arrangement::kSingle)
     arrange_single(theme, root, size);
   else if (compact)
-    arrange_compact_pair(theme, root, size, arrangement == Arrangement::kLesson);
+    arrange_compact_pair(theme, root, size, arrangement == Arrangement::kLesson, tall);
   else
-    arrange_pair(theme, root, size, arrangement == Arrangement::kLesson);
+    arrange_pair(theme, root, size, arrangement == Arrangement::kLesson, tall);
   ImGui::DockBuilderFinish(root);
 }
 
@@ -104,7 +116,7 @@ bool is_compact(const Theme& theme) {
   return ImGui::GetMainViewport()->WorkSize.x < theme.px(1180);
 }
 
-void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool reset) {
+void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool tall, bool reset) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float gap = theme.size.gap, top = theme.size.top_bar;
   const ImVec2 size{viewport->WorkSize.x - 2 * gap, viewport->WorkSize.y - top - 2 * gap};
@@ -119,7 +131,8 @@ void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool
                    ImGuiWindowFlags_NoNavFocus);
   ImGui::PopStyleVar(2);
   const ImGuiID root = ImGui::GetID("root");
-  if (reset || !ImGui::DockBuilderGetNode(root)) arrange(theme, arrangement, compact, root, size);
+  if (reset || !ImGui::DockBuilderGetNode(root))
+    arrange(theme, arrangement, compact, tall, root, size);
   ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
   // Between panels one sees the ground; a line shows where one may drag.
   // (ImGui takes the colours of its separators between docks from these.)

@@ -15,11 +15,17 @@ inline constexpr const char* kKnobsPanel = "Knobs##pair";
 inline constexpr const char* kCodePanel = "Code##pair";
 inline constexpr const char* kComparePanel = "Compare##pair";
 inline constexpr const char* kCopyPathPanel = "Copy path##pair";
+inline constexpr const char* kLossPanel = "Loss##pair";
+inline constexpr const char* kLossScalingPanel = "Loss scaling##pair";
+inline constexpr const char* kMemoryPanel = "Memory##pair";
 inline constexpr const char* kDifferencePanel = "Difference##pair";  // a part of it, on its own
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
 inline constexpr const char* kSummaryPanel = "Summary##single";
 inline constexpr const char* kSingleCopyPathPanel = "Copy path##single";
+inline constexpr const char* kSingleLossPanel = "Loss##single";
+inline constexpr const char* kSingleLossScalingPanel = "Loss scaling##single";
+inline constexpr const char* kSingleMemoryPanel = "Memory##single";
 
 struct PanelsOpen {
   bool lesson = true;
@@ -28,6 +34,9 @@ struct PanelsOpen {
   bool code = true;
   bool compare = true;
   bool copy_path = true;
+  bool loss = true;
+  bool loss_scaling = true;
+  bool memory = true;
 };
 
 // Where there is little room (a small window, a large scale, a projector) the panels for knobs,
@@ -38,6 +47,7 @@ enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle };
 Arrangement arrangement_of(const Workspace& workspace);
 
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
-void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool reset);
+// Where training is shown (`tall`) the place below the timelines is given more height.
+void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool tall, bool reset);
 
 }  // namespace trainscope::ui

@@ -141,6 +141,23 @@ void set_projector(Theme& theme) {
   set_projector_data(theme);
 }
 
+// Memory is coloured by the work that it is for: activations as forward, optimizer state as the
+// optimizer. Parameters and gradients belong to none.
+void set_role_colours(Theme& theme) {
+  using program::Role;
+  const bool projector = theme.mode == ThemeMode::kProjector;
+  const auto set_role = [&theme](Role role, const CategoryStyle& style) {
+    theme.roles[static_cast<std::size_t>(role)] = style;
+  };
+  const Color parameters = projector ? rgb(0x3B3470) : rgb(0x6A6FB3);
+  set_role(Role::kParameter, {parameters, kWhite, parameters});
+  set_role(Role::kGradient, theme.of(Category::kCopyH2D));
+  set_role(Role::kOptimizerState, theme.of(Category::kOptimizer));
+  set_role(Role::kActivation, theme.of(Category::kForward));
+  set_role(Role::kBatch, theme.of(Category::kLoader));
+  set_role(Role::kWorkspace, theme.of(Category::kStaging));
+}
+
 // How strongly a tint or a hatch shows on the ground.
 float strength(const Theme& theme, float dark, float light, float projector) {
   return theme.is_dark() ? dark : theme.mode == ThemeMode::kLight ? light : projector;
@@ -328,6 +345,7 @@ Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts) {
       theme.size.row_min = std::round(24 * scale);
       break;
   }
+  set_role_colours(theme);
   derive(theme);
   return theme;
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "program/program.h"
 #include "trace/trace.h"
 #include "ui/app/color.h"
 #include "ui/app/theme_mode.h"
@@ -72,12 +73,16 @@ struct Theme {
   Color staging_text, copy_text, collective_text;  // data colours dark enough to be text on a panel
   Color idle_line;                                 // hatch of idle gaps
   std::array<CategoryStyle, trace::kCategoryCount> categories;
+  std::array<CategoryStyle, program::kRoles> roles;  // what device memory is used for
 
   Sizes size{};
   Fonts font;
 
   const CategoryStyle& of(trace::Category category) const {
     return categories[static_cast<std::size_t>(category)];
+  }
+  const CategoryStyle& of(program::Role role) const {
+    return roles[static_cast<std::size_t>(role)];
   }
   float px(float length) const { return length * scale; }
   bool is_dark() const { return mode == ThemeMode::kDark; }

@@ -40,7 +40,8 @@ Outline outline_of(const program::Program& program, const trace::Trace& trace) {
   outline.listing = program.listing;
   outline.origin = trace.origin();
   for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i)
-    if (trace.lanes()[i].kind != trace::LaneKind::kMemoryRole)
+    if (trace.lanes()[i].kind != trace::LaneKind::kMemoryRole &&
+        trace.lanes()[i].kind != trace::LaneKind::kMemory)
       outline.lanes.push_back(trace.lanes()[i]);
   return outline;
 }

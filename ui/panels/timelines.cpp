@@ -69,16 +69,19 @@ void add_gaps(TimelineSide& out, const analysis::Run& run) {
   }
 }
 
-// Lanes on which nothing happened say nothing, once the run is over. What each role has of the
-// memory is for a panel of its own.
-void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side) {
+// Lanes on which nothing happened say nothing, once the run is over. Memory has a panel of its own:
+// its lanes are shown where a person asks for them.
+void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side,
+                bool memory_lanes) {
   const trace::Trace& trace = *side.view->trace;
   for (std::uint32_t lane = 0; lane < trace.lanes().size(); ++lane) {
+    const trace::LaneKind kind = trace.lanes()[lane].kind;
+    const bool counts = kind == trace::LaneKind::kCounter || kind == trace::LaneKind::kMemory;
     const bool empty = lane >= side.view->index.lanes.size() ||
-                       (side.view->index.lanes[lane].span_count == 0 &&
-                        trace.lanes()[lane].kind != trace::LaneKind::kCounter);
-    const bool of_a_role = trace.lanes()[lane].kind == trace::LaneKind::kMemoryRole;
-    if ((empty && side.run && !side.busy) || of_a_role || workspace.hides(trace.lanes()[lane].name))
+                       (side.view->index.lanes[lane].span_count == 0 && !counts);
+    const bool of_memory =
+        kind == trace::LaneKind::kMemoryRole || (kind == trace::LaneKind::kMemory && !memory_lanes);
+    if ((empty && side.run && !side.busy) || of_memory || workspace.hides(trace.lanes()[lane].name))
       out.hidden.push_back(lane);
   }
 }
@@ -108,7 +111,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.trace = side.view->trace.get();
   out.index = &side.view->index;
   out.draw = &side.view->draw;
-  hide_lanes(out, workspace, side);
+  hide_lanes(out, workspace, side, attention.memory_lanes);
   if (side.run && !side.busy) {
     if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
       out.total = format_nanos(*total);
@@ -301,10 +304,8 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
     return true;
   }
   if (!focus.panel.empty()) {
-    static constexpr std::string_view kPanels[] = {"lesson", "timeline", "knobs",
-                                                   "code",   "compare",  "copy-path"};
-    if (std::find(std::begin(kPanels), std::end(kPanels), focus.panel) == std::end(kPanels))
-      return false;
+    const auto& known = scenario::panel_names();
+    if (std::find(known.begin(), known.end(), focus.panel) == known.end()) return false;
     attention.asked_panel = focus.panel;
     return true;
   }

@@ -1,0 +1,30 @@
+// Whether a run's batch fits into its GPU, and the largest that does, with and without activation
+// checkpointing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "machine/machine.h"
+#include "program/config.h"
+
+namespace trainscope::analysis {
+
+struct BatchFit {
+  std::int64_t batch = 0;          // of the run
+  std::int64_t capacity = 0;       // bytes of the GPU
+  std::int64_t largest = 0;        // 0: not even a batch of 1 fits
+  std::int64_t largest_other = 0;  // with checkpointing switched the other way
+  std::int64_t most = 0;           // that was tried: an answer as large is a lower bound
+  bool checkpointed = false;       // as the run is
+
+  bool fits() const { return batch <= largest; }
+};
+
+// From two steps of the config's program with other batches. Nothing for a config that is no
+// training, that cannot be built with another batch, or once `stopped` says so.
+std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
+                                  const std::function<bool()>& stopped);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,43 @@
+// The loss of a run over its steps, with what was skipped, where it was no number, and how accurate
+// the model was when it was tried.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace trainscope::analysis {
+
+struct LossCurve {
+  struct Accuracy {
+    std::int64_t step = 0;  // after so many
+    Nanos time = 0;
+    double share = 0;  // 0..1
+  };
+
+  // By step, from 0. NaN where no loss was computed, or the loss was no number.
+  std::vector<double> loss;
+  std::vector<double> mean;  // of the last `window` losses that are numbers, its own among them
+  std::vector<Nanos> time;   // when the stream had computed it
+  std::size_t window = 1;
+  std::vector<std::int64_t> skipped;  // steps whose update was left out
+  // The first step whose loss was computed and is NaN or infinite.
+  std::optional<std::int64_t> diverged;
+  std::vector<Accuracy> accuracy;
+  double least = 0, most = 0;  // of the losses that are numbers; 0 where there is none
+  double least_positive = 0;   // for a logarithmic axis; 0 where there is none
+
+  bool empty() const { return !computed && accuracy.empty(); }
+  bool computed = false;  // some step has a loss
+
+  // The last step that was done by then; none before the first.
+  std::optional<std::size_t> step_at(Nanos at) const;
+};
+
+// Of the rows that are there now.
+LossCurve loss_curve(const trace::Trace& trace);
+
+}  // namespace trainscope::analysis

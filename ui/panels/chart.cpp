@@ -1,0 +1,282 @@
+#include "ui/panels/chart.h"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/units.h"
+
+namespace trainscope::ui {
+namespace {
+
+constexpr float kSideRoom = 20;  // left and right of a chart
+
+int write(char* out, int size, const std::string& words) {
+  const auto end =
+      fmt::format_to_n(out, static_cast<std::size_t>(std::max(size - 1, 0)), "{}", words);
+  *end.out = '\0';
+  return static_cast<int>(end.size);
+}
+
+ImVec4 vec(Color color) {
+  return ImGui::ColorConvertU32ToFloat4(color);
+}
+
+// The steps of a series that are in view, with one more at either end.
+std::pair<std::size_t, std::size_t> in_view(std::size_t count) {
+  const ImPlotRect limits = ImPlot::GetPlotLimits();
+  const double last = static_cast<double>(count);
+  const double from = std::clamp(std::floor(limits.X.Min) - 1, 0.0, last);
+  const double to = std::clamp(std::ceil(limits.X.Max) + 2, from, last);
+  return {static_cast<std::size_t>(from), static_cast<std::size_t>(to)};
+}
+
+// Points on the screen, one line after another.
+class Polyline {
+ public:
+  Polyline(ImDrawList& draw, const Pen& pen, float scale) : draw_(draw), pen_(pen), scale_(scale) {}
+
+  void add(ImVec2 point) { points_.push_back(point); }
+  void finish() {
+    if (points_.size() > 1) {
+      const int count = points_.Size;
+      const float thick = pen_.thickness * scale_;
+      draw_.AddPolyline(points_.Data, count, pen_.color, pen_.solid ? thick : thick * 1.8F);
+      if (!pen_.solid) draw_.AddPolyline(points_.Data, count, pen_.ground, thick * 0.65F);
+    } else if (points_.size() == 1) {
+      draw_.AddCircleFilled(points_[0], pen_.thickness * scale_, pen_.color);
+    }
+    points_.clear();
+  }
+
+ private:
+  ImDrawList& draw_;
+  const Pen& pen_;
+  float scale_;
+  ImVector<ImVec2> points_;
+};
+
+// The least and the most of the steps that fall on one pixel.
+void add_pixel(Polyline& line, float x, double least, double most) {
+  const float low = ImPlot::PlotToPixels(0, least).y, high = ImPlot::PlotToPixels(0, most).y;
+  line.add({x, low});
+  if (high < low - 0.5F) line.add({x, high});
+}
+
+// Takes back what begin_chart() set.
+void undress() {
+  ImPlot::PopStyleColor(4);
+  ImPlot::PopStyleVar(6);
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+int format_step(double value, char* out, int size, void*) {
+  std::string digits = fmt::format("{:.0f}", value);
+  if (std::abs(value - std::round(value)) > 1e-6) return write(out, size, "");
+  for (std::size_t at = digits.size(); at > 3 && digits[at - 4] != '-'; at -= 3)
+    digits.insert(at - 3, ",");
+  return write(out, size, digits);
+}
+
+int format_number(double value, char* out, int size, void*) {
+  return write(out, size, fmt::format("{:.4g}", std::abs(value) < 1e-12 ? 0.0 : value));
+}
+
+int format_power(double value, char* out, int size, void*) {
+  if (std::abs(value - std::round(value)) > 1e-6) return write(out, size, "");
+  return write(out, size, fmt::format("2^{:.0f}", value));
+}
+
+int format_time(double value, char* out, int size, void*) {
+  return write(out, size, std::abs(value) < 0.5 ? "0" : format_nanos(value));
+}
+
+void Stretch::follow(double from_all, double to_all) {
+  const bool whole = from == least && to == most;
+  if (whole || from >= to_all || to <= from_all) from = from_all, to = to_all;
+  least = from_all;
+  most = to_all;
+}
+
+bool begin_chart(const Theme& theme, const char* id, const Box& box, Stretch& x,
+                 const ChartOptions& options) {
+  // Labels under the ends of the axis need room; on the left there are labels anyway.
+  const float left = (kSideRoom - 4) * theme.scale;
+  ImGui::SetCursorScreenPos({box.min.x - left, box.min.y});
+  ImGui::PushFont(theme.font.mono, theme.size.label);
+  ImPlot::PushStyleVar(ImPlotStyleVar_PlotPadding, ImVec2(kSideRoom * theme.scale, theme.px(8)));
+  ImPlot::PushStyleVar(ImPlotStyleVar_LabelPadding, ImVec2(theme.px(6), theme.px(5)));
+  ImPlot::PushStyleVar(ImPlotStyleVar_MajorTickLen, ImVec2(0, 0));
+  ImPlot::PushStyleVar(ImPlotStyleVar_MinorTickLen, ImVec2(0, 0));
+  ImPlot::PushStyleVar(ImPlotStyleVar_MinorAlpha, 0.0F);
+  ImPlot::PushStyleVar(ImPlotStyleVar_PlotMinSize, ImVec2(20, 20));
+  ImPlot::PushStyleColor(ImPlotCol_AxisText, vec(theme.muted));
+  const ImVec4 none = vec(faded(theme.panel, 0));
+  for (const ImPlotCol color : {ImPlotCol_AxisBg, ImPlotCol_AxisBgHovered, ImPlotCol_AxisBgActive})
+    ImPlot::PushStyleColor(color, none);
+  // The left button moves the playhead.
+  ImPlotInputMap& map = ImPlot::GetInputMap();
+  map.Pan = ImGuiMouseButton_Right;
+  map.Fit = ImGuiMouseButton_Left;
+  const bool open = ImPlot::BeginPlot(
+      id, {box.width() + left, box.height()},
+      int{ImPlotFlags_CanvasOnly} | int{ImPlotFlags_NoFrame} | int{ImPlotFlags_NoBoxSelect});
+  if (!open) {
+    undress();
+    return false;
+  }
+  const int still = int{ImPlotAxisFlags_Lock} | int{ImPlotAxisFlags_NoMenus} |
+                    int{ImPlotAxisFlags_NoSideSwitch} | int{ImPlotAxisFlags_NoHighlight};
+  const int moved = int{ImPlotAxisFlags_NoMenus} | int{ImPlotAxisFlags_NoSideSwitch} |
+                    int{ImPlotAxisFlags_NoHighlight};
+  ImPlot::SetupAxis(ImAxis_X1, nullptr,
+                    (options.fixed ? still : moved) | int{ImPlotAxisFlags_NoGridLines});
+  ImPlot::SetupAxis(ImAxis_Y1, nullptr, still);
+  ImPlot::SetupAxisFormat(ImAxis_X1, options.x_format);
+  ImPlot::SetupAxisFormat(ImAxis_Y1, options.y_format);
+  ImPlot::SetupAxisLinks(ImAxis_X1, &x.from, &x.to);
+  ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, x.least, x.most);
+  ImPlot::SetupAxisLimits(ImAxis_Y1, options.y_from, options.y_to, ImPlotCond_Always);
+  if (options.y_ticks)
+    ImPlot::SetupAxisTicks(ImAxis_Y1, options.y_ticks->data(),
+                           static_cast<int>(options.y_ticks->size()));
+  if (options.logarithmic) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+  if (options.share_right) {
+    ImPlot::SetupAxis(ImAxis_Y2, nullptr,
+                      still | int{ImPlotAxisFlags_Opposite} | int{ImPlotAxisFlags_NoGridLines});
+    ImPlot::SetupAxisLimits(ImAxis_Y2, 0, 100, ImPlotCond_Always);
+    ImPlot::SetupAxisFormat(ImAxis_Y2, "%g %%");
+  }
+  ImPlot::SetupFinish();
+  return true;
+}
+
+void end_chart() {
+  ImPlot::EndPlot();
+  undress();
+}
+
+Box chart_box() {
+  const ImVec2 at = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
+  return {at, {at.x + size.x, at.y + size.y}};
+}
+
+Color side_color(const Theme& theme, std::size_t side) {
+  return theme.of(side == 0 ? trace::Category::kForward : trace::Category::kCopyH2D).line;
+}
+
+Pen side_pen(const Theme& theme, std::size_t side) {
+  return {side_color(theme, side), 2, side == 0, theme.panel};
+}
+
+void draw_values(const Theme& theme, std::span<const double> values, const Pen& pen, bool stepped) {
+  ImPlot::PushPlotClipRect();
+  Polyline line(*ImPlot::GetPlotDrawList(), pen, theme.scale);
+  const auto [from, to] = in_view(values.size());
+  double least = 0, most = 0;
+  float pixel = -1e9F, last_y = 0;
+  bool any = false, after_one = false;
+  const auto flush = [&] {
+    if (any) add_pixel(line, pixel, least, most);
+    any = false;
+  };
+  for (std::size_t i = from; i < to; ++i) {
+    if (std::isnan(values[i])) {
+      flush();
+      line.finish();
+      after_one = false;
+      continue;
+    }
+    const ImVec2 at = ImPlot::PlotToPixels(static_cast<double>(i), values[i]);
+    if (stepped && after_one) flush(), line.add({at.x, last_y});
+    if (!any || at.x - pixel >= 1) {
+      flush();
+      pixel = at.x;
+      least = most = values[i];
+      any = true;
+    }
+    least = std::min(least, values[i]);
+    most = std::max(most, values[i]);
+    last_y = at.y;
+    after_one = true;
+  }
+  flush();
+  line.finish();
+  ImPlot::PopPlotClipRect();
+}
+
+void draw_marks(const Theme& theme, std::span<const std::int64_t> steps, Color color, bool solid) {
+  ImPlot::PushPlotClipRect(theme.px(6));
+  ImDrawList* draw = ImPlot::GetPlotDrawList();
+  const Box box = chart_box();
+  const float half = theme.px(5), foot = box.max.y - theme.px(1);
+  float last = -1e9F;
+  for (const std::int64_t step : steps) {
+    const float x = ImPlot::PlotToPixels(static_cast<double>(step), 1).x;
+    if (x < box.min.x - half || x > box.max.x + half || x - last < theme.px(2)) continue;
+    last = x;
+    const ImVec2 left{x - half, foot}, right{x + half, foot}, top{x, foot - 1.8F * half};
+    if (solid)
+      draw->AddTriangleFilled(left, right, top, color);
+    else
+      draw->AddTriangle(left, right, top, color, theme.px(1.4F));
+  }
+  ImPlot::PopPlotClipRect();
+}
+
+void draw_upright(const Theme& theme, double x, Color color, float thickness,
+                  const std::string& words, float down) {
+  const Box box = chart_box();
+  const float at = std::round(ImPlot::PlotToPixels(x, 1).x);
+  if (at < box.min.x - 1 || at > box.max.x + 1) return;
+  ImDrawList* draw = ImPlot::GetPlotDrawList();
+  draw->AddLine({at, box.min.y}, {at, box.max.y}, color, theme.px(thickness));
+  if (words.empty()) return;
+  const float size = theme.size.label, width = text_size(theme.font.text, size, words).x;
+  const float pad = theme.px(5);
+  const float left = at + width + 2 * pad <= box.max.x ? at + pad : at - width - pad;
+  const float y = box.min.y + theme.px(9) + down;
+  draw->AddRectFilled({left - theme.px(2), y - size * 0.65F},
+                      {left + width + theme.px(2), y + size * 0.65F}, faded(theme.panel, 0.85F),
+                      theme.px(3));
+  draw_text_middle(draw, theme.font.text, size, left, y, color, words);
+}
+
+bool dragged_to(double& x) {
+  const ImGuiID id = ImGui::GetID("drag");
+  ImGuiStorage* storage = ImGui::GetStateStorage();
+  if (ImPlot::IsPlotHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+    storage->SetBool(id, true);
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) storage->SetBool(id, false);
+  if (!storage->GetBool(id)) return false;
+  x = ImPlot::GetPlotMousePos().x;
+  return true;
+}
+
+void chart_card(const Theme& theme, const std::string& title, const CardRows& rows) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
+  if (ImGui::BeginTooltip()) {
+    text(theme.font.strong, theme.size.text, theme.text, title);
+    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(2)));
+    if (!rows.empty() && ImGui::BeginTable("##card", 2, ImGuiTableFlags_SizingFixedFit)) {
+      for (const auto& [key, value] : rows) {
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        text(theme.font.text, theme.size.small, theme.muted, key);
+        ImGui::TableNextColumn();
+        text(theme.font.mono, theme.size.mono, theme.text, value);
+      }
+      ImGui::EndTable();
+    }
+    ImGui::PopStyleVar();
+    ImGui::EndTooltip();
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace trainscope::ui

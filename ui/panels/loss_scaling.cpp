@@ -1,0 +1,279 @@
+#include "ui/panels/loss_scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "ui/panels/number_line.h"
+#include "ui/panels/side_data.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::NumberLine;
+using analysis::ScalingState;
+using program::ElementType;
+
+bool is_bf16(const program::Config& config) {
+  if (config.is_set("autocast.dtype")) return config.word("autocast.dtype") == "bf16";
+  return config.word("precision") == "bf16";
+}
+
+LossScalingPanel::Read* read_side(const Workspace& workspace, LossScalingPanel& panel,
+                                  std::size_t side) {
+  const SideModel& model = workspace.sides()[side];
+  const trace::Trace* trace = shown_trace(workspace, side, "loss-scaling");
+  if (!has_scaling_data(model, trace)) return nullptr;
+  LossScalingPanel::Read& read = panel.sides[side];
+  const std::uint32_t steps = trace->steps().size();
+  if (read.trace.get() != trace || read.steps != steps) {
+    read.trace = model.view->trace;
+    read.steps = steps;
+    read.time = -1;
+    read.history = analysis::scale_history(*trace);
+    read.powers.clear();
+    for (const double scale : read.history.scale) read.powers.push_back(std::log2(scale));
+  }
+  const Nanos time = workspace.playhead_of(side);
+  if (read.time != time) {
+    read.time = time;
+    read.state = analysis::scaling_at(*trace, time);
+  }
+  return &read;
+}
+
+// "0.02 %", never "0 %" of something, never "100 %" of less than all.
+std::string share_words(double share) {
+  if (share <= 0) return "0 %";
+  if (share < 0.0001) return "under 0.01 %";
+  if (share < 1 && share > 0.9999) return "over 99.99 %";
+  return fmt::format("{:.{}f} %", 100 * share, share < 0.01 ? 2 : 1);
+}
+
+std::string scale_words(double scale) {
+  const double powers = std::log2(scale);
+  const bool whole = std::abs(powers - std::round(powers)) < 1e-9;
+  return whole ? fmt::format("{:.0f} = 2^{:.0f}", scale, powers) : fmt::format("{:.6g}", scale);
+}
+
+// ---- The number line and what it says ----------------------------------------------------------
+
+struct Legend {
+  Color color;
+  std::string words;
+};
+
+std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, bool bf16) {
+  const NumberLine fp16 = analysis::number_line(ElementType::kFp16);
+  const std::string lost = share_words(state.before.lost(fp16)) + " lost";
+  if (bf16) {
+    const NumberLine line = analysis::number_line(ElementType::kBf16);
+    return {{before_color(theme),
+             "in BF16: " + share_words(state.after.lost(line)) + " lost; in FP16: " + lost}};
+  }
+  if (!state.scaled || state.scale == 1) return {{before_color(theme), "not scaled: " + lost}};
+  std::vector<Legend> rows;
+  if (state.after.infinite < 1) rows.push_back({before_color(theme), "without scaling: " + lost});
+  rows.push_back({after_color(theme), fmt::format("times {:.6g}: {} lost", state.scale,
+                                                  share_words(state.after.lost(fp16)))});
+  return rows;
+}
+
+// What backward itself rounded: more than the gradients of parameters.
+std::string rounding_words(const ScalingState& state, bool bf16) {
+  if (state.rounded == 0) return "";
+  const auto all = static_cast<double>(state.rounded);
+  std::string words =
+      fmt::format("backward rounded {} numbers to {}: {} became 0", format_count(all),
+                  bf16 ? "BF16" : "FP16", share_words(static_cast<double>(state.to_zero) / all));
+  if (state.to_infinity > 0)
+    words +=
+        fmt::format(", {} infinite", share_words(static_cast<double>(state.to_infinity) / all));
+  return words;
+}
+
+void draw_legend(const Theme& theme, const Box& box, const std::vector<Legend>& rows) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float size = theme.size.small, edge = theme.px(11), y = box.centre().y;
+  float x = box.min.x;
+  for (const Legend& row : rows) {
+    const std::string words =
+        shortened(theme.font.text, size, row.words, box.max.x - x - edge - theme.px(8));
+    if (words.empty()) return;
+    draw->AddRectFilled({x, y - edge / 2}, {x + edge, y + edge / 2}, row.color, theme.px(2));
+    x += edge + theme.px(7);
+    draw_text_middle(draw, theme.font.text, size, x, y, theme.text, words);
+    x += text_size(theme.font.text, size, words).x + theme.px(20);
+  }
+}
+
+void draw_sentence(const Theme& theme, const Box& box, const std::string& words, Color color) {
+  const float size = theme.size.label;
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, size, box.min.x, box.centre().y,
+                   color, shortened(theme.font.text, size, words, box.width()));
+}
+
+void draw_gradients(const Theme& theme, const Box& box, const LossScalingPanel::Read& read,
+                    bool bf16) {
+  if (!read.state || !read.state->has_gradients) {
+    const char* words = read.state ? "This step's gradients were not kept."
+                                   : "No step is done yet at the playhead.";
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.centre().x,
+                     box.centre().y, theme.muted, words, 0.5F);
+    return;
+  }
+  const ScalingState& state = *read.state;
+  const float row = theme.px(20);
+  const std::string rounding = rounding_words(state, bf16);
+  const bool tall = box.height() > theme.px(150) && !rounding.empty();
+  const float under = row + (tall ? row : 0);
+  draw_number_line(theme, {box.min, {box.max.x, box.max.y - under - theme.px(4)}}, state);
+  const float top = box.max.y - under;
+  draw_legend(theme, {{box.min.x, top}, {box.max.x, top + row}}, legend_of(theme, state, bf16));
+  if (tall)
+    draw_sentence(theme, {{box.min.x, top + row}, {box.max.x, top + 2 * row}}, rounding,
+                  theme.muted);
+}
+
+// ---- The scale over the steps ------------------------------------------------------------------
+
+std::string scale_sentence(const LossScalingPanel::Read& read, const program::Config& config) {
+  const std::size_t skipped = read.history.skipped.size();
+  std::string words = fmt::format("skipped {} of {} steps", skipped, read.history.scale.size());
+  if (skipped > 0) words = "triangles: " + words;
+  if (!read.state || !read.state->scaled) return words;
+  const std::int64_t interval = config.whole("scaler.growth_interval");
+  if (read.state->skipped) return words + "; this one was, for an infinity";
+  return words + fmt::format("; {} of {} clean steps to the next doubling",
+                             std::min(read.state->clean, interval), interval);
+}
+
+void draw_scale_hover(const Theme& theme, const LossScalingPanel::Read& read) {
+  if (!ImPlot::IsPlotHovered()) return;
+  const double x = std::round(ImPlot::GetPlotMousePos().x);
+  if (x < 0 || x >= static_cast<double>(read.history.scale.size())) return;
+  const auto step = static_cast<std::size_t>(x);
+  draw_upright(theme, x, theme.grid(3), 1);
+  CardRows rows = {{"scale", scale_words(read.history.scale[step])}};
+  if (std::binary_search(read.history.skipped.begin(), read.history.skipped.end(),
+                         static_cast<std::int64_t>(step)))
+    rows.emplace_back("update", "skipped: infinity");
+  chart_card(theme, fmt::format("step {}", step), rows);
+}
+
+void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_t side,
+                const Box& box) {
+  const Theme& theme = context.theme;
+  const LossScalingPanel::Read& read = panel.sides[side];
+  const float foot = theme.px(20);
+  ChartOptions options;
+  options.y_format = format_power;
+  options.y_from = std::floor(std::log2(read.history.least)) - 1;
+  options.y_to = std::ceil(std::log2(read.history.most)) + 0.6;
+  ImGui::PushID(static_cast<int>(side));
+  if (begin_chart(theme, "##scale", {box.min, {box.max.x, box.max.y - foot}}, panel.stretch,
+                  options)) {
+    const Pen pen{theme.of(trace::Category::kCollective).line, 2, true, theme.panel};
+    draw_values(theme, read.powers, pen, true);
+    draw_marks(theme, read.history.skipped, theme.bad, true);
+    if (read.state) draw_upright(theme, static_cast<double>(read.state->step), theme.accent, 1.4F);
+    draw_scale_hover(theme, read);
+    if (double step = 0; dragged_to(step)) {
+      const double last = static_cast<double>(read.trace->steps().size() - 1);
+      const auto at = static_cast<std::uint32_t>(std::clamp(std::round(step), 0.0, last));
+      Workspace& workspace = context.workspace;
+      workspace.playhead.time =
+          std::clamp<Nanos>(read.trace->steps()[at].time, 0, workspace.playhead_end());
+    }
+    end_chart();
+  }
+  ImGui::PopID();
+  draw_sentence(theme, {{box.min.x, box.max.y - foot}, box.max},
+                scale_sentence(read, context.workspace.sides()[side].config), theme.muted);
+}
+
+// ---- Both sides --------------------------------------------------------------------------------
+
+std::string title_of(const SideModel& side, const LossScalingPanel::Read& read) {
+  if (!read.state) return "before the first step";
+  std::string words = fmt::format("step {}", read.state->step);
+  if (read.state->scaled)
+    words += ", scale " + scale_words(read.state->scale);
+  else
+    words += is_bf16(side.config) ? ", BF16, no loss scaling" : ", no loss scaling";
+  if (read.state->skipped) words += ": skipped";
+  return words;
+}
+
+void draw_side(const PanelContext& context, LossScalingPanel& panel, std::size_t side, Box box) {
+  const Theme& theme = context.theme;
+  const SideModel& model = context.workspace.sides()[side];
+  const LossScalingPanel::Read& read = panel.sides[side];
+  const float head = theme.px(22), middle = box.min.y + head / 2;
+  const float x = draw_side_title(theme, context.workspace, side, {box.min.x, middle});
+  const bool bad = read.state && read.state->skipped;
+  draw_text_middle(
+      ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, x, middle,
+      bad ? theme.bad : theme.text,
+      shortened(theme.font.text, theme.size.small, title_of(model, read), box.max.x - x));
+  box.min.y += head + theme.px(4);
+  const bool scaled = !read.history.empty();
+  const bool under = box.height() > theme.px(280);
+  const bool beside = !under && box.width() > theme.px(560);
+  const bool bf16 = is_bf16(model.config);
+  if (!scaled || (!under && !beside)) return draw_gradients(theme, box, read, bf16);
+  Box line = box, scale = box;
+  if (under) {
+    line.max.y = box.min.y + box.height() * 0.56F;
+    scale.min.y = line.max.y + theme.px(8);
+  } else {
+    line.max.x = box.min.x + box.width() * 0.56F;
+    scale.min.x = line.max.x + theme.px(22);
+  }
+  draw_gradients(theme, line, read, bf16);
+  draw_scale(context, panel, side, scale);
+}
+
+void draw_body(const PanelContext& context, LossScalingPanel& panel) {
+  const Theme& theme = context.theme;
+  std::vector<std::size_t> shown;
+  std::size_t steps = 2;
+  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
+    if (const auto* read = read_side(context.workspace, panel, i)) {
+      shown.push_back(i);
+      steps = std::max(steps, read->history.scale.size());
+    }
+  panel.stretch.follow(0, static_cast<double>(steps) - 1);
+  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  const float pad = theme.size.pad, gap = theme.px(34);
+  const Box room{{at.x + pad, at.y + theme.px(8)},
+                 {at.x + size.x - pad, at.y + size.y - theme.px(4)}};
+  const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
+  const auto count = static_cast<float>(shown.size());
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto n = static_cast<float>(i);
+    const float wide = stacked ? room.width() : (room.width() + gap) / count - gap;
+    const float tall = stacked ? (room.height() + gap / 2) / count - gap / 2 : room.height();
+    const ImVec2 corner{room.min.x + (stacked ? 0 : n * (wide + gap)),
+                        room.min.y + (stacked ? n * (tall + gap / 2) : 0)};
+    draw_side(context, panel, shown[i], {corner, {corner.x + wide, corner.y + tall}});
+  }
+}
+
+}  // namespace
+
+void draw_loss_scaling(const PanelContext& context, LossScalingPanel& panel, const char* name,
+                       const char* beside, bool* open) {
+  stand_beside(beside);
+  PanelOptions options;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  options.secondary = "gradients on FP16's number line, at the playhead";
+  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  end_panel();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,33 @@
+// Loss scaling: a step's gradients on FP16's number line, before and after they were scaled, and
+// the scale over the steps. Of A and B beside each other, each at its own playhead.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "analysis/loss_scaling.h"
+#include "ui/panels/chart.h"
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+struct LossScalingPanel {
+  // What was read of a side's trace, as long as that was.
+  struct Read {
+    std::shared_ptr<const trace::Trace> trace;
+    std::uint32_t steps = 0;
+    analysis::ScaleHistory history;
+    std::vector<double> powers;  // log2 of the scale
+    Nanos time = -1;             // of the state
+    std::optional<analysis::ScalingState> state;
+  };
+  Read sides[2];
+  Stretch stretch;  // of both scales
+};
+
+// `beside` is the panel in whose place it stands where no layout says otherwise.
+void draw_loss_scaling(const PanelContext& context, LossScalingPanel& panel, const char* name,
+                       const char* beside, bool* open);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,244 @@
+#include "ui/panels/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/units.h"
+#include "ui/panels/controls.h"
+#include "ui/panels/memory_paint.h"
+#include "ui/panels/side_data.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::MemoryHistory;
+
+// Asks for what is not read yet; the last that was read is shown until then.
+MemoryFacts* facts_of(const PanelContext& context, MemoryPanel& panel, std::size_t side) {
+  const SideModel& model = context.workspace.sides()[side];
+  MemoryPanel::SideFacts& own = panel.sides[side];
+  const trace::Trace* trace = shown_trace(context.workspace, side, "memory");
+  if (!trace || !analysis::counts_memory(*trace)) return nullptr;
+  if (own.trace.get() != trace) own.facts = nullptr;
+  const std::uint32_t samples = trace->samples().size();
+  if (const auto& ready = own.reading.get(); ready && ready->trace.get() == trace)
+    own.facts = ready;
+  const bool old = own.trace.get() != trace || own.samples != samples;
+  if (old && (own.trace.get() != trace || !own.reading.busy())) {
+    own.trace = model.view->trace;
+    own.samples = samples;
+    own.reading.start(
+        [trace = own.trace](const auto&) { return std::make_shared<MemoryFacts>(trace); });
+  }
+  if (own.reading.busy()) context.ask("animate");
+  return own.facts && !own.facts->history.empty() ? own.facts.get() : nullptr;
+}
+
+const analysis::BatchFit* fit_of(const PanelContext& context, MemoryPanel& panel,
+                                 std::size_t side) {
+  const SideModel& model = context.workspace.sides()[side];
+  MemoryPanel::SideFacts& own = panel.sides[side];
+  if (!model.run || !model.run->program || !model.run->machine) return nullptr;
+  if (own.fitted != model.run) {
+    own.fitted = model.run;
+    own.fit.start([run = model.run](const auto& stopped) -> std::shared_ptr<analysis::BatchFit> {
+      const auto fit = analysis::batch_fit(run->config, *run->machine, stopped);
+      return fit ? std::make_shared<analysis::BatchFit>(*fit) : nullptr;
+    });
+  }
+  if (own.fit.busy()) context.ask("animate");
+  return own.fit.get().get();
+}
+
+// The step at the playhead with one before and one after; all where there are no steps.
+TimeRange shown_range(const PanelContext& context, const MemoryPanel& panel,
+                      const MemoryFacts& facts, Nanos playhead) {
+  const auto& steps = facts.history.steps();
+  if (panel.whole || steps.size() < 4) {
+    const TimeRange& view = context.attention.timeline.view;
+    if (view.end > view.start) return view;
+    return {0, std::max<Nanos>(facts.trace->end(), 1)};
+  }
+  const auto after = std::ranges::upper_bound(steps, playhead, {}, &MemoryHistory::Step::start);
+  const auto now = std::clamp<std::ptrdiff_t>(after - steps.begin() - 1, 1, std::ssize(steps) - 2);
+  const auto first = static_cast<std::size_t>(now - 1), last = static_cast<std::size_t>(now + 1);
+  return {steps[first].start, std::max(steps[last].end, steps[first].start + 1)};
+}
+
+double held(const std::vector<analysis::MemorySegment>& segments) {
+  double bytes = 0;
+  for (const analysis::MemorySegment& segment : segments)
+    for (const analysis::MemoryBlock& block : segment.blocks)
+      if (block.state != analysis::BlockState::kFree) bytes += static_cast<double>(block.bytes);
+  return bytes;
+}
+
+void small_heading(const Theme& theme, const Box& box, const std::string& words,
+                   const std::string& more) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float size = theme.size.small, y = box.centre().y;
+  draw_text_middle(draw, theme.font.strong, size, box.min.x, y, theme.text, words);
+  const float left = box.min.x + text_size(theme.font.strong, size, words).x + theme.px(10);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left, y, theme.muted,
+                   shortened(theme.font.text, theme.size.label, more, box.max.x - left));
+}
+
+void draw_map(const PanelContext& context, MemoryFacts& facts, const Box& box, Nanos playhead) {
+  const Theme& theme = context.theme;
+  const float head = theme.px(24);
+  const auto& segments = facts.maps.at(playhead);
+  double all = 0;
+  for (const analysis::MemorySegment& segment : segments) all += static_cast<double>(segment.bytes);
+  small_heading(theme, {box.min, {box.max.x, box.min.y + head}}, "Segments at the playhead",
+                fmt::format("{}, {} of {} in use", segments.size(), format_bytes(held(segments)),
+                            format_bytes(all)));
+  paint_segments(theme, "##segments", {{box.min.x, box.min.y + head + theme.px(2)}, box.max},
+                 *facts.trace, segments);
+}
+
+void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
+              const analysis::BatchFit* fit, bool busy) {
+  if (!fit && !busy) return;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const std::string words = fit ? fit_words(*fit) : "trying larger batches";
+  const std::string batch = fmt::format("batch {}", side.config.whole("batch_size"));
+  const bool fits = fit && fit->fits();
+  const float size = theme.size.small, y = box.centre().y;
+  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
+  const std::string verdict = !fit ? batch : batch + (fits ? " fits" : " does not fit");
+  const float x = box.min.x + theme.px(10);
+  draw_text_middle(draw, theme.font.strong, size, x, y,
+                   !fit   ? theme.muted
+                   : fits ? theme.good
+                          : theme.bad,
+                   verdict);
+  const float left = x + text_size(theme.font.strong, size, verdict).x + theme.px(12);
+  draw_text_middle(draw, theme.font.text, size, left, y, theme.muted,
+                   shortened(theme.font.text, size, words, box.max.x - left - theme.px(8)));
+}
+
+// Where the parts of a side stand.
+struct Places {
+  Box chart, peak, map, fit;
+};
+
+Places places_in(const Theme& theme, const Box& box, bool has_map, bool has_fit) {
+  Places places;
+  Box rest = box;
+  const float gap = theme.px(16), fit = theme.px(28);
+  if (has_fit && box.height() > theme.px(150)) {
+    places.fit = {{box.min.x, box.max.y - fit}, box.max};
+    rest.max.y -= fit + theme.px(8);
+  }
+  if (box.width() > theme.px(430)) {
+    const float wide = std::clamp(box.width() * 0.26F, theme.px(180), theme.px(280));
+    places.peak = {{rest.max.x - wide, rest.min.y}, rest.max};
+    rest.max.x -= wide + gap;
+  }
+  // Beside the chart where that is wide and low.
+  if (has_map && rest.width() > theme.px(760)) {
+    const float wide = rest.width() * 0.42F;
+    places.map = {{rest.max.x - wide, rest.min.y}, rest.max};
+    rest.max.x -= wide + gap;
+  } else if (has_map && rest.height() > theme.px(190)) {
+    const float tall = std::clamp(rest.height() * 0.34F, theme.px(76), theme.px(220));
+    places.map = {{rest.min.x, rest.max.y - tall}, rest.max};
+    rest.max.y -= tall + theme.px(6);
+  }
+  places.chart = rest;
+  return places;
+}
+
+void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side,
+               MemoryFacts& facts, const Box& box) {
+  const Theme& theme = context.theme;
+  Workspace& workspace = context.workspace;
+  const SideModel& model = workspace.sides()[side];
+  const analysis::BatchFit* fit = fit_of(context, panel, side);
+  const bool trying = panel.sides[side].fit.busy();
+  const Places places = places_in(theme, box, !facts.maps.empty(), fit || trying);
+  MemoryChart chart;
+  chart.playhead = workspace.playhead_of(side);
+  chart.range = shown_range(context, panel, facts, chart.playhead);
+  if (model.run && model.run->machine)
+    chart.capacity = static_cast<double>(model.run->machine->gpu.memory_bytes);
+  ImGui::PushID(static_cast<int>(side));
+  if (Nanos time = 0;
+      paint_memory_chart(theme, "##memory", places.chart, facts.history, chart, time))
+    workspace.playhead.time = std::clamp<Nanos>(time, 0, workspace.playhead_end());
+  if (places.peak.width() > 0)
+    paint_peak(theme, places.peak, *facts.trace, facts.history, facts.at_peak);
+  if (places.map.width() > 0) draw_map(context, facts, places.map, chart.playhead);
+  if (places.fit.width() > 0) draw_fit(theme, places.fit, model, fit, trying);
+  ImGui::PopID();
+}
+
+void draw_body(const PanelContext& context, MemoryPanel& panel) {
+  const Theme& theme = context.theme;
+  std::vector<std::pair<std::size_t, MemoryFacts*>> shown;
+  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
+    if (MemoryFacts* facts = facts_of(context, panel, i)) shown.emplace_back(i, facts);
+  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  const float pad = theme.size.pad, gap = theme.px(30);
+  const Box room{{at.x + pad, at.y + theme.px(10)},
+                 {at.x + size.x - pad, at.y + size.y - theme.px(8)}};
+  if (shown.empty() || room.width() < theme.px(140) || room.height() < theme.px(60)) return;
+  const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
+  const auto count = static_cast<float>(shown.size());
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto n = static_cast<float>(i);
+    const float wide = stacked ? room.width() : (room.width() + gap) / count - gap;
+    const float tall = stacked ? (room.height() + gap) / count - gap : room.height();
+    Box box{{room.min.x + (stacked ? 0 : n * (wide + gap)),
+             room.min.y + (stacked ? n * (tall + gap) : 0)},
+            {}};
+    box.max = {box.min.x + wide, box.min.y + tall};
+    const std::size_t side = shown[i].first;
+    box.min.x =
+        draw_side_title(theme, context.workspace, side, {box.min.x, box.min.y + theme.px(10)});
+    draw_side(context, panel, side, *shown[i].second, box);
+  }
+}
+
+// How much of time is shown, in the panel's head.
+float range_width(const Theme& theme) {
+  return theme.px(186);
+}
+
+void draw_range_choice(const Theme& theme, MemoryPanel& panel) {
+  static const std::vector<std::string> kWords = {"3 steps", "timeline"};
+  const ImVec2 at = ImGui::GetWindowPos();
+  const float width = range_width(theme) - theme.px(16);
+  ImGui::SetCursorScreenPos({at.x + ImGui::GetWindowWidth() - theme.px(38) - width,
+                             at.y + (theme.size.head - theme.px(22)) / 2});
+  std::string chosen = kWords[panel.whole ? 1 : 0];
+  if (segments(theme, "##range", width, kWords, kWords, chosen)) panel.whole = chosen == kWords[1];
+}
+
+}  // namespace
+
+MemoryFacts::MemoryFacts(std::shared_ptr<const trace::Trace> of)
+    : trace(std::move(of)),
+      history(*trace),
+      at_peak(analysis::held_at_peak(*trace)),
+      maps(*trace) {}
+
+void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* name,
+                 const char* beside, bool* open) {
+  stand_beside(beside);
+  PanelOptions options;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  options.kept_free = range_width(context.theme);
+  options.secondary =
+      "at t = " + format_nanos(static_cast<double>(context.workspace.playhead.time));
+  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  ImGui::EndChild();
+  draw_range_choice(context.theme, panel);
+  ImGui::End();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,43 @@
+// Device memory: what each role has of it over time, below what the allocator holds and what the
+// GPU has; what the peak is made of; the allocator's segments with their blocks and holes at the
+// playhead; and whether a larger batch would fit.
+#pragma once
+
+#include <memory>
+
+#include "analysis/batch_fit.h"
+#include "analysis/memory_history.h"
+#include "analysis/memory_map.h"
+#include "ui/app/background.h"
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+// What was read of a trace, off the window's thread.
+struct MemoryFacts {
+  explicit MemoryFacts(std::shared_ptr<const trace::Trace> of);
+
+  std::shared_ptr<const trace::Trace> trace;
+  analysis::MemoryHistory history;
+  std::vector<analysis::MemoryBlock> at_peak;  // the largest first
+  analysis::MemoryMaps maps;
+};
+
+struct MemoryPanel {
+  struct SideFacts {
+    std::shared_ptr<const trace::Trace> trace;  // that is read, or was
+    std::uint32_t samples = 0;                  // of it, then
+    std::shared_ptr<MemoryFacts> facts;         // the last that were ready
+    Background<MemoryFacts> reading;
+    RunPointer fitted;  // the run whose batch is tried
+    Background<analysis::BatchFit> fit;
+  };
+  SideFacts sides[2];
+  bool whole = false;  // all of the timelines' range; else the steps around the playhead
+};
+
+// `beside` is the panel in whose place it stands where no layout says otherwise.
+void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* name,
+                 const char* beside, bool* open);
+
+}  // namespace trainscope::ui

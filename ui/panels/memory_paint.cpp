@@ -1,0 +1,390 @@
+#include "ui/panels/memory_paint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/units.h"
+#include "ui/panels/chart.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::BlockState;
+using analysis::MemoryBlock;
+using analysis::MemoryHistory;
+using analysis::MemorySegment;
+
+std::string bytes_words(double bytes) {
+  return format_bytes(bytes);
+}
+
+// ---- Over time ---------------------------------------------------------------------------------
+
+int format_axis_bytes(double value, char* out, int size, void*) {
+  const std::string words = value < 0.5 ? "0" : bytes_words(value);
+  const auto end =
+      fmt::format_to_n(out, static_cast<std::size_t>(std::max(size - 1, 0)), "{}", words);
+  *end.out = '\0';
+  return static_cast<int>(end.size);
+}
+
+// Round steps of binary units, about `count` of them up to `most`.
+std::vector<double> byte_ticks(double most, double count) {
+  double step = std::exp2(std::floor(std::log2(std::max(most, 1.0) / count)));
+  while (most / step > count) step *= 2;
+  std::vector<double> ticks;
+  for (double at = 0; at <= most; at += step) ticks.push_back(at);
+  return ticks;
+}
+
+// One column after the other, so that edges are upright; without roles one colour.
+void paint_stack(const Theme& theme, const MemoryHistory& history, const TimeRange& range) {
+  const Box box = chart_box();
+  const auto columns = static_cast<std::size_t>(std::max(box.width(), 1.0F));
+  const auto moments = history.highest(range.start, range.end, columns);
+  ImDrawList* draw = ImPlot::GetPlotDrawList();
+  const auto y_of = [](double bytes) { return ImPlot::PlotToPixels(0, bytes).y; };
+  // What is the same from one column to the next is one rectangle.
+  for (std::size_t from = 0, to = 0; from < columns; from = to) {
+    while (to < columns && moments[to] == moments[from]) ++to;
+    if (!moments[from]) continue;
+    const float left = box.min.x + static_cast<float>(from);
+    const float right = box.min.x + static_cast<float>(to);
+    double sum = 0;
+    const std::vector<double>& roles = moments[from]->by_role;
+    if (roles.empty()) {
+      draw->AddRectFilled({left, y_of(moments[from]->allocated)}, {right, box.max.y},
+                          theme.of(trace::Category::kForward).fill);
+      continue;
+    }
+    for (std::size_t role = 0; role < roles.size(); ++role) {
+      if (roles[role] <= 0) continue;
+      const float low = y_of(sum);
+      sum += roles[role];
+      draw->AddRectFilled({left, y_of(sum)}, {right, low},
+                          role_style(theme, history.roles()[role]).fill);
+    }
+  }
+}
+
+// What the allocator holds, as a line of steps.
+void paint_reserved(const Theme& theme, const MemoryHistory& history, const TimeRange& range) {
+  if (history.most_reserved() <= 0) return;
+  const Box box = chart_box();
+  const auto columns = static_cast<std::size_t>(std::max(box.width() / 2, 1.0F));
+  const auto moments = history.highest(range.start, range.end, columns);
+  ImVector<ImVec2> points;
+  for (std::size_t i = 0; i < columns; ++i) {
+    if (!moments[i]) continue;
+    const float y = ImPlot::PlotToPixels(0, moments[i]->reserved).y;
+    const float x = box.min.x + box.width() * static_cast<float>(i) / static_cast<float>(columns);
+    if (!points.empty() && points.back().y != y) points.push_back({x, points.back().y});
+    points.push_back({x, y});
+  }
+  if (points.empty()) return;
+  points.push_back({box.max.x, points.back().y});
+  ImPlot::GetPlotDrawList()->AddPolyline(points.Data, points.Size, theme.muted, theme.px(1.6F));
+}
+
+void paint_level(const Theme& theme, double bytes, const std::string& words, Color color,
+                 bool below) {
+  const Box box = chart_box();
+  const float y = std::round(ImPlot::PlotToPixels(0, bytes).y);
+  ImDrawList* draw = ImPlot::GetPlotDrawList();
+  draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + theme.px(6),
+                   y + theme.px(below ? 10 : -9), color, words);
+}
+
+// Under the chart: what the host was launching.
+void paint_phases(const Theme& theme, const Box& strip, const MemoryHistory& history,
+                  const TimeRange& range) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->PushClipRect(strip.min, strip.max, true);
+  const double length = static_cast<double>(range.end - range.start);
+  const auto x_of = [&](Nanos time) {
+    return strip.min.x + static_cast<float>(static_cast<double>(time - range.start) / length *
+                                            static_cast<double>(strip.width()));
+  };
+  float last = -1e9F;
+  for (const analysis::HostPhase& phase : history.phases()) {
+    const Box box{{x_of(phase.start), strip.min.y}, {x_of(phase.end), strip.max.y}};
+    if (box.max.x < strip.min.x || box.min.x > strip.max.x || box.max.x - last < 0.5F) continue;
+    last = box.max.x;
+    const CategoryStyle& style = theme.of(phase.category);
+    draw_solid(draw, theme, {box.min, {std::max(box.max.x, box.min.x + 1), box.max.y}}, style);
+    const std::string name(trace::name_of(phase.category));
+    const float left = std::max(box.min.x, strip.min.x), right = std::min(box.max.x, strip.max.x);
+    if (text_size(theme.font.text, theme.size.label, name).x + theme.px(8) < right - left)
+      draw_text_middle(draw, theme.font.text, theme.size.label, left + theme.px(5),
+                       strip.centre().y, style.text, name);
+  }
+  draw->PopClipRect();
+}
+
+void paint_chart_card(const Theme& theme, const MemoryHistory& history) {
+  if (!ImPlot::IsPlotHovered()) return;
+  const double x = ImPlot::GetPlotMousePos().x;
+  const MemoryHistory::Moment* moment = history.at(static_cast<Nanos>(x));
+  if (!moment) return;
+  draw_upright(theme, x, theme.grid(3), 1);
+  CardRows rows = {{"allocated", bytes_words(moment->allocated)}};
+  if (moment->reserved > 0) rows.emplace_back("reserved", bytes_words(moment->reserved));
+  for (std::size_t i = moment->by_role.size(); i > 0; --i)
+    if (moment->by_role[i - 1] > 0)
+      rows.emplace_back(history.roles()[i - 1], bytes_words(moment->by_role[i - 1]));
+  chart_card(theme, "at " + format_nanos(x), rows);
+}
+
+// ---- The peak ----------------------------------------------------------------------------------
+
+struct PeakRow {
+  Color color;
+  std::string name;
+  double bytes;
+  bool strong = false;
+};
+
+void paint_row(const Theme& theme, const Box& box, const PeakRow& row) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float y = box.centre().y, edge = theme.px(11), size = theme.size.small;
+  const std::string bytes = bytes_words(row.bytes);
+  const float wide = text_size(theme.font.mono, theme.size.label, bytes).x;
+  draw->AddRectFilled({box.min.x, y - edge / 2}, {box.min.x + edge, y + edge / 2}, row.color,
+                      theme.px(2));
+  const float left = box.min.x + edge + theme.px(8);
+  draw_text_middle(
+      draw, theme.font.text, size, left, y, row.strong ? theme.text : theme.muted,
+      shortened(theme.font.text, size, row.name, box.max.x - wide - theme.px(8) - left));
+  draw_text_middle(draw, theme.font.mono, theme.size.label, box.max.x, y,
+                   row.strong ? theme.text : theme.muted, bytes, 1);
+}
+
+std::vector<PeakRow> roles_at_peak(const Theme& theme, const MemoryHistory& history) {
+  std::vector<PeakRow> rows;
+  const auto& by_role = history.peak().by_role;
+  for (std::size_t i = 0; i < by_role.size(); ++i)
+    if (by_role[i] > 0)
+      rows.push_back(
+          {role_style(theme, history.roles()[i]).line, history.roles()[i], by_role[i], true});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const PeakRow& a, const PeakRow& b) { return a.bytes > b.bytes; });
+  return rows;
+}
+
+// ---- Segments ----------------------------------------------------------------------------------
+
+struct Piece {
+  Box box;
+  const MemorySegment* segment;
+  const MemoryBlock* block;
+};
+
+// Bytes from left to right, row after row.
+class Flow {
+ public:
+  Flow(const Box& room, std::size_t rows, double bytes, float gap)
+      : room_(room),
+        gap_(gap),
+        height_(room.height() / static_cast<float>(rows)),
+        per_byte_(static_cast<double>(room.width()) * static_cast<double>(rows) / bytes) {}
+
+  // The boxes of the next so many bytes; two or more where they go over a row's end.
+  template <typename Draw>
+  void take(double bytes, const Draw& draw) {
+    const double width = room_.width();
+    double rest = bytes * per_byte_;
+    while (rest > 1e-6) {
+      const double part = std::min(rest, width - x_);
+      const float top = room_.min.y + static_cast<float>(row_) * height_;
+      draw(Box{{room_.min.x + static_cast<float>(x_), top},
+               {room_.min.x + static_cast<float>(x_ + part), top + height_ - gap_}});
+      rest -= part;
+      x_ += part;
+      if (x_ < width - 1e-6) continue;
+      x_ = 0;
+      ++row_;
+    }
+  }
+
+ private:
+  Box room_;
+  float gap_, height_;
+  double per_byte_;
+  double x_ = 0;
+  std::size_t row_ = 0;
+};
+
+void paint_block(const Theme& theme, const trace::Trace& trace, const Piece& piece) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const MemoryBlock& block = *piece.block;
+  Box box = piece.box;
+  if (box.width() > theme.px(3)) box.max.x -= 1;
+  if (block.state == BlockState::kFree) {
+    draw->AddRectFilled(box.min, box.max, faded(theme.text, 0.05F));
+    draw_hatch(draw, box, theme.grid(2.2F), theme.px(6), theme.px(1));
+    return;
+  }
+  const CategoryStyle& style =
+      role_style(theme, block.role == trace::kNone ? "" : trace.name(block.role));
+  draw->AddRectFilled(box.min, box.max, style.fill);
+  if (block.state == BlockState::kWaiting)
+    draw_hatch(draw, box, theme.panel, theme.px(5), theme.px(1.5F));
+  if (block.owner == trace::kNone || box.height() < theme.size.label) return;
+  const std::string& name = trace.name(block.owner);
+  if (text_size(theme.font.text, theme.size.label, name).x + theme.px(8) < box.width())
+    draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + theme.px(4),
+                     box.centre().y, style.text, name);
+}
+
+void piece_card(const Theme& theme, const trace::Trace& trace, const Piece& piece) {
+  const MemoryBlock& block = *piece.block;
+  const bool free = block.state == BlockState::kFree;
+  std::string title = free ? "free" : "";
+  if (!free) title = block.owner == trace::kNone ? "a tensor" : trace.name(block.owner);
+  CardRows rows = {{"bytes", bytes_words(static_cast<double>(block.bytes))}};
+  if (!free && block.requested != block.bytes)
+    rows.emplace_back("asked for", bytes_words(static_cast<double>(block.requested)));
+  if (!free && block.role != trace::kNone) rows.emplace_back("role", trace.name(block.role));
+  if (block.state == BlockState::kWaiting)
+    rows.emplace_back("state", "freed, a stream still uses it");
+  rows.emplace_back("segment", fmt::format("{}, {}", piece.segment->number,
+                                           bytes_words(static_cast<double>(piece.segment->bytes))));
+  chart_card(theme, title, rows);
+}
+
+}  // namespace
+
+const CategoryStyle& role_style(const Theme& theme, const std::string& role) {
+  for (std::size_t i = 0; i < program::kRoles; ++i)
+    if (program::name_of(static_cast<program::Role>(i)) == role)
+      return theme.of(static_cast<program::Role>(i));
+  return theme.of(trace::Category::kOther);
+}
+
+bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
+                        const MemoryHistory& history, const MemoryChart& chart, Nanos& dragged) {
+  const double held = std::max(history.most_reserved(), history.peak().allocated);
+  // A GPU far larger than what is used would leave nothing to see of that.
+  const bool near = chart.capacity > 0 && chart.capacity < 3 * held;
+  ChartOptions options;
+  options.x_format = format_time;
+  options.y_format = format_axis_bytes;
+  options.fixed = true;
+  options.y_to = (near ? std::max(chart.capacity, held) : held) * 1.14;
+  Stretch x{static_cast<double>(chart.range.start), static_cast<double>(chart.range.end),
+            static_cast<double>(chart.range.start), static_cast<double>(chart.range.end)};
+  const std::vector<double> ticks =
+      byte_ticks(options.y_to, std::clamp<double>(box.height() / theme.px(38), 2, 6));
+  options.y_ticks = &ticks;
+  const bool phases = !history.phases().empty() && box.height() > theme.px(110);
+  const float strip = phases ? theme.px(20) : 0;
+  const Box frame{box.min, {box.max.x, box.max.y - strip}};
+  if (!begin_chart(theme, id, frame, x, options)) return false;
+  ImPlot::PushPlotClipRect();
+  paint_stack(theme, history, chart.range);
+  paint_reserved(theme, history, chart.range);
+  ImPlot::PopPlotClipRect();
+  if (history.most_reserved() > 0)
+    paint_level(theme, history.most_reserved(), "reserved " + bytes_words(history.most_reserved()),
+                theme.muted, false);
+  if (near) {
+    const float y = ImPlot::PlotToPixels(0, chart.capacity).y;
+    const Box inside = chart_box();
+    ImPlot::GetPlotDrawList()->AddLine({inside.min.x, y}, {inside.max.x, y}, theme.bad,
+                                       theme.px(1.6F));
+    paint_level(theme, chart.capacity, "capacity " + bytes_words(chart.capacity), theme.bad, true);
+  }
+  draw_upright(theme, static_cast<double>(chart.playhead), theme.accent, 1.4F);
+  paint_chart_card(theme, history);
+  double time = 0;
+  const bool moved = dragged_to(time);
+  if (moved) dragged = static_cast<Nanos>(std::max(time, 0.0));
+  const Box inside = chart_box();
+  end_chart();
+  if (phases)
+    paint_phases(theme, {{inside.min.x, box.max.y - theme.px(19)}, {inside.max.x, box.max.y}},
+                 history, chart.range);
+  return moved;
+}
+
+void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,
+                const MemoryHistory& history, const std::vector<MemoryBlock>& at_peak) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float row = theme.px(21);
+  float y = box.min.y;
+  const auto heading = [&](const std::string& words) {
+    draw_text_middle(draw, theme.font.strong, theme.size.small, box.min.x, y + row / 2, theme.text,
+                     shortened(theme.font.strong, theme.size.small, words, box.width()));
+    y += row + theme.px(2);
+  };
+  heading("At the peak, " + bytes_words(history.peak().allocated));
+  for (const PeakRow& one : roles_at_peak(theme, history)) {
+    if (y + row > box.max.y) return;
+    paint_row(theme, {{box.min.x, y}, {box.max.x, y + row}}, one);
+    y += row;
+  }
+  if (at_peak.empty() || y + 3 * row > box.max.y) return;
+  y += theme.px(8);
+  heading("Largest then");
+  for (const MemoryBlock& block : at_peak) {
+    if (y + row > box.max.y) return;
+    const std::string name = block.owner == trace::kNone ? "a tensor" : trace.name(block.owner);
+    const std::string role = block.role == trace::kNone ? "" : trace.name(block.role);
+    paint_row(theme, {{box.min.x, y}, {box.max.x, y + row}},
+              {role_style(theme, role).line, name, static_cast<double>(block.bytes)});
+    y += row;
+  }
+}
+
+void paint_segments(const Theme& theme, const char* id, const Box& box, const trace::Trace& trace,
+                    const std::vector<MemorySegment>& segments) {
+  double bytes = 0;
+  for (const MemorySegment& segment : segments) bytes += static_cast<double>(segment.bytes);
+  if (bytes <= 0 || box.width() < 20 || box.height() < theme.px(12)) return;
+  const auto rows = static_cast<std::size_t>(std::max(1.0F, box.height() / theme.px(24)));
+  Flow flow(box, rows, bytes, theme.px(3));
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::InvisibleButton(id, {box.width(), box.height()});
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec2 mouse = ImGui::GetMousePos();
+  Piece lit{};
+  bool any = false;
+  for (const MemorySegment& segment : segments) {
+    bool first = true;
+    for (const MemoryBlock& block : segment.blocks)
+      flow.take(static_cast<double>(block.bytes), [&](const Box& part) {
+        const Piece piece{part, &segment, &block};
+        paint_block(theme, trace, piece);
+        // Where a segment begins.
+        if (std::exchange(first, false) && part.min.x > box.min.x + 1)
+          draw->AddLine({part.min.x - 0.5F, part.min.y - 1}, {part.min.x - 0.5F, part.max.y + 1},
+                        theme.text, theme.px(1.5F));
+        if (hovered && mouse.x >= part.min.x && mouse.x < part.max.x && mouse.y >= part.min.y &&
+            mouse.y < part.max.y)
+          lit = piece, any = true;
+      });
+  }
+  if (!any) return;
+  draw->AddRect(lit.box.min, lit.box.max, theme.accent, 0, theme.px(2));
+  piece_card(theme, trace, lit);
+}
+
+std::string fit_words(const analysis::BatchFit& fit) {
+  const auto number = [&fit](std::int64_t batch) {
+    char out[32];
+    format_step(static_cast<double>(batch), out, sizeof out, nullptr);
+    return (batch >= fit.most ? "over " : "") + std::string(out);
+  };
+  std::string words = fit.largest == 0 ? "not even a batch of 1 fits"
+                                       : "largest batch that fits: " + number(fit.largest);
+  if (fit.largest_other > 0)
+    words += (fit.checkpointed ? "; without checkpointing " : "; with checkpointing ") +
+             number(fit.largest_other);
+  return words;
+}
+
+}  // namespace trainscope::ui

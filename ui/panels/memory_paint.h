@@ -1,0 +1,40 @@
+// The pieces of the memory panel: the stack over time, the list of what the peak is made of, the
+// segments.
+#pragma once
+
+#include <string>
+
+#include "analysis/batch_fit.h"
+#include "analysis/memory_history.h"
+#include "analysis/memory_map.h"
+#include "ui/app/shapes.h"
+#include "ui/timeline/view.h"
+
+namespace trainscope::ui {
+
+// How a role is drawn, by its name in the trace.
+const CategoryStyle& role_style(const Theme& theme, const std::string& role);
+
+struct MemoryChart {
+  TimeRange range;
+  Nanos playhead = 0;
+  double capacity = 0;  // 0: unknown
+};
+// Returns true, with `dragged`, while the mouse moves the playhead.
+bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
+                        const analysis::MemoryHistory& history, const MemoryChart& chart,
+                        Nanos& dragged);
+
+// The roles at the peak with their bytes, then the largest holders as far as there is room.
+void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,
+                const analysis::MemoryHistory& history,
+                const std::vector<analysis::MemoryBlock>& at_peak);
+
+// Segments one after another in rows, to scale: blocks by role, holes hatched.
+void paint_segments(const Theme& theme, const char* id, const Box& box, const trace::Trace& trace,
+                    const std::vector<analysis::MemorySegment>& segments);
+
+// "batch 64 fits; the largest is 4,096" and the like.
+std::string fit_words(const analysis::BatchFit& fit);
+
+}  // namespace trainscope::ui

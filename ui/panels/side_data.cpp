@@ -1,0 +1,76 @@
+#include "ui/panels/side_data.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/memory_history.h"
+
+namespace trainscope::ui {
+namespace {
+
+template <typename Has>
+bool any_side(const Workspace& workspace, std::string_view panel, const Has& has) {
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i)
+    if (const trace::Trace* trace = shown_trace(workspace, i, panel))
+      if (has(workspace.sides()[i], trace)) return true;
+  return false;
+}
+
+// A run that computes losses does so at its first step or, with a loss read now and then, soon.
+bool has_a_loss(const SideModel&, const trace::Trace* trace) {
+  const std::uint32_t steps = std::min<std::uint32_t>(trace->steps().size(), 64);
+  for (std::uint32_t i = 0; i < steps; ++i)
+    if (trace->steps()[i].has_loss) return true;
+  return !trace->evaluations().empty();
+}
+
+}  // namespace
+
+const trace::Trace* shown_trace(const Workspace& workspace, std::size_t side,
+                                std::string_view panel) {
+  const LessonModel* lesson = workspace.lesson();
+  const bool open = workspace.revealed() || (lesson && lesson->run_asked);
+  if (!open || side >= workspace.sides().size() || workspace.hides(panel)) return nullptr;
+  const TraceView& view = workspace.sides()[side].view;
+  return view ? view->trace.get() : nullptr;
+}
+
+bool has_scaling_data(const SideModel& side, const trace::Trace* trace) {
+  if (!trace || trace->steps().empty()) return false;
+  const trace::TrainingStep& first = trace->steps()[0];
+  if (std::isfinite(first.used_scale)) return true;
+  const std::string& precision = side.config.word("precision");
+  const std::string& autocast = side.config.word("autocast.dtype");
+  const bool narrow = precision == "fp16" || precision == "bf16" || autocast != "none";
+  return narrow && first.has_gradients;
+}
+
+bool has_loss(const Workspace& workspace) {
+  return any_side(workspace, "loss", has_a_loss);
+}
+
+bool has_loss_scaling(const Workspace& workspace) {
+  return any_side(workspace, "loss-scaling", has_scaling_data);
+}
+
+bool has_memory(const Workspace& workspace) {
+  return any_side(workspace, "memory", [](const SideModel&, const trace::Trace* trace) {
+    return analysis::counts_memory(*trace) && trace->end() > 0;
+  });
+}
+
+void stand_beside(const char* other) {
+  if (const ImGuiWindow* window = ImGui::FindWindowByName(other); window && window->DockId != 0)
+    ImGui::SetNextWindowDockID(window->DockId, ImGuiCond_FirstUseEver);
+}
+
+float draw_side_title(const Theme& theme, const Workspace& workspace, std::size_t side, ImVec2 at) {
+  if (workspace.sides().size() < 2) return at.x;
+  return at.x +
+         draw_side_mark(ImGui::GetWindowDrawList(), theme, at, side == 0 ? 'A' : 'B', side == 0) +
+         theme.px(9);
+}
+
+}  // namespace trainscope::ui

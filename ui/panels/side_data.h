@@ -1,0 +1,29 @@
+// What the panels about training share: which trace of a side may be shown, who has data, and where
+// a panel stands that no layout knows yet.
+#pragma once
+
+#include <string_view>
+
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+// The trace of a side, of its last run or of one under way; null while it may not be seen.
+const trace::Trace* shown_trace(const Workspace& workspace, std::size_t side,
+                                std::string_view panel);
+
+// Whether the panel has anything to show of either side.
+bool has_loss(const Workspace& workspace);
+bool has_loss_scaling(const Workspace& workspace);
+bool has_memory(const Workspace& workspace);
+
+// Of one side.
+bool has_scaling_data(const SideModel& side, const trace::Trace* trace);
+
+// Docks the next panel with another that stands somewhere, where no layout has a place for it.
+void stand_beside(const char* other);
+
+// "A, fp16" and the like: the mark alone where there is one run. Returns where it ends.
+float draw_side_title(const Theme& theme, const Workspace& workspace, std::size_t side, ImVec2 at);
+
+}  // namespace trainscope::ui
