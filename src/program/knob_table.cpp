@@ -229,7 +229,7 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .help("drop gradients instead of filling them with zeros")
       .into(t);
   choice("zero_grad.when", "before_backward")
-      .choices({"before_forward", "before_backward"}, {"before_backward"})
+      .choices({"before_forward", "before_backward"})
       .help("where the loop calls zero_grad")
       .into(t);
   number("clip_grad_norm", 0, 0, 1e9)
