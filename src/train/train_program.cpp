@@ -243,13 +243,20 @@ class TrainBuilder {
   void write_backward(ThreadWriter& main, ThreadWriter& autograd, const Plan& plan) {
     main.at(lines_.backward).add(program::Push{backward_to_do_, 0});
     autograd.at(lines_.backward).in(Phase::kBackward).add(program::Pop{backward_to_do_});
-    if (!gradients_there_)
-      for (const Index gradient : model_.gradients)
-        if (gradient != program::kNoIndex) autograd.add(program::Alloc{gradient, 0});
+    std::vector<PlannedLaunch> launches = plan.backward;
+    if (!gradients_there_) allocate_gradients(launches);
     gradients_there_ = true;
-    launch(autograd, plan.backward);
+    launch(autograd, launches);
     autograd.add(program::Push{backward_done_, 0});
     main.add(program::Pop{backward_done_}, "backward");
+  }
+
+  // Each where it is written first.
+  void allocate_gradients(std::vector<PlannedLaunch>& launches) const {
+    std::set<Index> missing(model_.gradients.begin(), model_.gradients.end());
+    for (PlannedLaunch& launch : launches)
+      for (const Index written : program_.operations[launch.operation].writes)
+        if (missing.erase(written) > 0) launch.allocated.push_back(written);
   }
 
   // ---- Batches ----------------------------------------------------------------------------------
