@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "program/marks.h"
 #include "train/batch_feed.h"
@@ -209,11 +210,20 @@ class TrainBuilder {
     }
     main.at(lines_.backward).add(program::Push{backward_to_do_, 0});
     autograd.at(lines_.backward).in(Phase::kBackward).add(program::Pop{backward_to_do_});
-    if (!gradients_there_) allocate(autograd, gradients());
+    std::vector<PlannedLaunch> launches = plan.backward;
+    if (!gradients_there_) allocate_gradients(launches);
     gradients_there_ = true;
-    launch(autograd, plan.backward);
+    launch(autograd, launches);
     autograd.add(program::Push{backward_done_, 0});
     main.add(program::Pop{backward_done_}, "backward");
+  }
+
+  // Each where it is written first.
+  void allocate_gradients(std::vector<PlannedLaunch>& launches) const {
+    std::set<Index> missing(model_.gradients.begin(), model_.gradients.end());
+    for (PlannedLaunch& launch : launches)
+      for (const Index written : program_.operations[launch.operation].writes)
+        if (missing.erase(written) > 0) launch.allocated.push_back(written);
   }
 
   // ---- The update -------------------------------------------------------------------------------

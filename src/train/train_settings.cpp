@@ -40,6 +40,31 @@ void refuse_what_contradicts(const program::Config& config) {
         "transfer.prefetch is not built for accumulate_steps above 1; set one of the two back");
 }
 
+// What a model cannot read, in words about the data rather than about a layer.
+void refuse_other_data(const program::Config& config, const TrainingData& data) {
+  const std::string& model = config.word("model.name");
+  const bool reads_numbers = model.starts_with("mlp") || model == "cnn";
+  if (reads_numbers && data.shape.tokens > 0)
+    throw InputError(model + " reads " + (model == "cnn" ? "images" : "numbers") + ", and " +
+                     data.name + " has none; set data.name = digits, or model.name = gpt-mini");
+}
+
+void refuse_other_heads(const program::Config& config) {
+  const std::int64_t width = config.whole("model.width"), heads = config.whole("model.heads");
+  if (config.word("model.name") == "gpt-mini" && width % heads != 0)
+    throw InputError("model.width = " + std::to_string(width) + " cannot be split among " +
+                     std::to_string(heads) + " heads; set model.heads to a divisor of it");
+}
+
+// torch.cuda.is_bf16_supported: from compute capability 8.0 on.
+void refuse_bf16_without_units(const machine::Gpu& gpu) {
+  constexpr double kFirst = 8.0;
+  if (gpu.compute_capability < kFirst)
+    throw InputError(gpu.name +
+                     " has no units for BF16, which came with compute capability 8.0; set "
+                     "autocast.dtype = fp16 and scaler.enabled = true, or choose a newer machine");
+}
+
 // `precision` is short for two knobs; one of those that is set beats it.
 Precision precision_of(const program::Config& config, const machine::Machine& machine) {
   const std::string& word = config.word("precision");
@@ -47,7 +72,10 @@ Precision precision_of(const program::Config& config, const machine::Machine& ma
   if (!config.is_set("autocast.dtype") && (word == "fp16" || word == "bf16")) autocast = word;
   Precision precision;
   if (autocast == "fp16") precision.autocast = ElementType::kFp16;
-  if (autocast == "bf16") precision.autocast = ElementType::kBf16;
+  if (autocast == "bf16") {
+    refuse_bf16_without_units(machine.gpu);
+    precision.autocast = ElementType::kBf16;
+  }
   // A GPU without TF32 ignores the switches.
   if (machine.gpu.tf32_flops_per_s <= 0) return precision;
   precision.matmul_tf32 =
@@ -85,8 +113,10 @@ bool TrainSettings::injects(std::int64_t step) const {
 
 TrainSettings train_settings(const program::Config& config, const machine::Machine& machine) {
   refuse_what_contradicts(config);
+  refuse_other_heads(config);
   TrainSettings settings;
   settings.data = training_data(config);
+  refuse_other_data(config, settings.data);
   settings.batch = config.whole("batch_size");
   settings.steps = config.whole("steps");
   settings.accumulate = config.whole("accumulate_steps");

@@ -22,6 +22,7 @@ from torch import nn
 
 WARM_UP = 5
 STEPS = 60
+VOCABULARY = 49  # characters of the data set `text`
 
 
 def mlp(inputs, hidden):
@@ -30,22 +31,51 @@ def mlp(inputs, hidden):
 
 
 def cnn():
-    return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-                         nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+    return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Conv2d(16, 32, 3, padding=1, bias=False), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
                          nn.Flatten(), nn.Linear(32 * 7 * 7, 10))
 
 
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm_1, self.norm_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.projection = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        qkv = self.qkv(self.norm_1(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(*qkv, is_causal=True)
+        x = x + self.projection(y.transpose(1, 2).reshape(batch, length, width))
+        return x + self.down(F.gelu(self.up(self.norm_2(x)), approximate="tanh"))
+
+
+class Gpt(nn.Module):
+    def __init__(self, vocabulary, length, width, heads, blocks):
+        super().__init__()
+        self.token, self.position = nn.Embedding(vocabulary, width), nn.Parameter(torch.zeros(length, width))
+        self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(blocks)))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, tokens):
+        return self.head(self.norm(self.blocks(self.token(tokens) + self.position))).flatten(0, 1)
+
+
+# What makes the model, a batch and its targets.
 CASES = {
-    "mlp-64-256-256-10": (lambda: mlp(64, 256), (64, 64)),
-    "mlp-784-1024-1024-10": (lambda: mlp(784, 1024), (128, 784)),
-    "cnn-28x28-16-32": (cnn, (64, 1, 28, 28)),
+    "mlp-784-256-256-10": (lambda: mlp(784, 256), lambda: torch.rand(64, 784), 64),
+    "mlp-784-1024-1024-10": (lambda: mlp(784, 1024), lambda: torch.rand(128, 784), 128),
+    "cnn-28x28-16-32": (cnn, lambda: torch.rand(64, 1, 28, 28), 64),
+    "gpt-mini-2x128": (lambda: Gpt(VOCABULARY, 64, 128, 4, 2), lambda: torch.randint(VOCABULARY, (16, 64)), 16 * 64),
 }
 
 
-def torch_step(make, shape):
+def torch_step(make, make_batch, rows):
     """A step's milliseconds, best and median: forward, backward, AdamW."""
-    model, x = make(), torch.rand(shape) * 2 - 1
-    targets = torch.arange(shape[0]) % 10
+    model, x = make(), make_batch()
+    targets = torch.arange(rows) % 10
     optimizer = torch.optim.AdamW(model.parameters())
     took = []
     for _ in range(WARM_UP + STEPS):

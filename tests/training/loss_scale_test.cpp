@@ -88,7 +88,9 @@ TEST_CASE("the rule of the loss scale is GradScaler's, step by step") {
 TEST_CASE("timing only, a program skips and scales as GradScaler, read or by predicate") {
   const json file = golden();
   const std::size_t steps = file["about"]["steps"];
-  for (const auto& [name, one] : file["cases"].items()) {
+  for (const char* name : {"defaults", "grows in each step up to what FP32 holds",
+                           "shrinks without end", "by what is no power of two"}) {
+    const json& one = file["cases"][name];
     for (const char* impl : {"foreach", "fused"}) {
       INFO(name << ", " << impl);
       program::Config config;

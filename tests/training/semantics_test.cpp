@@ -16,6 +16,9 @@ using Settings = std::vector<std::string>;
 
 const Settings kMlp{"model.name=mlp", "data.name=digits", "model.hidden=32",    "model.layers=2",
                     "batch_size=32",  "steps=6",          "loop.evaluate=false"};
+const Settings kSpirals{"model.name=mlp",     "data.name=spirals", "model.inputs=2",
+                        "model.hidden=16",    "batch_size=32",     "steps=6",
+                        "loop.evaluate=false"};
 const Settings kCnn{"model.name=cnn", "data.name=digits",    "batch_size=16",
                     "steps=5",        "loop.evaluate=false", "cudnn.allow_tf32=false"};
 const Settings kGpt{"model.name=gpt-mini", "data.name=text", "model.width=32",
@@ -122,9 +125,13 @@ TEST_CASE("how and when gradients are zeroed changes memory and kernels, never n
     CHECK(kernels(none, "foreach_zero") == 0);
     CHECK(kernels(zeros, "foreach_zero") > 0);
     CHECK(kernels(zeros, "accumulate") > kernels(none, "accumulate"));
-    // Gradients that stay are there beside all activations, and need room for new ones beside them.
-    CHECK(zeros.metric("memory.peak_allocated") > before.metric("memory.peak_allocated"));
   }
+  // Gradients that stay are there beside all activations.
+  const Settings large = with(kGpt, {"batch_size=64"});
+  TrainingRun zeros(with(large, {"zero_grad.set_to_none=false"}));
+  TrainingRun before(with(large, {"zero_grad.when=before_forward"}));
+  CHECK(zeros.finish().metric("memory.peak_allocated") >
+        before.finish().metric("memory.peak_allocated"));
 }
 
 TEST_CASE("clipping bounds the gradients' norm, and the scaler does not change it") {
@@ -146,7 +153,7 @@ TEST_CASE("clipping bounds the gradients' norm, and the scaler does not change i
 
 TEST_CASE("a scale that is a power of two changes no number in FP32") {
   for (const char* name : {"sgd", "adam", "adamw"}) {
-    const Settings settings = with(kMlp, {std::string("optimizer.name=") + name});
+    const Settings settings = with(kSpirals, {std::string("optimizer.name=") + name});
     const std::string plain = numbers_of(settings);
     for (const char* impl : {"optimizer.impl=foreach", "optimizer.impl=fused"}) {
       CHECK(numbers_of(with(settings, {impl})) == plain);
@@ -159,7 +166,7 @@ TEST_CASE("the same seed gives the same bytes on any number of threads, another 
   for (const Settings& model : {kMlp, kCnn, kDropout, with(kCnn, {"precision=bf16"})}) {
     INFO(model[0]);
     const std::string numbers = numbers_of(model);
-    for (const int threads : {1, 2, 4}) CHECK(numbers_of(model, threads) == numbers);
+    for (const int threads : {2, 4}) CHECK(numbers_of(model, threads) == numbers);
     CHECK(numbers_of(with(model, {"seed=1"})) != numbers);
   }
 }

@@ -1,10 +1,10 @@
 // After its first step a training allocates nothing: counts the allocations of this program.
-#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <new>
 
+#include "support/stepper.h"
 #include "training/training_run.h"
 
 // Sanitizers bring an operator new of their own; GCC and Clang each say in their way that one is
@@ -41,38 +41,14 @@ namespace {
 
 using namespace trainscope;
 
-// What the simulator asks of the numbers, command by command, one thread after the other: enough
-// where no number decides what is done. Counts what the numbers allocate in each step.
+// Of each step.
 std::vector<long> allocations_by_step(test::TrainingRun& run) {
-  using namespace program;
-  std::vector<long> by_step;
-  long before = allocations;
-  const auto& threads = run.program().threads;
-  const auto autograd = std::find_if(threads.begin(), threads.end(), [](const Thread& thread) {
-    return thread.role == ThreadRole::kAutograd;
-  });
-  std::size_t place = 0;
-  host::Interpreter& numbers = run.numbers();
-  const auto carry_out = [&](const Action& action) {
-    if (const auto* load = std::get_if<LoadBatch>(&action)) numbers.load(*load);
-    if (const auto* launch = std::get_if<Launch>(&action))
-      numbers.run(run.program().operations[launch->operation]);
-    if (const Copy* copy = copy_of(action)) numbers.copy(*copy);
-    if (const auto* log = std::get_if<LogStep>(&action)) {
-      numbers.step(log->step);
-      by_step.push_back(allocations - before);
-      before = allocations;
-    }
-  };
-  for (const Command& command : threads.front().commands) {
-    carry_out(command.action);
-    if (!std::holds_alternative<Push>(command.action)) continue;
-    // loss.backward(): autograd's thread does what it finds up to its own next push.
-    while (place < autograd->commands.size()) {
-      const Action& action = autograd->commands[place++].action;
-      carry_out(action);
-      if (std::holds_alternative<Push>(action)) break;
-    }
+  test::Stepper stepper(run.program(), run.numbers());
+  std::vector<long> by_step(static_cast<std::size_t>(run.program().steps));
+  for (long& count : by_step) {
+    const long before = allocations;
+    stepper.step();
+    count = allocations - before;
   }
   return by_step;
 }
