@@ -33,6 +33,7 @@ void take(LossCurve& curve, const trace::TrainingStep& step) {
   curve.loss.push_back(number ? step.loss : trace::kNoNumber);
   curve.time.push_back(step.time);
   if (!number) return;
+  if (curve.least > curve.most) curve.first = step.loss;
   curve.least = std::min(curve.least, step.loss);
   curve.most = std::max(curve.most, step.loss);
   if (step.loss > 0 && (curve.least_positive == 0 || step.loss < curve.least_positive))

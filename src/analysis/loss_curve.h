@@ -27,6 +27,7 @@ struct LossCurve {
   // The first step whose loss was computed and is NaN or infinite.
   std::optional<std::int64_t> diverged;
   std::vector<Accuracy> accuracy;
+  double first = 0;            // loss that is a number; 0 where there is none
   double least = 0, most = 0;  // of the losses that are numbers; 0 where there is none
   double least_positive = 0;   // for a logarithmic axis; 0 where there is none
 

@@ -125,6 +125,25 @@ const MemoryHistory::Moment* MemoryHistory::at(Nanos time) const {
   return after == moments_.begin() ? nullptr : &*std::prev(after);
 }
 
+std::size_t MemoryHistory::changes_by(Nanos time) const {
+  const auto after = std::ranges::upper_bound(moments_, time, {}, &Moment::time);
+  return static_cast<std::size_t>(after - moments_.begin());
+}
+
+std::vector<const MemoryHistory::Moment*> MemoryHistory::highest_of_changes(
+    std::size_t first, std::size_t last, std::size_t columns) const {
+  std::vector<const Moment*> highest(columns);
+  last = std::min(last, moments_.size());
+  if (first >= last) return highest;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const std::size_t from = first + (last - first) * i / columns;
+    const std::size_t to = std::max(from + 1, first + (last - first) * (i + 1) / columns);
+    for (std::size_t at = from; at < to; ++at)
+      if (!highest[i] || moments_[at].allocated > highest[i]->allocated) highest[i] = &moments_[at];
+  }
+  return highest;
+}
+
 std::vector<const MemoryHistory::Moment*> MemoryHistory::highest(Nanos start, Nanos end,
                                                                  std::size_t columns) const {
   std::vector<const Moment*> highest(columns);

@@ -45,6 +45,12 @@ class MemoryHistory {
   // first.
   std::vector<const Moment*> highest(Nanos start, Nanos end, std::size_t columns) const;
 
+  // How many changes had been by then: the time where it counts in changes.
+  std::size_t changes_by(Nanos time) const;
+  // As highest(), of equal parts of the changes first .. last - 1.
+  std::vector<const Moment*> highest_of_changes(std::size_t first, std::size_t last,
+                                                std::size_t columns) const;
+
   const std::vector<HostPhase>& phases() const { return phases_; }  // by start
   // The marks of training steps, by start; empty without any.
   struct Step {

@@ -29,6 +29,8 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_option("--png", outputs.png, "write a picture of the window")->check(not_empty);
   command.add_option("--size", outputs.look.size, "of the picture, before its scale: 1920x1080")
       ->check(not_empty);
+  command.add_option("--panel", outputs.look.panel, "in front in the picture: memory, loss, ...")
+      ->check(not_empty);
   add_look(command, outputs.look);
   command.add_option("--series", outputs.series, "print this metric, one value a step")
       ->check(not_empty);

@@ -13,6 +13,7 @@ struct Look {
   std::string theme;  // dark, light, projector; empty: as chosen last, dark in a picture
   float scale = 0;    // of everything; 0: the display's, 1 in a picture
   std::string size;   // of a picture, "1920x1080", before the scale; empty: that
+  std::string panel;  // of a picture: the one that is in front, by a lesson's name of it
 };
 
 // What `run` and `import` write beside what they print; empty: nothing.

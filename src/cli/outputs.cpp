@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "cli/opened.h"
 #include "cli/table.h"
@@ -17,6 +18,7 @@
 #include "report/html.h"
 #include "report/json.h"
 #include "scenario/expression.h"
+#include "scenario/lesson.h"
 #include "trace/chrome_writer.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "ui/app/trainscope_window.h"
@@ -252,6 +254,10 @@ void read_size(const std::string& words, ui::PictureRequest& request) {
 // Larger in pixels by the scale, so that it shows the same, sharper.
 void dress(const Look& look, ui::PictureRequest& request) {
   if (!look.theme.empty()) request.theme = ui::theme_named(look.theme);
+  const auto& panels = scenario::panel_names();
+  if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
+    throw InputError("there is no panel " + look.panel + did_you_mean(look.panel, panels));
+  request.panel = look.panel;
   read_size(look.size, request);
   if (look.scale <= 0) return;
   request.scale = look.scale;

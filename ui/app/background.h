@@ -6,11 +6,12 @@
 #include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace trainscope::ui {
 
 // Asking anew, or going away, stops what is under way: the work looks at `stopped` where it is
-// long.
+// long. Asking anew waits for nothing.
 template <typename T>
 class Background {
  public:
@@ -20,25 +21,28 @@ class Background {
   // The work must not throw.
   void start(Work work) {
     value_ = nullptr;
+    std::erase_if(jobs_, [](const Job& job) { return job.slot->done.load(); });
+    for (Job& job : jobs_) job.thread.request_stop();
     auto slot = std::make_shared<Slot>();
-    slot_ = slot;
-    thread_ = std::jthread([slot, work = std::move(work)](const std::stop_token& stop) {
+    const auto run = [slot, work = std::move(work)](const std::stop_token& stop) {
       slot->value = work([&stop] { return stop.stop_requested(); });
       slot->done.store(true, std::memory_order_release);
-    });
+    };
+    wanted_ = slot;
+    jobs_.push_back({slot, std::jthread(run)});
   }
 
   // Something was asked for and is not there yet.
   bool busy() {
     get();
-    return slot_ != nullptr;
+    return wanted_ != nullptr;
   }
 
   // Null until it is there, and where the work gave nothing.
   const std::shared_ptr<T>& get() {
-    if (slot_ && slot_->done.load(std::memory_order_acquire)) {
-      value_ = std::move(slot_->value);
-      slot_ = nullptr;
+    if (wanted_ && wanted_->done.load(std::memory_order_acquire)) {
+      value_ = std::move(wanted_->value);
+      wanted_ = nullptr;
     }
     return value_;
   }
@@ -48,9 +52,13 @@ class Background {
     std::shared_ptr<T> value;
     std::atomic<bool> done = false;
   };
+  struct Job {
+    std::shared_ptr<Slot> slot;
+    std::jthread thread;
+  };
   std::shared_ptr<T> value_;
-  std::shared_ptr<Slot> slot_;
-  std::jthread thread_;
+  std::shared_ptr<Slot> wanted_;
+  std::vector<Job> jobs_;  // the newest and those that are being stopped
 };
 
 }  // namespace trainscope::ui

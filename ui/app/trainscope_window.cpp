@@ -107,6 +107,10 @@ void draw_picture(const PictureRequest& request, const fs::path& png) {
   Application app(window, request.theme);
   open_for_picture(app, request);
   app.settle();
+  if (!request.panel.empty()) {
+    app.show_panel(request.panel);
+    app.settle();
+  }
   write_png(png, window.capture());
 }
 

@@ -36,6 +36,7 @@ struct PictureRequest {
   std::vector<RunPointer> runs;
   std::optional<std::size_t> step;         // from 0; else the first step after the run
   std::optional<scenario::Answer> answer;  // to the lesson's first question; else it is skipped
+  std::string panel;                       // in front; empty: those of the layout
   int width = 1920;                        // pixels
   int height = 1080;
   float scale = 1;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui_internal.h>
+#include <implot_internal.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,6 @@
 
 namespace trainscope::ui {
 namespace {
-
-constexpr float kSideRoom = 20;  // left and right of a chart
 
 int write(char* out, int size, const std::string& words) {
   const auto end =
@@ -66,11 +65,68 @@ void add_pixel(Polyline& line, float x, double least, double most) {
   if (high < low - 0.5F) line.add({x, high});
 }
 
-// Takes back what begin_chart() set.
+// A line for each number beside the chart; ImPlot makes them fainter the more there are.
+void draw_grid(const Theme& theme) {
+  const Box box = chart_box();
+  const ImPlotAxis& axis = ImPlot::GetCurrentPlot()->Axes[ImAxis_Y1];
+  for (int i = 0; i < axis.Ticker.TickCount(); ++i) {
+    const ImPlotTick& tick = axis.Ticker.Ticks[i];
+    const float y = std::round(tick.PixelPos);
+    if (tick.ShowLabel && y >= box.min.y && y <= box.max.y)
+      ImPlot::GetPlotDrawList()->AddLine({box.min.x, y}, {box.max.x, y}, theme.grid());
+  }
+}
+
+// Left and right of a chart: half a label under an end of the axis.
+float side_room(const Theme& theme, const ChartOptions& options) {
+  return theme.px(options.x_format == format_time ? 34 : 20);
+}
+
+void dress(const Theme& theme, float room) {
+  ImGui::PushFont(theme.font.mono, theme.size.label);
+  ImPlot::PushStyleVar(ImPlotStyleVar_PlotPadding, ImVec2(room, theme.px(8)));
+  ImPlot::PushStyleVar(ImPlotStyleVar_LabelPadding, ImVec2(theme.px(6), theme.px(5)));
+  ImPlot::PushStyleVar(ImPlotStyleVar_MajorTickLen, ImVec2(0, 0));
+  ImPlot::PushStyleVar(ImPlotStyleVar_MinorTickLen, ImVec2(0, 0));
+  ImPlot::PushStyleVar(ImPlotStyleVar_PlotMinSize, ImVec2(20, 20));
+  ImPlot::PushStyleColor(ImPlotCol_AxisText, vec(theme.muted));
+  const ImVec4 none = vec(faded(theme.panel, 0));
+  for (const ImPlotCol color : {ImPlotCol_AxisBg, ImPlotCol_AxisBgHovered, ImPlotCol_AxisBgActive})
+    ImPlot::PushStyleColor(color, none);
+  // The left button moves the playhead.
+  ImPlot::GetInputMap().Pan = ImGuiMouseButton_Right;
+}
+
+// Takes back what dress() set.
 void undress() {
   ImPlot::PopStyleColor(4);
-  ImPlot::PopStyleVar(6);
+  ImPlot::PopStyleVar(5);
   ImGui::PopFont();
+}
+
+constexpr int kMoved = int{ImPlotAxisFlags_NoMenus} | int{ImPlotAxisFlags_NoSideSwitch} |
+                       int{ImPlotAxisFlags_NoHighlight} | int{ImPlotAxisFlags_NoGridLines};
+constexpr int kStill = kMoved | int{ImPlotAxisFlags_Lock};
+
+void set_axes(Stretch& x, const ChartOptions& options) {
+  ImPlot::SetupAxis(ImAxis_X1, nullptr, options.fixed ? kStill : kMoved);
+  ImPlot::SetupAxis(ImAxis_Y1, nullptr, kStill);
+  ImPlot::SetupAxisFormat(ImAxis_X1, options.x_format);
+  ImPlot::SetupAxisFormat(ImAxis_Y1, options.y_format);
+  ImPlot::SetupAxisLinks(ImAxis_X1, &x.from, &x.to);
+  ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, x.least, x.most);
+  ImPlot::SetupAxisLimits(ImAxis_Y1, options.y_from, options.y_to, ImPlotCond_Always);
+  if (options.y_ticks)
+    ImPlot::SetupAxisTicks(ImAxis_Y1, options.y_ticks->data(),
+                           static_cast<int>(options.y_ticks->size()));
+  if (options.logarithmic) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+}
+
+void set_right_axis(int ticks) {
+  ImPlot::SetupAxis(ImAxis_Y2, nullptr, kStill | int{ImPlotAxisFlags_Opposite});
+  ImPlot::SetupAxisLimits(ImAxis_Y2, 0, 100, ImPlotCond_Always);
+  ImPlot::SetupAxisFormat(ImAxis_Y2, "%g %%");
+  ImPlot::SetupAxisTicks(ImAxis_Y2, 0, 100, ticks);
 }
 
 }  // namespace
@@ -105,60 +161,45 @@ void Stretch::follow(double from_all, double to_all) {
 
 bool begin_chart(const Theme& theme, const char* id, const Box& box, Stretch& x,
                  const ChartOptions& options) {
-  // Labels under the ends of the axis need room; on the left there are labels anyway.
-  const float left = (kSideRoom - 4) * theme.scale;
-  ImGui::SetCursorScreenPos({box.min.x - left, box.min.y});
-  ImGui::PushFont(theme.font.mono, theme.size.label);
-  ImPlot::PushStyleVar(ImPlotStyleVar_PlotPadding, ImVec2(kSideRoom * theme.scale, theme.px(8)));
-  ImPlot::PushStyleVar(ImPlotStyleVar_LabelPadding, ImVec2(theme.px(6), theme.px(5)));
-  ImPlot::PushStyleVar(ImPlotStyleVar_MajorTickLen, ImVec2(0, 0));
-  ImPlot::PushStyleVar(ImPlotStyleVar_MinorTickLen, ImVec2(0, 0));
-  ImPlot::PushStyleVar(ImPlotStyleVar_MinorAlpha, 0.0F);
-  ImPlot::PushStyleVar(ImPlotStyleVar_PlotMinSize, ImVec2(20, 20));
-  ImPlot::PushStyleColor(ImPlotCol_AxisText, vec(theme.muted));
-  const ImVec4 none = vec(faded(theme.panel, 0));
-  for (const ImPlotCol color : {ImPlotCol_AxisBg, ImPlotCol_AxisBgHovered, ImPlotCol_AxisBgActive})
-    ImPlot::PushStyleColor(color, none);
-  // The left button moves the playhead.
-  ImPlotInputMap& map = ImPlot::GetInputMap();
-  map.Pan = ImGuiMouseButton_Right;
-  map.Fit = ImGuiMouseButton_Left;
+  const float room = side_room(theme, options);
+  ImGui::SetCursorScreenPos({box.min.x - room, box.min.y});
+  dress(theme, room);
   const bool open = ImPlot::BeginPlot(
-      id, {box.width() + left, box.height()},
+      id, {box.width() + room, box.height()},
       int{ImPlotFlags_CanvasOnly} | int{ImPlotFlags_NoFrame} | int{ImPlotFlags_NoBoxSelect});
   if (!open) {
     undress();
     return false;
   }
-  const int still = int{ImPlotAxisFlags_Lock} | int{ImPlotAxisFlags_NoMenus} |
-                    int{ImPlotAxisFlags_NoSideSwitch} | int{ImPlotAxisFlags_NoHighlight};
-  const int moved = int{ImPlotAxisFlags_NoMenus} | int{ImPlotAxisFlags_NoSideSwitch} |
-                    int{ImPlotAxisFlags_NoHighlight};
-  ImPlot::SetupAxis(ImAxis_X1, nullptr,
-                    (options.fixed ? still : moved) | int{ImPlotAxisFlags_NoGridLines});
-  ImPlot::SetupAxis(ImAxis_Y1, nullptr, still);
-  ImPlot::SetupAxisFormat(ImAxis_X1, options.x_format);
-  ImPlot::SetupAxisFormat(ImAxis_Y1, options.y_format);
-  ImPlot::SetupAxisLinks(ImAxis_X1, &x.from, &x.to);
-  ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, x.least, x.most);
-  ImPlot::SetupAxisLimits(ImAxis_Y1, options.y_from, options.y_to, ImPlotCond_Always);
-  if (options.y_ticks)
-    ImPlot::SetupAxisTicks(ImAxis_Y1, options.y_ticks->data(),
-                           static_cast<int>(options.y_ticks->size()));
-  if (options.logarithmic) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
-  if (options.share_right) {
-    ImPlot::SetupAxis(ImAxis_Y2, nullptr,
-                      still | int{ImPlotAxisFlags_Opposite} | int{ImPlotAxisFlags_NoGridLines});
-    ImPlot::SetupAxisLimits(ImAxis_Y2, 0, 100, ImPlotCond_Always);
-    ImPlot::SetupAxisFormat(ImAxis_Y2, "%g %%");
-  }
+  set_axes(x, options);
+  if (options.share_right) set_right_axis(box.height() > theme.px(150) ? 5 : 3);
   ImPlot::SetupFinish();
+  draw_grid(theme);
   return true;
 }
 
 void end_chart() {
   ImPlot::EndPlot();
   undress();
+}
+
+void name_axis(const Theme& theme, const Box& box, const char* words) {
+  const Box inside = chart_box();
+  const float size = theme.size.label, gap = theme.px(8);
+  const float width = text_size(theme.font.text, size, words).x;
+  const float y = inside.max.y + theme.px(5) + size / 2;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (width + gap < inside.min.x - box.min.x)
+    draw_text_middle(draw, theme.font.text, size, box.min.x, y, theme.muted, words);
+  else if (width + 3 * gap < box.max.x - inside.max.x)
+    draw_text_middle(draw, theme.font.text, size, box.max.x, y, theme.muted, words, 1);
+}
+
+std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,
+                    float width) {
+  for (const std::string& words : ways)
+    if (text_size(theme.font.text, size, words).x <= width) return words;
+  return ways.empty() ? "" : shortened(theme.font.text, size, ways.back(), width);
 }
 
 Box chart_box() {

@@ -39,6 +39,12 @@ struct ChartOptions {
   const std::vector<double>* y_ticks = nullptr;  // else ImPlot's
 };
 
+// What is counted along x, beside the numbers under a chart, within the box that it was given.
+void name_axis(const Theme& theme, const Box& box, const char* words);
+// The first of several ways to say something that has room; the last one cut where none has.
+std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,
+                    float width);
+
 // A chart that fills the box. end_chart() only when this returned true.
 bool begin_chart(const Theme& theme, const char* id, const Box& box, Stretch& x,
                  const ChartOptions& options);

@@ -61,13 +61,16 @@ bool is_skipped(const LossCurve& curve, std::size_t step) {
 // ---- The chart ---------------------------------------------------------------------------------
 
 ChartOptions axes_of(const std::vector<Shown>& shown, bool logarithmic) {
-  double least = 1e300, most = -1e300, positive = 1e300;
+  // Many times the first loss says no more than that it has diverged, and hides the rest.
+  constexpr double kFirsts = 3;
+  double least = 1e300, most = -1e300, positive = 1e300, first = 0;
   ChartOptions options;
   for (const Shown& one : shown) {
     options.share_right |= !one.curve->accuracy.empty();
     if (!one.curve->computed) continue;
     least = std::min(least, one.curve->least);
     most = std::max(most, one.curve->most);
+    first = std::max(first, one.curve->first);
     if (one.curve->least_positive > 0) positive = std::min(positive, one.curve->least_positive);
   }
   if (least > most) least = 0, most = 1;
@@ -77,6 +80,7 @@ ChartOptions axes_of(const std::vector<Shown>& shown, bool logarithmic) {
     options.y_to = most * 1.3;
     return options;
   }
+  if (first > 0) most = std::min(most, kFirsts * first);
   options.y_from = std::min(least, 0.0);
   options.y_to = most + std::max(most - options.y_from, 1e-9) * 0.12;
   return options;
@@ -98,18 +102,22 @@ void draw_accuracy(const Theme& theme, const Shown& one) {
     draw->AddConvexPolyFilled(corners, 4, one.side == 0 ? theme.good : theme.panel);
     draw->AddPolyline(corners, 4, theme.good, theme.px(1.5F), ImDrawFlags_Closed);
   }
+  // The last one in words, to its left: it is where the run ends.
+  const std::string words = fmt::format("{:.1f} %", 100 * one.curve->accuracy.back().share);
+  draw_text_middle(draw, theme.font.text, theme.size.label, last.x - r - theme.px(5), last.y,
+                   theme.good, words, 1);
   ImPlot::PopPlotClipRect();
   ImPlot::SetAxes(ImAxis_X1, ImAxis_Y1);
 }
 
-// From where on the loss is no number.
-void draw_divergence(const Theme& theme, const Shown& one, bool pair, int row) {
+// From where on the loss is no number; hatched when there is nothing else to see.
+void draw_divergence(const Theme& theme, const Shown& one, bool pair, bool alone, int row) {
   if (!one.curve->diverged) return;
   const auto from = static_cast<double>(*one.curve->diverged);
   const Box box = chart_box();
   const float left = std::max(ImPlot::PlotToPixels(from, 1).x, box.min.x);
   ImPlot::PushPlotClipRect();
-  if (left < box.max.x)
+  if (alone && left < box.max.x)
     draw_hatch(ImPlot::GetPlotDrawList(), {{left, box.min.y}, box.max}, faded(theme.bad, 0.22F),
                theme.px(8), theme.px(1));
   ImPlot::PopPlotClipRect();
@@ -187,8 +195,12 @@ void draw_chart(const PanelContext& context, LossPanel& panel, const std::vector
   panel.stretch.follow(0, std::max(1.0, static_cast<double>(steps) - 1));
   const ChartOptions options = axes_of(shown, panel.logarithmic);
   if (!begin_chart(theme, "##loss", box, panel.stretch, options)) return;
+  name_axis(theme, box, "step");
   int row = 0;
-  for (const Shown& one : shown) draw_divergence(theme, one, shown.size() > 1, row++);
+  // Where the other side goes on, nothing may cover it.
+  const bool alone = std::all_of(shown.begin(), shown.end(),
+                                 [](const Shown& one) { return one.curve->diverged.has_value(); });
+  for (const Shown& one : shown) draw_divergence(theme, one, shown.size() > 1, alone, row++);
   for (const Shown& one : shown) draw_curve(theme, one);
   for (const Shown& one : shown)
     if (!one.curve->accuracy.empty()) draw_accuracy(theme, one);
@@ -235,32 +247,31 @@ void draw_sample(const Theme& theme, ImVec2 left_middle, std::size_t side) {
   if (!pen.solid) draw->AddLine(left_middle, end, pen.ground, thick * 0.65F);
 }
 
-float figures_height(const Theme& theme, const std::vector<Figure>& rows) {
-  return theme.px(30) + static_cast<float>(rows.size()) * theme.px(21);
-}
-
 void draw_figures(const PanelContext& context, const std::vector<Shown>& shown, const Box& box) {
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float row_height = theme.px(21), head_height = theme.px(34);
+  const float share = box.height() / static_cast<float>(shown.size());
+  const auto most = static_cast<std::size_t>(std::max(1.0F, (share - head_height) / row_height));
   float y = box.min.y;
   for (const Shown& one : shown) {
-    const std::vector<Figure> rows = figures_of(theme, one);
-    if (y + figures_height(theme, rows) > box.max.y + theme.px(4) && y > box.min.y) break;
+    std::vector<Figure> rows = figures_of(theme, one);
+    rows.resize(std::min(rows.size(), most));
     const float head = y + theme.px(11);
     const float x = draw_side_title(theme, context.workspace, one.side, {box.min.x, head});
     draw_sample(theme, {x, head}, one.side);
     if (one.curve->window > 1)
       draw_text_middle(draw, theme.font.text, theme.size.label, x + theme.px(34), head, theme.muted,
                        fmt::format("mean of {}", one.curve->window));
-    y += theme.px(34);
+    y += head_height;
     for (const Figure& row : rows) {
       draw_text_middle(draw, theme.font.text, theme.size.small, box.min.x, y, theme.muted,
                        row.name);
       draw_text_middle(draw, theme.font.mono, theme.size.mono, box.max.x, y, row.color, row.value,
                        1);
-      y += theme.px(21);
+      y += row_height;
     }
-    y += theme.px(10);
+    y += std::min(theme.px(10), share * 0.05F);
   }
 }
 

@@ -139,15 +139,27 @@ void draw_gradients(const Theme& theme, const Box& box, const LossScalingPanel::
 
 // ---- The scale over the steps ------------------------------------------------------------------
 
-std::string scale_sentence(const LossScalingPanel::Read& read, const program::Config& config) {
+// The longest first.
+std::vector<std::string> scale_sentences(const LossScalingPanel::Read& read,
+                                         const program::Config& config) {
   const std::size_t skipped = read.history.skipped.size();
-  std::string words = fmt::format("skipped {} of {} steps", skipped, read.history.scale.size());
-  if (skipped > 0) words = "triangles: " + words;
-  if (!read.state || !read.state->scaled) return words;
+  const std::string brief = fmt::format("{} of {} skipped", skipped, read.history.scale.size());
+  const std::string words = (skipped > 0 ? "triangles: " : "") + brief;
+  if (!read.state || !read.state->scaled) return {words, brief};
+  if (read.state->skipped) return {words + "; this one was, for an infinity", brief};
   const std::int64_t interval = config.whole("scaler.growth_interval");
-  if (read.state->skipped) return words + "; this one was, for an infinity";
-  return words + fmt::format("; {} of {} clean steps to the next doubling",
-                             std::min(read.state->clean, interval), interval);
+  const std::string clean =
+      fmt::format("; {} of {} clean", std::min(read.state->clean, interval), interval);
+  return {words + clean + " steps to the next growth", brief + clean, brief};
+}
+
+// Every power, or every second, fourth, ... where there are many.
+std::vector<double> power_ticks(double from, double to, double count) {
+  double apart = 1;
+  while ((to - from) / apart > count) apart *= 2;
+  std::vector<double> ticks;
+  for (double at = std::ceil(from / apart) * apart; at <= to; at += apart) ticks.push_back(at);
+  return ticks;
 }
 
 void draw_scale_hover(const Theme& theme, const LossScalingPanel::Read& read) {
@@ -170,11 +182,15 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
   const float foot = theme.px(20);
   ChartOptions options;
   options.y_format = format_power;
-  options.y_from = std::floor(std::log2(read.history.least)) - 1;
+  options.y_from = std::floor(std::log2(read.history.least)) - 0.9;
   options.y_to = std::ceil(std::log2(read.history.most)) + 0.6;
+  const std::vector<double> ticks =
+      power_ticks(options.y_from, options.y_to, std::max(2.0F, box.height() / theme.px(28)));
+  options.y_ticks = &ticks;
   ImGui::PushID(static_cast<int>(side));
   if (begin_chart(theme, "##scale", {box.min, {box.max.x, box.max.y - foot}}, panel.stretch,
                   options)) {
+    name_axis(theme, box, "step");
     const Pen pen{theme.of(trace::Category::kCollective).line, 2, true, theme.panel};
     draw_values(theme, read.powers, pen, true);
     draw_marks(theme, read.history.skipped, theme.bad, true);
@@ -190,8 +206,9 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
     end_chart();
   }
   ImGui::PopID();
+  const auto sentences = scale_sentences(read, context.workspace.sides()[side].config);
   draw_sentence(theme, {{box.min.x, box.max.y - foot}, box.max},
-                scale_sentence(read, context.workspace.sides()[side].config), theme.muted);
+                fitting(theme, theme.size.label, sentences, box.width()), theme.muted);
 }
 
 // ---- Both sides --------------------------------------------------------------------------------

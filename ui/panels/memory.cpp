@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/memory_paint.h"
 #include "ui/panels/side_data.h"
@@ -25,8 +26,10 @@ MemoryFacts* facts_of(const PanelContext& context, MemoryPanel& panel, std::size
   const std::uint32_t samples = trace->samples().size();
   if (const auto& ready = own.reading.get(); ready && ready->trace.get() == trace)
     own.facts = ready;
-  const bool old = own.trace.get() != trace || own.samples != samples;
-  if (old && (own.trace.get() != trace || !own.reading.busy())) {
+  // Of a run under way once there is a good deal more of it.
+  const bool grown = model.busy ? samples > own.samples + own.samples / 4 : samples != own.samples;
+  const bool other = own.trace.get() != trace;
+  if (other || (grown && !own.reading.busy())) {
     own.trace = model.view->trace;
     own.samples = samples;
     own.reading.start(
@@ -102,7 +105,7 @@ void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
               const analysis::BatchFit* fit, bool busy) {
   if (!fit && !busy) return;
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const std::string words = fit ? fit_words(*fit) : "trying larger batches";
+  const auto ways = fit ? fit_words(*fit) : std::vector<std::string>{"trying larger batches"};
   const std::string batch = fmt::format("batch {}", side.config.whole("batch_size"));
   const bool fits = fit && fit->fits();
   const float size = theme.size.small, y = box.centre().y;
@@ -116,7 +119,7 @@ void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
                    verdict);
   const float left = x + text_size(theme.font.strong, size, verdict).x + theme.px(12);
   draw_text_middle(draw, theme.font.text, size, left, y, theme.muted,
-                   shortened(theme.font.text, size, words, box.max.x - left - theme.px(8)));
+                   fitting(theme, size, ways, box.max.x - left - theme.px(8)));
 }
 
 // Where the parts of a side stand.
@@ -161,6 +164,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const Places places = places_in(theme, box, !facts.maps.empty(), fit || trying);
   MemoryChart chart;
   chart.playhead = workspace.playhead_of(side);
+  chart.by_change = !panel.whole && facts.history.steps().size() >= 4;
   chart.range = shown_range(context, panel, facts, chart.playhead);
   if (model.run && model.run->machine)
     chart.capacity = static_cast<double>(model.run->machine->gpu.memory_bytes);

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <numeric>
+#include <utility>
 
 #include "base/units.h"
 #include "ui/panels/chart.h"
@@ -40,11 +41,64 @@ std::vector<double> byte_ticks(double most, double count) {
   return ticks;
 }
 
+// The axis of a chart: time, or changes one after another.
+class Axis {
+ public:
+  Axis(const MemoryHistory& history, const MemoryChart& chart)
+      : history_(history), by_change_(chart.by_change), range_(chart.range) {
+    if (!by_change_) return;
+    first_ = std::max<std::size_t>(history.changes_by(range_.start), 1) - 1;
+    last_ = std::max(history.changes_by(range_.end), first_ + 1);
+  }
+
+  Stretch stretch() const {
+    const double from =
+        by_change_ ? static_cast<double>(first_) : static_cast<double>(range_.start);
+    const double to = by_change_ ? static_cast<double>(last_) : static_cast<double>(range_.end);
+    return {from, to, from, to};
+  }
+  double x_of(Nanos time) const {
+    return by_change_ ? static_cast<double>(history_.changes_by(time)) : static_cast<double>(time);
+  }
+  Nanos time_at(double x) const {
+    if (!by_change_) return static_cast<Nanos>(std::max(x, 0.0));
+    const double last = static_cast<double>(history_.moments().size()) - 1;
+    return history_.moments()[static_cast<std::size_t>(std::clamp(x, 0.0, last))].time;
+  }
+  std::vector<const MemoryHistory::Moment*> highest(std::size_t columns) const {
+    return by_change_ ? history_.highest_of_changes(first_, last_, columns)
+                      : history_.highest(range_.start, range_.end, columns);
+  }
+
+ private:
+  const MemoryHistory& history_;
+  bool by_change_;
+  TimeRange range_;
+  std::size_t first_ = 0, last_ = 0;
+};
+
+// What stays is at the bottom, what comes and goes on top of it.
+std::vector<std::size_t> stack_order(const std::vector<std::string>& roles) {
+  using program::Role;
+  static constexpr Role kOrder[] = {Role::kParameter, Role::kOptimizerState, Role::kBatch,
+                                    Role::kGradient,  Role::kActivation,     Role::kWorkspace};
+  const auto rank = [&roles](std::size_t at) {
+    std::size_t found = 0;
+    while (found < std::size(kOrder) && program::name_of(kOrder[found]) != roles[at]) ++found;
+    return found;
+  };
+  std::vector<std::size_t> order(roles.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, rank);
+  return order;
+}
+
 // One column after the other, so that edges are upright; without roles one colour.
-void paint_stack(const Theme& theme, const MemoryHistory& history, const TimeRange& range) {
+void paint_stack(const Theme& theme, const MemoryHistory& history, const Axis& axis) {
   const Box box = chart_box();
   const auto columns = static_cast<std::size_t>(std::max(box.width(), 1.0F));
-  const auto moments = history.highest(range.start, range.end, columns);
+  const auto moments = axis.highest(columns);
+  const std::vector<std::size_t> order = stack_order(history.roles());
   ImDrawList* draw = ImPlot::GetPlotDrawList();
   const auto y_of = [](double bytes) { return ImPlot::PlotToPixels(0, bytes).y; };
   // What is the same from one column to the next is one rectangle.
@@ -60,7 +114,7 @@ void paint_stack(const Theme& theme, const MemoryHistory& history, const TimeRan
                           theme.of(trace::Category::kForward).fill);
       continue;
     }
-    for (std::size_t role = 0; role < roles.size(); ++role) {
+    for (const std::size_t role : order) {
       if (roles[role] <= 0) continue;
       const float low = y_of(sum);
       sum += roles[role];
@@ -71,11 +125,11 @@ void paint_stack(const Theme& theme, const MemoryHistory& history, const TimeRan
 }
 
 // What the allocator holds, as a line of steps.
-void paint_reserved(const Theme& theme, const MemoryHistory& history, const TimeRange& range) {
+void paint_reserved(const Theme& theme, const MemoryHistory& history, const Axis& axis) {
   if (history.most_reserved() <= 0) return;
   const Box box = chart_box();
   const auto columns = static_cast<std::size_t>(std::max(box.width() / 2, 1.0F));
-  const auto moments = history.highest(range.start, range.end, columns);
+  const auto moments = axis.highest(columns);
   ImVector<ImVec2> points;
   for (std::size_t i = 0; i < columns; ++i) {
     if (!moments[i]) continue;
@@ -89,23 +143,24 @@ void paint_reserved(const Theme& theme, const MemoryHistory& history, const Time
   ImPlot::GetPlotDrawList()->AddPolyline(points.Data, points.Size, theme.muted, theme.px(1.6F));
 }
 
-void paint_level(const Theme& theme, double bytes, const std::string& words, Color color,
-                 bool below) {
+// A level's name, at the left end of its line or at the right one.
+void name_level(const Theme& theme, double bytes, const std::string& words, Color color,
+                bool right) {
   const Box box = chart_box();
-  const float y = std::round(ImPlot::PlotToPixels(0, bytes).y);
-  ImDrawList* draw = ImPlot::GetPlotDrawList();
-  draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + theme.px(6),
-                   y + theme.px(below ? 10 : -9), color, words);
+  const float y = std::round(ImPlot::PlotToPixels(0, bytes).y), pad = theme.px(6);
+  draw_text_middle(ImPlot::GetPlotDrawList(), theme.font.text, theme.size.label,
+                   right ? box.max.x - pad : box.min.x + pad, y - theme.px(9), color, words,
+                   right ? 1 : 0);
 }
 
 // Under the chart: what the host was launching.
 void paint_phases(const Theme& theme, const Box& strip, const MemoryHistory& history,
-                  const TimeRange& range) {
+                  const Axis& axis) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->PushClipRect(strip.min, strip.max, true);
-  const double length = static_cast<double>(range.end - range.start);
+  const Stretch all = axis.stretch();
   const auto x_of = [&](Nanos time) {
-    return strip.min.x + static_cast<float>(static_cast<double>(time - range.start) / length *
+    return strip.min.x + static_cast<float>((axis.x_of(time) - all.from) / (all.to - all.from) *
                                             static_cast<double>(strip.width()));
   };
   float last = -1e9F;
@@ -124,10 +179,11 @@ void paint_phases(const Theme& theme, const Box& strip, const MemoryHistory& his
   draw->PopClipRect();
 }
 
-void paint_chart_card(const Theme& theme, const MemoryHistory& history) {
+void paint_chart_card(const Theme& theme, const MemoryHistory& history, const Axis& axis) {
   if (!ImPlot::IsPlotHovered()) return;
   const double x = ImPlot::GetPlotMousePos().x;
-  const MemoryHistory::Moment* moment = history.at(static_cast<Nanos>(x));
+  const Nanos time = axis.time_at(x);
+  const MemoryHistory::Moment* moment = history.at(time);
   if (!moment) return;
   draw_upright(theme, x, theme.grid(3), 1);
   CardRows rows = {{"allocated", bytes_words(moment->allocated)}};
@@ -135,7 +191,7 @@ void paint_chart_card(const Theme& theme, const MemoryHistory& history) {
   for (std::size_t i = moment->by_role.size(); i > 0; --i)
     if (moment->by_role[i - 1] > 0)
       rows.emplace_back(history.roles()[i - 1], bytes_words(moment->by_role[i - 1]));
-  chart_card(theme, "at " + format_nanos(x), rows);
+  chart_card(theme, "at " + format_nanos(static_cast<double>(time)), rows);
 }
 
 // ---- The peak ----------------------------------------------------------------------------------
@@ -270,12 +326,12 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   // A GPU far larger than what is used would leave nothing to see of that.
   const bool near = chart.capacity > 0 && chart.capacity < 3 * held;
   ChartOptions options;
-  options.x_format = format_time;
+  options.x_format = chart.by_change ? format_step : format_time;
   options.y_format = format_axis_bytes;
   options.fixed = true;
   options.y_to = (near ? std::max(chart.capacity, held) : held) * 1.14;
-  Stretch x{static_cast<double>(chart.range.start), static_cast<double>(chart.range.end),
-            static_cast<double>(chart.range.start), static_cast<double>(chart.range.end)};
+  const Axis axis(history, chart);
+  Stretch x = axis.stretch();
   const std::vector<double> ticks =
       byte_ticks(options.y_to, std::clamp<double>(box.height() / theme.px(38), 2, 6));
   options.y_ticks = &ticks;
@@ -283,30 +339,31 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   const float strip = phases ? theme.px(20) : 0;
   const Box frame{box.min, {box.max.x, box.max.y - strip}};
   if (!begin_chart(theme, id, frame, x, options)) return false;
+  if (chart.by_change) name_axis(theme, frame, "change");
   ImPlot::PushPlotClipRect();
-  paint_stack(theme, history, chart.range);
-  paint_reserved(theme, history, chart.range);
+  paint_stack(theme, history, axis);
+  paint_reserved(theme, history, axis);
   ImPlot::PopPlotClipRect();
   if (history.most_reserved() > 0)
-    paint_level(theme, history.most_reserved(), "reserved " + bytes_words(history.most_reserved()),
-                theme.muted, false);
+    name_level(theme, history.most_reserved(), "reserved " + bytes_words(history.most_reserved()),
+               theme.muted, false);
   if (near) {
     const float y = ImPlot::PlotToPixels(0, chart.capacity).y;
     const Box inside = chart_box();
     ImPlot::GetPlotDrawList()->AddLine({inside.min.x, y}, {inside.max.x, y}, theme.bad,
                                        theme.px(1.6F));
-    paint_level(theme, chart.capacity, "capacity " + bytes_words(chart.capacity), theme.bad, true);
+    name_level(theme, chart.capacity, "capacity " + bytes_words(chart.capacity), theme.bad, true);
   }
-  draw_upright(theme, static_cast<double>(chart.playhead), theme.accent, 1.4F);
-  paint_chart_card(theme, history);
-  double time = 0;
-  const bool moved = dragged_to(time);
-  if (moved) dragged = static_cast<Nanos>(std::max(time, 0.0));
+  draw_upright(theme, axis.x_of(chart.playhead), theme.accent, 1.4F);
+  paint_chart_card(theme, history, axis);
+  double at = 0;
+  const bool moved = dragged_to(at);
+  if (moved) dragged = axis.time_at(at);
   const Box inside = chart_box();
   end_chart();
   if (phases)
     paint_phases(theme, {{inside.min.x, box.max.y - theme.px(19)}, {inside.max.x, box.max.y}},
-                 history, chart.range);
+                 history, axis);
   return moved;
 }
 
@@ -361,8 +418,8 @@ void paint_segments(const Theme& theme, const char* id, const Box& box, const tr
         paint_block(theme, trace, piece);
         // Where a segment begins.
         if (std::exchange(first, false) && part.min.x > box.min.x + 1)
-          draw->AddLine({part.min.x - 0.5F, part.min.y - 1}, {part.min.x - 0.5F, part.max.y + 1},
-                        theme.text, theme.px(1.5F));
+          draw->AddLine({part.min.x, part.min.y}, {part.min.x, part.max.y}, theme.panel,
+                        theme.px(4));
         if (hovered && mouse.x >= part.min.x && mouse.x < part.max.x && mouse.y >= part.min.y &&
             mouse.y < part.max.y)
           lit = piece, any = true;
@@ -373,18 +430,20 @@ void paint_segments(const Theme& theme, const char* id, const Box& box, const tr
   piece_card(theme, trace, lit);
 }
 
-std::string fit_words(const analysis::BatchFit& fit) {
+std::vector<std::string> fit_words(const analysis::BatchFit& fit) {
+  if (fit.largest == 0) return {"not even a batch of 1 fits"};
   const auto number = [&fit](std::int64_t batch) {
     char out[32];
     format_step(static_cast<double>(batch), out, sizeof out, nullptr);
-    return (batch >= fit.most ? "over " : "") + std::string(out);
+    return (batch >= fit.most ? "at least " : "") + std::string(out);
   };
-  std::string words = fit.largest == 0 ? "not even a batch of 1 fits"
-                                       : "largest batch that fits: " + number(fit.largest);
-  if (fit.largest_other > 0)
-    words += (fit.checkpointed ? "; without checkpointing " : "; with checkpointing ") +
-             number(fit.largest_other);
-  return words;
+  const std::string largest = number(fit.largest);
+  const std::string how = fit.checkpointed ? "without checkpointing" : "with checkpointing";
+  if (fit.largest_other <= 0 || fit.largest_other == fit.largest)
+    return {"largest batch that fits: " + largest, "largest " + largest};
+  const std::string other = number(fit.largest_other);
+  return {"largest batch that fits: " + largest + "; " + how + " " + other,
+          "largest " + largest + "; " + how + " " + other, "largest " + largest};
 }
 
 }  // namespace trainscope::ui

@@ -17,6 +17,8 @@ const CategoryStyle& role_style(const Theme& theme, const std::string& role);
 
 struct MemoryChart {
   TimeRange range;
+  // Every allocation and every free as wide as another: the host makes them in bursts, and waits.
+  bool by_change = false;
   Nanos playhead = 0;
   double capacity = 0;  // 0: unknown
 };
@@ -34,7 +36,7 @@ void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,
 void paint_segments(const Theme& theme, const char* id, const Box& box, const trace::Trace& trace,
                     const std::vector<analysis::MemorySegment>& segments);
 
-// "batch 64 fits; the largest is 4,096" and the like.
-std::string fit_words(const analysis::BatchFit& fit);
+// "largest batch that fits: 4,096; with checkpointing 9,000", and the same more briefly.
+std::vector<std::string> fit_words(const analysis::BatchFit& fit);
 
 }  // namespace trainscope::ui

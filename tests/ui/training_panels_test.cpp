@@ -1,0 +1,234 @@
+// The panels about training, through the window: they come with what they show, follow the playhead
+// and move it.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cmath>
+
+#include "ui/app/layout.h"
+#include "ui/cut_text.h"
+#include "ui/driver.h"
+#include "ui/panels/timelines.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
+}
+
+RunPointer trained(const char* label, const char* more = "precision=fp16") {
+  return run_of(label, {"workload=train", "data.name=digits", "steps=60", "scaler.enabled=true",
+                        "scaler.inject_inf_at=20", more});
+}
+
+std::vector<std::uint8_t> picture_of(Driver& driver) {
+  driver.settle();
+  return driver.window().capture().rgba;
+}
+
+bool is_there(const char* window) {
+  const ImGuiWindow* found = ImGui::FindWindowByName(window);
+  return found && found->WasActive;
+}
+
+}  // namespace
+
+TEST_CASE("the panels about training come with what they show, and not without it") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_runs({trained("A")});
+  driver->settle();
+  for (const char* panel : {kSingleLossPanel, kSingleLossScalingPanel, kSingleMemoryPanel}) {
+    INFO(panel);
+    CHECK(is_there(panel));
+  }
+  CHECK(is_in_front(kSingleLossPanel));
+  CHECK(is_in_front(kSingleMemoryPanel));
+  driver->workspace().open_runs({run_of("A", {"workload=copy"})});
+  driver->settle();
+  driver->settle();
+  for (const char* panel : {kSingleLossPanel, kSingleLossScalingPanel, kSingleMemoryPanel}) {
+    INFO(panel);
+    CHECK_FALSE(is_there(panel));
+  }
+  for (const char* action : {"layout.loss", "layout.loss_scaling", "layout.memory"})
+    CHECK_FALSE(driver->app().can(action));
+}
+
+TEST_CASE("an action opens a panel about training, a click on its mark closes it") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_runs({trained("A"), trained("B", "scaler.growth_interval=10")});
+  driver->settle();
+  const struct {
+    const char* action;
+    const char* window;
+    bool PanelsOpen::* open;
+  } panels[] = {{"layout.loss", kLossPanel, &PanelsOpen::loss},
+                {"layout.loss_scaling", kLossScalingPanel, &PanelsOpen::loss_scaling},
+                {"layout.memory", kMemoryPanel, &PanelsOpen::memory}};
+  for (const auto& panel : panels) {
+    INFO(panel.window);
+    driver->app().run(panel.action);
+    driver->settle();
+    CHECK(is_in_front(panel.window));
+    CHECK(cut_text(*ImGui::GetDrawData()).empty());
+    REQUIRE(driver->click(std::string("//") + panel.window + "/##close"));
+    CHECK_FALSE(driver->app().panels().*panel.open);
+    driver->app().run(panel.action);
+    driver->settle();
+    CHECK(is_in_front(panel.window));
+  }
+}
+
+TEST_CASE("a lesson can point at a panel about training") {
+  REQUIRE_DRIVER(driver);
+  driver->workspace().open_runs({trained("A"), trained("B")});
+  driver->settle();
+  for (const auto& [name, window] :
+       {std::pair{"memory", kMemoryPanel}, std::pair{"loss-scaling", kLossScalingPanel},
+        std::pair{"loss", kLossPanel}}) {
+    scenario::Focus focus;
+    focus.panel = name;
+    REQUIRE(show_focus(focus, driver->workspace(), driver->app().attention(), false));
+    driver->settle();
+    CHECK(is_in_front(window));
+  }
+}
+
+TEST_CASE("loss scaling and memory are at the playhead") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_runs({trained("A")});
+  driver->settle();
+  for (const char* action : {"layout.loss_scaling", "layout.memory", "layout.loss"}) {
+    driver->app().run(action);
+    driver->workspace().playhead.time = driver->workspace().end() / 4;
+    const auto before = picture_of(*driver);
+    driver->workspace().playhead.time = driver->workspace().end() * 3 / 4;
+    INFO(action);
+    CHECK(picture_of(*driver) != before);
+  }
+}
+
+TEST_CASE("a click on the loss moves the playhead to that step") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  const RunPointer run = trained("A");
+  driver->workspace().open_runs({run});
+  driver->settle();
+  const ImGuiWindow* window = ImGui::FindWindowByName(kSingleLossPanel);
+  REQUIRE(window);
+  const ImVec2 at{window->Pos.x + window->Size.x * 0.3F, window->Pos.y + window->Size.y * 0.5F};
+  driver->workspace().playhead.time = run->trace->end();
+  REQUIRE(driver->act([at](ImGuiTestContext* context) {
+    context->MouseMoveToPos(at);
+    context->MouseClick();
+  }));
+  const Nanos time = driver->workspace().playhead.time;
+  CHECK(time < run->trace->end() / 2);
+  bool a_step = false;
+  for (std::uint32_t i = 0; i < run->trace->steps().size(); ++i)
+    a_step |= run->trace->steps()[i].time == time;
+  CHECK(a_step);
+}
+
+TEST_CASE(
+    "the switch makes the loss logarithmic, the choice shows memory over the timelines' range") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_runs({trained("A")});
+  const auto before = picture_of(*driver);
+  REQUIRE(driver->act(
+      [](ImGuiTestContext* context) { context->ItemClick("//Loss##single/**/##log"); }));
+  const auto logarithmic = picture_of(*driver);
+  CHECK(logarithmic != before);
+  REQUIRE(driver->act(
+      [](ImGuiTestContext* context) { context->ItemClick("//Memory##single/**/timeline"); }));
+  CHECK(picture_of(*driver) != logarithmic);
+}
+
+TEST_CASE("the lanes that count memory are not on the timelines until they are asked for") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_runs({trained("A")});
+  driver->settle();
+  const auto hidden = [&] {
+    const TimelineInput input = timeline_input(driver->workspace(), driver->app().attention());
+    std::size_t count = 0;
+    for (const trace::LaneId lane : input.sides[0].hidden)
+      count += input.sides[0].trace->lanes()[lane].kind == trace::LaneKind::kMemory ? 1 : 0;
+    return count;
+  };
+  CHECK(hidden() == 2);
+  driver->app().run("view.memory_lanes");
+  CHECK(hidden() == 0);
+  driver->app().run("view.memory_lanes");
+  CHECK(hidden() == 2);
+}
+
+TEST_CASE("no word is cut in the panels about training, at any size and theme") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const RunPointer a = trained("A"),
+                   b = run_of("B", {"workload=train", "data.name=digits", "steps=60",
+                                    "precision=bf16", "optimizer.lr=1e6"});
+  for (const char* theme : {"theme.dark", "theme.projector"})
+    for (const float zoom : {0.75F, 1.0F, 1.5F, 3.0F})
+      for (const bool pair : {false, true}) {
+        driver->app().run(theme);
+        driver->app().set_zoom(zoom);
+        driver->workspace().open_runs(pair ? std::vector{a, b} : std::vector{a});
+        driver->settle();
+        for (const char* action : {"layout.loss", "layout.loss_scaling", "layout.memory"}) {
+          driver->app().run(action);
+          driver->settle();
+          INFO(theme << " " << zoom << " " << action << (pair ? " pair" : " single"));
+          const auto cut = cut_text(*ImGui::GetDrawData());
+          if (!cut.empty()) UNSCOPED_INFO(cut.front().window);
+          CHECK(cut.empty());
+        }
+      }
+}
+
+TEST_CASE("a picture can be asked for with a panel in front") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_runs({trained("A"), trained("B")});
+  driver->settle();
+  CHECK(is_in_front(kComparePanel));
+  for (const std::string& name : scenario::panel_names()) {
+    if (name == "lesson") continue;
+    driver->app().show_panel(name);
+    driver->settle();
+  }
+  CHECK(is_in_front(kMemoryPanel));
+}
+
+TEST_CASE("ten thousand steps and their allocations cost little a frame", "[.speed]") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_runs(
+      {run_of("A", {"workload=train", "data.name=digits", "steps=10000", "precision=fp16",
+                    "scaler.enabled=true", "model.hidden=16", "loop.evaluate=false"})});
+  driver->settle();
+  const trace::Trace& trace = *driver->workspace().sides()[0].run->trace;
+  WARN(trace.steps().size() << " steps, " << trace.allocator_events().size()
+                            << " allocator events, " << trace.samples().size() << " samples");
+  for (const char* name : {"loss", "loss-scaling", "memory", "none"}) {
+    PanelsOpen& open = driver->app().panels();
+    open.loss = std::string(name) == "loss";
+    open.loss_scaling = std::string(name) == "loss-scaling";
+    open.memory = std::string(name) == "memory";
+    driver->settle();
+    double worst = 0, sum = 0;
+    constexpr int kFrames = 100;
+    for (int i = 0; i < kFrames; ++i) {
+      driver->workspace().playhead.time = driver->workspace().end() * (i + 1) / kFrames;
+      driver->window().begin_frame();
+      const auto before = std::chrono::steady_clock::now();
+      driver->app().draw();
+      const std::chrono::duration<double, std::milli> took =
+          std::chrono::steady_clock::now() - before;
+      driver->window().end_frame();
+      worst = std::max(worst, took.count());
+      sum += took.count();
+    }
+    WARN(name << ": " << sum / kFrames << " ms a frame, at most " << worst);
+  }
+}
