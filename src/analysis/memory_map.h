@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "trace/trace.h"
@@ -38,5 +41,11 @@ std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time);
 // The blocks that were handed out when they were the most bytes, the first time of several: the
 // largest first. Of the whole trace.
 std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace);
+
+using RoleBytes = std::map<std::string, double, std::less<>>;
+
+// What each role had of the bytes of `held_at_peak`, by the role's name ("activations"): 0 for a
+// role whose blocks were all free by then, or came later. A run that trains has all roles.
+RoleBytes roles_at_peak(const trace::Trace& trace);
 
 }  // namespace trainscope::analysis
