@@ -104,16 +104,10 @@ std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {
 }
 
 RoleBytes roles_at_peak(const trace::Trace& trace) {
-  const std::string parameters(program::name_of(program::Role::kParameter));
   RoleBytes roles;
-  for (std::uint32_t i = 0, n = trace.allocator_events().size(); i < n; ++i) {
-    const AllocatorEvent& event = trace.allocator_events()[i];
-    if (event.action == AllocatorAction::kAlloc && event.role != trace::kNone)
-      roles.try_emplace(trace.name(event.role), 0);
-  }
-  if (roles.contains(parameters))
-    for (std::size_t role = 0; role < program::kRoles; ++role)
-      roles.try_emplace(std::string(program::name_of(static_cast<program::Role>(role))), 0);
+  if (trace.allocator_events().empty()) return roles;
+  for (std::size_t role = 0; role < program::kRoles; ++role)
+    roles[std::string(program::name_of(static_cast<program::Role>(role)))] = 0;
   for (const MemoryBlock& block : held_at_peak(trace))
     if (block.role != trace::kNone)
       roles[trace.name(block.role)] += static_cast<double>(block.bytes);

@@ -44,8 +44,8 @@ std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace);
 
 using RoleBytes = std::map<std::string, double, std::less<>>;
 
-// What each role had of the bytes of `held_at_peak`, by the role's name ("activations"): 0 for a
-// role whose blocks were all free by then, or came later. A run that trains has all roles.
+// What each role had of the bytes of `held_at_peak`, by the role's name ("activations"); 0 for one
+// that had none. Empty where the trace has no actions.
 RoleBytes roles_at_peak(const trace::Trace& trace);
 
 }  // namespace trainscope::analysis
