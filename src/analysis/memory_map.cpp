@@ -1,8 +1,9 @@
 #include "analysis/memory_map.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
+
+#include "program/program.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -154,6 +155,17 @@ std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {
       if (block.state == BlockState::kAllocated) blocks.push_back(block);
   std::ranges::stable_sort(blocks, std::ranges::greater{}, &MemoryBlock::bytes);
   return blocks;
+}
+
+RoleBytes roles_at_peak(const trace::Trace& trace) {
+  RoleBytes roles;
+  if (trace.allocator_events().empty()) return roles;
+  for (std::size_t role = 0; role < program::kRoles; ++role)
+    roles[std::string(program::name_of(static_cast<program::Role>(role)))] = 0;
+  for (const MemoryBlock& block : held_at_peak(trace))
+    if (block.role != trace::kNone)
+      roles[trace.name(block.role)] += static_cast<double>(block.bytes);
+  return roles;
 }
 
 }  // namespace trainscope::analysis

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "trace/trace.h"
@@ -58,5 +61,11 @@ class MemoryMaps {
 // The blocks that were handed out when they were the most bytes, the first time of several: the
 // largest first. Of the whole trace.
 std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace);
+
+using RoleBytes = std::map<std::string, double, std::less<>>;
+
+// What each role had of the bytes of `held_at_peak`, by the role's name ("activations"); 0 for one
+// that had none. Empty where the trace has no actions.
+RoleBytes roles_at_peak(const trace::Trace& trace);
 
 }  // namespace trainscope::analysis

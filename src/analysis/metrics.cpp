@@ -212,6 +212,36 @@ void add_overlaps(Table& t) {
   t.add("ddp.buckets", "1", "buckets", "gradient buckets a step");
 }
 
+// What one role has of device memory at its peak.
+Compute role_bytes(program::Role role) {
+  return [role](const Facts& facts) {
+    const auto found = facts.roles.find(program::name_of(role));
+    return found == facts.roles.end() ? Answer() : Answer(found->second);
+  };
+}
+
+void add_memory_roles(Table& t) {
+  using program::Role;
+  t.add("memory.parameters", "B", "parameters at peak",
+        "the model's weights and biases, of what is allocated at the peak",
+        role_bytes(Role::kParameter));
+  t.add("memory.gradients", "B", "gradients at peak",
+        "gradients of the parameters, of what is allocated at the peak",
+        role_bytes(Role::kGradient));
+  t.add("memory.optimizer", "B", "optimizer state at peak",
+        "what the optimizer keeps between steps, of what is allocated at the peak",
+        role_bytes(Role::kOptimizerState));
+  t.add(
+      "memory.activations", "B", "activations at peak",
+      "what forward keeps for backward, and the gradients of it, of what is allocated at the peak",
+      role_bytes(Role::kActivation));
+  t.add("memory.batch", "B", "batch at peak",
+        "samples and labels, of what is allocated at the peak", role_bytes(Role::kBatch));
+  t.add("memory.workspace", "B", "workspace at peak",
+        "what an operation needs only while it runs, of what is allocated at the peak",
+        role_bytes(Role::kWorkspace));
+}
+
 void add_memory(Table& t) {
   t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors",
         [](const Facts& f) { return memory_peaks(*f.measured.trace).allocated; });
@@ -224,6 +254,7 @@ void add_memory(Table& t) {
   t.add("memory.alloc_retries", "1", "allocation retries",
         "times that the allocator found no room, gave back what it cached and tried again",
         [](const Facts& f) { return alloc_retries(*f.measured.trace); });
+  add_memory_roles(t);
 }
 
 void add_later(Table& t) {
@@ -269,9 +300,10 @@ void add_model(Table& t) {
     t.rows[lost].less_is_better = true;
 }
 
-Facts facts_of(Measured measured, const Learning& learning) {
+Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& roles) {
   Facts facts;
   facts.learning = learning;
+  facts.roles = roles;
   facts.measured = std::move(measured);
   facts.partition = partition(facts.measured);
   facts.h2d = copy_times(facts.measured, trace::Category::kCopyH2D);
@@ -284,21 +316,22 @@ Facts facts_of(Measured measured, const Learning& learning) {
 
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine) {
-  return facts_of(measure(trace, program, machine), learning(trace));
+  return facts_of(measure(trace, program, machine), learning(trace), roles_at_peak(trace));
 }
 
 Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
                          const machine::Machine* machine) {
-  return facts_of(measure_whole(trace, program, machine), learning(trace));
+  return facts_of(measure_whole(trace, program, machine), learning(trace), roles_at_peak(trace));
 }
 
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
                                      const machine::Machine* machine) {
   std::vector<Facts> steps;
+  const RoleBytes roles = roles_at_peak(trace);
   for (const StepWindow& step : step_windows(trace)) {
     const auto number = static_cast<std::int64_t>(steps.size());
-    steps.push_back(
-        facts_of(measure_step(trace, program, machine, step), learning_of_step(trace, number)));
+    steps.push_back(facts_of(measure_step(trace, program, machine, step),
+                             learning_of_step(trace, number), roles));
   }
   return steps;
 }

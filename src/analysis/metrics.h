@@ -11,6 +11,7 @@
 #include "analysis/host_time.h"
 #include "analysis/learning.h"
 #include "analysis/measured.h"
+#include "analysis/memory_map.h"
 #include "analysis/partition.h"
 
 namespace trainscope::analysis {
@@ -23,6 +24,7 @@ struct Facts {
   CopyTimes d2h;
   HostTimes host;
   Learning learning;
+  RoleBytes roles;  // of device memory at its peak
 };
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine);

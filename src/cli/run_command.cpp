@@ -36,6 +36,16 @@ int show_saved(const RunOptions& options) {
   return 0;
 }
 
+// Words about a metric that a run does not have, as one that ended out of memory, are left out.
+void add_words(std::vector<std::string>& words, const std::string& text,
+               const scenario::Sides& sides) {
+  try {
+    words.push_back(scenario::fill_in(text, sides));
+  } catch (const InputError&) {
+    return;
+  }
+}
+
 // The lesson's words with the numbers of these runs, as a report shows them.
 analysis::Subject subject_of(const scenario::Lesson& lesson, const std::vector<RunPointer>& runs) {
   scenario::Sides sides;
@@ -45,8 +55,8 @@ analysis::Subject subject_of(const scenario::Lesson& lesson, const std::vector<R
   subject.title = lesson.title;
   for (const scenario::Step& step : lesson.steps)
     if (step.kind == scenario::StepKind::kScene || step.kind == scenario::StepKind::kExplain)
-      subject.paragraphs.push_back(scenario::fill_in(step.text, sides));
-  subject.limits.push_back(scenario::fill_in(lesson.limits, sides));
+      add_words(subject.paragraphs, step.text, sides);
+  add_words(subject.limits, lesson.limits, sides);
   return subject;
 }
 

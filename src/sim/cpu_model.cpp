@@ -10,9 +10,11 @@ namespace {
 // aten/src/ATen/Parallel.h).
 constexpr double kGrain = 32768;
 
-// Of a core's peak in a matrix product. Fitted to PyTorch 2.11 on a cloud processor with AVX-512: a
-// step of an MLP 784-1024-1024-10 with batch 128 took 34 ms on one core.
-constexpr double kGemmEfficiency = 0.35;
+// Of a core's peak at its base clock, in a matrix product. Fitted to PyTorch 2.11 on one core of a
+// cloud Xeon of 2.0 GHz with AVX-512 (128 GFLOP/s): a step takes an MLP 784-1024-1024-10 with batch
+// 128 14.2 ms and one 784-1024-10 with batch 512 18.0 ms, the least of many. Two threads took 0.55
+// of it.
+constexpr double kGemmEfficiency = 0.75;
 
 double threads_of(const program::Operation& operation, const machine::Host& host) {
   const double tasks = operation.kind == program::OperationKind::kGemm

@@ -165,6 +165,32 @@ TEST_CASE("what a program needs is what its run has at the peak, role by role") 
   }
 }
 
+TEST_CASE("the roles' metrics add up to the peak, and follow the optimizer and the batch") {
+  const char* const roles[] = {"memory.parameters",  "memory.gradients", "memory.optimizer",
+                               "memory.activations", "memory.batch",     "memory.workspace"};
+  const Run sgd = run({"steps=2", "model.hidden=512", "batch_size=256"});
+  const Run adam = run({"steps=2", "model.hidden=512", "batch_size=256", "optimizer.name=adamw"});
+  for (const Run* one : {&sgd, &adam}) {
+    double sum = 0;
+    for (const char* role : roles) sum += metric(*one, role);
+    CHECK(sum == metric(*one, "memory.peak_allocated"));
+    const double weights = 4.0 * metric(*one, "model.parameters");
+    CHECK(metric(*one, "memory.parameters") == Approx(weights).epsilon(0.01));
+    CHECK(metric(*one, "memory.gradients") == Approx(weights).epsilon(0.01));
+  }
+  CHECK(metric(sgd, "memory.optimizer") == 0);
+  // Two moments of each parameter; its count of steps is a number on the host.
+  CHECK(metric(adam, "memory.optimizer") ==
+        Approx(2 * metric(adam, "memory.parameters")).epsilon(0.01));
+}
+
+TEST_CASE("a run that allocates nothing on a GPU has no roles") {
+  for (const auto& settings :
+       {std::initializer_list<const char*>{"workload=copy"}, {"steps=2", "device=cpu"}})
+    for (const char* role : {"memory.batch", "memory.parameters", "memory.workspace"})
+      CHECK(!analysis::value_of(run(settings).metrics, role));
+}
+
 // The classroom MLP, 784-128-10: 101770 weights of 4 B, and as much of gradients.
 TEST_CASE("the need of the classroom model is the sum of its tensors, each rounded up to 512 B") {
   const MemoryNeed needed = need({"steps=2", "batch_size=64", "transfer.prefetch=false"});

@@ -61,3 +61,9 @@ TEST_CASE("a copy that does not fit ends before it begins") {
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, Catch::Contains("NVIDIA T4 is out of memory: y (batch) asks for 100 GiB"));
 }
+
+TEST_CASE("a lesson whose side runs out of memory is told without what the run does not have") {
+  const Result ran = run("run dataset-on-gpu --set B.data.name=imagenet");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Catch::Contains("is out of memory at line "));
+}

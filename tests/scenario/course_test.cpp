@@ -8,43 +8,17 @@
 #include "scenario/check.h"
 #include "scenario/lesson.h"
 #include "scenario/progress.h"
+#include "support/lesson_runs.h"
 
 using namespace trainscope;
 using analysis::Run;
 using scenario::Lesson;
+using test::on_every_machine;
+using test::Pair;
+using test::run_on;
+using test::value;
 
 namespace {
-
-double value(const Run& run, const char* metric) {
-  const auto found = analysis::value_of(run.metrics, metric);
-  INFO(run.label << " " << metric);
-  REQUIRE(found.has_value());
-  return *found;
-}
-
-struct Pair {
-  Run a, b;
-};
-
-Pair run_on(const Lesson& lesson, const std::string& machine,
-            const std::vector<std::string>& settings = {}) {
-  program::Config flags;
-  flags.set("machine", machine);
-  for (const std::string& setting : settings) flags.set_text(setting);
-  return {analysis::run_config("A", lesson.side("A", flags)),
-          analysis::run_config("B", lesson.side("B", flags))};
-}
-
-// `property` of both runs of a lesson on every machine.
-template <typename Property>
-void on_every_machine(const char* id, const Property& property) {
-  const Lesson lesson = scenario::find_lesson(id);
-  for (const std::string& machine : machine::machine_ids()) {
-    INFO(id << " on " << machine);
-    const Pair pair = run_on(lesson, machine);
-    property(pair.a, pair.b);
-  }
-}
 
 std::size_t place_of(const std::vector<Lesson>& lessons, const std::string& id) {
   for (std::size_t i = 0; i < lessons.size(); ++i)

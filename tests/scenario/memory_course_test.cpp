@@ -1,0 +1,185 @@
+// What the lessons about memory, batches and devices claim, as properties of their runs.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "scenario/lesson.h"
+#include "scenario/progress.h"
+#include "support/lesson_runs.h"
+
+using namespace trainscope;
+using analysis::Run;
+using scenario::Lesson;
+using test::on_every_machine;
+using test::Pair;
+using test::run_on;
+using test::run_side;
+using test::value;
+
+namespace {
+
+const scenario::Step& step_of(const Lesson& lesson, const char* id) {
+  const auto step = std::find_if(lesson.steps.begin(), lesson.steps.end(),
+                                 [&](const scenario::Step& one) { return one.id == id; });
+  REQUIRE(step != lesson.steps.end());
+  return *step;
+}
+
+// What a step asks the learner to reach by turning knobs.
+bool reached(const scenario::Step& step, const Run& a, const Run& b) {
+  const auto& wanted = step.goal ? step.goal : step.done_expect;
+  REQUIRE(wanted);
+  return wanted->evaluate({&a, &b}).truth();
+}
+
+std::string batch(int samples) {
+  return "batch_size=" + std::to_string(samples);
+}
+
+// When the spans of a name begin, in their order in the trace.
+std::vector<Nanos> begins_of(const Run& run, const char* name) {
+  std::vector<Nanos> begins;
+  for (trace::SpanId span = 0; span < run.trace->spans().size(); ++span)
+    if (run.trace->name(run.trace->spans()[span]) == name)
+      begins.push_back(run.trace->spans()[span].start);
+  return begins;
+}
+
+}  // namespace
+
+TEST_CASE("memory: plain SGD needs weights and gradients, AdamW five times the weights") {
+  on_every_machine("memory-anatomy", [](const Run& a, const Run& b) {
+    const double weights = value(a, "memory.parameters");
+    CHECK(value(b, "memory.parameters") == weights);
+    CHECK(weights == Approx(4 * value(a, "model.parameters")).epsilon(0.001));
+    CHECK(value(a, "memory.optimizer") == 0);
+    CHECK(value(b, "memory.optimizer") == Approx(2 * weights).epsilon(0.001));
+    CHECK(value(b, "memory.workspace") == Approx(weights).epsilon(0.001));
+    // The update comes after backward, which used the activations up.
+    CHECK(value(b, "memory.activations") < 0.02 * weights);
+    CHECK(value(a, "memory.activations") > 0.1 * weights);
+  });
+}
+
+TEST_CASE("memory: activations grow with the batch, and fill most of it in the end") {
+  const Lesson lesson = scenario::find_lesson("memory-anatomy");
+  const scenario::Step& vary = step_of(lesson, "vary");
+  const Pair first = run_on(lesson, "t4-1");
+  CHECK(!reached(vary, first.a, first.b));
+  const Run large = run_side(lesson, "A", "t4-1", {batch(16384)});
+  CHECK(reached(vary, large, first.b));
+  CHECK(value(large, "memory.parameters") == value(first.a, "memory.parameters"));
+  const Run twice = run_side(lesson, "A", "t4-1", {batch(32768)});
+  CHECK(value(twice, "memory.activations") ==
+        Approx(2 * value(large, "memory.activations")).epsilon(0.01));
+}
+
+TEST_CASE("allocator: one tensor above a mebibyte reserves a segment of twenty") {
+  on_every_machine("allocated-vs-reserved", [](const Run& a, const Run& b) {
+    CHECK(value(a, "memory.peak_reserved") == 2 << 20);
+    CHECK(value(b, "memory.peak_reserved") == 22 << 20);
+    CHECK(value(b, "memory.peak_allocated") < 4 * value(a, "memory.peak_allocated"));
+    CHECK(value(b, "time.first_timer") > 1.1 * value(b, "time.host_timer"));
+    const std::vector<Nanos> fetched = begins_of(b, "cudaMalloc");
+    REQUIRE(fetched.size() >= 2);
+    CHECK(fetched.back() < begins_of(b, "ProfilerStep#1").front());
+  });
+}
+
+TEST_CASE("allocator: larger tensors fill their segments") {
+  const Lesson lesson = scenario::find_lesson("allocated-vs-reserved");
+  const Pair first = run_on(lesson, "h200-1");
+  CHECK(!reached(step_of(lesson, "vary"), first.a, first.b));
+  const Run large = run_side(lesson, "B", "h200-1", {batch(8192)});
+  CHECK(reached(step_of(lesson, "vary"), first.a, large));
+}
+
+TEST_CASE("batch: throughput is far from growing with the batch, memory follows it") {
+  on_every_machine("batch-size", [](const Run& a, const Run& b) {
+    const double factor = value(b, "throughput.samples") / value(a, "throughput.samples");
+    CHECK(factor > 2);
+    CHECK(factor < 100);
+    CHECK(value(b, "memory.peak_allocated") > 4 * value(a, "memory.peak_allocated"));
+  });
+}
+
+TEST_CASE("batch: the goal can be reached on every machine, and a batch beyond it gains little") {
+  const Lesson lesson = scenario::find_lesson("batch-size");
+  const scenario::Step& goal = step_of(lesson, "goal");
+  for (const std::string& machine : machine::machine_ids()) {
+    INFO(machine);
+    const Pair first = run_on(lesson, machine);
+    CHECK(!reached(goal, first.a, first.b));
+    int samples = 64;
+    while (samples < 32768 &&
+           !reached(goal, run_side(lesson, "A", machine, {batch(samples)}), first.b))
+      samples *= 2;
+    CHECK(samples < 32768);
+    const Run twice = run_side(lesson, "B", machine, {batch(65536)});
+    CHECK(value(twice, "throughput.samples") < 1.1 * value(first.b, "throughput.samples"));
+  }
+}
+
+TEST_CASE("device: a step copies its batch, whatever the model weighs") {
+  on_every_machine("where-is-my-tensor", [](const Run& a, const Run& b) {
+    CHECK(value(b, "time.h2d") == Approx(value(a, "time.h2d")).epsilon(0.01));
+    CHECK(value(b, "memory.parameters") > 15 * value(a, "memory.parameters"));
+  });
+}
+
+TEST_CASE("device: data that lies on the GPU is not copied in a step") {
+  const Lesson lesson = scenario::find_lesson("where-is-my-tensor");
+  for (const std::string& machine : machine::machine_ids()) {
+    INFO(machine);
+    const Pair first = run_on(lesson, machine);
+    CHECK(!reached(step_of(lesson, "vary"), first.a, first.b));
+    const Run there = run_side(lesson, "A", machine, {"data.location=device"});
+    CHECK(reached(step_of(lesson, "vary"), there, first.b));
+    CHECK(!analysis::value_of(there.metrics, "time.h2d"));
+    CHECK(value(there, "time.step") < value(first.a, "time.step"));
+  }
+}
+
+TEST_CASE("data set: on the GPU it takes its bytes and saves the copy") {
+  on_every_machine("dataset-on-gpu", [](const Run& a, const Run& b) {
+    // CIFAR-10: 50000 images of 3 x 32 x 32 numbers of 4 bytes, and labels of 8.
+    const double set = 50000.0 * (3 * 32 * 32 * 4 + 8);
+    CHECK(value(b, "memory.peak_allocated") - value(a, "memory.peak_allocated") ==
+          Approx(set).epsilon(0.03));
+    const double gain = value(a, "time.step") / value(b, "time.step");
+    CHECK(gain > 1.02);
+    CHECK(gain < 1.5);
+    // A few steps do not pay back the copy of the whole set.
+    CHECK(value(b, "time.total") > value(a, "time.total"));
+  });
+}
+
+TEST_CASE("data set: ImageNet as floats fits no GPU, and the run says so") {
+  const Lesson lesson = scenario::find_lesson("dataset-on-gpu");
+  for (const std::string& machine : machine::machine_ids()) {
+    INFO(machine);
+    const Pair first = run_on(lesson, machine);
+    CHECK(!reached(step_of(lesson, "vary"), first.a, first.b));
+    const Run large = run_side(lesson, "B", machine, {"data.name=imagenet"});
+    CHECK(large.out_of_memory.has_value());
+    CHECK(reached(step_of(lesson, "vary"), first.a, large));
+  }
+}
+
+TEST_CASE("CPU: a tiny model trains faster on it, a large one on the GPU") {
+  const Lesson lesson = scenario::find_lesson("small-model-cpu-wins");
+  for (const std::string& machine : machine::machine_ids()) {
+    INFO(machine);
+    const Pair tiny = run_on(lesson, machine);
+    CHECK(value(tiny.a, "time.step") < value(tiny.b, "time.step"));
+    CHECK(value(tiny.b, "gpu.busy") < 0.5 * value(tiny.b, "time.step"));
+    CHECK(!reached(step_of(lesson, "vary"), tiny.a, tiny.b));
+    const std::vector<std::string> large{"model.hidden=8192", batch(4096)};
+    const Pair wide = run_on(lesson, machine, large);
+    CHECK(reached(step_of(lesson, "vary"), wide.a, wide.b));
+    const Run few = run_side(lesson, "A", machine, {large[0], large[1], "host.cores=2"});
+    CHECK(reached(step_of(lesson, "cores"), few, wide.b));
+  }
+}
