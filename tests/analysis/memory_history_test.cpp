@@ -123,7 +123,7 @@ TEST_CASE("the largest batch that fits does, and the next one does not") {
     program::Config other = config;
     other.set("steps", std::int64_t{2});
     other.set("batch_size", batch);
-    return run_config("A", other).out_of_memory.has_value();
+    return run_config("A", other).ending.has_value();
   };
   CHECK_FALSE(out_of_memory(fit->largest));
   CHECK(out_of_memory(fit->largest + 1));
