@@ -233,7 +233,7 @@ TEST_CASE("evaluating is model.eval(): no dropout, and batch norms use their run
     const train::TrainingData data = train::training_data(config);
     const train::Graph graph = train::build_model(config, data, 4);
     Program program;
-    const train::ModelBuffers model = train::add_model_buffers(program, graph);
+    const train::ModelBuffers model = train::add_model_buffers(program, graph, program::MemoryKind::kDevice);
     const auto add = [&](std::int64_t elements, ElementType type) {
       program.buffers.push_back({"input", elements * program::size_of(type)});
       program.buffers.back().type = type;
@@ -243,7 +243,7 @@ TEST_CASE("evaluating is model.eval(): no dropout, and batch norms use their run
         add(graph.values[0], graph.reads_tokens ? ElementType::kInt64 : ElementType::kFp32),
         add(graph.rows, ElementType::kInt64)};
     const Index correct = add(1, ElementType::kFp32);
-    train::PlanBuffers buffers;
+    train::PlanBuffers buffers(program::MemoryKind::kDevice);
     const train::Plan plan =
         train::plan_evaluation(program, graph, model, buffers, batch, {}, correct);
     CHECK(plan.backward.empty());
