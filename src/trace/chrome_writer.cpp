@@ -47,6 +47,7 @@ class Writer {
       flush_if_full();
     }
     write_samples();
+    write_training();
     out_ += "\n]}\n";
     flush();
   }
@@ -65,6 +66,8 @@ class Writer {
   void find_flows();
   void write_flow_marks(SpanId id);
   void write_samples();
+  void write_training();
+  void write_counter(const std::string& name, const LanePlace& place, Nanos time, double value);
   void append_place(const LanePlace& place, std::uint32_t row, Nanos time);
   void begin_event() {
     out_ += first_event_ ? "\n" : ",\n";
@@ -320,19 +323,40 @@ void Writer::write_samples() {
   for (std::uint32_t i = 0, count = trace_.samples().size(); i < count; ++i) {
     const Sample& sample = trace_.samples()[i];
     if (sample.lane >= layout_.lanes.size() || !layout_.lanes[sample.lane].written) continue;
-    begin_event();
-    out_ += R"({"ph": "C", "name": )";
-    append_quoted(out_, trace_.lanes()[sample.lane].name);
-    out_ += ", ";
-    append_place(layout_.lanes[sample.lane], 0, sample.time);
-    out_ += R"(, "args": {)";
-    ArgList args(out_);
-    const bool finite = std::isfinite(sample.value);
-    args.number("", finite ? sample.value : 0.0);
-    if (!finite) args.text("Trainscope value", fmt::format("{}", sample.value));
-    out_ += "}}";
-    flush_if_full();
+    write_counter(trace_.lanes()[sample.lane].name, layout_.lanes[sample.lane], sample.time,
+                  sample.value);
   }
+}
+
+// How training goes, as counters of the process that trains.
+void Writer::write_training() {
+  const LanePlace* place = nullptr;
+  for (LaneId id = 0; id < layout_.lanes.size() && !place; ++id)
+    if (layout_.lanes[id].written && trace_.lanes()[id].kind == LaneKind::kHostThread)
+      place = &layout_.lanes[id];
+  if (!place) return;
+  for (std::uint32_t i = 0, count = trace_.steps().size(); i < count; ++i) {
+    const TrainingStep& step = trace_.steps()[i];
+    if (step.has_loss) write_counter("loss", *place, step.time, step.loss);
+    if (!std::isnan(step.loss_scale))
+      write_counter("loss scale", *place, step.time, step.loss_scale);
+  }
+}
+
+void Writer::write_counter(const std::string& name, const LanePlace& place, Nanos time,
+                           double value) {
+  begin_event();
+  out_ += R"({"ph": "C", "name": )";
+  append_quoted(out_, name);
+  out_ += ", ";
+  append_place(place, 0, time);
+  out_ += R"(, "args": {)";
+  ArgList args(out_);
+  const bool finite = std::isfinite(value);
+  args.number("", finite ? value : 0.0);
+  if (!finite) args.text("Trainscope value", fmt::format("{}", value));
+  out_ += "}}";
+  flush_if_full();
 }
 
 }  // namespace

@@ -234,3 +234,24 @@ TEST_CASE("an output that cannot be written is named") {
   CHECK_THROWS_WITH(write_chrome_trace(Trace({}), std::filesystem::path("/dev/null/out.json")),
                     Catch::Matchers::Contains("/dev/null/out.json: cannot be written"));
 }
+
+TEST_CASE("how training goes is in the file as counters of the training process") {
+  Trace trace({});
+  Lane lane;
+  lane.name = "host main";
+  lane.kind = LaneKind::kHostThread;
+  lane.process = 4242;
+  trace.add_lane(lane);
+  trace.add_span(span(trace, 0, Category::kHostWork, "work", 0, 10));
+  TrainingStep step;
+  step.time = 7000;
+  step.has_loss = true;
+  step.loss = 2.5;
+  step.loss_scale = 65536;
+  trace.add_step(step);
+  std::ostringstream out;
+  write_chrome_trace(trace, out, {});
+  CHECK_THAT(out.str(), Catch::Contains(R"({"ph": "C", "name": "loss", "pid": 4242)"));
+  CHECK_THAT(out.str(), Catch::Contains(R"({"ph": "C", "name": "loss scale", "pid": 4242)"));
+  CHECK_THAT(out.str(), Catch::Contains("2.5"));
+}

@@ -98,6 +98,14 @@ TEST_CASE("checkpointing recomputes the same numbers in less memory and more tim
   }
 }
 
+TEST_CASE("recomputing stops at the last result that backward reads, as PyTorch's does") {
+  TrainingRun kept(kGpt), recomputed(with(kGpt, {"checkpoint.enabled=true"}));
+  // Five steps of two blocks: qkv, projection and up again, but not down, whose result is only
+  // added to.
+  CHECK(kernels(recomputed.finish(), "gemm") - kernels(kept.finish(), "gemm") == 5 * 2 * 3);
+  CHECK(numbers_of(recomputed) == numbers_of(kept));
+}
+
 // tests/golden/trajectories.py has the same from PyTorch: "cnn, checkpointed".
 TEST_CASE("recomputing a batch norm moves its running moments twice, and nothing else") {
   TrainingRun kept(kCnn), recomputed(with(kCnn, {"checkpoint.enabled=true"}));
@@ -198,6 +206,15 @@ TEST_CASE("dropout drops its share of the elements and changes the loss") {
   const auto count = static_cast<double>(values.size());
   // Five standard deviations of a binomial share.
   CHECK(std::abs(zeros / count - 0.2) < 5 * std::sqrt(0.2 * 0.8 / count));
+}
+
+TEST_CASE("a loss that is no number is kept in the trace, and the run ends there") {
+  TrainingRun run(with(kMlp, {"optimizer.lr=1e6", "steps=30", "loop.evaluate=true"}));
+  const std::vector<double> losses = run.finish().losses();
+  REQUIRE(losses.size() < 30);
+  for (std::size_t i = 0; i + 1 < losses.size(); ++i) CHECK(std::isfinite(losses[i]));
+  CHECK_FALSE(std::isfinite(losses.back()));
+  CHECK(run.trace().evaluations().size() == 0);
 }
 
 TEST_CASE("evaluating leaves what was trained as it is") {

@@ -139,6 +139,7 @@ TEST_CASE("trainings stay as near to PyTorch's FP64 as PyTorch's FP32 does, thre
 // For tests/golden/trajectories.py: what a training with the settings TRAINSCOPE_SETTINGS (one a
 // line) starts from, into the folder TRAINSCOPE_DUMP.
 TEST_CASE("dumps initial weights and batches", "[.dump]") {
+  if (!std::getenv("TRAINSCOPE_DUMP") || !std::getenv("TRAINSCOPE_SETTINGS")) return;
   const std::string folder = std::string(std::getenv("TRAINSCOPE_DUMP")) + "/";
   std::vector<std::string> settings;
   std::istringstream lines(std::getenv("TRAINSCOPE_SETTINGS"));
