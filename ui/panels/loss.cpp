@@ -127,6 +127,25 @@ void draw_divergence(const Theme& theme, const Shown& one, bool pair, bool alone
                theme.px(static_cast<float>(row) * 20));
 }
 
+// A curve that leaves the chart at its top, and does not end: how far it goes.
+void draw_rise(const Theme& theme, const Shown& one, bool pair, double top, int row) {
+  if (one.curve->diverged || one.curve->most <= top) return;
+  const auto& loss = one.curve->loss;
+  const auto above =
+      std::find_if(loss.begin(), loss.end(), [top](double value) { return value > top; });
+  const Box box = chart_box();
+  const float x =
+      std::max(ImPlot::PlotToPixels(static_cast<double>(above - loss.begin()), 1).x, box.min.x);
+  const std::string whose = pair ? (one.side == 0 ? "A " : "B ") : "";
+  const float left = x + theme.px(8);
+  draw_text_middle(ImPlot::GetPlotDrawList(), theme.font.text, theme.size.label, left,
+                   box.min.y + theme.px(9 + 20 * static_cast<float>(row)), theme.bad,
+                   shortened(theme.font.text, theme.size.label,
+                             fmt::format("{}rises to {}: the log scale shows it", whose,
+                                         loss_words(one.curve->most)),
+                             box.max.x - left));
+}
+
 void draw_curve(const Theme& theme, const Shown& one) {
   const Pen pen = side_pen(theme, one.side);
   const bool smooth = one.curve->window > 1;
@@ -202,6 +221,8 @@ void draw_chart(const PanelContext& context, LossPanel& panel, const std::vector
                                  [](const Shown& one) { return one.curve->diverged.has_value(); });
   for (const Shown& one : shown) draw_divergence(theme, one, shown.size() > 1, alone, row++);
   for (const Shown& one : shown) draw_curve(theme, one);
+  row = 0;
+  for (const Shown& one : shown) draw_rise(theme, one, shown.size() > 1, options.y_to, row++);
   for (const Shown& one : shown)
     if (!one.curve->accuracy.empty()) draw_accuracy(theme, one);
   draw_playheads(theme, shown);

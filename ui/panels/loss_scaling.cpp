@@ -63,6 +63,7 @@ std::string scale_words(double scale) {
 struct Legend {
   Color color;
   std::string words;
+  std::string brief;  // where there is little room
 };
 
 std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, bool bf16) {
@@ -71,13 +72,17 @@ std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, boo
   if (bf16) {
     const NumberLine line = analysis::number_line(ElementType::kBf16);
     return {{before_color(theme),
-             "in BF16: " + share_words(state.after.lost(line)) + " lost; in FP16: " + lost}};
+             "in BF16: " + share_words(state.after.lost(line)) + " lost; in FP16: " + lost,
+             "in FP16: " + lost}};
   }
-  if (!state.scaled || state.scale == 1) return {{before_color(theme), "not scaled: " + lost}};
+  if (!state.scaled || state.scale == 1)
+    return {{before_color(theme), "not scaled: " + lost, lost}};
   std::vector<Legend> rows;
-  if (state.after.infinite < 1) rows.push_back({before_color(theme), "without scaling: " + lost});
-  rows.push_back({after_color(theme), fmt::format("times {:.6g}: {} lost", state.scale,
-                                                  share_words(state.after.lost(fp16)))});
+  if (state.after.infinite < 1)
+    rows.push_back({before_color(theme), "without scaling: " + lost, "unscaled: " + lost});
+  const std::string now = share_words(state.after.lost(fp16)) + " lost";
+  rows.push_back(
+      {after_color(theme), fmt::format("times {:.6g}: {}", state.scale, now), "scaled: " + now});
   return rows;
 }
 
@@ -97,15 +102,20 @@ std::string rounding_words(const ScalingState& state, bool bf16) {
 void draw_legend(const Theme& theme, const Box& box, const std::vector<Legend>& rows) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.small, edge = theme.px(11), y = box.centre().y;
+  const float mark = edge + theme.px(7), apart = theme.px(20);
+  float wanted = -apart;
+  for (const Legend& row : rows)
+    wanted += mark + text_size(theme.font.text, size, row.words).x + apart;
+  const bool brief = wanted > box.width();
   float x = box.min.x;
   for (const Legend& row : rows) {
     const std::string words =
-        shortened(theme.font.text, size, row.words, box.max.x - x - edge - theme.px(8));
+        shortened(theme.font.text, size, brief ? row.brief : row.words, box.max.x - x - mark);
     if (words.empty()) return;
     draw->AddRectFilled({x, y - edge / 2}, {x + edge, y + edge / 2}, row.color, theme.px(2));
-    x += edge + theme.px(7);
+    x += mark;
     draw_text_middle(draw, theme.font.text, size, x, y, theme.text, words);
-    x += text_size(theme.font.text, size, words).x + theme.px(20);
+    x += text_size(theme.font.text, size, words).x + apart;
   }
 }
 

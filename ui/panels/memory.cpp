@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
-#include "ui/panels/memory_paint.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -169,8 +168,8 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   if (model.run && model.run->machine)
     chart.capacity = static_cast<double>(model.run->machine->gpu.memory_bytes);
   ImGui::PushID(static_cast<int>(side));
-  if (Nanos time = 0;
-      paint_memory_chart(theme, "##memory", places.chart, facts.history, chart, time))
+  if (Nanos time = 0; paint_memory_chart(theme, "##memory", places.chart, facts.history, chart,
+                                         facts.columns, time))
     workspace.playhead.time = std::clamp<Nanos>(time, 0, workspace.playhead_end());
   if (places.peak.width() > 0)
     paint_peak(theme, places.peak, *facts.trace, facts.history, facts.at_peak);

@@ -10,6 +10,7 @@
 #include "analysis/memory_map.h"
 #include "ui/app/background.h"
 #include "ui/panels/context.h"
+#include "ui/panels/memory_paint.h"
 
 namespace trainscope::ui {
 
@@ -21,6 +22,7 @@ struct MemoryFacts {
   analysis::MemoryHistory history;
   std::vector<analysis::MemoryBlock> at_peak;  // the largest first
   analysis::MemoryMaps maps;
+  MemoryColumns columns;
 };
 
 struct MemoryPanel {

@@ -77,6 +77,15 @@ class Axis {
   std::size_t first_ = 0, last_ = 0;
 };
 
+// One for each pixel of the chart.
+void read_columns(MemoryColumns& columns, const Axis& axis, const MemoryChart& chart) {
+  const auto count = static_cast<std::size_t>(std::max(chart_box().width(), 1.0F));
+  if (columns.moments.size() == count && columns.range == chart.range &&
+      columns.by_change == chart.by_change)
+    return;
+  columns = {chart.range, chart.by_change, axis.highest(count)};
+}
+
 // What stays is at the bottom, what comes and goes on top of it.
 std::vector<std::size_t> stack_order(const std::vector<std::string>& roles) {
   using program::Role;
@@ -94,10 +103,10 @@ std::vector<std::size_t> stack_order(const std::vector<std::string>& roles) {
 }
 
 // One column after the other, so that edges are upright; without roles one colour.
-void paint_stack(const Theme& theme, const MemoryHistory& history, const Axis& axis) {
+void paint_stack(const Theme& theme, const MemoryHistory& history,
+                 const std::vector<const MemoryHistory::Moment*>& moments) {
   const Box box = chart_box();
-  const auto columns = static_cast<std::size_t>(std::max(box.width(), 1.0F));
-  const auto moments = axis.highest(columns);
+  const std::size_t columns = moments.size();
   const std::vector<std::size_t> order = stack_order(history.roles());
   ImDrawList* draw = ImPlot::GetPlotDrawList();
   const auto y_of = [](double bytes) { return ImPlot::PlotToPixels(0, bytes).y; };
@@ -125,17 +134,17 @@ void paint_stack(const Theme& theme, const MemoryHistory& history, const Axis& a
 }
 
 // What the allocator holds, as a line of steps.
-void paint_reserved(const Theme& theme, const MemoryHistory& history, const Axis& axis) {
+void paint_reserved(const Theme& theme, const MemoryHistory& history,
+                    const std::vector<const MemoryHistory::Moment*>& moments) {
   if (history.most_reserved() <= 0) return;
   const Box box = chart_box();
-  const auto columns = static_cast<std::size_t>(std::max(box.width() / 2, 1.0F));
-  const auto moments = axis.highest(columns);
   ImVector<ImVec2> points;
-  for (std::size_t i = 0; i < columns; ++i) {
+  for (std::size_t i = 0; i < moments.size(); ++i) {
     if (!moments[i]) continue;
     const float y = ImPlot::PlotToPixels(0, moments[i]->reserved).y;
-    const float x = box.min.x + box.width() * static_cast<float>(i) / static_cast<float>(columns);
-    if (!points.empty() && points.back().y != y) points.push_back({x, points.back().y});
+    const float x = box.min.x + static_cast<float>(i);
+    if (!points.empty() && points.back().y == y) continue;
+    if (!points.empty()) points.push_back({x, points.back().y});
     points.push_back({x, y});
   }
   if (points.empty()) return;
@@ -155,7 +164,7 @@ void name_level(const Theme& theme, double bytes, const std::string& words, Colo
 
 // Under the chart: what the host was launching.
 void paint_phases(const Theme& theme, const Box& strip, const MemoryHistory& history,
-                  const Axis& axis) {
+                  const Axis& axis, const TimeRange& range) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->PushClipRect(strip.min, strip.max, true);
   const Stretch all = axis.stretch();
@@ -164,9 +173,14 @@ void paint_phases(const Theme& theme, const Box& strip, const MemoryHistory& his
                                             static_cast<double>(strip.width()));
   };
   float last = -1e9F;
-  for (const analysis::HostPhase& phase : history.phases()) {
+  // One before the first: it may reach into the range.
+  const auto& phases = history.phases();
+  auto at = std::ranges::lower_bound(phases, range.start, {}, &analysis::HostPhase::start);
+  if (at != phases.begin()) --at;
+  for (; at != phases.end() && at->start <= range.end; ++at) {
+    const analysis::HostPhase& phase = *at;
     const Box box{{x_of(phase.start), strip.min.y}, {x_of(phase.end), strip.max.y}};
-    if (box.max.x < strip.min.x || box.min.x > strip.max.x || box.max.x - last < 0.5F) continue;
+    if (box.max.x < strip.min.x || box.max.x - last < 0.5F) continue;
     last = box.max.x;
     const CategoryStyle& style = theme.of(phase.category);
     draw_solid(draw, theme, {box.min, {std::max(box.max.x, box.min.x + 1), box.max.y}}, style);
@@ -321,7 +335,8 @@ const CategoryStyle& role_style(const Theme& theme, const std::string& role) {
 }
 
 bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
-                        const MemoryHistory& history, const MemoryChart& chart, Nanos& dragged) {
+                        const MemoryHistory& history, const MemoryChart& chart,
+                        MemoryColumns& columns, Nanos& dragged) {
   const double held = std::max(history.most_reserved(), history.peak().allocated);
   // A GPU far larger than what is used would leave nothing to see of that.
   const bool near = chart.capacity > 0 && chart.capacity < 3 * held;
@@ -340,9 +355,10 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   const Box frame{box.min, {box.max.x, box.max.y - strip}};
   if (!begin_chart(theme, id, frame, x, options)) return false;
   if (chart.by_change) name_axis(theme, frame, "change");
+  read_columns(columns, axis, chart);
   ImPlot::PushPlotClipRect();
-  paint_stack(theme, history, axis);
-  paint_reserved(theme, history, axis);
+  paint_stack(theme, history, columns.moments);
+  paint_reserved(theme, history, columns.moments);
   ImPlot::PopPlotClipRect();
   if (history.most_reserved() > 0)
     name_level(theme, history.most_reserved(), "reserved " + bytes_words(history.most_reserved()),
@@ -363,7 +379,7 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   end_chart();
   if (phases)
     paint_phases(theme, {{inside.min.x, box.max.y - theme.px(19)}, {inside.max.x, box.max.y}},
-                 history, axis);
+                 history, axis, chart.range);
   return moved;
 }
 

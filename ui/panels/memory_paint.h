@@ -22,10 +22,17 @@ struct MemoryChart {
   Nanos playhead = 0;
   double capacity = 0;  // 0: unknown
 };
+// What the columns of a chart show; kept from one frame to the next while that is the same.
+struct MemoryColumns {
+  TimeRange range;
+  bool by_change = false;
+  std::vector<const analysis::MemoryHistory::Moment*> moments;
+};
+
 // Returns true, with `dragged`, while the mouse moves the playhead.
 bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
                         const analysis::MemoryHistory& history, const MemoryChart& chart,
-                        Nanos& dragged);
+                        MemoryColumns& columns, Nanos& dragged);
 
 // The roles at the peak with their bytes, then the largest holders as far as there is room.
 void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,

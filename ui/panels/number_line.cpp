@@ -70,8 +70,8 @@ void draw_zones(const Theme& theme, const Ruler& ruler) {
     draw->AddRectFilled(box.min, box.max, zone.tint);
     std::string words(zone.region == Region::kInfinity ? "inf" : analysis::name_of(zone.region));
     const float room = box.width() - theme.px(8);
-    words = shortened(theme.font.text, theme.size.label, words, room);
-    if (words.size() < 3) continue;
+    words =
+        fitting(theme, theme.size.label, {words, zone.region == Region::kZero ? "0" : ""}, room);
     draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + theme.px(5),
                      box.min.y + theme.px(10), zone.words, words);
   }
