@@ -300,6 +300,11 @@ void add_model(Table& t) {
     t.rows[lost].less_is_better = true;
 }
 
+// Where the peak itself is counted.
+RoleBytes counted_roles(const trace::Trace& trace) {
+  return memory_peaks(trace).allocated ? roles_at_peak(trace) : RoleBytes();
+}
+
 Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& roles) {
   Facts facts;
   facts.learning = learning;
@@ -316,18 +321,18 @@ Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& rol
 
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine) {
-  return facts_of(measure(trace, program, machine), learning(trace), roles_at_peak(trace));
+  return facts_of(measure(trace, program, machine), learning(trace), counted_roles(trace));
 }
 
 Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
                          const machine::Machine* machine) {
-  return facts_of(measure_whole(trace, program, machine), learning(trace), roles_at_peak(trace));
+  return facts_of(measure_whole(trace, program, machine), learning(trace), counted_roles(trace));
 }
 
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
                                      const machine::Machine* machine) {
   std::vector<Facts> steps;
-  const RoleBytes roles = roles_at_peak(trace);
+  const RoleBytes roles = counted_roles(trace);
   for (const StepWindow& step : step_windows(trace)) {
     const auto number = static_cast<std::int64_t>(steps.size());
     steps.push_back(facts_of(measure_step(trace, program, machine, step),

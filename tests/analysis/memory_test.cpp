@@ -184,7 +184,7 @@ TEST_CASE("the roles' metrics add up to the peak, and follow the optimizer and t
         Approx(2 * metric(adam, "memory.parameters")).epsilon(0.01));
 }
 
-TEST_CASE("a run that allocates nothing on a GPU has no roles") {
+TEST_CASE("a run that does not count its memory has no roles either") {
   for (const auto& settings :
        {std::initializer_list<const char*>{"workload=copy"}, {"steps=2", "device=cpu"}})
     for (const char* role : {"memory.batch", "memory.parameters", "memory.workspace"})
