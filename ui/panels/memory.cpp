@@ -1,6 +1,7 @@
 #include "ui/panels/memory.h"
 
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <utility>
@@ -134,6 +135,10 @@ Places places_in(const Theme& theme, const Box& box, bool has_map, bool has_fit)
     places.fit = {{box.min.x, box.max.y - fit}, box.max};
     rest.max.y -= fit + theme.px(8);
   }
+  if (box.width() < theme.px(200)) {  // too narrow for a chart with its numbers
+    places.peak = rest;
+    return places;
+  }
   if (box.width() > theme.px(430)) {
     const float wide = std::clamp(box.width() * 0.26F, theme.px(180), theme.px(280));
     places.peak = {{rest.max.x - wide, rest.min.y}, rest.max};
@@ -168,8 +173,9 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   if (model.run && model.run->machine)
     chart.capacity = static_cast<double>(model.run->machine->gpu.memory_bytes);
   ImGui::PushID(static_cast<int>(side));
-  if (Nanos time = 0; paint_memory_chart(theme, "##memory", places.chart, facts.history, chart,
-                                         facts.columns, time))
+  Nanos time = 0;
+  if (places.chart.width() > 0 && paint_memory_chart(theme, "##memory", places.chart, facts.history,
+                                                     chart, facts.columns, time))
     workspace.playhead.time = std::clamp<Nanos>(time, 0, workspace.playhead_end());
   if (places.peak.width() > 0)
     paint_peak(theme, places.peak, *facts.trace, facts.history, facts.at_peak);
@@ -235,12 +241,14 @@ void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* na
   options.open = open;
   options.padded = false;
   options.scrolls = false;
-  options.kept_free = range_width(context.theme);
+  const ImGuiWindow* window = ImGui::FindWindowByName(name);
+  const bool roomy = window && window->Size.x > 2.4F * range_width(context.theme);
+  options.kept_free = roomy ? range_width(context.theme) : 0;
   options.secondary =
       "at t = " + format_nanos(static_cast<double>(context.workspace.playhead.time));
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   ImGui::EndChild();
-  draw_range_choice(context.theme, panel);
+  if (roomy) draw_range_choice(context.theme, panel);
   ImGui::End();
 }
 

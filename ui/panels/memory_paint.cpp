@@ -238,7 +238,7 @@ std::vector<PeakRow> roles_at_peak(const Theme& theme, const MemoryHistory& hist
   for (std::size_t i = 0; i < by_role.size(); ++i)
     if (by_role[i] > 0)
       rows.push_back(
-          {role_style(theme, history.roles()[i]).line, history.roles()[i], by_role[i], true});
+          {role_style(theme, history.roles()[i]).fill, history.roles()[i], by_role[i], true});
   std::stable_sort(rows.begin(), rows.end(),
                    [](const PeakRow& a, const PeakRow& b) { return a.bytes > b.bytes; });
   return rows;
@@ -407,7 +407,7 @@ void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,
     const std::string name = block.owner == trace::kNone ? "a tensor" : trace.name(block.owner);
     const std::string role = block.role == trace::kNone ? "" : trace.name(block.role);
     paint_row(theme, {{box.min.x, y}, {box.max.x, y + row}},
-              {role_style(theme, role).line, name, static_cast<double>(block.bytes)});
+              {role_style(theme, role).fill, name, static_cast<double>(block.bytes)});
     y += row;
   }
 }
