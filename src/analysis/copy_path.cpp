@@ -287,9 +287,9 @@ std::string CopyPath::words_for(const std::vector<std::uint32_t>& copies) const 
   if (copies.empty()) return "";
   const auto [first, last] = std::minmax_element(copies.begin(), copies.end());
   const PathCopy &from = copies_[*first], &to = copies_[*last];
-  const bool batches = from.way == Way::kToDevice && from.step >= 0 && to.step >= 0;
-  if (batches && from.step == to.step) return fmt::format("batch {}", from.step);
-  if (batches) return fmt::format("batches {} to {}", from.step, to.step);
+  const bool batches = from.way == Way::kToDevice && from.batch >= 0 && to.batch >= 0;
+  if (batches && from.batch == to.batch) return fmt::format("batch {}", from.batch);
+  if (batches) return fmt::format("batches {} to {}", from.batch, to.batch);
   const int count = counts_[static_cast<std::size_t>(from.way)];
   if (from.number == to.number || from.way != to.way)
     return fmt::format("copy {} of {}", from.number, count);

@@ -31,6 +31,7 @@ struct PathCopy {
   bool pageable = false;  // its host side is pageable memory: it goes through staging buffers
   bool whole = true;      // false: the trace ends before it does, and `bytes` is what it shows
   int step = -1;          // the training step that called for it; -1: there is at most one step
+  int batch = -1;         // that it carries a part of: of several a step, the next; else the step
   int number = 1;         // of the copies of its way, from 1, by call
   Nanos called = 0;       // when its call begins; when the copy does, where no call is shown
   Nanos returned = 0;     // when its call ends

@@ -55,6 +55,7 @@ class CopyPathBuilder {
   void build() {
     for (SpanId i = 0, n = trace_.spans().size(); i < n; ++i) sort_in(i);
     make_copies();
+    number_batches();
     order_pieces();
     add_transfers();
     add_batches();
@@ -166,6 +167,22 @@ class CopyPathBuilder {
     sources_ = std::move(sources);
   }
 
+  // A step that accumulates gradients takes several batches, one after the other.
+  void number_batches() {
+    const std::size_t steps = marks_.size();
+    const bool several = steps > 1 && loads_.size() > steps && loads_.size() % steps == 0;
+    const int a_step = several ? static_cast<int>(loads_.size() / steps) : 1;
+    std::map<int, int> copies_in, seen_in;
+    for (const PathCopy& copy : path_.copies_)
+      if (copy.way == Way::kToDevice) ++copies_in[copy.step];
+    for (PathCopy& copy : path_.copies_) {
+      copy.batch = copy.step;
+      if (copy.way != Way::kToDevice || copy.step < 0) continue;
+      const int within = seen_in[copy.step]++ * a_step / copies_in[copy.step];
+      copy.batch = copy.step * a_step + within;
+    }
+  }
+
   int step_at(Nanos time) const {
     if (marks_.size() < 2) return -1;
     const auto after = std::upper_bound(marks_.begin(), marks_.end(), time,
@@ -246,11 +263,11 @@ class CopyPathBuilder {
 
   // ---- Loader and pin copies -------------------------------------------------------------------
 
-  // The bytes that each step copies to the device.
+  // The bytes of each batch that is copied to the device.
   std::map<int, std::int64_t> batch_bytes() const {
     std::map<int, std::int64_t> bytes;
     for (const PathCopy& copy : path_.copies_)
-      if (copy.way == Way::kToDevice) bytes[copy.step] += copy.bytes;
+      if (copy.way == Way::kToDevice) bytes[copy.batch] += copy.bytes;
     return bytes;
   }
 
@@ -334,7 +351,7 @@ class CopyPathBuilder {
   }
 
   bool is_loaded(const PathCopy& copy) const {
-    return copy.way == Way::kToDevice && !loads_.empty() && loaded_at_.contains(copy.step);
+    return copy.way == Way::kToDevice && !loads_.empty() && loaded_at_.contains(copy.batch);
   }
 
   Nanos staging_ends(std::uint32_t copy) const {
@@ -345,12 +362,12 @@ class CopyPathBuilder {
 
   void add_outward_stay(std::uint32_t i, const PathCopy& copy) {
     const bool loaded = is_loaded(copy);
-    const Nanos arrives = loaded ? loaded_at_.at(copy.step) : copy.called;
+    const Nanos arrives = loaded ? loaded_at_.at(copy.batch) : copy.called;
     if (copy.pageable) {
       path_.in_pageable_.add({arrives, staging_ends(i), i});
       return;
     }
-    const auto pin = pinned_at_.find(copy.step);
+    const auto pin = pinned_at_.find(copy.batch);
     if (loaded && pin != pinned_at_.end()) {
       path_.in_pageable_.add({arrives, pin->second.second, i});
       path_.in_pinned_.add({pin->second.first, copy.complete, i});
