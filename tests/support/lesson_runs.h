@@ -1,0 +1,57 @@
+// Runs of a lesson's two sides, for tests of what lessons claim.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+#include "machine/machine.h"
+#include "scenario/lesson.h"
+
+namespace trainscope::test {
+
+struct Pair {
+  analysis::Run a, b;
+};
+
+// A metric that the run must have.
+inline double value(const analysis::Run& run, const char* metric) {
+  const auto found = analysis::value_of(run.metrics, metric);
+  INFO(run.label << " " << metric);
+  REQUIRE(found.has_value());
+  return *found;
+}
+
+inline Pair run_on(const scenario::Lesson& lesson, const std::string& machine,
+                   const std::vector<std::string>& settings = {}) {
+  program::Config flags;
+  flags.set("machine", machine);
+  for (const std::string& setting : settings) flags.set_text(setting);
+  return {analysis::run_config("A", lesson.side("A", flags)),
+          analysis::run_config("B", lesson.side("B", flags))};
+}
+
+// Side "A" or "B" with more settings.
+inline analysis::Run run_side(const scenario::Lesson& lesson, const char* label,
+                              const std::string& machine,
+                              const std::vector<std::string>& settings = {}) {
+  program::Config flags;
+  flags.set("machine", machine);
+  for (const std::string& setting : settings) flags.set_text(setting);
+  return analysis::run_config(label, lesson.side(label, flags));
+}
+
+// `property` of both runs of a lesson on every machine that the lesson allows.
+template <typename Property>
+void on_every_machine(const char* id, const Property& property) {
+  const scenario::Lesson lesson = scenario::find_lesson(id);
+  for (const std::string& machine :
+       lesson.machines.empty() ? machine::machine_ids() : lesson.machines) {
+    INFO(id << " on " << machine);
+    const Pair pair = run_on(lesson, machine);
+    property(pair.a, pair.b);
+  }
+}
+
+}  // namespace trainscope::test
