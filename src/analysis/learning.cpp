@@ -23,6 +23,8 @@ class Gatherer {
     rounded_ += static_cast<double>(step.rounded);
     to_zero_ += static_cast<double>(step.lost_to_zero);
     to_infinity_ += static_cast<double>(step.lost_to_infinity);
+    gradients_ += static_cast<double>(step.gradients.total());
+    zeros_ += static_cast<double>(step.gradients.zeros);
   }
 
   Learning finish() {
@@ -30,12 +32,14 @@ class Gatherer {
       learning_.underflow = to_zero_ / rounded_;
       learning_.overflow = to_infinity_ / rounded_;
     }
+    if (gradients_ > 0) learning_.zero_gradients = zeros_ / gradients_;
     return learning_;
   }
 
  private:
   Learning learning_;
   double rounded_ = 0, to_zero_ = 0, to_infinity_ = 0;
+  double gradients_ = 0, zeros_ = 0;
 };
 
 }  // namespace

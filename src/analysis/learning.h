@@ -18,6 +18,8 @@ struct Learning {
   // Shares of the numbers that backward rounded to a narrow type; none where it rounded none.
   std::optional<double> underflow;
   std::optional<double> overflow;
+  // The share of the weights' gradients that backward left at zero; none where it noted none.
+  std::optional<double> zero_gradients;
 };
 
 Learning learning(const trace::Trace& trace);

@@ -1,0 +1,122 @@
+// What the lessons about mixed precision claim, as properties of their runs.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "scenario/lesson.h"
+#include "support/lesson_runs.h"
+
+using namespace trainscope;
+using analysis::Run;
+using scenario::Lesson;
+using test::on_every_machine;
+using test::Pair;
+using test::run_on;
+using test::run_side;
+using test::value;
+
+namespace {
+
+// The numbers of these lessons are computed, and no machine changes them.
+constexpr const char* kMachine = "h200-1";
+
+// A network that learns ends below this share of its first loss; one that does not stays above
+// the other.
+constexpr double kLearned = 0.8, kStuck = 0.97;
+
+double share_left(const Run& run) {
+  return value(run, "loss.final") / value(run, "loss.first");
+}
+
+}  // namespace
+
+TEST_CASE("autocast: casts make a small model's step longer, though its products are shorter") {
+  on_every_machine("autocast-what-runs-where", [](const Run& a, const Run& b) {
+    CHECK(value(b, "launch.calls") > 1.5 * value(a, "launch.calls"));
+    CHECK(value(b, "time.step") > 1.3 * value(a, "time.step"));
+    CHECK(value(b, "gpu.util") < 0.5);
+  });
+}
+
+TEST_CASE("autocast: a wide model gains, and its memory does not halve") {
+  const Lesson lesson = scenario::find_lesson("autocast-what-runs-where");
+  for (const std::string& machine : machine::machine_ids()) {
+    INFO(machine);
+    const Pair pair = run_on(lesson, machine, {"model.hidden=4096", "batch_size=4096"});
+    CHECK(value(pair.a, "time.step") > 1.5 * value(pair.b, "time.step"));
+    CHECK(value(pair.b, "memory.peak_allocated") > 0.6 * value(pair.a, "memory.peak_allocated"));
+  }
+}
+
+TEST_CASE("underflow: without a scaler a deep network stands still, with one it learns") {
+  const Lesson lesson = scenario::find_lesson("amp-underflow");
+  for (const char* seed : {"seed=0", "seed=3", "seed=4"}) {
+    INFO(seed);
+    const Pair pair = run_on(lesson, kMachine, {seed});
+    CHECK(share_left(pair.a) > kStuck);
+    CHECK(share_left(pair.b) < kLearned);
+    CHECK(value(pair.a, "grad.underflow") > 100 * value(pair.b, "grad.underflow"));
+    CHECK(value(pair.a, "grad.overflow") == 0);
+    // A ReLU that is off gives zeros too, so B has some.
+    CHECK(value(pair.a, "grad.zeros") > 0.85);
+    CHECK(value(pair.b, "grad.zeros") < 0.7);
+    // Few numbers are lost in rounding; far more are computed from what was lost.
+    CHECK(value(pair.a, "grad.zeros") > 4 * value(pair.a, "grad.underflow"));
+  }
+}
+
+TEST_CASE("underflow: FP32 learns too, a scale of 16 suffices, and a scale of 1 changes nothing") {
+  const Lesson lesson = scenario::find_lesson("amp-underflow");
+  const Run fp32 = run_side(lesson, "A", kMachine, {"precision=fp32"});
+  CHECK(share_left(fp32) < kLearned);
+  CHECK(share_left(run_side(lesson, "B", kMachine, {"scaler.init_scale=16"})) < kLearned);
+  const Run unscaled = run_side(lesson, "A", kMachine);
+  const Run by_one = run_side(lesson, "B", kMachine, {"scaler.init_scale=1"});
+  CHECK(value(by_one, "loss.final") == value(unscaled, "loss.final"));
+}
+
+TEST_CASE("loss scale: too high costs a step a halving, too low costs the training") {
+  const Lesson lesson = scenario::find_lesson("amp-loss-scale");
+  const Pair pair = run_on(lesson, kMachine);
+  CHECK(share_left(pair.a) > kStuck);
+  CHECK(value(pair.a, "scaler.scale") == 1);
+  CHECK(value(pair.a, "scaler.skipped_steps") == 0);
+  CHECK(share_left(pair.b) < kLearned);
+  // Each skipped step halved the scale, and no interval ended.
+  double scale = pair.b.config.number("scaler.init_scale");
+  for (double left = value(pair.b, "scaler.skipped_steps"); left > 0; --left) scale /= 2;
+  CHECK(value(pair.b, "scaler.scale") == scale);
+  CHECK(value(pair.b, "scaler.skipped_steps") >= 14);
+}
+
+TEST_CASE("loss scale: a short interval lets a low scale climb, broken batches bring any down") {
+  const Lesson lesson = scenario::find_lesson("amp-loss-scale");
+  const Run climbs = run_side(lesson, "A", kMachine, {"scaler.growth_interval=8"});
+  CHECK(share_left(climbs) < kLearned);
+  CHECK(value(climbs, "scaler.scale") > 1000);
+  const Run broken =
+      run_side(lesson, "B", kMachine, {"scaler.inject_inf_at=100,101,102,103,104,105,106"});
+  CHECK(value(broken, "scaler.scale") < 1000);
+}
+
+TEST_CASE("BF16: it learns without a scaler where FP16 does not, from coarser numbers") {
+  const Lesson lesson = scenario::find_lesson("bf16-vs-fp16");
+  for (const char* seed : {"seed=0", "seed=3", "seed=4"}) {
+    INFO(seed);
+    const Pair pair = run_on(lesson, kMachine, {seed});
+    CHECK(share_left(pair.a) > kStuck);
+    CHECK(share_left(pair.b) < kLearned);
+    CHECK(value(pair.b, "grad.underflow") < 1e-3);
+  }
+  const auto first_loss = [&](const char* precision) {
+    return value(run_side(lesson, "A", kMachine, {"model.layers=4", "steps=1", precision}),
+                 "loss.first");
+  };
+  const double fp32 = first_loss("precision=fp32");
+  const double fp16_error = std::abs(first_loss("precision=fp16") - fp32);
+  CHECK(fp16_error > 0);
+  CHECK(fp16_error < 1e-5);
+  CHECK(std::abs(first_loss("precision=bf16") - fp32) > 2e-5);
+}

@@ -1,0 +1,104 @@
+// What the lessons about fitting a training into memory, and about testing one, claim.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenario/lesson.h"
+#include "support/lesson_runs.h"
+
+using namespace trainscope;
+using analysis::Run;
+using scenario::Lesson;
+using test::on_every_machine;
+using test::Pair;
+using test::run_on;
+using test::run_side;
+using test::value;
+
+namespace {
+
+constexpr const char* kMachine = "h200-1";
+
+std::vector<double> losses(const Run& run) {
+  std::vector<double> losses;
+  for (std::uint32_t i = 0; i < run.trace->steps().size(); ++i)
+    losses.push_back(run.trace->steps()[i].loss);
+  return losses;
+}
+
+double ratio(const Pair& pair, const char* metric) {
+  return value(pair.b, metric) / value(pair.a, metric);
+}
+
+}  // namespace
+
+TEST_CASE("memorization: a sound network learns one batch by heart, one cut in two does not") {
+  const Lesson lesson = scenario::find_lesson("memorization-test");
+  for (const char* seed : {"seed=0", "seed=1", "seed=2"}) {
+    INFO(seed);
+    const Pair pair = run_on(lesson, kMachine, {seed});
+    CHECK(value(pair.a, "loss.final") < 1e-3);
+    CHECK(value(pair.b, "loss.final") > 0.4);
+    // It looks like learning all the same.
+    CHECK(value(pair.b, "loss.final") < 0.6 * value(pair.b, "loss.first"));
+    CHECK(value(pair.b, "launch.calls") < value(pair.a, "launch.calls"));
+  }
+}
+
+TEST_CASE("memorization: an early cut slips through the test") {
+  const Lesson lesson = scenario::find_lesson("memorization-test");
+  const Run early = run_side(lesson, "B", kMachine, {"model.detach=1"});
+  CHECK(value(early, "loss.final") < 0.1);
+  CHECK(value(early, "loss.final") > 10 * value(run_side(lesson, "A", kMachine), "loss.final"));
+}
+
+TEST_CASE("accumulation: the losses are those of the large batch, for less memory and more time") {
+  on_every_machine("gradient-accumulation", [](const Run& a, const Run& b) {
+    const std::vector<double> large = losses(a), portions = losses(b);
+    REQUIRE(large.size() == portions.size());
+    REQUIRE(large.size() == 4);
+    for (std::size_t step = 0; step < large.size(); ++step)
+      CHECK(portions[step] == Approx(large[step]).margin(1e-4));
+    CHECK(large.back() < large.front());
+    const Pair pair{a, b};
+    CHECK(ratio(pair, "memory.peak_allocated") < 0.4);
+    CHECK(ratio(pair, "launch.calls") > 4);
+    CHECK(ratio(pair, "time.step") > 2);
+  });
+}
+
+TEST_CASE("accumulation: memory stops falling where the weights and their states are") {
+  const Lesson lesson = scenario::find_lesson("gradient-accumulation");
+  const auto peak = [&](const char* batch, const char* portions) {
+    return value(run_side(lesson, "B", kMachine, {batch, portions}), "memory.peak_allocated");
+  };
+  const double four = peak("batch_size=4", "accumulate_steps=8");
+  const double one = peak("batch_size=1", "accumulate_steps=32");
+  const Run large = run_side(lesson, "A", kMachine);
+  CHECK(four < 0.2 * value(large, "memory.peak_allocated"));
+  // Weights, gradients, and Adam's two moments, four bytes each.
+  CHECK(one > 16 * value(large, "model.parameters"));
+  CHECK(one > 0.4 * four);
+}
+
+TEST_CASE(
+    "checkpointing: the same losses to the last bit, less memory, about a quarter more time") {
+  on_every_machine("checkpointing", [](const Run& a, const Run& b) {
+    CHECK(losses(a) == losses(b));
+    const Pair pair{a, b};
+    CHECK(ratio(pair, "memory.peak_allocated") < 0.5);
+    CHECK(ratio(pair, "time.step") > 1.1);
+    CHECK(ratio(pair, "time.step") < 1.45);
+  });
+}
+
+TEST_CASE("checkpointing: the deeper the model, the more it saves") {
+  const Lesson lesson = scenario::find_lesson("checkpointing");
+  const Pair four = run_on(lesson, kMachine);
+  const Pair eight = run_on(lesson, kMachine, {"model.blocks=8"});
+  CHECK(ratio(eight, "memory.peak_allocated") < 0.8 * ratio(four, "memory.peak_allocated"));
+  CHECK(ratio(eight, "time.step") == Approx(ratio(four, "time.step")).epsilon(0.1));
+}
