@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "analysis/copy_path.h"
@@ -169,9 +170,12 @@ class CopyPathBuilder {
 
   // A step that accumulates gradients takes several batches, one after the other.
   void number_batches() {
+    std::set<int> loaded;  // a batch may be read and then loaded
+    for (const SpanId id : loads_)
+      if (const auto number = number_in(trace_.name(trace_.spans()[id]))) loaded.insert(*number);
     const std::size_t steps = marks_.size();
-    const bool several = steps > 1 && loads_.size() > steps && loads_.size() % steps == 0;
-    const int a_step = several ? static_cast<int>(loads_.size() / steps) : 1;
+    const bool several = steps > 1 && loaded.size() > steps && loaded.size() % steps == 0;
+    const int a_step = several ? static_cast<int>(loaded.size() / steps) : 1;
     std::map<int, int> copies_in, seen_in;
     for (const PathCopy& copy : path_.copies_)
       if (copy.way == Way::kToDevice) ++copies_in[copy.step];

@@ -41,7 +41,7 @@ std::int64_t size_of(ElementType type);
 struct Initial {
   enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
-  double value = 0;         // the constant; the bound of [-value, value); the standard deviation
+  double value = 0;  // the constant; the bound of [-value, value); the standard deviation
 };
 
 struct Buffer {
