@@ -110,13 +110,18 @@ TEST_CASE("BF16: it learns without a scaler where FP16 does not, from coarser nu
     CHECK(share_left(pair.b) < kLearned);
     CHECK(value(pair.b, "grad.underflow") < 1e-3);
   }
-  const auto first_loss = [&](const char* precision) {
-    return value(run_side(lesson, "A", kMachine, {"model.layers=4", "steps=1", precision}),
-                 "loss.first");
+  // How far the first loss is from FP32's, over several models: BF16 keeps three bits less.
+  const auto error = [&](const char* precision) {
+    double sum = 0;
+    for (const char* seed : {"seed=0", "seed=1", "seed=2", "seed=3", "seed=4"}) {
+      const auto first_loss = [&](const char* word) {
+        return value(run_side(lesson, "A", kMachine, {"model.layers=4", "steps=1", seed, word}),
+                     "loss.first");
+      };
+      sum += std::abs(first_loss(precision) - first_loss("precision=fp32"));
+    }
+    return sum;
   };
-  const double fp32 = first_loss("precision=fp32");
-  const double fp16_error = std::abs(first_loss("precision=fp16") - fp32);
-  CHECK(fp16_error > 0);
-  CHECK(fp16_error < 1e-5);
-  CHECK(std::abs(first_loss("precision=bf16") - fp32) > 2e-5);
+  CHECK(error("precision=fp16") > 0);
+  CHECK(error("precision=bf16") > 3 * error("precision=fp16"));
 }
