@@ -98,6 +98,27 @@ TEST_CASE("a lesson can point at a panel about training") {
   }
 }
 
+TEST_CASE("a step that points at a panel brings it to the front") {
+  REQUIRE_DRIVER(driver);
+  Workspace& workspace = driver->workspace();
+  workspace.open_lesson(scenario::find_lesson("memory-anatomy"));
+  driver->settle();
+  LessonModel& model = *workspace.lesson();
+  while (model.step().kind != scenario::StepKind::kObserve) {
+    if (model.step().question) model.progress.skip();
+    if (model.step().kind == scenario::StepKind::kRun) {
+      workspace.run_lesson();
+      driver->settle();
+      CHECK_FALSE(is_in_front(kMemoryPanel));
+    }
+    workspace.next_step();
+  }
+  driver->settle();
+  REQUIRE(model.step().focus);
+  CHECK(model.step().focus->panel == "memory");
+  CHECK(is_in_front(kMemoryPanel));
+}
+
 TEST_CASE("loss scaling and memory are at the playhead") {
   REQUIRE_DRIVER(driver, 1366, 768);
   driver->workspace().open_runs({trained("A")});

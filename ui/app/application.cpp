@@ -218,6 +218,16 @@ void Application::show_panel_asked_for() {
   window_->scheduler().request_frames(3);
 }
 
+void Application::show_panel_of_step() {
+  const LessonModel* lesson = workspace_.lesson();
+  if (!lesson || !lesson->progress.revealed()) return;
+  const std::pair step{lesson->lesson.id, lesson->progress.step()};
+  if (step == pointed_at_) return;
+  pointed_at_ = step;
+  if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
+    show_panel(focus->panel);
+}
+
 void Application::toggle_panel(const std::string& name) {
   const NamedPanel* panel = find_panel(name);
   const char* window = panel ? window_of(*panel, workspace_) : nullptr;
@@ -366,6 +376,7 @@ void Application::draw() {
     draw_shelf(shared);
   else
     draw_panels(shared);
+  show_panel_of_step();
   show_panel_asked_for();
   // The sheet that asked for the name is still in the frame before this one.
   const bool picture_was_due = !picture_due_.empty() && picture_frames_++ > 1;

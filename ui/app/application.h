@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ui/app/layout.h"
@@ -91,6 +92,8 @@ class Application {
   void run_asked();
   void save_picture_if_due();
   void show_panel_asked_for();
+  // A step that points at a panel brings it to the front, once its runs are there.
+  void show_panel_of_step();
 
   Window* window_;
   Theme theme_;
@@ -98,7 +101,8 @@ class Application {
   float dressed_scale_ = 0;
   Workspace workspace_;
   Attention attention_;
-  std::optional<Attention> attention_before_;  // of the lesson, while exploring
+  std::pair<std::string, std::size_t> pointed_at_;  // the lesson and step whose panel was shown
+  std::optional<Attention> attention_before_;       // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;
   std::optional<bool> compact_;

@@ -145,7 +145,7 @@ int format_number(double value, char* out, int size, void*) {
 
 int format_power(double value, char* out, int size, void*) {
   if (std::abs(value - std::round(value)) > 1e-6) return write(out, size, "");
-  return write(out, size, fmt::format("2^{:.0f}", value));
+  return write(out, size, fmt::format("2^{}", std::lround(value)));
 }
 
 int format_time(double value, char* out, int size, void*) {
