@@ -33,7 +33,7 @@ SAMPLES = 24  # numbers kept of a parameter
 
 MODELS = {
     "mlp": ["model.name=mlp", "data.name=digits", "model.hidden=32", "model.layers=2", "batch_size=32"],
-    "cnn": ["model.name=cnn", "data.name=digits", "batch_size=8", "seed=5",
+    "cnn": ["model.name=cnn", "data.name=digits", "batch_size=8", "seed=13",
             "cudnn.allow_tf32=false"],
     "gpt-mini math": ["model.name=gpt-mini", "data.name=text", "model.width=32", "model.heads=4",
                       "model.seq_len=32", "batch_size=8"],
@@ -47,8 +47,10 @@ OPTIMIZERS = {
     "adamw": ["optimizer.name=adamw", "optimizer.lr=0.001", "optimizer.weight_decay=0.01"],
 }
 # A ReLU or a pooling whose inputs are within a rounding of 0, or of one another, makes a choice, and one other choice
-# puts any two trainings 1e-3 apart: with seeds 1 and 3, for one, PyTorch's FP32 does, with 0 ours does. With this seed
-# neither meets one, nor do small steps amplify roundings, so that they are what is measured.
+# puts any two trainings 1e-3 apart: with seeds 1 and 3, for one, PyTorch's FP32 does, with 0 ours does, with 5 ours does
+# under two of OpenBLAS's kernels. With these seeds (here, and below where FP16 is fused or clipped) neither meets one
+# under any of OPENBLAS_CORETYPE=Prescott, Nehalem, Sandybridge, Haswell, Zen, SkylakeX, nor do small steps amplify
+# roundings, so that they are what is measured.
 GENTLE = {"sgd": ["optimizer.lr=0.01"], "sgd momentum": ["optimizer.lr=0.002"]}
 SCALED = ["scaler.enabled=true", "scaler.init_scale=16777216", "steps=200", "loop.evaluate=false"]
 
@@ -70,9 +72,9 @@ def cases():
         scaled = SCALED if narrow == "fp16" else ["steps=200", "loop.evaluate=false"]
         yield f"{kind}, {narrow}", MODELS[kind] + OPTIMIZERS["sgd"] + [f"precision={narrow}"] + scaled
     yield "gpt-mini, fp16", MODELS["gpt-mini math"] + OPTIMIZERS["adamw"] + ["precision=fp16"] + SCALED
-    fused = ["optimizer.impl=fused"]
+    fused = ["optimizer.impl=fused", "seed=9"]
     yield "mlp, fp16, fused", MODELS["mlp"] + OPTIMIZERS["adam"] + ["precision=fp16"] + SCALED + fused + ["steps=40"]
-    clipped = ["clip_grad_norm=0.5", "scaler.inject_inf_at=30,60"]
+    clipped = ["clip_grad_norm=0.5", "scaler.inject_inf_at=30,60", "seed=9"]
     yield "mlp, fp16, clipped", MODELS["mlp"] + OPTIMIZERS["sgd"] + ["precision=fp16"] + SCALED + clipped
 
 

@@ -17,15 +17,21 @@ using scenario::Lesson;
 
 namespace {
 
-// A copy of a lesson with one edit, under its own name in a folder that is removed.
+struct Edit {
+  std::string from, to;
+};
+
+// A copy of a lesson with a few edits, under its own name in a folder that is removed.
 class Edited {
  public:
-  Edited(const std::string& from, const std::string& to) {
+  explicit Edited(const std::vector<Edit>& edits) {
     folder_ = std::filesystem::temp_directory_path() / ("trainscope-" + std::to_string(::getpid()));
     std::string text = read_file(home_folder() / "scenarios" / "pinned-vs-pageable.toml", 1 << 20);
-    const auto at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    text.replace(at, from.size(), to);
+    for (const auto& [from, to] : edits) {
+      const auto at = text.find(from);
+      REQUIRE(at != std::string::npos);
+      text.replace(at, from.size(), to);
+    }
     write_file(file(), text);
   }
   ~Edited() { std::filesystem::remove_all(folder_); }
@@ -36,7 +42,7 @@ class Edited {
 };
 
 std::string error_of(const std::string& from, const std::string& to) {
-  const Edited edited(from, to);
+  const Edited edited({{from, to}});
   try {
     scenario::load_lesson(edited.file());
   } catch (const InputError& error) {
@@ -45,12 +51,16 @@ std::string error_of(const std::string& from, const std::string& to) {
   return "no error";
 }
 
-std::string findings_of(const std::string& from, const std::string& to) {
-  const Edited edited(from, to);
+std::string findings_of(const std::vector<Edit>& edits) {
+  const Edited edited(edits);
   std::string all;
   for (const auto& finding : scenario::check_lesson(scenario::load_lesson(edited.file())))
     all += finding.sentence + "\n";
   return all;
+}
+
+std::string findings_of(const std::string& from, const std::string& to) {
+  return findings_of({{from, to}});
 }
 
 std::vector<trace::SpanId> spans_of(const analysis::Run& run, const char* lane, const char* name) {
@@ -119,6 +129,17 @@ TEST_CASE("the checks of a lesson find what would mislead a learner") {
   std::string words;
   for (int i = 0; i < 70; ++i) words += "word ";
   CHECK_THAT(findings_of("Run both sides.", words), contains("at most 60 fit a card"));
+}
+
+TEST_CASE("a lesson that would keep the learner waiting is found by its work, not by a clock") {
+  const Edit here{"level = \"worked\"", "level = \"worked\"\nmachines = [\"h200-1\"]"};
+  CHECK_THAT(findings_of({here, {"copy.count = 3", "copy.count = 60000"}}),
+             Catch::Contains(" spans on h200-1; a lesson draws at most 400000"));
+  const Edit trains{"workload = \"copy\"",
+                    "workload = \"train\"\nmodel.name = \"mlp\"\nmodel.hidden = 2000\n"
+                    "data.name = \"digits\"\nsteps = 60"};
+  CHECK_THAT(findings_of({here, trains}),
+             Catch::Contains("compute 62 GFLOP on h200-1; a lesson computes at most 40"));
 }
 
 TEST_CASE("a side's value beats the common one, and a flag beats both") {
