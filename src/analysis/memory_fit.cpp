@@ -96,7 +96,7 @@ class Walk {
       allocator_.empty_cache(always);
       block = allocator_.retry(bytes, stream, buffer);
     }
-    allocator_.take_actions();
+    allocator_.take_actions(actions_);
     if (!block) return false;
     blocks_[buffer] = *block;
     after();
@@ -111,6 +111,7 @@ class Walk {
 
   const program::Program& program_;
   CachingAllocator allocator_;
+  std::vector<CachingAllocator::Action> actions_;  // nobody reads them
   std::vector<std::deque<std::int64_t>> queues_;
   std::vector<CachingAllocator::BlockId> blocks_;  // by buffer
 };

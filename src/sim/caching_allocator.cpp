@@ -49,8 +49,9 @@ void CachingAllocator::note(AllocatorAction kind, const Block& block) {
       {kind, block.segment, block.offset, block.bytes, block.requested, block.stream, block.owner});
 }
 
-std::vector<CachingAllocator::Action> CachingAllocator::take_actions() {
-  return std::exchange(actions_, {});
+void CachingAllocator::take_actions(std::vector<Action>& taken) {
+  taken.clear();
+  taken.swap(actions_);
 }
 
 // ---- Allocating --------------------------------------------------------------------------------

@@ -116,8 +116,9 @@ class CachingAllocator {
   std::int64_t capacity() const { return capacity_; }
   const Statistics& statistics() const { return statistics_; }
   std::vector<SegmentView> snapshot() const;
-  // What it did since they were last taken, in order.
-  std::vector<Action> take_actions();
+  // What it did since `taken` was last asked for, in order. The room goes to and fro: a step
+  // allocates and frees thousands of times.
+  void take_actions(std::vector<Action>& taken);
 
  private:
   struct Block {

@@ -37,6 +37,8 @@ Host::Host(const program::Program& program, const machine::Machine& machine,
   for (const program::Thread& thread : program.threads)
     if (thread.interpreter != program::kNoIndex)
       locks_[thread.interpreter].shared = ++users[thread.interpreter] > 1;
+  for (std::size_t i = 0; i < locks_.size(); ++i)
+    locks_[i].wait_name = recorder_.name(std::string_view("waits for " + program.locks[i].name));
 }
 
 void Host::start() {

@@ -58,7 +58,8 @@ class Host {
     std::uint32_t owner = kNoThread;
     trace::SpanId last_span = trace::kNone;  // of the last owner
     std::deque<std::uint32_t> waiting;
-    bool shared = false;  // threads may have to wait for it
+    trace::NameId wait_name = 0;  // of the spans of those who wait
+    bool shared = false;          // threads may have to wait for it
   };
   struct GraphState {
     std::vector<program::Index> operations;
@@ -155,7 +156,7 @@ class Host {
                      trace::NameId name);
   // From `since` until now; nothing when it did not wait.
   void wait_span(Nanos since, Nanos now, std::uint32_t thread, const program::Command& command,
-                 std::string_view name, trace::Cause cause, trace::SpanId cause_span);
+                 trace::NameId name, trace::Cause cause, trace::SpanId cause_span);
 
   enum Rate : std::uint32_t { kMemory, kDisk, kCores };
 

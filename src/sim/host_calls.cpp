@@ -45,7 +45,7 @@ bool Host::wait_for_launch_queue(Nanos now, std::uint32_t thread, const program:
     device_.wake_when_room(thread);
     return false;
   }
-  wait_span(threads_[thread].call_begun, now, thread, command, "launch queue full",
+  wait_span(threads_[thread].call_begun, now, thread, command, recorder_.name("launch queue full"),
             trace::Cause::kRoom, trace::kNone);
   return true;
 }

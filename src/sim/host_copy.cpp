@@ -91,7 +91,7 @@ bool Host::staged_copy(Nanos now, std::uint32_t thread, const program::Command& 
   }
   if (state.stage == 4) {
     if (!device_.ready(staging.op)) return false;
-    wait_span(state.waits_since, now, thread, command, "waits for the stream",
+    wait_span(state.waits_since, now, thread, command, recorder_.name("waits for the stream"),
               trace::Cause::kDevice, device_.cause_of(staging.op));
     staging.held_since = now;
     state.stage = 5;

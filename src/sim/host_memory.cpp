@@ -74,7 +74,7 @@ void Host::end_free_call(Nanos now, std::uint32_t thread, const program::Command
                          std::string_view name) {
   ThreadState& state = threads_[thread];
   if (state.waits_since >= 0) {
-    wait_span(state.call_begun, now, thread, command, name, trace::Cause::kDevice,
+    wait_span(state.call_begun, now, thread, command, recorder_.name(name), trace::Cause::kDevice,
               device_.span_of(state.waits_for));
   } else if (now > state.call_begun) {
     host_span(thread, command, state.call_begun, now, recorder_.name(name),

@@ -42,12 +42,12 @@ void Host::operator_span(Nanos now, std::uint32_t thread, const program::Command
 }
 
 void Host::wait_span(Nanos since, Nanos now, std::uint32_t thread, const program::Command& command,
-                     std::string_view name, trace::Cause cause, trace::SpanId cause_span) {
+                     trace::NameId name, trace::Cause cause, trace::SpanId cause_span) {
   if (since < 0 || since == now) return;
   trace::Span span;
   span.start = since;
   span.duration = now - since;
-  span.name = recorder_.name(name);
+  span.name = name;
   span.lane = recorder_.thread_lane(thread);
   span.category = trace::Category::kHeld;
   span.cause = cause;

@@ -42,8 +42,8 @@ bool Host::take(Nanos now, std::uint32_t thread, const program::Command& command
     host_span(thread, command, state.begun, now, recorder_.name_of(command, "wait"),
               trace::Category::kHostWork);
   } else {
-    wait_span(state.waits_since, now, thread, command, "waits for data", trace::Cause::kData,
-              state.producer);
+    wait_span(state.waits_since, now, thread, command, recorder_.name("waits for data"),
+              trace::Cause::kData, state.producer);
   }
   return true;
 }
@@ -60,8 +60,8 @@ bool Host::acquire(Nanos now, std::uint32_t thread, const program::Command& comm
   if (lock.owner == kNoThread) lock.owner = thread;
   if (lock.owner == thread) {
     if (state.lock_since >= 0)
-      wait_span(state.lock_since, now, thread, command, "waits for " + program_.locks[index].name,
-                trace::Cause::kLock, lock.last_span);
+      wait_span(state.lock_since, now, thread, command, lock.wait_name, trace::Cause::kLock,
+                lock.last_span);
     state.lock_since = -1;
     return true;
   }

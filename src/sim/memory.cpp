@@ -23,7 +23,10 @@ Memory::Memory(const program::Program& program, std::int64_t capacity, std::stri
       recorder_(recorder),
       allocator_(capacity),
       blocks_(program.buffers.size(), kNone),
-      names_(program.buffers.size(), trace::kNone) {}
+      names_(program.buffers.size(), trace::kNone) {
+  for (std::size_t i = 0; i < role_names_.size(); ++i)
+    role_names_[i] = recorder.name(program::name_of(static_cast<program::Role>(i)));
+}
 
 bool Memory::place_the_rest() {
   std::vector<bool> rest(program_.buffers.size());
@@ -150,7 +153,8 @@ void Memory::free(Nanos now, program::Index buffer,
 // ---- What the trace keeps ----------------------------------------------------------------------
 
 void Memory::write_events(Nanos now) {
-  for (const CachingAllocator::Action& action : allocator_.take_actions()) {
+  allocator_.take_actions(actions_);
+  for (const CachingAllocator::Action& action : actions_) {
     trace::AllocatorEvent event;
     event.time = now;
     event.action = action.kind;
@@ -167,7 +171,7 @@ void Memory::write_events(Nanos now) {
       trace::NameId& name = names_[action.owner];
       if (name == trace::kNone) name = recorder_.name(std::string_view(buffer.name));
       event.owner = name;
-      event.role = recorder_.name(program::name_of(buffer.role));
+      event.role = role_names_[static_cast<std::size_t>(buffer.role)];
     }
     recorder_.trace().add_allocator_event(event);
   }

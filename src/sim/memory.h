@@ -63,6 +63,8 @@ class Memory {
   CachingAllocator allocator_;
   std::vector<CachingAllocator::BlockId> blocks_;  // by buffer
   std::vector<trace::NameId> names_;               // by buffer, once they are used
+  std::array<trace::NameId, program::kRoles> role_names_;
+  std::vector<CachingAllocator::Action> actions_;  // room for those of one call
   std::array<std::int64_t, program::kRoles> by_role_{};
   std::int64_t reserved_ = 0;  // as written last
   std::optional<OutOfMemory> out_of_memory_;

@@ -1,15 +1,19 @@
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "bench/bench.h"
 
-// All of them, or with "steps" the training steps alone.
+// All of them, or those whose names are given.
 int main(int count, char** arguments) {
   using namespace trainscope::bench;
-  bench_steps();
-  if (count > 1 && std::string_view(arguments[1]) == "steps") return 0;
-  bench_lessons();
-  bench_run_files();
-  bench_simulator();
-  bench_reader();
+  const std::pair<std::string_view, void (*)()> benchmarks[] = {{"steps", bench_steps},
+                                                                {"lessons", bench_lessons},
+                                                                {"run-files", bench_run_files},
+                                                                {"simulator", bench_simulator},
+                                                                {"reader", bench_reader}};
+  const std::set<std::string_view> wanted(arguments + 1, arguments + count);
+  for (const auto& [name, bench] : benchmarks)
+    if (wanted.empty() || wanted.contains(name)) bench();
   return 0;
 }

@@ -44,6 +44,11 @@ struct Bench {
     }
     return text;
   }
+  std::vector<CachingAllocator::Action> actions() {
+    std::vector<CachingAllocator::Action> taken;
+    allocator.take_actions(taken);
+    return taken;
+  }
   std::int64_t reserved() const { return allocator.statistics().reserved; }
   std::int64_t allocated() const { return allocator.statistics().allocated; }
 
@@ -157,13 +162,13 @@ TEST_CASE("without room, what is wholly free goes back, and cudaMalloc is tried 
   bench.allocator.free(*a, {});
   CHECK_FALSE(bench.take(50 * kMi));
   CHECK(bench.allocator.has_cache());
-  bench.allocator.take_actions();
+  bench.actions();
   bench.allocator.empty_cache(always);
   CHECK(bench.reserved() == 40 * kMi);
   CHECK(bench.allocator.retry(50 * kMi, 0, 0));
   CHECK(bench.map() == "1: used 41943040; 2: used 52428800");
   std::vector<AllocatorAction> done;
-  for (const auto& action : bench.allocator.take_actions()) done.push_back(action.kind);
+  for (const auto& action : bench.actions()) done.push_back(action.kind);
   CHECK(done == std::vector{AllocatorAction::kSegmentFree, AllocatorAction::kRetry,
                             AllocatorAction::kSegmentAlloc, AllocatorAction::kAlloc});
 
@@ -175,7 +180,7 @@ TEST_CASE("without room, what is wholly free goes back, and cudaMalloc is tried 
   bench.allocator.empty_cache(always);
   CHECK_FALSE(bench.allocator.retry(30 * kMi, 0, 0));
   CHECK(bench.allocator.statistics().retries == 2);
-  CHECK(bench.allocator.take_actions().back().kind == AllocatorAction::kOutOfMemory);
+  CHECK(bench.actions().back().kind == AllocatorAction::kOutOfMemory);
   CHECK(bench.map() == "1: used 20971520, free 20971520; 2: used 52428800");
   CHECK(bench.allocator.statistics().fragmentation() == Approx(20.0 / 90));
   bench.allocator.free(*part, {});
@@ -382,7 +387,8 @@ TEST_CASE("random programs get the memory that a plain model of the rules gives 
           ++(block ? retried : failed);
         }
         if (block) {
-          const auto actions = allocator.take_actions();
+          std::vector<CachingAllocator::Action> actions;
+          allocator.take_actions(actions);
           REQUIRE(actions.back().kind == AllocatorAction::kAlloc);
           REQUIRE(actions.back().segment == expected->first);
           REQUIRE(actions.back().offset == expected->second);
