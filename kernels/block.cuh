@@ -55,12 +55,9 @@ template <typename Body, typename... T>
 __device__ void for_row(std::size_t columns, const Body& body, const T*... rows) {
   constexpr int kPack = kPackOf<T...>;
   const std::size_t packs = (is_aligned(rows) && ...) ? columns / kPack : 0;
-  for (std::size_t p = threadIdx.x; p < packs; p += blockDim.x) {
-    with_packs<kPack>(p * kPack, body, rows...);
-  }
-  for (std::size_t c = packs * kPack + threadIdx.x; c < columns; c += blockDim.x) {
-    body(c, widen(rows[c])...);
-  }
+  for_items<kPack>(threadIdx.x, blockDim.x, columns, packs, [&](auto width, std::size_t c) {
+    with_packs<decltype(width)::kValues>(c, body, rows...);
+  });
 }
 
 // out[c] = f(c, values...) likewise. `out` may be one of the rows.
@@ -68,12 +65,9 @@ template <typename Function, typename Out, typename... T>
 __device__ void map_row(std::size_t columns, const Function& f, Out* out, const T*... rows) {
   constexpr int kPack = kPackOf<Out, T...>;
   const std::size_t packs = is_aligned(out) && (is_aligned(rows) && ...) ? columns / kPack : 0;
-  for (std::size_t p = threadIdx.x; p < packs; p += blockDim.x) {
-    map_pack<kPack>(p * kPack, f, out, rows...);
-  }
-  for (std::size_t c = packs * kPack + threadIdx.x; c < columns; c += blockDim.x) {
-    out[c] = narrow<Out>(f(c, widen(rows[c])...));
-  }
+  for_items<kPack>(threadIdx.x, blockDim.x, columns, packs, [&](auto width, std::size_t c) {
+    map_pack<decltype(width)::kValues>(c, f, out, rows...);
+  });
 }
 
 // A block for each row. Threads enough for its packs, so that a narrow row leaves few idle.

@@ -24,20 +24,12 @@ inline Shape shape_for(std::size_t items) {
   return {{static_cast<unsigned>(std::min(blocks, kMostBlocks)), 1, 1}, {kMapThreads, 1, 1}};
 }
 
-// An item is a pack while there are, then a value.
 template <typename Function, typename Out, typename... In>
 __global__ void map_kernel(Function f, std::size_t count, std::size_t packs, Out* out,
                            const In*... in) {
-  constexpr int kPack = kPackOf<Out, In...>;
-  const std::size_t tail = packs * kPack;
-  for (std::size_t item = first_item(); item < packs + count - tail; item += item_step()) {
-    if (item < packs) {
-      map_pack<kPack>(item * kPack, f, out, in...);
-    } else {
-      const std::size_t i = tail + (item - packs);
-      out[i] = narrow<Out>(f(i, widen(in[i])...));
-    }
-  }
+  for_items<kPackOf<Out, In...>>(
+      first_item(), item_step(), count, packs,
+      [&](auto width, std::size_t i) { map_pack<decltype(width)::kValues>(i, f, out, in...); });
 }
 
 // out[i] = f(i, in[i]...), computed in FP32. `out` may be one of the inputs.

@@ -96,4 +96,24 @@ __device__ void map_pack(std::size_t first, const Function& f, Out* out, const T
   store_pack(out + first, results);
 }
 
+// Deals items to threads: packs of kPack values while there are, then single values. Calls
+// body(width, i), `width` being Width<kPack> or Width<1>, for the values from i on.
+template <int kCount>
+struct Width {
+  static constexpr int kValues = kCount;
+};
+
+template <int kPack, typename Body>
+__device__ void for_items(std::size_t first, std::size_t step, std::size_t count, std::size_t packs,
+                          const Body& body) {
+  const std::size_t tail = packs * kPack;
+  for (std::size_t item = first; item < packs + count - tail; item += step) {
+    if (item < packs) {
+      body(Width<kPack>{}, item * kPack);
+    } else {
+      body(Width<1>{}, tail + (item - packs));
+    }
+  }
+}
+
 }  // namespace trainscope::kernels
