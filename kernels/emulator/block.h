@@ -42,6 +42,7 @@ class Block {
   std::uint64_t exchange(const WarpCall& call);
   int lane() const { return static_cast<int>(running_ % kWarp); }
   void* shared() { return shared_.get(); }
+  std::uint64_t tick() { return ++ticks_; }
   std::string where(const Source& source) const;
 
  private:
@@ -88,6 +89,7 @@ class Block {
   std::size_t running_ = 0;
   std::size_t at_barrier_ = 0;
   std::size_t ended_ = 0;
+  std::uint64_t ticks_ = 0;
   bool abandoned_ = false;
   std::exception_ptr error_;
 };

@@ -89,6 +89,10 @@ int lane() {
   return running_block->lane();
 }
 
+std::uint64_t tick() {
+  return running_block->tick();
+}
+
 void fail(const char* what, const Source& source) {
   throw Error(Fault::kInternal, fmt::format("{}: {}", running_block->where(source), what));
 }

@@ -78,6 +78,9 @@ std::uint64_t exchange(const WarpCall& call);
 // The number of the running thread in its warp.
 int lane();
 
+// A clock: how often it was read in this launch.
+std::uint64_t tick();
+
 // Throws what a kernel did wrong, with kernel, thread and place.
 [[noreturn]] void fail(const char* what, const Source& source);
 
