@@ -15,10 +15,6 @@
 #define TRAINSCOPE_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__) || TRAINSCOPE_HAS_FEATURE(thread_sanitizer)
-#define TRAINSCOPE_THREAD_SANITIZER
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace trainscope::emulator {
 namespace {
@@ -76,17 +72,11 @@ Fiber::Fiber(Body body, void* context) : body_(body), context_(context), stack_(
   const auto self = reinterpret_cast<std::uintptr_t>(this);
   makecontext(&own_, reinterpret_cast<void (*)()>(&Fiber::enter), 2,
               static_cast<unsigned>(std::uint64_t{self} >> 32), static_cast<unsigned>(self));
-#ifdef TRAINSCOPE_THREAD_SANITIZER
-  own_thread_ = __tsan_create_fiber(0);
-#endif
 }
 
 Fiber::~Fiber() {
   ending_ = true;
   switch_in();
-#ifdef TRAINSCOPE_THREAD_SANITIZER
-  __tsan_destroy_fiber(own_thread_);
-#endif
 }
 
 void Fiber::resume() {
@@ -114,10 +104,6 @@ void Fiber::run() {
 void Fiber::switch_in() {
   LeftStack left;
   left.leave(stack_.bottom(), stack_.size());
-#ifdef TRAINSCOPE_THREAD_SANITIZER
-  caller_thread_ = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(own_thread_, 0);
-#endif
   swapcontext(&caller_, &own_);
   left.arrive(nullptr, nullptr);
 }
@@ -125,9 +111,6 @@ void Fiber::switch_in() {
 void Fiber::switch_out(bool for_good) {
   LeftStack left;
   left.leave(caller_bottom_, caller_size_, for_good);
-#ifdef TRAINSCOPE_THREAD_SANITIZER
-  __tsan_switch_to_fiber(caller_thread_, 0);
-#endif
   swapcontext(&own_, &caller_);
   left.arrive(&caller_bottom_, &caller_size_);
 }

@@ -1,6 +1,7 @@
 // A call that can be left in its middle and gone on with later: a stack of its own.
 //
-// The address and thread sanitizers are told of every switch, so that they work inside.
+// The address sanitizer is told of every switch, so that it works inside. (The thread sanitizer is
+// not: nothing here runs at once.)
 #pragma once
 
 #include <ucontext.h>
@@ -56,11 +57,9 @@ class Fiber {
   ucontext_t own_;
   ucontext_t caller_;
   bool ending_ = false;
-  // What the sanitizers want to know of the two stacks.
+  // The caller's stack, which the address sanitizer wants to know.
   const void* caller_bottom_ = nullptr;
   std::size_t caller_size_ = 0;
-  void* own_thread_ = nullptr;
-  void* caller_thread_ = nullptr;
 };
 
 }  // namespace trainscope::emulator

@@ -124,7 +124,8 @@ void check_near(const std::vector<T>& found, const std::vector<float>& expected,
 // The same bits; -0 is not 0, a NaN is itself.
 template <typename T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  if (a.size() != b.size()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 }  // namespace trainscope::test

@@ -94,13 +94,17 @@ std::vector<kernels::Conv2d> convolutions(bool last) {
 TEST_CASE("convolution is the host's, forward and backward") {
   const bool channels_last = GENERATE(false, true);
   for (const kernels::Conv2d& conv : convolutions(channels_last)) {
-    check_forward<float>(conv, Stream{});
-    check_forward<Half>(conv, Stream{1});
-    check_forward<Bfloat16>(conv, Stream{});
-    check_backward<float>(conv, Into::kAdd, Stream{2});
-    check_backward<Half>(conv, Into::kReplace, Stream{});
-    check_backward<Bfloat16>(conv, Into::kReplace, Stream{});
+    check_forward<float>(conv, Stream{1});
+    check_backward<float>(conv, Into::kAdd, Stream{});
   }
+}
+
+TEST_CASE("convolution in FP16 and BF16 is the host's but for a rounding") {
+  const kernels::Conv2d conv{{1, 4, 5, 6, false}, 6, 2, {3, 1, 1}, {2, 2}};
+  check_forward<Half>(conv, Stream{});
+  check_forward<Bfloat16>(conv, Stream{1});
+  check_backward<Half>(conv, Into::kReplace, Stream{2});
+  check_backward<Bfloat16>(conv, Into::kReplace, Stream{});
 }
 
 TEST_CASE("a convolution may do without a bias") {
