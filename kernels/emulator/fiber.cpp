@@ -21,7 +21,7 @@ namespace {
 
 // Kernels keep little on their stacks; what sanitizers put between variables, and a thrown error,
 // need more.
-constexpr std::size_t kStackBytes = std::size_t{256} << 10;
+constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 
 // What the address sanitizer keeps for a stack that is left; null where there is none.
 struct LeftStack {
