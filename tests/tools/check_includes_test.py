@@ -18,7 +18,10 @@ IN_ORDER = {
     "src/sim/sim.cpp": '#include <fmt/core.h>\n#include "program/program.h"\n',
     "src/train/build.h": '#include "data/sampler.h"\n#include "program/program.h"\n',
     "src/cuda/run.cu": '#include <cuda_runtime.h>\n#include "kernels/axpy.cuh"\n#include "program/program.h"\n',
+    "src/host/float_types.h": "",
+    "src/host/views.h": "",
     "kernels/axpy.cuh": "#include <cuda_fp16.h>\n",
+    "kernels/emulator/language.h": '#include "host/float_types.h"\n',
     "src/cli/main.cpp": '#include "ui/app/window.h"\n#include "trace/trace.h"\n',
     "ui/app/window.h": '#include "ui/timeline/view.h"\n',
     "ui/timeline/view.h": '#include <imgui.h>\n#include "trace/trace.h"\n#include "ui/app/theme.h"\n',
@@ -66,6 +69,9 @@ class CheckIncludes(unittest.TestCase):
         self.finds("src/sim/sim.cpp", "#include <cuda_runtime.h>", "src/cuda")
         self.finds("ui/app/theme.h", "#include <nccl.h>", "src/cuda")
         self.finds("src/sim/sim.cpp", '#include "kernels/axpy.cuh"', "only src/cuda includes kernels/")
+
+    def test_kernels_know_no_other_folder(self):
+        self.finds("kernels/axpy.cuh", '#include "host/views.h"', "only src/cuda includes kernels/")
 
     def test_window_headers_stay_in_ui(self):
         self.finds("src/sim/sim.cpp", "#include <imgui.h>", "window headers")

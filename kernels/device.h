@@ -1,0 +1,86 @@
+// What every kernel and its callers are written against: CUDA, or the emulator in its place.
+//
+// A launch takes a stream first. Pointers are to device memory unless said otherwise; nothing is
+// allocated and nothing waited for. A launch that the device refuses throws an Error that names the
+// kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#ifdef TRAINSCOPE_EMULATED
+#include "kernels/emulator/language.h"
+#else
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#endif
+
+namespace trainscope::kernels {
+
+using Half = __half;
+using Bfloat16 = __nv_bfloat16;
+
+// A matrix that lies row by row.
+struct Matrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t size() const { return rows * columns; }
+};
+
+// A parameter's gradient is written, or added to what is there (gradient accumulation).
+enum class Into { kReplace, kAdd };
+
+#ifdef TRAINSCOPE_EMULATED
+
+// The order in which blocks and threads run (emulator/grid.h).
+struct Stream {
+  std::uint64_t seed = 0;
+};
+using Blocks = emulator::Size3;
+
+#else
+
+using Stream = cudaStream_t;
+using Blocks = dim3;
+
+// Throws unless `status` is success.
+void require_launched(const char* kernel, cudaError_t status);
+
+#endif
+
+struct Shape {
+  Blocks blocks;
+  Blocks threads;
+  std::size_t shared_bytes = 0;  // dynamic shared memory of a block
+};
+
+// kernel<<<shape.blocks, shape.threads, shape.shared_bytes, stream>>>(arguments...)
+template <typename... Parameters, typename... Arguments>
+void launch(const char* name, void (*kernel)(Parameters...), Stream stream, const Shape& shape,
+            const Arguments&... arguments) {
+#ifdef TRAINSCOPE_EMULATED
+  const auto thread = [&] { kernel(arguments...); };
+  emulator::run({name, shape.blocks, shape.threads, shape.shared_bytes, stream.seed}, thread);
+#else
+  // Beyond this a kernel must ask for shared memory (CUDA C++ Programming Guide, "Shared Memory").
+  constexpr std::size_t kUnasked = 48 << 10;
+  const void* entry = reinterpret_cast<const void*>(kernel);
+  if (shape.shared_bytes > kUnasked) {
+    require_launched(name, cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                static_cast<int>(shape.shared_bytes)));
+  }
+  std::tuple<Parameters...> parameters(arguments...);
+  std::apply(
+      [&](auto&... parameter) {
+        void* addresses[] = {&parameter...};
+        require_launched(name, cudaLaunchKernel(entry, shape.blocks, shape.threads, addresses,
+                                                shape.shared_bytes, stream));
+      },
+      parameters);
+#endif
+}
+
+}  // namespace trainscope::kernels

@@ -1,0 +1,49 @@
+#include "kernels/elementwise.h"
+
+#include "kernels/map.cuh"
+
+namespace trainscope::kernels {
+namespace {
+
+struct Sum {
+  __device__ float operator()(std::size_t, float a, float b) const { return a + b; }
+};
+
+struct Scaled {
+  float factor;
+  __device__ float operator()(std::size_t, float x) const { return factor * x; }
+};
+
+struct Constant {
+  float value;
+  __device__ float operator()(std::size_t) const { return value; }
+};
+
+}  // namespace
+
+template <typename T>
+void add(Stream stream, const T* a, const T* b, T* sum, std::size_t count) {
+  map("add", stream, Sum{}, count, sum, a, b);
+}
+
+template <typename T>
+void scale(Stream stream, const T* x, float factor, T* y, std::size_t count) {
+  map("scale", stream, Scaled{factor}, count, y, x);
+}
+
+template <typename T>
+void fill(Stream stream, T* values, float value, std::size_t count) {
+  map("fill", stream, Constant{value}, count, values);
+}
+
+template void add(Stream, const float*, const float*, float*, std::size_t);
+template void add(Stream, const Half*, const Half*, Half*, std::size_t);
+template void add(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size_t);
+template void scale(Stream, const float*, float, float*, std::size_t);
+template void scale(Stream, const Half*, float, Half*, std::size_t);
+template void scale(Stream, const Bfloat16*, float, Bfloat16*, std::size_t);
+template void fill(Stream, float*, float, std::size_t);
+template void fill(Stream, Half*, float, std::size_t);
+template void fill(Stream, Bfloat16*, float, std::size_t);
+
+}  // namespace trainscope::kernels

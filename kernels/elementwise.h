@@ -1,0 +1,21 @@
+// Arithmetic on values one by one: torch.add, mul, fill_. CPU reference: src/host/elementwise.h.
+//
+// Computed in FP32 and rounded once. A result may be an input. T: float, Half, Bfloat16.
+#pragma once
+
+#include "kernels/device.h"
+
+namespace trainscope::kernels {
+
+// sum[i] = a[i] + b[i].
+template <typename T>
+void add(Stream stream, const T* a, const T* b, T* sum, std::size_t count);
+
+// y[i] = factor · x[i].
+template <typename T>
+void scale(Stream stream, const T* x, float factor, T* y, std::size_t count);
+
+template <typename T>
+void fill(Stream stream, T* values, float value, std::size_t count);
+
+}  // namespace trainscope::kernels

@@ -1,0 +1,71 @@
+// A batch of images in memory, and windows that slide over it, as kernels take them.
+#pragma once
+
+#include "kernels/device.h"
+
+namespace trainscope::kernels {
+
+// PyTorch's torch.contiguous_format (NCHW) and torch.channels_last (NHWC); shapes are named in the
+// order batch, channels, height, width, whichever the memory has.
+struct Image {
+  int batch = 0;
+  int channels = 0;
+  int height = 0;
+  int width = 0;
+  bool channels_last = false;
+
+  __host__ __device__ int pixels() const { return height * width; }
+  __host__ __device__ std::size_t size() const {
+    return static_cast<std::size_t>(batch) * channels * pixels();
+  }
+  // Where value (n, c, pixel) stands.
+  __host__ __device__ std::size_t at(int n, int c, int pixel) const {
+    const auto image = static_cast<std::size_t>(n) * channels * pixels();
+    return image + (channels_last ? static_cast<std::size_t>(pixel) * channels + c
+                                  : static_cast<std::size_t>(c) * pixels() + pixel);
+  }
+};
+
+// The value that stands at `i`.
+struct ImagePlace {
+  int image;
+  int channel;
+  int pixel;
+};
+
+inline __host__ __device__ ImagePlace place_in(const Image& image, std::size_t i) {
+  const auto channels = static_cast<std::size_t>(image.channels);
+  const auto pixels = static_cast<std::size_t>(image.pixels());
+  const std::size_t within = i % (channels * pixels);
+  const auto number = static_cast<int>(i / (channels * pixels));
+  if (image.channels_last) {
+    return {number, static_cast<int>(within % channels), static_cast<int>(within / channels)};
+  }
+  return {number, static_cast<int>(within / pixels), static_cast<int>(within % pixels)};
+}
+
+// In one direction.
+struct Window {
+  int size = 1;
+  int stride = 1;
+  int padding = 0;
+  int dilation = 1;
+
+  // How many places it has along `length`; 0 where it does not fit.
+  __host__ __device__ int places(int length) const {
+    const int left = length + 2 * padding - dilation * (size - 1) - 1;
+    return left < 0 ? 0 : left / stride + 1;
+  }
+  // Where element `k` stands at `place`: outside 0 to before the length it is in the padding.
+  __host__ __device__ int source(int place, int k) const {
+    return place * stride + k * dilation - padding;
+  }
+  // The place at which element `k` stands at `source`, of `count`; -1 where there is none.
+  __host__ __device__ int place_of(int source, int k, int count) const {
+    const int shifted = source + padding - k * dilation;
+    if (shifted < 0 || shifted % stride != 0 || shifted / stride >= count) return -1;
+    return shifted / stride;
+  }
+};
+
+}  // namespace trainscope::kernels

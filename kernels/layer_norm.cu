@@ -1,0 +1,124 @@
+#include "kernels/layer_norm.h"
+
+#include "kernels/block.cuh"
+#include "kernels/column_sums.cuh"
+
+namespace trainscope::kernels {
+namespace {
+
+// A block for a row.
+template <typename T>
+__global__ void layer_norm_forward_kernel(std::size_t columns, const T* x, const float* gamma,
+                                          const float* beta, float eps, T* y, float* means,
+                                          float* rstds) {
+  const T* row = x + blockIdx.x * columns;
+  const auto count = static_cast<float>(columns);
+  float own = 0;
+  for_row(columns, [&](std::size_t, float value) { own += value; }, row);
+  const float mean = block_sum(own) / count;
+  own = 0;
+  const auto add_square = [&](std::size_t, float value) { own += (value - mean) * (value - mean); };
+  for_row(columns, add_square, row);
+  const float rstd = 1 / sqrtf(block_sum(own) / count + eps);
+
+  const auto normalise = [&](std::size_t, float value, float scale, float shift) {
+    return (value - mean) * rstd * scale + shift;
+  };
+  map_row(columns, normalise, y + blockIdx.x * columns, row, gamma, beta);
+  if (threadIdx.x != 0) return;
+  means[blockIdx.x] = mean;
+  rstds[blockIdx.x] = rstd;
+}
+
+template <typename T>
+__global__ void layer_norm_backward_kernel(std::size_t columns, const T* x, const float* gamma,
+                                           const T* dy, const float* means, const float* rstds,
+                                           T* dx) {
+  const std::size_t first = blockIdx.x * columns;
+  const float mean = means[blockIdx.x];
+  const float rstd = rstds[blockIdx.x];
+  const auto count = static_cast<float>(columns);
+  float own = 0;
+  float own_with_x = 0;
+  const auto take = [&](std::size_t, float value, float d, float scale) {
+    own += d * scale;
+    own_with_x += d * scale * ((value - mean) * rstd);
+  };
+  for_row(columns, take, x + first, dy + first, gamma);
+  const float mean_g = block_sum(own) / count;
+  const float mean_gx = block_sum(own_with_x) / count;
+
+  const auto gradient = [&](std::size_t, float value, float d, float scale) {
+    return rstd * (d * scale - mean_g - (value - mean) * rstd * mean_gx);
+  };
+  map_row(columns, gradient, dx + first, x + first, dy + first, gamma);
+}
+
+template <typename T>
+struct BetaTerm {
+  const T* dy;
+  std::size_t columns;
+  __device__ float operator()(std::size_t row, std::size_t c) const {
+    return widen(dy[row * columns + c]);
+  }
+};
+
+template <typename T>
+struct GammaTerm {
+  const T* x;
+  const T* dy;
+  const float* mean;
+  const float* rstd;
+  std::size_t columns;
+  __device__ float operator()(std::size_t row, std::size_t c) const {
+    const std::size_t i = row * columns + c;
+    return widen(dy[i]) * ((widen(x[i]) - mean[row]) * rstd[row]);
+  }
+};
+
+}  // namespace
+
+template <typename T>
+void layer_norm_forward(Stream stream, const Matrix& shape, const T* x, const float* gamma,
+                        const float* beta, float eps, T* y, float* mean, float* rstd) {
+  if (shape.rows == 0) return;
+  launch("layer_norm_forward", layer_norm_forward_kernel<T>, stream, shape_for_rows(shape),
+         shape.columns, x, gamma, beta, eps, y, mean, rstd);
+}
+
+template <typename T>
+void layer_norm_backward_input(Stream stream, const Matrix& shape, const T* x, const float* gamma,
+                               const T* dy, const float* mean, const float* rstd, T* dx) {
+  if (shape.rows == 0) return;
+  launch("layer_norm_backward", layer_norm_backward_kernel<T>, stream, shape_for_rows(shape),
+         shape.columns, x, gamma, dy, mean, rstd, dx);
+}
+
+std::size_t layer_norm_workspace(const Matrix& shape) {
+  return column_terms_workspace(shape);
+}
+
+template <typename T>
+void layer_norm_backward_parameters(Stream stream, const Matrix& shape, const T* x, const T* dy,
+                                    const float* mean, const float* rstd, float* workspace,
+                                    float* dgamma, float* dbeta, Into into) {
+  const GammaTerm<T> gamma{x, dy, mean, rstd, shape.columns};
+  sum_columns("layer_norm_dgamma", stream, shape, gamma, workspace, dgamma, into);
+  const BetaTerm<T> beta{dy, shape.columns};
+  sum_columns("layer_norm_dbeta", stream, shape, beta, workspace, dbeta, into);
+}
+
+#define TRAINSCOPE_INSTANTIATE(T)                                                                  \
+  template void layer_norm_forward(Stream, const Matrix&, const T*, const float*, const float*,    \
+                                   float, T*, float*, float*);                                     \
+  template void layer_norm_backward_input(Stream, const Matrix&, const T*, const float*, const T*, \
+                                          const float*, const float*, T*);                         \
+  template void layer_norm_backward_parameters(Stream, const Matrix&, const T*, const T*,          \
+                                               const float*, const float*, float*, float*, float*, \
+                                               Into)
+TRAINSCOPE_INSTANTIATE(float);
+TRAINSCOPE_INSTANTIATE(Half);
+TRAINSCOPE_INSTANTIATE(Bfloat16);
+#undef TRAINSCOPE_INSTANTIATE
+
+}  // namespace trainscope::kernels
