@@ -119,6 +119,7 @@ void gather_all(Measured& measured) {
   Gathered all;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
+    measured.on_gpu |= trace::is_gpu_work(span.category);
     const Interval clipped{std::max(span.start, measured.window.start),
                            std::min(span.end(), measured.window.end)};
     if (clipped.start < clipped.end)

@@ -25,6 +25,8 @@ struct Measured {
   std::vector<Interval> marks;  // of the measured steps, on the host's side
   int per() const { return steps > 0 ? steps : 1; }  // what a time "a step" is divided by
 
+  bool on_gpu = false;  // a GPU works, at any time of the trace
+
   // All clipped to the window.
   IntervalSet kernels;
   IntervalSet forward;

@@ -26,7 +26,10 @@ Answer unless_empty(const Facts& facts, const IntervalSet& set) {
 }
 
 Compute part(Part which) {
-  return [which](const Facts& facts) { return Answer(a_step(facts, facts.partition[which])); };
+  return [which](const Facts& facts) {
+    if (!facts.measured.on_gpu) return Answer();
+    return Answer(a_step(facts, facts.partition[which]));
+  };
 }
 
 // The share of the shorter side's union in which both sides are at work.
@@ -71,7 +74,7 @@ Answer flops_achieved(const Facts& facts) {
 
 Answer model_flops_utilisation(const Facts& facts) {
   const Answer achieved = flops_achieved(facts);
-  if (!achieved || !facts.measured.machine) return std::nullopt;
+  if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
   return *achieved / facts.measured.machine->gpu.fp32_flops_per_s;
 }
 
@@ -157,13 +160,17 @@ void add_rates(Table& t) {
 
 void add_gpu(Table& t) {
   t.add("gpu.busy", "ns", "GPU busy", "kernels, copies, collectives or memsets at work, a step",
-        [](const Facts& f) { return Answer(a_step(f, gpu_busy(f.measured).length())); });
+        [](const Facts& f) {
+          if (!f.measured.on_gpu) return Answer();
+          return Answer(a_step(f, gpu_busy(f.measured).length()));
+        });
   t.add("gpu.idle", "ns", "GPU idle", "none of them at work, a step", [](const Facts& f) {
+    if (!f.measured.on_gpu) return Answer();
     return Answer(a_step(f, length(f.measured.window) - gpu_busy(f.measured).length()));
   });
   t.share("gpu.util", "GPU-Util", "share of time with at least one kernel, as nvidia-smi shows it",
           [](const Facts& f) {
-            if (length(f.measured.window) == 0) return Answer();
+            if (length(f.measured.window) == 0 || !f.measured.on_gpu) return Answer();
             return Answer(
                 static_cast<double>(f.measured.kernels.united(f.measured.collectives).length()) /
                 static_cast<double>(length(f.measured.window)));

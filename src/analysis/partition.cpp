@@ -81,6 +81,10 @@ DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
 std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   std::array<IntervalSet, kPartCount> sets;
   IntervalSet left = window_of(measured);
+  if (!measured.on_gpu) {
+    sets[static_cast<std::size_t>(Part::kOnCpu)] = std::move(left);
+    return sets;
+  }
   const auto take = [&](Part part, const IntervalSet& claim) {
     sets[static_cast<std::size_t>(part)] = left.intersected(claim);
     left = left.without(claim);
@@ -140,6 +144,8 @@ std::string_view name_of(Part part) {
       return "exposed copy";
     case Part::kMemset:
       return "memset";
+    case Part::kOnCpu:
+      return "work on the CPU";
     case Part::kIdleCopy:
       return "waiting for staging";
     case Part::kIdleData:
@@ -164,6 +170,7 @@ Partition partition(const Measured& measured) {
 }
 
 std::vector<IdleGap> idle_gaps(const Measured& measured) {
+  if (!measured.on_gpu) return {};
   const auto sets = parts(measured);
   const GapLanes lanes(*measured.trace);
   const IntervalSet idle = window_of(measured).without(busy(measured));

@@ -2,7 +2,7 @@
 //
 // While a kernel runs it is compute; else, while a collective runs, exposed communication; else,
 // while a copy runs, exposed copy; else, a memset. What is left is idle, and is divided by what
-// held the GPU up.
+// held the GPU up. Where no GPU works at all, it is all the CPU's.
 #pragma once
 
 #include <array>
@@ -19,6 +19,7 @@ enum class Part : std::uint8_t {
   kExposedCommunication,
   kExposedCopy,
   kMemset,
+  kOnCpu,
   kIdleCopy,        // the host stages pageable memory
   kIdleData,        // no batch yet
   kIdleStream,      // an event of another stream
@@ -46,7 +47,7 @@ struct IdleGap {
 
 Partition partition(const Measured& measured);
 
-// The gaps of the window, longest first.
+// The gaps of the window, longest first; none where no GPU works at all.
 std::vector<IdleGap> idle_gaps(const Measured& measured);
 
 // One bar of the waterfall from A's time to B's.

@@ -4,7 +4,13 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <limits>
+#include <string_view>
+
+// Of an OpenBLAS that chooses its kernels as it loads (DYNAMIC_ARCH, as distributions build it).
+extern "C" __attribute__((weak)) void gotoblas_dynamic_init();
+extern "C" __attribute__((weak)) void gotoblas_dynamic_quit();
 
 namespace trainscope::host {
 namespace {
@@ -18,8 +24,30 @@ CBLAS_TRANSPOSE order(const Factor& factor) {
   return factor.transposed ? CblasTrans : CblasNoTrans;
 }
 
-void keep_blas_to_one_thread() {
+#if defined(__x86_64__) && defined(__GNUC__)
+// OpenBLAS 0.3.21 (Debian 12) was built by a compiler too old for the newest processors and takes
+// those it does not know for a Haswell or a Zen: AVX2 on processors that have AVX-512, at two
+// thirds of the speed. Its documented cure is a variable that it reads as it loads, so it is made
+// to look again with that set. A choice of the user's stays.
+void choose_widest_kernels() {
+  const char* const kVariable = "OPENBLAS_CORETYPE";
+  const std::string_view core = openblas_get_corename();
+  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  if (!wide || (core != "Haswell" && core != "Zen") || std::getenv(kVariable)) return;
+  if (!gotoblas_dynamic_quit || !gotoblas_dynamic_init) return;
+  ::setenv(kVariable, "SkylakeX", 1);
+  gotoblas_dynamic_quit();
+  gotoblas_dynamic_init();
+  ::unsetenv(kVariable);
+}
+#else
+void choose_widest_kernels() {}
+#endif
+
+void prepare_blas() {
   static const bool done = [] {
+    choose_widest_kernels();
     openblas_set_num_threads(1);
     return true;
   }();
@@ -73,7 +101,7 @@ void gemm(const GemmShape& shape, const Factor& a, const Factor& b, const Produc
     }
     return;
   }
-  keep_blas_to_one_thread();
+  prepare_blas();
   const bool by_rows = shape.rows > shape.columns;
   const std::size_t side = by_rows ? shape.rows : shape.columns;
   workers.for_ranges(side, block_length(shape), [&](std::size_t begin, std::size_t end) {

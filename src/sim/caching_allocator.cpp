@@ -44,6 +44,23 @@ CachingAllocator::BlockId CachingAllocator::new_block() {
   return id;
 }
 
+void CachingAllocator::put_in(BlockId id) {
+  const Block& block = blocks_[id];
+  if (spare_nodes_.empty()) {
+    pool(block.small).emplace(key_of(block), id);
+    return;
+  }
+  Pool::node_type node = std::move(spare_nodes_.back());
+  spare_nodes_.pop_back();
+  node.key() = key_of(block);
+  node.mapped() = id;
+  pool(block.small).insert(std::move(node));
+}
+
+void CachingAllocator::take_out(Pool& free_blocks, Pool::iterator entry) {
+  spare_nodes_.push_back(free_blocks.extract(entry));
+}
+
 void CachingAllocator::note(AllocatorAction kind, const Block& block) {
   actions_.push_back(
       {kind, block.segment, block.offset, block.bytes, block.requested, block.stream, block.owner});
@@ -89,7 +106,7 @@ std::optional<CachingAllocator::BlockId> CachingAllocator::find(std::int64_t byt
   const auto found = free_blocks.lower_bound({stream, size, 0, 0});
   if (found == free_blocks.end() || std::get<0>(found->first) != stream) return std::nullopt;
   const BlockId block = found->second;
-  free_blocks.erase(found);
+  take_out(free_blocks, found);
   return block;
 }
 
@@ -103,7 +120,8 @@ std::optional<CachingAllocator::BlockId> CachingAllocator::reserve(std::int64_t 
   block.segment = next_segment_++;
   block.bytes = size;
   block.stream = stream;
-  segments_[block.segment] = {size, id, rounded(bytes) <= kSmallRequest};
+  block.small = rounded(bytes) <= kSmallRequest;
+  segments_[block.segment] = {size, id, block.small};
   statistics_.reserved += size;
   statistics_.peak_reserved = std::max(statistics_.peak_reserved, statistics_.reserved);
   ++statistics_.segments;
@@ -114,7 +132,7 @@ std::optional<CachingAllocator::BlockId> CachingAllocator::reserve(std::int64_t 
 CachingAllocator::BlockId CachingAllocator::hand_out(BlockId id, std::int64_t bytes,
                                                      std::uint32_t owner) {
   const std::int64_t size = rounded(bytes), left = blocks_[id].bytes - size;
-  if (is_small(blocks_[id]) ? left >= kRounding : left > kSmallRequest) split(id, size);
+  if (blocks_[id].small ? left >= kRounding : left > kSmallRequest) split(id, size);
   Block& block = blocks_[id];
   block.state = State::kAllocated;
   block.requested = bytes;
@@ -134,12 +152,13 @@ void CachingAllocator::split(BlockId id, std::int64_t bytes) {
   rest.offset = block.offset + bytes;
   rest.bytes = block.bytes - bytes;
   rest.stream = block.stream;
+  rest.small = block.small;
   rest.before = id;
   rest.after = block.after;
   if (block.after != kNone) blocks_[block.after].before = rest_id;
   block.after = rest_id;
   block.bytes = bytes;
-  pool(is_small(rest)).emplace(key_of(rest), rest_id);
+  put_in(rest_id);
 }
 
 // ---- Freeing -----------------------------------------------------------------------------------
@@ -186,14 +205,15 @@ void CachingAllocator::complete_free(BlockId id) {
   block.used_by.clear();
   join(id, block.before);
   join(id, block.after);
-  pool(is_small(block)).emplace(key_of(block), id);
+  put_in(id);
 }
 
 // A free neighbour becomes part of the block.
 void CachingAllocator::join(BlockId id, BlockId neighbour) {
   if (neighbour == kNone || blocks_[neighbour].state != State::kFree) return;
   Block &block = blocks_[id], &other = blocks_[neighbour];
-  pool(is_small(other)).erase(key_of(other));
+  Pool& free_blocks = pool(other.small);
+  take_out(free_blocks, free_blocks.find(key_of(other)));
   block.bytes += other.bytes;
   if (block.before == neighbour) {
     block.offset = other.offset;
@@ -236,7 +256,7 @@ void CachingAllocator::release(Pool& free_blocks) {
     --statistics_.segments;
     segments_.erase(block.segment);
     unused_.push_back(id);
-    entry = free_blocks.erase(entry);
+    take_out(free_blocks, entry++);
   }
 }
 

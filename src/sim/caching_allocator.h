@@ -131,6 +131,7 @@ class CachingAllocator {
     BlockId before = kNone;  // neighbours in the segment
     BlockId after = kNone;
     State state = State::kFree;
+    bool small = false;        // in a segment of small blocks
     std::uint32_t events = 0;  // that have not passed
     std::vector<StreamId> used_by;
   };
@@ -145,7 +146,8 @@ class CachingAllocator {
 
   static Key key_of(const Block& block);
   Pool& pool(bool small) { return small ? small_ : large_; }
-  bool is_small(const Block& block) const { return segments_.at(block.segment).small; }
+  void put_in(BlockId block);
+  void take_out(Pool& pool, Pool::iterator entry);
   BlockId new_block();
   std::optional<BlockId> find(std::int64_t bytes, StreamId stream);
   std::optional<BlockId> reserve(std::int64_t bytes, StreamId stream);
@@ -163,6 +165,7 @@ class CachingAllocator {
   std::map<std::uint32_t, Segment> segments_;  // by number
   std::uint32_t next_segment_ = 0;
   Pool small_, large_;  // the free blocks
+  std::vector<Pool::node_type> spare_nodes_;
   std::map<StreamId, std::deque<std::pair<EventId, BlockId>>> pending_;
   Statistics statistics_;
   std::vector<Action> actions_;

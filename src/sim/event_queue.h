@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -25,16 +26,26 @@ struct Event {
   std::uint64_t version = 0;
 };
 
+// Most appointments are the very next: a thread goes on before anything else happens. Such a one is
+// kept beside the heap.
 class EventQueue {
  public:
   void add(Nanos time, EventKind kind, std::uint32_t index, std::uint64_t version = 0) {
-    events_.push({time, next_order_++, kind, index, version});
+    const Event event{time, next_order_++, kind, index, version};
+    if (empty() || Later()(top(), event)) {
+      if (has_next_) later_.push(next_);
+      next_ = event;
+      has_next_ = true;
+    } else {
+      later_.push(event);
+    }
   }
-  bool empty() const { return events_.empty(); }
-  const Event& top() const { return events_.top(); }
+  bool empty() const { return !has_next_ && later_.empty(); }
+  const Event& top() const { return has_next_ ? next_ : later_.top(); }
   Event pop() {
-    const Event event = events_.top();
-    events_.pop();
+    if (std::exchange(has_next_, false)) return next_;
+    const Event event = later_.top();
+    later_.pop();
     return event;
   }
 
@@ -44,7 +55,9 @@ class EventQueue {
       return a.time != b.time ? a.time > b.time : a.order > b.order;
     }
   };
-  std::priority_queue<Event, std::vector<Event>, Later> events_;
+  bool has_next_ = false;
+  Event next_;  // if there is one: before all of the later
+  std::priority_queue<Event, std::vector<Event>, Later> later_;
   std::uint64_t next_order_ = 0;
 };
 

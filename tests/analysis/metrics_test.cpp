@@ -177,6 +177,18 @@ TEST_CASE("busy and idle make up the step") {
   }
 }
 
+TEST_CASE("a training on the CPU has no times of a GPU: its step is the CPU's") {
+  const Run on_cpu = run({"workload=train", "device=cpu", "steps=4"});
+  for (const char* name : {"gpu.busy", "gpu.idle", "gpu.util", "idle.launch", "idle.sync", "mfu"})
+    CHECK_FALSE(analysis::value_of(on_cpu.metrics, name));
+  CHECK(on_cpu.gaps.empty());
+  const auto& time = on_cpu.facts.partition;
+  CHECK(time[analysis::Part::kOnCpu] == sum(time));
+  CHECK(static_cast<double>(sum(time)) / 3 == Approx(value(on_cpu, "time.step")));
+  const Run on_gpu = run({"workload=train", "steps=4"});
+  CHECK(on_gpu.facts.partition[analysis::Part::kOnCpu] == 0);
+}
+
 TEST_CASE("copies on a second stream overlap kernels; on the same stream they cannot") {
   const auto overlap = [](const char* streams) {
     return value(run({"workload=train", "loader.pin_memory=true", "transfer.non_blocking=true",

@@ -1,9 +1,6 @@
 // A step that has its memory takes no more: counts the allocations of this program.
 #include <array>
-#include <atomic>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "host/accuracy.h"
@@ -31,46 +28,20 @@
 #include "host/tiled_attention.h"
 #include "host/unscale.h"
 #include "host/workers.h"
+#include "support/allocations.h"
 
-// Sanitizers bring an operator new of their own; GCC and Clang each say in their way that one is
-// on.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRAINSCOPE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TRAINSCOPE_SANITIZED 1
-#endif
-#endif
+#ifdef TRAINSCOPE_COUNTS_ALLOCATIONS
 
-#ifndef TRAINSCOPE_SANITIZED
-
-namespace {
-
-std::atomic<long> allocations{0};
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-
+using namespace trainscope;
 using namespace trainscope::host;
 
 namespace {
 
 template <typename Step>
 long allocations_of(const Step& step) {
-  const long before = allocations;
+  const long before = test::allocations;
   step();
-  return allocations - before;
+  return test::allocations - before;
 }
 
 // Everything that the operations below read and write. Sizes: 16 rows of 24, or two images of three

@@ -1,41 +1,11 @@
 // After its first step a training allocates nothing: counts the allocations of this program.
-#include <atomic>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <new>
 
+#include "support/allocations.h"
 #include "support/stepper.h"
 #include "training/training_run.h"
 
-// Sanitizers bring an operator new of their own; GCC and Clang each say in their way that one is
-// on.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRAINSCOPE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TRAINSCOPE_SANITIZED 1
-#endif
-#endif
-
-#ifndef TRAINSCOPE_SANITIZED
-
-namespace {
-
-std::atomic<long> allocations{0};
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#ifdef TRAINSCOPE_COUNTS_ALLOCATIONS
 
 namespace {
 
@@ -46,9 +16,9 @@ std::vector<long> allocations_by_step(test::TrainingRun& run) {
   test::Stepper stepper(run.program(), run.numbers());
   std::vector<long> by_step(static_cast<std::size_t>(run.program().steps));
   for (long& count : by_step) {
-    const long before = allocations;
+    const long before = test::allocations;
     stepper.step();
-    count = allocations - before;
+    count = test::allocations - before;
   }
   return by_step;
 }

@@ -84,6 +84,8 @@ CategoryStyle part_style(const Theme& theme, Part part) {
       return theme.of(Category::kCopyH2D);
     case Part::kMemset:
       return theme.of(Category::kMemset);
+    case Part::kOnCpu:
+      return theme.of(Category::kHostWork);
     case Part::kIdleCopy:
       return theme.of(Category::kStaging);
     case Part::kIdleData:

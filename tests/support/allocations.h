@@ -1,0 +1,40 @@
+// Counts the allocations of a test program. It replaces operator new, so one file of a program
+// includes it; where TRAINSCOPE_COUNTS_ALLOCATIONS is not defined, nothing is counted.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+// Sanitizers bring an operator new of their own; GCC and Clang each say in their way that one is
+// on.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TRAINSCOPE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TRAINSCOPE_SANITIZED 1
+#endif
+#endif
+
+#ifndef TRAINSCOPE_SANITIZED
+#define TRAINSCOPE_COUNTS_ALLOCATIONS 1
+
+namespace trainscope::test {
+
+inline std::atomic<long> allocations{0};
+
+}  // namespace trainscope::test
+
+void* operator new(std::size_t size) {
+  ++trainscope::test::allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+#endif
