@@ -36,16 +36,19 @@ void SmArray::admit(Nanos now, std::uint32_t id, const BlockCost& cost, std::int
   assert(blocks > 0 && cost.per_sm > 0);
   assert(cost.arithmetic_limit > 0 && cost.memory_limit > 0);
   go_to(now);
-  end_stride(now);
-  full_wave_start_.reset();
   Kernel kernel{id, next_order_++, priority, cost, blocks};
   // A block of nothing lasts a nanosecond too, so that every wave ends after it began.
   kernel.cost.arithmetic = std::max<std::int64_t>(kernel.cost.arithmetic, 1);
-  const auto after = std::find_if(kernels_.begin(), kernels_.end(),
-                                  [&](const Kernel& other) { return other.priority > priority; });
-  kernels_.insert(after, kernel);
-  place(now);
   ++version_;
+  if (kernels_.empty() || kernels_[0].priority > priority) {
+    end_stride(now);
+    full_wave_start_.reset();
+  }
+  kernels_.insert(std::find_if(kernels_.begin(), kernels_.end(),
+                               [&](const Kernel& other) { return other.priority > priority; }),
+                  kernel);
+  // One behind the first gets nothing before the stride is over.
+  if (!stride_) place(now);
 }
 
 Nanos SmArray::next_event() const {
@@ -311,10 +314,10 @@ void SmArray::share_arithmetic(SmClass& one) {
 
 // ---- Full waves in one stride ------------------------------------------------------------------
 
-// A wave that fills every SM with the only kernel's blocks, all begun now, is like the one after
+// A wave that fills every SM with blocks of the first kernel, all begun now, is like the one after
 // it.
 void SmArray::note_full_wave(Nanos now) {
-  if (kernels_.size() != 1 || classes_.size() != 1 || kernels_[0].unplaced == 0) return;
+  if (kernels_.empty() || classes_.size() != 1 || kernels_[0].unplaced == 0) return;
   const auto& cohorts = classes_[0].cohorts;
   if (cohorts.size() != 1 || cohorts[0].start != now) return;
   full_wave_start_ = now;
@@ -324,7 +327,7 @@ void SmArray::note_full_wave(Nanos now) {
 
 // At the end of such a wave the SMs are empty, and the waves that are full take as long each.
 void SmArray::try_stride(Nanos now) {
-  if (!full_wave_start_ || kernels_.size() != 1 || kernels_[0].running > 0) return;
+  if (!full_wave_start_ || kernels_.empty() || kernels_[0].running > 0) return;
   Kernel& kernel = kernels_[0];
   const std::int64_t waves = kernel.unplaced / wave_blocks_;
   if (waves < 2) return;
@@ -345,10 +348,7 @@ void SmArray::end_stride(Nanos now) {
   use_.warps += whole * stride.use.warps;
   now_ = stride.start + whole * stride.wave;
   kernels_[0].unplaced += (stride.waves - whole) * stride.blocks;
-  if (kernels_[0].unplaced == 0) {
-    retire();
-    return;
-  }
+  if (kernels_[0].unplaced == 0) retire();
   place(now_);
   while (next_end() <= now) step(next_end());
   serve(now);
