@@ -16,9 +16,9 @@ void log_softmax_forward(const MatrixShape& shape, Values x, Results y, const Wo
     for (std::size_t row = begin; row < end; ++row) {
       const float* in = &x[row * shape.columns];
       float* out = &y[row * shape.columns];
-      const auto [maximum, logarithm] = softmax_row(in, shape.columns);
+      const SoftmaxRow sums = softmax_row(in, shape.columns);
 #pragma omp simd
-      for (std::size_t c = 0; c < shape.columns; ++c) out[c] = in[c] - maximum - logarithm;
+      for (std::size_t c = 0; c < shape.columns; ++c) out[c] = in[c] - sums.maximum - sums.logarithm;
     }
   });
 }
