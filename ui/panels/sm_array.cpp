@@ -11,6 +11,7 @@
 #include "ui/panels/controls.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/sm_raster.h"
+#include "ui/panels/tile_map.h"
 
 namespace trainscope::ui {
 namespace {
@@ -182,29 +183,55 @@ void draw_figures(const PanelContext& context, const Shown& shown, const Box& bo
   }
 }
 
-// ---- The map -----------------------------------------------------------------------------------
+// ---- The maps ----------------------------------------------------------------------------------
+
+bool has_tiles(const Shown& shown) {
+  return std::ranges::any_of(shown, [](const auto& one) {
+    return operation_of(*one.second).kind == program::OperationKind::kGemm;
+  });
+}
+
+void draw_tiles(const PanelContext& context, const Shown& shown, const Box& box) {
+  const Theme& theme = context.theme;
+  const float title = theme.px(22), gap = theme.px(6), count = static_cast<float>(shown.size());
+  const float tall = (box.height() - gap * (count - 1)) / count;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto& [side, facts] = shown[i];
+    if (operation_of(*facts).kind != program::OperationKind::kGemm) continue;
+    const TileMap map = tile_map_of(operation_of(*facts), facts->run->machine->gpu);
+    const float top = box.min.y + static_cast<float>(i) * (tall + gap);
+    const ImVec2 middle{box.min.x, top + title / 2};
+    const float left = draw_side_title(theme, context.workspace, side, middle);
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, left, middle.y,
+                     theme.text,
+                     shortened(theme.font.text, theme.size.small, map.words(), box.max.x - left));
+    paint_tile_map(theme, {{box.min.x, top + title}, {box.max.x, top + tall}}, map);
+  }
+}
+
+void draw_occupancies(const PanelContext& context, SmArrayPanel& panel, MapAxis axis,
+                      const Shown& shown, const Box& box) {
+  std::vector<OccupancyMark> marks;
+  for (const auto& [side, facts] : shown)
+    marks.push_back({side == 0 ? 'A' : 'B', sim::launch_shape(operation_of(*facts))});
+  panel.map.follow(shown.front().second->run->machine->gpu, axis, marks.front().shape);
+  paint_occupancy_map(context.theme, "##map", box, panel.map, marks);
+}
 
 void draw_map(const PanelContext& context, SmArrayPanel& panel, const Shown& shown,
               const Box& box) {
   const Theme& theme = context.theme;
-  const float head = theme.px(26);
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.strong, theme.size.small, box.min.x,
-                   box.min.y + theme.px(11), theme.text, "Occupancy of other shapes");
-  static const std::vector<std::string> kAxes = {"registers", "shared memory"};
-  const float width = theme.px(176);
-  if (box.width() >
-      width + text_size(theme.font.strong, theme.size.small, "Occupancy of other shapes").x +
-          theme.px(16)) {
-    std::string chosen = kAxes[panel.axis == MapAxis::kRegisters ? 0 : 1];
-    ImGui::SetCursorScreenPos({box.max.x - width, box.min.y});
-    if (segments(theme, "##axis", width, kAxes, kAxes, chosen))
-      panel.axis = chosen == kAxes[0] ? MapAxis::kRegisters : MapAxis::kSharedMemory;
-  }
-  std::vector<OccupancyMark> marks;
-  for (const auto& [side, facts] : shown)
-    marks.push_back({side == 0 ? 'A' : 'B', sim::launch_shape(operation_of(*facts))});
-  panel.map.follow(shown.front().second->run->machine->gpu, panel.axis, marks.front().shape);
-  paint_occupancy_map(theme, "##map", {{box.min.x, box.min.y + head}, box.max}, panel.map, marks);
+  std::vector<std::string> words = {"registers", "shared memory"};
+  if (has_tiles(shown)) words.insert(words.begin(), "tiles");
+  if (std::ranges::find(words, panel.map_shown) == words.end()) panel.map_shown = words.front();
+  const float head = theme.px(32), width = std::min(theme.px(270), box.width());
+  ImGui::SetCursorScreenPos(box.min);
+  segments(theme, "##map shown", width, words, words, panel.map_shown);
+  const Box below{{box.min.x, box.min.y + head}, box.max};
+  if (panel.map_shown == "tiles") return draw_tiles(context, shown, below);
+  draw_occupancies(context, panel,
+                   panel.map_shown == words.back() ? MapAxis::kSharedMemory : MapAxis::kRegisters,
+                   shown, below);
 }
 
 void draw_body(const PanelContext& context, SmArrayPanel& panel) {

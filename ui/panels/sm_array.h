@@ -26,7 +26,7 @@ struct SmArrayPanel {
     std::vector<WaveRows> last;
   };
   SideFacts sides[2];
-  MapAxis axis = MapAxis::kRegisters;
+  std::string map_shown;  // "tiles", "registers", "shared memory"; empty: not chosen yet
   OccupancyMap map;
 };
 
