@@ -174,7 +174,7 @@ void paint_raster_axis(const Theme& theme, const Box& box, Nanos longest) {
   const Box body = body_of(theme, box);
   const double most = static_cast<double>(longest);
   double step = std::pow(10.0, std::floor(std::log10(most)));
-  const double wanted = std::max(2.0, body.width() / theme.px(90));
+  const double wanted = std::max(2.0F, body.width() / theme.px(90));
   for (const double factor : {0.1, 0.2, 0.5, 1.0, 2.0, 5.0})
     if (most / (step * factor) <= wanted) {
       step *= factor;
