@@ -75,7 +75,7 @@ Answer flops_achieved(const Facts& facts) {
 Answer model_flops_utilisation(const Facts& facts) {
   const Answer achieved = flops_achieved(facts);
   if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
-  return *achieved / facts.measured.machine->gpu.fp32_flops_per_s;
+  return *achieved / facts.sms.peak.value_or(facts.measured.machine->gpu.fp32_flops_per_s);
 }
 
 class Table {
@@ -264,13 +264,27 @@ void add_memory(Table& t) {
   add_memory_roles(t);
 }
 
-void add_later(Table& t) {
-  t.share("occupancy.theoretical", "theoretical occupancy", "warps that may be resident");
-  t.share("occupancy.achieved", "achieved occupancy", "warps that were resident");
-  t.add("sm.waves", "1", "waves", "rounds of blocks a kernel needs");
-  t.share("sm.tail_idle", "tail idle", "SM time idle in the last wave");
-  t.share("sm.utilization", "SM utilisation", "SM time with a block");
-  t.add("roofline.intensity", "FLOP/B", "intensity", "operations a byte of memory traffic");
+Compute of_sms(std::optional<double> SmFacts::* number) {
+  return [number](const Facts& facts) { return facts.sms.*number; };
+}
+
+void add_sms(Table& t) {
+  t.share("occupancy.theoretical", "theoretical occupancy",
+          "warps that may be on an SM at once, of those that it could hold",
+          of_sms(&SmFacts::theoretical));
+  t.share("occupancy.achieved", "achieved occupancy",
+          "warps that were on SMs with a block, of those that they could hold, while kernels ran",
+          of_sms(&SmFacts::achieved));
+  t.add("sm.waves", "1", "waves", "rounds of blocks that a kernel needs, alone on the GPU",
+        of_sms(&SmFacts::waves));
+  t.share("sm.tail_idle", "tail idle",
+          "SM time without a block in a kernel's last wave, of the kernel's SM time",
+          of_sms(&SmFacts::tail_idle));
+  t.rows.back().less_is_better = true;
+  t.share("sm.utilization", "SM utilisation", "SM time with a block, while kernels ran",
+          of_sms(&SmFacts::utilization));
+  t.more_is_better("roofline.intensity", "FLOP/B", "intensity",
+                   "operations a byte of memory traffic", of_sms(&SmFacts::intensity));
 }
 
 Compute learned(std::optional<double> Learning::* number) {
@@ -325,6 +339,7 @@ Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& rol
   facts.h2d = copy_times(facts.measured, trace::Category::kCopyH2D);
   facts.d2h = copy_times(facts.measured, trace::Category::kCopyD2H);
   facts.host = host_times(facts.measured);
+  facts.sms = sm_facts(facts.measured);
   return facts;
 }
 
@@ -360,7 +375,7 @@ const std::vector<Metric>& metrics() {
     add_gpu(t);
     add_overlaps(t);
     add_memory(t);
-    add_later(t);
+    add_sms(t);
     add_model(t);
     return std::move(t.rows);
   }();

@@ -13,6 +13,7 @@
 #include "analysis/measured.h"
 #include "analysis/memory_map.h"
 #include "analysis/partition.h"
+#include "analysis/sm_use.h"
 
 namespace trainscope::analysis {
 
@@ -24,6 +25,7 @@ struct Facts {
   CopyTimes d2h;
   HostTimes host;
   Learning learning;
+  SmFacts sms;
   RoleBytes roles;  // of device memory at its peak
 };
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,

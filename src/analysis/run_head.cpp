@@ -71,17 +71,38 @@ program::Buffer buffer_of(const Json& json) {
   return buffer;
 }
 
+Json json_of(const program::BlockWork& work) {
+  return {
+      {"flops", work.flops},           {"bytes", work.bytes}, {"math", static_cast<int>(work.math)},
+      {"efficiency", work.efficiency}, {"ilp", work.ilp},     {"registers", work.registers},
+      {"shared", work.shared_bytes}};
+}
+
+program::BlockWork block_work_of(const Json& json) {
+  program::BlockWork work;
+  work.flops = real(json.at("flops"));
+  work.bytes = real(json.at("bytes"));
+  work.math = word(json.at("math"), machine::Math::kTensorTf32);
+  work.efficiency = real(json.at("efficiency"));
+  work.ilp = static_cast<int>(whole(json.at("ilp"), 0, 1 << 20));
+  work.registers = static_cast<int>(whole(json.at("registers"), 0, 1 << 20));
+  work.shared_bytes = whole(json.at("shared"));
+  return work;
+}
+
 Json json_of(const program::Operation& operation) {
-  return {{"kernel", operation.kernel},
-          {"framework", operation.framework},
-          {"kind", static_cast<int>(operation.kind)},
-          {"type", static_cast<int>(operation.type)},
-          {"shape", {operation.m, operation.n, operation.k}},
-          {"flops", operation.flops},
-          {"bytes", operation.bytes},
-          {"blocks", operation.blocks},
-          {"threads", operation.threads},
-          {"opaque", operation.opaque_duration}};
+  Json json = {{"kernel", operation.kernel},
+               {"framework", operation.framework},
+               {"kind", static_cast<int>(operation.kind)},
+               {"type", static_cast<int>(operation.type)},
+               {"shape", {operation.m, operation.n, operation.k}},
+               {"flops", operation.flops},
+               {"bytes", operation.bytes},
+               {"blocks", operation.blocks},
+               {"threads", operation.threads},
+               {"opaque", operation.opaque_duration}};
+  if (operation.block_work) json["block_work"] = json_of(*operation.block_work);
+  return json;
 }
 
 program::Operation operation_of(const Json& json) {
@@ -98,6 +119,7 @@ program::Operation operation_of(const Json& json) {
   operation.blocks = whole(json.at("blocks"));
   operation.threads = static_cast<int>(whole(json.at("threads"), 0, 1 << 20));
   operation.opaque_duration = whole(json.at("opaque"));
+  if (json.contains("block_work")) operation.block_work = block_work_of(json.at("block_work"));
   return operation;
 }
 

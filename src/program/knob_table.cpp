@@ -43,27 +43,29 @@ void add_copy_knobs(Table& t) {
   whole("copy.count", 1, 1, kMostSteps).help("copies, one after another on one stream").into(t);
 }
 
-void add_gemm_and_kernel_knobs(Table& t) {
-  for (const char* name : {"gemm.m", "gemm.n", "gemm.k"})
-    whole(name, 4096, 1, 1 << 20).help("a side of the matrix product").later().into(t);
+void add_gemm_knobs(Table& t) {
+  whole("gemm.m", 4096, 1, 1 << 20).help("rows of the product").into(t);
+  whole("gemm.n", 4096, 1, 1 << 20).help("columns of the product").into(t);
+  whole("gemm.k", 4096, 1, 1 << 20).help("length of the sums it is made of").into(t);
   choice("gemm.type", "fp16")
       .choices({"fp32", "tf32", "fp16", "bf16"})
       .help("element type of the product")
-      .later()
       .into(t);
-  whole("kernel.grid", 1024, 1, 1 << 30).help("blocks of the grid").later().into(t);
-  whole("kernel.block", 256, 1, 1024).help("threads of a block").later().into(t);
-  whole("kernel.registers", 32, 16, 255).help("registers a thread").later().into(t);
-  size("kernel.shared_bytes", 0, 0, 227 << 10).help("shared memory a block").later().into(t);
-  number("kernel.flops_per_thread", 1000, 0, 1e12).help("arithmetic a thread").later().into(t);
-  number("kernel.bytes_per_thread", 16, 0, 1e9).help("memory traffic a thread").later().into(t);
-  whole("kernel.count", 1, 1, 10000).help("kernels launched").later().into(t);
-  whole("kernel.streams", 1, 1, 128).help("streams they are spread over").later().into(t);
-  whole("kernel.ilp", 1, 1, 16).help("independent instructions in flight a thread").later().into(t);
+}
+
+void add_kernel_knobs(Table& t) {
+  whole("kernel.grid", 1024, 1, 0x7fffffff).help("blocks of the grid").into(t);
+  whole("kernel.block", 256, 1, 1024).help("threads of a block").into(t);
+  whole("kernel.registers", 32, 16, 255).help("registers a thread").into(t);
+  size("kernel.shared_bytes", 0, 0, 227 << 10).help("shared memory a block").into(t);
+  number("kernel.flops_per_thread", 1000, 0, 1e12).help("arithmetic a thread").into(t);
+  number("kernel.bytes_per_thread", 16, 0, 1e9).help("memory traffic a thread").into(t);
+  whole("kernel.count", 1, 1, 10000).help("kernels launched in a step").into(t);
+  whole("kernel.streams", 1, 1, 128).help("streams they are spread over").into(t);
+  whole("kernel.ilp", 1, 1, 16).help("independent instructions in flight a thread").into(t);
   choice("kernel.type", "fp32")
       .choices({"fp32", "fp16", "bf16", "fp64"})
-      .help("type of the arithmetic")
-      .later()
+      .help("type of the arithmetic, outside the tensor cores")
       .into(t);
 }
 
@@ -355,7 +357,7 @@ Row& Row::later() {
 void add_run_knobs(Table& t) {
   choice("workload", "train")
       .choices({"train", "copy", "gemm", "kernel", "collective", "launch"},
-               {"train", "copy", "launch"})
+               {"train", "copy", "gemm", "kernel", "launch"})
       .help("what the program does")
       .into(t);
   text("machine", "h200-1").help("a machine's id, or a file that describes one").into(t);
@@ -385,7 +387,8 @@ void add_run_knobs(Table& t) {
 
 void add_microbench_knobs(Table& t) {
   add_copy_knobs(t);
-  add_gemm_and_kernel_knobs(t);
+  add_gemm_knobs(t);
+  add_kernel_knobs(t);
   add_launch_and_collective_knobs(t);
 }
 

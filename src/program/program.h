@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "machine/architecture.h"
 #include "program/function.h"
 #include "program/listing.h"
 
@@ -87,6 +89,19 @@ enum class OperationKind : std::uint8_t {
   kOpaque
 };
 
+// What each of a kernel's equal blocks does and needs, for an executor that places blocks on SMs.
+struct BlockWork {
+  double flops = 0;  // what is calculated, the padding of a tile included
+  double bytes = 0;  // of its traffic with device memory
+  machine::Math math = machine::Math::kFp32;
+  double efficiency = 1;  // share of the unit's rate that the code reaches, 0..1
+  // Independent instructions that a thread has in flight; 0: as many as it takes to keep the units
+  // busy, as in code that loads ahead of its arithmetic.
+  int ilp = 0;
+  int registers = 32;             // of a thread
+  std::int64_t shared_bytes = 0;  // of a block
+};
+
 // What a kernel computes. Shapes in elements; flops and bytes follow from them and are kept, so
 // that an executor without a model of its own can use them.
 struct Operation {
@@ -100,8 +115,10 @@ struct Operation {
   std::int64_t blocks = 1;    // of the grid
   int threads = 256;          // of a block
   Nanos opaque_duration = 0;  // kOpaque only
-  Function function;          // what is computed
-  std::vector<Index> reads;   // buffers, as the function states them
+  // Given: the kernel is simulated block by block. Else it takes its share of the whole GPU.
+  std::optional<BlockWork> block_work;
+  Function function;         // what is computed
+  std::vector<Index> reads;  // buffers, as the function states them
   std::vector<Index> writes;
   bool is_gradient = false;  // it computes gradients, of anything
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/block_cost.h"
 #include "sim/kernel_model.h"
 
 namespace trainscope::sim {
@@ -19,10 +20,13 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       recorder_(recorder),
       streams_(program.streams.size()),
       uses_(program.buffers.size()),
-      event_ops_(program.events, kNoOp) {
+      event_ops_(program.events, kNoOp),
+      sms_(sm_limits(machine.gpu)) {
   rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
   rates_.emplace_back(1.0);
   rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
+  for (const program::Operation& operation : program.operations)
+    if (operation.block_work) block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
 }
 
 // ---- Enqueueing --------------------------------------------------------------------------------
@@ -180,6 +184,8 @@ void Device::on_start(Nanos now, OpId id) {
 }
 
 void Device::start_kernel(Nanos now, OpId id) {
+  if (ops_[id].operation->block_work && !ops_[id].tags.returns_at_once)
+    return place_kernel(now, id);
   KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
   if (ops_[id].tags.returns_at_once) needs = {.floor_ns = machine_.gpu.kernel_floor_ns};
   const int priority = program_.streams[ops_[id].tags.stream].priority;
@@ -195,6 +201,16 @@ void Device::start_kernel(Nanos now, OpId id) {
     rates_[kMemory].admit(now, id, needs.memory_ns, 1.0, priority);
     appoint(kMemory);
   }
+}
+
+// Block by block on the SMs; it is done after its last block, or its shortest time.
+void Device::place_kernel(Nanos now, OpId id) {
+  const program::Operation& operation = *ops_[id].operation;
+  ops_[id].parts = 2;
+  events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
+  sms_.admit(now, id, block_costs_.at(&operation), operation.blocks,
+             program_.streams[ops_[id].tags.stream].priority);
+  appoint_sms(now);
 }
 
 void Device::start_copy(Nanos now, OpId id) {
@@ -302,7 +318,22 @@ void Device::appoint(std::uint32_t rate) {
   events_.add(rates_[rate].next_finish(), EventKind::kRate, rate, rates_[rate].version());
 }
 
+void Device::appoint_sms(Nanos now) {
+  recorder_.sample_sms(now, sms_.busy_sms(), sms_.resident_warps());
+  if (!sms_.idle()) events_.add(sms_.next_event(), EventKind::kRate, kSms, sms_.version());
+}
+
+void Device::on_sms(Nanos now, std::uint64_t version) {
+  if (sms_.version() != version) return;
+  const std::vector<std::uint32_t> done = sms_.finish(now);
+  const std::uint64_t finished = sms_.version();
+  for (const std::uint32_t id : done) part_done(now, id);
+  // What was done may have brought a kernel, and with it a new appointment.
+  if (sms_.version() == finished) appoint_sms(now);
+}
+
 void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
+  if (rate == kSms) return on_sms(now, version);
   if (rates_[rate].version() != version) return;
   for (const std::uint32_t id : rates_[rate].finish(now)) {
     if (rate == kLink) {

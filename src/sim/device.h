@@ -16,6 +16,7 @@
 #include "sim/event_queue.h"
 #include "sim/recorder.h"
 #include "sim/shared_rate.h"
+#include "sim/sm_array.h"
 
 namespace trainscope::sim {
 
@@ -84,9 +85,9 @@ class Device {
   void on_start(Nanos now, OpId op);
   void on_kernel_floor(Nanos now, OpId op);
   void on_engine_ready(Nanos now, std::uint32_t engine);
-  // The shared rates 0 .. kRates-1.
+  // The shared rates 0 .. kRates-1; the SM array is one of them.
   void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
-  static constexpr std::uint32_t kRates = 3;
+  static constexpr std::uint32_t kRates = 4;
 
  private:
   enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin };
@@ -146,6 +147,9 @@ class Device {
   void dependency_done(Nanos now, OpId op, OpId on);
   void become_ready(Nanos now, OpId op);
   void start_kernel(Nanos now, OpId op);
+  void place_kernel(Nanos now, OpId op);
+  void on_sms(Nanos now, std::uint64_t version);
+  void appoint_sms(Nanos now);
   void start_copy(Nanos now, OpId op);
   void part_done(Nanos now, OpId op);
   void complete(Nanos now, OpId op);
@@ -162,7 +166,7 @@ class Device {
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
 
   // Both directions share the link.
-  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink };
+  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kSms };
 
   const program::Program& program_;
   const machine::Machine& machine_;
@@ -175,6 +179,8 @@ class Device {
   std::vector<std::uint32_t> wake_room_;
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
+  SmArray sms_;
+  std::unordered_map<const program::Operation*, BlockCost> block_costs_;
   Engine engines_[2];
 };
 

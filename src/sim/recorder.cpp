@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "machine/occupancy.h"
+#include "sim/block_cost.h"
+#include "sim/sm_lanes.h"
 
 namespace trainscope::sim {
 namespace {
@@ -115,7 +118,10 @@ void Recorder::refuse_more() {
 
 Recorder::Recorder(const program::Program& program, const machine::Machine& machine,
                    trace::Trace& trace)
-    : program_(program), trace_(trace), command_names_(program.names.size(), trace::kNone) {
+    : program_(program),
+      machine_(machine),
+      trace_(trace),
+      command_names_(program.names.size(), trace::kNone) {
   for (auto& row : copy_names_) row.fill(trace::kNone);
   add_host_lanes();
   add_device_lanes(machine.gpu.copy_engines);
@@ -156,6 +162,26 @@ void Recorder::add_device_lanes(int copy_engines) {
   }
   roles_.fill(trace::kNone);
   if (allocates(program_)) add_memory_lanes();
+  add_sm_lanes();
+}
+
+void Recorder::add_sm_lanes() {
+  const bool placed =
+      std::any_of(program_.operations.begin(), program_.operations.end(),
+                  [](const program::Operation& one) { return one.block_work.has_value(); });
+  if (!placed) return;
+  const auto lane = [&](std::string_view name) {
+    return trace_.add_lane({std::string(name), trace::LaneKind::kCounter, 0, 0, 0, 0, "GPU 0"});
+  };
+  busy_sms_ = lane(kBusySmsLane);
+  resident_warps_ = lane(kResidentWarpsLane);
+}
+
+void Recorder::sample_sms(Nanos now, std::int64_t busy, std::int64_t warps) {
+  if (busy != last_busy_sms_) trace_.add_sample({now, static_cast<double>(busy), busy_sms_});
+  if (warps != last_warps_) trace_.add_sample({now, static_cast<double>(warps), resident_warps_});
+  last_busy_sms_ = busy;
+  last_warps_ = warps;
 }
 
 void Recorder::add_memory_lanes() {
@@ -212,6 +238,14 @@ trace::DetailId Recorder::kernel_detail(const program::Operation& operation,
   detail.block[0] = operation.threads;
   detail.flops = operation.flops;
   detail.bytes = operation.bytes;
+  if (operation.block_work) {
+    const machine::Occupancy occupancy = machine::occupancy(machine_.gpu, launch_shape(operation));
+    detail.registers_per_thread = operation.block_work->registers;
+    detail.shared_bytes = operation.block_work->shared_bytes;
+    // As PyTorch's profiler estimates it: no more blocks an SM than the grid has.
+    const double grid = static_cast<double>(operation.blocks) / machine_.gpu.sm_count;
+    detail.occupancy = occupancy.theoretical * std::min(1.0, grid / occupancy.blocks_per_sm);
+  }
   return entry->second = trace_.add_detail(detail);
 }
 

@@ -58,6 +58,9 @@ class Recorder {
   }
   trace::LaneId staging_lane() const { return staging_; }
   // Counters of bytes on the device; kNone where the program allocates nothing.
+  // How many SMs have a block, and how many warps are on them; where kernels are placed block by
+  // block. Written where they change.
+  void sample_sms(Nanos now, std::int64_t busy, std::int64_t warps);
   trace::LaneId allocated_lane() const { return allocated_; }
   trace::LaneId reserved_lane() const { return reserved_; }
   trace::LaneId role_lane(program::Role role) const {
@@ -77,14 +80,20 @@ class Recorder {
   void add_host_lanes();
   void add_device_lanes(int copy_engines);
   void add_memory_lanes();
+  void add_sm_lanes();
 
   const program::Program& program_;
+  const machine::Machine& machine_;
   trace::Trace& trace_;
   trace::LaneId steps_ = trace::kNone;
   trace::LaneId staging_ = trace::kNone;
   trace::LaneId allocated_ = trace::kNone;
   trace::LaneId reserved_ = trace::kNone;
   std::array<trace::LaneId, program::kRoles> roles_{};  // kNone: no buffer on the device has it
+  trace::LaneId busy_sms_ = trace::kNone;
+  trace::LaneId resident_warps_ = trace::kNone;
+  std::int64_t last_busy_sms_ = 0;
+  std::int64_t last_warps_ = 0;
   trace::LaneId h2d_engine_ = trace::kNone;
   trace::LaneId d2h_engine_ = trace::kNone;
   std::vector<trace::LaneId> threads_;

@@ -42,6 +42,8 @@ program::Program build_program(const program::Config& config, const machine::Mac
   const std::string& workload = config.word("workload");
   program::Program program = workload == "copy"     ? build_copy(config)
                              : workload == "launch" ? build_launch(config)
+                             : workload == "kernel" ? build_kernel(config, machine)
+                             : workload == "gemm"   ? build_gemm(config, machine)
                                                     : build_train(config, machine);
   refuse_what_is_too_long(program, machine);
   program::validate(program);

@@ -7,9 +7,9 @@
 
 namespace trainscope::train {
 
-// The program of a config. The machine decides nothing but whether the run would be too long to be
-// kept; whether its memory suffices shows in the run. Throws InputError for a config that cannot
-// run.
+// The program of a config. The machine decides whether the run would be too long to be kept,
+// whether a kernel can be launched and the tiles of a matrix product; whether its memory suffices
+// shows in the run. Throws InputError for a config that cannot run.
 program::Program build_program(const program::Config& config, const machine::Machine& machine);
 
 // The machine of a config: as its file says, with what the knobs host.cores and pcie.lanes take
@@ -19,6 +19,8 @@ machine::Machine machine_of(const program::Config& config);
 // The workloads, one file each.
 program::Program build_copy(const program::Config& config);
 program::Program build_launch(const program::Config& config);
+program::Program build_kernel(const program::Config& config, const machine::Machine& machine);
+program::Program build_gemm(const program::Config& config, const machine::Machine& machine);
 program::Program build_train(const program::Config& config, const machine::Machine& machine);
 
 }  // namespace trainscope::train

@@ -63,7 +63,8 @@ SavedRuns there_and_back(const SavedRuns& before) {
 }  // namespace
 
 TEST_CASE("a saved run has everything that the run had, and saves to the same bytes again") {
-  for (const char* workload : {"workload=copy", "workload=train", "workload=launch"}) {
+  for (const char* workload :
+       {"workload=copy", "workload=train", "workload=launch", "workload=kernel", "workload=gemm"}) {
     const SavedRuns before = saved({run("A", {workload, "copy.memory=pageable", "seed=5"}),
                                     run("B", {workload, "machine=t4-1", "steps=7"})});
     const SavedRuns after = there_and_back(before);

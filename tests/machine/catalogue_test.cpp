@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "machine/machine.h"
+#include "machine/shipped_gpus.h"
 
 using namespace trainscope;
 using namespace trainscope::machine;
@@ -19,19 +20,6 @@ std::vector<Machine> shipped_machines() {
   std::vector<Machine> machines;
   for (const std::string& id : machine_ids()) machines.push_back(load_machine(id));
   return machines;
-}
-
-// All GPU files, those that no machine uses included.
-std::vector<Gpu> shipped_gpus() {
-  const test::TemporaryFolder folder;
-  std::vector<Gpu> gpus;
-  for (const auto& entry : std::filesystem::directory_iterator(home_folder() / "assets" / "gpus")) {
-    const std::string id = entry.path().stem().string();
-    const auto file =
-        folder.write("with-" + id + ".toml", "base = \"h200-1\"\ngpu = \"" + id + "\"\n");
-    gpus.push_back(load_machine(file.string()).gpu);
-  }
-  return gpus;
 }
 
 const Figure& figure_of(const Machine& machine, const std::string& name) {
@@ -197,7 +185,7 @@ TEST_CASE("a measured or fitted number says where it comes from") {
 }
 
 TEST_CASE("a peak is SMs times arithmetic a cycle times the clock") {
-  for (const Gpu& gpu : shipped_gpus()) {
+  for (const Gpu& gpu : test::shipped_gpus()) {
     CAPTURE(gpu.id);
     const PerCycle cycle = per_cycle(gpu);
     const ImpliedClocks clocks = implied_clocks(gpu);
@@ -211,18 +199,18 @@ TEST_CASE("a peak is SMs times arithmetic a cycle times the clock") {
 
 TEST_CASE("the exceptions to the peaks are exceptions") {
   std::set<std::string> found;
-  for (const Gpu& gpu : shipped_gpus()) {
+  for (const Gpu& gpu : test::shipped_gpus()) {
     const ImpliedClocks clocks = implied_clocks(gpu);
     for (const double hz : {clocks.fp32_hz, clocks.tf32_hz, clocks.fp16_hz})
       if (std::abs(hz / gpu.boost_clock_hz - 1) > 0.01) found.insert(gpu.id);
   }
   // Published for all five: on an H200 it is that of the H100 SXM, whose chip it is.
   CHECK(found == std::set<std::string>{"b200", "h100-pcie", "h100-sxm", "h200", "l40s"});
-  CHECK(shipped_gpus().size() == 25);
+  CHECK(test::shipped_gpus().size() == 25);
 }
 
 TEST_CASE("a GPU computes faster in fewer bits") {
-  for (const Gpu& gpu : shipped_gpus()) {
+  for (const Gpu& gpu : test::shipped_gpus()) {
     CAPTURE(gpu.id);
     CHECK(gpu.fp16_flops_per_s > gpu.fp32_flops_per_s);
     CHECK((gpu.tf32_flops_per_s > 0) == (gpu.compute_capability >= 8.0));
@@ -241,7 +229,7 @@ TEST_CASE("the SM of a compute capability is the same on all its GPUs") {
                                    {8.0, {2048, 32, 164}},  {8.6, {1536, 16, 100}},
                                    {8.9, {1536, 24, 100}},  {9.0, {2048, 32, 228}},
                                    {10.0, {2048, 32, 228}}, {12.0, {1536, 24, 100}}};
-  for (const Gpu& gpu : shipped_gpus()) {
+  for (const Gpu& gpu : test::shipped_gpus()) {
     CAPTURE(gpu.id);
     const Sm sm = table.at(gpu.compute_capability);
     CHECK(gpu.threads_per_sm == sm.threads);
@@ -274,7 +262,7 @@ TEST_CASE("a GPU is as its published data have it") {
                          Row{"h200", 132, 60, 1980, 67, 494.5, 989, 4800, 3},
                          Row{"b200", 148, 126, 1965, 80, 1125, 2250, 8000, 3}}) {
     CAPTURE(row.id);
-    const auto gpus = shipped_gpus();
+    const auto gpus = test::shipped_gpus();
     const auto gpu =
         std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& one) { return one.id == row.id; });
     REQUIRE(gpu != gpus.end());
@@ -291,7 +279,7 @@ TEST_CASE("a GPU is as its published data have it") {
 
 TEST_CASE("GPUs that are easily taken for one another differ") {
   std::map<std::string, Gpu> gpus;
-  for (Gpu& gpu : shipped_gpus()) gpus[gpu.id] = gpu;
+  for (Gpu& gpu : test::shipped_gpus()) gpus[gpu.id] = gpu;
   CHECK(gpus.at("l4").sm_count == 58);
   CHECK(gpus.at("a10").sm_count == 72);
   CHECK(gpus.at("a6000").memory_bytes_per_s == Approx(768e9));
@@ -344,7 +332,7 @@ TEST_CASE("the memory that CUDA reports is near to what is sold") {
                                                {"h100-sxm", 80},
                                                {"h200", 141},
                                                {"b200", 180}};
-  for (const Gpu& gpu : shipped_gpus()) {
+  for (const Gpu& gpu : test::shipped_gpus()) {
     CAPTURE(gpu.id);
     const double share = static_cast<double>(gpu.memory_bytes) / (sold_gib.at(gpu.id) * 0x1p30);
     CHECK(share > 0.9);

@@ -9,6 +9,18 @@
 
 namespace trainscope::test {
 
+// Any block that every GPU can launch, of 256 threads.
+inline program::BlockWork random_block_work(const program::Operation& operation,
+                                            std::mt19937& random) {
+  program::BlockWork work;
+  work.flops = operation.flops / static_cast<double>(operation.blocks);
+  work.bytes = operation.bytes / static_cast<double>(operation.blocks);
+  work.ilp = static_cast<int>(random() % 4);
+  work.registers = 16 + static_cast<int>(random() % 200);
+  work.shared_bytes = static_cast<std::int64_t>(random() % 2 * (random() % 60'000));
+  return work;
+}
+
 inline program::Program random_program(std::uint32_t seed) {
   using namespace trainscope::program;
   std::mt19937 random(seed);
@@ -35,6 +47,7 @@ inline program::Program random_program(std::uint32_t seed) {
     op.flops = 1e6 * upto(100000);
     op.bytes = 1e3 * upto(100000);
     op.blocks = 1 + upto(400);
+    if (i == 3) op.block_work = random_block_work(op, random);
     program.operations.push_back(op);
   }
   program.events = 4;

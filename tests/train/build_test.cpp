@@ -43,10 +43,16 @@ TEST_CASE("turning a knob changes the listing") {
   CHECK_THAT(text(build({"loop.item_every=10"})),
              Catch::Contains("if step % 10 == 9:") && Catch::Contains("print(loss.item())"));
   CHECK_THAT(text(build({"batch_size=4096"})), Catch::Contains("batch_size=4096"));
+  CHECK_THAT(text(build({"workload=kernel", "kernel.streams=4", "kernel.shared_bytes=1024"})),
+             Catch::Contains("kernel<<<1024, 256, 1024, streams[i % 4]>>>(x);"));
+  CHECK_THAT(text(build({"workload=gemm", "gemm.m=100", "gemm.type=tf32"})),
+             Catch::Contains("a = torch.randn(100, 4096, dtype=torch.float32") &&
+                 Catch::Contains("allow_tf32 = True"));
 }
 
 TEST_CASE("every command of the training thread cites a line of the listing") {
-  for (const char* workload : {"workload=copy", "workload=train"}) {
+  for (const char* workload :
+       {"workload=copy", "workload=train", "workload=kernel", "workload=gemm"}) {
     const Program program = build({workload, "loader.num_workers=2", "transfer.streams=2"});
     for (const auto& command : program.threads[0].commands) CHECK(command.line > 0);
   }

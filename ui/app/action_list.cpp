@@ -49,6 +49,8 @@ const std::vector<ActionInfo>& actions() {
        "Show the gradients on FP16's number line, and the scale over the steps."},
       {"layout.memory", "Show memory", "",
        "Show what device memory is used for, and its segments."},
+      {"layout.sm_array", "Show SM array", "",
+       "Show a kernel's blocks on the GPU's SMs, and its occupancy."},
       {"view.memory_lanes", "Memory on the timelines", "",
        "Show or hide the lanes that count device memory."},
       {"theme.toggle", "Dark or light", "Ctrl+T", "Switch between the dark and the light theme."},

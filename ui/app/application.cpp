@@ -184,7 +184,8 @@ const NamedPanel* find_panel(std::string_view name) {
       {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
       {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
       {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
-      {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel}};
+      {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
+      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel}};
   for (const NamedPanel& panel : kPanels)
     if (panel.name == name) return &panel;
   return nullptr;
@@ -194,10 +195,12 @@ const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
 }
 
-bool shows_training(const Workspace& workspace) {
+// What is below the timelines wants room: charts of a training, or the SMs.
+bool wants_height(const Workspace& workspace) {
   const auto& sides = workspace.sides();
   return std::any_of(sides.begin(), sides.end(), [](const SideModel& side) {
-    return side.file.empty() && side.config.word("workload") == "train";
+    const std::string& workload = side.config.word("workload");
+    return side.file.empty() && (workload == "train" || workload == "kernel" || workload == "gemm");
   });
 }
 
@@ -241,7 +244,7 @@ void Application::draw_panels(const PanelContext& context) {
   const Arrangement arrangement = arrangement_of(workspace_);
   const bool compact = is_compact(theme_);
   if (layout_stale_) panels_ = {};
-  dock_panels(theme_, arrangement, compact, shows_training(workspace_),
+  dock_panels(theme_, arrangement, compact, wants_height(workspace_),
               layout_stale_ || compact != compact_.value_or(compact));
   layout_stale_ = false;
   compact_ = compact;
@@ -284,6 +287,9 @@ void Application::draw_states(const PanelContext& context, bool single) {
   if (panels_.memory && has_memory(workspace_))
     draw_memory(context, memory_, single ? kSingleMemoryPanel : kMemoryPanel, beside,
                 &panels_.memory);
+  if (panels_.sm_array && has_sm_array(workspace_))
+    draw_sm_array(context, sm_array_, single ? kSingleSmArrayPanel : kSmArrayPanel, beside,
+                  &panels_.sm_array);
 }
 
 void Application::draw_sheets(const PanelContext& context) {

@@ -24,6 +24,7 @@
 #include "ui/panels/memory.h"
 #include "ui/panels/palette.h"
 #include "ui/panels/sheet.h"
+#include "ui/panels/sm_array.h"
 #include "ui/panels/summary.h"
 #include "ui/panels/timelines.h"
 
@@ -84,7 +85,7 @@ class Application {
   void advance_playhead();
   void draw_panels(const PanelContext& context);
   void draw_tools(const PanelContext& context, bool compact);
-  // Those that there is something to show in: training, and memory.
+  // Those that there is something to show in: training, memory, blocks on SMs.
   void draw_states(const PanelContext& context, bool single);
   void draw_sheets(const PanelContext& context);
   void draw_notice();
@@ -116,6 +117,7 @@ class Application {
   LossPanel loss_;
   LossScalingPanel loss_scaling_;
   MemoryPanel memory_;
+  SmArrayPanel sm_array_;
   PalettePanel palette_;
   MachineChooser machines_;
   PathSheet trace_sheet_;

@@ -18,6 +18,7 @@ inline constexpr const char* kCopyPathPanel = "Copy path##pair";
 inline constexpr const char* kLossPanel = "Loss##pair";
 inline constexpr const char* kLossScalingPanel = "Loss scaling##pair";
 inline constexpr const char* kMemoryPanel = "Memory##pair";
+inline constexpr const char* kSmArrayPanel = "SM array##pair";
 inline constexpr const char* kDifferencePanel = "Difference##pair";  // a part of it, on its own
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
@@ -26,6 +27,7 @@ inline constexpr const char* kSingleCopyPathPanel = "Copy path##single";
 inline constexpr const char* kSingleLossPanel = "Loss##single";
 inline constexpr const char* kSingleLossScalingPanel = "Loss scaling##single";
 inline constexpr const char* kSingleMemoryPanel = "Memory##single";
+inline constexpr const char* kSingleSmArrayPanel = "SM array##single";
 
 struct PanelsOpen {
   bool lesson = true;
@@ -37,6 +39,7 @@ struct PanelsOpen {
   bool loss = true;
   bool loss_scaling = true;
   bool memory = true;
+  bool sm_array = true;
 };
 
 // Where there is little room (a small window, a large scale, a projector) the panels for knobs,
@@ -47,7 +50,7 @@ enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle };
 Arrangement arrangement_of(const Workspace& workspace);
 
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
-// Where training is shown (`tall`) the place below the timelines is given more height.
+// Where there is much to show below the timelines (`tall`) that place below the timelines is given more height.
 void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool tall, bool reset);
 
 }  // namespace trainscope::ui

@@ -1,0 +1,68 @@
+#include "analysis/sm_use.h"
+
+#include <string_view>
+#include <vector>
+
+#include "machine/architecture.h"
+#include "sim/sm_lanes.h"
+#include "sim/sm_run.h"
+
+namespace trainscope::analysis {
+namespace {
+
+// A counter's value times time, summed over intervals.
+double area(const trace::Trace& trace, std::string_view lane, const IntervalSet& over) {
+  double sum = 0;
+  double value = 0;
+  Nanos since = 0;
+  const auto add = [&](Nanos until) {
+    if (value > 0 && since < until)
+      sum += value * static_cast<double>(over.length_within({since, until}));
+    since = until;
+  };
+  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
+    const trace::Sample& sample = trace.samples()[i];
+    if (trace.lanes()[sample.lane].name != lane) continue;
+    add(sample.time);
+    value = sample.value;
+  }
+  add(trace.end());
+  return sum;
+}
+
+void add_measured_use(const Measured& measured, SmFacts& facts) {
+  const machine::Gpu& gpu = measured.machine->gpu;
+  const auto time = static_cast<double>(measured.kernels.length());
+  const double busy = area(*measured.trace, sim::kBusySmsLane, measured.kernels);
+  const double warps = area(*measured.trace, sim::kResidentWarpsLane, measured.kernels);
+  if (time == 0 || busy == 0) return;
+  facts.utilization = busy / (time * gpu.sm_count);
+  facts.achieved = warps / (busy * (gpu.threads_per_sm / machine::kWarp));
+}
+
+}  // namespace
+
+SmFacts sm_facts(const Measured& measured) {
+  SmFacts facts;
+  if (!measured.program || !measured.machine) return facts;
+  const machine::Gpu& gpu = measured.machine->gpu;
+  const program::Operation* longest = nullptr;
+  sim::SmRun run;
+  for (const program::Operation& operation : measured.program->operations) {
+    if (!operation.block_work) continue;
+    const sim::SmRun one = sim::run_alone(operation, gpu);
+    if (longest && one.duration <= run.duration) continue;
+    longest = &operation;
+    run = one;
+  }
+  if (!longest) return facts;
+  facts.theoretical = run.occupancy.theoretical;
+  facts.waves = static_cast<double>(run.waves);
+  facts.tail_idle = run.tail_idle;
+  if (longest->bytes > 0) facts.intensity = longest->flops / longest->bytes;
+  facts.peak = machine::peak_flops_per_s(gpu, longest->block_work->math);
+  add_measured_use(measured, facts);
+  return facts;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,144 @@
+#include "machine/gemm_tiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "machine/occupancy.h"
+
+namespace trainscope::machine {
+namespace {
+
+struct Tile {
+  int m, n;
+  std::int64_t over(std::int64_t rows, std::int64_t columns) const {
+    return ((rows - 1) / m + 1) * ((columns - 1) / n + 1);
+  }
+};
+
+// The usual ones of cuBLAS, from the most reuse of what is loaded to the least (NVIDIA, Matrix
+// Multiplication Background User's Guide, 2.3).
+constexpr std::array kTiles{Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{256, 64},
+                            Tile{64, 256},  Tile{128, 64},  Tile{64, 128},  Tile{64, 64}};
+
+constexpr std::int64_t kSliceBytes = 64;  // of a row of A or B that is in shared memory at once
+constexpr std::int64_t kSectorBytes = 32;
+constexpr double kMostFlops = 0x1p63;
+
+std::int64_t element_bytes(GemmType type) {
+  return type == GemmType::kFp16 || type == GemmType::kBf16 ? 2 : 4;
+}
+
+std::string_view name_of(GemmType type) {
+  constexpr std::array<std::string_view, 4> kNames{"fp32", "tf32", "fp16", "bf16"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+void check_sides(std::int64_t m, std::int64_t n, std::int64_t k) {
+  for (const auto& [name, side] : {std::pair{"m", m}, std::pair{"n", n}, std::pair{"k", k}})
+    if (side < 1)
+      throw InputError(fmt::format(
+          "a matrix product with {} = {} has nothing to compute; give it at least 1", name, side));
+  const double flops =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  if (flops >= kMostFlops)
+    throw InputError(fmt::format(
+        "a matrix product of {} x {} x {} has more operations than 64 bits count; make it smaller",
+        m, n, k));
+}
+
+Math math_of(const Gpu& gpu, GemmType type) {
+  const int capability = architecture_of(gpu).capability;
+  if (type == GemmType::kFp16) return Math::kTensorFp16;
+  if (type == GemmType::kBf16 && capability >= 80) return Math::kTensorFp16;
+  if (type == GemmType::kTf32 && capability >= 80 && gpu.tf32_flops_per_s > 0)
+    return Math::kTensorTf32;
+  return Math::kFp32;
+}
+
+// A tile of at most twice the matrix, either way.
+bool fits(const Tile& tile, std::int64_t m, std::int64_t n) {
+  return tile.m < 2 * std::max<std::int64_t>(m, 64) && tile.n < 2 * std::max<std::int64_t>(n, 64);
+}
+
+// The one with the most reuse whose tiles still keep half the SMs at work; of two that are one
+// turned round, the one with fewer tiles.
+Tile choose_tile(const Gpu& gpu, std::int64_t m, std::int64_t n) {
+  for (const Tile& tile : kTiles) {
+    if (!fits(tile, m, n) || 2 * tile.over(m, n) < gpu.sm_count) continue;
+    const Tile turned{tile.n, tile.m};
+    const bool better = fits(turned, m, n) && turned.over(m, n) < tile.over(m, n) &&
+                        2 * turned.over(m, n) >= gpu.sm_count;
+    return better ? turned : tile;
+  }
+  return kTiles.back();
+}
+
+// Bytes a cycle that L2 gives one SM: 3133, 7219 and 8986 GB/s of V100, A100 and H100 (table 3 of
+// PMC10448217) are 2048, 5120 and 5120 bytes a cycle; as the A100 where nothing is published.
+double l2_bytes_per_cycle(const Gpu& gpu) {
+  const int capability = architecture_of(gpu).capability;
+  if (capability == 70) return 2048.0 / gpu.sm_count;
+  if (capability >= 90 && capability < 120) return 5120.0 / gpu.sm_count;
+  return 5120.0 / 108;
+}
+
+// What of its arithmetic an SM can be fed for: each operand's slice is loaded once a tile. An
+// unaligned slice touches a sector more.
+double fed(const Gpu& gpu, const Tile& tile, const GemmPlan& plan, std::int64_t element) {
+  const double flops_per_cycle =
+      *peak_flops_per_s(gpu, plan.math) / gpu.sm_count / gpu.boost_clock_hz;
+  const double slice = static_cast<double>(kSliceBytes + (plan.aligned ? 0 : kSectorBytes));
+  const double loaded = static_cast<double>(tile.m + tile.n) * slice;
+  const double flops = 2.0 * tile.m * tile.n * static_cast<double>(kSliceBytes / element);
+  return std::min(1.0, l2_bytes_per_cycle(gpu) * flops / loaded / flops_per_cycle);
+}
+
+// Accumulators are spread over the threads; 64 registers beside them are assumed.
+void size_block(const Gpu& gpu, GemmPlan& plan) {
+  const int outputs = plan.tile_m * plan.tile_n;
+  plan.threads = outputs >= 128 * 128 ? 256 : 128;
+  plan.registers = outputs / plan.threads + 64;
+  const int stages = architecture_of(gpu).capability >= 80 ? 3 : 2;
+  plan.shared_bytes = stages * (plan.tile_m + plan.tile_n) * kSliceBytes;
+}
+
+}  // namespace
+
+std::string GemmPlan::kernel() const {
+  const std::string_view unit = math == Math::kTensorFp16   ? "tensorop_16"
+                                : math == Math::kTensorTf32 ? "tensorop_tf32"
+                                                            : "simt_fp32";
+  return fmt::format("gemm_{}_{}x{}", unit, tile_m, tile_n);
+}
+
+GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type) {
+  check_sides(m, n, k);
+  const std::int64_t element = element_bytes(type);
+  GemmPlan plan;
+  plan.math = math_of(gpu, type);
+  plan.aligned = k * element % 16 == 0 && n * element % 16 == 0;
+  const Tile tile = choose_tile(gpu, m, n);
+  plan.tile_m = tile.m;
+  plan.tile_n = tile.n;
+  plan.tiles_m = (m - 1) / tile.m + 1;
+  plan.tiles_n = (n - 1) / tile.n + 1;
+  if (plan.tiles_m > kMostBlocks / plan.tiles_n)
+    throw InputError(fmt::format("a {} product of {} x {} has more tiles than the {} of a grid",
+                                 name_of(type), m, n, kMostBlocks));
+  size_block(gpu, plan);
+  GemmPlan usual = plan;
+  usual.aligned = true;
+  plan.efficiency =
+      gpu.gemm_efficiency * fed(gpu, tile, plan, element) / fed(gpu, kTiles[0], usual, element);
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
+             length = static_cast<double>(k);
+  plan.flops = 2 * rows * columns * length;
+  plan.tile_flops = 2.0 * tile.m * tile.n * length;
+  plan.bytes = (rows * length + length * columns + rows * columns) * static_cast<double>(element);
+  return plan;
+}
+
+}  // namespace trainscope::machine

@@ -1,0 +1,39 @@
+// How a matrix product C[m,n] = A[m,k] B[k,n] is cut into tiles, one block each, and what of the
+// GPU's arithmetic such a kernel reaches. The choice follows cuBLAS's in kind, not kernel by
+// kernel: README.md of src/sim has the rules and their sources.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "machine/architecture.h"
+#include "machine/machine.h"
+
+namespace trainscope::machine {
+
+enum class GemmType : std::uint8_t { kFp32, kTf32, kFp16, kBf16 };
+
+struct GemmPlan {
+  Math math = Math::kFp32;  // a tensor type only where the GPU has the unit
+  // Rows begin at multiples of 16 bytes, as tensor cores are fed best.
+  bool aligned = true;
+  int tile_m = 0, tile_n = 0;
+  std::int64_t tiles_m = 0, tiles_n = 0;
+  int threads = 0;                // of a block
+  int registers = 0;              // of a thread
+  std::int64_t shared_bytes = 0;  // of a block
+  double efficiency = 0;          // share of the unit's peak that a full tile reaches
+  double flops = 0;               // 2 m n k
+  double tile_flops = 0;          // of one tile, its padding included
+  double bytes = 0;               // A and B read once, C written once
+
+  std::int64_t tiles() const { return tiles_m * tiles_n; }
+  bool on_tensor_cores() const { return math == Math::kTensorFp16 || math == Math::kTensorTf32; }
+  std::string kernel() const;  // "gemm_fp16_256x128"
+};
+
+// Throws InputError for a side below 1, for more arithmetic than 64 bits count, and for more tiles
+// than a grid has room for.
+GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type);
+
+}  // namespace trainscope::machine

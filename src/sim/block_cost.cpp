@@ -1,0 +1,84 @@
+#include "sim/block_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "machine/architecture.h"
+
+namespace trainscope::sim {
+namespace {
+
+using machine::Math;
+
+constexpr double kMostWork = 0x1p62;
+constexpr double kLoadBytes = 4;  // of one load of one thread: a float
+
+std::int64_t units(double nanos, std::int64_t rate, const program::Operation& operation) {
+  const double work = std::ceil(nanos * static_cast<double>(rate));
+  if (!(work < kMostWork))
+    throw InputError(
+        fmt::format("a block of {} would take {:.2g} s; give it less arithmetic or memory traffic",
+                    operation.kernel, nanos / 1e9));
+  return static_cast<std::int64_t>(work);
+}
+
+// At least 1, at most all of it.
+std::int64_t limit(double share, std::int64_t rate) {
+  return std::clamp<std::int64_t>(std::llround(std::min(share, 1.0) * static_cast<double>(rate)), 1,
+                                  rate);
+}
+
+// Additions and multiplications of one arithmetic instruction of a warp: a multiply-add of each
+// thread, of two numbers in FP16.
+double operations_of_instruction(Math math) {
+  return machine::kWarp * (math == Math::kFp16 ? 4.0 : 2.0);
+}
+
+}  // namespace
+
+machine::LaunchShape launch_shape(const program::Operation& operation) {
+  machine::LaunchShape shape;
+  shape.blocks = operation.blocks;
+  shape.threads = operation.threads;
+  shape.registers = operation.block_work->registers;
+  shape.dynamic_shared = operation.block_work->shared_bytes;
+  return shape;
+}
+
+BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gpu) {
+  const machine::LaunchShape shape = launch_shape(operation);
+  machine::check_launch(gpu, shape);
+  const machine::Occupancy occupancy = machine::occupancy(gpu, shape);
+  const program::BlockWork& work = *operation.block_work;
+  const auto peak = machine::peak_flops_per_s(gpu, work.math);
+  if (!peak)
+    throw InputError(fmt::format("{} has no unit for {}; choose another type", gpu.name,
+                                 machine::name_of(work.math)));
+  const double cycle_ns = 1e9 / gpu.boost_clock_hz;
+  const double sm_flops_per_ns = *peak * work.efficiency / gpu.sm_count * 1e-9;
+  const double bytes_per_ns = gpu.memory_bytes_per_s * gpu.memory_efficiency * 1e-9;
+
+  BlockCost cost;
+  cost.arithmetic = units(work.flops / sm_flops_per_ns, kArithmeticRate, operation);
+  cost.memory = units(work.bytes / bytes_per_ns, kMemoryRate, operation);
+  if (work.ilp > 0) {
+    const double warps = occupancy.warps_per_block;
+    const double flops_per_ns = warps * work.ilp * operations_of_instruction(work.math) /
+                                (machine::kArithmeticLatency * cycle_ns);
+    cost.arithmetic_limit = limit(flops_per_ns / sm_flops_per_ns, kArithmeticRate);
+    const double in_flight = operation.threads * work.ilp * kLoadBytes;
+    cost.memory_limit =
+        limit(in_flight / (machine::kMemoryLatency * cycle_ns) / bytes_per_ns, kMemoryRate);
+  }
+  cost.warps = occupancy.warps_per_block;
+  cost.registers = occupancy.block_registers;
+  cost.shared_bytes = occupancy.block_shared;
+  cost.per_sm = occupancy.blocks_per_sm;
+  cost.sm_shared_bytes = occupancy.sm_shared;
+  return cost;
+}
+
+}  // namespace trainscope::sim

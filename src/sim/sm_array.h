@@ -1,0 +1,158 @@
+// The SMs of a GPU, and the blocks that are on them.
+//
+// A kernel is a grid of equal blocks. The scheduler places blocks in the order of their kernels'
+// admission (lower priority numbers first), breadth first: each goes to the SM with the fewest
+// warps of those with room, the lowest number among equals. A kernel gets room only once every
+// block of those before it is placed ("leftover"). A block is done when its arithmetic and its
+// memory traffic are: the resident blocks of an SM share its arithmetic, all blocks share device
+// memory, each below its own limit (max-min fairness).
+//
+// Work and rates are whole numbers, so that blocks that are advanced together and blocks that are
+// advanced one by one are done at the same nanosecond. SMs in the same state are one class and cost
+// as much as one SM; full waves of one kernel are taken in one stride.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "machine/machine.h"
+
+namespace trainscope::sim {
+
+// What one SM, and device memory, serve in a nanosecond: the units of a block's work.
+inline constexpr std::int64_t kArithmeticRate = std::int64_t{1} << 20;
+inline constexpr std::int64_t kMemoryRate = std::int64_t{1} << 30;
+
+// What one block needs of its SM and of device memory.
+struct BlockCost {
+  std::int64_t arithmetic = 0;                      // kArithmeticRate units: a ns of the whole SM
+  std::int64_t arithmetic_limit = kArithmeticRate;  // units a ns that its warps can keep in flight
+  std::int64_t memory = 0;                          // kMemoryRate units: a ns of all device memory
+  std::int64_t memory_limit = kMemoryRate;
+  int warps = 1;
+  std::int64_t registers = 0;
+  std::int64_t shared_bytes = 0;
+  int per_sm = 1;                    // blocks of its kernel that an SM holds at most
+  std::int64_t sm_shared_bytes = 0;  // that the SM is set to while the kernel is on it
+};
+
+// What an SM has.
+struct SmLimits {
+  int count = 1;  // of SMs
+  int warps = 64;
+  int blocks = 32;
+  std::int64_t registers = 65536;
+};
+SmLimits sm_limits(const machine::Gpu& gpu);
+
+// SM time and warp time, of all SMs together, in ns.
+struct SmUse {
+  std::int64_t busy = 0;   // with a block at least
+  std::int64_t warps = 0;  // of resident warps
+};
+
+class SmArray {
+ public:
+  explicit SmArray(const SmLimits& limits);
+
+  // A kernel of `blocks` > 0 blocks, each of which fits an empty SM. `id` is the caller's.
+  void admit(Nanos now, std::uint32_t id, const BlockCost& cost, std::int64_t blocks,
+             int priority = 0);
+
+  bool idle() const { return kernels_.empty() && done_.empty(); }
+  // When to call finish next, if no kernel comes before; call only when not idle.
+  Nanos next_event() const;
+  // Goes on to `now` and returns the kernels that are done, in the order of their admission; valid
+  // until the next call.
+  const std::vector<std::uint32_t>& finish(Nanos now);
+  // Changes with every admission and finish: tells a stale appointment from a good one.
+  std::uint64_t version() const { return version_; }
+
+  // Now: SMs with a block, resident warps.
+  int busy_sms() const;
+  std::int64_t resident_warps() const;
+  // Up to the last admit or finish.
+  SmUse use() const { return use_; }
+
+ private:
+  struct Kernel {
+    std::uint32_t id = 0;
+    std::uint64_t order = 0;
+    int priority = 0;
+    BlockCost cost;
+    std::int64_t unplaced = 0;
+    std::int64_t running = 0;
+  };
+  // Blocks of one kernel on one SM that were placed at the same time.
+  struct Cohort {
+    std::uint64_t kernel = 0;  // its order
+    int blocks = 0;
+    Nanos start = 0;
+    std::int64_t arithmetic = 0;  // left, of each block
+    std::int64_t memory = 0;
+    std::int64_t arithmetic_rate = 0;
+    std::int64_t memory_rate = 0;
+
+    bool same_as(const Cohort& other) const;
+  };
+  // SMs that hold the same blocks in the same state.
+  struct SmClass {
+    std::vector<int> sms;  // ascending
+    std::vector<Cohort> cohorts;
+    int blocks = 0;
+    int warps = 0;
+    std::int64_t registers = 0;
+    std::int64_t shared_bytes = 0;
+  };
+  // Full waves of the first kernel, one after another on empty SMs.
+  struct Stride {
+    Nanos start = 0;
+    Nanos wave = 0;  // the length of each
+    std::int64_t waves = 0;
+    std::int64_t blocks = 0;  // of each
+    SmUse use;                // of each
+    std::int64_t warps = 0;   // resident
+    Nanos end() const { return start + wave * waves; }
+  };
+
+  std::size_t place_of(std::uint64_t order) const;  // in kernels_
+  const BlockCost& cost_of(const Cohort& cohort) const {
+    return kernels_[place_of(cohort.kernel)].cost;
+  }
+  void go_to(Nanos now);
+  void step(Nanos now);
+  void serve(Nanos now);
+  void retire();
+  void place(Nanos now);
+  bool place_some(Kernel& kernel, Nanos now);
+  bool has_room(const SmClass& one, const Kernel& kernel) const;
+  void put(SmClass& on, Kernel& kernel, Nanos now);
+  void split(std::size_t index, std::size_t kept);
+  void merge_equals();
+  void share();
+  void share_memory();
+  void share_arithmetic(SmClass& one);
+  Nanos next_end() const;
+  void note_full_wave(Nanos now);
+  void try_stride(Nanos now);
+  void end_stride(Nanos now);
+
+  SmLimits limits_;
+  std::vector<Kernel> kernels_;  // by priority, then admission
+  std::vector<SmClass> classes_;
+  std::vector<std::uint32_t> done_;
+  std::vector<std::uint32_t> reported_;
+  std::optional<Stride> stride_;
+  // Of the wave under way, where it is a full one of the first kernel on SMs that were empty.
+  std::optional<Nanos> full_wave_start_;
+  SmUse use_at_wave_;
+  std::int64_t wave_blocks_ = 0;
+  Nanos now_ = 0;
+  SmUse use_;
+  std::uint64_t next_order_ = 0;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace trainscope::sim

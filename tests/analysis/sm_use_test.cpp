@@ -1,0 +1,135 @@
+// The workloads kernel and gemm, from knobs to metrics: what people know of waves and occupancy
+// must come out of whole runs.
+#include "analysis/sm_use.h"
+
+#include <catch2/catch.hpp>
+
+#include "analysis/metrics.h"
+#include "analysis/run.h"
+#include "sim/sm_lanes.h"
+
+using namespace trainscope;
+using analysis::Run;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Settings = std::vector<std::string>;
+
+Run run(const Settings& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return analysis::run_config("A", config);
+}
+
+std::string refusal(const Settings& settings) {
+  try {
+    run(settings);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "ran";
+}
+
+double value(const Run& run, const char* name) {
+  const auto found = analysis::value_of(run.metrics, name);
+  INFO(name);
+  REQUIRE(found);
+  return *found;
+}
+
+// One block an SM of an A100.
+Run grid_of(int blocks) {
+  return run({"workload=kernel", "machine=a100-sxm-1", "kernel.block=1024", "kernel.registers=64",
+              "kernel.flops_per_thread=100000", "kernel.bytes_per_thread=0",
+              "kernel.grid=" + std::to_string(blocks)});
+}
+
+Run product(int side) {
+  return run({"workload=gemm", "machine=a100-sxm-1", "gemm.m=" + std::to_string(side),
+              "gemm.n=" + std::to_string(side), "gemm.k=" + std::to_string(side)});
+}
+
+}  // namespace
+
+TEST_CASE("one block more than SMs takes a kernel twice as long") {
+  const Run one = grid_of(108), two = grid_of(109);
+  CHECK(value(two, "time.step") / value(one, "time.step") == Approx(2).epsilon(0.01));
+  CHECK(value(one, "sm.waves") == 1);
+  CHECK(value(two, "sm.waves") == 2);
+  CHECK(value(one, "sm.tail_idle") == 0);
+  CHECK(value(two, "sm.tail_idle") == Approx(107.0 / 216));
+  CHECK(value(one, "sm.utilization") == Approx(1).epsilon(1e-6));
+  CHECK(value(two, "sm.utilization") == Approx(109.0 / 216).epsilon(1e-6));
+  CHECK(value(two, "occupancy.theoretical") == 0.5);
+  CHECK(value(two, "occupancy.achieved") == Approx(0.5));
+  CHECK(value(one, "flops.achieved") == Approx(19.5e12).epsilon(0.01));
+  CHECK_FALSE(analysis::value_of(one.metrics, "roofline.intensity"));
+}
+
+TEST_CASE("33 registers a thread slow a kernel that 32 do not: the occupancy cliff") {
+  const auto time = [](const char* registers) {
+    return run({"workload=kernel", "machine=h200-1", "kernel.block=1024", "kernel.grid=26400",
+                "kernel.bytes_per_thread=400", "kernel.flops_per_thread=10", registers});
+  };
+  const Run full = time("kernel.registers=32"), half = time("kernel.registers=33");
+  CHECK(value(full, "occupancy.theoretical") == 1);
+  CHECK(value(half, "occupancy.theoretical") == 0.5);
+  CHECK(value(half, "time.step") > 1.2 * value(full, "time.step"));
+  CHECK(value(full, "roofline.intensity") == Approx(10.0 / 400));
+}
+
+TEST_CASE("kernels of two streams share the SMs where there is room, those of one do not") {
+  const auto step = [](const char* streams, const char* grid) {
+    return value(run({"workload=kernel", "machine=a100-sxm-1", "kernel.block=1024",
+                      "kernel.registers=64", "kernel.flops_per_thread=1e6", "kernel.count=2",
+                      "kernel.bytes_per_thread=0", "host.profile=native", streams, grid}),
+                 "time.step");
+  };
+  const double alone = step("kernel.streams=1", "kernel.grid=54");
+  CHECK(step("kernel.streams=2", "kernel.grid=54") / alone == Approx(0.5).epsilon(0.02));
+  CHECK(step("kernel.streams=2", "kernel.grid=108") / alone == Approx(1).epsilon(0.02));
+}
+
+TEST_CASE("1793 instead of 1792 takes a wave more, and most of twice the time") {
+  const Run even = product(1792), odd = product(1793);
+  CHECK(value(even, "sm.waves") == 1);
+  CHECK(value(odd, "sm.waves") == 2);
+  CHECK(value(even, "sm.utilization") == Approx(98.0 / 108).epsilon(0.01));
+  // Bounds of the efficiency: 0.907 and 0.556.
+  const double slower = value(even, "flops.achieved") / value(odd, "flops.achieved");
+  CHECK(slower > 1.5);
+  CHECK(slower < 2.1);
+}
+
+TEST_CASE("a large product reaches the best that was measured, on the unit of its type") {
+  const Run fp16 = product(8192);
+  CHECK(value(fp16, "mfu") > 0.75);
+  CHECK(value(fp16, "mfu") < 0.869);  // ml-eng's best of an A100 SXM
+  const Run fp32 = run({"workload=gemm", "machine=a100-sxm-1", "gemm.type=fp32"});
+  CHECK(value(fp32, "flops.achieved") < 19.5e12);
+}
+
+TEST_CASE("counters of the trace say how many SMs have a block and how many warps are on them") {
+  const Run two = grid_of(109);
+  double most_sms = 0, most_warps = 0, last = -1;
+  for (std::uint32_t i = 0; i < two.trace->samples().size(); ++i) {
+    const trace::Sample& sample = two.trace->samples()[i];
+    const std::string& lane = two.trace->lanes()[sample.lane].name;
+    if (lane == sim::kBusySmsLane) most_sms = std::max(most_sms, last = sample.value);
+    if (lane == sim::kResidentWarpsLane) most_warps = std::max(most_warps, sample.value);
+  }
+  CHECK(most_sms == 108);
+  CHECK(most_warps == 108 * 32);
+  CHECK(last == 0);
+}
+
+TEST_CASE("what the machine's GPU cannot launch is refused before anything runs") {
+  CHECK_THAT(refusal({"workload=kernel", "machine=t4-1", "kernel.shared_bytes=65537"}),
+             Contains("NVIDIA T4 cannot launch") && Contains("65536 B"));
+  CHECK_THAT(refusal({"workload=kernel", "kernel.block=1024", "kernel.registers=65"}),
+             Contains("1024 threads with 65 registers"));
+  CHECK_THAT(refusal({"workload=kernel", "kernel.flops_per_thread=1e12", "kernel.block=1024"}),
+             Contains("would take"));
+  CHECK_THAT(refusal({"workload=gemm", "gemm.k=0"}), Contains("gemm.k"));
+}

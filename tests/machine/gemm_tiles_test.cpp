@@ -1,0 +1,100 @@
+// Tiles of matrix products against the figures that NVIDIA and others publish.
+#include "machine/gemm_tiles.h"
+
+#include <catch2/catch.hpp>
+
+#include "machine/occupancy.h"
+#include "machine/shipped_gpus.h"
+
+using namespace trainscope;
+using namespace trainscope::machine;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Gpu a100() {
+  return load_machine("a100-sxm-1").gpu;
+}
+
+// Share of the SMs' time that waves of one tile an SM leave idle.
+double idle_of_waves(const GemmPlan& plan, int sms) {
+  const std::int64_t waves = (plan.tiles() - 1) / sms + 1;
+  return 1 - static_cast<double>(plan.tiles()) / static_cast<double>(waves * sms);
+}
+
+}  // namespace
+
+TEST_CASE("1792 is 98 tiles of 256 x 128 on an A100, 1793 is 120") {
+  const GemmPlan even = plan_gemm(a100(), 1792, 1792, 1792, GemmType::kFp16);
+  CHECK(even.tile_m * even.tile_n == 256 * 128);
+  CHECK(even.tiles() == 98);
+  CHECK(even.aligned);
+  const GemmPlan odd = plan_gemm(a100(), 1793, 1793, 1793, GemmType::kFp16);
+  CHECK(odd.tile_m * odd.tile_n == 256 * 128);
+  CHECK(odd.tiles() == 120);
+  CHECK_FALSE(odd.aligned);
+}
+
+TEST_CASE("N = 1536 is 108 tiles, 1544 is 117: NVIDIA's example of wave quantization") {
+  CHECK(plan_gemm(a100(), 2304, 1536, 4096, GemmType::kFp16).tiles() == 108);
+  CHECK(plan_gemm(a100(), 2304, 1544, 4096, GemmType::kFp16).tiles() == 117);
+}
+
+TEST_CASE("waves leave idle what was counted for the layers of Llama 3.1 8B on an A100") {
+  const auto idle = [](std::int64_t tokens, std::int64_t outputs) {
+    return idle_of_waves(plan_gemm(a100(), tokens, outputs, 4096, GemmType::kFp16), 108);
+  };
+  CHECK(idle(2048, 6144) == Approx(0.111).margin(0.001));  // QKV
+  CHECK(idle(2048, 4096) == Approx(0.210).margin(0.001));  // the attention's output
+  CHECK(idle(1024, 4096) == Approx(0.407).margin(0.001));
+}
+
+TEST_CASE("the intensity of linear layers is what NVIDIA's guide says") {
+  const auto intensity = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const GemmPlan plan = plan_gemm(a100(), m, n, k, GemmType::kFp16);
+    return plan.flops / plan.bytes;
+  };
+  CHECK(intensity(512, 1024, 4096) == Approx(315).margin(0.5));
+  CHECK(intensity(1, 1024, 4096) == Approx(1).margin(0.005));
+  CHECK(intensity(8192, 8192, 128) == Approx(124.1).margin(0.05));
+}
+
+TEST_CASE("tensor cores are used for the types that the GPU has them for") {
+  const auto math = [](const char* machine, GemmType type) {
+    return plan_gemm(load_machine(machine).gpu, 4096, 4096, 4096, type).math;
+  };
+  CHECK(math("v100-sxm-1", GemmType::kFp16) == Math::kTensorFp16);
+  CHECK(math("v100-sxm-1", GemmType::kBf16) == Math::kFp32);
+  CHECK(math("t4-1", GemmType::kTf32) == Math::kFp32);
+  CHECK(math("a100-sxm-1", GemmType::kTf32) == Math::kTensorTf32);
+  CHECK(math("a100-sxm-1", GemmType::kBf16) == Math::kTensorFp16);
+  CHECK(math("a100-sxm-1", GemmType::kFp32) == Math::kFp32);
+}
+
+TEST_CASE("every tile of every GPU can be launched, and reaches no more than the measured best") {
+  for (const Gpu& gpu : test::shipped_gpus()) {
+    for (const std::int64_t side : {1, 64, 100, 512, 1000, 4096, 20000}) {
+      for (const GemmType type :
+           {GemmType::kFp32, GemmType::kTf32, GemmType::kFp16, GemmType::kBf16}) {
+        const GemmPlan plan = plan_gemm(gpu, side, side, side, type);
+        CAPTURE(gpu.name, side, plan.kernel());
+        LaunchShape shape{plan.tiles(), plan.threads, plan.registers};
+        shape.dynamic_shared = plan.shared_bytes;
+        CHECK_NOTHROW(check_launch(gpu, shape));
+        CHECK(plan.efficiency > 0);
+        CHECK(plan.efficiency <= gpu.gemm_efficiency * (1 + 1e-12));
+        CHECK(plan.tile_flops * static_cast<double>(plan.tiles()) >= plan.flops);
+        CHECK(plan.tiles_m * plan.tile_m - side < plan.tile_m);
+      }
+    }
+  }
+}
+
+TEST_CASE("a product of nothing, or of more than can be counted, is refused") {
+  CHECK_THROWS_WITH(plan_gemm(a100(), 1, 1, 0, GemmType::kFp16), Contains("k = 0"));
+  CHECK_THROWS_WITH(plan_gemm(a100(), -5, 1, 1, GemmType::kFp16), Contains("m = -5"));
+  const std::int64_t large = std::int64_t{1} << 40;
+  CHECK_THROWS_WITH(plan_gemm(a100(), large, large, large, GemmType::kFp16), Contains("64 bits"));
+  CHECK_THROWS_WITH(plan_gemm(a100(), large, large / 4096, 1, GemmType::kFp16),
+                    Contains("64 bits") || Contains("tiles"));
+}

@@ -1,0 +1,113 @@
+// The SM array, through the window: the raster's waves, the kernel it shows, the maps beside it.
+#include <catch2/catch.hpp>
+
+#include "ui/app/layout.h"
+#include "ui/app/wave_rows.h"
+#include "ui/cut_text.h"
+#include "ui/driver.h"
+#include "ui/panels/tile_map.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
+  program::Config config;
+  config.set("machine", "a100-sxm-1");
+  for (const char* setting : settings) config.set_text(setting);
+  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
+}
+
+// On an A100 with 108 SMs, one block of 1,024 threads at 64 registers fits an SM.
+RunPointer blocks(const char* label, const char* grid, const char* more = "steps=3") {
+  return run_of(label, {"workload=kernel", "kernel.block=1024", "kernel.registers=64",
+                        "kernel.flops_per_thread=100000", "kernel.bytes_per_thread=0", grid, more});
+}
+
+RunPointer product(const char* label, const char* m, const char* n, const char* k) {
+  return run_of(label, {"workload=gemm", "steps=3", m, n, k});
+}
+
+sim::SmRun alone(const RunPointer& run) {
+  return sim::run_alone(run->program->operations.at(0), run->machine->gpu);
+}
+
+bool is_there(const char* window) {
+  const ImGuiWindow* found = ImGui::FindWindowByName(window);
+  return found && found->WasActive;
+}
+
+}  // namespace
+
+TEST_CASE("the rows of a last wave cover every SM once, and hold its blocks") {
+  for (const char* grid : {"kernel.grid=1", "kernel.grid=107", "kernel.grid=108", "kernel.grid=109",
+                           "kernel.grid=1000003"}) {
+    const sim::SmRun run = alone(blocks("A", grid));
+    const std::vector<WaveRows> rows = last_wave_rows(run);
+    int next = 0;
+    std::int64_t held = 0;
+    for (const WaveRows& row : rows) {
+      CHECK(row.first_sm == next);
+      next += row.sms;
+      held += std::int64_t{row.blocks} * row.sms;
+      CHECK(row.end <= run.duration);
+    }
+    INFO(grid);
+    CHECK(next == run.sms);
+    CHECK(held == run.wave(run.waves - 1).blocks);
+  }
+}
+
+TEST_CASE("a raster says how many waves there are, and how many SMs the last leaves idle") {
+  CHECK(wave_words(alone(blocks("A", "kernel.grid=108"))) == "108 blocks, 1 wave");
+  CHECK(wave_words(alone(blocks("A", "kernel.grid=109"))) ==
+        "109 blocks, 2 waves; in the last, 107 of 108 SMs idle");
+  CHECK(wave_words(alone(blocks("A", "kernel.grid=1"))) == "1 block, 1 wave; 107 of 108 SMs idle");
+}
+
+TEST_CASE("a product one larger than its tiles wastes what stands out") {
+  const RunPointer even = product("A", "gemm.m=1792", "gemm.n=1792", "gemm.k=1792");
+  const RunPointer odd = product("B", "gemm.m=1793", "gemm.n=1793", "gemm.k=1793");
+  const TileMap fits = tile_map_of(even->program->operations.at(0), even->machine->gpu);
+  const TileMap spills = tile_map_of(odd->program->operations.at(0), odd->machine->gpu);
+  CHECK(fits.wasted() == 0);
+  CHECK(fits.words() == "1792 x 1792 in 7 x 14 tiles of 256 x 128: 0 % wasted");
+  const double covered = (8 * 256.0) * (15 * 128.0);
+  CHECK(spills.wasted() == Approx(1 - 1793.0 * 1793.0 / covered));
+}
+
+TEST_CASE("the SM array comes with kernels that are placed block by block, and not without") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_runs({blocks("A", "kernel.grid=109")});
+  driver->settle();
+  CHECK(is_there(kSingleSmArrayPanel));
+  CHECK(driver->app().can("layout.sm_array"));
+  driver->workspace().open_runs({run_of("A", {"workload=copy"})});
+  driver->settle();
+  driver->settle();
+  CHECK_FALSE(is_there(kSingleSmArrayPanel));
+  CHECK_FALSE(driver->app().can("layout.sm_array"));
+}
+
+TEST_CASE("the SM array cuts no word, whatever the window's size and whatever it shows") {
+  const struct {
+    int width, height;
+  } sizes[] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
+  for (const auto& size : sizes) {
+    REQUIRE_DRIVER(driver, size.width, size.height);
+    const std::pair<RunPointer, RunPointer> pairs[] = {
+        {blocks("A", "kernel.grid=108"), blocks("B", "kernel.grid=109")},
+        {blocks("A", "kernel.grid=1"), blocks("B", "kernel.grid=2000000000", "steps=1")},
+        {product("A", "gemm.m=1792", "gemm.n=1792", "gemm.k=1792"),
+         product("B", "gemm.m=33", "gemm.n=8192", "gemm.k=65")}};
+    for (const auto& [a, b] : pairs) {
+      driver->workspace().open_runs({a, b});
+      driver->app().run("layout.sm_array");
+      driver->settle();
+      INFO(size.width << " x " << size.height << ", " << a->config.word("workload"));
+      CHECK(is_in_front(kSmArrayPanel));
+      CHECK(cut_text(*ImGui::GetDrawData()).empty());
+    }
+  }
+}

@@ -1,0 +1,280 @@
+#include "ui/panels/sm_array.h"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/units.h"
+#include "sim/block_cost.h"
+#include "ui/panels/controls.h"
+#include "ui/panels/side_data.h"
+#include "ui/panels/sm_raster.h"
+#include "ui/panels/tile_map.h"
+
+namespace trainscope::ui {
+namespace {
+
+using KernelStart = SmArrayPanel::KernelStart;
+using SideFacts = SmArrayPanel::SideFacts;
+
+constexpr const char* kPanelName = "sm-array";
+
+// ---- Which kernel ------------------------------------------------------------------------------
+
+bool has_block_work(const RunPointer& run) {
+  return run && run->program && run->machine &&
+         std::ranges::any_of(run->program->operations,
+                             [](const auto& one) { return one.block_work.has_value(); });
+}
+
+RunPointer shown_run(const Workspace& workspace, std::size_t side) {
+  const trace::Trace* trace = shown_trace(workspace, side, kPanelName);
+  if (!trace) return nullptr;
+  const RunPointer& run = workspace.sides()[side].run;
+  return has_block_work(run) && run->trace.get() == trace ? run : nullptr;
+}
+
+// The kernels of a run that are placed block by block, as its streams began them.
+std::vector<KernelStart> kernels_of(const analysis::Run& run) {
+  const trace::Trace& trace = *run.trace;
+  std::unordered_map<std::string_view, program::Index> by_name;
+  for (program::Index i = 0; i < run.program->operations.size(); ++i)
+    if (run.program->operations[i].block_work) by_name[run.program->operations[i].kernel] = i;
+  std::vector<KernelStart> kernels;
+  for (std::uint32_t i = 0, count = trace.spans().size(); i < count; ++i) {
+    const trace::Span& span = trace.spans()[i];
+    if (!trace::is_kernel(span.category) ||
+        trace.lanes()[span.lane].kind != trace::LaneKind::kStream)
+      continue;
+    if (const auto found = by_name.find(trace.name(span.name)); found != by_name.end())
+      kernels.push_back({span.start, i, found->second});
+  }
+  std::ranges::stable_sort(kernels, {}, &KernelStart::time);
+  return kernels;
+}
+
+// The one selected, else the last that has begun at the playhead, else the first.
+const KernelStart* kernel_shown(const PanelContext& context, const SideFacts& facts,
+                                std::size_t side) {
+  if (facts.kernels.empty()) return nullptr;
+  const SpanRef of_interest = span_of_interest(context.attention);
+  if (of_interest.span != trace::kNone && static_cast<std::size_t>(of_interest.side) == side) {
+    const auto found = std::ranges::find(facts.kernels, of_interest.span, &KernelStart::span);
+    if (found != facts.kernels.end()) return &*found;
+  }
+  const Nanos time = context.workspace.playhead_of(side);
+  const auto after = std::ranges::upper_bound(facts.kernels, time, {}, &KernelStart::time);
+  return after == facts.kernels.begin() ? &facts.kernels.front() : &*std::prev(after);
+}
+
+SideFacts* facts_of(const PanelContext& context, SmArrayPanel& panel, std::size_t side) {
+  const RunPointer run = shown_run(context.workspace, side);
+  if (!run) return nullptr;
+  SideFacts& facts = panel.sides[side];
+  if (facts.run != run) {
+    facts = {};
+    facts.run = run;
+    facts.kernels = kernels_of(*run);
+  }
+  const KernelStart* kernel = kernel_shown(context, facts, side);
+  if (!kernel) return nullptr;
+  if (facts.operation != kernel->operation) {
+    facts.operation = kernel->operation;
+    facts.sms = sim::run_alone(run->program->operations[kernel->operation], run->machine->gpu);
+    facts.last = last_wave_rows(facts.sms);
+  }
+  return &facts;
+}
+
+const program::Operation& operation_of(const SideFacts& facts) {
+  return facts.run->program->operations[facts.operation];
+}
+
+// ---- The rasters -------------------------------------------------------------------------------
+
+using Shown = std::vector<std::pair<std::size_t, SideFacts*>>;
+
+void draw_rasters(const PanelContext& context, const Shown& shown, const Box& box) {
+  const Theme& theme = context.theme;
+  const float axis = theme.px(18), title = theme.px(22), gap = theme.px(8);
+  Nanos longest = 1;
+  for (const auto& [side, facts] : shown) longest = std::max(longest, facts->sms.duration);
+  const auto count = static_cast<float>(shown.size());
+  const float tall = (box.height() - axis - gap * (count - 1)) / count;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto& [side, facts] = shown[i];
+    const float top = box.min.y + static_cast<float>(i) * (tall + gap);
+    const ImVec2 middle{box.min.x, top + title / 2};
+    const float left = draw_side_title(theme, context.workspace, side, middle);
+    const std::string words = operation_of(*facts).kernel + ": " + wave_words(facts->sms);
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, left, middle.y,
+                     theme.text,
+                     shortened(theme.font.text, theme.size.small, words, box.max.x - left));
+    ImGui::PushID(static_cast<int>(side));
+    paint_raster(theme, "##raster", {{box.min.x, top + title}, {box.max.x, top + tall}},
+                 {facts->sms, facts->last, longest});
+    ImGui::PopID();
+  }
+  paint_raster_axis(theme, {{box.min.x, box.max.y - axis}, box.max}, longest);
+}
+
+// ---- The figures -------------------------------------------------------------------------------
+
+struct Row {
+  const char* name;
+  std::vector<std::string> values;
+  bool strong = false;
+};
+
+std::vector<Row> rows_of(const Shown& shown) {
+  std::vector<Row> rows{{"threads per block", {}},
+                        {"registers per thread", {}},
+                        {"shared memory", {}},
+                        {"blocks per SM", {}},
+                        {"limited by", {}, true},
+                        {"occupancy", {}},
+                        {"waves", {}},
+                        {"SM time idle in the tail", {}}};
+  for (const auto& [side, facts] : shown) {
+    const machine::LaunchShape shape = sim::launch_shape(operation_of(*facts));
+    const sim::SmRun& run = facts->sms;
+    const std::string values[] = {
+        std::to_string(shape.threads),
+        std::to_string(shape.registers),
+        format_bytes(static_cast<double>(shape.static_shared + shape.dynamic_shared)),
+        std::to_string(run.occupancy.blocks_per_sm),
+        limiter_words(run.occupancy),
+        fmt::format("{:.1f} %", 100 * run.occupancy.theoretical),
+        fmt::format("{:.2f}",
+                    static_cast<double>(run.blocks) /
+                        static_cast<double>(std::max<std::int64_t>(run.blocks_a_wave, 1))),
+        fmt::format("{:.1f} %", 100 * run.tail_idle)};
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].values.push_back(values[i]);
+  }
+  return rows;
+}
+
+void draw_figures(const PanelContext& context, const Shown& shown, const Box& box) {
+  const Theme& theme = context.theme;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float size = theme.size.small,
+              line = std::clamp(box.height() / 9.2F, theme.px(17), theme.px(27));
+  const float name_width = text_size(theme.font.text, size, "SM time idle in the tail").x;
+  const float column = (box.width() - name_width - theme.px(10)) / static_cast<float>(shown.size());
+  float y = box.min.y + theme.px(11);
+  draw_text_middle(draw, theme.font.strong, size, box.min.x, y, theme.text, "Occupancy");
+  if (shown.size() > 1)
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      draw_text_middle(draw, theme.font.strong, size,
+                       box.max.x - column * static_cast<float>(shown.size() - 1 - i), y,
+                       theme.muted, shown[i].first == 0 ? "A" : "B", 1);
+  for (const Row& row : rows_of(shown)) {
+    y += line;
+    if (y + line / 2 > box.max.y + theme.px(4)) return;
+    draw_text_middle(draw, theme.font.text, size, box.min.x, y, theme.muted, row.name);
+    for (std::size_t i = 0; i < row.values.size(); ++i)
+      draw_text_middle(draw, row.strong ? theme.font.text : theme.font.mono,
+                       row.strong ? size : theme.size.mono,
+                       box.max.x - column * static_cast<float>(row.values.size() - 1 - i), y,
+                       row.strong ? theme.warn : theme.text,
+                       shortened(theme.font.text, size, row.values[i], column - theme.px(6)), 1);
+  }
+}
+
+// ---- The maps ----------------------------------------------------------------------------------
+
+bool has_tiles(const Shown& shown) {
+  return std::ranges::any_of(shown, [](const auto& one) {
+    return operation_of(*one.second).kind == program::OperationKind::kGemm;
+  });
+}
+
+void draw_tiles(const PanelContext& context, const Shown& shown, const Box& box) {
+  const Theme& theme = context.theme;
+  const float title = theme.px(22), gap = theme.px(6), count = static_cast<float>(shown.size());
+  const float tall = (box.height() - gap * (count - 1)) / count;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto& [side, facts] = shown[i];
+    if (operation_of(*facts).kind != program::OperationKind::kGemm) continue;
+    const TileMap map = tile_map_of(operation_of(*facts), facts->run->machine->gpu);
+    const float top = box.min.y + static_cast<float>(i) * (tall + gap);
+    const ImVec2 middle{box.min.x, top + title / 2};
+    const float left = draw_side_title(theme, context.workspace, side, middle);
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, left, middle.y,
+                     theme.text,
+                     shortened(theme.font.text, theme.size.small, map.words(), box.max.x - left));
+    paint_tile_map(theme, {{box.min.x, top + title}, {box.max.x, top + tall}}, map);
+  }
+}
+
+void draw_occupancies(const PanelContext& context, SmArrayPanel& panel, MapAxis axis,
+                      const Shown& shown, const Box& box) {
+  std::vector<OccupancyMark> marks;
+  for (const auto& [side, facts] : shown)
+    marks.push_back({side == 0 ? 'A' : 'B', sim::launch_shape(operation_of(*facts))});
+  panel.map.follow(shown.front().second->run->machine->gpu, axis, marks.front().shape);
+  paint_occupancy_map(context.theme, "##map", box, panel.map, marks);
+}
+
+void draw_map(const PanelContext& context, SmArrayPanel& panel, const Shown& shown,
+              const Box& box) {
+  const Theme& theme = context.theme;
+  std::vector<std::string> words = {"registers", "shared memory"};
+  if (has_tiles(shown)) words.insert(words.begin(), "tiles");
+  if (std::ranges::find(words, panel.map_shown) == words.end()) panel.map_shown = words.front();
+  const float head = theme.px(32), width = std::min(theme.px(270), box.width());
+  ImGui::SetCursorScreenPos(box.min);
+  segments(theme, "##map shown", width, words, words, panel.map_shown);
+  const Box below{{box.min.x, box.min.y + head}, box.max};
+  if (panel.map_shown == "tiles") return draw_tiles(context, shown, below);
+  draw_occupancies(context, panel,
+                   panel.map_shown == words.back() ? MapAxis::kSharedMemory : MapAxis::kRegisters,
+                   shown, below);
+}
+
+void draw_body(const PanelContext& context, SmArrayPanel& panel) {
+  const Theme& theme = context.theme;
+  Shown shown;
+  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
+    if (SideFacts* facts = facts_of(context, panel, i)) shown.emplace_back(i, facts);
+  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  const float pad = theme.size.pad, gap = theme.px(28);
+  Box room{{at.x + pad, at.y + theme.px(8)}, {at.x + size.x - pad, at.y + size.y - theme.px(8)}};
+  if (shown.empty() || room.width() < theme.px(160) || room.height() < theme.px(80)) return;
+  if (room.width() > theme.px(900)) {
+    const float wide = std::clamp(room.width() * 0.27F, theme.px(260), theme.px(420));
+    draw_map(context, panel, shown, {{room.max.x - wide, room.min.y}, room.max});
+    room.max.x -= wide + gap;
+  }
+  if (room.width() > theme.px(520)) {
+    const float wide = std::clamp(room.width() * 0.34F, theme.px(220), theme.px(360));
+    draw_figures(context, shown, {{room.max.x - wide, room.min.y}, room.max});
+    room.max.x -= wide + gap;
+  }
+  draw_rasters(context, shown, room);
+}
+
+}  // namespace
+
+bool has_sm_array(const Workspace& workspace) {
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i)
+    if (shown_run(workspace, i)) return true;
+  return false;
+}
+
+void draw_sm_array(const PanelContext& context, SmArrayPanel& panel, const char* name,
+                   const char* beside, bool* open) {
+  stand_beside(beside);
+  PanelOptions options;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  if (const RunPointer run = shown_run(context.workspace, 0))
+    options.secondary = run->machine->gpu.name;
+  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  end_panel();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,194 @@
+#include "ui/panels/sm_raster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "ui/panels/chart.h"
+
+namespace trainscope::ui {
+namespace {
+
+float label_width(const Theme& theme) {
+  return theme.px(54);
+}
+
+// Where the waves are drawn, right of the SMs' numbers.
+Box body_of(const Theme& theme, const Box& box) {
+  return {{box.min.x + label_width(theme), box.min.y}, box.max};
+}
+
+class Painter {
+ public:
+  Painter(const Theme& theme, const Box& box, const SmRaster& raster)
+      : theme_(theme), raster_(raster), body_(body_of(theme, box)) {}
+
+  void paint() const {
+    label_sms();
+    const std::int64_t full = raster_.run.waves - 1;
+    if (width_of(raster_.run.full_wave) >= theme_.px(3)) {
+      for (std::int64_t i = 0; i < full; ++i) full_wave(i);
+    } else if (full > 0) {
+      folded(full);
+    }
+    last_wave();
+  }
+
+  void explain(ImVec2 mouse) const {
+    const sim::SmRun& run = raster_.run;
+    const double time =
+        (mouse.x - body_.min.x) / body_.width() * static_cast<double>(raster_.longest);
+    if (time < 0 || time >= static_cast<double>(run.duration)) return;
+    const int sm =
+        std::clamp(static_cast<int>((mouse.y - body_.min.y) / row_height()), 0, run.sms - 1);
+    const std::int64_t index =
+        run.full_wave == 0
+            ? run.waves - 1
+            : std::min(static_cast<std::int64_t>(time) / run.full_wave, run.waves - 1);
+    const sim::Wave wave = run.wave(index);
+    chart_card(
+        theme_, fmt::format("wave {} of {}", index + 1, run.waves),
+        {{"blocks", fmt::format("{} to {}", wave.first_block, wave.first_block + wave.blocks - 1)},
+         {"SMs with a block", fmt::format("{} of {}", wave.sms, run.sms)},
+         {fmt::format("on SM {}", sm), here(sm, index)},
+         {"takes", format_nanos(static_cast<double>(wave.end - wave.start))}});
+  }
+
+ private:
+  float x_of(Nanos time) const {
+    return body_.min.x +
+           static_cast<float>(static_cast<double>(time) / static_cast<double>(raster_.longest)) *
+               body_.width();
+  }
+  float width_of(Nanos time) const { return x_of(time) - body_.min.x; }
+  float row_height() const { return body_.height() / static_cast<float>(raster_.run.sms); }
+  float y_of(int sm) const { return body_.min.y + row_height() * static_cast<float>(sm); }
+
+  // Waves alternate, so that they are told apart where no line has room.
+  Color wave_color(std::int64_t index) const {
+    const Color fill = theme_.of(trace::Category::kHostWork).fill;
+    return index % 2 == 0 ? fill : mixed(fill, theme_.text, 0.42F);
+  }
+
+  std::string here(int sm, std::int64_t wave) const {
+    int blocks = static_cast<int>(raster_.run.blocks_a_wave / raster_.run.sms);
+    if (wave == raster_.run.waves - 1)
+      for (const WaveRows& row : raster_.last)
+        if (sm >= row.first_sm && sm < row.first_sm + row.sms) blocks = row.blocks;
+    const int most = raster_.run.occupancy.blocks_per_sm;
+    return blocks == 0 ? "idle" : fmt::format("{} of {} that fit", blocks, std::max(most, blocks));
+  }
+
+  void label_sms() const {
+    const float x = body_.min.x - theme_.px(8), half = theme_.size.mono / 2;
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const auto label = [&](int sm, float y) {
+      draw_text_middle(draw, theme_.font.mono, theme_.size.label, x, y, theme_.muted,
+                       fmt::format("SM {}", sm), 1);
+    };
+    label(0, body_.min.y + half);
+    if (raster_.run.sms > 1 && body_.height() > theme_.px(34))
+      label(raster_.run.sms - 1, body_.max.y - half);
+  }
+
+  void words_in(const Box& box, Color color, const std::string& words) const {
+    const float size = theme_.size.small;
+    const ImVec2 room = text_size(theme_.font.text, size, words);
+    if (room.x + theme_.px(12) > box.width() || room.y > box.height()) return;
+    draw_text_middle(ImGui::GetWindowDrawList(), theme_.font.text, size, box.centre().x,
+                     box.centre().y, color, words, 0.5F);
+  }
+
+  void full_wave(std::int64_t index) const {
+    const sim::Wave wave = raster_.run.wave(index);
+    const Box box{{x_of(wave.start), body_.min.y},
+                  {std::max(x_of(wave.end) - 1, x_of(wave.start) + 1), body_.max.y}};
+    ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(index));
+    words_in(box, theme_.of(trace::Category::kHostWork).text, fmt::format("wave {}", index + 1));
+  }
+
+  void folded(std::int64_t waves) const {
+    const Box box{{body_.min.x, body_.min.y}, {x_of(raster_.run.wave(waves - 1).end), body_.max.y}};
+    ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(0));
+    words_in(box, theme_.of(trace::Category::kHostWork).text,
+             fmt::format("{} full waves", format_count(static_cast<double>(waves))));
+  }
+
+  // SMs with fewer blocks than fit are paler; those with none, and the wait for the last, hatched.
+  void last_wave() const {
+    const sim::SmRun& run = raster_.run;
+    const sim::Wave wave = run.wave(run.waves - 1);
+    const int most = std::max(run.occupancy.blocks_per_sm, 1);
+    Box widest_tail{}, widest_body{};
+    for (const WaveRows& row : raster_.last) {
+      const float top = y_of(row.first_sm), bottom = y_of(row.first_sm + row.sms);
+      if (row.blocks > 0) {
+        const float share =
+            0.45F + 0.55F * static_cast<float>(row.blocks) / static_cast<float>(most);
+        const Box body{{x_of(wave.start), top}, {x_of(row.end), bottom}};
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            body.min, body.max,
+            mixed(theme_.panel, wave_color(run.waves - 1), std::min(share, 1.0F)));
+        if (body.height() > widest_body.height()) widest_body = body;
+      }
+      if (row.end >= run.duration) continue;
+      const Box tail{{x_of(row.end), top}, {x_of(run.duration), bottom}};
+      draw_tail(tail);
+      if (tail.height() > widest_tail.height()) widest_tail = tail;
+    }
+    words_in(widest_body, theme_.of(trace::Category::kHostWork).text,
+             fmt::format("wave {}", run.waves));
+    if (const int idle = idle_sms(raster_.last); idle > 0)
+      words_in(widest_tail, theme_.bad, fmt::format("tail: {} of {} SMs idle", idle, run.sms));
+  }
+
+  void draw_tail(const Box& box) const {
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    draw->AddRectFilled(box.min, box.max, mixed(theme_.panel, theme_.bad, 0.07F));
+    draw_hatch(draw, box, faded(theme_.bad, 0.30F), theme_.px(7), theme_.px(1));
+    if (box.height() > theme_.px(4)) draw->AddRect(box.min, box.max, faded(theme_.bad, 0.8F));
+  }
+
+  const Theme& theme_;
+  const SmRaster& raster_;
+  Box body_;
+};
+
+}  // namespace
+
+void paint_raster(const Theme& theme, const char* id, const Box& box, const SmRaster& raster) {
+  const Painter painter(theme, box, raster);
+  const Box body = body_of(theme, box);
+  if (body.width() < theme.px(40) || body.height() < theme.px(12)) return;
+  ImGui::GetWindowDrawList()->PushClipRect(box.min, box.max, true);
+  painter.paint();
+  ImGui::GetWindowDrawList()->PopClipRect();
+  ImGui::SetCursorScreenPos(body.min);
+  ImGui::InvisibleButton(id, {body.width(), body.height()});
+  if (ImGui::IsItemHovered()) painter.explain(ImGui::GetIO().MousePos);
+}
+
+void paint_raster_axis(const Theme& theme, const Box& box, Nanos longest) {
+  const Box body = body_of(theme, box);
+  const double most = static_cast<double>(longest);
+  double step = std::pow(10.0, std::floor(std::log10(most)));
+  const double wanted = std::max(2.0F, body.width() / theme.px(90));
+  for (const double factor : {0.1, 0.2, 0.5, 1.0, 2.0, 5.0})
+    if (most / (step * factor) <= wanted) {
+      step *= factor;
+      break;
+    }
+  step = std::max(step, 1.0);
+  for (double at = 0; at <= most * 1.0001; at += step) {
+    const std::string words = format_nanos(at);
+    const float x = body.min.x + static_cast<float>(at / most) * body.width();
+    const float half = text_size(theme.font.mono, theme.size.label, words).x / 2;
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label,
+                     std::min(x, body.max.x - half), box.centre().y, theme.muted, words,
+                     at == 0 ? 0.0F : 0.5F);
+  }
+}
+
+}  // namespace trainscope::ui
