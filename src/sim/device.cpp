@@ -20,9 +20,14 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       streams_(program.streams.size()),
       uses_(program.buffers.size()),
       event_ops_(program.events, kNoOp) {
-  rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
-  rates_.emplace_back(1.0);
-  rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
+  int gpus = 1;
+  for (const program::Stream& stream : program.streams) gpus = std::max(gpus, stream.device + 1);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
+    rates_.emplace_back(1.0);
+    rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
+    engines_.resize(engines_.size() + 2);
+  }
 }
 
 // ---- Enqueueing --------------------------------------------------------------------------------
@@ -75,6 +80,7 @@ OpId Device::enqueue(Nanos now, Op op) {
   using program::StreamKind;
   const StreamKind kind = program_.streams[stream].kind;
   for (program::Index other = 0; other < program_.streams.size(); ++other) {
+    if (program_.streams[other].device != program_.streams[stream].device) continue;
     const StreamKind other_kind = program_.streams[other].kind;
     if ((kind == StreamKind::kLegacyDefault && other_kind == StreamKind::kBlocking) ||
         (kind == StreamKind::kBlocking && other_kind == StreamKind::kLegacyDefault))
@@ -130,6 +136,11 @@ void Device::wait_event(program::Index stream, program::Index event) {
   if (on != kNoOp && !ops_[on].done) streams_[stream].extra.push_back(on);
 }
 
+void Device::wait_stream(Nanos now, program::Index stream, program::Index on) {
+  const OpId last = tail(now, on);
+  if (last != kNoOp && !ops_[last].done) streams_[stream].extra.push_back(last);
+}
+
 void Device::set_call(OpId op, trace::SpanId call) {
   ops_[op].tags.call = call;
   if (ops_[op].done && ops_[op].span == trace::kNone) record(op);
@@ -173,6 +184,9 @@ void Device::on_start(Nanos now, OpId id) {
       break;
     case Kind::kStagedCopy:
       break;
+    case Kind::kCollective:
+      arrive(now, id);
+      break;
     case Kind::kJoin:
       complete(now, id);
       break;
@@ -187,13 +201,15 @@ void Device::start_kernel(Nanos now, OpId id) {
   events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
   if (needs.arithmetic_ns > 0) {
     ++ops_[id].parts;
-    rates_[kArithmetic].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
-    appoint(kArithmetic);
+    const std::uint32_t rate = rate_of(id, kArithmetic);
+    rates_[rate].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
+    appoint(rate);
   }
   if (needs.memory_ns > 0) {
     ++ops_[id].parts;
-    rates_[kMemory].admit(now, id, needs.memory_ns, 1.0, priority);
-    appoint(kMemory);
+    const std::uint32_t rate = rate_of(id, kMemory);
+    rates_[rate].admit(now, id, needs.memory_ns, 1.0, priority);
+    appoint(rate);
   }
 }
 
@@ -203,8 +219,9 @@ void Device::start_copy(Nanos now, OpId id) {
     // Read and written once each, at the rate of device memory.
     const double bytes = 2.0 * static_cast<double>(op.copy->bytes);
     const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * kPerNs;
-    rates_[kMemory].admit(now, id, bytes / rate, 1.0);
-    appoint(kMemory);
+    const std::uint32_t memory = rate_of(id, kMemory);
+    rates_[memory].admit(now, id, bytes / rate, 1.0);
+    appoint(memory);
     return;
   }
   Transfer transfer;
@@ -236,7 +253,9 @@ void Device::transfer_chunk(Nanos now, OpId id, std::int64_t bytes, std::uint32_
 }
 
 void Device::request(Nanos now, Transfer transfer) {
-  const std::uint32_t engine = engine_of(transfer.direction);
+  const auto gpu =
+      static_cast<std::uint32_t>(program_.streams[ops_[transfer.op].tags.stream].device);
+  const std::uint32_t engine = 2 * gpu + engine_of(transfer.direction);
   if (engines_[engine].busy) transfer.cause = trace::Cause::kEngine;
   engines_[engine].queue.push_back(transfer);
   if (!engines_[engine].busy) begin_transfer(now, engine);
@@ -268,8 +287,9 @@ void Device::on_engine_ready(Nanos now, std::uint32_t engine) {
   const Transfer& transfer = engines_[engine].queue.front();
   const double rate = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_bytes_per_s
                                                             : machine_.pcie.d2h_bytes_per_s;
-  rates_[kLink].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
-  appoint(kLink);
+  const std::uint32_t link = engine / 2 * kRates + kLink;
+  rates_[link].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
+  appoint(link);
 }
 
 void Device::end_transfer(Nanos now, std::uint32_t engine) {
@@ -281,7 +301,7 @@ void Device::end_transfer(Nanos now, std::uint32_t engine) {
   span.start = transfer.start;
   span.duration = now - transfer.start;
   span.name = recorder_.transfer_name(transfer.bytes);
-  span.lane = recorder_.engine_lane(transfer.direction);
+  span.lane = recorder_.engine_lane(static_cast<int>(engine / 2), transfer.direction);
   span.category = op.category;
   span.cause = transfer.cause;
   span.cause_span = transfer.cause_span;
@@ -305,7 +325,7 @@ void Device::appoint(std::uint32_t rate) {
 void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
   if (rates_[rate].version() != version) return;
   for (const std::uint32_t id : rates_[rate].finish(now)) {
-    if (rate == kLink) {
+    if (rate % kRates == kLink) {
       end_transfer(now, id);
     } else {
       part_done(now, id);
@@ -319,7 +339,9 @@ void Device::on_kernel_floor(Nanos now, OpId op) {
 }
 
 void Device::part_done(Nanos now, OpId op) {
-  if (--ops_[op].parts == 0) complete(now, op);
+  if (--ops_[op].parts > 0) return;
+  if (ops_[op].kind == Kind::kCollective) return part_of_collective_done(now, op);
+  complete(now, op);
 }
 
 void Device::complete(Nanos now, OpId id) {
@@ -371,7 +393,9 @@ void Device::record(OpId id) {
   if (op.cause == trace::Cause::kLaunch) span.cause_span = op.tags.call;
   if (span.cause_span == trace::kNone) span.cause_span = span_of(op.cause_op);
   span.detail = op.kind == Kind::kKernel ? recorder_.kernel_detail(*op.operation, op.tags.stream)
-                                         : recorder_.copy_detail(*op.copy, op.copy->bytes);
+                : op.kind == Kind::kCollective
+                    ? recorder_.collective_detail(*op.collective, plan_of(*op.collective))
+                    : recorder_.copy_detail(*op.copy, op.copy->bytes);
   op.span = recorder_.add(span);
   if (op.tags.call != trace::kNone)
     recorder_.trace().add_flow({op.tags.call, op.span, trace::FlowKind::kLaunch});

@@ -40,9 +40,10 @@ void refuse_what_is_too_long(const program::Program& program, const machine::Mac
 
 program::Program build_program(const program::Config& config, const machine::Machine& machine) {
   const std::string& workload = config.word("workload");
-  program::Program program = workload == "copy"     ? build_copy(config)
-                             : workload == "launch" ? build_launch(config)
-                                                    : build_train(config, machine);
+  program::Program program = workload == "copy"         ? build_copy(config)
+                             : workload == "launch"     ? build_launch(config)
+                             : workload == "collective" ? build_collective(config, machine)
+                                                        : build_train(config, machine);
   refuse_what_is_too_long(program, machine);
   program::validate(program);
   return program;

@@ -19,6 +19,7 @@ machine::Machine machine_of(const program::Config& config);
 // The workloads, one file each.
 program::Program build_copy(const program::Config& config);
 program::Program build_launch(const program::Config& config);
+program::Program build_collective(const program::Config& config, const machine::Machine& machine);
 program::Program build_train(const program::Config& config, const machine::Machine& machine);
 
 }  // namespace trainscope::train
