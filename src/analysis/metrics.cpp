@@ -232,8 +232,20 @@ void add_overlaps(Table& t) {
   t.share("link.utilization", "link utilisation",
           "bytes that a GPU sends over what its links could carry while collectives work",
           link_utilization);
-  t.share("scaling.efficiency", "scaling efficiency", "speed-up over the number of GPUs");
-  t.add("ddp.buckets", "1", "buckets", "gradient buckets a step");
+  t.share("scaling.efficiency", "scaling efficiency",
+          "the step of one GPU alone over the step here, each GPU with the same batch",
+          [](const Facts& f) {
+            if (!f.measured.program || f.measured.steps == 0) return Answer();
+            const Nanos alone = f.measured.program->step_alone;
+            if (alone == 0) return Answer();
+            return Answer(static_cast<double>(alone) / a_step(f, length(f.measured.window)));
+          });
+  t.add("ddp.buckets", "1", "buckets", "gradient buckets, once they are rebuilt",
+        [](const Facts& f) {
+          const program::Program* program = f.measured.program;
+          if (!program || program->buckets.empty()) return Answer();
+          return Answer(static_cast<double>(program->buckets.size()));
+        });
 }
 
 // What one role has of device memory at its peak.

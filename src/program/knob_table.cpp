@@ -435,19 +435,17 @@ void add_input_knobs(Table& t) {
 
 void add_parallel_knobs(Table& t) {
   choice("parallel.strategy", "none")
-      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none"})
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none", "ddp"})
       .help("how the GPUs share the work")
       .into(t);
   whole("parallel.world_size", 1, 1, 1024)
       .pytorch("world_size")
       .help("ranks, or GPUs of DataParallel")
-      .later()
       .into(t);
   number("ddp.bucket_cap_mb", 25, 0.001, 1e5)
       .pytorch("bucket_cap_mb")
       .unit("MiB")
       .help("size at which a gradient bucket closes")
-      .later()
       .into(t);
   for (const auto& [name, spelling] :
        {std::pair{"ddp.gradient_as_bucket_view", "gradient_as_bucket_view"},
@@ -456,12 +454,10 @@ void add_parallel_knobs(Table& t) {
     flag(name, false)
         .pytorch(spelling)
         .help("DistributedDataParallel's " + std::string(spelling))
-        .later()
         .into(t);
   flag("ddp.broadcast_buffers", true)
       .pytorch("broadcast_buffers")
       .help("DistributedDataParallel's broadcast_buffers")
-      .later()
       .into(t);
   whole("straggler.rank", -1, -1, 1023).help("the slow rank; -1: none").later().into(t);
   number("straggler.factor", 1, 1, 100).help("how much slower it is").later().into(t);

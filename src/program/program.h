@@ -371,8 +371,9 @@ struct Program {
   Index events = 0;  // events are numbered 0 .. events-1
   Listing listing;
   int steps = 0;
-  int warmup_steps = 0;  // steps that metrics leave out
-  std::int64_t samples_per_step = 0;
+  int warmup_steps = 0;               // steps that metrics leave out
+  std::int64_t samples_per_step = 0;  // of all ranks
+  Nanos step_alone = 0;  // of several ranks: what a step of one GPU alone takes; 0: not known
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
   double step_flops = 0;            // arithmetic of one step, all kernels
   std::int64_t tested_samples = 0;  // that the program evaluates the model on

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "machine/topology.h"
 #include "train/build.h"
@@ -50,6 +52,16 @@ void cut_nvlinks(machine::Machine& machine) {
   machine.name += ", NVLink off";
 }
 
+// One rank is simulated of several that do the same at once: what they share of a host it has in
+// equal parts.
+void share_host(machine::Machine& machine, std::int64_t world_size) {
+  const auto ranks = static_cast<int>(std::min<std::int64_t>(world_size, machine.gpu_count));
+  if (ranks <= 1) return;
+  machine.host.cores = std::max(1, machine.host.cores / ranks);
+  machine.host.memory_bytes_per_s /= ranks;
+  machine.host.disk_bytes_per_s /= ranks;
+}
+
 }  // namespace
 
 machine::Machine machine_of(const program::Config& config) {
@@ -57,6 +69,8 @@ machine::Machine machine_of(const program::Config& config) {
   if (const std::int64_t lanes = config.whole("pcie.lanes")) set_lanes(machine, lanes);
   if (const std::int64_t cores = config.whole("host.cores")) set_cores(machine, cores);
   if (config.word("nvlink") == "off") cut_nvlinks(machine);
+  if (config.word("parallel.strategy") == "ddp")
+    share_host(machine, config.whole("parallel.world_size"));
   return machine;
 }
 

@@ -210,7 +210,7 @@ class Tuner {
     double rate = 0.92 * group_.ring;
     if (protocol == Protocol::kLl) rate = std::min(rate / 3.8, most_of_ll(machine_.gpu));
     if (protocol == Protocol::kLl128) rate *= group_.nodes == 1 ? 7.0 / 9 : 120.0 / 128;
-    const int size = std::bit_width(static_cast<std::uint64_t>(bytes_) >> 6) - 1;
+    const int size = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes_) >> 6)) - 1;
     const auto& correction = kTreeCorrection[static_cast<std::size_t>(protocol)];
     const bool corrected = size >= 0 && size < static_cast<int>(correction.size());
     return corrected ? rate * correction[static_cast<std::size_t>(size)] : rate;
