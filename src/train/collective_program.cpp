@@ -27,6 +27,22 @@ program::CollectiveKind kind_of(const std::string& word) {
   return CollectiveKind::kAllReduce;
 }
 
+const char* nccl_name(program::CollectiveKind kind) {
+  switch (kind) {
+    case program::CollectiveKind::kAllReduce:
+      return "ncclAllReduce";
+    case program::CollectiveKind::kAllGather:
+      return "ncclAllGather";
+    case program::CollectiveKind::kReduceScatter:
+      return "ncclReduceScatter";
+    case program::CollectiveKind::kBroadcast:
+      return "ncclBcast";
+    case program::CollectiveKind::kReduce:
+      return "ncclReduce";
+  }
+  return "";
+}
+
 class CollectiveBuilder {
  public:
   CollectiveBuilder(const program::Config& config, const machine::Machine& machine)
@@ -106,8 +122,8 @@ class CollectiveBuilder {
         fmt::format("  for (int i = 0; i < {}; ++i) {{", config_.whole("collective.count")));
     listing.add("    ncclGroupStart();");
     lines.call = listing.add(
-        fmt::format("    for (int g = 0; g < {}; ++g) nccl_{}(x[g], comm[g], stream[g]);", ranks_,
-                    config_.word("collective.op")));
+        fmt::format("    for (int g = 0; g < {}; ++g) {}(x[g], ..., comm[g], stream[g]);", ranks_,
+                    nccl_name(collective_.kind)));
     listing.add("    ncclGroupEnd();");
     listing.add("  }");
     lines.sync = listing.add(

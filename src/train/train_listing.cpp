@@ -260,13 +260,13 @@ class ListingWriter {
   void write_step() {
     const bool zero_inside = settings_.accumulate == 1;
     if (settings_.zero_first && zero_inside) write_zero_grad();
-    write_forward();
-    if (!settings_.zero_first) write_zero_grad();
-    const bool apart = settings_.no_sync;
-    if (apart)  // forward too belongs into it; backward is what it changes
+    const bool apart = settings_.no_sync;  // forward decides, as well as backward
+    if (apart)
       add(fmt::format("with model.no_sync() if i < {} else nullcontext():",
                       settings_.accumulate - 1));
     indent_ += apart;
+    write_forward();
+    if (!settings_.zero_first) write_zero_grad();
     lines_.backward =
         add(settings_.has_scaler ? "scaler.scale(loss).backward()" : "loss.backward()");
     indent_ -= apart;

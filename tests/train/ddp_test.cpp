@@ -196,6 +196,19 @@ TEST_CASE(
   for (const program::Bucket& bucket : views.buckets) CHECK(bucket.buffer == program::kNoIndex);
 }
 
+TEST_CASE("the listing is what a rank of torchrun runs") {
+  const program::Program program =
+      ddp_program({"accumulate_steps=2", "ddp.no_sync=true", "ddp.bucket_cap_mb=5"});
+  std::string text;
+  for (const std::string& line : program.listing.lines) text += line + "\n";
+  CHECK_THAT(text, Contains("# torchrun --nproc_per_node=2 train.py"));
+  CHECK_THAT(text, Contains("dist.init_process_group(\"nccl\")"));
+  CHECK_THAT(text, Contains("DistributedSampler("));
+  CHECK_THAT(text, Contains("DistributedDataParallel(model, device_ids=[rank], bucket_cap_mb=5)"));
+  CHECK_THAT(text, Contains("with model.no_sync() if i < 1 else nullcontext():\n"
+                            "            out = model(x)\n"));
+}
+
 TEST_CASE("what DistributedDataParallel cannot do is refused with what to write") {
   CHECK_THROWS_WITH(ddp_program({"parallel.world_size=16"}),
                     Contains("dgx1-v100-8 has 8 GPUs; write at most 8"));
