@@ -32,7 +32,8 @@ endif()
 # trainscope_library(NAME LINK targets...): the library trainscope_NAME from src/NAME/*.cpp.
 function(trainscope_library name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp
+       ${CMAKE_SOURCE_DIR}/src/${name}/*/*.cpp)
   if(sources)
     add_library(trainscope_${name} STATIC ${sources})
     target_include_directories(trainscope_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)

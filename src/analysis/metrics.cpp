@@ -50,6 +50,21 @@ IntervalSet gpu_busy(const Measured& measured) {
       .united(measured.memsets);
 }
 
+Answer bandwidth(const Facts& facts, double bytes) {
+  const IntervalSet& intervals = facts.collectives.intervals;
+  if (intervals.empty() || bytes <= 0) return std::nullopt;
+  return bytes / static_cast<double>(intervals.length()) * 1e9;
+}
+
+// One direction of all links of a GPU.
+Answer link_utilization(const Facts& facts) {
+  const machine::Machine* machine = facts.measured.machine;
+  const IntervalSet& work = facts.collectives.at_work;
+  if (!machine || machine->gpu_link.bytes_per_s <= 0 || work.empty()) return std::nullopt;
+  return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 /
+         machine->gpu_link.bytes_per_s;
+}
+
 Nanos length(const Interval& interval) {
   return interval.end - interval.start;
 }
@@ -153,9 +168,11 @@ void add_rates(Table& t) {
                    "bytes copied device to host over time.d2h",
                    [](const Facts& f) { return bandwidth(f.d2h); });
   t.more_is_better("bandwidth.algorithm", "B/s", "algorithm bandwidth",
-                   "bytes of a collective over its time");
+                   "bytes of a collective over its time, from its call to its completion",
+                   [](const Facts& f) { return bandwidth(f, f.collectives.bytes); });
   t.more_is_better("bandwidth.bus", "B/s", "bus bandwidth",
-                   "algorithm bandwidth times the traffic factor of the collective");
+                   "algorithm bandwidth times the traffic factor of the collective",
+                   [](const Facts& f) { return bandwidth(f, f.collectives.bus_bytes); });
 }
 
 void add_gpu(Table& t) {
@@ -213,10 +230,29 @@ void add_overlaps(Table& t) {
           if (f.measured.collectives.empty()) return Answer();
           return Answer(a_step(f, f.partition[Part::kExposedCommunication]));
         });
-  t.add("comm.wait", "ns", "communication wait", "collectives placed and waiting for a peer");
-  t.share("link.utilization", "link utilisation", "bytes over what the link could carry");
-  t.share("scaling.efficiency", "scaling efficiency", "speed-up over the number of GPUs");
-  t.add("ddp.buckets", "1", "buckets", "gradient buckets a step");
+  t.add("comm.wait", "ns", "communication wait",
+        "collectives placed and waiting for the last rank, a step, of the GPU that waits most",
+        [](const Facts& f) {
+          if (f.collectives.count == 0) return Answer();
+          return Answer(a_step(f, f.collectives.longest_wait));
+        });
+  t.share("link.utilization", "link utilisation",
+          "bytes that a GPU sends over what its links could carry while collectives work",
+          link_utilization);
+  t.share("scaling.efficiency", "scaling efficiency",
+          "the step of one GPU alone over the step here, each GPU with the same batch",
+          [](const Facts& f) {
+            if (!f.measured.program || f.measured.steps == 0) return Answer();
+            const Nanos alone = f.measured.program->step_alone;
+            if (alone == 0) return Answer();
+            return Answer(static_cast<double>(alone) / a_step(f, length(f.measured.window)));
+          });
+  t.add("ddp.buckets", "1", "buckets", "gradient buckets, once they are rebuilt",
+        [](const Facts& f) {
+          const program::Program* program = f.measured.program;
+          if (!program || program->buckets.empty()) return Answer();
+          return Answer(static_cast<double>(program->buckets.size()));
+        });
 }
 
 // What one role has of device memory at its peak.
@@ -340,6 +376,7 @@ Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& rol
   facts.d2h = copy_times(facts.measured, trace::Category::kCopyD2H);
   facts.host = host_times(facts.measured);
   facts.sms = sm_facts(facts.measured);
+  facts.collectives = collective_times(facts.measured);
   return facts;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/collectives.h"
 #include "analysis/host_time.h"
 #include "analysis/learning.h"
 #include "analysis/measured.h"
@@ -24,6 +25,7 @@ struct Facts {
   CopyTimes h2d;
   CopyTimes d2h;
   HostTimes host;
+  CollectiveTimes collectives;
   Learning learning;
   SmFacts sms;
   RoleBytes roles;  // of device memory at its peak

@@ -33,6 +33,23 @@ std::unique_ptr<program::Numbers> numbers_of(const program::Program& program) {
   return std::make_unique<host::ScaleNumbers>(program);
 }
 
+// What a step takes one GPU alone, with the same batch and without numbers; 0 where that is what
+// the config says anyway.
+Nanos step_alone(const program::Config& config) {
+  if (config.word("parallel.strategy") == "none") return 0;
+  program::Config alone = config;
+  alone.set_text("parallel.strategy=none");
+  alone.set_text("parallel.world_size=1");
+  const machine::Machine machine = train::machine_of(alone);
+  const program::Program program = train::build_program(alone, machine);
+  trace::Trace trace(origin_of(machine, alone, program));
+  sim::Simulation simulation(program, machine, alone.word("host.profile"), trace);
+  simulation.finish();
+  const Measured measured = measure(trace, &program, &machine);
+  if (simulation.ending() || measured.steps == 0) return 0;
+  return (measured.window.end - measured.window.start) / measured.steps;
+}
+
 // What follows from the facts.
 void state(Run& run, Facts facts) {
   run.facts = std::move(facts);
@@ -52,9 +69,20 @@ Run measured_as_a_whole(const Run& run) {
   return whole;
 }
 
+namespace {
+
+std::shared_ptr<program::Program> build(const program::Config& config,
+                                        const machine::Machine& machine) {
+  auto program = std::make_shared<program::Program>(train::build_program(config, machine));
+  program->step_alone = step_alone(config);
+  return program;
+}
+
+}  // namespace
+
 Session::Session(std::string label, const program::Config& config)
     : machine_(std::make_shared<machine::Machine>(train::machine_of(config))),
-      program_(std::make_shared<program::Program>(train::build_program(config, *machine_))),
+      program_(build(config, *machine_)),
       trace_(std::make_shared<trace::Trace>(origin_of(*machine_, config, *program_))),
       shared_trace_(trace_),
       numbers_(numbers_of(*program_)),

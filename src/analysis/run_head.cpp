@@ -130,10 +130,23 @@ Json list_of(const List& things) {
   return json;
 }
 
+std::vector<std::int64_t> bucket_bytes(const program::Program& program) {
+  std::vector<std::int64_t> bytes;
+  for (const program::Bucket& bucket : program.buckets) bytes.push_back(bucket.bytes);
+  return bytes;
+}
+
+// Files of older versions lack it.
+std::int64_t whole_or_0(const Json& json, const char* key) {
+  return json.contains(key) ? whole(json.at(key)) : 0;
+}
+
 Json json_of(const program::Program& program) {
   return {{"steps", program.steps},
           {"warmup_steps", program.warmup_steps},
           {"samples_per_step", program.samples_per_step},
+          {"step_alone", program.step_alone},
+          {"buckets", bucket_bytes(program)},
           {"parameters", program.parameters},
           {"step_flops", program.step_flops},
           {"timing_only", program.timing_only},
@@ -148,6 +161,10 @@ program::Program program_of(const Json& json) {
   program.steps = static_cast<int>(whole(json.at("steps"), 0, kMost));
   program.warmup_steps = static_cast<int>(whole(json.at("warmup_steps"), 0, kMost));
   program.samples_per_step = whole(json.at("samples_per_step"));
+  program.step_alone = whole_or_0(json, "step_alone");
+  if (json.contains("buckets"))
+    for (const Json& bytes : json.at("buckets"))
+      program.buckets.push_back({program::kNoIndex, whole(bytes), {}});
   program.parameters = whole(json.at("parameters"));
   program.step_flops = real(json.at("step_flops"));
   program.timing_only = json.at("timing_only").get<bool>();

@@ -27,6 +27,11 @@ std::string in_unit(const PublishedResult& result, double value) {
                      result.check->unit);
 }
 
+std::string word_of(const PublishedResult& result) {
+  if (result.within()) return "";
+  return result.check->missed.empty() ? "OUTSIDE" : "known to miss";
+}
+
 std::vector<std::string> groups_of(const std::vector<PublishedResult>& results) {
   std::vector<std::string> groups;
   for (const PublishedResult& result : results)
@@ -50,8 +55,7 @@ void print_results(const std::vector<PublishedResult>& results) {
   for (const PublishedResult& result : results)
     table.add({result.check->id, result.check->what, in_unit(result, result.check->value),
                in_unit(result, result.simulated), percent(result.error),
-               fmt::format("{:.0f} %", 100 * result.check->tolerance),
-               result.within() ? "" : "OUTSIDE"});
+               fmt::format("{:.0f} %", 100 * result.check->tolerance), word_of(result)});
   std::cout << table.text() << "\n";
   TextTable summary({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   summary.add({"", "checks", "mean error", "mean, signed", "worst"});
@@ -92,8 +96,9 @@ int validate_command(bool published, bool json) {
   } else {
     print_results(results);
   }
-  const bool all = std::all_of(results.begin(), results.end(),
-                               [](const PublishedResult& result) { return result.within(); });
+  const bool all = std::all_of(results.begin(), results.end(), [](const PublishedResult& result) {
+    return result.within() || !result.check->missed.empty();
+  });
   return all ? 0 : 1;
 }
 

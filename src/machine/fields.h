@@ -88,6 +88,7 @@ inline constexpr std::array kHostFields{
     Field<Host>{"launch_queue", Dimension::kCount, {1, 1'000'000}, &Host::launch_queue},
     Field<Host>{"copy_call", Dimension::kTime, kDelayBounds, &Host::copy_call_ns},
     Field<Host>{"event_call", Dimension::kTime, kDelayBounds, &Host::event_call_ns},
+    Field<Host>{"nccl_call", Dimension::kTime, kDelayBounds, &Host::nccl_call_ns},
     Field<Host>{"malloc_call", Dimension::kTime, kDelayBounds, &Host::malloc_call_ns},
     Field<Host>{"free_call", Dimension::kTime, kDelayBounds, &Host::free_call_ns},
     Field<Host>{"graph_launch", Dimension::kTime, kDelayBounds, &Host::graph_launch_ns},
@@ -105,6 +106,21 @@ inline constexpr std::array kHostFields{
 inline constexpr std::array kGpuLinkFields{
     Field<GpuLink>{"bandwidth", Dimension::kBytesPerSecond, kRateBounds, &GpuLink::bytes_per_s},
     Field<GpuLink>{"peer_to_peer", Dimension::kFlag, {0, 1}, &GpuLink::peer_to_peer},
+};
+
+// What follows from the others where a file does not say it (rules.h).
+inline constexpr std::array kReachedFields{
+    Field<GpuLink>{"ring", Dimension::kBytesPerSecond, kRateBounds, &GpuLink::ring_bytes_per_s},
+    Field<GpuLink>{"nvls", Dimension::kBytesPerSecond, kRateBounds, &GpuLink::nvls_bytes_per_s},
+};
+
+inline constexpr std::array kPcieTreeFields{
+    Field<PcieTree>{"sockets", Dimension::kCount, {1, 64}, &PcieTree::sockets},
+    Field<PcieTree>{"gpus_per_switch", Dimension::kCount, {0, 64}, &PcieTree::gpus_per_switch},
+    Field<PcieTree>{"socket_bandwidth",
+                    Dimension::kBytesPerSecond,
+                    {0, kRateBounds.most},
+                    &PcieTree::socket_bytes_per_s},
 };
 
 inline constexpr std::array kNetworkFields{

@@ -225,6 +225,38 @@ LinkKind link_kind(const toml::node& node, const std::string& text, const std::s
                       did_you_mean(text, names)));
 }
 
+// One of `pairs`: two GPUs, and the links between them.
+NvlinkPair read_pair(const toml::node& node, int gpus, const SourceFile& file) {
+  const toml::array* numbers = node.as_array();
+  const auto number = [&](std::size_t i) {
+    return numbers && numbers->size() == 3 ? (*numbers)[i].value<int>().value_or(-1) : -1;
+  };
+  const NvlinkPair pair{number(0), number(1), number(2)};
+  if (pair.a < 0 || pair.b < 0 || pair.links < 1)
+    fail_at(
+        node, file.name,
+        "a pair of GPUs is written as two GPUs and the number of links between them: [0, 1, 2]");
+  if (pair.a >= gpus || pair.b >= gpus || pair.a == pair.b)
+    fail_at(node, file.name,
+            fmt::format("links join two different GPUs of 0 to {}, not {} and {}", gpus - 1, pair.a,
+                        pair.b));
+  return pair;
+}
+
+// `pairs`: which GPUs share NVLinks.
+void read_pairs(const toml::table& table, const SourceFile& file, Machine& machine) {
+  const toml::node* node = table.get("pairs");
+  if (!node) return;
+  const toml::array* list = node->as_array();
+  if (!list || machine.gpu_link.kind != LinkKind::kNvlink)
+    fail_at(*node, file.name,
+            "pairs is a list of GPUs that NVLinks join, beside kind = \"nvlink\": pairs = [[0, 1, "
+            "2]]");
+  machine.gpu_link.pairs.clear();
+  for (const toml::node& one : *list)
+    machine.gpu_link.pairs.push_back(read_pair(one, machine.gpu_count, file));
+}
+
 // `[gpu_link]`: the wires between several GPUs. One GPU has none, and inherits none.
 void read_gpu_link(const toml::table& root, const SourceFile& file, Machine& machine) {
   const toml::node* node = root.get("gpu_link");
@@ -247,7 +279,7 @@ void read_gpu_link(const toml::table& root, const SourceFile& file, Machine& mac
   const toml::table* table = node->as_table();
   if (!table) fail_at(*node, file.name, "gpu_link must be a table: [gpu_link]");
   auto known = keys_of<GpuLink>(kGpuLinkFields);
-  known.emplace_back("kind");
+  known.insert(known.end(), {"kind", "ring", "nvls", "pairs"});
   refuse_unknown_keys(*table, known, file.name, "[gpu_link]");
   const auto kind = read_text(*table, "kind", file.name);
   if (!kind && !inherits)
@@ -255,6 +287,27 @@ void read_gpu_link(const toml::table& root, const SourceFile& file, Machine& mac
   if (kind) machine.gpu_link.kind = link_kind(*table->get("kind"), *kind, file.name);
   read_fields<GpuLink>(*table, "gpu_link.", kGpuLinkFields, file, machine.gpu_link,
                        machine.figures);
+  for (const Field<GpuLink>& field : kReachedFields)
+    if (table->get(field.key))
+      read_fields<GpuLink>(*table, "gpu_link.", std::span(&field, 1), file, machine.gpu_link,
+                           machine.figures);
+  read_pairs(*table, file, machine);
+}
+
+// `[pcie_tree]`: which GPUs hang on which processor and switch. Without it, all hang on one.
+void read_pcie_tree(const toml::table& root, const SourceFile& file, Machine& machine) {
+  if (machine.gpu_count > 1) {
+    if (root.get("pcie_tree"))
+      read_section<PcieTree>(root, "pcie_tree", kPcieTreeFields, file, machine.pcie_tree,
+                             machine.figures);
+    return;
+  }
+  if (const toml::node* node = root.get("pcie_tree"))
+    fail_at(*node, file.name,
+            "pcie_tree says how several GPUs are reached and gpu_count is 1; leave it out or write "
+            "gpu_count = 8");
+  machine.pcie_tree = {};
+  drop_figures(machine, "pcie_tree.");
 }
 
 // `nodes`, which most files leave out. One node is no figure.
@@ -311,7 +364,7 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   const SourceFile file = source_file(root, path.string());
   auto known = keys_of<Machine>(kMachineFields);
   known.insert(known.end(), {"nodes", "id", "name", "base", "source", "note", "gpu", "pcie", "host",
-                             "gpu_link", "network"});
+                             "gpu_link", "pcie_tree", "network"});
   refuse_unknown_keys(root, known, file.name, "a machine file");
   chain.push_back(resolved(path));
 
@@ -335,6 +388,8 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   settle_pcie(root, file.name, before, machine);
   settle_host(root, file.name, before, machine);
   read_gpu_link(root, file, machine);
+  settle_gpu_link(root, before, machine);
+  read_pcie_tree(root, file, machine);
   read_network(root, file, machine);
   return machine;
 }

@@ -54,11 +54,29 @@ struct Gpu {
 enum class LinkKind { kNone, kNvlink, kNvswitch, kPcie };
 std::string name_of(LinkKind kind);  // as in the file; "none" for kNone
 
+// Two GPUs of a node that NVLinks join, and how many.
+struct NvlinkPair {
+  int a = 0;
+  int b = 0;
+  int links = 1;
+  bool operator==(const NvlinkPair&) const = default;
+};
+
 // The link between the GPUs of one machine. A machine with one GPU has none.
 struct GpuLink {
   LinkKind kind = LinkKind::kNone;
-  double bytes_per_s = 0;     // peak of one GPU, all its links together, each direction
-  bool peer_to_peer = false;  // a copy between two GPUs need not pass through host memory
+  double bytes_per_s = 0;         // peak of one GPU, all its links together, each direction
+  bool peer_to_peer = false;      // a copy between two GPUs need not pass through host memory
+  double ring_bytes_per_s = 0;    // bus bandwidth that a large all-reduce reaches on rings
+  double nvls_bytes_per_s = 0;    // the same, all GPUs of a node, added up in the switch; 0: cannot
+  std::vector<NvlinkPair> pairs;  // of nvlink; empty: every GPU has one link to every other
+};
+
+// How the GPUs of one node hang on its processors.
+struct PcieTree {
+  int sockets = 1;                // processors, each with a host bridge of its own
+  int gpus_per_switch = 0;        // that share a PCIe switch; 0: each hangs on its host bridge
+  double socket_bytes_per_s = 0;  // between two processors, each direction; 0: there is but one
 };
 
 // The PCIe link of one GPU. While it carries both directions at once they share `both`, which is at
@@ -83,15 +101,16 @@ struct Host {
   int staging_buffers = 0;               // chunks in flight
   double disk_bytes_per_s = 0;           // reading the files of a data set, all readers together
   Nanos disk_latency_ns = 0;             // of one read, before its first byte
-  Nanos worker_start_ns = 0;       // from the creation of a DataLoader worker to its first batch
-  Nanos launch_call_ns = 0;        // cudaLaunchKernel, on the host
-  int launch_queue = 0;            // launches not done in a stream before a call waits
-  Nanos copy_call_ns = 0;          // cudaMemcpyAsync, without staging
-  Nanos event_call_ns = 0;         // cudaEventRecord, cudaStreamWaitEvent
-  Nanos malloc_call_ns = 0;        // cudaMalloc
-  Nanos free_call_ns = 0;          // cudaFree, the device idle
-  Nanos graph_launch_ns = 0;       // cudaGraphLaunch, without its nodes
-  Nanos graph_launch_node_ns = 0;  // and for each node
+  Nanos worker_start_ns = 0;  // from the creation of a DataLoader worker to its first batch
+  Nanos launch_call_ns = 0;   // cudaLaunchKernel, on the host
+  int launch_queue = 0;       // launches not done in a stream before a call waits
+  Nanos copy_call_ns = 0;     // cudaMemcpyAsync, without staging
+  Nanos event_call_ns = 0;    // cudaEventRecord, cudaStreamWaitEvent
+  Nanos nccl_call_ns = 0;     // NCCL's own work for one rank of a collective, its launch excluded
+  Nanos malloc_call_ns = 0;   // cudaMalloc
+  Nanos free_call_ns = 0;     // cudaFree, the device idle
+  Nanos graph_launch_ns = 0;  // cudaGraphLaunch, without its nodes
+  Nanos graph_launch_node_ns = 0;       // and for each node
   Nanos graph_instantiate_node_ns = 0;  // cudaGraphInstantiate, for each node
   Nanos sync_call_ns = 0;               // a synchronisation that need not wait
   Nanos launch_latency_ns = 0;          // from the end of a launch call to the kernel, GPU idle
@@ -120,9 +139,10 @@ struct Machine {
   Pcie pcie;
   Host host;
   GpuLink gpu_link;
+  PcieTree pcie_tree;
   Network network;
   // Every number above with its provenance: GPU, gpu_count, nodes (of several), PCIe, host, link
-  // (of several GPUs), network (of several nodes).
+  // (of several GPUs), tree of PCIe (where the file tells it), network (of several nodes).
   std::vector<Figure> figures;
 };
 

@@ -55,6 +55,24 @@ Word word_of(const Json& json, Word last) {
   throw InputError("the machine holds the unknown word " + word);
 }
 
+Json pairs_of(const GpuLink& link) {
+  Json pairs = Json::array();
+  for (const NvlinkPair& pair : link.pairs) pairs.push_back({pair.a, pair.b, pair.links});
+  return pairs;
+}
+
+void take_pairs(const Json& json, GpuLink& link) {
+  const auto found = json.find("pairs");
+  if (found == json.end()) return;
+  for (const Json& one : *found) {
+    NvlinkPair pair;
+    take(one.at(0), "pairs", pair.a);
+    take(one.at(1), "pairs", pair.b);
+    take(one.at(2), "pairs", pair.links);
+    link.pairs.push_back(pair);
+  }
+}
+
 Json figures_of(const Machine& machine) {
   Json figures = Json::array();
   for (const Figure& figure : machine.figures)
@@ -87,6 +105,9 @@ Json to_json(const Machine& machine) {
   json["pcie"] = numbers_of(machine.pcie, kPcieFields);
   json["host"] = numbers_of(machine.host, kHostFields);
   json["gpu_link"] = numbers_of(machine.gpu_link, kGpuLinkFields);
+  json["gpu_link"].update(numbers_of(machine.gpu_link, kReachedFields));
+  json["gpu_link"]["pairs"] = pairs_of(machine.gpu_link);
+  json["pcie_tree"] = numbers_of(machine.pcie_tree, kPcieTreeFields);
   json["gpu_link"]["kind"] = name_of(machine.gpu_link.kind);
   json["network"] = numbers_of(machine.network, kNetworkFields);
   json["figures"] = figures_of(machine);
@@ -106,6 +127,10 @@ Machine machine_from_json(const Json& json) {
   take_numbers(json.at("host"), kHostFields, machine.host);
   take_numbers(json.at("gpu_link"), kGpuLinkFields, machine.gpu_link);
   machine.gpu_link.kind = word_of(json.at("gpu_link").at("kind"), LinkKind::kPcie);
+  take_numbers(json.at("gpu_link"), kReachedFields, machine.gpu_link);
+  take_pairs(json.at("gpu_link"), machine.gpu_link);
+  if (json.contains("pcie_tree"))
+    take_numbers(json.at("pcie_tree"), kPcieTreeFields, machine.pcie_tree);
   take_numbers(json.at("network"), kNetworkFields, machine.network);
   machine.figures = take_figures(json.at("figures"));
   return machine;

@@ -89,4 +89,61 @@ void settle_host(const toml::table& root, const std::string& file, const Machine
                         format_nanos(static_cast<double>(host.eager_operator_ns))));
 }
 
+namespace {
+
+// Of the peak of a GPU's links, what a large all-reduce reaches (bus bandwidth).
+struct Reached {
+  double ring = 0;
+  double nvls = 0;  // 0: the switch cannot add
+  const char* ring_note = "";
+  const char* nvls_note = "";
+};
+
+// NVLS needs the switches of Hopper or later (nccl: src/transport/nvls.cc).
+Reached reached(const Machine& machine) {
+  constexpr double kFirstNvls = 9.0;
+  switch (machine.gpu_link.kind) {
+    case LinkKind::kPcie:
+      return {0.502, 0, "2 x L40S reach 15.8 of 31.5 GB/s (yumibyte/CS244C-Research)", ""};
+    case LinkKind::kNvlink:
+      return {0.8, 0, "NCCL reckons with 20 GB/s of a link's 25 (nccl: src/graph/topo.h)", ""};
+    case LinkKind::kNvswitch:
+      return {0.816, machine.gpu.compute_capability >= kFirstNvls ? 1.072 : 0,
+              "8 x H200 without NVLS reach 367 of 450 GB/s (ml-eng network/README.md)",
+              "8 x H200 reach 482 of 450 GB/s (ml-eng network/README.md)"};
+    case LinkKind::kNone:
+      break;
+  }
+  return {};
+}
+
+bool is_written(const toml::table& root, const char* key) {
+  return written(root, "gpu_link", key) != nullptr;
+}
+
+void add_reached(Machine& machine, const char* key, double value, const char* note) {
+  const std::string name = std::string("gpu_link.") + key;
+  std::erase_if(machine.figures, [&](const Figure& figure) { return figure.name == name; });
+  if (value == 0) return;
+  machine.figures.push_back({name, value / 1e9, "GB/s", Provenance::kFitted,
+                             std::string("a share of bandwidth: ") + note + "; carried over"});
+}
+
+}  // namespace
+
+void settle_gpu_link(const toml::table& root, const Machine& before, Machine& machine) {
+  GpuLink& link = machine.gpu_link;
+  const GpuLink& old = before.gpu_link;
+  if (link.kind == old.kind && link.bytes_per_s == old.bytes_per_s) return;
+  const Reached share = reached(machine);
+  if (!is_written(root, "ring")) {
+    link.ring_bytes_per_s = share.ring * link.bytes_per_s;
+    add_reached(machine, "ring", link.ring_bytes_per_s, share.ring_note);
+  }
+  if (!is_written(root, "nvls")) {
+    link.nvls_bytes_per_s = share.nvls * link.bytes_per_s;
+    add_reached(machine, "nvls", link.nvls_bytes_per_s, share.nvls_note);
+  }
+}
+
 }  // namespace trainscope::machine

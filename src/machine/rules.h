@@ -22,4 +22,8 @@ void settle_pcie(const toml::table& root, const std::string& file, const Machine
 void settle_host(const toml::table& root, const std::string& file, const Machine& before,
                  Machine& machine);
 
+// gpu_link.ring and gpu_link.nvls, where no file says them, are the share of gpu_link.bandwidth
+// that measured machines of that kind reach.
+void settle_gpu_link(const toml::table& root, const Machine& before, Machine& machine);
+
 }  // namespace trainscope::machine

@@ -83,23 +83,32 @@ void add_launch_and_collective_knobs(Table& t) {
   choice("collective.op", "all_reduce")
       .choices({"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"})
       .help("the collective")
-      .later()
       .into(t);
-  size("collective.bytes", 25 << 20, 1, kLargestCopy).help("bytes a rank").later().into(t);
-  whole("collective.ranks", 2, 1, 1024).help("ranks that take part").later().into(t);
-  whole("collective.count", 1, 1, 10000).help("collectives in a row").later().into(t);
+  size("collective.bytes", 25 << 20, 1, kLargestCopy)
+      .help("bytes of a rank's buffer, of the larger one where two differ")
+      .into(t);
+  whole("collective.ranks", 0, 0, 1024)
+      .help("ranks that take part, a GPU each; 0: all GPUs of the machine")
+      .into(t);
+  whole("collective.count", 1, 1, 10000).help("collectives in a row").into(t);
   choice("collective.algorithm", "auto")
       .choices({"auto", "ring", "tree", "nvls"})
+      .pytorch("NCCL_ALGO")
       .help("NCCL's algorithm")
-      .later()
       .into(t);
   choice("collective.protocol", "auto")
       .choices({"auto", "ll", "ll128", "simple"})
+      .pytorch("NCCL_PROTO")
       .help("NCCL's protocol")
-      .later()
       .into(t);
-  whole("collective.channels", 0, 0, 64).help("NCCL's channels; 0: its choice").later().into(t);
-  flag("collective.p2p", true).help("GPUs reach each other directly").later().into(t);
+  whole("collective.channels", 0, 0, 64)
+      .pytorch("NCCL_MAX_NCHANNELS")
+      .help("NCCL's channels, each a block on an SM; 0: its choice")
+      .into(t);
+  flag("collective.p2p", true)
+      .pytorch("NCCL_P2P_DISABLE")
+      .help("GPUs reach each other directly; else through host memory")
+      .into(t);
 }
 
 void add_model_knobs(Table& t) {
@@ -357,7 +366,7 @@ Row& Row::later() {
 void add_run_knobs(Table& t) {
   choice("workload", "train")
       .choices({"train", "copy", "gemm", "kernel", "collective", "launch"},
-               {"train", "copy", "gemm", "kernel", "launch"})
+               {"train", "copy", "gemm", "kernel", "collective", "launch"})
       .help("what the program does")
       .into(t);
   text("machine", "h200-1").help("a machine's id, or a file that describes one").into(t);
@@ -373,7 +382,10 @@ void add_run_knobs(Table& t) {
   whole("pcie.lanes", 0, 0, 16)
       .help("PCIe lanes of the GPU in use; 0: all of the machine's")
       .into(t);
-  choice("nvlink", "on").choices({"on", "off"}, {"on"}).help("NVLink between GPUs").into(t);
+  choice("nvlink", "on")
+      .choices({"on", "off"})
+      .help("off: GPUs that NVLinks join talk over PCIe, through host memory")
+      .into(t);
   choice("stream.kind", "legacy")
       .choices({"legacy", "blocking", "non_blocking"})
       .help("kind of the stream that work runs on; of the second one where launch.streams is 2")
@@ -426,19 +438,17 @@ void add_input_knobs(Table& t) {
 
 void add_parallel_knobs(Table& t) {
   choice("parallel.strategy", "none")
-      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none"})
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none", "ddp"})
       .help("how the GPUs share the work")
       .into(t);
   whole("parallel.world_size", 1, 1, 1024)
       .pytorch("world_size")
       .help("ranks, or GPUs of DataParallel")
-      .later()
       .into(t);
   number("ddp.bucket_cap_mb", 25, 0.001, 1e5)
       .pytorch("bucket_cap_mb")
       .unit("MiB")
       .help("size at which a gradient bucket closes")
-      .later()
       .into(t);
   for (const auto& [name, spelling] :
        {std::pair{"ddp.gradient_as_bucket_view", "gradient_as_bucket_view"},
@@ -447,12 +457,10 @@ void add_parallel_knobs(Table& t) {
     flag(name, false)
         .pytorch(spelling)
         .help("DistributedDataParallel's " + std::string(spelling))
-        .later()
         .into(t);
   flag("ddp.broadcast_buffers", true)
       .pytorch("broadcast_buffers")
       .help("DistributedDataParallel's broadcast_buffers")
-      .later()
       .into(t);
   whole("straggler.rank", -1, -1, 1023).help("the slow rank; -1: none").later().into(t);
   number("straggler.factor", 1, 1, 100).help("how much slower it is").later().into(t);

@@ -20,6 +20,22 @@ std::string_view name_of(Role role) {
   return "";
 }
 
+std::string_view name_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      return "all_reduce";
+    case CollectiveKind::kAllGather:
+      return "all_gather";
+    case CollectiveKind::kReduceScatter:
+      return "reduce_scatter";
+    case CollectiveKind::kBroadcast:
+      return "broadcast";
+    case CollectiveKind::kReduce:
+      return "reduce";
+  }
+  return "";
+}
+
 Index Program::intern(std::string_view name) {
   const auto [entry, added] =
       name_ids_.try_emplace(std::string(name), static_cast<Index>(names.size()));
@@ -53,6 +69,7 @@ const Copy* copy_of(const Action& action) {
 Index stream_of(const Action& action) {
   if (const auto* launch = std::get_if<Launch>(&action)) return launch->stream;
   if (const auto* graph = std::get_if<GraphLaunch>(&action)) return graph->stream;
+  if (const auto* collective = std::get_if<Collective>(&action)) return collective->stream;
   const Copy* copy = copy_of(action);
   return copy ? copy->stream : kNoIndex;
 }

@@ -66,6 +66,7 @@ struct Stream {
   StreamKind kind = StreamKind::kLegacyDefault;
   int priority = 0;  // as CUDA's: the lower number goes first
   int device = 0;
+  int rank = 0;
 };
 
 // A bounded first-in-first-out queue of whole numbers between host threads. A signal is a queue
@@ -126,6 +127,35 @@ struct Operation {
 // Operations that are launched by one call: those that were launched while it was captured.
 struct Graph {
   std::string name;
+};
+
+enum class CollectiveKind : std::uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce
+};
+std::string_view name_of(CollectiveKind kind);  // "all_reduce"
+
+// Ranks that carry out collectives together, one GPU each: GPUs 0 .. ranks - 1 of the machine.
+// Those that the program has no streams for do as the others, at the same time.
+struct Communicator {
+  std::string name;  // "default process group"
+  int ranks = 1;
+  int simulated = 1;  // of them, those that the program has a stream for
+  // What NCCL is told, by the words of the knobs; auto and 0: it chooses.
+  std::string algorithm = "auto";
+  std::string protocol = "auto";
+  int channels = 0;
+  bool peer_to_peer = true;
+};
+
+// Parameters whose gradients DistributedDataParallel sums together.
+struct Bucket {
+  Index buffer = kNoIndex;
+  std::int64_t bytes = 0;
+  std::vector<Index> gradients;  // buffers, in the order in which they lie in it
 };
 
 enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
@@ -245,6 +275,16 @@ struct GraphLaunch {
   Index graph = 0;
   Index stream = 0;
 };
+// One rank's part of a collective. It begins once all work so far of the stream `after` is done,
+// and progresses once the same collective of every other rank has begun.
+struct Collective {
+  Index communicator = 0;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::int64_t bytes = 0;  // of a rank's larger buffer: what an all-gather gives
+  Index stream = 0;
+  Index after = kNoIndex;     // kNoIndex: nothing more than its own stream
+  std::int64_t sequence = 0;  // numbers the communicator's collectives, the same on every rank
+};
 struct RecordEvent {
   Index event = 0;
   Index stream = 0;
@@ -283,8 +323,8 @@ using Action =
     std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
                  LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release, Alloc, Free,
                  RecordStream, Compute, Launch, Copy, ReadScalar, BeginCapture, EndCapture,
-                 GraphInstantiate, GraphLaunch, RecordEvent, StreamWait, StreamSync, DeviceSync,
-                 EventSync, Push, Pop, Take, BeginMark, EndMark>;
+                 GraphInstantiate, GraphLaunch, Collective, RecordEvent, StreamWait, StreamSync,
+                 DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
 
 // The copy that an action makes; null: it makes none.
 const Copy* copy_of(const Action& action);
@@ -307,6 +347,7 @@ struct Thread {
   std::vector<Command> commands;
   // The lock of its interpreter, which it holds during the Python part of every operator.
   Index interpreter = kNoIndex;
+  int device = 0;  // that it works on
 };
 
 // Where batches come from, for an executor that computes.
@@ -338,12 +379,18 @@ struct Program {
   std::vector<Lock> locks;
   std::vector<Operation> operations;
   std::vector<Graph> graphs;
+  std::vector<Communicator> communicators;
+  // DistributedDataParallel's buckets in the order of their all-reduces: those of the first
+  // backward, and those that it keeps after it.
+  std::vector<Bucket> first_buckets;
+  std::vector<Bucket> buckets;
   std::vector<std::string> names;
   Index events = 0;  // events are numbered 0 .. events-1
   Listing listing;
   int steps = 0;
-  int warmup_steps = 0;  // steps that metrics leave out
-  std::int64_t samples_per_step = 0;
+  int warmup_steps = 0;               // steps that metrics leave out
+  std::int64_t samples_per_step = 0;  // of all ranks
+  Nanos step_alone = 0;  // of several ranks: what a step of one GPU alone takes; 0: not known
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
   double step_flops = 0;            // arithmetic of one step, all kernels
   std::int64_t tested_samples = 0;  // that the program evaluates the model on

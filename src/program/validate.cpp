@@ -76,6 +76,12 @@ class Checker {
     graph(action.graph);
     stream(action.stream);
   }
+  void operator()(const Collective& collective) const {
+    expect(collective.communicator < program_.communicators.size(), "an unknown communicator");
+    expect(collective.bytes > 0, "no bytes");
+    stream(collective.stream);
+    if (collective.after != kNoIndex) stream(collective.after);
+  }
   void operator()(const RecordEvent& record) const {
     event(record.event);
     stream(record.stream);
@@ -200,6 +206,9 @@ void validate(const Program& program) {
   if (program.threads.empty()) throw InputError("a program needs a thread");
   for (const Queue& queue : program.queues)
     if (queue.capacity < 1) throw InputError("queue " + queue.name + " has no room for any item");
+  for (const Communicator& one : program.communicators)
+    if (one.simulated < 1 || one.simulated > one.ranks)
+      throw InputError("communicator " + one.name + " has more streams than ranks, or none");
   Checker check(program);
   for (const Thread& thread : program.threads) {
     check.thread = &thread;

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "machine/topology.h"
+
 namespace trainscope::report {
 namespace {
 
@@ -23,6 +25,7 @@ constexpr std::array kParts{Part{"", "Machine"},
                             Part{"pcie.", "PCIe link of one GPU"},
                             Part{"host.", "Host"},
                             Part{"gpu_link.", "Link between GPUs"},
+                            Part{"pcie_tree.", "GPUs on the processors"},
                             Part{"network.", "Network between nodes"}};
 
 bool is_in(const Figure& figure, std::string_view prefix) {
@@ -156,6 +159,8 @@ std::string data_sheet(const Machine& machine) {
   add_words(text, sources, 0);
   text += "\n";
   for (const SheetGroup& group : sheet_groups(machine)) add_group(text, group);
+  if (machine.gpu_count > 1)
+    text += "\nGPUs as nvidia-smi topo -m shows them\n" + machine::topology_matrix(machine);
   return text;
 }
 

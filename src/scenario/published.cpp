@@ -18,12 +18,14 @@ void resolve_machine(program::Config& config, const std::filesystem::path& folde
 
 PublishedCheck read_check(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a [[check]]");
-  fields.only({"id", "what", "source", "value", "unit", "tolerance", "expression", "config"});
+  fields.only(
+      {"id", "what", "source", "value", "unit", "tolerance", "expression", "missed", "config"});
   PublishedCheck check;
   check.id = fields.text("id");
   check.what = fields.text("what");
   check.source = fields.text("source");
   check.unit = fields.text_or("unit", "");
+  check.missed = fields.text_or("missed", "");
   const auto factor = unit_factor(check.unit);
   if (!factor) fields.fail("unit", "there is no unit " + check.unit);
   const auto value = fields.number("value");

@@ -18,6 +18,7 @@ struct PublishedCheck {
   double value = 0;      // in ns, B/s, …: base units
   std::string unit;      // as written: "GB/s"
   double tolerance = 0;  // share of the value
+  std::string missed;    // why the simulator is known to miss it; empty: it must not
   Expression expression = Expression::parse("0");
   std::vector<std::pair<std::string, program::Config>> sides;
 };

@@ -20,11 +20,16 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       recorder_(recorder),
       streams_(program.streams.size()),
       uses_(program.buffers.size()),
-      event_ops_(program.events, kNoOp),
-      sms_(sm_limits(machine.gpu)) {
-  rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
-  rates_.emplace_back(1.0);
-  rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
+      event_ops_(program.events, kNoOp) {
+  int gpus = 1;
+  for (const program::Stream& stream : program.streams) gpus = std::max(gpus, stream.device + 1);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
+    rates_.emplace_back(1.0);
+    rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
+    engines_.resize(engines_.size() + 2);
+    sms_.emplace_back(sm_limits(machine.gpu));
+  }
   for (const program::Operation& operation : program.operations)
     if (operation.block_work) block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
 }
@@ -79,6 +84,7 @@ OpId Device::enqueue(Nanos now, Op op) {
   using program::StreamKind;
   const StreamKind kind = program_.streams[stream].kind;
   for (program::Index other = 0; other < program_.streams.size(); ++other) {
+    if (program_.streams[other].device != program_.streams[stream].device) continue;
     const StreamKind other_kind = program_.streams[other].kind;
     if ((kind == StreamKind::kLegacyDefault && other_kind == StreamKind::kBlocking) ||
         (kind == StreamKind::kBlocking && other_kind == StreamKind::kLegacyDefault))
@@ -134,6 +140,11 @@ void Device::wait_event(program::Index stream, program::Index event) {
   if (on != kNoOp && !ops_[on].done) streams_[stream].extra.push_back(on);
 }
 
+void Device::wait_stream(Nanos now, program::Index stream, program::Index on) {
+  const OpId last = tail(now, on);
+  if (last != kNoOp && !ops_[last].done) streams_[stream].extra.push_back(last);
+}
+
 void Device::set_call(OpId op, trace::SpanId call) {
   ops_[op].tags.call = call;
   if (ops_[op].done && ops_[op].span == trace::kNone) record(op);
@@ -177,6 +188,9 @@ void Device::on_start(Nanos now, OpId id) {
       break;
     case Kind::kStagedCopy:
       break;
+    case Kind::kCollective:
+      arrive(now, id);
+      break;
     case Kind::kJoin:
       complete(now, id);
       break;
@@ -193,13 +207,15 @@ void Device::start_kernel(Nanos now, OpId id) {
   events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
   if (needs.arithmetic_ns > 0) {
     ++ops_[id].parts;
-    rates_[kArithmetic].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
-    appoint(kArithmetic);
+    const std::uint32_t rate = rate_of(id, kArithmetic);
+    rates_[rate].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
+    appoint(rate);
   }
   if (needs.memory_ns > 0) {
     ++ops_[id].parts;
-    rates_[kMemory].admit(now, id, needs.memory_ns, 1.0, priority);
-    appoint(kMemory);
+    const std::uint32_t rate = rate_of(id, kMemory);
+    rates_[rate].admit(now, id, needs.memory_ns, 1.0, priority);
+    appoint(rate);
   }
 }
 
@@ -208,9 +224,10 @@ void Device::place_kernel(Nanos now, OpId id) {
   const program::Operation& operation = *ops_[id].operation;
   ops_[id].parts = 2;
   events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
-  sms_.admit(now, id, block_costs_.at(&operation), operation.blocks,
-             program_.streams[ops_[id].tags.stream].priority);
-  appoint_sms(now);
+  const program::Stream& stream = program_.streams[ops_[id].tags.stream];
+  const auto gpu = static_cast<std::uint32_t>(stream.device);
+  sms_[gpu].admit(now, id, block_costs_.at(&operation), operation.blocks, stream.priority);
+  appoint_sms(now, gpu);
 }
 
 void Device::start_copy(Nanos now, OpId id) {
@@ -219,8 +236,9 @@ void Device::start_copy(Nanos now, OpId id) {
     // Read and written once each, at the rate of device memory.
     const double bytes = 2.0 * static_cast<double>(op.copy->bytes);
     const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * kPerNs;
-    rates_[kMemory].admit(now, id, bytes / rate, 1.0);
-    appoint(kMemory);
+    const std::uint32_t memory = rate_of(id, kMemory);
+    rates_[memory].admit(now, id, bytes / rate, 1.0);
+    appoint(memory);
     return;
   }
   Transfer transfer;
@@ -252,7 +270,9 @@ void Device::transfer_chunk(Nanos now, OpId id, std::int64_t bytes, std::uint32_
 }
 
 void Device::request(Nanos now, Transfer transfer) {
-  const std::uint32_t engine = engine_of(transfer.direction);
+  const auto gpu =
+      static_cast<std::uint32_t>(program_.streams[ops_[transfer.op].tags.stream].device);
+  const std::uint32_t engine = 2 * gpu + engine_of(transfer.direction);
   if (engines_[engine].busy) transfer.cause = trace::Cause::kEngine;
   engines_[engine].queue.push_back(transfer);
   if (!engines_[engine].busy) begin_transfer(now, engine);
@@ -284,8 +304,9 @@ void Device::on_engine_ready(Nanos now, std::uint32_t engine) {
   const Transfer& transfer = engines_[engine].queue.front();
   const double rate = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_bytes_per_s
                                                             : machine_.pcie.d2h_bytes_per_s;
-  rates_[kLink].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
-  appoint(kLink);
+  const std::uint32_t link = engine / 2 * kRates + kLink;
+  rates_[link].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
+  appoint(link);
 }
 
 void Device::end_transfer(Nanos now, std::uint32_t engine) {
@@ -297,7 +318,7 @@ void Device::end_transfer(Nanos now, std::uint32_t engine) {
   span.start = transfer.start;
   span.duration = now - transfer.start;
   span.name = recorder_.transfer_name(transfer.bytes);
-  span.lane = recorder_.engine_lane(transfer.direction);
+  span.lane = recorder_.engine_lane(static_cast<int>(engine / 2), transfer.direction);
   span.category = op.category;
   span.cause = transfer.cause;
   span.cause_span = transfer.cause_span;
@@ -318,25 +339,26 @@ void Device::appoint(std::uint32_t rate) {
   events_.add(rates_[rate].next_finish(), EventKind::kRate, rate, rates_[rate].version());
 }
 
-void Device::appoint_sms(Nanos now) {
-  recorder_.sample_sms(now, sms_.busy_sms(), sms_.resident_warps());
-  if (!sms_.idle()) events_.add(sms_.next_event(), EventKind::kRate, kSms, sms_.version());
+void Device::appoint_sms(Nanos now, std::uint32_t gpu) {
+  const SmArray& sms = sms_[gpu];
+  if (gpu == 0) recorder_.sample_sms(now, sms.busy_sms(), sms.resident_warps());
+  if (!sms.idle()) events_.add(sms.next_event(), EventKind::kSms, gpu, sms.version());
 }
 
-void Device::on_sms(Nanos now, std::uint64_t version) {
-  if (sms_.version() != version) return;
-  const std::vector<std::uint32_t> done = sms_.finish(now);
-  const std::uint64_t finished = sms_.version();
+void Device::on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version) {
+  SmArray& sms = sms_[gpu];
+  if (sms.version() != version) return;
+  const std::vector<std::uint32_t> done = sms.finish(now);
+  const std::uint64_t finished = sms.version();
   for (const std::uint32_t id : done) part_done(now, id);
   // What was done may have brought a kernel, and with it a new appointment.
-  if (sms_.version() == finished) appoint_sms(now);
+  if (sms.version() == finished) appoint_sms(now, gpu);
 }
 
 void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
-  if (rate == kSms) return on_sms(now, version);
   if (rates_[rate].version() != version) return;
   for (const std::uint32_t id : rates_[rate].finish(now)) {
-    if (rate == kLink) {
+    if (rate % kRates == kLink) {
       end_transfer(now, id);
     } else {
       part_done(now, id);
@@ -350,7 +372,9 @@ void Device::on_kernel_floor(Nanos now, OpId op) {
 }
 
 void Device::part_done(Nanos now, OpId op) {
-  if (--ops_[op].parts == 0) complete(now, op);
+  if (--ops_[op].parts > 0) return;
+  if (ops_[op].kind == Kind::kCollective) return part_of_collective_done(now, op);
+  complete(now, op);
 }
 
 void Device::complete(Nanos now, OpId id) {
@@ -402,7 +426,9 @@ void Device::record(OpId id) {
   if (op.cause == trace::Cause::kLaunch) span.cause_span = op.tags.call;
   if (span.cause_span == trace::kNone) span.cause_span = span_of(op.cause_op);
   span.detail = op.kind == Kind::kKernel ? recorder_.kernel_detail(*op.operation, op.tags.stream)
-                                         : recorder_.copy_detail(*op.copy, op.copy->bytes);
+                : op.kind == Kind::kCollective
+                    ? recorder_.collective_detail(*op.collective, plan_of(*op.collective))
+                    : recorder_.copy_detail(*op.copy, op.copy->bytes);
   op.span = recorder_.add(span);
   if (op.tags.call != trace::kNone)
     recorder_.trace().add_flow({op.tags.call, op.span, trace::FlowKind::kLaunch});

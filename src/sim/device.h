@@ -1,4 +1,5 @@
-// A simulated GPU: streams of operations, copy engines, and the rates that running kernels share.
+// The simulated GPUs: streams of operations, copy engines, and the rates that running kernels
+// share.
 //
 // An operation starts when everything it depends on is done: the work before it on its stream, the
 // events that its stream waits for, and, around the legacy default stream, the work of blocking
@@ -8,11 +9,16 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <string>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "machine/machine.h"
 #include "program/program.h"
+#include "sim/collectives/collective_model.h"
 #include "sim/event_queue.h"
 #include "sim/recorder.h"
 #include "sim/shared_rate.h"
@@ -48,6 +54,9 @@ class Device {
   // `chunks` transfers.
   OpId enqueue_staged_copy(Nanos now, const Enqueued& tags, const program::Copy& copy,
                            std::int64_t chunks);
+  // A rank's part of a collective.
+  OpId enqueue_collective(Nanos now, const Enqueued& tags, const program::Collective& collective);
+  const CollectivePlan& plan_of(const program::Collective& collective);
   void transfer_chunk(Nanos now, OpId op, std::int64_t bytes, std::uint32_t thread,
                       trace::SpanId cause);
   // Chunks of a staged copy that have not been transferred.
@@ -57,6 +66,8 @@ class Device {
 
   void record_event(Nanos now, program::Index event, program::Index stream);
   void wait_event(program::Index stream, program::Index event);
+  // What comes next on the stream waits for the work of `on` so far.
+  void wait_stream(Nanos now, program::Index stream, program::Index on);
 
   // The operation after which all work enqueued on the stream so far is done; kNoOp: there is none.
   OpId tail(Nanos now, program::Index stream);
@@ -85,12 +96,17 @@ class Device {
   void on_start(Nanos now, OpId op);
   void on_kernel_floor(Nanos now, OpId op);
   void on_engine_ready(Nanos now, std::uint32_t engine);
-  // The shared rates 0 .. kRates-1; the SM array is one of them.
+  // The shared rates: kRates of each GPU, GPU after GPU.
   void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
-  static constexpr std::uint32_t kRates = 4;
+
+  // A change on the SMs of a GPU.
+  void on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version);
+
+  // Collectives of which some ranks have begun and others have not: what a standstill is about.
+  std::string unfinished_collectives() const;
 
  private:
-  enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin };
+  enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin, kCollective };
 
   struct Op {
     Kind kind = Kind::kJoin;
@@ -103,6 +119,7 @@ class Device {
     std::uint32_t parts = 0;      // of a running operation that are not done
     const program::Operation* operation = nullptr;
     const program::Copy* copy = nullptr;
+    const program::Collective* collective = nullptr;
     Enqueued tags;
     Nanos earliest = 0;  // when the device can see it
     Nanos start = 0;
@@ -115,6 +132,11 @@ class Device {
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
     bool has_followup = false;  // in followups_
+  };
+  // The ranks' parts of one collective.
+  struct Meeting {
+    std::vector<OpId> arrived;  // in the order of their arrival
+    std::uint32_t at_work = 0;  // parts that are not done
   };
   // The last copies that touch a buffer.
   struct BufferUse {
@@ -148,9 +170,12 @@ class Device {
   void become_ready(Nanos now, OpId op);
   void start_kernel(Nanos now, OpId op);
   void place_kernel(Nanos now, OpId op);
-  void on_sms(Nanos now, std::uint64_t version);
-  void appoint_sms(Nanos now);
+  void appoint_sms(Nanos now, std::uint32_t gpu);
   void start_copy(Nanos now, OpId op);
+  void arrive(Nanos now, OpId op);
+  void progress(Nanos now, OpId op, const CollectivePlan& plan);
+  void part_of_collective_done(Nanos now, OpId op);
+  void record_wait(OpId op, OpId last);
   void part_done(Nanos now, OpId op);
   void complete(Nanos now, OpId op);
   void follow_up(Nanos now, OpId op);
@@ -162,11 +187,16 @@ class Device {
   void end_transfer(Nanos now, std::uint32_t engine);
   std::uint32_t engine_of(Direction direction) const;
   void appoint(std::uint32_t rate);
+  // Of the GPU that the operation runs on.
+  std::uint32_t rate_of(OpId op, std::uint32_t rate) const {
+    return static_cast<std::uint32_t>(program_.streams[ops_[op].tags.stream].device) * kRates +
+           rate;
+  }
 
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
 
   // Both directions share the link.
-  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kSms };
+  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kRates };
 
   const program::Program& program_;
   const machine::Machine& machine_;
@@ -179,9 +209,13 @@ class Device {
   std::vector<std::uint32_t> wake_room_;
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
-  SmArray sms_;
+  std::vector<SmArray> sms_;  // by GPU
   std::unordered_map<const program::Operation*, BlockCost> block_costs_;
-  Engine engines_[2];
+  std::vector<Engine> engines_;                                // two of each GPU
+  using MeetingKey = std::pair<program::Index, std::int64_t>;  // communicator, sequence
+  std::map<MeetingKey, Meeting> meetings_;
+  std::map<std::tuple<program::Index, program::CollectiveKind, std::int64_t>, CollectivePlan>
+      plans_;  // by communicator, kind and bytes
 };
 
 }  // namespace trainscope::sim

@@ -15,7 +15,9 @@ enum class EventKind : std::uint8_t {
   kStart,        // a device operation may start
   kKernelFloor,  // a kernel's shortest time is over
   kEngineReady,  // a copy engine has set up its transfer
-  kRate,         // a shared rate finishes a task; `version` tells whether it still holds
+  kRate,         // a shared rate of a GPU finishes a task; `version` tells whether it still holds
+  kHostRate,     // the same of the host
+  kSms,          // something changes on the SMs of a GPU; `version` as above
 };
 
 struct Event {

@@ -118,6 +118,8 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       return instantiate_graph(now, thread, command);
     } else if constexpr (std::is_same_v<Type, GraphLaunch>) {
       return launch_graph(now, thread, command);
+    } else if constexpr (std::is_same_v<Type, Collective>) {
+      return collective(now, thread, command);
     } else if constexpr (std::is_same_v<Type, RecordEvent> || std::is_same_v<Type, StreamWait>) {
       return event_call(now, thread, command);
     } else if constexpr (std::is_same_v<Type, Push>) {
@@ -147,7 +149,7 @@ void Host::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
     if (--state.rates_under_way == 0) events_.add(now, EventKind::kThread, thread);
   }
   if (!shared.idle())
-    events_.add(shared.next_finish(), EventKind::kRate, Device::kRates + rate, shared.version());
+    events_.add(shared.next_finish(), EventKind::kHostRate, rate, shared.version());
 }
 
 std::string Host::waiting() const {

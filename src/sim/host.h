@@ -31,7 +31,7 @@ class Host {
   void start();
   // Lets a thread go on until it has to wait.
   void on_thread(Nanos now, std::uint32_t thread);
-  // The shared rates 0 .. kRates-1. Among EventKind::kRate events they follow the device's.
+  // The shared rates 0 .. kRates-1.
   void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
   static constexpr std::uint32_t kRates = 3;
 
@@ -99,11 +99,12 @@ class Host {
   GraphState* captured(std::uint32_t thread, program::Index stream);
   bool instantiate_graph(Nanos now, std::uint32_t thread, const program::Command& command);
   bool launch_graph(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool collective(Nanos now, std::uint32_t thread, const program::Command& command);
   bool event_call(Nanos now, std::uint32_t thread, const program::Command& command);
   bool synchronise(Nanos now, std::uint32_t thread, const program::Command& command);
-  OpId sync_target(Nanos now, const program::Command& command);
+  OpId sync_target(Nanos now, std::uint32_t thread, const program::Command& command);
   // An operation that is not done, if any is; all are done once this returns one that is.
-  OpId device_tail(Nanos now);
+  OpId device_tail(Nanos now, int device);
 
   // host_memory.cpp
   bool allocate(Nanos now, std::uint32_t thread, const program::Command& command);

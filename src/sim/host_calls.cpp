@@ -108,19 +108,20 @@ bool Host::event_call(Nanos now, std::uint32_t thread, const program::Command& c
   return true;
 }
 
-OpId Host::sync_target(Nanos now, const program::Command& command) {
+OpId Host::sync_target(Nanos now, std::uint32_t thread, const program::Command& command) {
   if (const auto* stream = std::get_if<program::StreamSync>(&command.action))
     return device_.tail(now, stream->stream);
   if (const auto* scalar = std::get_if<program::ReadScalar>(&command.action))
     return device_.tail(now, scalar->copy.stream);
   if (const auto* event = std::get_if<program::EventSync>(&command.action))
     return device_.op_of_event(event->event);
-  return device_tail(now);
+  return device_tail(now, program_.threads[thread].device);
 }
 
-OpId Host::device_tail(Nanos now) {
+OpId Host::device_tail(Nanos now, int device) {
   OpId last = kNoOp;
   for (program::Index stream = 0; stream < program_.streams.size(); ++stream) {
+    if (program_.streams[stream].device != device) continue;
     const OpId tail = device_.tail(now, stream);
     if (tail == kNoOp) continue;
     if (!device_.done(tail)) return tail;
@@ -136,7 +137,7 @@ bool Host::synchronise(Nanos now, std::uint32_t thread, const program::Command& 
     state.stage = 2;
   }
   if (state.stage == 2) {
-    const OpId target = sync_target(now, command);
+    const OpId target = sync_target(now, thread, command);
     if (!device_.done(target)) {
       state.waits_since = state.begun;
       state.waits_for = target;

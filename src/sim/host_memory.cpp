@@ -60,7 +60,7 @@ bool Host::malloc_call(Nanos now, std::uint32_t thread, const program::Command& 
 
 // True once all that the device was given is done.
 bool Host::wait_for_device(Nanos now, std::uint32_t thread) {
-  const OpId last = device_tail(now);
+  const OpId last = device_tail(now, program_.threads[thread].device);
   if (device_.done(last)) return true;
   ThreadState& state = threads_[thread];
   if (state.waits_since < 0) state.waits_since = now;

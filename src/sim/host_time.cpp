@@ -71,8 +71,7 @@ void Host::start_memcpy(Nanos now, std::uint32_t thread, std::int64_t bytes, dou
 void Host::serve(Nanos now, std::uint32_t rate, std::uint32_t thread, double work, double limit) {
   ++threads_[thread].rates_under_way;
   rates_[rate].admit(now, thread, work, limit);
-  events_.add(rates_[rate].next_finish(), EventKind::kRate, Device::kRates + rate,
-              rates_[rate].version());
+  events_.add(rates_[rate].next_finish(), EventKind::kHostRate, rate, rates_[rate].version());
 }
 
 }  // namespace trainscope::sim

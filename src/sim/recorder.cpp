@@ -1,6 +1,9 @@
 #include "sim/recorder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -32,12 +35,13 @@ struct CopyUse {
   bool staged = false;
 };
 
-CopyUse copies_of(const program::Program& program) {
+// Of one GPU, or of all.
+CopyUse copies_of(const program::Program& program, std::optional<int> gpu = std::nullopt) {
   CopyUse use;
   for (const program::Thread& thread : program.threads) {
     for (const program::Command& command : thread.commands) {
       const program::Copy* copy = program::copy_of(command.action);
-      if (!copy) continue;
+      if (!copy || (gpu && program.streams[copy->stream].device != *gpu)) continue;
       const Direction direction = direction_of(*copy, program);
       use.h2d |= direction == Direction::kH2D;
       use.d2h |= direction == Direction::kD2H;
@@ -46,6 +50,23 @@ CopyUse copies_of(const program::Program& program) {
     }
   }
   return use;
+}
+
+// As PyTorch's profiler names them.
+std::string operation_name(program::CollectiveKind kind) {
+  switch (kind) {
+    case program::CollectiveKind::kAllReduce:
+      return "allreduce";
+    case program::CollectiveKind::kAllGather:
+      return "allgather";
+    case program::CollectiveKind::kReduceScatter:
+      return "reduce_scatter";
+    case program::CollectiveKind::kBroadcast:
+      return "broadcast";
+    case program::CollectiveKind::kReduce:
+      return "reduce";
+  }
+  return "";
 }
 
 bool allocates(const program::Program& program) {
@@ -141,24 +162,32 @@ void Recorder::add_host_lanes() {
   if (copies_of(program_).staged) staging_ = lane("staging", trace::LaneKind::kStaging, 0);
 }
 
-void Recorder::add_device_lanes(int copy_engines) {
-  const CopyUse use = copies_of(program_);
+void Recorder::add_engines(int gpu, int rank, int copy_engines) {
+  const CopyUse use = copies_of(program_, gpu);
   const auto engine = [&](std::string name, std::int64_t number) {
-    return trace_.add_lane(
-        {std::move(name), trace::LaneKind::kCopyEngine, 0, 0, 2, number, "GPU 0"});
+    return trace_.add_lane({std::move(name), trace::LaneKind::kCopyEngine, rank, gpu, 2, number,
+                            fmt::format("GPU {}", gpu)});
   };
+  Engines& engines = engines_.emplace_back();
   if (copy_engines < 2 && (use.h2d || use.d2h)) {
-    h2d_engine_ = d2h_engine_ = engine("copy engine", 1);
+    engines.h2d = engines.d2h = engine("copy engine", 1);
   } else {
-    if (use.h2d) h2d_engine_ = engine("H2D copy engine", 1);
-    if (use.d2h) d2h_engine_ = engine("D2H copy engine", 2);
+    if (use.h2d) engines.h2d = engine("H2D copy engine", 1);
+    if (use.d2h) engines.d2h = engine("D2H copy engine", 2);
   }
+}
+
+void Recorder::add_device_lanes(int copy_engines) {
+  std::map<int, int> ranks{{0, 0}};  // of each GPU
+  for (const program::Stream& stream : program_.streams) ranks[stream.device] = stream.rank;
+  for (int gpu = 0; gpu <= ranks.rbegin()->first; ++gpu) add_engines(gpu, ranks[gpu], copy_engines);
   for (program::Index i = 0; i < program_.streams.size(); ++i) {
     const program::Stream& stream = program_.streams[i];
-    streams_.push_back(uses_stream(program_, i)
-                           ? trace_.add_lane({stream.name, trace::LaneKind::kStream, 0,
-                                              stream.device, 0, stream.number, "GPU 0"})
-                           : trace::kNone);
+    streams_.push_back(
+        uses_stream(program_, i)
+            ? trace_.add_lane({stream.name, trace::LaneKind::kStream, stream.rank, stream.device, 0,
+                               stream.number, fmt::format("GPU {}", stream.device)})
+            : trace::kNone);
   }
   roles_.fill(trace::kNone);
   if (allocates(program_)) add_memory_lanes();
@@ -247,6 +276,29 @@ trace::DetailId Recorder::kernel_detail(const program::Operation& operation,
     detail.occupancy = occupancy.theoretical * std::min(1.0, grid / occupancy.blocks_per_sm);
   }
   return entry->second = trace_.add_detail(detail);
+}
+
+trace::DetailId Recorder::collective_detail(const program::Collective& collective,
+                                            const CollectivePlan& plan) {
+  const program::Stream& stream = program_.streams[collective.stream];
+  constexpr std::int64_t kFloat = 4;
+  constexpr int kThreads = 512;  // of a block, as NCCL launches them where there is NVLink
+  trace::CollectiveDetail detail;
+  detail.operation = operation_name(collective.kind);
+  detail.type = "Float";
+  detail.group_size = program_.communicators[collective.communicator].ranks;
+  const std::int64_t numbers = std::max<std::int64_t>(1, collective.bytes / kFloat);
+  const std::int64_t shard = std::max<std::int64_t>(1, numbers / detail.group_size);
+  const bool gathers = collective.kind == program::CollectiveKind::kAllGather;
+  const bool scatters = collective.kind == program::CollectiveKind::kReduceScatter;
+  detail.elements_in = gathers ? shard : numbers;
+  detail.elements_out = scatters ? shard : numbers;
+  detail.sequence = collective.sequence;
+  detail.kernel.device = stream.device;
+  detail.kernel.stream = stream.number;
+  detail.kernel.grid[0] = plan.channels;
+  detail.kernel.block[0] = kThreads;
+  return trace_.add_detail(detail);
 }
 
 trace::DetailId Recorder::copy_detail(const program::Copy& copy, std::int64_t bytes) {

@@ -11,6 +11,7 @@
 
 #include "machine/machine.h"
 #include "program/program.h"
+#include "sim/collectives/collective_model.h"
 #include "trace/trace.h"
 
 namespace trainscope::sim {
@@ -53,8 +54,9 @@ class Recorder {
   trace::LaneId steps_lane() const { return steps_; }
   trace::LaneId thread_lane(program::Index thread) const { return threads_[thread]; }
   trace::LaneId stream_lane(program::Index stream) const { return streams_[stream]; }
-  trace::LaneId engine_lane(Direction direction) const {
-    return direction == Direction::kH2D ? h2d_engine_ : d2h_engine_;
+  trace::LaneId engine_lane(int gpu, Direction direction) const {
+    const auto& engines = engines_[static_cast<std::size_t>(gpu)];
+    return direction == Direction::kH2D ? engines.h2d : engines.d2h;
   }
   trace::LaneId staging_lane() const { return staging_; }
   // Counters of bytes on the device; kNone where the program allocates nothing.
@@ -71,6 +73,8 @@ class Recorder {
   trace::NameId transfer_name(std::int64_t bytes);     // "4 MiB"
   trace::NameId copy_name(const program::Copy& copy);  // "Memcpy HtoD (Pinned -> Device)"
   trace::DetailId kernel_detail(const program::Operation& operation, program::Index stream);
+  trace::DetailId collective_detail(const program::Collective& collective,
+                                    const CollectivePlan& plan);
   trace::DetailId copy_detail(const program::Copy& copy, std::int64_t bytes);
 
  private:
@@ -79,6 +83,7 @@ class Recorder {
 
   void add_host_lanes();
   void add_device_lanes(int copy_engines);
+  void add_engines(int gpu, int rank, int copy_engines);
   void add_memory_lanes();
   void add_sm_lanes();
 
@@ -94,8 +99,11 @@ class Recorder {
   trace::LaneId resident_warps_ = trace::kNone;
   std::int64_t last_busy_sms_ = 0;
   std::int64_t last_warps_ = 0;
-  trace::LaneId h2d_engine_ = trace::kNone;
-  trace::LaneId d2h_engine_ = trace::kNone;
+  struct Engines {
+    trace::LaneId h2d = trace::kNone;
+    trace::LaneId d2h = trace::kNone;
+  };
+  std::vector<Engines> engines_;  // by GPU
   std::vector<trace::LaneId> threads_;
   std::vector<trace::LaneId> streams_;
   std::uint32_t correlation_ = 0;

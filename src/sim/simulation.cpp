@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "base/error.h"
 #include "sim/device.h"
@@ -34,11 +35,13 @@ struct Simulation::State {
         device.on_engine_ready(now, event.index);
         break;
       case EventKind::kRate:
-        if (event.index >= Device::kRates) {
-          host.on_rate(now, event.index - Device::kRates, event.version);
-        } else {
-          device.on_rate(now, event.index, event.version);
-        }
+        device.on_rate(now, event.index, event.version);
+        break;
+      case EventKind::kHostRate:
+        host.on_rate(now, event.index, event.version);
+        break;
+      case EventKind::kSms:
+        device.on_sms(now, event.index, event.version);
         break;
     }
   }
@@ -71,8 +74,10 @@ bool Simulation::advance(Nanos until, std::uint64_t budget) {
     state.now = event.time;
     state.handle(event);
   }
-  if (!state.host.finished() && !state.host.stopped())
-    throw InputError("the program cannot go on: " + state.host.waiting());
+  const std::string apart = state.device.unfinished_collectives();
+  if (state.host.stopped()) return true;
+  if (!state.host.finished() || !apart.empty())
+    throw InputError("the program cannot go on: " + (apart.empty() ? state.host.waiting() : apart));
   return true;
 }
 

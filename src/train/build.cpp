@@ -40,11 +40,12 @@ void refuse_what_is_too_long(const program::Program& program, const machine::Mac
 
 program::Program build_program(const program::Config& config, const machine::Machine& machine) {
   const std::string& workload = config.word("workload");
-  program::Program program = workload == "copy"     ? build_copy(config)
-                             : workload == "launch" ? build_launch(config)
-                             : workload == "kernel" ? build_kernel(config, machine)
-                             : workload == "gemm"   ? build_gemm(config, machine)
-                                                    : build_train(config, machine);
+  program::Program program = workload == "copy"         ? build_copy(config)
+                             : workload == "launch"     ? build_launch(config)
+                             : workload == "kernel"     ? build_kernel(config, machine)
+                             : workload == "gemm"       ? build_gemm(config, machine)
+                             : workload == "collective" ? build_collective(config, machine)
+                                                        : build_train(config, machine);
   refuse_what_is_too_long(program, machine);
   program::validate(program);
   return program;

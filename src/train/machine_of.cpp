@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "machine/topology.h"
 #include "train/build.h"
 
 namespace trainscope::train {
@@ -33,12 +36,41 @@ void set_cores(machine::Machine& machine, std::int64_t cores) {
   machine.name += fmt::format(", {} core{} for this job", cores, cores == 1 ? "" : "s");
 }
 
+// As NCCL_P2P_DISABLE=1 has it (transformers, perf_train_gpu_many.md).
+void cut_nvlinks(machine::Machine& machine) {
+  using machine::LinkKind;
+  machine::GpuLink& link = machine.gpu_link;
+  if (link.kind != LinkKind::kNvlink && link.kind != LinkKind::kNvswitch)
+    throw InputError(machine.id +
+                     " has no NVLinks that nvlink = off could cut; leave nvlink out, or choose a "
+                     "machine with NVLink");
+  link = {};
+  link.kind = LinkKind::kPcie;
+  link.bytes_per_s = machine::path_between(machine::topology_of(machine), 0, 1).bytes_per_s;
+  constexpr double kReached = 0.502;  // by rings: 15.8 of 31.5 GB/s (2 x L40S)
+  link.ring_bytes_per_s = kReached * link.bytes_per_s;
+  machine.name += ", NVLink off";
+}
+
+// One rank is simulated of several that do the same at once: what they share of a host it has in
+// equal parts.
+void share_host(machine::Machine& machine, std::int64_t world_size) {
+  const auto ranks = static_cast<int>(std::min<std::int64_t>(world_size, machine.gpu_count));
+  if (ranks <= 1) return;
+  machine.host.cores = std::max(1, machine.host.cores / ranks);
+  machine.host.memory_bytes_per_s /= ranks;
+  machine.host.disk_bytes_per_s /= ranks;
+}
+
 }  // namespace
 
 machine::Machine machine_of(const program::Config& config) {
   machine::Machine machine = machine::load_machine(config.word("machine"));
   if (const std::int64_t lanes = config.whole("pcie.lanes")) set_lanes(machine, lanes);
   if (const std::int64_t cores = config.whole("host.cores")) set_cores(machine, cores);
+  if (config.word("nvlink") == "off") cut_nvlinks(machine);
+  if (config.word("parallel.strategy") == "ddp")
+    share_host(machine, config.whole("parallel.world_size"));
   return machine;
 }
 

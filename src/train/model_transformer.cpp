@@ -83,8 +83,9 @@ class TransformerBuilder {
     const std::string embeddings = "bert.embeddings.";
     const std::int64_t width = model_.width;
     Tensor x = builder_.embedding(embeddings + "word_embeddings", tokens, model_.vocabulary, width);
-    x = builder_.positions(embeddings + "position_embeddings", x, model_.positions);
+    builder_.declare({embeddings + "position_embeddings.weight"});
     x = builder_.segments(embeddings + "token_type_embeddings", x, 2);
+    x = builder_.positions(embeddings + "position_embeddings", x, model_.positions);
     x = dropout(norm(embeddings + "LayerNorm", x));
     for (std::int64_t i = 0; i < model_.layers; ++i) {
       builder_.next_block();

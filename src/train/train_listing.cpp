@@ -24,6 +24,7 @@ class ListingWriter {
       : listing_(listing), config_(config), settings_(settings), graph_(graph) {}
 
   TrainLines write() {
+    if (settings_.ddp) write_process_group();
     if (settings_.on_cpu) add("device = \"cpu\"");
     if (settings_.tensor) {
       write_tensors();
@@ -67,6 +68,28 @@ class ListingWriter {
 
   // ---- Before the loop --------------------------------------------------------------------------
 
+  void write_process_group() {
+    add(fmt::format("# torchrun --nproc_per_node={} train.py{}",
+                    config_.whole("parallel.world_size"),
+                    settings_.ranks == 1 ? "" : ": each rank runs all of this, on its own GPU"));
+    add("dist.init_process_group(\"nccl\")");
+    add("rank = dist.get_rank()");
+    add("torch.cuda.set_device(rank)");
+    if (!settings_.tensor)
+      add(fmt::format("sampler = DistributedSampler({}, shuffle={})", data_name(settings_),
+                      python(config_.flag("loader.shuffle"))));
+  }
+
+  void write_ddp() {
+    std::string text = "model = DistributedDataParallel(model, device_ids=[rank]";
+    if (config_.is_set("ddp.bucket_cap_mb"))
+      text += fmt::format(", bucket_cap_mb={}", config_.number("ddp.bucket_cap_mb"));
+    for (const char* word : {"gradient_as_bucket_view", "find_unused_parameters", "static_graph"})
+      if (config_.flag(std::string("ddp.") + word)) text += fmt::format(", {}=True", word);
+    if (!config_.flag("ddp.broadcast_buffers")) text += ", broadcast_buffers=False";
+    lines_.ddp = add(text + ")");
+  }
+
   void write_loader() {
     const std::int64_t workers = config_.whole("loader.num_workers");
     add(fmt::format("loader = DataLoader({}, batch_size={}, num_workers={},", data_name(settings_),
@@ -75,7 +98,10 @@ class ListingWriter {
         fmt::format("                    pin_memory={}", python(config_.flag("loader.pin_memory")));
     if (workers > 0 && config_.flag("loader.persistent_workers"))
       rest += ", persistent_workers=True";
-    if (config_.flag("loader.shuffle")) rest += ", shuffle=True";
+    if (settings_.ddp)
+      rest += ", sampler=sampler";
+    else if (config_.flag("loader.shuffle"))
+      rest += ", shuffle=True";
     if (settings_.computes) rest += ", drop_last=True";
     add(rest + ")");
   }
@@ -107,6 +133,7 @@ class ListingWriter {
     }
     if (config_.flag("checkpoint.enabled"))
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
+    if (settings_.ddp) write_ddp();
     write_optimizer();
     if (settings_.has_scaler) write_scaler();
   }
@@ -198,7 +225,7 @@ class ListingWriter {
     ++indent_;
     write_timer_start();
     write_zero_grad();
-    add(fmt::format("for _ in range({}):", settings_.accumulate));
+    add(fmt::format("for {} in range({}):", settings_.no_sync ? "i" : "_", settings_.accumulate));
     ++indent_;
     lines_.next = add("x, y = next(batches)");
     write_copies("x", "y");
@@ -233,10 +260,16 @@ class ListingWriter {
   void write_step() {
     const bool zero_inside = settings_.accumulate == 1;
     if (settings_.zero_first && zero_inside) write_zero_grad();
+    const bool apart = settings_.no_sync;  // forward decides, as well as backward
+    if (apart)
+      add(fmt::format("with model.no_sync() if i < {} else nullcontext():",
+                      settings_.accumulate - 1));
+    indent_ += apart;
     write_forward();
     if (!settings_.zero_first) write_zero_grad();
     lines_.backward =
         add(settings_.has_scaler ? "scaler.scale(loss).backward()" : "loss.backward()");
+    indent_ -= apart;
     if (settings_.accumulate > 1) --indent_;
     write_update();
     write_rest();

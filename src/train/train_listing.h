@@ -12,6 +12,7 @@ namespace trainscope::train {
 // Where the commands of the loop stand; 0: the listing has no such line.
 struct TrainLines {
   std::uint16_t model = 0;
+  std::uint16_t ddp = 0;        // wraps it
   std::uint16_t whole_set = 0;  // moves all samples to the GPU
   std::uint16_t loop = 0;       // begins a step
   std::uint16_t begin = 0;      // takes the first batch, where that is not the loop itself

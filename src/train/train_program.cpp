@@ -9,6 +9,7 @@
 #include "program/marks.h"
 #include "train/batch_feed.h"
 #include "train/build.h"
+#include "train/ddp.h"
 #include "train/models.h"
 #include "train/tape.h"
 #include "train/train_listing.h"
@@ -47,6 +48,7 @@ class TrainBuilder {
     model_ = add_model_buffers(program_, graph_, memory());
     update_ = add_update(program_, config_, model_);
     add_plans();
+    if (settings_.ddp) ddp_.emplace(program_, config_, graph_, model_, settings_.ranks);
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
     write_program();
@@ -102,7 +104,7 @@ class TrainBuilder {
     program_.steps = static_cast<int>(settings_.steps);
     // The first step has no loader ahead of it and finds an empty stream.
     program_.warmup_steps = settings_.steps > 1 ? 1 : 0;
-    program_.samples_per_step = settings_.batch * settings_.accumulate;
+    program_.samples_per_step = settings_.batch * settings_.accumulate * settings_.ranks;
     program_.parameters = graph_.parameter_count();
     program_.step_flops = flops_of_step();
     program_.timing_only = !settings_.computes;
@@ -153,6 +155,7 @@ class TrainBuilder {
     ThreadWriter autograd(program_, autograd_);  // on a CPU, the same thread
     main.at(lines_.model);
     allocate(main, model_.parameters);
+    if (ddp_) ddp_->construct(main.at(lines_.ddp));
     feed_->begin(main);
     for (std::int64_t step = 0; step < settings_.steps; ++step) {
       main.at(lines_.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
@@ -185,13 +188,20 @@ class TrainBuilder {
     if (zero_inside && settings_.zero_first) write_zero_grad(main);
     if (batch == 0 && config_.flag("loop.cold_start")) write_cublas_load(main);
     const Plan& plan = plan_of(batch);
+    if (ddp_ && sums(batch)) ddp_->before_forward(main.at(lines_.forward));
     launch(main.at(lines_.forward).in(Phase::kForward), plan.forward);
     launch(main.at(lines_.loss), plan.loss);
     main.in(Phase::kNone);
     if (zero_inside && !settings_.zero_first) write_zero_grad(main);
     launch(main.at(lines_.loss).in(Phase::kForward), plan.scale);
     main.in(Phase::kNone);
-    write_backward(main, autograd, plan);
+    write_backward(main, autograd, plan, sums(batch));
+  }
+
+  // Whether the batch's gradients are summed over all ranks.
+  bool sums(std::int64_t batch) const {
+    return settings_.ddp &&
+           (!settings_.no_sync || batch % settings_.accumulate == settings_.accumulate - 1);
   }
 
   const Plan& plan_of(std::int64_t batch) const {
@@ -201,7 +211,7 @@ class TrainBuilder {
     return adds ? *plans.later : plans.first;
   }
 
-  void write_backward(ThreadWriter& main, ThreadWriter& autograd, const Plan& plan) {
+  void write_backward(ThreadWriter& main, ThreadWriter& autograd, const Plan& plan, bool sums) {
     if (settings_.on_cpu) {  // on the thread that calls it (torch/csrc/autograd/engine.cpp)
       gradients_there_ = true;
       launch(main.at(lines_.backward).in(Phase::kBackward), plan.backward);
@@ -213,13 +223,27 @@ class TrainBuilder {
     std::vector<PlannedLaunch> launches = plan.backward;
     if (!gradients_there_) allocate_gradients(launches);
     gradients_there_ = true;
-    launch(autograd, launches);
+    if (sums) {
+      launch_and_sum(autograd, launches);
+    } else {
+      launch(autograd, launches);
+    }
     autograd.add(program::Push{backward_done_, 0});
     main.add(program::Pop{backward_done_}, "backward");
   }
 
+  void launch_and_sum(ThreadWriter& autograd, const std::vector<PlannedLaunch>& launches) {
+    ddp_->begin_backward(autograd, launches);
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      launch(autograd, launches[i]);
+      ddp_->after_launch(autograd, i);
+    }
+    ddp_->end_backward(autograd);
+  }
+
   // Each where it is written first.
   void allocate_gradients(std::vector<PlannedLaunch>& launches) const {
+    if (ddp_ && ddp_->gradients_are_views()) return;
     std::set<Index> missing(model_.gradients.begin(), model_.gradients.end());
     for (PlannedLaunch& launch : launches)
       for (const Index written : program_.operations[launch.operation].writes)
@@ -233,7 +257,7 @@ class TrainBuilder {
     main.at(lines_.zero_grad).add(program::FrameworkCall{}, "zero_grad");
     if (!gradients_there_) return;
     if (!config_.flag("zero_grad.set_to_none")) return launch(main, update_.zero_grad);
-    free(main, gradients());
+    if (!ddp_ || !ddp_->gradients_are_views()) free(main, gradients());
     gradients_there_ = false;
   }
 
@@ -335,12 +359,13 @@ class TrainBuilder {
       thread.add(program::Launch{operation, 0, predicate});
     }
   }
+  void launch(ThreadWriter& thread, const PlannedLaunch& one) const {
+    allocate(thread, one.allocated);
+    launch_one(thread, one.operation);
+    free(thread, one.freed);
+  }
   void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) const {
-    for (const PlannedLaunch& one : launches) {
-      allocate(thread, one.allocated);
-      launch_one(thread, one.operation);
-      free(thread, one.freed);
-    }
+    for (const PlannedLaunch& one : launches) launch(thread, one);
   }
   void launch(ThreadWriter& thread, const Launches& launches) const {
     for (const Index operation : launches) launch_one(thread, operation);
@@ -355,6 +380,7 @@ class TrainBuilder {
   ModelBuffers model_;
   PlanBuffers plan_buffers_{memory()};
   Update update_;
+  std::optional<Ddp> ddp_;
   std::vector<StepPlans> plans_;  // by batch on the device
   Plan evaluation_;
   Index loss_host_ = 0, correct_ = 0, correct_host_ = 0;

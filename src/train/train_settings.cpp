@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "machine/topology.h"
 
 namespace trainscope::train {
 namespace {
@@ -105,6 +106,33 @@ std::vector<std::int64_t> list_of(const std::string& text) {
   return numbers;
 }
 
+// DistributedDataParallel over as many ranks as the knob says.
+void read_parallel(const program::Config& config, const machine::Machine& machine,
+                   TrainSettings& settings) {
+  settings.ddp = config.word("parallel.strategy") == "ddp";
+  const std::int64_t asked = config.whole("parallel.world_size");
+  if (!settings.ddp) {
+    if (asked > 1)
+      throw InputError("parallel.world_size = " + std::to_string(asked) +
+                       " needs parallel.strategy = ddp; set it, or parallel.world_size = 1");
+    return;
+  }
+  if (settings.on_cpu)
+    throw InputError(
+        "parallel.strategy = ddp runs on GPUs, over NCCL; set device = cuda, or parallel.strategy "
+        "= "
+        "none");
+  machine::check_ranks(machine, asked, "parallel.world_size");
+  settings.ranks = static_cast<int>(asked);
+  settings.no_sync = config.flag("ddp.no_sync");
+  if (settings.no_sync && settings.accumulate == 1)
+    throw InputError(
+        "ddp.no_sync leaves out the sums of all batches but the last before an update, and "
+        "accumulate_steps is 1; set accumulate_steps = 4, or ddp.no_sync = false");
+  // The numbers of all ranks would be needed.
+  settings.computes = settings.evaluates = false;
+}
+
 }  // namespace
 
 bool TrainSettings::injects(std::int64_t step) const {
@@ -139,6 +167,7 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.item_every = config.whole("loop.item_every");
   settings.precision = precision_of(config, machine);
   settings.infinities = list_of(config.word("scaler.inject_inf_at"));
+  read_parallel(config, machine, settings);
   return settings;
 }
 

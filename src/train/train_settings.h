@@ -27,6 +27,9 @@ struct TrainSettings {
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
+  int ranks = 1;  // of DistributedDataParallel, a GPU each
+  bool ddp = false;
+  bool no_sync = false;  // of several batches before an update, only the last is summed over ranks
   bool has_scaler = false;
   bool fused = false;
   double clip_norm = 0;  // 0: no clipping

@@ -145,12 +145,17 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     for (const Figure& figure : machine.figures) CHECK(names.insert(figure.name).second);
     const bool several = machine.gpu_count > 1;
     const bool nodes = machine.nodes > 1;
-    CHECK(machine.figures.size() == (nodes ? 57 : several ? 53 : 51));
+    const bool added = machine.gpu_link.nvls_bytes_per_s > 0;
+    const bool tree = machine.pcie_tree.sockets > 1;
+    const std::size_t figures =
+        52 + (several ? 3u : 0u) + (added ? 1u : 0u) + (tree ? 3u : 0u) + (nodes ? 4u : 0u);
+    CHECK(machine.figures.size() == figures);
     CHECK(machine.figures.front().name == "gpu.compute_capability");
     CHECK(machine.figures[18].name == "gpu_count");
     CHECK((machine.figures[19].name == "nodes") == nodes);
     CHECK(machine.figures.back().name == (nodes     ? "network.latency"
-                                          : several ? "gpu_link.peer_to_peer"
+                                          : tree    ? "pcie_tree.socket_bandwidth"
+                                          : several ? "gpu_link.ring"
                                                     : "host.compiled_operator"));
   }
   const Machine machine = load_machine("h200-1");

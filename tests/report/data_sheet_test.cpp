@@ -65,7 +65,7 @@ TEST_CASE("a line of the sheet is key, value, source and meaning") {
   CHECK_THAT(sheet, Contains("\nLink between GPUs: nvswitch" + line("bandwidth", "450 GB/s")));
   CHECK_THAT(sheet, Contains(line("peer_to_peer", "yes") + "datasheet"));
   CHECK_THAT(sheet, Contains("\nNetwork between nodes" + line("bandwidth", "400 GB/s")));
-  CHECK_THAT(sheet, Contains("57 figures: "));
+  CHECK_THAT(sheet, Contains("63 figures: "));
 }
 
 TEST_CASE("groups hold what a machine has and nothing else") {
@@ -76,8 +76,8 @@ TEST_CASE("groups hold what a machine has and nothing else") {
   CHECK(one[1].lines.size() == 18);
   CHECK(one[3].lines.front().key == "cores");
   CHECK(one[3].lines.front().meaning == "processor cores of one node");
-  CHECK(report::sheet_groups(machine::load_machine("h200-8")).size() == 5);
-  CHECK(report::sheet_groups(machine::load_machine("h200-8x2")).size() == 6);
+  CHECK(report::sheet_groups(machine::load_machine("h200-8")).size() == 6);
+  CHECK(report::sheet_groups(machine::load_machine("h200-8x2")).size() == 7);
 }
 
 TEST_CASE("the sources of a machine are counted") {

@@ -1,0 +1,23 @@
+// The collectives of the measured window: how long they took, what they moved, who waited.
+#pragma once
+
+#include <cstdint>
+
+#include "analysis/measured.h"
+
+namespace trainscope::analysis {
+
+struct CollectiveTimes {
+  // From the call to the completion of each, or from when the work that it waited for was done: of
+  // one GPU, since all take part.
+  IntervalSet intervals;
+  IntervalSet at_work;     // once the last rank was there
+  double bytes = 0;        // of the buffers
+  double bus_bytes = 0;    // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
+  double wire_bytes = 0;   // that a GPU sent, and received
+  Nanos longest_wait = 0;  // for other ranks: of the GPU that waited most
+  int count = 0;           // of collectives
+};
+CollectiveTimes collective_times(const Measured& measured);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,327 @@
+#include "sim/collectives/collective_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "machine/topology.h"
+
+namespace trainscope::sim {
+namespace {
+
+using program::CollectiveKind;
+
+// nccl: src/graph/tuning.cc, in microseconds and GB/s; by protocol: LL, LL128, Simple.
+using ByProtocol = std::array<double, 3>;
+constexpr ByProtocol kTreeBase{6.8, 14.0, 8.4};
+constexpr ByProtocol kRingBase{6.6, 14.0, 8.4};
+
+struct HopTimes {
+  ByProtocol tree;
+  ByProtocol ring;
+};
+constexpr HopTimes kNvlinkHop{{0.6, 1.25, 4.0}, {0.6, 1.9, 3.4}};
+constexpr HopTimes kPcieHop{{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}};
+constexpr HopTimes kNetworkHop{{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}};
+constexpr double kNvlsTime = 25.0;
+
+// Trees do not keep to the model at medium sizes: 64 B, 128 B, and so on to 128 MiB.
+constexpr std::array<std::array<double, 22>, 3> kTreeCorrection{{
+    {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1},
+    {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .5, .6, .6, .7, .7, .8, .9, .9, 1},
+    {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .5, .5, .6, .6, .7, .8, .9},
+}};
+
+// Most that LL reaches on one node, by architecture: Volta, Ampere, Hopper, Blackwell.
+double most_of_ll(const machine::Gpu& gpu) {
+  if (gpu.compute_capability < 8) return 39.0;
+  if (gpu.compute_capability < 9) return 87.7;
+  return gpu.compute_capability < 10 ? 141.0 : 282.0;
+}
+
+// What one channel carries: an NVLink by architecture, or a path over PCIe.
+double channel_rate(const machine::Gpu& gpu, bool nvlink) {
+  if (!nvlink) return 12.0;
+  if (gpu.compute_capability >= 10) return 40.1;
+  if (gpu.compute_capability >= 9) return 20.6;
+  return gpu.compute_capability == 8.6 ? 12.0 : 20.0;
+}
+
+// The GPUs of a communicator and what joins them.
+struct Group {
+  int ranks = 1;
+  int nodes = 1;
+  bool nvlink = false;  // every two neighbours of a ring share NVLinks or a switch
+  double ring = 0;      // GB/s of bus bandwidth on rings, all channels
+  double nvls = 0;      // the same in the switch; 0: it cannot
+  int channels = 1;
+  int per_node() const { return ranks / nodes; }
+};
+
+// Of the NVLinks of the busiest GPU, those that lead to other members: the rings of a part of a
+// mesh have no others. 0: some member has none.
+double share_of_links(const machine::Machine& machine, int members) {
+  const std::vector<machine::NvlinkPair>& pairs = machine.gpu_link.pairs;
+  if (pairs.empty()) return static_cast<double>(members - 1) / (machine.gpu_count - 1);
+  std::vector<int> all(static_cast<std::size_t>(machine.gpu_count), 0), within = all;
+  for (const machine::NvlinkPair& pair : pairs)
+    for (const int gpu : {pair.a, pair.b}) {
+      all[static_cast<std::size_t>(gpu)] += pair.links;
+      if (pair.a < members && pair.b < members) within[static_cast<std::size_t>(gpu)] += pair.links;
+    }
+  return static_cast<double>(*std::min_element(within.begin(), within.begin() + members)) /
+         *std::max_element(all.begin(), all.end());
+}
+
+// Without NVLink: half of the raw rate, as L40S reach it (15.8 of 31.5 GB/s,
+// yumibyte/CS244C-Research).
+double pcie_ring(const machine::Machine& machine) {
+  if (machine.gpu_link.kind == machine::LinkKind::kPcie) return machine.gpu_link.ring_bytes_per_s;
+  machine::Machine bare = machine;
+  bare.gpu_link.kind = machine::LinkKind::kPcie;
+  constexpr double kReached = 0.502;
+  return kReached * machine::path_between(machine::topology_of(bare), 0, 1).bytes_per_s;
+}
+
+// The rates of the group's rings, and whether NVLinks carry them.
+void find_rings(const machine::Machine& machine, const program::Communicator& communicator,
+                Group& group) {
+  const machine::GpuLink& link = machine.gpu_link;
+  const int members = std::min(group.ranks, machine.gpu_count);
+  const bool peers = communicator.peer_to_peer && link.peer_to_peer;
+  double share = link.kind == machine::LinkKind::kNvswitch ? 1 : 0;
+  if (link.kind == machine::LinkKind::kNvlink && members > 1)
+    share = share_of_links(machine, members);
+  group.nvlink = peers && share > 0;
+  double rate = group.nvlink ? share * link.ring_bytes_per_s : pcie_ring(machine);
+  // Through host memory every byte is written there and read again.
+  if (!peers) rate = std::min(rate, machine.host.memory_bytes_per_s / (2.0 * members));
+  constexpr double kOfNetwork = 0.96;  // 12 GB/s of an adapter of 100 Gb/s (nccl: src/graph/topo.h)
+  if (group.nodes > 1) rate = std::min(rate, kOfNetwork * machine.network.bytes_per_s);
+  group.ring = rate / 1e9;
+}
+
+// All GPUs of a switch reach the file's rate. An all-reduce of n ranks sends each byte to the
+// switch and one nth of the sums, so fewer ranks have the same wires and another bus bandwidth.
+double nvls_rate(const machine::Machine& machine, int ranks) {
+  const auto bus = [](int n) { return 2.0 * (n - 1) / (n + 1); };
+  return machine.gpu_link.nvls_bytes_per_s / 1e9 * bus(ranks) / bus(machine.gpu_count);
+}
+
+Group group_of(const machine::Machine& machine, const program::Communicator& communicator) {
+  machine::check_ranks(machine, communicator.ranks, "the number of ranks");
+  Group group;
+  group.ranks = communicator.ranks;
+  group.nodes = (group.ranks + machine.gpu_count - 1) / machine.gpu_count;
+  if (group.ranks % group.nodes != 0)
+    throw InputError(
+        fmt::format("{} ranks cannot be shared evenly among {} nodes of {}; write a "
+                    "multiple of {}",
+                    group.ranks, group.nodes, machine.id, group.nodes));
+  find_rings(machine, communicator, group);
+  const bool peers = communicator.peer_to_peer && machine.gpu_link.peer_to_peer;
+  if (group.nodes == 1 && peers && group.ranks > 2) group.nvls = nvls_rate(machine, group.ranks);
+  const double each = channel_rate(machine.gpu, group.nvlink);
+  group.channels = std::max(1, static_cast<int>(std::lround(group.ring / each)));
+  if (communicator.channels == 0) return group;
+  const double share = std::min(1.0, static_cast<double>(communicator.channels) / group.channels);
+  group.ring *= share;
+  group.nvls *= share;
+  group.channels = communicator.channels;
+  return group;
+}
+
+int ring_steps(CollectiveKind kind, int ranks) {
+  if (kind == CollectiveKind::kAllReduce) return 2 * (ranks - 1);
+  const bool pieces = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter;
+  return pieces ? ranks - 1 : ranks;
+}
+
+class Tuner {
+ public:
+  Tuner(const machine::Machine& machine, const Group& group, CollectiveKind kind,
+        std::int64_t bytes)
+      : machine_(machine), group_(group), kind_(kind), bytes_(bytes) {}
+
+  bool offers(Algorithm algorithm, Protocol protocol) const {
+    if (protocol == Protocol::kLl128 && !group_.nvlink) return false;
+    switch (algorithm) {
+      case Algorithm::kRing:
+        return true;
+      case Algorithm::kTree:
+        return kind_ == CollectiveKind::kAllReduce;
+      case Algorithm::kNvls:
+        return group_.nvls > 0 && protocol == Protocol::kSimple && !moves_one_way();
+    }
+    return false;
+  }
+
+  CollectivePlan plan(Algorithm algorithm, Protocol protocol) const {
+    CollectivePlan plan;
+    plan.algorithm = algorithm;
+    plan.protocol = protocol;
+    plan.channels = group_.channels;
+    const auto p = static_cast<std::size_t>(protocol);
+    double microseconds = 0, rate = 0;  // GB/s
+    switch (algorithm) {
+      case Algorithm::kRing:
+        rate = ring_rate(protocol) * group_.ranks / ring_steps(kind_, group_.ranks);
+        microseconds = kRingBase[p] + ring_latency(p);
+        break;
+      case Algorithm::kTree:
+        rate = tree_rate(protocol) * 0.5;
+        microseconds = kTreeBase[p] + 2 * ((group_.per_node() - 1) * hop().tree[p] +
+                                           doublings() * kNetworkHop.tree[p]);
+        break;
+      case Algorithm::kNvls:
+        rate = group_.nvls / bus_factor(kind_, group_.ranks);
+        microseconds = kNvlsTime;
+        break;
+    }
+    plan.latency_ns = microseconds * 1e3;
+    plan.bytes_per_s = rate * 1e9;
+    const auto bytes = static_cast<double>(bytes_);
+    plan.duration = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));
+    plan.wire_bytes = bytes * wire_factor(algorithm);
+    // What crosses is written into the neighbour's memory, read there and joined with what is
+    // there.
+    constexpr double kAccesses = 3;
+    plan.memory_bytes = kAccesses * plan.wire_bytes;
+    return plan;
+  }
+
+ private:
+  bool moves_one_way() const {
+    return kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce;
+  }
+  const HopTimes& hop() const { return group_.nvlink ? kNvlinkHop : kPcieHop; }
+  int doublings() const { return std::bit_width(static_cast<unsigned>(group_.nodes)) - 1; }
+
+  double ring_rate(Protocol protocol) const {
+    if (protocol == Protocol::kLl) return std::min(most_of_ll(machine_.gpu), 0.5 * group_.ring);
+    return protocol == Protocol::kLl128 ? 0.92 * group_.ring : group_.ring;
+  }
+  double tree_rate(Protocol protocol) const {
+    double rate = 0.92 * group_.ring;
+    if (protocol == Protocol::kLl) rate = std::min(rate / 3.8, most_of_ll(machine_.gpu));
+    if (protocol == Protocol::kLl128) rate *= group_.nodes == 1 ? 7.0 / 9 : 120.0 / 128;
+    const int size = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes_) >> 6)) - 1;
+    const auto& correction = kTreeCorrection[static_cast<std::size_t>(protocol)];
+    const bool corrected = size >= 0 && size < static_cast<int>(correction.size());
+    return corrected ? rate * correction[static_cast<std::size_t>(size)] : rate;
+  }
+  double ring_latency(std::size_t p) const {
+    const int steps = ring_steps(kind_, group_.ranks);
+    if (moves_one_way()) return group_.nodes == 1 ? hop().ring[p] : steps * kNetworkHop.ring[p];
+    const int per_turn = kind_ == CollectiveKind::kAllReduce ? 2 : 1;
+    const int between = per_turn * (group_.nodes - 1);
+    const double latency = (steps - between) * hop().ring[p] + between * kNetworkHop.ring[p];
+    return latency * plateau(p);
+  }
+  // Of rings across nodes, once every rank has a piece to send.
+  double plateau(std::size_t p) const {
+    const bool large = bytes_ / (std::int64_t{group_.channels} * group_.ranks) >= 64;
+    const bool applies = p == static_cast<std::size_t>(Protocol::kSimple) && group_.nodes > 1 &&
+                         kind_ == CollectiveKind::kAllReduce && large;
+    if (!applies) return 1;
+    return machine_.gpu.compute_capability < 8 ? 1.9 : 1.4;
+  }
+  double wire_factor(Algorithm algorithm) const {
+    if (algorithm != Algorithm::kNvls) return bus_factor(kind_, group_.ranks);
+    const double n = group_.ranks;
+    return kind_ == CollectiveKind::kAllReduce ? (n + 1) / n : 1;
+  }
+
+  const machine::Machine& machine_;
+  const Group& group_;
+  CollectiveKind kind_;
+  std::int64_t bytes_;
+};
+
+// A rank alone: NCCL copies within the device, or does nothing at all in place.
+CollectivePlan alone(const machine::Machine& machine) {
+  CollectivePlan plan;
+  plan.duration = machine.gpu.kernel_floor_ns;
+  plan.bytes_per_s = std::numeric_limits<double>::max();
+  return plan;
+}
+
+bool chosen(std::string_view word, std::string_view name) {
+  return word == "auto" || word == name;
+}
+
+}  // namespace
+
+std::string_view name_of(Algorithm algorithm) {
+  constexpr std::array<std::string_view, 3> kNames{"tree", "ring", "nvls"};
+  return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+std::string_view name_of(Protocol protocol) {
+  constexpr std::array<std::string_view, 3> kNames{"ll", "ll128", "simple"};
+  return kNames[static_cast<std::size_t>(protocol)];
+}
+
+std::vector<CollectivePlan> collective_plans(const machine::Machine& machine,
+                                             const program::Communicator& communicator,
+                                             CollectiveKind kind, std::int64_t bytes) {
+  if (communicator.ranks == 1) return {alone(machine)};
+  const Group group = group_of(machine, communicator);
+  const Tuner tuner(machine, group, kind, bytes);
+  std::vector<CollectivePlan> plans;
+  for (const Algorithm algorithm : {Algorithm::kTree, Algorithm::kRing, Algorithm::kNvls})
+    for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple})
+      if (chosen(communicator.algorithm, name_of(algorithm)) &&
+          chosen(communicator.protocol, name_of(protocol)) && tuner.offers(algorithm, protocol))
+        plans.push_back(tuner.plan(algorithm, protocol));
+  if (plans.empty())
+    throw InputError(fmt::format(
+        "collective.algorithm = {} with collective.protocol = {} cannot carry out {} for {} ranks "
+        "of "
+        "{}: trees only all-reduce, ll128 needs NVLink, nvls a switch that adds (from Hopper on), "
+        "more than two ranks of one node, and simple; write auto",
+        communicator.algorithm, communicator.protocol, program::name_of(kind), communicator.ranks,
+        machine.id));
+  std::stable_sort(
+      plans.begin(), plans.end(),
+      [](const CollectivePlan& a, const CollectivePlan& b) { return a.duration < b.duration; });
+  return plans;
+}
+
+CollectivePlan plan_collective(const machine::Machine& machine,
+                               const program::Communicator& communicator, CollectiveKind kind,
+                               std::int64_t bytes) {
+  return collective_plans(machine, communicator, kind, bytes).front();
+}
+
+double bus_factor(CollectiveKind kind, int ranks) {
+  const double n = ranks;
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      return 2 * (n - 1) / n;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+      return (n - 1) / n;
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+      break;
+  }
+  return 1;
+}
+
+std::string kernel_name(CollectiveKind kind, const CollectivePlan& plan) {
+  constexpr std::array<std::string_view, 5> kKinds{
+      "AllReduce_Sum_f32", "AllGather", "ReduceScatter_Sum_f32", "Broadcast", "Reduce_Sum_f32"};
+  constexpr std::array<std::string_view, 3> kAlgorithms{"TREE", "RING", "NVLS"};
+  constexpr std::array<std::string_view, 3> kProtocols{"LL", "LL128", "SIMPLE"};
+  return fmt::format("ncclDevKernel_{}_{}_{}", kKinds[static_cast<std::size_t>(kind)],
+                     kAlgorithms[static_cast<std::size_t>(plan.algorithm)],
+                     kProtocols[static_cast<std::size_t>(plan.protocol)]);
+}
+
+}  // namespace trainscope::sim

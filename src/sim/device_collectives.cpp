@@ -1,0 +1,109 @@
+// Collectives on the device: each rank's kernel is placed when its stream lets it, waits there for
+// the last rank, and then works together with all others.
+
+#include <algorithm>
+
+#include "sim/device.h"
+
+namespace trainscope::sim {
+
+const CollectivePlan& Device::plan_of(const program::Collective& collective) {
+  const auto key = std::tuple(collective.communicator, collective.kind, collective.bytes);
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return found->second;
+  return plans_[key] = plan_collective(machine_, program_.communicators[collective.communicator],
+                                       collective.kind, collective.bytes);
+}
+
+OpId Device::enqueue_collective(Nanos now, const Enqueued& tags,
+                                const program::Collective& collective) {
+  Op op;
+  op.kind = Kind::kCollective;
+  op.tags = tags;
+  op.collective = &collective;
+  op.category = trace::Category::kCollective;
+  op.earliest = now + machine_.host.launch_latency_ns;
+  if (tags.in_launch_queue) ++streams_[tags.stream].launch_queue;
+  return enqueue(now, std::move(op));
+}
+
+void Device::arrive(Nanos now, OpId id) {
+  const program::Collective& collective = *ops_[id].collective;
+  Meeting& meeting = meetings_[{collective.communicator, collective.sequence}];
+  meeting.arrived.push_back(id);
+  const auto members =
+      static_cast<std::size_t>(program_.communicators[collective.communicator].simulated);
+  if (meeting.arrived.size() < members) return;
+  meeting.at_work = static_cast<std::uint32_t>(members);
+  const std::vector<OpId> arrived = meeting.arrived;
+  for (const OpId one : arrived) {
+    record_wait(one, id);
+    progress(now, one, plan_of(collective));
+  }
+}
+
+// The time that a rank's kernel holds its SMs and only looks whether the others are there.
+void Device::record_wait(OpId id, OpId last) {
+  Op& op = ops_[id];
+  const Nanos now = ops_[last].start;
+  if (op.start == now) return;
+  trace::Span span;
+  span.start = op.start;
+  span.duration = now - op.start;
+  span.name = recorder_.name("waits for the last rank");
+  span.lane = recorder_.stream_lane(op.tags.stream);
+  span.category = trace::Category::kSync;
+  span.cause = trace::Cause::kPeer;
+  span.cause_span = ops_[last].tags.call;
+  span.line = op.tags.line;
+  span.correlation = op.tags.correlation;
+  const trace::SpanId wait = recorder_.add(span);
+  op.start = now;
+  op.cause = trace::Cause::kPeer;
+  op.cause_span = ops_[last].tags.call == trace::kNone ? wait : ops_[last].tags.call;
+}
+
+// Its blocks have their SMs already, before whatever else wants them, and it needs its share of
+// device memory all the while. What runs beside it has the rest.
+void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
+  constexpr int kBeforeAll = -1'000;
+  constexpr double kHair = 1e-9;  // so that rounding adds nothing
+  const auto duration = static_cast<double>(plan.duration);
+  ops_[id].parts = 1;
+  events_.add(now + plan.duration, EventKind::kKernelFloor, id);
+  const double sms = std::min(1.0, static_cast<double>(plan.channels) / machine_.gpu.sm_count);
+  const std::uint32_t arithmetic = rate_of(id, kArithmetic), memory = rate_of(id, kMemory);
+  ++ops_[id].parts;
+  rates_[arithmetic].admit(now, id, duration * sms * (1 - kHair), sms, kBeforeAll);
+  appoint(arithmetic);
+  const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * 1e-9;
+  const double share = std::min(1.0, plan.memory_bytes / rate / duration);
+  if (share <= 0) return;
+  ++ops_[id].parts;
+  rates_[memory].admit(now, id, duration * share * (1 - kHair), share);
+  appoint(memory);
+}
+
+// No rank is done before the last is: the others still wait for its pieces.
+void Device::part_of_collective_done(Nanos now, OpId id) {
+  const program::Collective& collective = *ops_[id].collective;
+  const auto meeting = meetings_.find({collective.communicator, collective.sequence});
+  if (--meeting->second.at_work > 0) return;
+  const std::vector<OpId> arrived = std::move(meeting->second.arrived);
+  meetings_.erase(meeting);
+  for (const OpId one : arrived) complete(now, one);
+}
+
+std::string Device::unfinished_collectives() const {
+  std::string text;
+  for (const auto& [key, meeting] : meetings_) {
+    const program::Communicator& communicator = program_.communicators[key.first];
+    text += (text.empty() ? "" : "; ") + std::to_string(meeting.arrived.size()) + " of " +
+            std::to_string(communicator.simulated) + " ranks have begun collective " +
+            std::to_string(key.second) + " of the " + communicator.name +
+            ", and the others never do";
+  }
+  return text;
+}
+
+}  // namespace trainscope::sim

@@ -1,0 +1,180 @@
+// The workload `collective`: a row of equal collectives. With host.profile = native one thread
+// drives all GPUs, as nccl-tests -g does; else every rank is a process of torchrun.
+
+#include <fmt/format.h>
+
+#include "machine/topology.h"
+#include "train/build.h"
+#include "train/parallel.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::Index;
+
+struct Lines {
+  std::uint16_t loop = 0;
+  std::uint16_t call = 0;
+  std::uint16_t sync = 0;
+};
+
+program::CollectiveKind kind_of(const std::string& word) {
+  using program::CollectiveKind;
+  for (const auto kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+                          CollectiveKind::kBroadcast, CollectiveKind::kReduce})
+    if (word == program::name_of(kind)) return kind;
+  return CollectiveKind::kAllReduce;
+}
+
+const char* nccl_name(program::CollectiveKind kind) {
+  switch (kind) {
+    case program::CollectiveKind::kAllReduce:
+      return "ncclAllReduce";
+    case program::CollectiveKind::kAllGather:
+      return "ncclAllGather";
+    case program::CollectiveKind::kReduceScatter:
+      return "ncclReduceScatter";
+    case program::CollectiveKind::kBroadcast:
+      return "ncclBcast";
+    case program::CollectiveKind::kReduce:
+      return "ncclReduce";
+  }
+  return "";
+}
+
+class CollectiveBuilder {
+ public:
+  CollectiveBuilder(const program::Config& config, const machine::Machine& machine)
+      : config_(config), native_(config.word("host.profile") == "native") {
+    const std::int64_t asked = config.whole("collective.ranks");
+    machine::check_ranks(machine, asked, "collective.ranks");
+    ranks_ = static_cast<int>(asked == 0 ? machine::all_gpus(machine) : asked);
+    collective_.kind = kind_of(config.word("collective.op"));
+    collective_.bytes = config.whole("collective.bytes");
+  }
+
+  program::Program build() {
+    add_communicator(program_, config_, ranks_).simulated = ranks_;
+    native_ ? add_nccl_ranks() : add_torch_ranks();
+    const Lines lines = native_ ? write_nccl_listing() : write_torch_listing();
+    const std::int64_t steps = config_.whole("steps");
+    for (Index thread = 0; thread < program_.threads.size(); ++thread) {
+      ThreadWriter writer(program_, thread);
+      for (std::int64_t step = 0; step < steps; ++step) write_step(writer, thread, step, lines);
+    }
+    program_.steps = static_cast<int>(steps);
+    program_.warmup_steps = steps > 1 ? 1 : 0;
+    return std::move(program_);
+  }
+
+ private:
+  // A stream for each GPU, and one thread that knows them all.
+  void add_nccl_ranks() {
+    program_.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
+    for (int rank = 0; rank < ranks_; ++rank)
+      program_.streams.push_back({"stream 7", 7, program::StreamKind::kNonBlocking, 0, rank, 0});
+  }
+
+  // A process a rank, its default stream and the one of its process group.
+  void add_torch_ranks() {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      program::Thread thread{
+          fmt::format("host rank {}", rank), program::ThreadRole::kMain, rank, {}};
+      thread.device = rank;
+      program_.threads.push_back(std::move(thread));
+      program_.streams.push_back(
+          {"stream 7", 7, program::StreamKind::kLegacyDefault, 0, rank, rank});
+      program_.streams.push_back(nccl_stream(rank));
+    }
+    program_.events = static_cast<Index>(ranks_);
+  }
+
+  Lines write_torch_listing() {
+    const std::string& op = config_.word("collective.op");
+    program::Listing& listing = program_.listing;
+    Lines lines;
+    listing.add(fmt::format("# torchrun --nproc_per_node={} bench.py", ranks_));
+    listing.add("dist.init_process_group(\"nccl\")");
+    listing.add("torch.cuda.set_device(rank)");
+    listing.add(fmt::format("x = torch.empty({}, device=\"cuda\")", collective_.bytes / 4));
+    lines.loop = listing.add(fmt::format("for step in range({}):", config_.whole("steps")));
+    const std::int64_t count = config_.whole("collective.count");
+    if (count > 1) listing.add(fmt::format("    for _ in range({}):", count));
+    const std::string indent(count > 1 ? 8 : 4, ' ');
+    const bool rooted = op == "broadcast" || op == "reduce";
+    const std::string call = op == "all_gather"       ? "dist.all_gather_into_tensor(out, x)"
+                             : op == "reduce_scatter" ? "dist.reduce_scatter_tensor(out, x)"
+                             : rooted                 ? fmt::format("dist.{}(x, 0)", op)
+                                                      : "dist.all_reduce(x)";
+    lines.call = listing.add(indent + call);
+    lines.sync = listing.add("    torch.cuda.synchronize()");
+    return lines;
+  }
+
+  Lines write_nccl_listing() {
+    program::Listing& listing = program_.listing;
+    Lines lines;
+    listing.add("// one process drives all GPUs, as nccl-tests -g does");
+    lines.loop = listing.add(
+        fmt::format("for (int step = 0; step < {}; ++step) {{", config_.whole("steps")));
+    listing.add(
+        fmt::format("  for (int i = 0; i < {}; ++i) {{", config_.whole("collective.count")));
+    listing.add("    ncclGroupStart();");
+    lines.call = listing.add(
+        fmt::format("    for (int g = 0; g < {}; ++g) {}(x[g], ..., comm[g], stream[g]);", ranks_,
+                    nccl_name(collective_.kind)));
+    listing.add("    ncclGroupEnd();");
+    listing.add("  }");
+    lines.sync = listing.add(
+        fmt::format("  for (int g = 0; g < {}; ++g) cudaStreamSynchronize(stream[g]);", ranks_));
+    listing.add("}");
+    return lines;
+  }
+
+  void write_step(ThreadWriter& writer, Index thread, std::int64_t step, const Lines& lines) {
+    if (thread == 0)
+      writer.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+    const std::int64_t count = config_.whole("collective.count");
+    for (std::int64_t i = 0; i < count; ++i) {
+      collective_.sequence = step * count + i;
+      native_ ? call_nccl(writer.at(lines.call)) : call_torch(writer.at(lines.call), thread);
+    }
+    writer.at(lines.sync);
+    if (!native_) writer.add(program::DeviceSync{});
+    for (Index rank = 0; native_ && rank < program_.streams.size(); ++rank)
+      writer.add(program::StreamSync{rank});
+    if (thread == 0) writer.at(lines.loop).add(program::EndMark{});
+  }
+
+  void call_nccl(ThreadWriter& writer) {
+    for (Index rank = 0; rank < program_.streams.size(); ++rank) {
+      collective_.stream = rank;
+      writer.add(collective_);
+    }
+  }
+
+  // The default stream goes on once the collective is done (Work.wait()).
+  void call_torch(ThreadWriter& writer, Index rank) {
+    const Index compute = 2 * rank;
+    collective_.stream = compute + 1;
+    collective_.after = compute;
+    writer.add(collective_);
+    writer.add(program::RecordEvent{rank, collective_.stream});
+    writer.add(program::StreamWait{compute, rank});
+  }
+
+  const program::Config& config_;
+  bool native_;
+  int ranks_ = 1;
+  program::Program program_;
+  program::Collective collective_;
+};
+
+}  // namespace
+
+program::Program build_collective(const program::Config& config, const machine::Machine& machine) {
+  return CollectiveBuilder(config, machine).build();
+}
+
+}  // namespace trainscope::train

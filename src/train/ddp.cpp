@@ -1,0 +1,270 @@
+#include "train/ddp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/error.h"
+#include "train/kernels.h"
+#include "train/parallel.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::Index;
+using program::kNoIndex;
+
+constexpr Index kComputeStream = 0;
+constexpr std::int64_t kFloat = 4;
+
+BucketCaps caps_of(const program::Config& config) {
+  constexpr double kMebibyte = 1 << 20;
+  BucketCaps caps;
+  if (!config.is_set("ddp.bucket_cap_mb")) return caps;
+  caps.first = caps.others = std::llround(config.number("ddp.bucket_cap_mb") * kMebibyte);
+  return caps;
+}
+
+}  // namespace
+
+Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& graph,
+         const ModelBuffers& model, int ranks)
+    : program_(program),
+      caps_(caps_of(config)),
+      find_unused_(config.flag("ddp.find_unused_parameters") && !config.flag("ddp.static_graph")),
+      views_(config.flag("ddp.gradient_as_bucket_view")),
+      broadcast_buffers_(config.flag("ddp.broadcast_buffers")),
+      communicator_(static_cast<Index>(program.communicators.size())),
+      stream_(static_cast<Index>(program.streams.size())),
+      first_event_(program.events) {
+  add_communicator(program, config, ranks);
+  program.streams.push_back(nccl_stream(0));
+  find_parameters(graph, model);
+  add_kernels();
+  std::vector<std::int64_t> bytes;
+  for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
+  const Assignment first = first_assignment(bytes, find_unused_, caps_);
+  program_.first_buckets = make_buckets(first, "bucket of the first backward");
+  use(first, program_.first_buckets);
+  if (find_unused_) program_.buckets = program_.first_buckets;
+  // One for each bucket, at most one a parameter.
+  program_.events += static_cast<Index>(parameters_.size());
+}
+
+void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
+  for (ParameterId id = 0; id < graph.parameters.size(); ++id) {
+    const train::Parameter& one = graph.parameters[id];
+    const std::int64_t bytes = one.elements * kFloat;
+    if (!one.trained) {
+      const Index buffer = model.parameters[id];
+      copies_of_buffers_.push_back(
+          add_kernel("vectorized_elementwise_kernel: copy", "aten::copy_", buffer, buffer, bytes));
+      buffer_bytes_ += bytes;
+      continue;
+    }
+    parameter_bytes_ += bytes;
+    if (!one.reached && !find_unused_)
+      throw InputError(
+          "DistributedDataParallel waits for the gradient of every parameter, and backward never "
+          "reaches " +
+          one.name + "; set ddp.find_unused_parameters = true, or take out what detaches it");
+    parameters_.push_back({model.parameters[id], model.gradients[id], bytes, kNoIndex, kNoIndex});
+  }
+}
+
+Index Ddp::add_kernel(const char* kernel, const char* framework, Index from, Index to,
+                      std::int64_t bytes) {
+  program::Operation operation = pointwise(kernel, framework, program::OperationKind::kElementwise,
+                                           bytes / kFloat, 1, 2.0 * static_cast<double>(bytes));
+  operation.reads = {from};
+  operation.writes = {to};
+  operation.is_gradient = true;
+  program_.operations.push_back(std::move(operation));
+  return static_cast<Index>(program_.operations.size() - 1);
+}
+
+void Ddp::add_kernels() {
+  for (Parameter& parameter : parameters_) {
+    if (parameter.gradient == kNoIndex) continue;
+    parameter.into_bucket = add_kernel("vectorized_elementwise_kernel: mul", "aten::mul",
+                                       parameter.gradient, parameter.gradient, parameter.bytes);
+    parameter.out_of_bucket = add_kernel("vectorized_elementwise_kernel: copy", "aten::copy_",
+                                         parameter.gradient, parameter.gradient, parameter.bytes);
+  }
+}
+
+std::vector<program::Bucket> Ddp::make_buckets(const Assignment& assignment, const char* name) {
+  std::vector<program::Bucket> buckets;
+  for (std::size_t i = 0; i < assignment.size(); ++i) {
+    program::Bucket& bucket = buckets.emplace_back();
+    for (const std::size_t parameter : assignment[i]) {
+      bucket.bytes += parameters_[parameter].bytes;
+      bucket.gradients.push_back(parameters_[parameter].gradient);
+    }
+    if (!views_)
+      bucket.buffer = add_buffer(program_, fmt::format("{} {}", name, i), bucket.bytes,
+                                 program::MemoryKind::kDevice, program::Role::kGradient);
+  }
+  return buckets;
+}
+
+void Ddp::use(const Assignment& assignment, std::vector<program::Bucket> buckets) {
+  assignment_ = assignment;
+  buckets_ = std::move(buckets);
+  bucket_of_.assign(parameters_.size(), 0);
+  for (std::size_t i = 0; i < assignment_.size(); ++i)
+    for (const std::size_t parameter : assignment_[i]) bucket_of_[parameter] = i;
+}
+
+void Ddp::allocate(ThreadWriter& thread) {
+  for (const program::Bucket& bucket : buckets_)
+    if (bucket.buffer != kNoIndex) thread.add(program::Alloc{bucket.buffer, kComputeStream});
+  there_ = true;
+}
+
+void Ddp::free(ThreadWriter& thread) {
+  for (const program::Bucket& bucket : buckets_)
+    if (bucket.buffer != kNoIndex) thread.add(program::Free{bucket.buffer});
+  there_ = false;
+}
+
+void Ddp::sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes,
+              const char* name) {
+  program::Collective collective;
+  collective.communicator = communicator_;
+  collective.kind = kind;
+  collective.bytes = bytes;
+  collective.stream = stream_;
+  collective.after = kComputeStream;
+  collective.sequence = sequence_++;
+  thread.add(collective, name);
+}
+
+// ---- Construction and forward ------------------------------------------------------------------
+
+void Ddp::construct(ThreadWriter& main) {
+  sum(main, program::CollectiveKind::kBroadcast, parameter_bytes_ + buffer_bytes_,
+      "c10d::_broadcast_coalesced");
+  main.add(program::RecordEvent{first_event_, stream_});
+  main.add(program::StreamWait{kComputeStream, first_event_});
+  allocate(main);
+}
+
+void Ddp::before_forward(ThreadWriter& main) {
+  if (!ready_.empty() && !rebuilt_ && !find_unused_) rebuild(main);
+  if (!broadcast_buffers_ || copies_of_buffers_.empty()) return;
+  sum(main, program::CollectiveKind::kBroadcast, buffer_bytes_, "c10d::_broadcast_coalesced");
+  main.add(program::RecordEvent{first_event_, stream_});
+  main.add(program::StreamWait{kComputeStream, first_event_});
+  for (const Index copy : copies_of_buffers_) main.add(program::Launch{copy, kComputeStream});
+}
+
+// Rank 0 tells the others its order, that all have the same buckets.
+void Ddp::rebuild(ThreadWriter& main) {
+  rebuilt_ = true;
+  sum(main, program::CollectiveKind::kBroadcast,
+      static_cast<std::int64_t>(parameters_.size()) * kFloat, "c10d::broadcast_");
+  std::vector<std::int64_t> bytes;
+  for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
+  const Assignment assignment = rebuilt_assignment(bytes, ready_, caps_);
+  if (there_) free(main);
+  program_.buckets = make_buckets(assignment, "bucket");
+  use(assignment, program_.buckets);
+  allocate(main);
+}
+
+// ---- Backward ----------------------------------------------------------------------------------
+
+// A linear layer's backward is one node of autograd's graph: its kernels are all launched before
+// the hooks of its parameters run, the bias's first.
+std::string Ddp::node_of(const program::Operation& operation, std::size_t parameter) const {
+  const std::string& name = program_.buffers[parameters_[parameter].value].name;
+  const bool linear = std::holds_alternative<program::Linear>(operation.function);
+  return linear ? name.substr(0, name.rfind('.')) : name;
+}
+
+// Where the gradient of each parameter is written last, in the order in which the hooks run.
+std::vector<Ddp::Arrival> Ddp::arrivals(const std::vector<PlannedLaunch>& launches) const {
+  std::map<Index, std::size_t> parameter_of;  // by gradient
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (parameters_[i].gradient != kNoIndex) parameter_of[parameters_[i].gradient] = i;
+  std::map<std::size_t, Arrival> last;  // by parameter
+  std::map<std::string, std::size_t> nodes;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const program::Operation& operation = program_.operations[launches[i].operation];
+    for (std::size_t place = 0; place < operation.writes.size(); ++place) {
+      const auto found = parameter_of.find(operation.writes[place]);
+      if (found == parameter_of.end()) continue;
+      const std::string node = node_of(operation, found->second);
+      nodes[node] = i;
+      const bool is_bias =
+          program_.buffers[parameters_[found->second].value].name.ends_with("bias");
+      const bool linear = std::holds_alternative<program::Linear>(operation.function);
+      last[found->second] = {i, linear && !is_bias ? 1 : place, found->second, node};
+    }
+  }
+  std::vector<Arrival> order;
+  for (auto& [parameter, arrival] : last) {
+    arrival.launch = nodes[arrival.node];
+    order.push_back(arrival);
+  }
+  std::sort(order.begin(), order.end(), [](const Arrival& a, const Arrival& b) {
+    return std::tie(a.launch, a.place, a.parameter) < std::tie(b.launch, b.place, b.parameter);
+  });
+  return order;
+}
+
+void Ddp::begin_backward(ThreadWriter& autograd, const std::vector<PlannedLaunch>& launches) {
+  ready_after_.assign(launches.size(), {});
+  std::vector<bool> comes(parameters_.size(), false);
+  for (const Arrival& arrival : arrivals(launches)) {
+    ready_after_[arrival.launch].push_back(arrival.parameter);
+    comes[arrival.parameter] = true;
+  }
+  next_bucket_ = 0;
+  missing_.clear();
+  for (const std::vector<std::size_t>& bucket : assignment_) missing_.push_back(bucket.size());
+  if (!find_unused_) return;
+  autograd.add(program::FrameworkCall{}, "search_unused_parameters");
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (!comes[i]) --missing_[bucket_of_[i]];
+  launch_ready_buckets(autograd);
+}
+
+void Ddp::after_launch(ThreadWriter& autograd, std::size_t launch) {
+  for (const std::size_t parameter : ready_after_[launch]) mark_ready(autograd, parameter);
+}
+
+void Ddp::mark_ready(ThreadWriter& autograd, std::size_t parameter) {
+  if (!rebuilt_ && !find_unused_) ready_.push_back(parameter);
+  autograd.add(program::Launch{parameters_[parameter].into_bucket, kComputeStream});
+  --missing_[bucket_of_[parameter]];
+  launch_ready_buckets(autograd);
+}
+
+void Ddp::launch_ready_buckets(ThreadWriter& autograd) {
+  for (; next_bucket_ < buckets_.size() && missing_[next_bucket_] == 0; ++next_bucket_) {
+    sum(autograd, program::CollectiveKind::kAllReduce, buckets_[next_bucket_].bytes,
+        "c10d::allreduce_");
+    autograd.add(program::RecordEvent{first_event_ + static_cast<Index>(next_bucket_), stream_});
+  }
+}
+
+void Ddp::end_backward(ThreadWriter& autograd) {
+  if (find_unused_)  // which of them no rank has used
+    sum(autograd, program::CollectiveKind::kAllReduce,
+        static_cast<std::int64_t>(parameters_.size()) * kFloat, "c10d::allreduce_");
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    autograd.add(program::StreamWait{kComputeStream, first_event_ + static_cast<Index>(i)});
+    if (views_) continue;
+    for (const std::size_t parameter : assignment_[i])
+      if (parameters_[parameter].gradient != kNoIndex)
+        autograd.add(program::Launch{parameters_[parameter].out_of_bucket, kComputeStream});
+  }
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,107 @@
+// DistributedDataParallel: what it adds to a rank's program (torch/nn/parallel/distributed.py,
+// torch/csrc/distributed/c10d/reducer.cpp).
+//
+// Its constructor broadcasts parameters and buffers. Each forward broadcasts buffers. In backward a
+// hook of each parameter divides the gradient by the number of ranks into its place in a bucket, on
+// autograd's thread; a bucket whose gradients are all there is summed over the ranks on a stream of
+// its own, once all before it have been given to NCCL. At the end of backward the compute stream
+// waits for the sums, and they are copied back into the gradients. After the first backward the
+// buckets are made anew, in the order in which gradients were ready.
+//
+// All ranks do the same at the same time: one is simulated and stands for all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/config.h"
+#include "program/program.h"
+#include "train/ddp_buckets.h"
+#include "train/graph.h"
+#include "train/tape.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+
+class Ddp {
+ public:
+  // Adds the communicator, its stream and the buffers and kernels to a program whose model has been
+  // added. Throws InputError for a parameter that backward never reaches.
+  Ddp(program::Program& program, const program::Config& config, const Graph& graph,
+      const ModelBuffers& model, int ranks);
+
+  // model = DistributedDataParallel(model).
+  void construct(ThreadWriter& main);
+  // What its forward does before the model's.
+  void before_forward(ThreadWriter& main);
+
+  // Around a backward that sums its gradients: before the first of these launches, after each, by
+  // its place among them, and after the last.
+  void begin_backward(ThreadWriter& autograd, const std::vector<PlannedLaunch>& launches);
+  void after_launch(ThreadWriter& autograd, std::size_t launch);
+  void end_backward(ThreadWriter& autograd);
+
+  // Gradients are parts of the buckets and have no memory of their own.
+  bool gradients_are_views() const { return views_; }
+
+ private:
+  void find_parameters(const Graph& graph, const ModelBuffers& model);
+  void add_kernels();
+  program::Index add_kernel(const char* kernel, const char* framework, program::Index from,
+                            program::Index to, std::int64_t bytes);
+  std::vector<program::Bucket> make_buckets(const Assignment& assignment, const char* name);
+  void use(const Assignment& assignment, std::vector<program::Bucket> buckets);
+  void rebuild(ThreadWriter& main);
+  void allocate(ThreadWriter& thread);
+  void free(ThreadWriter& thread);
+  // When a parameter's hook runs: after which launch, and in which place among those after it.
+  struct Arrival {
+    std::size_t launch = 0;
+    std::size_t place = 0;
+    std::size_t parameter = 0;
+    std::string node;  // of autograd's graph
+  };
+  std::vector<Arrival> arrivals(const std::vector<PlannedLaunch>& launches) const;
+  std::string node_of(const program::Operation& operation, std::size_t parameter) const;
+  void mark_ready(ThreadWriter& autograd, std::size_t parameter);
+  void launch_ready_buckets(ThreadWriter& autograd);
+  void sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes,
+           const char* name);
+
+  struct Parameter {
+    program::Index value = 0;
+    program::Index gradient = program::kNoIndex;  // kNoIndex: backward never reaches it
+    std::int64_t bytes = 0;
+    program::Index into_bucket = 0;  // operations
+    program::Index out_of_bucket = 0;
+  };
+
+  program::Program& program_;
+  BucketCaps caps_;
+  bool find_unused_ = false;
+  bool views_ = false;
+  bool broadcast_buffers_ = false;
+  program::Index communicator_ = 0;
+  program::Index stream_ = 0;
+  program::Index first_event_ = 0;
+  std::int64_t sequence_ = 0;
+  std::vector<Parameter> parameters_;              // in the order of parameters()
+  std::vector<program::Index> copies_of_buffers_;  // operations: a batch norm's moments
+  std::int64_t parameter_bytes_ = 0;
+  std::int64_t buffer_bytes_ = 0;
+
+  Assignment assignment_;
+  std::vector<program::Bucket> buckets_;
+  std::vector<std::size_t> bucket_of_;  // by parameter
+  std::vector<std::size_t> ready_;      // parameters of the first backward, in order
+  bool rebuilt_ = false;
+  bool there_ = false;  // the buckets have memory
+
+  // Of the backward under way.
+  std::vector<std::vector<std::size_t>> ready_after_;  // parameters, by launch
+  std::vector<std::size_t> missing_;                   // gradients, by bucket
+  std::size_t next_bucket_ = 0;
+};
+
+}  // namespace trainscope::train

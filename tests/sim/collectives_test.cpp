@@ -1,0 +1,163 @@
+// Collectives: NCCL's closed form, and ranks that wait for one another.
+#include "sim/collectives/collective_model.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "base/error.h"
+#include "sim/simulation.h"
+
+using namespace trainscope;
+using namespace trainscope::sim;
+using Catch::Matchers::Contains;
+using program::CollectiveKind;
+
+namespace {
+
+program::Communicator group_of(int ranks, std::string algorithm = "auto",
+                               std::string protocol = "auto") {
+  program::Communicator communicator;
+  communicator.name = "group";
+  communicator.ranks = communicator.simulated = ranks;
+  communicator.algorithm = std::move(algorithm);
+  communicator.protocol = std::move(protocol);
+  return communicator;
+}
+
+double microseconds(const char* machine, const program::Communicator& communicator,
+                    std::int64_t bytes, CollectiveKind kind = CollectiveKind::kAllReduce) {
+  return static_cast<double>(
+             plan_collective(machine::load_machine(machine), communicator, kind, bytes).duration) /
+         1e3;
+}
+
+// Two ranks, a thread each; the second comes `late` nanoseconds after the first.
+program::Program two_ranks(Nanos late, std::int64_t bytes = 1 << 20, int of_the_second = 1) {
+  program::Program program;
+  program.communicators.push_back(group_of(2));
+  for (int rank = 0; rank < 2; ++rank) {
+    program::Thread thread{
+        "host rank " + std::to_string(rank), program::ThreadRole::kMain, rank, {}};
+    thread.device = rank;
+    program.streams.push_back({"stream 7", 7, program::StreamKind::kNonBlocking, 0, rank, rank});
+    if (rank == 1) thread.commands.push_back({program::HostWork{late}, program::kNoIndex, 0, {}});
+    program::Collective collective;
+    collective.bytes = bytes;
+    collective.stream = static_cast<program::Index>(rank);
+    for (int i = 0; i < (rank == 0 ? 1 : of_the_second); ++i)
+      thread.commands.push_back({collective, program::kNoIndex, 0, {}});
+    program.threads.push_back(std::move(thread));
+  }
+  return program;
+}
+
+struct Finished {
+  explicit Finished(const program::Program& program)
+      : machine(machine::load_machine("l40s-2")), trace(trace::Origin{}) {
+    Simulation(program, machine, "native", trace).finish();
+  }
+  std::vector<trace::Span> of(trace::Category category) const {
+    std::vector<trace::Span> found;
+    for (std::uint32_t i = 0; i < trace.spans().size(); ++i)
+      if (trace.spans()[i].category == category) found.push_back(trace.spans()[i]);
+    return found;
+  }
+  machine::Machine machine;
+  trace::Trace trace;
+};
+
+}  // namespace
+
+TEST_CASE("small messages take what NCCL's constants add up to") {
+  // Ring, LL: base + 2 (n - 1) hops.
+  CHECK(microseconds("l40s-2", group_of(2), 8) == Approx(6.6 + 2 * 1.0).epsilon(0.001));
+  CHECK(microseconds("l40s-4", group_of(4), 8) == Approx(6.6 + 6 * 1.0).epsilon(0.001));
+  CHECK(microseconds("h200-8", group_of(8, "ring"), 8) == Approx(6.6 + 14 * 0.6).epsilon(0.001));
+  CHECK(microseconds("h200-8", group_of(8, "nvls"), 8) == Approx(25).epsilon(0.001));
+  CHECK(microseconds("h200-8", group_of(8, "tree", "ll"), 8) ==
+        Approx(6.8 + 2 * 7 * 0.6).epsilon(0.001));
+}
+
+TEST_CASE("a large message takes its bytes over the machine's rate") {
+  const machine::Machine machine = machine::load_machine("h200-8");
+  constexpr std::int64_t kBytes = std::int64_t{16} << 30;
+  const auto bus = [&](const program::Communicator& communicator) {
+    const auto plan = plan_collective(machine, communicator, CollectiveKind::kAllReduce, kBytes);
+    return kBytes / static_cast<double>(plan.duration) *
+           bus_factor(CollectiveKind::kAllReduce, communicator.ranks);  // GB/s
+  };
+  CHECK(bus(group_of(8, "ring")) == Approx(367).epsilon(0.002));
+  CHECK(bus(group_of(4, "ring")) == Approx(367).epsilon(0.002));
+  CHECK(bus(group_of(8)) == Approx(482).epsilon(0.002));
+  CHECK(bus(group_of(5)) < bus(group_of(6)));
+}
+
+TEST_CASE("the choice is the quickest, and goes from LL to NVLS as messages grow") {
+  const machine::Machine machine = machine::load_machine("h200-8");
+  for (std::int64_t bytes = 8; bytes < std::int64_t{1} << 34; bytes *= 2) {
+    CAPTURE(bytes);
+    const auto plans = collective_plans(machine, group_of(8), CollectiveKind::kAllReduce, bytes);
+    for (std::size_t i = 1; i < plans.size(); ++i)
+      CHECK(plans[i - 1].duration <= plans[i].duration);
+  }
+  const auto choice = [&](std::int64_t bytes) {
+    const auto plan = plan_collective(machine, group_of(8), CollectiveKind::kAllReduce, bytes);
+    return kernel_name(CollectiveKind::kAllReduce, plan);
+  };
+  CHECK(choice(1024) == "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  CHECK(choice(1 << 30) == "ncclDevKernel_AllReduce_Sum_f32_NVLS_SIMPLE");
+}
+
+TEST_CASE("reduce-scatter and all-gather are the two halves of an all-reduce") {
+  const machine::Machine machine = machine::load_machine("l40s-4");
+  constexpr std::int64_t kBytes = 1 << 28;
+  const auto bytes_ns = [&](CollectiveKind kind) {
+    const auto plan = plan_collective(machine, group_of(4, "ring", "simple"), kind, kBytes);
+    return static_cast<double>(plan.duration) - plan.latency_ns;
+  };
+  const double all = bytes_ns(CollectiveKind::kAllReduce);
+  CHECK(bytes_ns(CollectiveKind::kReduceScatter) == Approx(all / 2).epsilon(1e-6));
+  CHECK(bytes_ns(CollectiveKind::kAllGather) == Approx(all / 2).epsilon(1e-6));
+}
+
+TEST_CASE("a part of a DGX-1 has only the links that lead to its members") {
+  // GPU 0 and 1 share one link of the six that GPU 0 has.
+  constexpr std::int64_t kBytes = 1 << 28;
+  const double two = microseconds("dgx1-v100-8", group_of(2, "ring", "simple"), kBytes);
+  CHECK(kBytes / two / 1e3 == Approx(20).epsilon(0.01));
+}
+
+TEST_CASE("what cannot be carried out is refused with the reason") {
+  CHECK_THROWS_WITH(microseconds("l40s-2", group_of(2, "nvls"), 8), Contains("write auto"));
+  CHECK_THROWS_WITH(microseconds("l40s-2", group_of(2, "ring", "ll128"), 8),
+                    Contains("ll128 needs NVLink"));
+  CHECK_THROWS_WITH(microseconds("h200-8", group_of(8, "tree"), 8, CollectiveKind::kAllGather),
+                    Contains("trees only all-reduce"));
+  CHECK_THROWS_WITH(microseconds("l40s-2", group_of(4), 8), Contains("l40s-2 has 2 GPUs"));
+}
+
+TEST_CASE("a rank that comes first waits for the last, and both are done together") {
+  const Finished run(two_ranks(100'000));
+  const auto work = run.of(trace::Category::kCollective);
+  const auto waits = run.of(trace::Category::kSync);
+  REQUIRE(work.size() == 2);
+  REQUIRE(waits.size() == 1);
+  CHECK(waits[0].duration == 100'000);
+  CHECK(waits[0].cause == trace::Cause::kPeer);
+  CHECK(work[0].start == work[1].start);
+  CHECK(work[0].end() == work[1].end());
+  CHECK(waits[0].end() == work[0].start);
+  const auto plan = plan_collective(run.machine, group_of(2), CollectiveKind::kAllReduce, 1 << 20);
+  CHECK(work[0].duration == plan.duration);
+  CHECK(run.trace.lanes()[work[0].lane].device != run.trace.lanes()[work[1].lane].device);
+}
+
+TEST_CASE("a collective that a rank never joins is a standstill with names") {
+  program::Program program = two_ranks(0, 8, 2);
+  std::get<program::Collective>(program.threads[1].commands[2].action).sequence = 1;
+  const machine::Machine machine = machine::load_machine("l40s-2");
+  trace::Trace trace{trace::Origin{}};
+  Simulation simulation(program, machine, "native", trace);
+  CHECK_THROWS_WITH(simulation.finish(),
+                    Contains("1 of 2 ranks have begun collective 1 of the group"));
+}

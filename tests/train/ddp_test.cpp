@@ -1,0 +1,223 @@
+// DistributedDataParallel's program, against PyTorch's own buckets (tests/golden/ddp_buckets.py).
+#include "train/ddp_buckets.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "train/build.h"
+
+using namespace trainscope;
+using namespace trainscope::train;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::int64_t kMebibyte = 1 << 20;
+
+const Json& golden() {
+  static const Json json = [] {
+    std::ifstream file(home_folder() / "tests" / "golden" / "ddp_buckets.json");
+    return Json::parse(file);
+  }();
+  return json;
+}
+
+program::Config ddp_config(const std::vector<std::string>& assignments) {
+  program::Config config;
+  for (const char* common : {"parallel.strategy=ddp", "parallel.world_size=2",
+                             "machine=dgx1-v100-8", "batch_size=2", "steps=2"})
+    config.set_text(common);
+  for (const std::string& assignment : assignments) config.set_text(assignment);
+  return config;
+}
+
+program::Program ddp_program(const std::vector<std::string>& assignments) {
+  const program::Config config = ddp_config(assignments);
+  return build_program(config, machine_of(config));
+}
+
+std::vector<std::int64_t> bytes_of(const std::vector<program::Bucket>& buckets) {
+  std::vector<std::int64_t> bytes;
+  for (const program::Bucket& bucket : buckets) bytes.push_back(bucket.bytes);
+  return bytes;
+}
+
+std::vector<std::int64_t> sums_of(const Assignment& assignment,
+                                  const std::vector<std::int64_t>& bytes) {
+  std::vector<std::int64_t> sums;
+  for (const auto& bucket : assignment) {
+    std::int64_t sum = 0;
+    for (const std::size_t place : bucket) sum += bytes[place];
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+// The parts of a thread's commands of one kind.
+template <class Action>
+std::vector<Action> all_of(const program::Program& program, std::size_t thread) {
+  std::vector<Action> found;
+  for (const program::Command& command : program.threads[thread].commands)
+    if (const auto* action = std::get_if<Action>(&command.action)) found.push_back(*action);
+  return found;
+}
+
+std::size_t autograd_of(const program::Program& program) {
+  for (std::size_t i = 0; i < program.threads.size(); ++i)
+    if (program.threads[i].role == program::ThreadRole::kAutograd) return i;
+  return program.threads.size();
+}
+
+}  // namespace
+
+TEST_CASE("buckets of an MLP are PyTorch's at every cap") {
+  const Json& cases = golden()["models"]["mlp 784-1024-4096-1024-10"]["cases"];
+  const std::vector<std::int64_t> bytes{4 * 784 * 1024,  4 * 1024, 4 * 1024 * 4096, 4 * 4096,
+                                        4 * 4096 * 1024, 4 * 1024, 4 * 1024 * 10,   4 * 10};
+  const std::vector<std::size_t> ready{7, 6, 5, 4, 3, 2, 1, 0};
+  const auto rebuilt = [&](const BucketCaps& caps) {
+    return sums_of(rebuilt_assignment(bytes, ready, caps), bytes);
+  };
+  CHECK(rebuilt({}) == cases["default"]["rebuilt"].get<std::vector<std::int64_t>>());
+  CHECK(rebuilt({5 * kMebibyte, 5 * kMebibyte}) ==
+        cases["cap 5"]["rebuilt"].get<std::vector<std::int64_t>>());
+  CHECK(rebuilt({kMebibyte, kMebibyte}) ==
+        cases["cap 1"]["rebuilt"].get<std::vector<std::int64_t>>());
+  const auto first = [&](bool unused) {
+    return sums_of(first_assignment(bytes, unused, {}), bytes);
+  };
+  CHECK(first(false) == cases["default"]["first"].get<std::vector<std::int64_t>>());
+  CHECK(first(true) == cases["unused"]["first"].get<std::vector<std::int64_t>>());
+}
+
+TEST_CASE("a parameter is in one bucket, whole, whatever the cap") {
+  const std::vector<std::int64_t> bytes{5, 3 * kMebibyte, 7, 2 * kMebibyte, 1};
+  for (const std::int64_t cap : {std::int64_t{1}, kMebibyte, 100 * kMebibyte}) {
+    std::vector<std::size_t> seen;
+    for (const auto& bucket : assign_buckets(bytes, {kMebibyte, cap})) {
+      CHECK_FALSE(bucket.empty());
+      seen.insert(seen.end(), bucket.begin(), bucket.end());
+    }
+    CHECK(seen == std::vector<std::size_t>{0, 1, 2, 3, 4});
+  }
+}
+
+TEST_CASE("the buckets of whole models are PyTorch's, first and rebuilt") {
+  struct Model {
+    const char* name;
+    std::vector<std::string> config;
+  };
+  const std::vector<Model> models{
+      {"mlp 784-2048-2048-2048-10", {"model.name=mlp", "model.hidden=2048", "model.layers=3"}},
+      {"resnet18", {"model.name=resnet18"}},
+      {"resnet50", {"model.name=resnet50"}},
+      {"resnext50", {"model.name=resnext50"}},
+      {"gpt2", {"model.name=gpt2"}},
+      {"bert-large", {"model.name=bert-large"}},
+  };
+  struct Case {
+    const char* name;
+    std::vector<std::string> config;
+  };
+  const std::vector<Case> cases{{"default", {}},
+                                {"cap 5", {"ddp.bucket_cap_mb=5"}},
+                                {"cap 1", {"ddp.bucket_cap_mb=1"}},
+                                {"static", {"ddp.static_graph=true"}},
+                                {"unused", {"ddp.find_unused_parameters=true"}}};
+  for (const Model& model : models)
+    for (const Case& one : cases) {
+      CAPTURE(model.name, one.name);
+      std::vector<std::string> config = model.config;
+      config.insert(config.end(), one.config.begin(), one.config.end());
+      const program::Program program = ddp_program(config);
+      const Json& expected = golden()["models"][model.name]["cases"][one.name];
+      const auto first = expected["first"].get<std::vector<std::int64_t>>();
+      auto rebuilt = expected["rebuilt"].get<std::vector<std::int64_t>>();
+      CHECK(bytes_of(program.first_buckets) == first);
+      CHECK(bytes_of(program.buckets) == (rebuilt.empty() ? first : rebuilt));
+    }
+}
+
+TEST_CASE("gradients are ready in the order in which autograd's hooks run") {
+  for (const char* name : {"resnet50", "gpt2", "bert-large"}) {
+    CAPTURE(name);
+    const program::Program program = ddp_program({std::string("model.name=") + name});
+    std::vector<std::string> order;
+    for (const program::Bucket& bucket : program.buckets)
+      for (const program::Index gradient : bucket.gradients)
+        order.push_back(program.buffers[gradient].name);
+    std::vector<std::string> expected;
+    for (const auto& parameter : golden()["models"][name]["ready"])
+      expected.push_back(parameter.get<std::string>() + ".grad");
+    CHECK(order == expected);
+  }
+}
+
+TEST_CASE("every backward sums each bucket once, in the order of the buckets") {
+  const program::Program program = ddp_program({"model.hidden=2048", "model.layers=3", "steps=3"});
+  const auto sums = all_of<program::Collective>(program, autograd_of(program));
+  REQUIRE(program.buckets.size() == 2);
+  REQUIRE(sums.size() == 1 + 2 + 2);
+  CHECK(sums[0].bytes == program.first_buckets[0].bytes);
+  for (std::size_t i = 1; i < sums.size(); ++i) {
+    CHECK(sums[i].bytes == program.buckets[(i - 1) % 2].bytes);
+    CHECK(sums[i].sequence > sums[i - 1].sequence);
+    CHECK(sums[i].kind == program::CollectiveKind::kAllReduce);
+  }
+}
+
+TEST_CASE("no_sync leaves out the sums of all batches but the last before an update") {
+  const std::vector<std::string> config{"model.hidden=64", "accumulate_steps=4", "steps=3"};
+  const auto count = [&](bool apart) {
+    std::vector<std::string> all = config;
+    if (apart) all.push_back("ddp.no_sync=true");
+    const program::Program program = ddp_program(all);
+    return all_of<program::Collective>(program, autograd_of(program)).size();
+  };
+  CHECK(count(true) == 3);
+  CHECK(count(false) == 12);
+}
+
+TEST_CASE(
+    "gradients that are views of buckets are not copied back and have no memory of their own") {
+  const auto launches = [](const program::Program& program) {
+    return all_of<program::Launch>(program, autograd_of(program)).size();
+  };
+  const program::Program copied = ddp_program({"model.hidden=64"});
+  const program::Program views =
+      ddp_program({"model.hidden=64", "ddp.gradient_as_bucket_view=true"});
+  CHECK(launches(copied) == launches(views) + 2 * 4);  // two steps, four parameters
+  for (const program::Bucket& bucket : views.buckets) CHECK(bucket.buffer == program::kNoIndex);
+}
+
+TEST_CASE("the listing is what a rank of torchrun runs") {
+  const program::Program program =
+      ddp_program({"accumulate_steps=2", "ddp.no_sync=true", "ddp.bucket_cap_mb=5"});
+  std::string text;
+  for (const std::string& line : program.listing.lines) text += line + "\n";
+  CHECK_THAT(text, Contains("# torchrun --nproc_per_node=2 train.py"));
+  CHECK_THAT(text, Contains("dist.init_process_group(\"nccl\")"));
+  CHECK_THAT(text, Contains("DistributedSampler("));
+  CHECK_THAT(text, Contains("DistributedDataParallel(model, device_ids=[rank], bucket_cap_mb=5)"));
+  CHECK_THAT(text, Contains("with model.no_sync() if i < 1 else nullcontext():\n"
+                            "            out = model(x)\n"));
+}
+
+TEST_CASE("what DistributedDataParallel cannot do is refused with what to write") {
+  CHECK_THROWS_WITH(ddp_program({"parallel.world_size=16"}),
+                    Contains("dgx1-v100-8 has 8 GPUs; write at most 8"));
+  CHECK_THROWS_WITH(ddp_program({"device=cpu"}), Contains("set device = cuda"));
+  CHECK_THROWS_WITH(ddp_program({"ddp.no_sync=true"}), Contains("set accumulate_steps = 4"));
+  CHECK_THROWS_WITH(ddp_program({"model.layers=2", "model.detach=1"}),
+                    Contains("ddp.find_unused_parameters = true"));
+  program::Config config;
+  config.set_text("parallel.world_size=2");
+  CHECK_THROWS_WITH(build_program(config, machine_of(config)),
+                    Contains("needs parallel.strategy = ddp"));
+}
