@@ -203,14 +203,23 @@ void Device::start_kernel(Nanos now, OpId id) {
   }
 }
 
-// Block by block on the SMs; it is done after its last block, or its shortest time.
+// Block by block on the SMs; it is done after its last block, and its shortest time.
 void Device::place_kernel(Nanos now, OpId id) {
   const program::Operation& operation = *ops_[id].operation;
   ops_[id].parts = 2;
-  events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
   sms_.admit(now, id, block_costs_.at(&operation), operation.blocks,
              program_.streams[ops_[id].tags.stream].priority);
+  begin_placed(now);
   appoint_sms(now);
+}
+
+// A kernel begins with its first block, which may have had to wait for room.
+void Device::begin_placed(Nanos now) {
+  for (const std::uint32_t id : sms_.begun()) {
+    if (ops_[id].start < now) ops_[id].cause = trace::Cause::kRoom;
+    ops_[id].start = now;
+    events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
+  }
 }
 
 void Device::start_copy(Nanos now, OpId id) {
@@ -326,6 +335,7 @@ void Device::appoint_sms(Nanos now) {
 void Device::on_sms(Nanos now, std::uint64_t version) {
   if (sms_.version() != version) return;
   const std::vector<std::uint32_t> done = sms_.finish(now);
+  begin_placed(now);
   const std::uint64_t finished = sms_.version();
   for (const std::uint32_t id : done) part_done(now, id);
   // What was done may have brought a kernel, and with it a new appointment.

@@ -148,6 +148,7 @@ class Device {
   void become_ready(Nanos now, OpId op);
   void start_kernel(Nanos now, OpId op);
   void place_kernel(Nanos now, OpId op);
+  void begin_placed(Nanos now);
   void on_sms(Nanos now, std::uint64_t version);
   void appoint_sms(Nanos now);
   void start_copy(Nanos now, OpId op);

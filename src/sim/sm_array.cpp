@@ -35,6 +35,7 @@ void SmArray::admit(Nanos now, std::uint32_t id, const BlockCost& cost, std::int
                     int priority) {
   assert(blocks > 0 && cost.per_sm > 0);
   assert(cost.arithmetic_limit > 0 && cost.memory_limit > 0);
+  begun_.clear();
   go_to(now);
   Kernel kernel{id, next_order_++, priority, cost, blocks};
   // A block of nothing lasts a nanosecond too, so that every wave ends after it began.
@@ -57,6 +58,7 @@ Nanos SmArray::next_event() const {
 }
 
 const std::vector<std::uint32_t>& SmArray::finish(Nanos now) {
+  begun_.clear();
   go_to(now);
   reported_.clear();
   std::swap(reported_, done_);
@@ -234,6 +236,8 @@ void SmArray::put(SmClass& on, Kernel& kernel, Nanos now) {
   on.warps += kernel.cost.warps;
   on.registers += kernel.cost.registers;
   on.shared_bytes += kernel.cost.shared_bytes;
+  if (!kernel.begun) begun_.push_back(kernel.id);
+  kernel.begun = true;
   const auto sms = static_cast<std::int64_t>(on.sms.size());
   kernel.unplaced -= sms;
   kernel.running += sms;
