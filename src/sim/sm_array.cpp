@@ -41,15 +41,12 @@ void SmArray::admit(Nanos now, std::uint32_t id, const BlockCost& cost, std::int
   // A block of nothing lasts a nanosecond too, so that every wave ends after it began.
   kernel.cost.arithmetic = std::max<std::int64_t>(kernel.cost.arithmetic, 1);
   ++version_;
-  if (kernels_.empty() || kernels_[0].priority > priority) {
-    end_stride(now);
-    full_wave_start_.reset();
-  }
+  end_stride(now);
+  full_wave_start_.reset();
   kernels_.insert(std::find_if(kernels_.begin(), kernels_.end(),
                                [&](const Kernel& other) { return other.priority > priority; }),
                   kernel);
-  // One behind the first gets nothing before the stride is over.
-  if (!stride_) place(now);
+  place(now);
 }
 
 Nanos SmArray::next_event() const {
@@ -318,10 +315,10 @@ void SmArray::share_arithmetic(SmClass& one) {
 
 // ---- Full waves in one stride ------------------------------------------------------------------
 
-// A wave that fills every SM with blocks of the first kernel, all begun now, is like the one after
+// A wave that fills every SM with blocks of the only kernel, all begun now, is like the one after
 // it.
 void SmArray::note_full_wave(Nanos now) {
-  if (kernels_.empty() || classes_.size() != 1 || kernels_[0].unplaced == 0) return;
+  if (kernels_.size() != 1 || classes_.size() != 1 || kernels_[0].unplaced == 0) return;
   const auto& cohorts = classes_[0].cohorts;
   if (cohorts.size() != 1 || cohorts[0].start != now) return;
   full_wave_start_ = now;
@@ -329,17 +326,18 @@ void SmArray::note_full_wave(Nanos now) {
   wave_blocks_ = kernels_[0].running;
 }
 
-// At the end of such a wave the SMs are empty, and the waves that are full take as long each.
+// At the end of such a wave the SMs are empty, and the waves that are full take as long each. Until
+// then nothing is placed: the kernel has blocks left, and no SM has room.
 void SmArray::try_stride(Nanos now) {
-  if (!full_wave_start_ || kernels_.empty() || kernels_[0].running > 0) return;
-  Kernel& kernel = kernels_[0];
-  const std::int64_t waves = kernel.unplaced / wave_blocks_;
-  if (waves < 2) return;
+  if (!full_wave_start_ || (!kernels_.empty() && kernels_[0].running > 0)) return;
   const Nanos wave = now - *full_wave_start_;
+  full_wave_start_.reset();
+  const std::int64_t waves = kernels_.empty() ? 0 : kernels_[0].unplaced / wave_blocks_;
+  if (waves < 2) return;
+  Kernel& kernel = kernels_[0];
   const SmUse use{use_.busy - use_at_wave_.busy, use_.warps - use_at_wave_.warps};
   stride_ = Stride{now, wave, waves, wave_blocks_, use, wave_blocks_ * kernel.cost.warps};
   kernel.unplaced -= waves * wave_blocks_;
-  full_wave_start_.reset();
 }
 
 // At its end, or before: then the wave under way is carried out as any other.

@@ -142,7 +142,8 @@ TEST_CASE("what the machine's GPU cannot launch is refused before anything runs"
              Contains("NVIDIA T4 cannot launch") && Contains("65536 B"));
   CHECK_THAT(refusal({"workload=kernel", "kernel.block=1024", "kernel.registers=65"}),
              Contains("1024 threads with 65 registers"));
-  CHECK_THAT(refusal({"workload=kernel", "kernel.flops_per_thread=1e12", "kernel.block=1024"}),
+  CHECK_THAT(refusal({"workload=kernel", "machine=t4-1", "kernel.type=fp64",
+                      "kernel.flops_per_thread=1e12", "kernel.block=1024"}),
              Contains("would take"));
   CHECK_THAT(refusal({"workload=gemm", "gemm.k=0"}), Contains("gemm.k"));
 }
