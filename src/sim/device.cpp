@@ -219,15 +219,24 @@ void Device::start_kernel(Nanos now, OpId id) {
   }
 }
 
-// Block by block on the SMs; it is done after its last block, or its shortest time.
+// Block by block on the SMs; it is done after its last block, and its shortest time.
 void Device::place_kernel(Nanos now, OpId id) {
   const program::Operation& operation = *ops_[id].operation;
   ops_[id].parts = 2;
-  events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
   const program::Stream& stream = program_.streams[ops_[id].tags.stream];
   const auto gpu = static_cast<std::uint32_t>(stream.device);
   sms_[gpu].admit(now, id, block_costs_.at(&operation), operation.blocks, stream.priority);
+  begin_placed(now, gpu);
   appoint_sms(now, gpu);
+}
+
+// A kernel begins with its first block, which may have had to wait for room.
+void Device::begin_placed(Nanos now, std::uint32_t gpu) {
+  for (const std::uint32_t id : sms_[gpu].begun()) {
+    if (ops_[id].start < now) ops_[id].cause = trace::Cause::kRoom;
+    ops_[id].start = now;
+    events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
+  }
 }
 
 void Device::start_copy(Nanos now, OpId id) {
@@ -349,6 +358,7 @@ void Device::on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version) {
   SmArray& sms = sms_[gpu];
   if (sms.version() != version) return;
   const std::vector<std::uint32_t> done = sms.finish(now);
+  begin_placed(now, gpu);
   const std::uint64_t finished = sms.version();
   for (const std::uint32_t id : done) part_done(now, id);
   // What was done may have brought a kernel, and with it a new appointment.

@@ -170,6 +170,7 @@ class Device {
   void become_ready(Nanos now, OpId op);
   void start_kernel(Nanos now, OpId op);
   void place_kernel(Nanos now, OpId op);
+  void begin_placed(Nanos now, std::uint32_t gpu);
   void appoint_sms(Nanos now, std::uint32_t gpu);
   void start_copy(Nanos now, OpId op);
   void arrive(Nanos now, OpId op);

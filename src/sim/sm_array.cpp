@@ -35,20 +35,18 @@ void SmArray::admit(Nanos now, std::uint32_t id, const BlockCost& cost, std::int
                     int priority) {
   assert(blocks > 0 && cost.per_sm > 0);
   assert(cost.arithmetic_limit > 0 && cost.memory_limit > 0);
+  begun_.clear();
   go_to(now);
   Kernel kernel{id, next_order_++, priority, cost, blocks};
   // A block of nothing lasts a nanosecond too, so that every wave ends after it began.
   kernel.cost.arithmetic = std::max<std::int64_t>(kernel.cost.arithmetic, 1);
   ++version_;
-  if (kernels_.empty() || kernels_[0].priority > priority) {
-    end_stride(now);
-    full_wave_start_.reset();
-  }
+  end_stride(now);
+  full_wave_start_.reset();
   kernels_.insert(std::find_if(kernels_.begin(), kernels_.end(),
                                [&](const Kernel& other) { return other.priority > priority; }),
                   kernel);
-  // One behind the first gets nothing before the stride is over.
-  if (!stride_) place(now);
+  place(now);
 }
 
 Nanos SmArray::next_event() const {
@@ -57,6 +55,7 @@ Nanos SmArray::next_event() const {
 }
 
 const std::vector<std::uint32_t>& SmArray::finish(Nanos now) {
+  begun_.clear();
   go_to(now);
   reported_.clear();
   std::swap(reported_, done_);
@@ -234,6 +233,8 @@ void SmArray::put(SmClass& on, Kernel& kernel, Nanos now) {
   on.warps += kernel.cost.warps;
   on.registers += kernel.cost.registers;
   on.shared_bytes += kernel.cost.shared_bytes;
+  if (!kernel.begun) begun_.push_back(kernel.id);
+  kernel.begun = true;
   const auto sms = static_cast<std::int64_t>(on.sms.size());
   kernel.unplaced -= sms;
   kernel.running += sms;
@@ -314,10 +315,10 @@ void SmArray::share_arithmetic(SmClass& one) {
 
 // ---- Full waves in one stride ------------------------------------------------------------------
 
-// A wave that fills every SM with blocks of the first kernel, all begun now, is like the one after
+// A wave that fills every SM with blocks of the only kernel, all begun now, is like the one after
 // it.
 void SmArray::note_full_wave(Nanos now) {
-  if (kernels_.empty() || classes_.size() != 1 || kernels_[0].unplaced == 0) return;
+  if (kernels_.size() != 1 || classes_.size() != 1 || kernels_[0].unplaced == 0) return;
   const auto& cohorts = classes_[0].cohorts;
   if (cohorts.size() != 1 || cohorts[0].start != now) return;
   full_wave_start_ = now;
@@ -325,17 +326,18 @@ void SmArray::note_full_wave(Nanos now) {
   wave_blocks_ = kernels_[0].running;
 }
 
-// At the end of such a wave the SMs are empty, and the waves that are full take as long each.
+// At the end of such a wave the SMs are empty, and the waves that are full take as long each. Until
+// then nothing is placed: the kernel has blocks left, and no SM has room.
 void SmArray::try_stride(Nanos now) {
-  if (!full_wave_start_ || kernels_.empty() || kernels_[0].running > 0) return;
-  Kernel& kernel = kernels_[0];
-  const std::int64_t waves = kernel.unplaced / wave_blocks_;
-  if (waves < 2) return;
+  if (!full_wave_start_ || (!kernels_.empty() && kernels_[0].running > 0)) return;
   const Nanos wave = now - *full_wave_start_;
+  full_wave_start_.reset();
+  const std::int64_t waves = kernels_.empty() ? 0 : kernels_[0].unplaced / wave_blocks_;
+  if (waves < 2) return;
+  Kernel& kernel = kernels_[0];
   const SmUse use{use_.busy - use_at_wave_.busy, use_.warps - use_at_wave_.warps};
   stride_ = Stride{now, wave, waves, wave_blocks_, use, wave_blocks_ * kernel.cost.warps};
   kernel.unplaced -= waves * wave_blocks_;
-  full_wave_start_.reset();
 }
 
 // At its end, or before: then the wave under way is carried out as any other.

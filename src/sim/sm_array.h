@@ -9,7 +9,7 @@
 //
 // Work and rates are whole numbers, so that blocks that are advanced together and blocks that are
 // advanced one by one are done at the same nanosecond. SMs in the same state are one class and cost
-// as much as one SM; full waves of one kernel are taken in one stride.
+// as much as one SM; full waves of a kernel that is alone are taken in one stride.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +67,8 @@ class SmArray {
   // Goes on to `now` and returns the kernels that are done, in the order of their admission; valid
   // until the next call.
   const std::vector<std::uint32_t>& finish(Nanos now);
+  // The kernels whose first block the last admit or finish placed: it began then.
+  const std::vector<std::uint32_t>& begun() const { return begun_; }
   // Changes with every admission and finish: tells a stale appointment from a good one.
   std::uint64_t version() const { return version_; }
 
@@ -83,6 +85,7 @@ class SmArray {
     int priority = 0;
     BlockCost cost;
     std::int64_t unplaced = 0;
+    bool begun = false;
     std::int64_t running = 0;
   };
   // Blocks of one kernel on one SM that were placed at the same time.
@@ -106,7 +109,7 @@ class SmArray {
     std::int64_t registers = 0;
     std::int64_t shared_bytes = 0;
   };
-  // Full waves of the first kernel, one after another on empty SMs.
+  // Full waves of the only kernel, one after another on empty SMs.
   struct Stride {
     Nanos start = 0;
     Nanos wave = 0;  // the length of each
@@ -144,8 +147,9 @@ class SmArray {
   std::vector<SmClass> classes_;
   std::vector<std::uint32_t> done_;
   std::vector<std::uint32_t> reported_;
+  std::vector<std::uint32_t> begun_;
   std::optional<Stride> stride_;
-  // Of the wave under way, where it is a full one of the first kernel on SMs that were empty.
+  // Of the wave under way, where it is a full one of the only kernel on SMs that were empty.
   std::optional<Nanos> full_wave_start_;
   SmUse use_at_wave_;
   std::int64_t wave_blocks_ = 0;

@@ -91,6 +91,19 @@ TEST_CASE("kernels of two streams share the SMs where there is room, those of on
   CHECK(step("kernel.streams=2", "kernel.grid=108") / alone == Approx(1).epsilon(0.02));
 }
 
+TEST_CASE("a kernel that finds no room begins when there is some, and says so") {
+  const Run both = run({"workload=kernel", "machine=a100-sxm-1", "kernel.streams=2",
+                        "kernel.count=2", "kernel.block=1024", "kernel.registers=64",
+                        "kernel.grid=108", "kernel.flops_per_thread=1e6", "steps=1"});
+  std::vector<trace::Span> kernels;
+  for (std::uint32_t i = 0; i < both.trace->spans().size(); ++i)
+    if (trace::is_kernel(both.trace->spans()[i].category))
+      kernels.push_back(both.trace->spans()[i]);
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[1].start == kernels[0].end());
+  CHECK(kernels[1].cause == trace::Cause::kRoom);
+}
+
 TEST_CASE("1793 instead of 1792 takes a wave more, and most of twice the time") {
   const Run even = product(1792), odd = product(1793);
   CHECK(value(even, "sm.waves") == 1);
@@ -129,7 +142,8 @@ TEST_CASE("what the machine's GPU cannot launch is refused before anything runs"
              Contains("NVIDIA T4 cannot launch") && Contains("65536 B"));
   CHECK_THAT(refusal({"workload=kernel", "kernel.block=1024", "kernel.registers=65"}),
              Contains("1024 threads with 65 registers"));
-  CHECK_THAT(refusal({"workload=kernel", "kernel.flops_per_thread=1e12", "kernel.block=1024"}),
+  CHECK_THAT(refusal({"workload=kernel", "machine=t4-1", "kernel.type=fp64",
+                      "kernel.flops_per_thread=1e12", "kernel.block=1024"}),
              Contains("would take"));
   CHECK_THAT(refusal({"workload=gemm", "gemm.k=0"}), Contains("gemm.k"));
 }

@@ -109,6 +109,19 @@ TEST_CASE("validate prints the simulator's error against published measurements"
   CHECK(run("validate").code == 3);
 }
 
+TEST_CASE("a bare config runs a kernel: 109 blocks on 108 SMs take twice as long as 108") {
+  const auto step = [](int blocks) {
+    const Result result =
+        run("run --set workload=kernel --set kernel.block=1024 --set kernel.registers=64 "
+            "--set kernel.flops_per_thread=100000 --set kernel.bytes_per_thread=0 "
+            "--machine a100-sxm-1 --json --set kernel.grid=" +
+            std::to_string(blocks));
+    REQUIRE(result.code == 0);
+    return json::parse(result.out)["runs"]["A"]["metrics"]["time.step"]["value"].get<double>();
+  };
+  CHECK(step(109) / step(108) == Approx(2).epsilon(0.01));
+}
+
 TEST_CASE("the registries print tables and JSON") {
   for (const char* name : {"lessons", "knobs", "metrics", "machines"}) {
     const Result table = run(name);
@@ -196,6 +209,8 @@ TEST_CASE("bad usage and bad input end with 2 and one sentence") {
   refuses("check missing", 2, "there is no such file or folder");
   refuses("compare a b", 2, "there is no lesson a");
   refuses("sweep a", 2, "not built yet");
+  refuses("run --set workload=kernel --set kernel.shared_bytes=65537 --machine t4-1", 2,
+          "NVIDIA T4 cannot launch a block of 65537 B of shared memory");
   refuses("lesons", 2, "lesons");
 }
 

@@ -156,6 +156,25 @@ TEST_CASE("a kernel that comes into the midst of many waves waits for the last o
   CHECK(fast.ends[1] == 100'100);
 }
 
+TEST_CASE("a kernel begins when its first block is placed") {
+  SmArray array({4, 8, 4, 1000});
+  BlockCost cost;
+  cost.arithmetic = 100 * kArithmeticRate;
+  cost.warps = 8;
+  using Ids = std::vector<std::uint32_t>;
+  array.admit(0, 7, cost, 6);
+  CHECK(array.begun() == Ids{7});
+  array.admit(10, 8, cost, 3);
+  CHECK(array.begun().empty());
+  CHECK(array.next_event() == 100);
+  CHECK(array.finish(100).empty());
+  CHECK(array.begun() == Ids{8});  // two SMs are left for it
+  CHECK(array.busy_sms() == 4);
+  CHECK(array.finish(200) == Ids{7});
+  CHECK(array.finish(300) == Ids{8});
+  CHECK(array.idle());
+}
+
 TEST_CASE("109 blocks of one an SM take twice as long as 108 on 108 SMs") {
   const machine::Gpu gpu = a100();
   const SmRun one = run_alone(kernel(108, 1024, 64, 100'000, 0), gpu);
