@@ -18,7 +18,8 @@ void log_softmax_forward(const MatrixShape& shape, Values x, Results y, const Wo
       float* out = &y[row * shape.columns];
       const SoftmaxRow sums = softmax_row(in, shape.columns);
 #pragma omp simd
-      for (std::size_t c = 0; c < shape.columns; ++c) out[c] = in[c] - sums.maximum - sums.logarithm;
+      for (std::size_t c = 0; c < shape.columns; ++c)
+        out[c] = in[c] - sums.maximum - sums.logarithm;
     }
   });
 }

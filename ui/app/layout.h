@@ -50,7 +50,8 @@ enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle };
 Arrangement arrangement_of(const Workspace& workspace);
 
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
-// Where there is much to show below the timelines (`tall`) that place below the timelines is given more height.
+// Where there is much to show below the timelines (`tall`) that place below the timelines is given
+// more height.
 void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool tall, bool reset);
 
 }  // namespace trainscope::ui
