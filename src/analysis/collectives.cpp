@@ -79,11 +79,12 @@ CollectiveTimes collective_times(const Measured& measured) {
     constexpr double kFloat = 4;
     const double size =
         kFloat * static_cast<double>(std::max(collective->elements_in, collective->elements_out));
+    ++times.count;
+    if (collective->group_size == 1) continue;  // nothing to move
     const double ranks = std::max(1, collective->group_size);
     times.bytes += size;
     times.bus_bytes += size * bus_factor(collective->operation, ranks);
     times.wire_bytes += size * wire_factor(trace.name(span), collective->operation, ranks);
-    ++times.count;
   }
   for (const auto& [gpu, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);
   times.intervals = IntervalSet(std::move(intervals));
