@@ -163,3 +163,15 @@ TEST_CASE("overlap: a host that nothing holds prefetches without being asked") {
   CHECK(value(pair.a, "overlap.copy_compute") > 0.5);
   CHECK(value(pair.a, "time.step") < 1.05 * value(pair.b, "time.step"));
 }
+
+TEST_CASE("waves and tails: one block more costs a whole wave, until the waves are many") {
+  on_every_machine("waves-and-tails", [](const Run& a, const Run& b) {
+    CHECK(value(a, "sm.waves") == 1);
+    CHECK(value(b, "sm.waves") == 2);
+    CHECK(value(b, "time.step") > 1.8 * value(a, "time.step"));
+    CHECK(value(b, "sm.tail_idle") > 0.4);
+  });
+  const Pair many =
+      run_on(scenario::find_lesson("waves-and-tails"), "a100-sxm-1", {"kernel.grid=2161"});
+  CHECK(value(many.b, "sm.tail_idle") < 0.05);
+}
