@@ -45,7 +45,8 @@ TEST_CASE("Ctrl-C ends a run with one sentence that says how far it was") {
 TEST_CASE("a run of more than a second says on a terminal how far it is") {
   if (std::system("command -v script >/dev/null") != 0)
     TRAINSCOPE_SKIP("no `script` to make a terminal with");
-  const Ended ended = carry_out("timeout 20 script -qec \"timeout -s INT 4 " + kLongRun +
+  // With sanitizers the program alone takes seconds to write.
+  const Ended ended = carry_out("timeout 60 script -qec \"timeout -s INT 15 " + kLongRun +
                                 "100000\" /dev/null 2>&1 </dev/null");
   INFO(ended.printed);
   CHECK(ended.printed.find("% of the program, ") != std::string::npos);
