@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
+
+#include "sim/collectives/collective_model.h"
 
 namespace trainscope::analysis {
 namespace {
 
+using program::CollectiveKind;
 using trace::Category;
 using trace::LaneKind;
 using trace::Span;
@@ -43,16 +47,48 @@ class Calls {
   std::unordered_map<std::uint32_t, Nanos> begun_;
 };
 
-double bus_factor(const std::string& operation, double n) {
-  if (operation == "allreduce") return 2 * (n - 1) / n;
-  if (operation == "allgather" || operation == "reduce_scatter") return (n - 1) / n;
-  return 1;
+// As PyTorch's profiler names them; variants of one kind share its name ("_allgather_base",
+// "allreduce_coalesced").
+std::optional<CollectiveKind> kind_of(std::string_view operation) {
+  const auto has = [&](std::string_view name) {
+    return operation.find(name) != std::string_view::npos;
+  };
+  if (has("allreduce")) return CollectiveKind::kAllReduce;
+  if (has("allgather")) return CollectiveKind::kAllGather;
+  if (has("reduce_scatter")) return CollectiveKind::kReduceScatter;
+  if (has("broadcast")) return CollectiveKind::kBroadcast;
+  if (has("reduce")) return CollectiveKind::kReduce;
+  return std::nullopt;
 }
 
-// In the switch, each byte goes up once and the sums come down.
-double wire_factor(const std::string& kernel, const std::string& operation, double n) {
-  if (kernel.find("NVLS") == std::string::npos) return bus_factor(operation, n);
-  return operation == "allreduce" ? (n + 1) / n : 1;
+// Bytes of an element, by PyTorch's name of the type; 0: not known.
+double size_of(std::string_view type) {
+  constexpr std::pair<std::string_view, double> kSizes[] = {
+      {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
+      {"Int", 4},   {"Byte", 1}, {"Char", 1},     {"Bool", 1}};
+  for (const auto& [name, bytes] : kSizes)
+    if (name == type) return bytes;
+  return 0;
+}
+
+sim::Algorithm algorithm_of(std::string_view kernel) {
+  const bool in_switch = kernel.find("NVLS") != std::string_view::npos;
+  return in_switch ? sim::Algorithm::kNvls : sim::Algorithm::kRing;
+}
+
+// Adds what the collective moved; false where the trace does not tell.
+bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective,
+               std::string_view kernel) {
+  if (collective.group_size == 1) return true;  // nothing to move
+  const std::optional<CollectiveKind> kind = kind_of(collective.operation);
+  const double element = size_of(collective.type);
+  if (!kind || element == 0 || collective.group_size < 1) return false;
+  const double bytes =
+      element * static_cast<double>(std::max(collective.elements_in, collective.elements_out));
+  times.bytes += bytes;
+  times.bus_bytes += bytes * sim::bus_factor(*kind, collective.group_size);
+  times.wire_bytes += bytes * sim::wire_factor(algorithm_of(kernel), *kind, collective.group_size);
+  return true;
 }
 
 }  // namespace
@@ -64,6 +100,7 @@ CollectiveTimes collective_times(const Measured& measured) {
   const Calls calls(trace);
   std::vector<Interval> intervals, at_work;
   std::map<std::int32_t, Nanos> waits;  // by GPU
+  bool all_known = true;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
     const trace::Lane& lane = trace.lanes()[span.lane];
@@ -76,16 +113,10 @@ CollectiveTimes collective_times(const Measured& measured) {
     const bool after_work = span.cause == trace::Cause::kEvent;
     intervals.push_back({after_work ? span.start : calls.begun(span), span.end()});
     at_work.push_back({span.start, span.end()});
-    constexpr double kFloat = 4;
-    const double size =
-        kFloat * static_cast<double>(std::max(collective->elements_in, collective->elements_out));
     ++times.count;
-    if (collective->group_size == 1) continue;  // nothing to move
-    const double ranks = std::max(1, collective->group_size);
-    times.bytes += size;
-    times.bus_bytes += size * bus_factor(collective->operation, ranks);
-    times.wire_bytes += size * wire_factor(trace.name(span), collective->operation, ranks);
+    all_known &= add_bytes(times, *collective, trace.name(span.name));
   }
+  if (!all_known) times.bytes = times.bus_bytes = times.wire_bytes = 0;
   for (const auto& [gpu, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);
   times.intervals = IntervalSet(std::move(intervals));
   times.at_work = IntervalSet(std::move(at_work));

@@ -11,7 +11,8 @@ struct CollectiveTimes {
   // From the call to the completion of each, or from when the work that it waited for was done: of
   // one GPU, since all take part.
   IntervalSet intervals;
-  IntervalSet at_work;     // once the last rank was there
+  IntervalSet at_work;  // once the last rank was there
+  // All 0 where the trace does not tell of some collective what it moved.
   double bytes = 0;        // of the buffers
   double bus_bytes = 0;    // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
   double wire_bytes = 0;   // that a GPU sent, and received

@@ -61,6 +61,7 @@ Answer link_utilization(const Facts& facts) {
   const machine::Machine* machine = facts.measured.machine;
   const IntervalSet& work = facts.collectives.at_work;
   if (!machine || machine->gpu_link.bytes_per_s <= 0 || work.empty()) return std::nullopt;
+  if (facts.collectives.wire_bytes <= 0) return std::nullopt;
   return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 /
          machine->gpu_link.bytes_per_s;
 }

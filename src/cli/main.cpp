@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 
@@ -68,6 +69,7 @@ int run_main(std::vector<std::string> words) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an output that cannot be written
+  keep_freed_memory();
   try {
     return run_main({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const Error& error) {

@@ -66,8 +66,15 @@ void print_results(const std::vector<PublishedResult>& results) {
   };
   for (const std::string& group : groups_of(results)) add(group, of_group(results, group));
   add("all", results);
+  const auto outside = std::ranges::count_if(
+      results, [](const PublishedResult& result) { return !result.within(); });
+  const auto known = std::ranges::count_if(results, [](const PublishedResult& result) {
+    return !result.within() && !result.check->missed.empty();
+  });
   std::cout
       << summary.text()
+      << fmt::format("\n{} of {} checks are further off than allowed, {} of them known to miss.\n",
+                     outside, results.size(), known)
       << "\nAn error above 0: the simulator says more. Figures of some machines were fitted to\n"
          "these very measurements (`trainscope machines --json` says which); for those the "
          "table\nshows how well the model's form fits, not a prediction.\n";

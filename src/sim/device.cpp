@@ -21,6 +21,9 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       streams_(program.streams.size()),
       uses_(program.buffers.size()),
       event_ops_(program.events, kNoOp) {
+  std::size_t commands = 0;
+  for (const program::Thread& thread : program.threads) commands += thread.commands.size();
+  ops_.reserve(commands);  // seldom more; memory that is not used is not touched
   int gpus = 1;
   for (const program::Stream& stream : program.streams) gpus = std::max(gpus, stream.device + 1);
   for (int gpu = 0; gpu < gpus; ++gpu) {

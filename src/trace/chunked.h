@@ -1,8 +1,8 @@
 // An append-only array that one thread writes while others read.
 //
-// Elements live in chunks that double in size and never move. The length is published after the
-// element, so that a reader that takes size() once sees every element below it complete. One
-// writer; any number of readers; no locks. Indices are 32 bits wide.
+// Elements live in chunks that double in size and never move; memory is touched as it is filled.
+// The length is published after the element, so that a reader that takes size() once sees every
+// element below it complete. One writer; any number of readers; no locks. Indices are 32 bits wide.
 #pragma once
 
 #include <array>
@@ -22,7 +22,10 @@ class Chunked {
   Chunked(const Chunked&) = delete;
   Chunked& operator=(const Chunked&) = delete;
   ~Chunked() {
-    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+    for (std::uint32_t i = size(); i > 0; --i) std::destroy_at(&at(place_of(i - 1)));
+    for (std::uint32_t k = 0; k < kChunks; ++k)
+      if (T* chunk = chunks_[k].load(std::memory_order_relaxed))
+        std::allocator<T>().deallocate(chunk, elements(k));
   }
 
   // Writer only. Returns the index of the new element.
@@ -30,12 +33,10 @@ class Chunked {
     const std::uint32_t index = size_.load(std::memory_order_relaxed);
     assert(index != UINT32_MAX);
     const Place place = place_of(index);
-    T* chunk = chunks_[place.chunk].load(std::memory_order_relaxed);
-    if (!chunk) {
-      chunk = new T[std::size_t{kFirst} << place.chunk];
-      chunks_[place.chunk].store(chunk, std::memory_order_release);
-    }
-    chunk[place.offset] = std::move(value);
+    if (!chunks_[place.chunk].load(std::memory_order_relaxed))
+      chunks_[place.chunk].store(std::allocator<T>().allocate(elements(place.chunk)),
+                                 std::memory_order_release);
+    std::construct_at(&at(place), std::move(value));
     size_.store(index + 1, std::memory_order_release);
     return index;
   }
@@ -44,10 +45,7 @@ class Chunked {
   std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
   bool empty() const { return size() == 0; }
 
-  const T& operator[](std::uint32_t index) const {
-    const Place place = place_of(index);
-    return chunks_[place.chunk].load(std::memory_order_relaxed)[place.offset];
-  }
+  const T& operator[](std::uint32_t index) const { return at(place_of(index)); }
 
  private:
   static constexpr std::uint32_t kFirst = 256;  // elements in the first chunk
@@ -57,6 +55,10 @@ class Chunked {
     std::uint32_t chunk;
     std::uint32_t offset;
   };
+  static std::size_t elements(std::uint32_t chunk) { return std::size_t{kFirst} << chunk; }
+  T& at(Place place) const {
+    return chunks_[place.chunk].load(std::memory_order_relaxed)[place.offset];
+  }
   // Chunk k holds indices [kFirst (2^k - 1), kFirst (2^(k+1) - 1)).
   static Place place_of(std::uint32_t index) {
     const std::uint64_t shifted = std::uint64_t{index} + kFirst;

@@ -2,11 +2,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory.h"
 #include "bench/bench.h"
 
 // All of them, or those whose names are given.
 int main(int count, char** arguments) {
   using namespace trainscope::bench;
+  trainscope::keep_freed_memory();
   const std::pair<std::string_view, void (*)()> benchmarks[] = {{"steps", bench_steps},
                                                                 {"lessons", bench_lessons},
                                                                 {"run-files", bench_run_files},

@@ -332,10 +332,7 @@ void draw_switch(const Theme& theme, LossPanel& panel, ImVec2 right_middle) {
 void draw_body(const PanelContext& context, LossPanel& panel) {
   const Theme& theme = context.theme;
   const std::vector<Shown> shown = shown_sides(context.workspace, panel);
-  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
-  const float pad = theme.size.pad;
-  const Box room{{at.x + pad, at.y + theme.px(8)},
-                 {at.x + size.x - pad, at.y + size.y - theme.px(2)}};
+  const Box room = padded_room(theme, theme.px(8), theme.px(2));
   if (shown.empty() || room.width() < theme.px(120) || room.height() < theme.px(60)) return;
   const bool beside = room.width() > theme.px(620);
   const float line = theme.px(24);

@@ -273,10 +273,8 @@ void draw_body(const PanelContext& context, LossScalingPanel& panel) {
       steps = std::max(steps, read->history.scale.size());
     }
   panel.stretch.follow(0, static_cast<double>(steps) - 1);
-  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
-  const float pad = theme.size.pad, gap = theme.px(34);
-  const Box room{{at.x + pad, at.y + theme.px(8)},
-                 {at.x + size.x - pad, at.y + size.y - theme.px(4)}};
+  const float gap = theme.px(34);
+  const Box room = padded_room(theme, theme.px(8), theme.px(4));
   const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
   const auto count = static_cast<float>(shown.size());
   for (std::size_t i = 0; i < shown.size(); ++i) {

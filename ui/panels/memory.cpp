@@ -189,10 +189,8 @@ void draw_body(const PanelContext& context, MemoryPanel& panel) {
   std::vector<std::pair<std::size_t, MemoryFacts*>> shown;
   for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
     if (MemoryFacts* facts = facts_of(context, panel, i)) shown.emplace_back(i, facts);
-  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
-  const float pad = theme.size.pad, gap = theme.px(30);
-  const Box room{{at.x + pad, at.y + theme.px(10)},
-                 {at.x + size.x - pad, at.y + size.y - theme.px(8)}};
+  const float gap = theme.px(30);
+  const Box room = padded_room(theme, theme.px(10), theme.px(8));
   if (shown.empty() || room.width() < theme.px(140) || room.height() < theme.px(60)) return;
   const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
   const auto count = static_cast<float>(shown.size());

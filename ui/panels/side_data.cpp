@@ -66,6 +66,12 @@ void stand_beside(const char* other) {
     ImGui::SetNextWindowDockID(window->DockId, ImGuiCond_FirstUseEver);
 }
 
+Box padded_room(const Theme& theme, float above, float below) {
+  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  return {{at.x + theme.size.pad, at.y + above},
+          {at.x + size.x - theme.size.pad, at.y + size.y - below}};
+}
+
 float draw_side_title(const Theme& theme, const Workspace& workspace, std::size_t side, ImVec2 at) {
   if (workspace.sides().size() < 2) return at.x;
   return at.x +

@@ -23,6 +23,9 @@ bool has_scaling_data(const SideModel& side, const trace::Trace* trace);
 // Docks the next panel with another that stands somewhere, where no layout has a place for it.
 void stand_beside(const char* other);
 
+// The room left in a panel, less the panel's pad at its sides.
+Box padded_room(const Theme& theme, float above, float below);
+
 // "A, fp16" and the like: the mark alone where there is one run. Returns where it ends.
 float draw_side_title(const Theme& theme, const Workspace& workspace, std::size_t side, ImVec2 at);
 

@@ -147,7 +147,7 @@ std::vector<Row> rows_of(const Shown& shown) {
         std::to_string(run.occupancy.blocks_per_sm),
         limiter_words(run.occupancy),
         fmt::format("{:.1f} %", 100 * run.occupancy.theoretical),
-        fmt::format("{:.2f}",
+        fmt::format("{} ({:.2f} full)", run.waves,
                     static_cast<double>(run.blocks) /
                         static_cast<double>(std::max<std::int64_t>(run.blocks_a_wave, 1))),
         fmt::format("{:.1f} %", 100 * run.tail_idle)};
@@ -211,10 +211,12 @@ void draw_tiles(const PanelContext& context, const Shown& shown, const Box& box)
 
 void draw_occupancies(const PanelContext& context, SmArrayPanel& panel, MapAxis axis,
                       const Shown& shown, const Box& box) {
+  const machine::Gpu& gpu = shown.front().second->run->machine->gpu;
   std::vector<OccupancyMark> marks;
-  for (const auto& [side, facts] : shown)
-    marks.push_back({side == 0 ? 'A' : 'B', sim::launch_shape(operation_of(*facts))});
-  panel.map.follow(shown.front().second->run->machine->gpu, axis, marks.front().shape);
+  for (const auto& [side, facts] : shown)  // another GPU has another map
+    if (facts->run->machine->gpu.name == gpu.name)
+      marks.push_back({side == 0 ? 'A' : 'B', sim::launch_shape(operation_of(*facts))});
+  panel.map.follow(gpu, axis, marks.front().shape);
   paint_occupancy_map(context.theme, "##map", box, panel.map, marks);
 }
 
@@ -239,9 +241,8 @@ void draw_body(const PanelContext& context, SmArrayPanel& panel) {
   Shown shown;
   for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
     if (SideFacts* facts = facts_of(context, panel, i)) shown.emplace_back(i, facts);
-  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
-  const float pad = theme.size.pad, gap = theme.px(28);
-  Box room{{at.x + pad, at.y + theme.px(8)}, {at.x + size.x - pad, at.y + size.y - theme.px(8)}};
+  const float gap = theme.px(28);
+  Box room = padded_room(theme, theme.px(8), theme.px(8));
   if (shown.empty() || room.width() < theme.px(160) || room.height() < theme.px(80)) return;
   if (room.width() > theme.px(900)) {
     const float wide = std::clamp(room.width() * 0.27F, theme.px(260), theme.px(420));

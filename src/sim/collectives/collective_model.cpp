@@ -187,7 +187,7 @@ class Tuner {
     plan.bytes_per_s = rate * 1e9;
     const auto bytes = static_cast<double>(bytes_);
     plan.duration = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));
-    plan.wire_bytes = bytes * wire_factor(algorithm);
+    plan.wire_bytes = bytes * wire_factor(algorithm, kind_, group_.ranks);
     // What crosses is written into the neighbour's memory, read there and joined with what is
     // there.
     constexpr double kAccesses = 3;
@@ -230,11 +230,6 @@ class Tuner {
                          kind_ == CollectiveKind::kAllReduce && large;
     if (!applies) return 1;
     return machine_.gpu.compute_capability < 8 ? 1.9 : 1.4;
-  }
-  double wire_factor(Algorithm algorithm) const {
-    if (algorithm != Algorithm::kNvls) return bus_factor(kind_, group_.ranks);
-    const double n = group_.ranks;
-    return kind_ == CollectiveKind::kAllReduce ? (n + 1) / n : 1;
   }
 
   const machine::Machine& machine_;
@@ -312,6 +307,12 @@ double bus_factor(CollectiveKind kind, int ranks) {
       break;
   }
   return 1;
+}
+
+double wire_factor(Algorithm algorithm, CollectiveKind kind, int ranks) {
+  if (algorithm != Algorithm::kNvls) return bus_factor(kind, ranks);
+  const double n = ranks;
+  return kind == CollectiveKind::kAllReduce ? (n + 1) / n : 1;
 }
 
 std::string kernel_name(CollectiveKind kind, const CollectivePlan& plan) {

@@ -50,6 +50,10 @@ CollectivePlan plan_collective(const machine::Machine& machine,
 // whatever the number of ranks (nccl-tests: doc/PERFORMANCE.md).
 double bus_factor(program::CollectiveKind kind, int ranks);
 
+// What a rank sends, and receives, for each byte of the buffer. In the switch (NVLS) each byte goes
+// up once and the sums come down.
+double wire_factor(Algorithm algorithm, program::CollectiveKind kind, int ranks);
+
 // "ncclDevKernel_AllReduce_Sum_f32_RING_LL", as NCCL names the kernel.
 std::string kernel_name(program::CollectiveKind kind, const CollectivePlan& plan);
 

@@ -1,0 +1,55 @@
+#include "analysis/collectives.h"
+
+#include <catch2/catch.hpp>
+
+using namespace trainscope;
+
+namespace {
+
+// One collective of four ranks, 1,000 elements and 10 us.
+analysis::CollectiveTimes of(const char* operation, const char* type,
+                             const char* kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL") {
+  trace::Trace trace{trace::Origin{}};
+  trace::Lane lane;
+  lane.kind = trace::LaneKind::kStream;
+  trace::CollectiveDetail detail;
+  detail.operation = operation;
+  detail.type = type;
+  detail.elements_in = detail.elements_out = 1000;
+  detail.group_size = 4;
+  trace::Span span;
+  span.duration = 10'000;
+  span.category = trace::Category::kCollective;
+  span.lane = trace.add_lane(lane);
+  span.name = trace.intern(kernel);
+  span.detail = trace.add_detail(detail);
+  trace.add_span(span);
+  return analysis::collective_times(analysis::measure_whole(trace, nullptr, nullptr));
+}
+
+}  // namespace
+
+TEST_CASE("a collective moves as many bytes as its elements have, whatever its type") {
+  CHECK(of("allreduce", "Float").bytes == 4000);
+  CHECK(of("allreduce", "Half").bytes == 2000);
+  CHECK(of("allreduce", "BFloat16").bytes == 2000);
+  CHECK(of("allreduce", "Long").bytes == 8000);
+}
+
+TEST_CASE("the traffic factor is the operation's, under each of its names") {
+  CHECK(of("allreduce", "Float").bus_bytes == Approx(4000 * 1.5));
+  CHECK(of("_allgather_base", "Float").bus_bytes == Approx(4000 * 0.75));
+  CHECK(of("_reduce_scatter_base", "Float").bus_bytes == Approx(4000 * 0.75));
+  CHECK(of("broadcast", "Float").bus_bytes == 4000);
+  CHECK(of("allreduce", "Float", "ncclDevKernel_AllReduce_Sum_f32_NVLS").wire_bytes ==
+        Approx(4000 * 1.25));
+}
+
+TEST_CASE("where a trace does not tell what was moved, nothing is said of it") {
+  for (const auto& one : {of("allreduce", "Quint4x2"), of("all_to_all", "Float")}) {
+    CHECK(one.count == 1);
+    CHECK(one.bytes == 0);
+    CHECK(one.bus_bytes == 0);
+    CHECK(one.wire_bytes == 0);
+  }
+}
