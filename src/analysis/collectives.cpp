@@ -101,6 +101,8 @@ CollectiveTimes collective_times(const Measured& measured) {
   std::vector<Interval> intervals, at_work;
   std::map<std::int32_t, Nanos> waits;  // by GPU
   bool all_known = true;
+  std::optional<std::int32_t>
+      gpu;  // the first that takes part: a rank's own trace has one, of any number
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
     const trace::Lane& lane = trace.lanes()[span.lane];
@@ -109,7 +111,9 @@ CollectiveTimes collective_times(const Measured& measured) {
       waits[lane.device] += span.duration;
     const auto* detail = trace.detail(span);
     const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
-    if (span.category != Category::kCollective || lane.device != 0 || !collective) continue;
+    if (span.category != Category::kCollective || !collective) continue;
+    if (lane.device != gpu.value_or(lane.device)) continue;
+    gpu = lane.device;
     const bool after_work = span.cause == trace::Cause::kEvent;
     intervals.push_back({after_work ? span.start : calls.begun(span), span.end()});
     at_work.push_back({span.start, span.end()});
@@ -117,7 +121,7 @@ CollectiveTimes collective_times(const Measured& measured) {
     all_known &= add_bytes(times, *collective, trace.name(span.name));
   }
   if (!all_known) times.bytes = times.bus_bytes = times.wire_bytes = 0;
-  for (const auto& [gpu, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);
+  for (const auto& [device, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);
   times.intervals = IntervalSet(std::move(intervals));
   times.at_work = IntervalSet(std::move(at_work));
   return times;

@@ -37,20 +37,43 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_flag("--json", outputs.json, "print JSON");
 }
 
+void add_settings(CLI::App& command, RunOptions& options) {
+  command.add_option("--set", options.settings, "knob=value; A.knob=value for one side")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command.add_option("--machine", options.machine, "a machine's id or file")->check(not_empty);
+  command.add_option("--steps", options.steps, "training steps")->check(not_empty);
+  command.add_option("--seed", options.seed, "seed of every random number")->check(not_empty);
+}
+
 void add_run(CLI::App& app, Arguments& arguments) {
   RunOptions& options = arguments.run;
   CLI::App& run =
       *app.add_subcommand("run", "run a lesson, a config file or knobs alone, or open a saved run");
   run.add_option("WHAT", options.what, "a lesson's id, a lesson, config or saved run file");
-  run.add_option("--set", options.settings, "knob=value; A.knob=value for one side")
+  add_settings(run, options);
+  run.add_option("--executor", options.executor, "sim, cuda or auto")->check(not_empty);
+  add_outputs(run, options.outputs);
+}
+
+void add_sweep(CLI::App& app, Arguments& arguments) {
+  SweepOptions& options = arguments.sweep;
+  CLI::App& sweep = *app.add_subcommand("sweep", "run once for each combination of knobs' values");
+  sweep.add_option("WHAT", options.run.what, "a lesson's id, a lesson or config file");
+  sweep
+      .add_option("--vary", options.vary,
+                  "knob=a,b,c or knob=lo..hi, which doubles; lo..hi:x4 multiplies, :+8 adds")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  run.add_option("--machine", options.machine, "a machine's id or file")->check(not_empty);
-  run.add_option("--executor", options.executor, "sim, cuda or auto")->check(not_empty);
-  run.add_option("--steps", options.steps, "training steps")->check(not_empty);
-  run.add_option("--seed", options.seed, "seed of every random number")->check(not_empty);
-  add_outputs(run, options.outputs);
+  add_settings(sweep, options.run);
+  sweep.add_option("--csv", options.csv, "write a row a run, with all metrics")->check(not_empty);
+  sweep.add_option("--png", options.run.outputs.png, "write a picture of charts")->check(not_empty);
+  sweep.add_option("--size", options.run.outputs.look.size, "of the picture: 1920x1080")
+      ->check(not_empty);
+  add_look(sweep, options.run.outputs.look);
+  sweep.add_flag("--json", options.run.outputs.json, "print JSON");
 }
 
 void add_machines(CLI::App& app, Arguments& arguments) {
@@ -79,6 +102,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.files, "lessons, runs and traces to open in the window");
   add_look(app, arguments.look);
   add_run(app, arguments);
+  add_sweep(app, arguments);
   CLI::App& import = *app.add_subcommand("import", "read PyTorch traces");
   import.add_option("TRACE", arguments.traces, "trace files, plain or gzipped")->required();
   add_outputs(import, arguments.import_outputs);
@@ -105,7 +129,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_sampler(app, arguments);
   registry("actions", "what can be done in the window");
   registry("doctor", "what this machine has, and what is missing");
-  for (const char* later : {"sweep", "grade", "calibrate"})
+  for (const char* later : {"grade", "calibrate"})
     app.add_subcommand(later, "not built yet")->allow_extras()->group("");
 }
 

@@ -14,6 +14,7 @@ struct Arguments {
   std::vector<std::string> files;
   Look look;  // of the window
   RunOptions run;
+  SweepOptions sweep;
   std::vector<std::string> traces;
   Outputs import_outputs;
   std::string compared_a, compared_b;

@@ -38,6 +38,13 @@ struct RunOptions {
 };
 int run_command(const RunOptions& options);
 
+struct SweepOptions {
+  RunOptions run;                 // what is run for each combination
+  std::vector<std::string> vary;  // "knob=a,b,c", "knob=lo..hi"
+  std::string csv;                // a file to write; empty: none
+};
+int sweep_command(const SweepOptions& options);
+
 // Each of the two: a lesson's side (ID:A, ID:B; ID alone is B), a config, a saved run or one side
 // of it (FILE.tsrun:A), or a trace.
 int compare_command(const std::string& a, const std::string& b, const Outputs& outputs);

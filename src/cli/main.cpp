@@ -36,6 +36,7 @@ int carry_out(const cli::Arguments& arguments) {
   const std::string& name = arguments.command;
   if (name.empty()) return cli::window_command(arguments.files, arguments.look);
   if (name == "run") return cli::run_command(arguments.run);
+  if (name == "sweep") return cli::sweep_command(arguments.sweep);
   if (name == "import") return cli::import_command(arguments.traces, arguments.import_outputs);
   if (name == "compare")
     return cli::compare_command(arguments.compared_a, arguments.compared_b,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -21,6 +20,7 @@
 #include "scenario/lesson.h"
 #include "trace/chrome_writer.h"
 #ifdef TRAINSCOPE_HAS_UI
+#include "cli/picture_look.h"
 #include "ui/app/trainscope_window.h"
 #endif
 
@@ -238,31 +238,16 @@ report::ReportInput report_input(const Finished& finished) {
 }
 
 #ifdef TRAINSCOPE_HAS_UI
-// "1366x768"; the least is what a window still says something in, the most what OSMesa can draw.
-void read_size(const std::string& words, ui::PictureRequest& request) {
-  if (words.empty()) return;
-  int width = 0, height = 0, used = 0;
-  const bool read = std::sscanf(words.c_str(), "%5dx%5d%n", &width, &height, &used) == 2 &&
-                    static_cast<std::size_t>(used) == words.size();
-  if (!read || width < 640 || height < 400 || width > 4096 || height > 4096)
-    throw InputError("--size is a width and a height from 640x400 to 4096x4096, as 1366x768, not " +
-                     words);
-  request.width = width;
-  request.height = height;
-}
-
-// Larger in pixels by the scale, so that it shows the same, sharper.
 void dress(const Look& look, ui::PictureRequest& request) {
-  if (!look.theme.empty()) request.theme = ui::theme_named(look.theme);
   const auto& panels = scenario::panel_names();
   if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
     throw InputError("there is no panel " + look.panel + did_you_mean(look.panel, panels));
   request.panel = look.panel;
-  read_size(look.size, request);
-  if (look.scale <= 0) return;
-  request.scale = look.scale;
-  request.width = static_cast<int>(std::lround(static_cast<float>(request.width) * look.scale));
-  request.height = static_cast<int>(std::lround(static_cast<float>(request.height) * look.scale));
+  const PictureLook picture = picture_look(look);
+  request.width = picture.width;
+  request.height = picture.height;
+  request.scale = picture.scale;
+  request.theme = picture.theme;
 }
 
 void check_look(const Look& look) {

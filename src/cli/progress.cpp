@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <mutex>
+#include <thread>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -20,17 +24,18 @@ constexpr auto kPatience = std::chrono::seconds(1);
 constexpr auto kBetweenLines = std::chrono::milliseconds(200);
 
 // A signal handler can reach nothing else; it is set only while a run goes on.
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void note_interrupt(int) {
-  interrupted = 1;
+  interrupted = true;
 }
 
 // Takes Ctrl-C for as long as it lives.
 class Interruptible {
  public:
   Interruptible() {
-    interrupted = 0;
+    interrupted = false;
     before_ = std::signal(SIGINT, note_interrupt);
   }
   ~Interruptible() { std::signal(SIGINT, before_); }
@@ -49,14 +54,16 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void say(const std::string& label, const analysis::Session& session) {
+  // Whether it is time for another line.
+  bool due() {
     const Clock::time_point now = Clock::now();
-    if (!shown_ || now - begun_ < kPatience || now - last_ < kBetweenLines) return;
+    if (!shown_ || now - begun_ < kPatience || now - last_ < kBetweenLines) return false;
     last_ = now;
+    return true;
+  }
+  void say(const std::string& text) {
     written_ = true;
-    fmt::print(stderr, "\r\033[K{}: {:.0f} % of the program, {} spans", label,
-               100 * session.share(),
-               format_count(static_cast<double>(session.trace()->spans().size())));
+    fmt::print(stderr, "\r\033[K{}", text);
     std::fflush(stderr);
   }
   void clear() {
@@ -85,9 +92,26 @@ analysis::Run run_with_progress(const std::string& label, const program::Config&
                   fmt::format("stopped at {:.0f} % of run {}; nothing of it was written",
                               100 * session.share(), label));
     }
-    line.say(label, session);
+    if (line.due())
+      line.say(fmt::format("{}: {:.0f} % of the program, {} spans", label, 100 * session.share(),
+                           format_count(static_cast<double>(session.trace()->spans().size()))));
   }
   return session.result();
+}
+
+scenario::Sweep sweep_with_progress(const std::vector<scenario::LabelledConfig>& sides,
+                                    std::vector<scenario::SweepAxis> axes) {
+  const Interruptible interruptible;
+  std::size_t runs = sides.size();
+  for (const scenario::SweepAxis& axis : axes) runs *= axis.values.size();
+  ProgressLine line;
+  std::mutex mutex;
+  const auto say = [&](std::size_t done) {
+    const std::lock_guard lock(mutex);
+    if (line.due()) line.say(fmt::format("{} of {} runs", done, runs));
+  };
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return scenario::run_sweep(sides, std::move(axes), threads, say, interrupted);
 }
 
 }  // namespace trainscope::cli

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/run.h"
+#include "scenario/sweep.h"
 
 namespace trainscope::cli {
 
@@ -11,5 +12,9 @@ namespace trainscope::cli {
 // is, where that is a terminal. Throws InputError, and Error of Fault::kFailed when the person
 // presses Ctrl-C: then nothing of the run is kept.
 analysis::Run run_with_progress(const std::string& label, const program::Config& config);
+
+// The same of a sweep, on all cores.
+scenario::Sweep sweep_with_progress(const std::vector<scenario::LabelledConfig>& sides,
+                                    std::vector<scenario::SweepAxis> axes);
 
 }  // namespace trainscope::cli

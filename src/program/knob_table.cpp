@@ -422,8 +422,7 @@ void add_input_knobs(Table& t) {
       .into(t);
   flag("transfer.pin_in_loop", false)
       .pytorch("x.pin_memory().to(device)")
-      .help("pin each batch in the training loop")
-      .later()
+      .help("pin each batch in the training loop, on the training thread")
       .into(t);
   flag("transfer.prefetch", false)
       .help("start the next batch's copy before this step's kernels")
@@ -431,7 +430,6 @@ void add_input_knobs(Table& t) {
   flag("transfer.record_stream", true)
       .pytorch("record_stream")
       .help("tell the allocator that another stream uses the batch")
-      .later()
       .into(t);
   flag("sampler.set_epoch", true).pytorch("set_epoch").help("reshuffle each epoch").later().into(t);
 }

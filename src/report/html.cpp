@@ -1,6 +1,7 @@
 #include "report/html.h"
 
 #include "report/escape.h"
+#include "report/loss_chart.h"
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/picture.h"
@@ -33,6 +34,7 @@ std::string html_report(const ReportInput& input) {
   parts["legend"] = legend_html(views);
   parts["listing"] = listing;
   parts["compare"] = compare_html(input, views);
+  parts["loss"] = loss_html(views);
   parts["config"] = config_html(views);
   parts["notes"] = notes_html(input, views);
   parts["footer"] = footer_html(input, views);

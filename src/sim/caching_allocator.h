@@ -113,6 +113,15 @@ class CachingAllocator {
   void free(BlockId block, const std::vector<EventId>& events);
 
   std::int64_t bytes_of(BlockId block) const { return blocks_[block].bytes; }
+  // Where a block lies in device memory.
+  struct Place {
+    std::uint32_t segment = kNone;
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+  };
+  Place place_of(BlockId block) const {
+    return {blocks_[block].segment, blocks_[block].offset, blocks_[block].bytes};
+  }
   std::int64_t capacity() const { return capacity_; }
   const Statistics& statistics() const { return statistics_; }
   std::vector<SegmentView> snapshot() const;

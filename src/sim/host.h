@@ -17,6 +17,7 @@
 #include "sim/host_thread.h"
 #include "sim/memory.h"
 #include "sim/recorder.h"
+#include "sim/reuse_watch.h"
 #include "sim/shared_rate.h"
 
 namespace trainscope::sim {
@@ -36,6 +37,8 @@ class Host {
   static constexpr std::uint32_t kRates = 3;
 
   bool finished() const { return running_ == 0; }
+  // Once all work is done: what was overwritten while it was still read, as a lane of its own.
+  void record_overwritten();
   // The device's memory ran out, or training diverged, and no thread goes on.
   bool stopped() const { return stopped_; }
   // Why it did; nothing when it did not.
@@ -99,6 +102,8 @@ class Host {
   GraphState* captured(std::uint32_t thread, program::Index stream);
   bool instantiate_graph(Nanos now, std::uint32_t thread, const program::Command& command);
   bool launch_graph(Nanos now, std::uint32_t thread, const program::Command& command);
+  void enqueue_kernel(Nanos now, const Enqueued& tags, program::Index operation,
+                      program::Phase phase);
   bool collective(Nanos now, std::uint32_t thread, const program::Command& command);
   bool event_call(Nanos now, std::uint32_t thread, const program::Command& command);
   bool synchronise(Nanos now, std::uint32_t thread, const program::Command& command);
@@ -114,6 +119,7 @@ class Host {
                      std::string_view name);
   void run_out_of_memory(Nanos now, std::uint32_t thread, const program::Command& command);
   bool free(Nanos now, std::uint32_t thread, const program::Command& command);
+  void watch_allocation(const program::Alloc& action);
 
   // host_copy.cpp
   bool copy(Nanos now, std::uint32_t thread, const program::Command& command);
@@ -170,6 +176,7 @@ class Host {
   Device& device_;
   program::Numbers* numbers_;
   Memory device_memory_;
+  ReuseWatch reuse_;
   std::vector<ThreadState> threads_;
   std::vector<QueueState> queues_;
   std::vector<LockState> locks_;

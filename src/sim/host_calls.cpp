@@ -18,7 +18,6 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
     state.stage = 3;
   }
   if (!compute(now, thread, machine_.host.launch_call_ns)) return false;
-  const program::Operation& operation = program_.operations[action.operation];
   const Recorder::LaunchNames& names = recorder_.launch_names(action.operation);
   operator_span(now, thread, command, names.framework);
   if (graph) {
@@ -35,8 +34,16 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
   tags.in_launch_queue = true;
   tags.returns_at_once = is_skipped(action);
   if (!tags.returns_at_once) compute_numbers(action.operation);
-  device_.enqueue_kernel(now, tags, operation, command.phase);
+  enqueue_kernel(now, tags, action.operation, command.phase);
   return true;
+}
+
+void Host::enqueue_kernel(Nanos now, const Enqueued& tags, program::Index operation,
+                          program::Phase phase) {
+  const program::Operation& one = program_.operations[operation];
+  const OpId op = device_.enqueue_kernel(now, tags, one, phase);
+  reuse_.used(one.reads, tags.stream, op);
+  reuse_.used(one.writes, tags.stream, op);
 }
 
 // A launch that finds the launch queue full waits inside its call.
@@ -88,7 +95,7 @@ bool Host::launch_graph(Nanos now, std::uint32_t thread, const program::Command&
   for (const program::Index operation : graph.operations) {
     tags.name = recorder_.launch_names(operation).kernel;
     compute_numbers(operation);
-    device_.enqueue_kernel(now, tags, program_.operations[operation], command.phase);
+    enqueue_kernel(now, tags, operation, command.phase);
   }
   return true;
 }

@@ -43,7 +43,7 @@ bool Host::copy(Nanos now, std::uint32_t thread, const program::Command& command
     if (!is_staged(action, program_)) {
       operator_span(now, thread, command, recorder_.name_of(command, "aten::copy_"));
       tags.call = copy_call_span(now, thread, command, tags.correlation);
-      device_.enqueue_copy(now, tags, action);
+      reuse_.filled(action.to, device_.enqueue_copy(now, tags, action));
       return true;
     }
     state.staging = {};
@@ -51,6 +51,7 @@ bool Host::copy(Nanos now, std::uint32_t thread, const program::Command& command
     const std::int64_t size = machine_.host.staging_chunk_bytes;
     state.staging.chunks = std::max<std::int64_t>(1, (action.bytes + size - 1) / size);
     state.staging.op = device_.enqueue_staged_copy(now, tags, action, state.staging.chunks);
+    reuse_.filled(action.to, state.staging.op);
     state.stage = 3;
   }
   return staged_copy(now, thread, command);

@@ -4,6 +4,10 @@
 // device has to do is waited for, every segment that is free goes back by a cudaFree, and
 // cudaMalloc is called once more. Memory changes hands when a call begins.
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "sim/host.h"
 
 namespace trainscope::sim {
@@ -15,6 +19,7 @@ bool Host::allocate(Nanos now, std::uint32_t thread, const program::Command& com
   const auto done = [this](OpId op) { return device_.done(op); };
   if (state.stage == kFind) {
     const Memory::Found found = device_memory_.allocate(now, action, done);
+    if (found != Memory::Found::kNothing) watch_allocation(action);
     if (found == Memory::Found::kCached) return true;
     state.call_begun = now;
     state.stage = found == Memory::Found::kSegment ? kMalloc : kFailedMalloc;
@@ -41,11 +46,18 @@ bool Host::allocate(Nanos now, std::uint32_t thread, const program::Command& com
     }
     state.stage = kRetry;
   }
-  if (state.stage == kRetry) state.stage = device_memory_.retry(now, action) ? kLast : kFull;
+  if (state.stage == kRetry) {
+    state.stage = device_memory_.retry(now, action) ? kLast : kFull;
+    if (state.stage == kLast) watch_allocation(action);
+  }
   if (!malloc_call(now, thread, command)) return false;
   if (state.stage == kLast) return true;
   run_out_of_memory(now, thread, command);
   return false;
+}
+
+void Host::watch_allocation(const program::Alloc& action) {
+  reuse_.allocated(action.buffer, action.stream, device_memory_.place_of(action.buffer));
 }
 
 // True once the call is over.
@@ -111,8 +123,34 @@ bool Host::free(Nanos now, std::uint32_t thread, const program::Command& command
   }
   std::vector<OpId> events;
   for (const program::Index stream : streams) events.push_back(device_.tail(now, stream));
+  reuse_.freed(buffer, device_memory_.place_of(buffer));
   device_memory_.free(now, buffer, events);
   return true;
+}
+
+void Host::record_overwritten() {
+  trace::LaneId lane = trace::kNone;
+  const trace::Trace& trace = recorder_.trace();
+  for (const ReuseWatch::Suspect& suspect : reuse_.take_suspects()) {
+    const trace::SpanId copy = device_.span_of(suspect.copy);
+    const trace::SpanId reader = device_.span_of(suspect.reader);
+    if (copy == trace::kNone || reader == trace::kNone) continue;
+    const trace::Span& written = trace.spans()[copy];
+    const trace::Span& read = trace.spans()[reader];
+    if (written.start >= read.end()) continue;
+    if (lane == trace::kNone) lane = recorder_.add_overwritten_lane();
+    trace::Span span;
+    span.start = written.start;
+    span.duration = std::min(written.end(), read.end()) - written.start;
+    span.name = recorder_.name(std::string_view(fmt::format("{}: overwritten before {} has read it",
+                                                            program_.buffers[suspect.buffer].name,
+                                                            trace.name(read.name))));
+    span.lane = lane;
+    span.cause = trace::Cause::kProgram;
+    span.cause_span = copy;
+    span.line = written.line;
+    recorder_.add(span);
+  }
 }
 
 }  // namespace trainscope::sim

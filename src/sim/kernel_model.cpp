@@ -17,10 +17,20 @@ double peak_flops_per_s(const program::Operation& operation, const machine::Gpu&
 
 // Of all SMs, those that its blocks can fill, one block each.
 double share_of_sms(const program::Operation& operation, const machine::Gpu& gpu) {
-  return std::min(1.0, static_cast<double>(operation.blocks) / static_cast<double>(gpu.sm_count));
+  const auto blocks = static_cast<double>(grid_blocks(operation, gpu));
+  return std::min(1.0, blocks / static_cast<double>(gpu.sm_count));
 }
 
 }  // namespace
+
+std::int64_t grid_blocks(const program::Operation& operation, const machine::Gpu& gpu) {
+  constexpr std::int64_t kLeast = 256;  // assumed: below it a block's start and sum outweigh it
+  if (operation.kind != program::OperationKind::kGemm || operation.block_work)
+    return operation.blocks;
+  const std::int64_t wanted = gpu.sm_count / std::max<std::int64_t>(operation.blocks, 1);
+  return operation.blocks *
+         std::clamp<std::int64_t>(operation.k / kLeast, 1, std::max<std::int64_t>(wanted, 1));
+}
 
 KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu) {
   KernelNeeds needs;

@@ -16,6 +16,11 @@ struct KernelNeeds {
   Nanos floor_ns = 0;
 };
 
+// Blocks of the kernel's grid. A matrix product with fewer tiles than the GPU has SMs is cut along
+// k too (split-K), as cuBLAS and cuDNN do: the gradient of a convolution's weights has few tiles
+// and sums over all pixels.
+std::int64_t grid_blocks(const program::Operation& operation, const machine::Gpu& gpu);
+
 KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu);
 
 // Host time of a framework operator, its CUDA call excluded. `profile` is the knob host.profile.

@@ -39,6 +39,10 @@ class Memory {
   void record_stream(const program::RecordStream& record);
   // Other streams that use the buffer. Throws InputError when it is not allocated.
   const std::vector<CachingAllocator::StreamId>& other_streams(program::Index buffer) const;
+  // Where an allocated buffer lies.
+  CachingAllocator::Place place_of(program::Index buffer) const {
+    return allocator_.place_of(blocks_[buffer]);
+  }
   // `events`: one recorded on each of the other streams.
   void free(Nanos now, program::Index buffer, const std::vector<CachingAllocator::EventId>& events);
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "machine/occupancy.h"
 #include "sim/block_cost.h"
+#include "sim/kernel_model.h"
 #include "sim/sm_lanes.h"
 
 namespace trainscope::sim {
@@ -231,6 +232,10 @@ void Recorder::add_memory_lanes() {
   }
 }
 
+trace::LaneId Recorder::add_overwritten_lane() {
+  return trace_.add_lane({"overwritten too early", trace::LaneKind::kOther, 0, 0, 0, 0, "GPU 0"});
+}
+
 trace::NameId Recorder::name_of(const program::Command& command, std::string_view otherwise) {
   if (command.name == program::kNoIndex) return name(otherwise);
   trace::NameId& known = command_names_[command.name];
@@ -263,7 +268,8 @@ trace::DetailId Recorder::kernel_detail(const program::Operation& operation,
   trace::KernelDetail detail;
   detail.device = program_.streams[stream].device;
   detail.stream = program_.streams[stream].number;
-  detail.grid[0] = static_cast<std::int32_t>(std::min<std::int64_t>(operation.blocks, INT32_MAX));
+  const std::int64_t blocks = grid_blocks(operation, machine_.gpu);
+  detail.grid[0] = static_cast<std::int32_t>(std::min<std::int64_t>(blocks, INT32_MAX));
   detail.block[0] = operation.threads;
   detail.flops = operation.flops;
   detail.bytes = operation.bytes;
@@ -272,7 +278,7 @@ trace::DetailId Recorder::kernel_detail(const program::Operation& operation,
     detail.registers_per_thread = operation.block_work->registers;
     detail.shared_bytes = operation.block_work->shared_bytes;
     // As PyTorch's profiler estimates it: no more blocks an SM than the grid has.
-    const double grid = static_cast<double>(operation.blocks) / machine_.gpu.sm_count;
+    const double grid = static_cast<double>(blocks) / machine_.gpu.sm_count;
     detail.occupancy = occupancy.theoretical * std::min(1.0, grid / occupancy.blocks_per_sm);
   }
   return entry->second = trace_.add_detail(detail);

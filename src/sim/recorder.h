@@ -69,6 +69,9 @@ class Recorder {
     return roles_[static_cast<std::size_t>(role)];
   }
 
+  // Memory that was written while it was still read: a lane only for programs that do so.
+  trace::LaneId add_overwritten_lane();
+
   std::uint32_t next_correlation() { return ++correlation_; }
   trace::NameId transfer_name(std::int64_t bytes);     // "4 MiB"
   trace::NameId copy_name(const program::Copy& copy);  // "Memcpy HtoD (Pinned -> Device)"

@@ -74,6 +74,7 @@ bool Simulation::advance(Nanos until, std::uint64_t budget) {
     state.now = event.time;
     state.handle(event);
   }
+  state.host.record_overwritten();
   const std::string apart = state.device.unfinished_collectives();
   if (state.host.stopped()) return true;
   if (!state.host.finished() || !apart.empty())

@@ -10,8 +10,9 @@ using program::Role;
 BatchFeed::BatchFeed(program::Program& program, const program::Config& config, const Graph& graph,
                      const TrainSettings& settings, const TrainLines& lines)
     : program_(program), config_(config), settings_(settings), lines_(lines) {
-  const MemoryKind host =
-      config.flag("loader.pin_memory") ? MemoryKind::kPinned : MemoryKind::kPageable;
+  const MemoryKind host = config.flag("loader.pin_memory") || settings.pins_in_loop
+                              ? MemoryKind::kPinned
+                              : MemoryKind::kPageable;
   const ElementType type = graph.reads_tokens ? ElementType::kInt64 : ElementType::kFp32;
   const std::int64_t x = graph.values[0], y = graph.rows;
   host_ = {add_input("x", x, type, host), add_input("y", y, ElementType::kInt64, host)};
@@ -107,6 +108,10 @@ void BatchFeed::copies(ThreadWriter& main, std::int64_t batch) {
 // A new tensor takes the place of the batch before it, whose memory is free from here on.
 void BatchFeed::copy(ThreadWriter& main, Index from, Index to) {
   const Index stream = settings_.own_stream ? 1 : 0;
+  if (settings_.pins_in_loop && !config_.flag("loader.pin_memory")) {  // else it is pinned already
+    main.add(program::FrameworkCall{}, "aten::pin_memory");
+    main.add(program::HostCopy{program_.buffers[from].bytes}, "pin the batch");
+  }
   if (!there_.insert(to).second) main.add(program::Free{to});
   main.add(program::Alloc{to, stream});
   main.add(program::Copy{from, to, program_.buffers[from].bytes, stream});

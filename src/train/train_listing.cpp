@@ -170,8 +170,9 @@ class ListingWriter {
     const auto non_blocking = python(config_.flag("transfer.non_blocking"));
     if (settings_.own_stream) add("with torch.cuda.stream(copy_stream):");
     indent_ += settings_.own_stream;
-    lines_.x = add(fmt::format("x = {}.to(device, non_blocking={})", from_x, non_blocking));
-    lines_.y = add(fmt::format("y = {}.to(device, non_blocking={})", from_y, non_blocking));
+    const char* pin = settings_.pins_in_loop ? ".pin_memory()" : "";
+    lines_.x = add(fmt::format("x = {}{}.to(device, non_blocking={})", from_x, pin, non_blocking));
+    lines_.y = add(fmt::format("y = {}{}.to(device, non_blocking={})", from_y, pin, non_blocking));
     indent_ -= settings_.own_stream;
   }
 

@@ -15,7 +15,8 @@ using program::ElementType;
 void refuse_loading(const program::Config& config) {
   if (config.word("device") == "cpu")
     throw InputError("data.location = device and device = cpu contradict each other; set one back");
-  for (const char* knob : {"loader.num_workers", "transfer.streams", "transfer.prefetch"})
+  for (const char* knob :
+       {"loader.num_workers", "transfer.streams", "transfer.prefetch", "transfer.pin_in_loop"})
     if (config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial)
       throw InputError(std::string(knob) +
                        " has no meaning where the data set lies on the GPU; set it back, or "
@@ -23,7 +24,8 @@ void refuse_loading(const program::Config& config) {
 }
 
 void refuse_gpu_knobs(const program::Config& config) {
-  for (const char* knob : {"transfer.streams", "transfer.prefetch", "scaler.enabled"})
+  for (const char* knob :
+       {"transfer.streams", "transfer.prefetch", "transfer.pin_in_loop", "scaler.enabled"})
     if (config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial)
       throw InputError(std::string(knob) +
                        " has no meaning with device = cpu; set it back, or device = cuda");
@@ -152,6 +154,7 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.tensor = settings.set_on_device || config.word("data.source") == "tensor";
   settings.one_batch = config.flag("data.one_batch");
   settings.on_cpu = config.word("device") == "cpu";
+  settings.pins_in_loop = config.flag("transfer.pin_in_loop");
   settings.own_stream = config.whole("transfer.streams") == 2;
   settings.prefetch = config.flag("transfer.prefetch");
   // The gradients of several batches are summed: they are dropped before the first of them.

@@ -23,6 +23,7 @@ struct TrainSettings {
   bool one_batch = false;      // every step trains on the first batch
   bool on_cpu = false;         // the model runs there
   bool own_stream = false;     // copies run on a stream of their own
+  bool pins_in_loop = false;   // the training thread pins each batch before its copy
   bool prefetch = false;
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator

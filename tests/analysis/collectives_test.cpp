@@ -12,6 +12,7 @@ analysis::CollectiveTimes of(const char* operation, const char* type,
   trace::Trace trace{trace::Origin{}};
   trace::Lane lane;
   lane.kind = trace::LaneKind::kStream;
+  lane.device = 3;  // of a rank's own trace
   trace::CollectiveDetail detail;
   detail.operation = operation;
   detail.type = type;

@@ -208,7 +208,6 @@ TEST_CASE("bad usage and bad input end with 2 and one sentence") {
   refuses("import", 2, "TRACE");
   refuses("check missing", 2, "there is no such file or folder");
   refuses("compare a b", 2, "there is no lesson a");
-  refuses("sweep a", 2, "not built yet");
   refuses("run --set workload=kernel --set kernel.shared_bytes=65537 --machine t4-1", 2,
           "NVIDIA T4 cannot launch a block of 65537 B of shared memory");
   refuses("lesons", 2, "lesons");

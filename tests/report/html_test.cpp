@@ -260,3 +260,19 @@ TEST_CASE("a run that was out of memory says so at the top of its report, and ha
   CHECK_FALSE(has(html, "\"allocated: activations\""));
   CHECK(has(html, "reserved memory"));
 }
+
+TEST_CASE("a training run's report draws its loss, and no other run's does") {
+  const std::vector<std::string> training = {"model.name=mlp", "data.name=digits", "steps=30",
+                                             "batch_size=32", "loop.evaluate=false"};
+  const analysis::Run a = test::simulated("A", training), b = test::copies("B", "pinned");
+  const std::string html = report_of({&a, &b});
+  CHECK(test::unbalanced(html) == "");
+  const std::string path = test::between(html, "class=\"loss side-0\" d=\"", "\"");
+  CHECK(std::count(path.begin(), path.end(), 'L') == 29);  // 30 steps, one line
+  CHECK(std::count(path.begin(), path.end(), 'M') == 1);
+  CHECK_FALSE(has(html, "class=\"loss side-1\""));
+  char first[32];
+  std::snprintf(first, sizeof first, "loss %.4g at first", a.trace->steps()[0].loss);
+  CHECK(has(html, first));
+  CHECK_FALSE(has(report_of({&b}), "id=\"loss-title\""));
+}

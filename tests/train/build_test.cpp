@@ -107,6 +107,25 @@ TEST_CASE("a data set in one tensor has no loader, and its listing splits it int
                     Catch::Contains("has no loader"));
 }
 
+TEST_CASE("pinning in the loop copies each batch on the training thread, once") {
+  const Program program = build({"data.source=tensor", "steps=3", "transfer.pin_in_loop=true"});
+  CHECK(count<program::HostCopy>(program) == 6);
+  CHECK_THAT(text(program), Catch::Contains("x = x.pin_memory().to(device, non_blocking=False)"));
+  std::int64_t pinned = -1;
+  for (const auto& command : program.threads[0].commands) {
+    if (const auto* pin = std::get_if<program::HostCopy>(&command.action)) pinned = pin->bytes;
+    const auto* copy = std::get_if<program::Copy>(&command.action);
+    if (!copy) continue;
+    CHECK(copy->bytes == pinned);
+    CHECK(program.buffers[copy->from].kind == program::MemoryKind::kPinned);
+  }
+  // pin_memory() of what is pinned returns it as it is.
+  CHECK(count<program::HostCopy>(build(
+            {"data.source=tensor", "loader.pin_memory=true", "transfer.pin_in_loop=true"})) == 0);
+  CHECK_THROWS_WITH(build({"device=cpu", "transfer.pin_in_loop=true"}),
+                    Catch::Contains("no meaning with device = cpu"));
+}
+
 TEST_CASE("prefetching issues the next batch's copies before this step's kernels") {
   const Program program = build({"data.source=tensor", "steps=4", "transfer.prefetch=true",
                                  "transfer.streams=2", "transfer.non_blocking=true"});

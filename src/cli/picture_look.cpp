@@ -1,0 +1,40 @@
+#ifdef TRAINSCOPE_HAS_UI
+#include "cli/picture_look.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.h"
+
+namespace trainscope::cli {
+namespace {
+
+// "1366x768"; the least is what a window still says something in, the most what OSMesa can draw.
+void read_size(const std::string& words, PictureLook& picture) {
+  if (words.empty()) return;
+  int width = 0, height = 0, used = 0;
+  const bool read = std::sscanf(words.c_str(), "%5dx%5d%n", &width, &height, &used) == 2 &&
+                    static_cast<std::size_t>(used) == words.size();
+  if (!read || width < 640 || height < 400 || width > 4096 || height > 4096)
+    throw InputError("--size is a width and a height from 640x400 to 4096x4096, as 1366x768, not " +
+                     words);
+  picture.width = width;
+  picture.height = height;
+}
+
+}  // namespace
+
+// Larger in pixels by the scale, so that it shows the same, sharper.
+PictureLook picture_look(const Look& look) {
+  PictureLook picture;
+  if (!look.theme.empty()) picture.theme = ui::theme_named(look.theme);
+  read_size(look.size, picture);
+  if (look.scale <= 0) return picture;
+  picture.scale = look.scale;
+  picture.width = static_cast<int>(std::lround(static_cast<float>(picture.width) * look.scale));
+  picture.height = static_cast<int>(std::lround(static_cast<float>(picture.height) * look.scale));
+  return picture;
+}
+
+}  // namespace trainscope::cli
+#endif

@@ -1,0 +1,101 @@
+// `trainscope sweep`: one run for each combination of some knobs' values.
+
+#include <algorithm>
+#include <iostream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/sides.h"
+#include "cli/sweep_output.h"
+#ifdef TRAINSCOPE_HAS_UI
+#include "cli/picture_look.h"
+#include "ui/app/sweep_picture.h"
+#endif
+
+namespace trainscope::cli {
+namespace {
+
+// Where no combination can run, the first one's reason is the answer.
+void refuse_if_nothing_ran(const scenario::Sweep& sweep) {
+  for (const scenario::SweepPoint& point : sweep.points)
+    for (const scenario::SweepPoint::Side& side : point.sides)
+      if (side.refused.empty()) return;
+  throw InputError(
+      "none of the " + std::to_string(sweep.points.size()) +
+      " combinations can run; the first: " + sweep.points.front().sides.front().refused);
+}
+
+void wrote(const std::string& file) {
+  std::cerr << "wrote " << file << "\n";
+}
+
+#ifdef TRAINSCOPE_HAS_UI
+// "machine = h200-1, model.name = mlp": what a side sets and the sweep does not.
+std::string settings_of(const program::Config& config, const scenario::Sweep& sweep) {
+  const auto varied = [&](const std::string& name) {
+    return std::any_of(sweep.axes.begin(), sweep.axes.end(),
+                       [&](const auto& axis) { return axis.knob->name == name; });
+  };
+  std::string text = varied("machine") ? "" : "machine = " + config.word("machine");
+  for (const auto& [name, value] : config.values())
+    if (!varied(name) && name != "machine")
+      text += (text.empty() ? "" : ", ") + name + " = " +
+              program::show(program::find_knob(name), value);
+  return text;
+}
+
+void check_picture(const SweepOptions& options) {
+  picture_look(options.run.outputs.look);
+  if (!options.run.outputs.png.empty() && options.vary.size() > 2)
+    throw InputError("a picture shows one knob or two; leave a --vary out, or use --csv or --json");
+}
+
+void write_picture(const scenario::Sweep& sweep, const Request& request,
+                   const SweepOptions& options) {
+  const PictureLook look = picture_look(options.run.outputs.look);
+  ui::SweepPicture picture;
+  picture.title = request.lesson ? request.lesson->title : "Sweep of " + sweep.axes[0].knob->name;
+  if (!request.lesson && sweep.axes.size() > 1) picture.title += " and " + sweep.axes[1].knob->name;
+  for (const auto& [label, config] : request.sides)
+    picture.sides.push_back(settings_of(config, sweep));
+  picture.width = look.width;
+  picture.height = look.height;
+  picture.scale = look.scale;
+  picture.theme = look.theme;
+  ui::draw_sweep(sweep, picture, options.run.outputs.png);
+  wrote(options.run.outputs.png);
+}
+#else
+void check_picture(const SweepOptions& options) {
+  if (!options.run.outputs.png.empty())
+    throw MissingError(
+        "--png needs the window, and this program was built without it; run ./run to build it with "
+        "one");
+}
+void write_picture(const scenario::Sweep&, const Request&, const SweepOptions&) {}
+#endif
+
+}  // namespace
+
+int sweep_command(const SweepOptions& options) {
+  if (options.vary.empty())
+    throw InputError("vary what? Name a knob and its values: --vary batch_size=1..1024");
+  std::vector<scenario::SweepAxis> axes;
+  for (const std::string& text : options.vary) axes.push_back(scenario::parse_axis(text));
+  check_picture(options);
+  const Request request = read_request(options.run);
+  const std::int64_t seed = request.sides.front().second.whole("seed");
+  const scenario::Sweep sweep = sweep_with_progress(request.sides, std::move(axes));
+  refuse_if_nothing_ran(sweep);
+  if (!options.csv.empty()) {
+    write_file(options.csv, sweep_csv(sweep));
+    wrote(options.csv);
+  }
+  if (!options.run.outputs.png.empty()) write_picture(sweep, request, options);
+  std::cout << (options.run.outputs.json ? sweep_json(sweep, seed) + "\n" : sweep_table(sweep));
+  return 0;
+}
+
+}  // namespace trainscope::cli

@@ -1,0 +1,15 @@
+// The loss of training runs over their steps, as a drawing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/run_view.h"
+
+namespace trainscope::report {
+
+// A section with the losses of all runs that computed one, how accurate their models were, and
+// which updates were skipped. Empty where no run computed a loss.
+std::string loss_html(const std::vector<RunView>& views);
+
+}  // namespace trainscope::report

@@ -1,0 +1,69 @@
+// `trainscope sweep`: its table, its JSON and its CSV say the same.
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+
+using namespace trainscope::test;
+using nlohmann::json;
+
+namespace {
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) all.push_back(line);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("sweep runs a config for each value, and its three outputs agree") {
+  const Folder folder;
+  const std::string what = "sweep --set workload=copy --vary copy.bytes=1048576..16777216:x4";
+  const Result table = run(what + " --csv " + folder.file("sweep.csv"));
+  CHECK(table.code == 0);
+  const std::vector<std::string> rows = lines(table.out);
+  REQUIRE(rows.size() == 4);  // the head and 1, 4, 16 MiB
+  CHECK_THAT(rows[0], Catch::Contains("copy.bytes") && Catch::Contains("bandwidth.h2d"));
+  CHECK_THAT(rows[1], Catch::Contains("1 MiB"));
+  CHECK_THAT(rows[3], Catch::Contains("16 MiB"));
+  const json data = json::parse(run(what + " --json").out);
+  CHECK(data["vary"][0]["knob"] == "copy.bytes");
+  CHECK(data["vary"][0]["values"] == json({1048576, 4194304, 16777216}));
+  REQUIRE(data["points"].size() == 3);
+  const json alone =
+      json::parse(run("run --set workload=copy --set copy.bytes=4194304 --json").out);
+  CHECK(data["points"][1]["runs"]["A"]["metrics"] == alone["runs"]["A"]["metrics"]);
+  const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
+  REQUIRE(csv.size() == 4);
+  CHECK_THAT(csv[0], Catch::StartsWith("copy.bytes,side,time.total [ns]"));
+  CHECK_THAT(csv[2], Catch::StartsWith("4194304,A,"));
+}
+
+TEST_CASE("sweep runs both sides of a lesson, and combinations of two knobs") {
+  const Result table =
+      run("sweep pinned-vs-pageable --vary copy.bytes=1048576,4194304 --vary "
+          "copy.count=1,2");
+  CHECK(table.code == 0);
+  const std::vector<std::string> rows = lines(table.out);
+  REQUIRE(rows.size() == 5);
+  CHECK_THAT(rows[0], Catch::Contains("A bandwidth.h2d") && Catch::Contains("B bandwidth.h2d"));
+}
+
+TEST_CASE("sweep says of a combination why it cannot run, and refuses when none can") {
+  const std::string gpt =
+      "sweep --set model.name=gpt-mini --set data.name=text --steps 2 --set "
+      "model.width=24 --vary model.heads=";
+  const Result some = run(gpt + "4,5");
+  CHECK(some.code == 0);
+  CHECK_THAT(lines(some.out).back(), Catch::Contains("cannot be split among"));
+  refuses(gpt + "5,7", 2, "none of the 2 combinations can run");
+  refuses("sweep --set workload=copy", 2, "--vary batch_size=1..1024");
+  refuses("sweep --set workload=copy --vary copy.bites=1,2", 2, "did you mean copy.bytes?");
+  refuses("sweep --vary batch_size=1,2", 2, "run what?");
+  refuses("sweep nothing --vary batch_size=1,2", 2, "there is no lesson nothing");
+}

@@ -1,0 +1,125 @@
+#include "scenario/sweep.h"
+
+#include <catch2/catch.hpp>
+
+#include "analysis/run.h"
+#include "base/error.h"
+
+using namespace trainscope;
+using scenario::parse_axis;
+using scenario::Sweep;
+using scenario::SweepPoint;
+
+namespace {
+
+std::string spelled(const scenario::SweepAxis& axis) {
+  std::string text;
+  for (const program::Value& value : axis.values) text += program::spell(value) + " ";
+  text.pop_back();
+  return text;
+}
+
+program::Config config_of(std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return config;
+}
+
+Sweep sweep(const std::vector<scenario::LabelledConfig>& sides,
+            std::initializer_list<const char*> axes, int threads = 1) {
+  std::vector<scenario::SweepAxis> all;
+  for (const char* axis : axes) all.push_back(parse_axis(axis));
+  const std::atomic<bool> stop{false};
+  return scenario::run_sweep(sides, all, threads, [](std::size_t) {}, stop);
+}
+
+double metric(const SweepPoint& point, std::size_t side, const char* name) {
+  return analysis::value_of(point.sides[side].metrics, name).value();
+}
+
+}  // namespace
+
+TEST_CASE("values are listed, or doubled, multiplied or added along a range") {
+  CHECK(spelled(parse_axis("batch_size=1..16")) == "1 2 4 8 16");
+  CHECK(spelled(parse_axis("batch_size=1..20")) == "1 2 4 8 16");
+  CHECK(spelled(parse_axis("batch_size=3..300:x10")) == "3 30 300");
+  CHECK(spelled(parse_axis("batch_size=8..32:+8")) == "8 16 24 32");
+  CHECK(spelled(parse_axis("batch_size=2..9:x1.5")) == "2 3 5 7");  // whole numbers stay whole
+  CHECK(spelled(parse_axis("copy.bytes=64 KiB..1 MiB:x4")) == "65536 262144 1048576");
+  CHECK(parse_axis("optimizer.lr=0.1..0.3:+0.1").values.size() == 3);
+  CHECK(spelled(parse_axis("batch_size=7")) == "7");
+  CHECK(spelled(parse_axis("loader.pin_memory=true,false")) == "true false");
+  CHECK(spelled(parse_axis("machine=t4-1,h200-1")) == "t4-1 h200-1");
+}
+
+TEST_CASE("what is no axis is refused, with what to write") {
+  CHECK_THROWS_WITH(parse_axis("batch_size"), Catch::Contains("write knob=a,b,c"));
+  CHECK_THROWS_WITH(parse_axis("batch_sizes=1..4"), Catch::Contains("batch_size"));
+  CHECK_THROWS_WITH(parse_axis("batch_size=16..1"), Catch::Contains("smaller value first"));
+  CHECK_THROWS_WITH(parse_axis("batch_size=1..16:x1"), Catch::Contains("more than 1"));
+  CHECK_THROWS_WITH(parse_axis("batch_size=1..16:+0"), Catch::Contains("more than 0"));
+  CHECK_THROWS_WITH(parse_axis("loader.num_workers=0..8"), Catch::Contains("above 0"));
+  CHECK_THROWS_WITH(parse_axis("batch_size=1..16:*2"), Catch::Contains(":x4 to multiply"));
+  CHECK_THROWS_WITH(parse_axis("loader.pin_memory=false..true"), Catch::Contains("true,false"));
+  CHECK_THROWS_WITH(parse_axis("batch_size=4,8,4"), Catch::Contains("twice"));
+  CHECK_THROWS_WITH(parse_axis("batch_size=0"), Catch::Contains("batch_size"));
+  CHECK_THROWS_WITH(parse_axis("steps=1..100000:+1"), Catch::Contains("at most 10000"));
+  const std::vector<scenario::LabelledConfig> side{{"A", config_of({"workload=copy"})}};
+  CHECK_THROWS_WITH(sweep(side, {"copy.count=1,2", "copy.count=3"}),
+                    Catch::Contains("varied twice"));
+}
+
+TEST_CASE("a sweep is the runs of its combinations, whatever the number of threads") {
+  const std::vector<scenario::LabelledConfig> sides{
+      {"A", config_of({"workload=copy", "copy.memory=pageable"})},
+      {"B", config_of({"workload=copy", "copy.memory=pinned"})}};
+  const Sweep one = sweep(sides, {"copy.bytes=1 MiB..16 MiB:x4", "copy.count=2,4"}, 1);
+  const Sweep three = sweep(sides, {"copy.bytes=1 MiB..16 MiB:x4", "copy.count=2,4"}, 3);
+  REQUIRE(one.points.size() == 6);
+  for (std::size_t i = 0; i < one.points.size(); ++i) {
+    CHECK(one.points[i].values == three.points[i].values);
+    for (std::size_t side = 0; side < 2; ++side) {
+      program::Config config = sides[side].second;
+      config.set("copy.bytes", one.points[i].values[0]);
+      config.set("copy.count", one.points[i].values[1]);
+      const analysis::Run run = analysis::run_config("A", config);
+      const double alone = analysis::value_of(run.metrics, "time.total").value();
+      CHECK(metric(one.points[i], side, "time.total") == alone);
+      CHECK(metric(three.points[i], side, "time.total") == alone);
+    }
+  }
+  CHECK(program::spell(one.points[1].values[0]) == "1048576");  // the last axis changes fastest
+  CHECK(program::spell(one.points[1].values[1]) == "4");
+}
+
+TEST_CASE("a combination that cannot run says why, and the others run") {
+  const std::vector<scenario::LabelledConfig> side{
+      {"A", config_of({"workload=train", "steps=2", "model.name=gpt-mini", "data.name=text",
+                       "model.width=24"})}};
+  const Sweep heads = sweep(side, {"model.heads=4,5"});
+  CHECK(heads.points[0].sides[0].refused.empty());
+  CHECK_THAT(heads.points[1].sides[0].refused, Catch::Contains("model.heads"));
+  CHECK(heads.points[1].sides[0].metrics.empty());
+}
+
+TEST_CASE("a combination that runs out of memory keeps what it measured until then") {
+  const std::vector<scenario::LabelledConfig> side{
+      {"A", config_of({"workload=train", "steps=2", "model.name=resnet50", "machine=t4-1"})}};
+  const Sweep batches = sweep(side, {"batch_size=8,4096"});
+  CHECK(batches.points[0].sides[0].ending.empty());
+  CHECK_THAT(batches.points[1].sides[0].ending, Catch::Contains("memory"));
+}
+
+TEST_CASE("a sweep that is stopped begins no further run") {
+  const std::vector<scenario::LabelledConfig> side{{"A", config_of({"workload=copy"})}};
+  std::atomic<bool> stop{false};
+  std::size_t over = 0;
+  const auto progress = [&](std::size_t done) {
+    over = done;
+    if (done == 2) stop = true;
+  };
+  CHECK_THROWS_WITH(
+      scenario::run_sweep(side, {parse_axis("copy.count=1..1000:+1")}, 1, progress, stop),
+      Catch::Contains("stopped"));
+  CHECK(over == 2);
+}

@@ -1,0 +1,47 @@
+#include "ui/app/sweep_picture.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+
+using namespace trainscope;
+
+namespace {
+
+scenario::Sweep sweep(std::initializer_list<const char*> vary) {
+  program::Config config;
+  config.set_text("workload=copy");
+  std::vector<scenario::SweepAxis> axes;
+  for (const char* axis : vary) axes.push_back(scenario::parse_axis(axis));
+  const std::atomic<bool> stop{false};
+  return scenario::run_sweep({{"A", config}}, axes, 2, [](std::size_t) {}, stop);
+}
+
+}  // namespace
+
+TEST_CASE("a sweep of one knob, of words, and of two is drawn; of three it is refused") {
+  const std::filesystem::path png = std::filesystem::temp_directory_path() / "sweep-picture.png";
+  ui::SweepPicture picture;
+  picture.title = "Sweep";
+  picture.sides = {"machine = h200-1"};
+  picture.width = 1280;
+  picture.height = 720;
+  std::string before;
+  for (const auto& one :
+       {sweep({"copy.bytes=1 MiB..16 MiB"}), sweep({"copy.memory=pinned,pageable"}),
+        sweep({"copy.bytes=1 MiB..4 MiB", "copy.count=1,2"})}) {
+    ui::draw_sweep(one, picture, png);
+    const std::string bytes = read_file(png, 1 << 24);
+    CHECK(bytes.starts_with("\x89PNG"));
+    CHECK(bytes.size() > 10'000);  // an empty window has fewer
+    CHECK(bytes != before);
+    before = bytes;
+  }
+  std::filesystem::remove(png);
+  CHECK_THROWS_WITH(
+      ui::draw_sweep(sweep({"copy.bytes=1,2", "copy.count=1,2", "steps=1,2"}), picture, png),
+      Catch::Contains("one knob or two"));
+}

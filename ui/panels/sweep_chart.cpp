@@ -1,0 +1,274 @@
+#include "ui/panels/sweep_chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ui/panels/chart.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::Metric;
+using scenario::Sweep;
+using scenario::SweepAxis;
+using scenario::SweepPoint;
+
+constexpr double kManyTimes = 30;  // from here on a linear scale hides the small ones
+
+std::optional<double> value_at(const SweepPoint& point, std::size_t side, const Metric& metric) {
+  const auto value = analysis::value_of(point.sides[side].metrics, metric.name);
+  // A run that ended early has no whole step to be put beside others'.
+  const bool counts = value && std::isfinite(*value) && point.sides[side].ending.empty();
+  return counts ? value : std::nullopt;
+}
+
+// The numbers that stand at the vertical axis, and how a value comes to its height.
+struct Scale {
+  double least = 0, most = 1;
+  bool logarithmic = false;
+  std::vector<double> ticks;
+
+  double share(double value) const {
+    if (logarithmic) return std::log(value / least) / std::log(most / least);
+    return (value - least) / (most - least);
+  }
+};
+
+// Bytes go by powers of two, all else by 1, 2, 5, 10.
+double nice_step(double range, int most, bool bytes) {
+  const double least = range / most;
+  if (bytes) return std::exp2(std::ceil(std::log2(least)));
+  const double decade = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * decade >= least * (1 - 1e-9)) return factor * decade;
+  return 10 * decade;
+}
+
+Scale scale_of(const std::vector<double>& values, const Metric& metric) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  Scale scale;
+  scale.logarithmic = *low > 0 && *high > kManyTimes * *low;
+  if (scale.logarithmic) {
+    const double base = metric.unit == "B" ? 16 : 10;
+    const double first = std::floor(std::log(*low) / std::log(base));
+    const double last = std::ceil(std::log(*high) / std::log(base));
+    scale.least = std::pow(base, first);
+    scale.most = std::pow(base, last);
+    for (double power = first; power <= last; ++power) scale.ticks.push_back(std::pow(base, power));
+    return scale;
+  }
+  scale.least = std::min(0.0, *low);
+  const double range = std::max(*high - scale.least, 1e-12);
+  const double step = nice_step(range, 5, metric.unit == "B");
+  scale.most = scale.least + step * std::ceil(range / step * (1 - 1e-9));
+  for (double tick = scale.least; tick <= scale.most + step / 2; tick += step)
+    scale.ticks.push_back(tick);
+  return scale;
+}
+
+std::string shown_value(const SweepAxis& axis, std::size_t i) {
+  return program::show(*axis.knob, axis.values[i]);
+}
+
+float widest_value(const Theme& theme, const SweepAxis& axis) {
+  float widest = 0;
+  for (std::size_t i = 0; i < axis.values.size(); ++i)
+    widest = std::max(widest, text_size(theme.font.mono, theme.size.label, shown_value(axis, i)).x);
+  return widest;
+}
+
+// Labels below, at equal distances; as many of them as have room.
+void draw_values_below(const Theme& theme, const Box& inside, const SweepAxis& axis, bool cells) {
+  const auto count = static_cast<float>(axis.values.size());
+  const float step = inside.width() / (cells ? count : std::max(count - 1, 1.0F));
+  const float room = widest_value(theme, axis) + theme.px(10);
+  const auto every = static_cast<std::size_t>(std::max(1.0F, std::ceil(room / step)));
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i < axis.values.size(); i += every)
+    draw_text_middle(draw, theme.font.mono, theme.size.label,
+                     inside.min.x + step * (static_cast<float>(i) + (cells ? 0.5F : 0)),
+                     inside.max.y + theme.px(14), theme.muted, shown_value(axis, i), 0.5F);
+  draw_text_middle(draw, theme.font.text, theme.size.small, inside.max.x,
+                   inside.max.y + theme.px(36), theme.muted, axis.knob->name, 1);
+}
+
+// The chart's name above, and its inside.
+Box framed(const Theme& theme, const Box& box, const std::string& title, float left) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw_text_middle(draw, theme.font.strong, theme.size.text, box.min.x, box.min.y + theme.px(10),
+                   theme.text, title);
+  return {{box.min.x + left, box.min.y + theme.px(34)},
+          {box.max.x - theme.px(24), box.max.y - theme.px(48)}};
+}
+
+void draw_scale(const Theme& theme, const Box& inside, const Scale& scale, const Metric& metric) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  for (const double tick : scale.ticks) {
+    const float y =
+        std::round(inside.max.y - static_cast<float>(scale.share(tick)) * inside.height());
+    draw->AddLine({inside.min.x, y}, {inside.max.x, y}, theme.grid());
+    draw_text_middle(draw, theme.font.mono, theme.size.label, inside.min.x - theme.px(10), y,
+                     theme.muted, tick == 0 ? "0" : analysis::show(metric, tick), 1);
+  }
+}
+
+// Here a run ended early, or could not begin.
+void draw_cross(const Theme& theme, ImVec2 at) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float r = theme.px(4);
+  draw->AddLine({at.x - r, at.y - r}, {at.x + r, at.y + r}, theme.bad, theme.px(1.5F));
+  draw->AddLine({at.x - r, at.y + r}, {at.x + r, at.y - r}, theme.bad, theme.px(1.5F));
+}
+
+// One side's values; where one is missing, the line has a hole and a cross says so.
+void draw_line(const Theme& theme, const Box& inside, const Sweep& sweep, const Metric& metric,
+               std::size_t side, const Scale& scale) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Color color = side_color(theme, side);
+  const std::size_t count = sweep.points.size();
+  const float step = inside.width() / static_cast<float>(std::max<std::size_t>(count - 1, 1));
+  std::optional<ImVec2> before;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = value_at(sweep.points[i], side, metric);
+    const float x = inside.min.x + step * static_cast<float>(i);
+    if (!value) {
+      draw_cross(theme, {x, inside.max.y - theme.px(9)});
+      before.reset();
+      continue;
+    }
+    const ImVec2 at{x, inside.max.y - static_cast<float>(scale.share(*value)) * inside.height()};
+    if (before) draw->AddLine(*before, at, color, theme.px(2));
+    before = at;
+    draw->AddCircleFilled(at, theme.px(4), color);
+    if (side > 0) draw->AddCircleFilled(at, theme.px(2.4F), theme.panel);
+  }
+}
+
+// Words have no order along which a line would go: bars, the sides' beside one another.
+void draw_bars(const Theme& theme, const Box& inside, const Sweep& sweep, const Metric& metric,
+               std::size_t side, const Scale& scale) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const auto sides = static_cast<float>(sweep.points.front().sides.size());
+  const float step = inside.width() / static_cast<float>(sweep.points.size());
+  const float wide = std::min(step * 0.6F, theme.px(110)) / sides;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    const auto value = value_at(sweep.points[i], side, metric);
+    const float middle = inside.min.x + step * (static_cast<float>(i) + 0.5F);
+    const float x = middle + wide * (static_cast<float>(side) - sides / 2);
+    if (!value) {
+      draw_cross(theme, {x + wide / 2, inside.max.y - theme.px(9)});
+      continue;
+    }
+    const float top = inside.max.y - static_cast<float>(scale.share(*value)) * inside.height();
+    draw->AddRectFilled({x, top}, {x + wide - theme.px(2), inside.max.y}, side_color(theme, side),
+                        theme.size.bar_corner, ImDrawFlags_RoundCornersTop);
+    const std::string words = analysis::show(metric, *value);
+    if (text_size(theme.font.mono, theme.size.label, words).x < step / sides)
+      draw_text_middle(draw, theme.font.mono, theme.size.label, x + wide / 2, top - theme.px(10),
+                       theme.text, words, 0.5F);
+  }
+}
+
+bool is_ordered(const SweepAxis& axis) {
+  return !std::holds_alternative<std::string>(axis.values[0]) &&
+         !std::holds_alternative<bool>(axis.values[0]);
+}
+
+std::string title_of(const Metric& metric) {
+  return fmt::format("{} ({})", metric.label, metric.name);
+}
+
+// The cells of a heat map and what they are measured by.
+class HeatMap {
+ public:
+  HeatMap(const Theme& theme, const Sweep& sweep, const Metric& metric, std::size_t side)
+      : theme_(theme), sweep_(sweep), metric_(metric), side_(side) {
+    for (const SweepPoint& point : sweep.points)
+      if (const auto value = value_at(point, side, metric)) {
+        least_ = std::min(least_, *value);
+        most_ = std::max(most_, *value);
+      }
+  }
+
+  bool empty() const { return least_ > most_; }
+
+  void paint(const Box& inside) const {
+    const std::size_t across = sweep_.axes[1].values.size();
+    const ImVec2 cell{inside.width() / static_cast<float>(across),
+                      inside.height() / static_cast<float>(sweep_.axes[0].values.size())};
+    for (std::size_t i = 0; i < sweep_.points.size(); ++i) {
+      const ImVec2 at{inside.min.x + cell.x * static_cast<float>(i % across),
+                      inside.min.y + cell.y * static_cast<float>(i / across)};
+      const float gap = theme_.px(1);
+      paint_cell({at, {at.x + cell.x - gap, at.y + cell.y - gap}},
+                 value_at(sweep_.points[i], side_, metric_));
+      if (i % across == 0)
+        draw_text_middle(ImGui::GetWindowDrawList(), theme_.font.mono, theme_.size.label,
+                         at.x - theme_.px(8), at.y + cell.y / 2, theme_.muted,
+                         shown_value(sweep_.axes[0], i / across), 1);
+    }
+  }
+
+ private:
+  double share(double value) const {
+    if (most_ == least_) return 0;
+    if (least_ > 0 && most_ > kManyTimes * least_)
+      return std::log(value / least_) / std::log(most_ / least_);
+    return (value - least_) / (most_ - least_);
+  }
+
+  // What could not run is hatched.
+  void paint_cell(const Box& here, std::optional<double> value) const {
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    if (!value) return draw_hatch(draw, here, theme_.bad, theme_.px(7), theme_.px(1));
+    const auto tone = static_cast<float>(share(*value));
+    draw->AddRectFilled(here.min, here.max, mixed(theme_.card, theme_.accent, tone));
+    const std::string words = analysis::show(metric_, *value);
+    const ImVec2 size = text_size(theme_.font.mono, theme_.size.label, words);
+    if (size.x < here.width() - theme_.px(6) && size.y < here.height())
+      draw_text_middle(draw, theme_.font.mono, theme_.size.label, here.centre().x, here.centre().y,
+                       tone > 0.5F ? theme_.accent_text : theme_.text, words, 0.5F);
+  }
+
+  const Theme& theme_;
+  const Sweep& sweep_;
+  const Metric& metric_;
+  std::size_t side_;
+  double least_ = INFINITY, most_ = -INFINITY;
+};
+
+}  // namespace
+
+void paint_sweep_lines(const Theme& theme, const Box& box, const Sweep& sweep,
+                       const Metric& metric) {
+  std::vector<double> values;
+  for (const SweepPoint& point : sweep.points)
+    for (std::size_t side = 0; side < point.sides.size(); ++side)
+      if (const auto value = value_at(point, side, metric)) values.push_back(*value);
+  const Box inside = framed(theme, box, title_of(metric), theme.px(92));
+  if (values.empty()) return;
+  const Scale scale = scale_of(values, metric);
+  draw_scale(theme, inside, scale, metric);
+  const bool lines = is_ordered(sweep.axes[0]);
+  draw_values_below(theme, inside, sweep.axes[0], !lines);
+  for (std::size_t side = 0; side < sweep.points.front().sides.size(); ++side)
+    (lines ? draw_line : draw_bars)(theme, inside, sweep, metric, side, scale);
+}
+
+void paint_sweep_map(const Theme& theme, const Box& box, const Sweep& sweep, const Metric& metric,
+                     std::size_t side) {
+  const std::vector<SweepPoint::Side>& sides = sweep.points.front().sides;
+  const std::string title = title_of(metric) + (sides.size() > 1 ? ", " + sides[side].label : "");
+  const Box inside = framed(theme, box, title, widest_value(theme, sweep.axes[0]) + theme.px(16));
+  const HeatMap map(theme, sweep, metric, side);
+  if (map.empty()) return;
+  map.paint(inside);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.min.x,
+                   inside.max.y + theme.px(36), theme.muted, sweep.axes[0].knob->name);
+  draw_values_below(theme, inside, sweep.axes[1], true);
+}
+
+}  // namespace trainscope::ui
