@@ -12,14 +12,16 @@ bool overlap(const CachingAllocator::Place& a, const CachingAllocator::Place& b)
 }  // namespace
 
 ReuseWatch::ReuseWatch(const program::Program& program)
-    : watches_(program.streams.size() > 1), states_(watches_ ? program.buffers.size() : 0) {}
+    : program_(program),
+      watches_(program.streams.size() > 1),
+      states_(watches_ ? program.buffers.size() : 0) {}
 
 void ReuseWatch::allocated(program::Index buffer, program::Index stream,
                            CachingAllocator::Place place) {
   if (!watches_) return;
   states_[buffer] = {stream, kNoOp, kNoOp};
   std::erase_if(left_, [&](const Left& left) {
-    if (!overlap(left.place, place)) return false;
+    if (left.device != program_.buffers[buffer].device || !overlap(left.place, place)) return false;
     states_[buffer].left_to = left.reader;
     return true;
   });
@@ -35,7 +37,8 @@ void ReuseWatch::used(const std::vector<program::Index>& buffers, program::Index
 
 void ReuseWatch::freed(program::Index buffer, CachingAllocator::Place place) {
   if (!watches_) return;
-  if (states_[buffer].reader != kNoOp) left_.push_back({place, states_[buffer].reader});
+  if (states_[buffer].reader != kNoOp)
+    left_.push_back({program_.buffers[buffer].device, place, states_[buffer].reader});
   states_[buffer] = {};
 }
 

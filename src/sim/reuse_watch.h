@@ -36,6 +36,7 @@ class ReuseWatch {
 
  private:
   struct Left {  // freed memory, and the last work on another stream that used it
+    int device = 0;
     CachingAllocator::Place place;
     OpId reader = kNoOp;
   };
@@ -45,6 +46,7 @@ class ReuseWatch {
     OpId left_to = kNoOp;                       // the last reader of what its memory held before
   };
 
+  const program::Program& program_;
   bool watches_;
   std::vector<State> states_;  // by buffer
   std::vector<Left> left_;
