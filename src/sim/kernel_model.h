@@ -5,6 +5,7 @@
 #pragma once
 
 #include "machine/machine.h"
+#include "machine/roofline.h"
 #include "program/program.h"
 
 namespace trainscope::sim {
@@ -15,6 +16,12 @@ struct KernelNeeds {
   double memory_ns = 0;         // at the whole memory bandwidth
   Nanos floor_ns = 0;
 };
+
+// The unit that its arithmetic runs on.
+machine::Math math_of(const program::Operation& operation, const machine::Gpu& gpu);
+
+// One launch of it, for the roofline.
+machine::KernelWork kernel_work(const program::Operation& operation, const machine::Gpu& gpu);
 
 KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu);
 
