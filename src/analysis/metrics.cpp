@@ -331,8 +331,38 @@ void add_sms(Table& t) {
   t.rows.back().less_is_better = true;
   t.share("sm.utilization", "SM utilisation", "SM time with a block, while kernels ran",
           of_sms(&SmFacts::utilization));
+}
+
+// The share of a step that is bound so.
+Compute bound_share(machine::Bound bound) {
+  return [bound](const Facts& facts) {
+    if (!facts.roofline.known() || !facts.measured.machine) return Answer();
+    return Answer(facts.roofline.share(bound));
+  };
+}
+
+void add_roofline(Table& t) {
   t.more_is_better("roofline.intensity", "FLOP/B", "intensity",
-                   "operations a byte of memory traffic", of_sms(&SmFacts::intensity));
+                   "operations a byte of memory traffic, of all kernels together",
+                   [](const Facts& f) { return intensity(f.roofline); });
+  t.more_is_better("roofline.ridge", "FLOP/B", "ridge",
+                   "the intensity at which the GPU's peak in the type used and its memory's peak "
+                   "take equally long",
+                   [](const Facts& f) {
+                     if (!f.measured.machine) return Answer();
+                     return ridge(f.roofline, f.measured.machine->gpu);
+                   });
+  t.share("bound.compute", "compute-bound",
+          "share of a step in which a kernel runs whose arithmetic takes most of its time",
+          bound_share(machine::Bound::kCompute));
+  t.share("bound.memory", "memory-bound",
+          "share of a step in which, else, one runs whose memory traffic takes most of its time",
+          bound_share(machine::Bound::kMemory));
+  t.share("bound.overhead", "overhead-bound",
+          "the rest: no kernel at work, or one that leaves both arithmetic and memory idle for "
+          "more than half of its time",
+          bound_share(machine::Bound::kOverhead));
+  t.rows.back().less_is_better = true;
 }
 
 Compute learned(std::optional<double> Learning::* number) {
@@ -388,6 +418,7 @@ Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& rol
   facts.d2h = copy_times(facts.measured, trace::Category::kCopyD2H);
   facts.host = host_times(facts.measured);
   facts.sms = sm_facts(facts.measured);
+  facts.roofline = roofline(facts.measured);
   facts.collectives = collective_times(facts.measured);
   return facts;
 }
@@ -425,6 +456,7 @@ const std::vector<Metric>& metrics() {
     add_overlaps(t);
     add_memory(t);
     add_sms(t);
+    add_roofline(t);
     add_model(t);
     return std::move(t.rows);
   }();

@@ -14,6 +14,7 @@
 #include "analysis/measured.h"
 #include "analysis/memory_map.h"
 #include "analysis/partition.h"
+#include "analysis/roofline.h"
 #include "analysis/sm_use.h"
 
 namespace trainscope::analysis {
@@ -28,6 +29,7 @@ struct Facts {
   CollectiveTimes collectives;
   Learning learning;
   SmFacts sms;
+  Roofline roofline;
   RoleBytes roles;  // of device memory at its peak
 };
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,

@@ -59,7 +59,6 @@ SmFacts sm_facts(const Measured& measured) {
   facts.theoretical = run.occupancy.theoretical;
   facts.waves = static_cast<double>(run.waves);
   facts.tail_idle = run.tail_idle;
-  if (longest->bytes > 0) facts.intensity = longest->flops / longest->bytes;
   facts.peak = machine::peak_flops_per_s(gpu, longest->block_work->math);
   add_measured_use(measured, facts);
   return facts;

@@ -12,7 +12,6 @@ struct SmFacts {
   std::optional<double> theoretical;  // occupancy, as the launch allows it
   std::optional<double> waves;        // of one kernel
   std::optional<double> tail_idle;    // SM time without a block in the last wave, of all
-  std::optional<double> intensity;    // operations a byte of memory traffic
   std::optional<double> peak;         // operations a second of the unit that is used
   // While kernels run, in the window:
   std::optional<double> utilization;  // SM time with a block

@@ -12,7 +12,7 @@
 namespace trainscope::machine {
 
 // The type and the unit of arithmetic: kTensorFp16 and kTensorTf32 run on the tensor cores.
-enum class Math : std::uint8_t { kFp32, kFp16, kFp64, kTensorFp16, kTensorTf32 };
+enum class Math : std::uint8_t { kFp32, kFp16, kBf16, kFp64, kTensorFp16, kTensorTf32 };
 std::string_view name_of(Math math);  // "FP32", "FP16 on tensor cores"
 
 inline constexpr int kWarp = 32;                         // threads
@@ -31,6 +31,7 @@ struct Architecture {
   // Results of additions, multiplications or fused multiply-adds a cycle of one SM.
   int fp32_lanes = 0;
   int fp16_lanes = 0;
+  int bf16_lanes = 0;  // where there is no unit for it, FP32's: such code computes in FP32
   int fp64_lanes = 0;
 };
 
@@ -45,5 +46,6 @@ std::optional<double> peak_flops_per_s(const Gpu& gpu, Math math);
 // PMC10448217, Ultrasonics Sonochemistry 99:106546); carried over to the others.
 inline constexpr double kArithmeticLatency = 4;
 inline constexpr double kMemoryLatency = 400;
+inline constexpr double kL2Latency = 200;  // the same from L2, of the same table
 
 }  // namespace trainscope::machine

@@ -51,6 +51,12 @@ inline constexpr std::array kGpuFields{
     Field<Gpu>{"kernel_gap", Dimension::kTime, kDelayBounds, &Gpu::kernel_gap_ns},
 };
 
+// Left out, it is 0: not known. Few makers publish it.
+inline constexpr std::array kL2Fields{
+    Field<Gpu>{
+        "l2_bandwidth", Dimension::kBytesPerSecond, {0, kRateBounds.most}, &Gpu::l2_bytes_per_s},
+};
+
 inline constexpr std::array kMachineFields{
     Field<Machine>{"gpu_count", Dimension::kCount, {1, 65'536}, &Machine::gpu_count},
 };

@@ -36,6 +36,7 @@ struct Gpu {
   int registers_per_sm = 0;
   std::int64_t shared_bytes_per_sm = 0;
   std::int64_t l2_bytes = 0;
+  double l2_bytes_per_s = 0;  // peak; 0: not known
   double boost_clock_hz = 0;
   double fp32_flops_per_s = 0;  // peak, outside the tensor cores
   double tf32_flops_per_s = 0;  // peak, dense; 0: the GPU has no such unit

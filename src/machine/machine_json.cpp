@@ -100,6 +100,7 @@ Json to_json(const Machine& machine) {
   json["id"] = machine.id;
   json["name"] = machine.name;
   json["gpu"] = numbers_of(machine.gpu, kGpuFields);
+  json["gpu"].update(numbers_of(machine.gpu, kL2Fields));
   json["gpu"]["id"] = machine.gpu.id;
   json["gpu"]["name"] = machine.gpu.name;
   json["pcie"] = numbers_of(machine.pcie, kPcieFields);
@@ -123,6 +124,7 @@ Machine machine_from_json(const Json& json) {
   take_numbers(json, kMachineFields, machine);
   take_numbers(json, kNodeFields, machine);
   take_numbers(json.at("gpu"), kGpuFields, machine.gpu);
+  take_numbers(json.at("gpu"), kL2Fields, machine.gpu);
   take_numbers(json.at("pcie"), kPcieFields, machine.pcie);
   take_numbers(json.at("host"), kHostFields, machine.host);
   take_numbers(json.at("gpu_link"), kGpuLinkFields, machine.gpu_link);

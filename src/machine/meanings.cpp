@@ -21,6 +21,7 @@ constexpr std::array kMeanings{
     Meaning{"gpu.registers_per_sm", "32-bit registers of an SM"},
     Meaning{"gpu.shared_per_sm", "shared memory of an SM, at most"},
     Meaning{"gpu.l2", "second-level cache"},
+    Meaning{"gpu.l2_bandwidth", "peak of that cache; left out where it is not known"},
     Meaning{"gpu.boost_clock", "clock of the SMs at their best"},
     Meaning{"gpu.fp32", "peak in FP32, outside the tensor cores"},
     Meaning{"gpu.tf32", "peak in TF32, dense; 0: no such unit"},

@@ -60,6 +60,9 @@ void add_kernel_knobs(Table& t) {
   size("kernel.shared_bytes", 0, 0, 227 << 10).help("shared memory a block").into(t);
   number("kernel.flops_per_thread", 1000, 0, 1e12).help("arithmetic a thread").into(t);
   number("kernel.bytes_per_thread", 16, 0, 1e9).help("memory traffic a thread").into(t);
+  size("kernel.footprint", 0, 0, kLargestCopy)
+      .help("bytes of the array that this traffic goes to, again and again; 0: each byte once")
+      .into(t);
   whole("kernel.count", 1, 1, 10000).help("kernels launched in a step").into(t);
   whole("kernel.streams", 1, 1, 128).help("streams they are spread over").into(t);
   whole("kernel.ilp", 1, 1, 16).help("independent instructions in flight a thread").into(t);

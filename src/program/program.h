@@ -96,7 +96,10 @@ enum class OperationKind : std::uint8_t {
 // What each of a kernel's equal blocks does and needs, for an executor that places blocks on SMs.
 struct BlockWork {
   double flops = 0;  // what is calculated, the padding of a tile included
-  double bytes = 0;  // of its traffic with device memory
+  double bytes = 0;  // of its traffic with memory, L2 included
+  // Of all blocks together, the distinct bytes that this traffic goes to, again and again: what of
+  // them fits L2 comes from there. 0: none does.
+  double footprint = 0;
   machine::Math math = machine::Math::kFp32;
   double efficiency = 1;  // share of the unit's rate that the code reaches, 0..1
   // Independent instructions that a thread has in flight; 0: as many as it takes to keep the units
@@ -115,7 +118,7 @@ struct Operation {
   ElementType type = ElementType::kFp32;
   std::int64_t m = 0, n = 0, k = 0;  // GEMM: C[m,n] += A[m,k] B[k,n]; else m elements
   double flops = 0;
-  double bytes = 0;           // read and written in device memory
+  double bytes = 0;           // read and written in memory, as the SMs see it
   std::int64_t blocks = 1;    // of the grid
   int threads = 256;          // of a block
   Nanos opaque_duration = 0;  // kOpaque only

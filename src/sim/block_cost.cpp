@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "machine/architecture.h"
+#include "machine/roofline.h"
 
 namespace trainscope::sim {
 namespace {
@@ -32,9 +33,27 @@ std::int64_t limit(double share, std::int64_t rate) {
 }
 
 // Additions and multiplications of one arithmetic instruction of a warp: a multiply-add of each
-// thread, of two numbers in FP16.
-double operations_of_instruction(Math math) {
-  return machine::kWarp * (math == Math::kFp16 ? 4.0 : 2.0);
+// thread, of two numbers in 16-bit types.
+double operations_of_instruction(Math math, const machine::Gpu& gpu) {
+  const bool in_pairs =
+      math == Math::kFp16 || (math == Math::kBf16 && gpu.compute_capability >= 8.0);
+  return machine::kWarp * (in_pairs ? 4.0 : 2.0);
+}
+
+// Memory as the blocks see it: what L2 holds comes from there, the rest from device memory, both
+// at once.
+struct MemoryPath {
+  double bytes_per_ns = 0;
+  double latency = 0;  // cycles, on average
+};
+
+MemoryPath memory_path(double footprint, const machine::Gpu& gpu) {
+  const double hits = machine::l2_hits(gpu, footprint);
+  const double reached = gpu.memory_efficiency * 1e-9;
+  const double device = (1 - hits) / (gpu.memory_bytes_per_s * reached);
+  const double l2 = gpu.l2_bytes_per_s > 0 ? 1 / (gpu.l2_bytes_per_s * reached) : 0;
+  return {1 / std::max(device, l2),
+          hits * machine::kL2Latency + (1 - hits) * machine::kMemoryLatency};
 }
 
 }  // namespace
@@ -59,19 +78,19 @@ BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gp
                                  machine::name_of(work.math)));
   const double cycle_ns = 1e9 / gpu.boost_clock_hz;
   const double sm_flops_per_ns = *peak * work.efficiency / gpu.sm_count * 1e-9;
-  const double bytes_per_ns = gpu.memory_bytes_per_s * gpu.memory_efficiency * 1e-9;
+  const MemoryPath memory = memory_path(work.footprint, gpu);
 
   BlockCost cost;
   cost.arithmetic = units(work.flops / sm_flops_per_ns, kArithmeticRate, operation);
-  cost.memory = units(work.bytes / bytes_per_ns, kMemoryRate, operation);
+  cost.memory = units(work.bytes / memory.bytes_per_ns, kMemoryRate, operation);
   if (work.ilp > 0) {
     const double warps = occupancy.warps_per_block;
-    const double flops_per_ns = warps * work.ilp * operations_of_instruction(work.math) /
+    const double flops_per_ns = warps * work.ilp * operations_of_instruction(work.math, gpu) /
                                 (machine::kArithmeticLatency * cycle_ns);
     cost.arithmetic_limit = limit(flops_per_ns / sm_flops_per_ns, kArithmeticRate);
     const double in_flight = operation.threads * work.ilp * kLoadBytes;
     cost.memory_limit =
-        limit(in_flight / (machine::kMemoryLatency * cycle_ns) / bytes_per_ns, kMemoryRate);
+        limit(in_flight / (memory.latency * cycle_ns) / memory.bytes_per_ns, kMemoryRate);
   }
   cost.warps = occupancy.warps_per_block;
   cost.registers = occupancy.block_registers;

@@ -5,16 +5,6 @@
 namespace trainscope::sim {
 namespace {
 
-double peak_flops_per_s(const program::Operation& operation, const machine::Gpu& gpu) {
-  using program::ElementType;
-  const bool tensor_cores = operation.kind == program::OperationKind::kGemm;
-  if (tensor_cores && operation.type == ElementType::kTf32 && gpu.tf32_flops_per_s > 0)
-    return gpu.tf32_flops_per_s;
-  const bool half = operation.type == ElementType::kFp16 || operation.type == ElementType::kBf16;
-  if (tensor_cores && half && gpu.fp16_flops_per_s > 0) return gpu.fp16_flops_per_s;
-  return gpu.fp32_flops_per_s;
-}
-
 // Of all SMs, those that its blocks can fill, one block each.
 double share_of_sms(const program::Operation& operation, const machine::Gpu& gpu) {
   const auto blocks = static_cast<double>(grid_blocks(operation, gpu));
@@ -32,6 +22,28 @@ std::int64_t grid_blocks(const program::Operation& operation, const machine::Gpu
          std::clamp<std::int64_t>(operation.k / kLeast, 1, std::max<std::int64_t>(wanted, 1));
 }
 
+machine::Math math_of(const program::Operation& operation, const machine::Gpu& gpu) {
+  using program::ElementType;
+  if (operation.block_work) return operation.block_work->math;
+  const bool tensor_cores = operation.kind == program::OperationKind::kGemm;
+  if (tensor_cores && operation.type == ElementType::kTf32 && gpu.tf32_flops_per_s > 0)
+    return machine::Math::kTensorTf32;
+  const bool half = operation.type == ElementType::kFp16 || operation.type == ElementType::kBf16;
+  if (tensor_cores && half && gpu.fp16_flops_per_s > 0) return machine::Math::kTensorFp16;
+  return machine::Math::kFp32;
+}
+
+machine::KernelWork kernel_work(const program::Operation& operation, const machine::Gpu& gpu) {
+  machine::KernelWork work;
+  work.math = math_of(operation, gpu);
+  if (operation.kind == program::OperationKind::kGemm) work.efficiency = gpu.gemm_efficiency;
+  work.flops = operation.flops;
+  work.bytes = operation.bytes;
+  const double footprint = operation.block_work ? operation.block_work->footprint : 0;
+  work.device_bytes = operation.bytes * (1 - machine::l2_hits(gpu, footprint));
+  return work;
+}
+
 KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu) {
   KernelNeeds needs;
   if (operation.kind == program::OperationKind::kOpaque) {
@@ -44,8 +56,8 @@ KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu
         static_cast<double>(operation.opaque_duration) * needs.arithmetic_share * (1 - kHair);
     return needs;
   }
-  const bool gemm = operation.kind == program::OperationKind::kGemm;
-  const double rate = peak_flops_per_s(operation, gpu) * (gemm ? gpu.gemm_efficiency : 1.0);
+  const machine::KernelWork work = kernel_work(operation, gpu);
+  const double rate = *machine::peak_flops_per_s(gpu, work.math) * work.efficiency;
   needs.arithmetic_ns = operation.flops / rate * 1e9;
   needs.arithmetic_share = share_of_sms(operation, gpu);
   needs.memory_ns = operation.bytes / (gpu.memory_bytes_per_s * gpu.memory_efficiency) * 1e9;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "machine/machine.h"
+#include "machine/roofline.h"
 #include "program/program.h"
 
 namespace trainscope::sim {
@@ -20,6 +21,12 @@ struct KernelNeeds {
 // k too (split-K), as cuBLAS and cuDNN do: the gradient of a convolution's weights has few tiles
 // and sums over all pixels.
 std::int64_t grid_blocks(const program::Operation& operation, const machine::Gpu& gpu);
+
+// The unit that its arithmetic runs on.
+machine::Math math_of(const program::Operation& operation, const machine::Gpu& gpu);
+
+// One launch of it, for the roofline.
+machine::KernelWork kernel_work(const program::Operation& operation, const machine::Gpu& gpu);
 
 KernelNeeds kernel_needs(const program::Operation& operation, const machine::Gpu& gpu);
 

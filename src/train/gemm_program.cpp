@@ -61,6 +61,7 @@ void add_operation(program::Program& program, const machine::GemmPlan& plan, con
   program::BlockWork work;
   work.flops = plan.tile_flops;
   work.bytes = plan.bytes / static_cast<double>(plan.tiles());
+  work.footprint = plan.bytes;
   work.math = plan.math;
   work.efficiency = plan.efficiency;
   work.registers = plan.registers;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "machine/occupancy.h"
 #include "train/build.h"
 #include "train/writer.h"
@@ -21,7 +23,8 @@ machine::LaunchShape launch_shape(const program::Config& config) {
 machine::Math math_of(const std::string& type) {
   return type == "fp32"   ? machine::Math::kFp32
          : type == "fp64" ? machine::Math::kFp64
-                          : machine::Math::kFp16;
+         : type == "fp16" ? machine::Math::kFp16
+                          : machine::Math::kBf16;
 }
 
 const char* spelled(const std::string& type) {
@@ -57,6 +60,9 @@ void add_operation(program::Program& program, const program::Config& config,
   program::BlockWork work;
   work.flops = config.number("kernel.flops_per_thread") * threads;
   work.bytes = config.number("kernel.bytes_per_thread") * threads;
+  const double traffic = work.bytes * static_cast<double>(shape.blocks);
+  const auto footprint = static_cast<double>(config.whole("kernel.footprint"));
+  work.footprint = footprint > 0 ? std::min(footprint, traffic) : traffic;
   work.math = math_of(type);
   work.ilp = static_cast<int>(config.whole("kernel.ilp"));
   work.registers = shape.registers;
@@ -65,7 +71,7 @@ void add_operation(program::Program& program, const program::Config& config,
   kernel.kernel = fmt::format("kernel<{}>", spelled(type));
   kernel.framework = "kernel(x)";
   kernel.flops = work.flops * static_cast<double>(shape.blocks);
-  kernel.bytes = work.bytes * static_cast<double>(shape.blocks);
+  kernel.bytes = traffic;
   kernel.blocks = shape.blocks;
   kernel.threads = shape.threads;
   kernel.block_work = work;

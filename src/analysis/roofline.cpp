@@ -1,0 +1,201 @@
+#include "analysis/roofline.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "sim/kernel_model.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using machine::Bound;
+using trace::Span;
+
+// What a trace tells of a kernel's operation.
+using Shape = std::tuple<std::string_view, double, double, std::int32_t>;
+
+std::map<Shape, const program::Operation*> operations_by_shape(const program::Program& program) {
+  std::map<Shape, const program::Operation*> operations;
+  for (const program::Operation& one : program.operations) {
+    if (one.kind == program::OperationKind::kOpaque) continue;
+    const auto blocks = std::min<std::int64_t>(one.blocks, INT32_MAX);
+    operations.try_emplace({one.kernel, one.flops, one.bytes, static_cast<std::int32_t>(blocks)},
+                           &one);
+  }
+  return operations;
+}
+
+// The launches of one operation, or of all that nothing is known of.
+struct Group {
+  const program::Operation* operation = nullptr;
+  std::int64_t launches = 0;
+  Nanos whole = 0;  // of the launches, clipped or not
+  std::vector<Interval> intervals;
+};
+using Groups = std::map<std::ptrdiff_t, Group>;  // by the operation's index; -1: not known
+
+class Gatherer {
+ public:
+  explicit Gatherer(const Measured& measured)
+      : measured_(measured), operations_(operations_by_shape(*measured.program)) {}
+
+  Groups gather() {
+    const trace::Trace& trace = *measured_.trace;
+    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+      const Span& span = trace.spans()[i];
+      if (!trace::is_kernel(span.category) ||
+          trace.lanes()[span.lane].kind != trace::LaneKind::kStream)
+        continue;
+      const Interval clipped{std::max(span.start, measured_.window.start),
+                             std::min(span.end(), measured_.window.end)};
+      if (clipped.start < clipped.end) take(span, clipped);
+    }
+    return std::move(groups_);
+  }
+
+ private:
+  void take(const Span& span, Interval clipped) {
+    const auto [entry, added] = by_detail_.try_emplace(span.detail, nullptr);
+    if (added) entry->second = operation_of(span);
+    const program::Operation* operation = entry->second;
+    Group& group =
+        groups_[operation ? operation - measured_.program->operations.data() : std::ptrdiff_t{-1}];
+    group.operation = operation;
+    ++group.launches;
+    group.whole += span.duration;
+    group.intervals.push_back(clipped);
+  }
+
+  const program::Operation* operation_of(const Span& span) const {
+    const trace::Detail* detail = measured_.trace->detail(span);
+    const auto* kernel = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
+    if (!kernel) return nullptr;
+    const auto found = operations_.find(
+        {measured_.trace->name(span), kernel->flops, kernel->bytes, kernel->grid[0]});
+    return found == operations_.end() ? nullptr : found->second;
+  }
+
+  const Measured& measured_;
+  std::map<Shape, const program::Operation*> operations_;
+  std::unordered_map<trace::DetailId, const program::Operation*> by_detail_;
+  Groups groups_;
+};
+
+RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu) {
+  RooflineKernel kernel;
+  kernel.name = group.operation->kernel;
+  kernel.work = sim::kernel_work(*group.operation, gpu);
+  kernel.launches = group.launches;
+  kernel.nanos = static_cast<double>(group.whole) / static_cast<double>(group.launches);
+  for (const Interval& one : group.intervals) kernel.time += one.end - one.start;
+  kernel.regime = machine::regime(gpu, kernel.work, kernel.nanos);
+  return kernel;
+}
+
+// Of a file: where it tells FLOPs and bytes of its kernels, as Trainscope's own do.
+std::vector<RooflineKernel> told_kernels(const Measured& measured) {
+  const trace::Trace& trace = *measured.trace;
+  std::map<Shape, RooflineKernel> kernels;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    const trace::Detail* detail = trace.detail(span);
+    const auto* told = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
+    const bool inside = span.end() > measured.window.start && span.start < measured.window.end;
+    if (!told || told->flops <= 0 || told->bytes <= 0 || !inside) continue;
+    RooflineKernel& kernel = kernels[{trace.name(span), told->flops, told->bytes, told->grid[0]}];
+    kernel.name = trace.name(span);
+    kernel.work.flops = told->flops;
+    kernel.work.bytes = kernel.work.device_bytes = told->bytes;
+    ++kernel.launches;
+    kernel.time += span.duration;
+  }
+  std::vector<RooflineKernel> all;
+  for (auto& [shape, kernel] : kernels) {
+    kernel.nanos = static_cast<double>(kernel.time) / static_cast<double>(kernel.launches);
+    all.push_back(std::move(kernel));
+  }
+  return all;
+}
+
+void sort_by_time(std::vector<RooflineKernel>& kernels) {
+  std::ranges::stable_sort(kernels, std::ranges::greater{}, &RooflineKernel::time);
+}
+
+struct ByBound {
+  std::vector<Interval> compute, memory, unknown;
+};
+
+// What no kernel that computes or moves memory takes is overhead.
+void divide_window(Roofline& result, const Interval& window, ByBound intervals) {
+  const IntervalSet compute(std::move(intervals.compute)), memory(std::move(intervals.memory)),
+      unknown(std::move(intervals.unknown));
+  const IntervalSet busy = compute.united(memory);
+  const Nanos others = unknown.without(busy).length();
+  const auto set = [&](Bound bound, Nanos time) {
+    result.time[static_cast<std::size_t>(bound)] = time;
+  };
+  set(Bound::kCompute, compute.length());
+  set(Bound::kMemory, busy.length() - compute.length());
+  set(Bound::kOverhead, window.end - window.start - busy.length() - others);
+}
+
+}  // namespace
+
+double Roofline::share(Bound bound) const {
+  Nanos all = 0;
+  for (const Nanos one : time) all += one;
+  return all > 0 ? static_cast<double>((*this)[bound]) / static_cast<double>(all) : 0;
+}
+
+Bound Roofline::bound() const {
+  const auto largest = std::ranges::max_element(time);
+  return static_cast<Bound>(largest - time.begin());
+}
+
+Roofline roofline(const Measured& measured) {
+  Roofline result;
+  if (!measured.program || !measured.machine) {
+    result.kernels = told_kernels(measured);
+    sort_by_time(result.kernels);
+    return result;
+  }
+  ByBound by_bound;
+  for (const auto& [index, group] : Gatherer(measured).gather()) {
+    if (!group.operation) {
+      for (const Interval& one : group.intervals) result.unknown += one.end - one.start;
+      by_bound.unknown = group.intervals;
+      continue;
+    }
+    result.kernels.push_back(kernel_of(group, measured.machine->gpu));
+    const Bound bound = result.kernels.back().regime.bound;
+    if (bound == Bound::kOverhead) continue;
+    auto& all = bound == Bound::kCompute ? by_bound.compute : by_bound.memory;
+    all.insert(all.end(), group.intervals.begin(), group.intervals.end());
+  }
+  if (result.known()) divide_window(result, measured.window, std::move(by_bound));
+  sort_by_time(result.kernels);
+  return result;
+}
+
+std::optional<double> intensity(const Roofline& roofline) {
+  double flops = 0, bytes = 0;
+  for (const RooflineKernel& kernel : roofline.kernels) {
+    flops += kernel.work.flops * static_cast<double>(kernel.launches);
+    bytes += kernel.work.bytes * static_cast<double>(kernel.launches);
+  }
+  if (bytes <= 0) return std::nullopt;
+  return flops / bytes;
+}
+
+std::optional<double> ridge(const Roofline& roofline, const machine::Gpu& gpu) {
+  std::map<machine::Math, Nanos> times;
+  for (const RooflineKernel& kernel : roofline.kernels) times[kernel.work.math] += kernel.time;
+  if (times.empty()) return std::nullopt;
+  const auto most =
+      std::ranges::max_element(times, {}, [](const auto& entry) { return entry.second; });
+  return machine::ridge(gpu, most->first);
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,79 @@
+#include "machine/roofline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainscope::machine {
+namespace {
+
+std::optional<double> ridge_of(const Gpu& gpu, Math math, double bytes_per_s) {
+  const auto peak = peak_flops_per_s(gpu, math);
+  if (!peak || bytes_per_s <= 0) return std::nullopt;
+  return *peak / bytes_per_s;
+}
+
+}  // namespace
+
+std::optional<double> ridge(const Gpu& gpu, Math math) {
+  return ridge_of(gpu, math, gpu.memory_bytes_per_s);
+}
+
+std::optional<double> l2_ridge(const Gpu& gpu, Math math) {
+  return ridge_of(gpu, math, gpu.l2_bytes_per_s);
+}
+
+double gemm_intensity(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_bytes) {
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
+             length = static_cast<double>(k);
+  const double elements = rows * length + length * columns + rows * columns;
+  return 2 * rows * columns * length / (elements * static_cast<double>(element_bytes));
+}
+
+double l2_hits(const Gpu& gpu, double footprint) {
+  if (gpu.l2_bytes_per_s <= 0 || footprint <= 0) return 0;
+  const double ratio = footprint / static_cast<double>(gpu.l2_bytes);
+  if (ratio <= 1) return 1;
+  // Newton's method from 0 climbs to the lower of the two solutions; the other is 1.
+  double hits = 0;
+  for (int i = 0; i < 64; ++i) {
+    const double kept = std::exp(-ratio * (1 - hits));
+    const double step = (kept - hits) / (1 - ratio * kept);
+    if (!(step > 1e-12)) break;
+    hits += step;
+  }
+  return hits;
+}
+
+std::string_view name_of(Bound bound) {
+  switch (bound) {
+    case Bound::kCompute:
+      return "compute-bound";
+    case Bound::kMemory:
+      return "memory-bound";
+    case Bound::kOverhead:
+      return "overhead-bound";
+  }
+  return "";
+}
+
+double Regime::explained() const {
+  return std::max({arithmetic, memory, l2});
+}
+
+Regime regime(const Gpu& gpu, const KernelWork& work, double nanos) {
+  Regime result;
+  if (nanos <= 0) return result;
+  const auto share = [&](double amount, double rate_per_s) {
+    return rate_per_s > 0 ? amount / rate_per_s * 1e9 / nanos : 0;
+  };
+  result.arithmetic =
+      share(work.flops, peak_flops_per_s(gpu, work.math).value_or(0) * work.efficiency);
+  result.memory = share(work.device_bytes, gpu.memory_bytes_per_s * gpu.memory_efficiency);
+  result.l2 = share(work.bytes, gpu.l2_bytes_per_s * gpu.memory_efficiency);
+  if (result.explained() < kExplained) return result;
+  const bool by_memory = std::max(result.memory, result.l2) > result.arithmetic;
+  result.bound = by_memory ? Bound::kMemory : Bound::kCompute;
+  return result;
+}
+
+}  // namespace trainscope::machine
