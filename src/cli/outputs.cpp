@@ -251,6 +251,25 @@ void read_size(const std::string& words, ui::PictureRequest& request) {
   request.height = height;
 }
 
+// "61.4ms"; a number alone is milliseconds.
+void read_playhead(const std::string& words, ui::PictureRequest& request) {
+  if (words.empty()) return;
+  double value = 0;
+  char unit[4] = "ms";
+  int used = 0;
+  const bool named = std::sscanf(words.c_str(), "%lf %3[a-z]%n", &value, unit, &used) == 2 &&
+                     static_cast<std::size_t>(used) == words.size();
+  const bool bare = !named && std::sscanf(words.c_str(), "%lf%n", &value, &used) == 1 &&
+                    static_cast<std::size_t>(used) == words.size();
+  const std::string name = named ? unit : "ms";
+  const bool known = name == "s" || name == "ms" || name == "us" || name == "ns";
+  const double nanos = known ? value * *unit_factor(name) : -1;
+  constexpr double kMost = 1e18;  // a run of thirty years
+  if ((!named && !bare) || !(nanos >= 0) || nanos > kMost)
+    throw InputError("--at is a time of the run, as 61.4ms or 3s, not " + words);
+  request.playhead = static_cast<Nanos>(nanos);
+}
+
 // Larger in pixels by the scale, so that it shows the same, sharper.
 void dress(const Look& look, ui::PictureRequest& request) {
   if (!look.theme.empty()) request.theme = ui::theme_named(look.theme);
@@ -259,6 +278,7 @@ void dress(const Look& look, ui::PictureRequest& request) {
     throw InputError("there is no panel " + look.panel + did_you_mean(look.panel, panels));
   request.panel = look.panel;
   read_size(look.size, request);
+  read_playhead(look.at, request);
   if (look.scale <= 0) return;
   request.scale = look.scale;
   request.width = static_cast<int>(std::lround(static_cast<float>(request.width) * look.scale));
