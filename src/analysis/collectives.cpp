@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "sim/collectives/collective_model.h"
@@ -93,10 +95,31 @@ bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective
 
 }  // namespace
 
+namespace {
+
+// GPUs that wait for a rank that never comes: the work that such a wait is before is missing.
+int stuck_gpus(const trace::Trace& trace) {
+  std::unordered_set<std::uint32_t> begun;  // correlations
+  std::set<std::int32_t> stuck;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i)
+    if (trace.spans()[i].category == Category::kCollective)
+      begun.insert(trace.spans()[i].correlation);
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer &&
+        !begun.contains(span.correlation))
+      stuck.insert(trace.lanes()[span.lane].device);
+  }
+  return static_cast<int>(stuck.size());
+}
+
+}  // namespace
+
 CollectiveTimes collective_times(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   CollectiveTimes times;
   if (measured.collectives.empty()) return times;
+  times.stuck = stuck_gpus(trace);
   const Calls calls(trace);
   std::vector<Interval> intervals, at_work;
   std::map<std::int32_t, Nanos> waits;  // by GPU

@@ -17,6 +17,7 @@ struct CollectiveTimes {
   double bus_bytes = 0;    // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
   double wire_bytes = 0;   // that a GPU sent, and received
   Nanos longest_wait = 0;  // for other ranks: of the GPU that waited most
+  int stuck = 0;           // GPUs that wait for a rank that never comes
   int count = 0;           // of collectives
 };
 CollectiveTimes collective_times(const Measured& measured);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -122,7 +124,7 @@ void gather_all(Measured& measured) {
     measured.on_gpu |= trace::is_gpu_work(span.category);
     const Interval clipped{std::max(span.start, measured.window.start),
                            std::min(span.end(), measured.window.end)};
-    if (clipped.start < clipped.end)
+    if (clipped.start < clipped.end && measured.counts(trace.lanes()[span.lane]))
       gather(all, span, trace.lanes()[span.lane].kind, engines, clipped);
   }
   measured.kernels = IntervalSet(std::move(all.kernels));
@@ -136,6 +138,48 @@ void gather_all(Measured& measured) {
   measured.held = IntervalSet(std::move(all.held));
 }
 
+// Each rank's first GPU, by rank; of a program's streams.
+std::map<std::int32_t, std::int32_t> first_gpus(const trace::Trace& trace, std::size_t& gpus) {
+  std::map<std::int32_t, std::int32_t> first;
+  std::set<std::int32_t> all;
+  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i) {
+    const trace::Lane& lane = trace.lanes()[i];
+    if (lane.kind != LaneKind::kStream) continue;
+    all.insert(lane.device);
+    const auto [entry, added] = first.try_emplace(lane.rank, lane.device);
+    if (!added) entry->second = std::min(entry->second, lane.device);
+  }
+  gpus = all.size();
+  return first;
+}
+
+// A process that drives the GPUs of several ranks has one host for all: nothing is told apart.
+bool ranks_have_hosts(const trace::Trace& trace,
+                      const std::map<std::int32_t, std::int32_t>& ranks) {
+  std::set<std::int32_t> hosts;
+  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i)
+    if (trace.lanes()[i].kind == LaneKind::kHostThread) hosts.insert(trace.lanes()[i].rank);
+  return hosts.size() == ranks.size();
+}
+
+void find_critical(Measured& measured) {
+  const trace::Trace& trace = *measured.trace;
+  std::size_t gpus = 0;
+  const std::map<std::int32_t, std::int32_t> first = first_gpus(trace, gpus);
+  if (!measured.program || gpus < 2 || !ranks_have_hosts(trace, first)) return;
+  std::map<std::int32_t, Nanos> waits;
+  for (const auto& [rank, gpu] : first) waits[rank] = 0;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer)
+      waits[trace.lanes()[span.lane].rank] += span.duration;
+  }
+  const auto least = std::min_element(
+      waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  measured.rank = least->first;
+  measured.device = first.at(least->first);
+}
+
 Measured unmeasured(const trace::Trace& trace, const program::Program* program,
                     const machine::Machine* machine) {
   Measured measured;
@@ -143,6 +187,7 @@ Measured unmeasured(const trace::Trace& trace, const program::Program* program,
   measured.program = program;
   measured.machine = machine;
   measured.whole = whole_of(trace);
+  find_critical(measured);
   return measured;
 }
 

@@ -27,6 +27,15 @@ struct Measured {
 
   bool on_gpu = false;  // a GPU works, at any time of the trace
 
+  // Where a program has several GPUs, times are those of one: of the rank that waits least for the
+  // others, which is the one that they wait for; of one process's GPUs, the first. -1: all
+  // together.
+  std::int32_t rank = -1;
+  std::int32_t device = -1;
+  bool counts(const trace::Lane& lane) const {
+    return rank < 0 || (lane.rank == rank && (lane.device < 0 || lane.device == device));
+  }
+
   // All clipped to the window.
   IntervalSet kernels;
   IntervalSet forward;

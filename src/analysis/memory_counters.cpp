@@ -62,6 +62,10 @@ MemoryPeaks memory_peaks(const trace::Trace& trace) {
     if (const trace::Sample* most = peak(count.reserved))
       peaks.reserved = std::max(peaks.reserved.value_or(0), most->value);
     const trace::Sample* most = peak(count.allocated);
+    if (most) {
+      peaks.least_allocated = std::min(peaks.least_allocated.value_or(most->value), most->value);
+      ++peaks.gpus;
+    }
     if (!most || (peaks.allocated && *peaks.allocated >= most->value)) continue;
     peaks.allocated = most->value;
     const std::optional<double> reserved = value_at(count.reserved, most->time);

@@ -19,6 +19,8 @@ struct MemoryPeaks {
   std::optional<double> reserved;   // held by the allocator
   // 1 - allocated / reserved when most was allocated, the first time of several.
   std::optional<double> fragmentation;
+  std::optional<double> least_allocated;  // of the GPU whose peak is the lowest
+  int gpus = 0;                           // that the trace counts
 };
 MemoryPeaks memory_peaks(const trace::Trace& trace);
 

@@ -11,10 +11,35 @@ namespace {
 using trace::AllocatorAction;
 using trace::AllocatorEvent;
 
-// The segments and the blocks in them that are not free.
+// When tensors held the most on one GPU, the first time of several.
+struct Peak {
+  std::int32_t device = 0;
+  std::uint32_t events = 0;  // that had happened by then, of all GPUs
+};
+
+Peak peak_of(const trace::Trace& trace) {
+  std::map<std::int32_t, double> held;  // a damaged file may claim any number of bytes
+  double most = 0;
+  Peak peak;
+  for (std::uint32_t i = 0, n = trace.allocator_events().size(); i < n; ++i) {
+    const AllocatorEvent& event = trace.allocator_events()[i];
+    double& here = held[event.device];
+    if (event.action == AllocatorAction::kAlloc) here += static_cast<double>(event.bytes);
+    if (event.action == AllocatorAction::kFreeRequested) here -= static_cast<double>(event.bytes);
+    if (here <= most) continue;
+    most = here;
+    peak = {event.device, i + 1};
+  }
+  return peak;
+}
+
+// The segments of one GPU and the blocks in them that are not free.
 class Replay {
  public:
+  explicit Replay(std::int32_t device) : device_(device) {}
+
   void take(const AllocatorEvent& event) {
+    if (event.device != device_) return;
     switch (event.action) {
       case AllocatorAction::kSegmentAlloc:
         segments_[event.segment] = {{event.segment, event.bytes, event.device, event.stream, {}},
@@ -67,11 +92,12 @@ class Replay {
     return out;
   }
 
+  std::int32_t device_;
   std::map<std::uint32_t, Segment> segments_;  // by number
 };
 
-Replay replay(const trace::Trace& trace, std::uint32_t events) {
-  Replay replay;
+Replay replay(const trace::Trace& trace, std::int32_t device, std::uint32_t events) {
+  Replay replay(device);
   for (std::uint32_t i = 0; i < events; ++i) replay.take(trace.allocator_events()[i]);
   return replay;
 }
@@ -92,7 +118,9 @@ std::uint32_t happened_by(const trace::Trace& trace, std::uint32_t events, Nanos
 }  // namespace
 
 std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time) {
-  return replay(trace, happened_by(trace, trace.allocator_events().size(), time)).map();
+  return replay(trace, peak_of(trace).device,
+                happened_by(trace, trace.allocator_events().size(), time))
+      .map();
 }
 
 struct MemoryMaps::State {
@@ -100,6 +128,7 @@ struct MemoryMaps::State {
 
   const trace::Trace* trace;
   std::uint32_t events;
+  std::int32_t device;
   std::vector<Replay> kept;  // after 0, kBetween, 2 kBetween, ... actions
   Replay now;
   std::uint32_t taken = 0;  // by `now`
@@ -107,9 +136,14 @@ struct MemoryMaps::State {
 };
 
 MemoryMaps::MemoryMaps(const trace::Trace& trace)
-    : state_(
-          std::make_unique<State>(State{&trace, trace.allocator_events().size(), {}, {}, 0, {}})) {
-  Replay so_far;
+    : state_(std::make_unique<State>(State{&trace,
+                                           trace.allocator_events().size(),
+                                           peak_of(trace).device,
+                                           {},
+                                           Replay(peak_of(trace).device),
+                                           0,
+                                           {}})) {
+  Replay so_far(state_->device);
   for (std::uint32_t i = 0; i < state_->events; ++i) {
     if (i % State::kBetween == 0) state_->kept.push_back(so_far);
     so_far.take(trace.allocator_events()[i]);
@@ -130,7 +164,7 @@ const std::vector<MemorySegment>& MemoryMaps::at(Nanos time) {
   if (wanted == state.taken) return state.map;
   if (wanted < state.taken || wanted - state.taken > State::kBetween) {
     const std::uint32_t from = (wanted - 1) / State::kBetween;
-    state.now = wanted == 0 ? Replay() : state.kept[from];
+    state.now = wanted == 0 ? Replay(state.device) : state.kept[from];
     state.taken = wanted == 0 ? 0 : from * State::kBetween;
   }
   while (state.taken < wanted) state.now.take(state.trace->allocator_events()[state.taken++]);
@@ -139,18 +173,9 @@ const std::vector<MemorySegment>& MemoryMaps::at(Nanos time) {
 }
 
 std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {
-  double held = 0, most = 0;  // a damaged file may claim any number of bytes
-  std::uint32_t peak = 0;
-  for (std::uint32_t i = 0, n = trace.allocator_events().size(); i < n; ++i) {
-    const AllocatorEvent& event = trace.allocator_events()[i];
-    if (event.action == AllocatorAction::kAlloc) held += static_cast<double>(event.bytes);
-    if (event.action == AllocatorAction::kFreeRequested) held -= static_cast<double>(event.bytes);
-    if (held <= most) continue;
-    most = held;
-    peak = i + 1;
-  }
+  const Peak peak = peak_of(trace);
   std::vector<MemoryBlock> blocks;
-  for (const MemorySegment& segment : replay(trace, peak).map())
+  for (const MemorySegment& segment : replay(trace, peak.device, peak.events).map())
     for (const MemoryBlock& block : segment.blocks)
       if (block.state == BlockState::kAllocated) blocks.push_back(block);
   std::ranges::stable_sort(blocks, std::ranges::greater{}, &MemoryBlock::bytes);

@@ -1,5 +1,6 @@
 // Device memory at a time, rebuilt from what the allocator did: every segment with its blocks, as
-// torch.cuda.memory._snapshot() shows them.
+// torch.cuda.memory._snapshot() shows them. Of several GPUs it is the one on which tensors held the
+// most at any time.
 #pragma once
 
 #include <cstdint>

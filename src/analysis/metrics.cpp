@@ -237,6 +237,11 @@ void add_overlaps(Table& t) {
           if (f.collectives.count == 0) return Answer();
           return Answer(a_step(f, f.collectives.longest_wait));
         });
+  t.add("comm.stuck", "1", "GPUs stuck", "GPUs that wait for a rank that never comes",
+        [](const Facts& f) {
+          if (f.collectives.count == 0) return Answer();
+          return Answer(static_cast<double>(f.collectives.stuck));
+        });
   t.share("link.utilization", "link utilisation",
           "bytes that a GPU sends over what its links could carry while collectives work",
           link_utilization);
@@ -289,6 +294,12 @@ void add_memory_roles(Table& t) {
 void add_memory(Table& t) {
   t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors",
         [](const Facts& f) { return memory_peaks(*f.measured.trace).allocated; });
+  t.add("memory.least_peak", "B", "peak allocated, least",
+        "the same of the GPU that needs the least, where several are simulated",
+        [](const Facts& f) {
+          const MemoryPeaks peaks = memory_peaks(*f.measured.trace);
+          return peaks.gpus > 1 ? peaks.least_allocated : Answer();
+        });
   t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
         [](const Facts& f) { return memory_peaks(*f.measured.trace).reserved; });
   t.share("memory.fragmentation", "fragmentation",

@@ -24,7 +24,8 @@ HostTimes host_times(const Measured& measured) {
   std::vector<Interval> staging, data, sync;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
-    if (trace.lanes()[span.lane].kind != LaneKind::kHostThread) continue;
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    if (lane.kind != LaneKind::kHostThread || !measured.counts(lane)) continue;
     const Interval interval{span.start, span.end()};
     if (span.category == Category::kLoader || span.category == Category::kPin)
       data.push_back(interval);
@@ -67,6 +68,7 @@ DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
     const Span& span = trace.spans()[i];
     const bool by_order = span.cause == Cause::kStream && trace::is_kernel(span.category);
     if (span.cause != Cause::kEvent && span.cause != Cause::kPeer && !by_order) continue;
+    if (!measured.counts(trace.lanes()[span.lane])) continue;
     const auto gap =
         std::lower_bound(idle.intervals().begin(), idle.intervals().end(), span.start,
                          [](const Interval& one, Nanos start) { return one.end < start; });

@@ -8,6 +8,7 @@
 #include "host/scale_numbers.h"
 #include "trace/chrome_reader.h"
 #include "train/build.h"
+#include "train/data_parallel.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -38,8 +39,14 @@ std::unique_ptr<program::Numbers> numbers_of(const program::Program& program) {
 Nanos step_alone(const program::Config& config) {
   if (config.word("parallel.strategy") == "none") return 0;
   program::Config alone = config;
+  if (config.word("parallel.strategy") == "dp") {
+    const auto gpus = static_cast<int>(config.whole("parallel.world_size"));
+    alone.set("batch_size", train::parts_of_batch(config.whole("batch_size"), gpus).front());
+  }
   alone.set_text("parallel.strategy=none");
   alone.set_text("parallel.world_size=1");
+  alone.set_text("straggler.rank=-1");
+  alone.set_text("uneven_batches=false");
   const machine::Machine machine = train::machine_of(alone);
   const program::Program program = train::build_program(alone, machine);
   trace::Trace trace(origin_of(machine, alone, program));

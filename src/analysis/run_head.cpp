@@ -233,6 +233,36 @@ sim::Diverged diverged_of(const Json& json) {
   return why;
 }
 
+Json json_of(const sim::Deadlock& why) {
+  return {{"time", why.time},
+          {"line", why.line},
+          {"call", why.call},
+          {"collective", why.collective},
+          {"group", why.group},
+          {"sequence", why.sequence},
+          {"waiting", why.waiting},
+          {"missing", why.missing},
+          {"missing_line", why.missing_line},
+          {"missing_call", why.missing_call}};
+}
+
+sim::Deadlock deadlock_of(const Json& json) {
+  sim::Deadlock why;
+  why.time = whole(json.at("time"));
+  why.line = static_cast<std::uint16_t>(whole(json.at("line"), 0, UINT16_MAX));
+  why.call = json.at("call");
+  why.collective = json.at("collective");
+  why.group = json.at("group");
+  why.sequence = whole(json.at("sequence"));
+  for (const Json& rank : json.at("waiting"))
+    why.waiting.push_back(static_cast<int>(whole(rank, 0, INT32_MAX)));
+  for (const Json& rank : json.at("missing"))
+    why.missing.push_back(static_cast<int>(whole(rank, 0, INT32_MAX)));
+  why.missing_line = static_cast<std::uint16_t>(whole(json.at("missing_line"), 0, UINT16_MAX));
+  why.missing_call = json.at("missing_call");
+  return why;
+}
+
 // By the name of what ended it.
 void put_ending(Json& json, const sim::Ending& why) {
   json[std::string(sim::name_of(why))] =
@@ -242,6 +272,7 @@ void put_ending(Json& json, const sim::Ending& why) {
 std::optional<sim::Ending> ending_of(const Json& json) {
   if (json.contains("out_of_memory")) return out_of_memory_of(json["out_of_memory"]);
   if (json.contains("diverged")) return diverged_of(json["diverged"]);
+  if (json.contains("deadlock")) return deadlock_of(json["deadlock"]);
   return std::nullopt;
 }
 

@@ -438,12 +438,15 @@ void add_input_knobs(Table& t) {
 
 void add_parallel_knobs(Table& t) {
   choice("parallel.strategy", "none")
-      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none", "ddp"})
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none", "dp", "ddp"})
       .help("how the GPUs share the work")
       .into(t);
   whole("parallel.world_size", 1, 1, 1024)
       .pytorch("world_size")
       .help("ranks, or GPUs of DataParallel")
+      .into(t);
+  flag("dp.loss_in_forward", false)
+      .help("DataParallel's replicas compute the loss, as models of transformers do; else GPU 0")
       .into(t);
   number("ddp.bucket_cap_mb", 25, 0.001, 1e5)
       .pytorch("bucket_cap_mb")
@@ -462,9 +465,11 @@ void add_parallel_knobs(Table& t) {
       .pytorch("broadcast_buffers")
       .help("DistributedDataParallel's broadcast_buffers")
       .into(t);
-  whole("straggler.rank", -1, -1, 1023).help("the slow rank; -1: none").later().into(t);
-  number("straggler.factor", 1, 1, 100).help("how much slower it is").later().into(t);
-  flag("uneven_batches", false).help("the last rank has fewer batches").later().into(t);
+  whole("straggler.rank", -1, -1, 1023).help("a rank whose GPU is slow; -1: none").into(t);
+  number("straggler.factor", 1, 1, 100).help("so many times as long its kernels take").into(t);
+  flag("uneven_batches", false)
+      .help("the last rank has one batch less: the others wait for it for ever")
+      .into(t);
 }
 
 }  // namespace trainscope::program

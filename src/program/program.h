@@ -54,6 +54,8 @@ struct Buffer {
   // What it holds, where numbers are computed: bytes / size_of(type) of them.
   ElementType type = ElementType::kFp32;
   Initial initial = {};
+  int device = 0;        // where it lies, of memory kind kDevice
+  bool is_view = false;  // of another buffer's memory: it has none of its own
 
   std::int64_t elements() const { return bytes / size_of(type); }
 };
@@ -67,6 +69,7 @@ struct Stream {
   int priority = 0;  // as CUDA's: the lower number goes first
   int device = 0;
   int rank = 0;
+  double slowness = 1;  // its kernels take so many times as long as on the other GPUs
 };
 
 // A bounded first-in-first-out queue of whole numbers between host threads. A signal is a queue
@@ -248,7 +251,8 @@ struct Launch {
   // A number on the device; where it is not 0 the kernel returns at once and computes nothing.
   Index predicate = kNoIndex;
 };
-// cudaMemcpyAsync, issued by an operator (aten::copy_) of the framework.
+// cudaMemcpyAsync, issued by an operator (aten::copy_) of the framework. Between two GPUs the
+// stream is one of the GPU that it comes from.
 struct Copy {
   Index from = 0;  // buffers
   Index to = 0;
@@ -284,6 +288,9 @@ struct Collective {
   Index stream = 0;
   Index after = kNoIndex;     // kNoIndex: nothing more than its own stream
   std::int64_t sequence = 0;  // numbers the communicator's collectives, the same on every rank
+  // Called between ncclGroupStart and ncclGroupEnd after another: the operator's cost was that
+  // one's.
+  bool grouped = false;
 };
 struct RecordEvent {
   Index event = 0;
@@ -338,7 +345,8 @@ struct Command {
   Phase phase = Phase::kNone;
 };
 
-enum class ThreadRole : std::uint8_t { kMain, kLoaderWorker, kPinThread, kAutograd };
+// kReplica: of DataParallel, a thread for each GPU.
+enum class ThreadRole : std::uint8_t { kMain, kLoaderWorker, kPinThread, kAutograd, kReplica };
 
 struct Thread {
   std::string name;  // "host main"

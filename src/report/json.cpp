@@ -74,6 +74,18 @@ Json ending_of(const sim::Diverged& why) {
                                         : "-Infinity"}};
 }
 
+Json ending_of(const sim::Deadlock& why) {
+  return {{"message", sim::sentence(why)},
+          {"time", why.time},
+          {"line", why.line},
+          {"collective", why.collective},
+          {"group", why.group},
+          {"sequence", why.sequence},
+          {"waiting", why.waiting},
+          {"missing", why.missing},
+          {"missing_line", why.missing_line}};
+}
+
 Json ending_of(const sim::OutOfMemory& why) {
   Json holders = Json::array();
   for (const auto& one : why.holders)

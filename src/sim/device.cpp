@@ -1,9 +1,11 @@
 #include "sim/device.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/block_cost.h"
 #include "sim/kernel_model.h"
+#include "sim/peer_link.h"
 
 namespace trainscope::sim {
 namespace {
@@ -24,17 +26,32 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
   ops_.reserve(commands);  // seldom more; memory that is not used is not touched
-  int gpus = 1;
-  for (const program::Stream& stream : program.streams) gpus = std::max(gpus, stream.device + 1);
-  for (int gpu = 0; gpu < gpus; ++gpu) {
+  for (int gpu = 0; gpu < gpus_of(program); ++gpu) {
     rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
     rates_.emplace_back(1.0);
     rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
+    rates_.emplace_back(peer_port_rate(machine) * kPerNs);
     engines_.resize(engines_.size() + 2);
     sms_.emplace_back(sm_limits(machine.gpu));
   }
   for (const program::Operation& operation : program.operations)
     if (operation.block_work) block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
+  order_streams();
+}
+
+// The legacy default stream and blocking streams of a GPU wait for one another, in both directions.
+void Device::order_streams() {
+  using program::StreamKind;
+  std::map<int, std::vector<program::Index>> of_gpu;
+  for (program::Index i = 0; i < program_.streams.size(); ++i)
+    of_gpu[program_.streams[i].device].push_back(i);
+  for (program::Index i = 0; i < program_.streams.size(); ++i)
+    for (const program::Index other : of_gpu[program_.streams[i].device]) {
+      const StreamKind a = program_.streams[i].kind, b = program_.streams[other].kind;
+      if ((a == StreamKind::kLegacyDefault && b == StreamKind::kBlocking) ||
+          (a == StreamKind::kBlocking && b == StreamKind::kLegacyDefault))
+        streams_[i].ordered_with.push_back(other);
+    }
 }
 
 // ---- Enqueueing --------------------------------------------------------------------------------
@@ -83,16 +100,8 @@ OpId Device::enqueue(Nanos now, Op op) {
   depend(id, streams_[stream].last, trace::Cause::kStream);
   for (const OpId on : streams_[stream].extra) depend(id, on, trace::Cause::kEvent);
   streams_[stream].extra.clear();
-  // The legacy default stream and blocking streams wait for one another, in both directions.
-  using program::StreamKind;
-  const StreamKind kind = program_.streams[stream].kind;
-  for (program::Index other = 0; other < program_.streams.size(); ++other) {
-    if (program_.streams[other].device != program_.streams[stream].device) continue;
-    const StreamKind other_kind = program_.streams[other].kind;
-    if ((kind == StreamKind::kLegacyDefault && other_kind == StreamKind::kBlocking) ||
-        (kind == StreamKind::kBlocking && other_kind == StreamKind::kLegacyDefault))
-      depend(id, streams_[other].last, trace::Cause::kStream);
-  }
+  for (const program::Index other : streams_[stream].ordered_with)
+    depend(id, streams_[other].last, trace::Cause::kStream);
   streams_[stream].last = id;
   if (const program::Copy* copy = ops_[id].copy) {
     uses_[copy->to].filled_by = id;
@@ -205,7 +214,11 @@ void Device::start_kernel(Nanos now, OpId id) {
     return place_kernel(now, id);
   KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
   if (ops_[id].tags.returns_at_once) needs = {.floor_ns = machine_.gpu.kernel_floor_ns};
-  const int priority = program_.streams[ops_[id].tags.stream].priority;
+  const program::Stream& stream = program_.streams[ops_[id].tags.stream];
+  const int priority = stream.priority;
+  needs.arithmetic_ns *= stream.slowness;
+  needs.memory_ns *= stream.slowness;
+  needs.floor_ns = std::llround(static_cast<double>(needs.floor_ns) * stream.slowness);
   ops_[id].parts = 1;
   events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
   if (needs.arithmetic_ns > 0) {
@@ -244,6 +257,7 @@ void Device::begin_placed(Nanos now, std::uint32_t gpu) {
 
 void Device::start_copy(Nanos now, OpId id) {
   const Op& op = ops_[id];
+  if (is_between_gpus(*op.copy, program_)) return start_peer_copy(now, id);
   if (op.direction == Direction::kD2D) {
     // Read and written once each, at the rate of device memory.
     const double bytes = 2.0 * static_cast<double>(op.copy->bytes);
@@ -260,6 +274,18 @@ void Device::start_copy(Nanos now, OpId id) {
   transfer.cause = op.cause;
   transfer.cause_span = op.cause == trace::Cause::kLaunch ? op.tags.call : span_of(op.cause_op);
   request(now, transfer);
+}
+
+// The time to begin is as long as that of a copy to a GPU. What several GPUs send to one at once
+// shares its port.
+void Device::start_peer_copy(Nanos now, OpId id) {
+  const program::Copy& copy = *ops_[id].copy;
+  const int from = program_.buffers[copy.from].device, to = program_.buffers[copy.to].device;
+  const double rate = peer_rate(machine_, from, to) * kPerNs;
+  const double latency = static_cast<double>(machine_.pcie.h2d_latency_ns);
+  const std::uint32_t port = static_cast<std::uint32_t>(to) * kRates + kPort;
+  rates_[port].admit(now, id, static_cast<double>(copy.bytes) + latency * rate, rate);
+  appoint(port);
 }
 
 // ---- Copy engines ------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include "machine/machine.h"
 #include "program/program.h"
 #include "sim/collectives/collective_model.h"
+#include "sim/ending.h"
 #include "sim/event_queue.h"
 #include "sim/recorder.h"
 #include "sim/shared_rate.h"
@@ -45,6 +47,9 @@ class Device {
  public:
   Device(const program::Program& program, const machine::Machine& machine, EventQueue& events,
          Recorder& recorder);
+
+  // Those that the program has streams on.
+  int gpus() const { return static_cast<int>(sms_.size()); }
 
   OpId enqueue_kernel(Nanos now, const Enqueued& tags, const program::Operation& operation,
                       program::Phase phase);
@@ -102,8 +107,10 @@ class Device {
   // A change on the SMs of a GPU.
   void on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version);
 
-  // Collectives of which some ranks have begun and others have not: what a standstill is about.
-  std::string unfinished_collectives() const;
+  // The first collective that some ranks have begun and others have not, once nothing goes on any
+  // more; the missing ranks' lines are not told. Their wait is written into the trace, as long as a
+  // tenth of the run: it never ends.
+  std::optional<Deadlock> standstill(Nanos now);
 
  private:
   enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin, kCollective };
@@ -145,8 +152,9 @@ class Device {
   };
   struct StreamState {
     OpId last = kNoOp;
-    std::vector<OpId> extra;  // events that the next operation waits for
-    int launch_queue = 0;     // single launches that are not done
+    std::vector<OpId> extra;                   // events that the next operation waits for
+    std::vector<program::Index> ordered_with;  // other streams whose work so far it waits for
+    int launch_queue = 0;                      // single launches that are not done
   };
   struct Transfer {
     OpId op = kNoOp;
@@ -163,6 +171,7 @@ class Device {
     trace::SpanId last_span = trace::kNone;
   };
 
+  void order_streams();
   OpId enqueue(Nanos now, Op op);
   OpId enqueue_join(Nanos now, program::Index stream);
   void depend(OpId op, OpId on, trace::Cause cause);
@@ -173,9 +182,11 @@ class Device {
   void begin_placed(Nanos now, std::uint32_t gpu);
   void appoint_sms(Nanos now, std::uint32_t gpu);
   void start_copy(Nanos now, OpId op);
+  void start_peer_copy(Nanos now, OpId op);
   void arrive(Nanos now, OpId op);
   void progress(Nanos now, OpId op, const CollectivePlan& plan);
   void part_of_collective_done(Nanos now, OpId op);
+  trace::SpanId add_wait(OpId op, Nanos until, trace::SpanId last);
   void record_wait(OpId op, OpId last);
   void part_done(Nanos now, OpId op);
   void complete(Nanos now, OpId op);
@@ -196,8 +207,8 @@ class Device {
 
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
 
-  // Both directions share the link.
-  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kRates };
+  // Both directions share the link to the host; the port takes what other GPUs send.
+  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kPort, kRates };
 
   const program::Program& program_;
   const machine::Machine& machine_;

@@ -2,6 +2,7 @@
 // the last rank, and then works together with all others.
 
 #include <algorithm>
+#include <set>
 
 #include "sim/device.h"
 
@@ -43,24 +44,30 @@ void Device::arrive(Nanos now, OpId id) {
 }
 
 // The time that a rank's kernel holds its SMs and only looks whether the others are there.
-void Device::record_wait(OpId id, OpId last) {
-  Op& op = ops_[id];
-  const Nanos now = ops_[last].start;
-  if (op.start == now) return;
+trace::SpanId Device::add_wait(OpId id, Nanos until, trace::SpanId last) {
+  const Op& op = ops_[id];
   trace::Span span;
   span.start = op.start;
-  span.duration = now - op.start;
+  span.duration = until - op.start;
   span.name = recorder_.name("waits for the last rank");
   span.lane = recorder_.stream_lane(op.tags.stream);
   span.category = trace::Category::kSync;
   span.cause = trace::Cause::kPeer;
-  span.cause_span = ops_[last].tags.call;
+  span.cause_span = last;
   span.line = op.tags.line;
   span.correlation = op.tags.correlation;
-  const trace::SpanId wait = recorder_.add(span);
+  return recorder_.add(span);
+}
+
+void Device::record_wait(OpId id, OpId last) {
+  Op& op = ops_[id];
+  const Nanos now = ops_[last].start;
+  if (op.start == now) return;
+  const trace::SpanId call = ops_[last].tags.call;
+  const trace::SpanId wait = add_wait(id, now, call);
   op.start = now;
   op.cause = trace::Cause::kPeer;
-  op.cause_span = ops_[last].tags.call == trace::kNone ? wait : ops_[last].tags.call;
+  op.cause_span = call == trace::kNone ? wait : call;
 }
 
 // Its blocks have their SMs already, before whatever else wants them, and it needs its share of
@@ -94,16 +101,24 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   for (const OpId one : arrived) complete(now, one);
 }
 
-std::string Device::unfinished_collectives() const {
-  std::string text;
-  for (const auto& [key, meeting] : meetings_) {
-    const program::Communicator& communicator = program_.communicators[key.first];
-    text += (text.empty() ? "" : "; ") + std::to_string(meeting.arrived.size()) + " of " +
-            std::to_string(communicator.simulated) + " ranks have begun collective " +
-            std::to_string(key.second) + " of the " + communicator.name +
-            ", and the others never do";
+std::optional<Deadlock> Device::standstill(Nanos now) {
+  if (meetings_.empty()) return std::nullopt;
+  const auto& [key, meeting] = *meetings_.begin();
+  const Op& first = ops_[meeting.arrived.front()];
+  Deadlock why;
+  why.line = first.tags.line;
+  why.collective = program::name_of(first.collective->kind);
+  why.group = program_.communicators[key.first].name;
+  why.sequence = key.second;
+  std::set<int> here;
+  for (const OpId id : meeting.arrived) {
+    here.insert(program_.streams[ops_[id].tags.stream].device);
+    why.time = std::max(why.time, ops_[id].start);
+    add_wait(id, now + now / 10, trace::kNone);
   }
-  return text;
+  for (int rank = 0; rank < program_.communicators[key.first].ranks; ++rank)
+    (here.contains(rank) ? why.waiting : why.missing).push_back(rank);
+  return why;
 }
 
 }  // namespace trainscope::sim

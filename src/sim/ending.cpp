@@ -3,13 +3,30 @@
 #include <cmath>
 
 namespace trainscope::sim {
+namespace {
+
+// "rank 3", "ranks 0, 1 and 2".
+std::string ranks(const std::vector<int>& all) {
+  std::string text = all.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == all.size() ? " and " : ", ") + std::to_string(all[i]);
+  return text;
+}
+
+std::string at(std::uint16_t line, const std::string& call) {
+  return line == 0 ? "" : " at line " + std::to_string(line) + " (" + call + ")";
+}
+
+}  // namespace
 
 std::string_view name_of(const Ending& why) {
-  return std::holds_alternative<OutOfMemory>(why) ? "out_of_memory" : "diverged";
+  constexpr std::string_view kNames[] = {"out_of_memory", "diverged", "deadlock"};
+  return kNames[why.index()];
 }
 
 std::string_view title_of(const Ending& why) {
-  return std::holds_alternative<OutOfMemory>(why) ? "Out of memory" : "Training diverged";
+  constexpr std::string_view kTitles[] = {"Out of memory", "Training diverged", "Deadlock"};
+  return kTitles[why.index()];
 }
 
 std::string sentence(const Diverged& why) {
@@ -21,6 +38,18 @@ std::string sentence(const Diverged& why) {
     text +=
         ", or, because FP16 holds nothing above 65504, scaler.enabled = true or precision = bf16";
   return text;
+}
+
+std::string sentence(const Deadlock& why) {
+  std::string text = "deadlock: " + ranks(why.waiting) +
+                     (why.waiting.size() == 1 ? " waits" : " wait") + at(why.line, why.call) +
+                     " in " + why.collective + " " + std::to_string(why.sequence) + " of the " +
+                     why.group + " for " + ranks(why.missing) + ", which ";
+  text += why.missing_line == 0 ? "has come to the end of its program"
+                                : "stands" + at(why.missing_line, why.missing_call);
+  return text +
+         "; what is shown ends there: give every rank as many batches, or train within with "
+         "model.join()";
 }
 
 std::string sentence(const Ending& why) {

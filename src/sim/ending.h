@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/time.h"
 #include "sim/out_of_memory.h"
@@ -23,13 +24,29 @@ struct Diverged {
   bool scaled = false;  // under a loss scale
 };
 
-using Ending = std::variant<OutOfMemory, Diverged>;
+// Some ranks have begun a collective that others never come to: they wait for ever (PyTorch's
+// watchdog ends them after ten minutes).
+struct Deadlock {
+  Nanos time = 0;          // when the last of them began to wait
+  std::uint16_t line = 0;  // of the listing, from 1: of the collective; 0: of none
+  std::string call;        // what stands there
+  std::string collective;  // "all_reduce"
+  std::string group;       // the communicator's name
+  std::int64_t sequence = 0;
+  std::vector<int> waiting;  // ranks
+  std::vector<int> missing;
+  std::uint16_t missing_line = 0;  // where the first of those stands; 0: its program is over
+  std::string missing_call;
+};
 
-std::string_view name_of(const Ending& why);   // in JSON: "out_of_memory", "diverged"
-std::string_view title_of(const Ending& why);  // "Out of memory", "Training diverged"
+using Ending = std::variant<OutOfMemory, Diverged, Deadlock>;
+
+std::string_view name_of(const Ending& why);   // in JSON: "out_of_memory", "diverged", "deadlock"
+std::string_view title_of(const Ending& why);  // "Out of memory", "Training diverged", "Deadlock"
 
 // One sentence: what happened, and what to try.
 std::string sentence(const Diverged& why);
+std::string sentence(const Deadlock& why);
 std::string sentence(const Ending& why);
 
 }  // namespace trainscope::sim

@@ -23,7 +23,7 @@ Host::Host(const program::Program& program, const machine::Machine& machine,
       recorder_(recorder),
       device_(device),
       numbers_(numbers),
-      device_memory_(program, machine.gpu.memory_bytes, machine.gpu.name, recorder),
+      device_memory_(program, device.gpus(), machine.gpu.memory_bytes, machine.gpu.name, recorder),
       threads_(program.threads.size()),
       queues_(program.queues.size()),
       locks_(program.locks.size()),
@@ -150,6 +150,16 @@ void Host::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
   }
   if (!shared.idle())
     events_.add(shared.next_finish(), EventKind::kHostRate, rate, shared.version());
+}
+
+std::uint16_t Host::line_of(int rank) const {
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    const program::Thread& thread = program_.threads[i];
+    if (thread.role != program::ThreadRole::kMain || thread.rank != rank) continue;
+    const std::size_t next = threads_[i].next;
+    return next < thread.commands.size() ? thread.commands[next].line : std::uint16_t{0};
+  }
+  return 0;
 }
 
 std::string Host::waiting() const {

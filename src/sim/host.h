@@ -42,6 +42,8 @@ class Host {
   const std::optional<OutOfMemory>& out_of_memory() const { return device_memory_.out_of_memory(); }
   const std::optional<Diverged>& diverged() const { return diverged_; }
   std::uint64_t commands_done() const { return commands_done_; }
+  // The line at which a rank's training thread stands; 0: it is done.
+  std::uint16_t line_of(int rank) const;
   // Why a run that cannot go on cannot: who waits for whom, with the lines.
   std::string waiting() const;
 
@@ -109,7 +111,7 @@ class Host {
   // host_memory.cpp
   bool allocate(Nanos now, std::uint32_t thread, const program::Command& command);
   bool malloc_call(Nanos now, std::uint32_t thread, const program::Command& command);
-  bool wait_for_device(Nanos now, std::uint32_t thread);
+  bool wait_for_device(Nanos now, std::uint32_t thread, int gpu);
   void end_free_call(Nanos now, std::uint32_t thread, const program::Command& command,
                      std::string_view name);
   void run_out_of_memory(Nanos now, std::uint32_t thread, const program::Command& command);

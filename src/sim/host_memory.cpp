@@ -12,6 +12,7 @@ bool Host::allocate(Nanos now, std::uint32_t thread, const program::Command& com
   enum Stage { kFind = 1, kMalloc, kFailedMalloc, kWait, kEmptyCache, kFree, kRetry, kLast, kFull };
   ThreadState& state = threads_[thread];
   const auto& action = std::get<program::Alloc>(command.action);
+  const int gpu = program_.buffers[action.buffer].device;
   const auto done = [this](OpId op) { return device_.done(op); };
   if (state.stage == kFind) {
     const Memory::Found found = device_memory_.allocate(now, action, done);
@@ -22,15 +23,15 @@ bool Host::allocate(Nanos now, std::uint32_t thread, const program::Command& com
   if (state.stage == kMalloc) return malloc_call(now, thread, command);
   if (state.stage == kFailedMalloc) {
     if (!malloc_call(now, thread, command)) return false;
-    state.stage = device_memory_.has_cache() ? kWait : kRetry;
+    state.stage = device_memory_.has_cache(gpu) ? kWait : kRetry;
   }
   if (state.stage == kWait) {
-    if (!wait_for_device(now, thread)) return false;
+    if (!wait_for_device(now, thread, gpu)) return false;
     state.stage = kEmptyCache;
   }
   if (state.stage == kEmptyCache) {
     if (state.waits_since >= 0 && !rest(now, thread, machine_.host.wake_ns)) return false;
-    state.calls_left = device_memory_.empty_cache(now, done);
+    state.calls_left = device_memory_.empty_cache(now, gpu, done);
     if (state.calls_left == 0) end_free_call(now, thread, command, "cudaEventSynchronize");
     state.stage = kFree;
   }
@@ -58,9 +59,9 @@ bool Host::malloc_call(Nanos now, std::uint32_t thread, const program::Command& 
   return true;
 }
 
-// True once all that the device was given is done.
-bool Host::wait_for_device(Nanos now, std::uint32_t thread) {
-  const OpId last = device_tail(now, program_.threads[thread].device);
+// True once all that the GPU was given is done.
+bool Host::wait_for_device(Nanos now, std::uint32_t thread, int gpu) {
+  const OpId last = device_tail(now, gpu);
   if (device_.done(last)) return true;
   ThreadState& state = threads_[thread];
   if (state.waits_since < 0) state.waits_since = now;

@@ -16,14 +16,14 @@ bool never(CachingAllocator::EventId) {
 
 }  // namespace
 
-Memory::Memory(const program::Program& program, std::int64_t capacity, std::string gpu,
+Memory::Memory(const program::Program& program, int gpus, std::int64_t capacity, std::string gpu,
                Recorder& recorder)
     : program_(program),
-      gpu_(std::move(gpu)),
+      name_(std::move(gpu)),
       recorder_(recorder),
-      allocator_(capacity),
       blocks_(program.buffers.size(), kNone),
       names_(program.buffers.size(), trace::kNone) {
+  for (int number = 0; number < gpus; ++number) gpus_.emplace_back(number, capacity);
   for (std::size_t i = 0; i < role_names_.size(); ++i)
     role_names_[i] = recorder.name(program::name_of(static_cast<program::Role>(i)));
 }
@@ -31,7 +31,8 @@ Memory::Memory(const program::Program& program, std::int64_t capacity, std::stri
 bool Memory::place_the_rest() {
   std::vector<bool> rest(program_.buffers.size());
   for (std::size_t i = 0; i < rest.size(); ++i)
-    rest[i] = program_.buffers[i].kind == program::MemoryKind::kDevice;
+    rest[i] =
+        program_.buffers[i].kind == program::MemoryKind::kDevice && !program_.buffers[i].is_view;
   for (const program::Thread& thread : program_.threads)
     for (const program::Command& command : thread.commands)
       if (const auto* alloc = std::get_if<program::Alloc>(&command.action))
@@ -51,28 +52,31 @@ Memory::Found Memory::allocate(Nanos now, const program::Alloc& alloc,
   const program::Buffer& buffer = program_.buffers[alloc.buffer];
   if (blocks_[alloc.buffer] != kNone)
     throw InputError("the program allocates " + buffer.name + " twice");
-  const std::int64_t segments = allocator_.statistics().segments;
-  const auto block = allocator_.allocate(buffer.bytes, alloc.stream, alloc.buffer, is_done);
-  const bool grown = allocator_.statistics().segments > segments;
+  Gpu& gpu = gpu_of(alloc.buffer);
+  const std::int64_t segments = gpu.allocator.statistics().segments;
+  const auto block = gpu.allocator.allocate(buffer.bytes, alloc.stream, alloc.buffer, is_done);
+  const bool grown = gpu.allocator.statistics().segments > segments;
   if (block) {
     keep(now, alloc.buffer, *block);
   } else {
-    write_events(now);
+    write_events(now, gpu);
   }
   return !block ? Found::kNothing : grown ? Found::kSegment : Found::kCached;
 }
 
-std::int64_t Memory::empty_cache(Nanos now, const CachingAllocator::IsDone& is_done) {
-  const std::int64_t segments = allocator_.statistics().segments;
-  allocator_.empty_cache(is_done);
-  write_events(now);
-  write_counters(now, program::kNoIndex);
-  return segments - allocator_.statistics().segments;
+std::int64_t Memory::empty_cache(Nanos now, int device, const CachingAllocator::IsDone& is_done) {
+  Gpu& gpu = gpus_[static_cast<std::size_t>(device)];
+  const std::int64_t segments = gpu.allocator.statistics().segments;
+  gpu.allocator.empty_cache(is_done);
+  write_events(now, gpu);
+  write_counters(now, gpu, program::kNoIndex);
+  return segments - gpu.allocator.statistics().segments;
 }
 
 bool Memory::retry(Nanos now, const program::Alloc& alloc) {
   const auto block =
-      allocator_.retry(program_.buffers[alloc.buffer].bytes, alloc.stream, alloc.buffer);
+      gpu_of(alloc.buffer)
+          .allocator.retry(program_.buffers[alloc.buffer].bytes, alloc.stream, alloc.buffer);
   if (block) {
     keep(now, alloc.buffer, *block);
   } else {
@@ -82,19 +86,22 @@ bool Memory::retry(Nanos now, const program::Alloc& alloc) {
 }
 
 void Memory::keep(Nanos now, program::Index buffer, CachingAllocator::BlockId block) {
+  Gpu& gpu = gpu_of(buffer);
   blocks_[buffer] = block;
-  by_role_[static_cast<std::size_t>(program_.buffers[buffer].role)] += allocator_.bytes_of(block);
-  write_events(now);
-  write_counters(now, buffer);
+  gpu.by_role[static_cast<std::size_t>(program_.buffers[buffer].role)] +=
+      gpu.allocator.bytes_of(block);
+  write_events(now, gpu);
+  write_counters(now, gpu, buffer);
 }
 
 void Memory::fail(Nanos now, program::Index buffer) {
-  write_events(now);
+  Gpu& gpu = gpu_of(buffer);
+  write_events(now, gpu);
   if (out_of_memory_) return;  // of another thread, at the same time
   const program::Buffer& one = program_.buffers[buffer];
-  const CachingAllocator::Statistics& statistics = allocator_.statistics();
+  const CachingAllocator::Statistics& statistics = gpu.allocator.statistics();
   OutOfMemory why;
-  why.gpu = gpu_;
+  why.gpu = gpus_.size() == 1 ? name_ : name_ + ", GPU " + std::to_string(one.device) + ",";
   why.buffer = one.name;
   why.role = one.role;
   why.time = now;
@@ -102,18 +109,19 @@ void Memory::fail(Nanos now, program::Index buffer) {
   why.segment = CachingAllocator::segment_bytes(one.bytes);
   why.allocated = statistics.allocated;
   why.reserved = statistics.reserved;
-  why.capacity = allocator_.capacity();
-  why.holders = largest();
+  why.capacity = gpu.allocator.capacity();
+  why.holders = largest(one.device);
   out_of_memory_ = std::move(why);
 }
 
-std::vector<OutOfMemory::Holder> Memory::largest() const {
+std::vector<OutOfMemory::Holder> Memory::largest(int device) const {
   constexpr std::size_t kMost = 5;
   std::vector<OutOfMemory::Holder> holders;
   for (std::size_t i = 0; i < blocks_.size(); ++i)
-    if (blocks_[i] != kNone)
-      holders.push_back(
-          {program_.buffers[i].name, program_.buffers[i].role, allocator_.bytes_of(blocks_[i])});
+    if (const program::Buffer& one = program_.buffers[i];
+        blocks_[i] != kNone && one.device == device)
+      holders.push_back({one.name, one.role,
+                         gpus_[static_cast<std::size_t>(device)].allocator.bytes_of(blocks_[i])});
   std::stable_sort(holders.begin(), holders.end(),
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   holders.resize(std::min(holders.size(), kMost));
@@ -132,40 +140,43 @@ const program::Buffer& Memory::allocated_buffer(program::Index buffer, const cha
 
 void Memory::record_stream(const program::RecordStream& record) {
   allocated_buffer(record.buffer, "records a stream for");
-  allocator_.record_stream(blocks_[record.buffer], record.stream);
+  gpu_of(record.buffer).allocator.record_stream(blocks_[record.buffer], record.stream);
 }
 
 const std::vector<CachingAllocator::StreamId>& Memory::other_streams(program::Index buffer) const {
   allocated_buffer(buffer, "frees");
-  return allocator_.other_streams(blocks_[buffer]);
+  return gpu_of(buffer).allocator.other_streams(blocks_[buffer]);
 }
 
 void Memory::free(Nanos now, program::Index buffer,
                   const std::vector<CachingAllocator::EventId>& events) {
   const program::Buffer& one = allocated_buffer(buffer, "frees");
-  by_role_[static_cast<std::size_t>(one.role)] -= allocator_.bytes_of(blocks_[buffer]);
-  allocator_.free(blocks_[buffer], events);
+  Gpu& gpu = gpu_of(buffer);
+  gpu.by_role[static_cast<std::size_t>(one.role)] -= gpu.allocator.bytes_of(blocks_[buffer]);
+  gpu.allocator.free(blocks_[buffer], events);
   blocks_[buffer] = kNone;
-  write_events(now);
-  write_counters(now, buffer);
+  write_events(now, gpu);
+  write_counters(now, gpu, buffer);
 }
 
 // ---- What the trace keeps ----------------------------------------------------------------------
 
-void Memory::write_events(Nanos now) {
-  allocator_.take_actions(actions_);
+// Segments are numbered through all GPUs.
+void Memory::write_events(Nanos now, Gpu& gpu) {
+  gpu.allocator.take_actions(actions_);
+  const auto device = static_cast<std::uint32_t>(gpu.number);
+  const auto gpus = static_cast<std::uint32_t>(gpus_.size());
   for (const CachingAllocator::Action& action : actions_) {
     trace::AllocatorEvent event;
     event.time = now;
     event.action = action.kind;
-    event.segment = action.segment;
+    event.segment = action.segment == kNone ? kNone : action.segment * gpus + device;
     event.offset = action.offset;
     event.bytes = action.bytes;
     event.requested = action.requested;
-    if (action.stream < program_.streams.size()) {
+    event.device = static_cast<std::int32_t>(device);
+    if (action.stream < program_.streams.size())
       event.stream = program_.streams[action.stream].number;
-      event.device = program_.streams[action.stream].device;
-    }
     if (action.owner != kNone) {
       const program::Buffer& buffer = program_.buffers[action.owner];
       trace::NameId& name = names_[action.owner];
@@ -178,18 +189,19 @@ void Memory::write_events(Nanos now) {
 }
 
 // `buffer`: the one that came or went; kNoIndex: none did.
-void Memory::write_counters(Nanos now, program::Index buffer) {
-  if (recorder_.allocated_lane() == trace::kNone) return;
+void Memory::write_counters(Nanos now, Gpu& gpu, program::Index buffer) {
+  const Recorder::MemoryLanes& lanes = recorder_.memory_lanes(gpu.number);
+  if (lanes.allocated == trace::kNone) return;
   const auto write = [&](trace::LaneId lane, std::int64_t value) {
     recorder_.trace().add_sample({now, static_cast<double>(value), lane});
   };
-  const CachingAllocator::Statistics& statistics = allocator_.statistics();
-  if (statistics.reserved != reserved_) write(recorder_.reserved_lane(), statistics.reserved);
-  reserved_ = statistics.reserved;
+  const CachingAllocator::Statistics& statistics = gpu.allocator.statistics();
+  if (statistics.reserved != gpu.reserved) write(lanes.reserved, statistics.reserved);
+  gpu.reserved = statistics.reserved;
   if (buffer == program::kNoIndex) return;
-  write(recorder_.allocated_lane(), statistics.allocated);
-  const program::Role role = program_.buffers[buffer].role;
-  write(recorder_.role_lane(role), by_role_[static_cast<std::size_t>(role)]);
+  write(lanes.allocated, statistics.allocated);
+  const auto role = static_cast<std::size_t>(program_.buffers[buffer].role);
+  write(lanes.roles[role], gpu.by_role[role]);
 }
 
 }  // namespace trainscope::sim

@@ -1,9 +1,10 @@
-// Device memory of a run: the program's buffers in the caching allocator, and what of it the trace
-// keeps: counters, in all and by role, and every action of the allocator.
+// Device memory of a run: the program's buffers in the caching allocator of each GPU, and what of
+// it the trace keeps: counters, in all and by role, and every action of the allocators.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,8 @@ namespace trainscope::sim {
 
 class Memory {
  public:
-  // `capacity` in bytes.
-  Memory(const program::Program& program, std::int64_t capacity, std::string gpu,
+  // `capacity` in bytes, of each of so many GPUs.
+  Memory(const program::Program& program, int gpus, std::int64_t capacity, std::string gpu,
          Recorder& recorder);
 
   // Buffers of the device that no command allocates are there from the start. False when there is
@@ -29,10 +30,12 @@ class Memory {
   enum class Found { kCached, kSegment, kNothing };
   // The first attempt. Throws InputError when the buffer is allocated already.
   Found allocate(Nanos now, const program::Alloc& alloc, const CachingAllocator::IsDone& is_done);
-  // Whether waiting for the device and giving back segments could help.
-  bool has_cache() const { return allocator_.has_cache(); }
+  // Whether waiting for the GPU and giving back segments could help.
+  bool has_cache(int gpu) const {
+    return gpus_[static_cast<std::size_t>(gpu)].allocator.has_cache();
+  }
   // Returns how many segments went back.
-  std::int64_t empty_cache(Nanos now, const CachingAllocator::IsDone& is_done);
+  std::int64_t empty_cache(Nanos now, int gpu, const CachingAllocator::IsDone& is_done);
   // The last attempt. After a failure, out_of_memory() says why.
   bool retry(Nanos now, const program::Alloc& alloc);
 
@@ -50,23 +53,36 @@ class Memory {
   }
 
  private:
+  struct Gpu {
+    Gpu(int gpu, std::int64_t capacity) : number(gpu), allocator(capacity) {}
+    int number;
+    CachingAllocator allocator;
+    std::array<std::int64_t, program::kRoles> by_role{};
+    std::int64_t reserved = 0;  // as written last
+  };
+  // That a buffer lies on.
+  Gpu& gpu_of(program::Index buffer) {
+    return gpus_[static_cast<std::size_t>(program_.buffers[buffer].device)];
+  }
+  const Gpu& gpu_of(program::Index buffer) const {
+    return gpus_[static_cast<std::size_t>(program_.buffers[buffer].device)];
+  }
+
   void keep(Nanos now, program::Index buffer, CachingAllocator::BlockId block);
   void fail(Nanos now, program::Index buffer);
-  void write_events(Nanos now);
-  void write_counters(Nanos now, program::Index buffer);
-  std::vector<OutOfMemory::Holder> largest() const;
+  void write_events(Nanos now, Gpu& gpu);
+  void write_counters(Nanos now, Gpu& gpu, program::Index buffer);
+  std::vector<OutOfMemory::Holder> largest(int device) const;
   const program::Buffer& allocated_buffer(program::Index buffer, const char* what) const;
 
   const program::Program& program_;
-  std::string gpu_;
+  std::string name_;  // of the kind of GPU
   Recorder& recorder_;
-  CachingAllocator allocator_;
+  std::deque<Gpu> gpus_;                           // which cannot be copied
   std::vector<CachingAllocator::BlockId> blocks_;  // by buffer
   std::vector<trace::NameId> names_;               // by buffer, once they are used
   std::array<trace::NameId, program::kRoles> role_names_;
   std::vector<CachingAllocator::Action> actions_;  // room for those of one call
-  std::array<std::int64_t, program::kRoles> by_role_{};
-  std::int64_t reserved_ = 0;  // as written last
   std::optional<OutOfMemory> out_of_memory_;
 };
 

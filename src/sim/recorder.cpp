@@ -24,6 +24,7 @@ trace::LaneKind kind_of(program::ThreadRole role) {
       return trace::LaneKind::kPinThread;
     case program::ThreadRole::kMain:
     case program::ThreadRole::kAutograd:
+    case program::ThreadRole::kReplica:
       break;
   }
   return trace::LaneKind::kHostThread;
@@ -87,11 +88,23 @@ bool uses_stream(const program::Program& program, program::Index stream) {
 
 }  // namespace
 
+int gpus_of(const program::Program& program) {
+  int gpus = 1;
+  for (const program::Stream& stream : program.streams) gpus = std::max(gpus, stream.device + 1);
+  for (const program::Buffer& buffer : program.buffers) gpus = std::max(gpus, buffer.device + 1);
+  return gpus;
+}
+
 Direction direction_of(const program::Copy& copy, const program::Program& program) {
   const bool from_device = program.buffers[copy.from].kind == MemoryKind::kDevice;
   const bool to_device = program.buffers[copy.to].kind == MemoryKind::kDevice;
   if (from_device && to_device) return Direction::kD2D;
   return to_device ? Direction::kH2D : Direction::kD2H;
+}
+
+bool is_between_gpus(const program::Copy& copy, const program::Program& program) {
+  return direction_of(copy, program) == Direction::kD2D &&
+         program.buffers[copy.from].device != program.buffers[copy.to].device;
 }
 
 trace::Memory memory_of(MemoryKind kind) {
@@ -180,7 +193,8 @@ void Recorder::add_engines(int gpu, int rank, int copy_engines) {
 void Recorder::add_device_lanes(int copy_engines) {
   std::map<int, int> ranks{{0, 0}};  // of each GPU
   for (const program::Stream& stream : program_.streams) ranks[stream.device] = stream.rank;
-  for (int gpu = 0; gpu <= ranks.rbegin()->first; ++gpu) add_engines(gpu, ranks[gpu], copy_engines);
+  const int gpus = gpus_of(program_);
+  for (int gpu = 0; gpu < gpus; ++gpu) add_engines(gpu, ranks[gpu], copy_engines);
   for (program::Index i = 0; i < program_.streams.size(); ++i) {
     const program::Stream& stream = program_.streams[i];
     streams_.push_back(
@@ -189,8 +203,9 @@ void Recorder::add_device_lanes(int copy_engines) {
                                stream.number, fmt::format("GPU {}", stream.device)})
             : trace::kNone);
   }
-  roles_.fill(trace::kNone);
-  if (allocates(program_)) add_memory_lanes();
+  const bool counts = allocates(program_);
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    memory_.push_back(counts ? add_memory_lanes(gpu, ranks[gpu]) : MemoryLanes());
   add_sm_lanes();
 }
 
@@ -213,22 +228,24 @@ void Recorder::sample_sms(Nanos now, std::int64_t busy, std::int64_t warps) {
   last_warps_ = warps;
 }
 
-void Recorder::add_memory_lanes() {
+Recorder::MemoryLanes Recorder::add_memory_lanes(int gpu, int rank) {
+  MemoryLanes lanes;
   const auto lane = [&](std::string name, trace::LaneKind kind) {
-    return trace_.add_lane({std::move(name), kind, 0, 0, 0, 0, "GPU 0"});
+    return trace_.add_lane({std::move(name), kind, rank, gpu, 0, 0, fmt::format("GPU {}", gpu)});
   };
-  allocated_ = lane("allocated memory", trace::LaneKind::kMemory);
-  reserved_ = lane("reserved memory", trace::LaneKind::kMemory);
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
+  lanes.allocated = lane("allocated memory", trace::LaneKind::kMemory);
+  lanes.reserved = lane("reserved memory", trace::LaneKind::kMemory);
+  for (std::size_t i = 0; i < lanes.roles.size(); ++i) {
     const auto role = static_cast<program::Role>(i);
     const bool used = std::any_of(
         program_.buffers.begin(), program_.buffers.end(), [&](const program::Buffer& buffer) {
-          return buffer.role == role && buffer.kind == MemoryKind::kDevice;
+          return buffer.role == role && buffer.kind == MemoryKind::kDevice && buffer.device == gpu;
         });
     if (used)
-      roles_[i] =
+      lanes.roles[i] =
           lane("allocated: " + std::string(program::name_of(role)), trace::LaneKind::kMemoryRole);
   }
+  return lanes;
 }
 
 trace::NameId Recorder::name_of(const program::Command& command, std::string_view otherwise) {
@@ -240,6 +257,7 @@ trace::NameId Recorder::name_of(const program::Command& command, std::string_vie
 
 trace::NameId Recorder::copy_name(const program::Copy& copy) {
   static constexpr std::string_view kShort[] = {"HtoD", "DtoH", "DtoD"};
+  if (is_between_gpus(copy, program_)) return name("Memcpy PtoP (Device -> Device)");
   const MemoryKind from = program_.buffers[copy.from].kind, to = program_.buffers[copy.to].kind;
   trace::NameId& known = copy_names_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   if (known != trace::kNone) return known;

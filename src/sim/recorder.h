@@ -18,7 +18,10 @@ namespace trainscope::sim {
 
 enum class Direction : std::uint8_t { kH2D, kD2H, kD2D };
 
+// GPUs that a program has streams or memory on, those before the last included.
+int gpus_of(const program::Program& program);
 Direction direction_of(const program::Copy& copy, const program::Program& program);
+bool is_between_gpus(const program::Copy& copy, const program::Program& program);
 trace::Memory memory_of(program::MemoryKind kind);
 
 class Recorder {
@@ -59,15 +62,17 @@ class Recorder {
     return direction == Direction::kH2D ? engines.h2d : engines.d2h;
   }
   trace::LaneId staging_lane() const { return staging_; }
-  // Counters of bytes on the device; kNone where the program allocates nothing.
   // How many SMs have a block, and how many warps are on them; where kernels are placed block by
   // block. Written where they change.
   void sample_sms(Nanos now, std::int64_t busy, std::int64_t warps);
-  trace::LaneId allocated_lane() const { return allocated_; }
-  trace::LaneId reserved_lane() const { return reserved_; }
-  trace::LaneId role_lane(program::Role role) const {
-    return roles_[static_cast<std::size_t>(role)];
-  }
+  // kNone where the program allocates nothing, or, of a role, where no buffer on that GPU has it.
+  struct MemoryLanes {
+    trace::LaneId allocated = trace::kNone;
+    trace::LaneId reserved = trace::kNone;
+    std::array<trace::LaneId, program::kRoles> roles{};
+    MemoryLanes() { roles.fill(trace::kNone); }
+  };
+  const MemoryLanes& memory_lanes(int gpu) const { return memory_[static_cast<std::size_t>(gpu)]; }
 
   std::uint32_t next_correlation() { return ++correlation_; }
   trace::NameId transfer_name(std::int64_t bytes);     // "4 MiB"
@@ -84,7 +89,7 @@ class Recorder {
   void add_host_lanes();
   void add_device_lanes(int copy_engines);
   void add_engines(int gpu, int rank, int copy_engines);
-  void add_memory_lanes();
+  MemoryLanes add_memory_lanes(int gpu, int rank);
   void add_sm_lanes();
 
   const program::Program& program_;
@@ -92,9 +97,7 @@ class Recorder {
   trace::Trace& trace_;
   trace::LaneId steps_ = trace::kNone;
   trace::LaneId staging_ = trace::kNone;
-  trace::LaneId allocated_ = trace::kNone;
-  trace::LaneId reserved_ = trace::kNone;
-  std::array<trace::LaneId, program::kRoles> roles_{};  // kNone: no buffer on the device has it
+  std::vector<MemoryLanes> memory_;  // counters of bytes, by GPU
   trace::LaneId busy_sms_ = trace::kNone;
   trace::LaneId resident_warps_ = trace::kNone;
   std::int64_t last_busy_sms_ = 0;

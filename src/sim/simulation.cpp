@@ -14,11 +14,12 @@
 namespace trainscope::sim {
 
 struct Simulation::State {
-  State(const program::Program& program, const machine::Machine& machine,
-        const std::string& profile, trace::Trace& trace, program::Numbers* numbers)
-      : recorder(program, machine, trace),
-        device(program, machine, events, recorder),
-        host(program, machine, profile, events, recorder, device, numbers) {}
+  State(const program::Program& what, const machine::Machine& machine, const std::string& profile,
+        trace::Trace& trace, program::Numbers* numbers)
+      : program(what),
+        recorder(what, machine, trace),
+        device(what, machine, events, recorder),
+        host(what, machine, profile, events, recorder, device, numbers) {}
 
   void handle(const Event& event) {
     switch (event.kind) {
@@ -46,11 +47,32 @@ struct Simulation::State {
     }
   }
 
+  // When nothing goes on any more and the program is not done. Throws InputError where ranks of a
+  // collective are not the reason.
+  void explain_standstill() {
+    deadlock = device.standstill(now);
+    if (deadlock) {
+      deadlock->missing_line = host.line_of(deadlock->missing.front());
+      deadlock->call = text_of(deadlock->line);
+      deadlock->missing_call = text_of(deadlock->missing_line);
+    } else if (!host.finished()) {
+      throw InputError("the program cannot go on: " + host.waiting());
+    }
+  }
+
+  std::string text_of(std::uint16_t line) const {
+    if (line == 0) return "";
+    const std::string& text = program.listing.lines[line - 1u];
+    return text.substr(std::min(text.size(), text.find_first_not_of(' ')));
+  }
+
+  const program::Program& program;
   EventQueue events;
   Recorder recorder;
   Device device;
   Host host;
   Nanos now = 0;
+  std::optional<Deadlock> deadlock;
 };
 
 Simulation::Simulation(const program::Program& program, const machine::Machine& machine,
@@ -74,10 +96,7 @@ bool Simulation::advance(Nanos until, std::uint64_t budget) {
     state.now = event.time;
     state.handle(event);
   }
-  const std::string apart = state.device.unfinished_collectives();
-  if (state.host.stopped()) return true;
-  if (!state.host.finished() || !apart.empty())
-    throw InputError("the program cannot go on: " + (apart.empty() ? state.host.waiting() : apart));
+  if (!state.host.stopped() && !state.deadlock) state.explain_standstill();
   return true;
 }
 
@@ -88,6 +107,7 @@ void Simulation::finish() {
 std::optional<Ending> Simulation::ending() const {
   if (out_of_memory()) return *out_of_memory();
   if (const auto& why = state_->host.diverged()) return *why;
+  if (state_->deadlock) return *state_->deadlock;
   return std::nullopt;
 }
 const std::optional<OutOfMemory>& Simulation::out_of_memory() const {

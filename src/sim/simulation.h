@@ -25,8 +25,8 @@ class Simulation {
   ~Simulation();
 
   // Goes on until virtual time passes `until`, or `budget` events have been handled, or the
-  // program ends, or the device's memory does, or training diverges. Returns true at that end.
-  // Throws InputError when every thread waits for another.
+  // program ends, or the device's memory does, or training diverges, or ranks wait for one that
+  // never comes. Returns true at that end. Throws InputError when every thread waits for another.
   bool advance(Nanos until, std::uint64_t budget);
 
   // Runs to the end.

@@ -1,6 +1,5 @@
 #include "train/lifetimes.h"
 
-#include <set>
 #include <unordered_map>
 
 namespace trainscope::train {
@@ -29,6 +28,13 @@ void plan_lifetimes(const program::Program& program, const std::vector<program::
     if (ours.contains(buffer)) last_use[buffer] = last;
   for (const program::Index buffer : own)
     if (PlannedLaunch* launch = last_use[buffer]) launch->freed.push_back(buffer);
+}
+
+void allocate_where_written(const program::Program& program, std::set<program::Index> missing,
+                            std::vector<PlannedLaunch>& launches) {
+  for (PlannedLaunch& launch : launches)
+    for (const program::Index written : program.operations[launch.operation].writes)
+      if (missing.erase(written) > 0) launch.allocated.push_back(written);
 }
 
 }  // namespace trainscope::train

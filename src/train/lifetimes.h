@@ -1,6 +1,7 @@
 // When the memory of a plan's tensors is allocated and freed.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "program/program.h"
@@ -14,5 +15,9 @@ namespace trainscope::train {
 void plan_lifetimes(const program::Program& program, const std::vector<program::Index>& own,
                     const std::vector<program::Index>& kept,
                     const std::vector<std::vector<PlannedLaunch>*>& lists);
+
+// Each of `missing` is allocated by the first launch that writes it.
+void allocate_where_written(const program::Program& program, std::set<program::Index> missing,
+                            std::vector<PlannedLaunch>& launches);
 
 }  // namespace trainscope::train

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "machine/topology.h"
 #include "train/build.h"
+#include "train/ranks.h"
 
 namespace trainscope::train {
 namespace {
@@ -62,6 +63,14 @@ void share_host(machine::Machine& machine, std::int64_t world_size) {
   machine.host.disk_bytes_per_s /= ranks;
 }
 
+// Every rank is simulated: the hosts of all nodes that they are on are one.
+void join_hosts(machine::Machine& machine, std::int64_t world_size) {
+  const auto nodes = static_cast<int>((world_size + machine.gpu_count - 1) / machine.gpu_count);
+  machine.host.cores *= nodes;
+  machine.host.memory_bytes_per_s *= nodes;
+  machine.host.disk_bytes_per_s *= nodes;
+}
+
 }  // namespace
 
 machine::Machine machine_of(const program::Config& config) {
@@ -69,8 +78,12 @@ machine::Machine machine_of(const program::Config& config) {
   if (const std::int64_t lanes = config.whole("pcie.lanes")) set_lanes(machine, lanes);
   if (const std::int64_t cores = config.whole("host.cores")) set_cores(machine, cores);
   if (config.word("nvlink") == "off") cut_nvlinks(machine);
-  if (config.word("parallel.strategy") == "ddp")
-    share_host(machine, config.whole("parallel.world_size"));
+  const std::int64_t ranks = config.whole("parallel.world_size");
+  if (ranks_differ(config)) {
+    join_hosts(machine, ranks);
+  } else if (config.word("parallel.strategy") == "ddp") {
+    share_host(machine, ranks);
+  }
   return machine;
 }
 

@@ -102,6 +102,18 @@ class Tape {
                              "log-probabilities", graph_.rows * graph_.classes);
     loss_ = apply(program::NllLoss{graph_.rows, graph_.classes}, {logp, targets_}, "loss", 1);
     plan_.loss_value = vars_[loss_].buffer;
+  }
+
+  // Of a loss for each GPU.
+  void mean_loss() {
+    list_ = &plan_.loss;
+    const std::int64_t count = graph_.values[0];
+    loss_ = apply(program::Multiply{count, 1.0 / static_cast<double>(count)}, {0}, "loss", 1);
+    plan_.loss_value = vars_[loss_].buffer;
+  }
+
+  // For accumulation, by a GradScaler.
+  void scale_loss() {
     list_ = &plan_.scale;
     if (options_.loss_divisor > 1)
       loss_ = apply(program::Multiply{1, 1.0 / options_.loss_divisor}, {loss_}, "loss, divided", 1);
@@ -117,6 +129,45 @@ class Tape {
     Var& root = vars_[loss_];
     root.gradient = new_buffer("gradient of the loss", 1, ElementType::kFp32, Role::kActivation);
     emit(program::Fill{1, 1}, ElementType::kFp32, {{}, {root.gradient}});
+    run_all_backward();
+  }
+
+  // Of logits that are handed on to others, and whose gradient these hand back.
+  void backward_of_output() {
+    list_ = &plan_.backward;
+    in_backward_ = true;
+    Var& logits = vars_[graph_.logits];
+    const std::int64_t elements = program_.buffers[logits.buffer].elements();
+    logits.gradient =
+        new_buffer("gradient of the output", elements, logits.type, Role::kActivation);
+    plan_.output = logits.buffer;
+    plan_.output_gradient = logits.gradient;
+    run_all_backward();
+    outlives_ = {plan_.output};
+  }
+
+  // The same of a loss.
+  void backward_of_loss() {
+    list_ = &plan_.backward;
+    in_backward_ = true;
+    Var& root = vars_[loss_];
+    root.gradient = new_buffer("gradient of the loss", 1, ElementType::kFp32, Role::kActivation);
+    plan_.output = vars_[graph_.logits].buffer;
+    plan_.output_gradient = root.gradient;
+    run_all_backward();
+    outlives_ = {plan_.output, plan_.loss_value};
+  }
+
+  // What is handed in needs a gradient.
+  void expect_gradient() { vars_[0].needs_gradient = true; }
+  void backward_to_input() {
+    backward();
+    plan_.output = vars_[0].buffer;
+    plan_.output_gradient = vars_[0].gradient;
+    outlives_ = {plan_.output_gradient};
+  }
+
+  void run_all_backward() {
     for (std::size_t i = entries_.size(); i-- > 0;) {
       if (entries_[i].block != 0 && entries_[i].block != recomputed_) recompute(entries_[i].block);
       run_backward(i);
@@ -135,6 +186,9 @@ class Tape {
     if (plan_.loss_value != kNoIndex) kept.push_back(plan_.loss_value);
     plan_lifetimes(program_, own_, kept,
                    {&plan_.forward, &plan_.loss, &plan_.scale, &plan_.backward});
+    for (std::vector<PlannedLaunch>* list : {&plan_.forward, &plan_.loss, &plan_.backward})
+      for (PlannedLaunch& launch : *list)
+        std::erase_if(launch.freed, [&](Index buffer) { return outlives_.contains(buffer); });
     return std::move(plan_);
   }
 
@@ -424,7 +478,8 @@ class Tape {
   VarId loss_ = 0;
   std::vector<Entry> entries_;
   std::map<VarId, VarId> weight_casts_;
-  std::vector<Index> own_;  // buffers that this tape made
+  std::vector<Index> own_;    // buffers that this tape made
+  std::set<Index> outlives_;  // of them, those that another frees
   int block_ = 0;
   int recomputed_ = 0;
   bool in_backward_ = false;
@@ -438,6 +493,7 @@ Index PlanBuffers::get(program::Program& program, const program::Buffer& like) {
   if (is_new) {
     program.buffers.push_back(like);
     program.buffers.back().kind = memory_;
+    program.buffers.back().device = device_;
   }
   return entry->second;
 }
@@ -464,7 +520,48 @@ Plan plan_training(program::Program& program, const Graph& graph, const ModelBuf
   Tape tape(program, graph, model, buffers, batch, options);
   tape.forward(true);
   tape.loss();
+  tape.scale_loss();
   tape.backward();
+  return tape.finish();
+}
+
+Plan plan_replica(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                  PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
+                  bool computes_loss) {
+  Tape tape(program, graph, model, buffers, batch, options);
+  tape.forward(true);
+  if (computes_loss) {
+    tape.loss();
+    tape.backward_of_loss();
+  } else {
+    tape.backward_of_output();
+  }
+  return tape.finish();
+}
+
+Plan plan_loss(program::Program& program, const Graph& graph, Index logits, Index y,
+               PlanBuffers& buffers, const TapeOptions& options) {
+  Graph head;
+  head.values = {graph.rows * graph.classes};
+  head.rows = graph.rows;
+  head.classes = graph.classes;
+  Tape tape(program, head, {}, buffers, {logits, y}, options);
+  tape.expect_gradient();
+  tape.loss();
+  tape.scale_loss();
+  tape.backward_to_input();
+  return tape.finish();
+}
+
+Plan plan_mean_loss(program::Program& program, Index losses, PlanBuffers& buffers,
+                    const TapeOptions& options) {
+  Graph head;
+  head.values = {program.buffers[losses].elements()};
+  Tape tape(program, head, {}, buffers, {losses, losses}, options);
+  tape.expect_gradient();
+  tape.mean_loss();
+  tape.scale_loss();
+  tape.backward_to_input();
   return tape.finish();
 }
 

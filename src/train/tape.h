@@ -37,6 +37,9 @@ struct Plan {
   std::vector<PlannedLaunch> scale;     // of the loss: for accumulation, by a GradScaler
   std::vector<PlannedLaunch> backward;  // .grad buffers it writes are not in `allocated`
   program::Index loss_value = program::kNoIndex;
+  // Where forward and loss are apart (plan_replica, plan_loss).
+  program::Index output = program::kNoIndex;           // the logits
+  program::Index output_gradient = program::kNoIndex;  // their gradient
 };
 
 // The buffers of a model's parameters and of their gradients, by ParameterId.
@@ -53,7 +56,8 @@ ModelBuffers add_model_buffers(program::Program& program, const Graph& graph,
 // large in two of them is one buffer.
 class PlanBuffers {
  public:
-  explicit PlanBuffers(program::MemoryKind memory) : memory_(memory) {}
+  explicit PlanBuffers(program::MemoryKind memory, int device = 0)
+      : memory_(memory), device_(device) {}
 
   // From here on each name may be given out again.
   void begin_plan() { given_.clear(); }
@@ -61,6 +65,7 @@ class PlanBuffers {
 
  private:
   program::MemoryKind memory_;
+  int device_;
   using Key = std::tuple<std::string, std::int64_t, program::ElementType, int>;
   std::map<Key, program::Index> made_;  // by name, size, type, and how many were before it
   std::map<std::string, int> given_;    // in this plan
@@ -82,6 +87,26 @@ struct BatchBuffers {
 
 Plan plan_training(program::Program& program, const Graph& graph, const ModelBuffers& model,
                    PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options);
+
+// A replica of DataParallel: forward over its part of a batch, and the backward of a gradient of
+// the output that comes from elsewhere. The output outlives the plan; the gradient is there before
+// backward and is freed by it. `accumulate` of the options has no meaning here: a replica's
+// gradients are always new.
+// With `computes_loss` the loss is a part of the forward, and outlives the plan, too; what comes
+// from elsewhere is then the loss's gradient.
+Plan plan_replica(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                  PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
+                  bool computes_loss);
+
+// The loss of logits that come from elsewhere, and the backward up to their gradient, which
+// outlives the plan. `graph`: what it says of rows and classes.
+Plan plan_loss(program::Program& program, const Graph& graph, program::Index logits,
+               program::Index y, PlanBuffers& buffers, const TapeOptions& options);
+
+// The mean of losses that come from elsewhere, and the backward up to their gradients, which
+// outlive the plan.
+Plan plan_mean_loss(program::Program& program, program::Index losses, PlanBuffers& buffers,
+                    const TapeOptions& options);
 
 // model.eval() under torch.no_grad(): forward, and the count of right answers added to `correct`.
 Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelBuffers& model,

@@ -90,6 +90,15 @@ class ListingWriter {
     lines_.ddp = add(text + ")");
   }
 
+  // Without device_ids it takes all GPUs of the machine.
+  void write_data_parallel() {
+    std::string ids;
+    for (int gpu = 0; gpu < settings_.gpus; ++gpu)
+      ids += (gpu == 0 ? "" : ", ") + std::to_string(gpu);
+    add(settings_.all_gpus ? "model = nn.DataParallel(model)"
+                           : fmt::format("model = nn.DataParallel(model, device_ids=[{}])", ids));
+  }
+
   void write_loader() {
     const std::int64_t workers = config_.whole("loader.num_workers");
     add(fmt::format("loader = DataLoader({}, batch_size={}, num_workers={},", data_name(settings_),
@@ -134,6 +143,7 @@ class ListingWriter {
     if (config_.flag("checkpoint.enabled"))
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
     if (settings_.ddp) write_ddp();
+    if (settings_.dp) write_data_parallel();
     write_optimizer();
     if (settings_.has_scaler) write_scaler();
   }
@@ -247,9 +257,15 @@ class ListingWriter {
       add(fmt::format("with torch.autocast(\"cuda\", dtype={}):",
                       torch_name(settings_.precision.autocast)));
     indent_ += autocast;
-    lines_.forward = add("out = model(x)");
     const std::string divided =
         settings_.accumulate > 1 ? fmt::format(" / {}", settings_.accumulate) : "";
+    if (settings_.dp && config_.flag("dp.loss_in_forward")) {
+      lines_.forward = add("losses, out = model(x, y)");
+      lines_.loss = add("loss = losses.mean()" + divided);
+      indent_ -= autocast;
+      return;
+    }
+    lines_.forward = add("out = model(x)");
     lines_.loss =
         add(settings_.data.shape.tokens > 0
                 ? fmt::format("loss = F.cross_entropy(out.flatten(0, 1), y.flatten()){}", divided)

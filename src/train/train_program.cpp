@@ -4,13 +4,16 @@
 
 #include <cmath>
 #include <optional>
-#include <set>
+#include <vector>
 
 #include "program/marks.h"
 #include "train/batch_feed.h"
 #include "train/build.h"
+#include "train/data_parallel.h"
 #include "train/ddp.h"
+#include "train/lifetimes.h"
 #include "train/models.h"
+#include "train/ranks.h"
 #include "train/tape.h"
 #include "train/train_listing.h"
 #include "train/train_settings.h"
@@ -66,12 +69,14 @@ class TrainBuilder {
   // ---- What there is ----------------------------------------------------------------------------
 
   void add_plans() {
-    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
     TapeOptions options;
     options.precision = settings_.precision;
     options.checkpoint = config_.flag("checkpoint.enabled");
     options.loss_divisor = static_cast<int>(settings_.accumulate);
     options.scale = update_.scaler.scale;
+    if (const auto parts = parts_of_batch(settings_.batch, settings_.gpus); parts.size() > 1)
+      return add_data_parallel(parts, options);
+    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
     for (const BatchBuffers& batch : feed_->batches()) {
       StepPlans& plans = plans_.emplace_back();
       options.accumulate = false;
@@ -87,6 +92,18 @@ class TrainBuilder {
     evaluation_ = plan_evaluation(program_, graph_, model_, plan_buffers_, feed_->batches()[0],
                                   settings_.precision, correct_);
     program_.gauges.correct = correct_;
+  }
+
+  // Of one process: the replicas' forward and backward are apart from the loss.
+  void add_data_parallel(const std::vector<std::int64_t>& parts, const TapeOptions& options) {
+    dp_.emplace(program_, config_, settings_.data, model_, parts, options,
+                DataParallel::Lines{lines_.forward, lines_.backward});
+    for (const BatchBuffers& batch : feed_->batches())
+      plans_.push_back(
+          {dp_->replicas_compute_loss()
+               ? plan_mean_loss(program_, dp_->output(), plan_buffers_, options)
+               : plan_loss(program_, graph_, dp_->output(), batch.y, plan_buffers_, options),
+           std::nullopt});
   }
 
   // Backward runs on a thread of autograd's own, one a device (torch/csrc/autograd/engine.cpp);
@@ -134,13 +151,14 @@ class TrainBuilder {
   }
   double flops_of(const Plan& plan) const {
     return flops_of(plan.forward) + flops_of(plan.loss) + flops_of(plan.scale) +
-           flops_of(plan.backward);
+           flops_of(plan.backward) + (dp_ ? dp_->flops() : 0);
   }
   double flops_of_step() const {
     const StepPlans& plans = plans_[0];
     double flops = flops_of(plans.first);
     if (settings_.accumulate > 1)
-      flops += static_cast<double>(settings_.accumulate - 1) * flops_of(*plans.later);
+      flops += static_cast<double>(settings_.accumulate - 1) *
+               flops_of(plans.later ? *plans.later : plans.first);
     for (const Launches* list :
          {&update_.unscale, &update_.clip, &update_.step, &update_.update_scale})
       if (list != &update_.unscale || settings_.has_scaler)
@@ -189,7 +207,12 @@ class TrainBuilder {
     if (batch == 0 && config_.flag("loop.cold_start")) write_cublas_load(main);
     const Plan& plan = plan_of(batch);
     if (ddp_ && sums(batch)) ddp_->before_forward(main.at(lines_.forward));
-    launch(main.at(lines_.forward).in(Phase::kForward), plan.forward);
+    main.at(lines_.forward).in(Phase::kForward);
+    if (dp_) {
+      dp_->forward(main, feed_->of(batch));
+    } else {
+      launch(main, plan.forward);
+    }
     launch(main.at(lines_.loss), plan.loss);
     main.in(Phase::kNone);
     if (zero_inside && !settings_.zero_first) write_zero_grad(main);
@@ -208,7 +231,7 @@ class TrainBuilder {
     const StepPlans& plans = plans_[static_cast<std::size_t>(batch) % plans_.size()];
     const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
     const bool adds = batch % settings_.accumulate > 0 || (gradients_stay && batch > 0);
-    return adds ? *plans.later : plans.first;
+    return adds && plans.later ? *plans.later : plans.first;
   }
 
   void write_backward(ThreadWriter& main, ThreadWriter& autograd, const Plan& plan, bool sums) {
@@ -221,13 +244,14 @@ class TrainBuilder {
     main.at(lines_.backward).add(program::Push{backward_to_do_, 0});
     autograd.at(lines_.backward).in(Phase::kBackward).add(program::Pop{backward_to_do_});
     std::vector<PlannedLaunch> launches = plan.backward;
-    if (!gradients_there_) allocate_gradients(launches);
-    gradients_there_ = true;
+    if (!gradients_there_ && !dp_) allocate_gradients(launches);
     if (sums) {
       launch_and_sum(autograd, launches);
     } else {
       launch(autograd, launches);
     }
+    if (dp_) dp_->backward(autograd, plan.output_gradient, gradients_there_);
+    gradients_there_ = true;
     autograd.add(program::Push{backward_done_, 0});
     main.add(program::Pop{backward_done_}, "backward");
   }
@@ -244,10 +268,7 @@ class TrainBuilder {
   // Each where it is written first.
   void allocate_gradients(std::vector<PlannedLaunch>& launches) const {
     if (ddp_ && ddp_->gradients_are_views()) return;
-    std::set<Index> missing(model_.gradients.begin(), model_.gradients.end());
-    for (PlannedLaunch& launch : launches)
-      for (const Index written : program_.operations[launch.operation].writes)
-        if (missing.erase(written) > 0) launch.allocated.push_back(written);
+    allocate_where_written(program_, {model_.gradients.begin(), model_.gradients.end()}, launches);
   }
 
   // ---- The update -------------------------------------------------------------------------------
@@ -381,6 +402,7 @@ class TrainBuilder {
   PlanBuffers plan_buffers_{memory()};
   Update update_;
   std::optional<Ddp> ddp_;
+  std::optional<DataParallel> dp_;
   std::vector<StepPlans> plans_;  // by batch on the device
   Plan evaluation_;
   Index loss_host_ = 0, correct_ = 0, correct_host_ = 0;
@@ -392,7 +414,20 @@ class TrainBuilder {
 }  // namespace
 
 program::Program build_train(const program::Config& config, const machine::Machine& machine) {
-  return TrainBuilder(config, machine).build();
+  program::Program one = TrainBuilder(config, machine).build();
+  if (!ranks_differ(config)) return one;
+  std::optional<program::Program> shorter;
+  if (config.flag("uneven_batches")) {
+    program::Config fewer = config;
+    fewer.set("steps", config.whole("steps") - 1);
+    shorter = TrainBuilder(fewer, machine).build();
+  }
+  std::vector<RankProgram> ranks(static_cast<std::size_t>(config.whole("parallel.world_size")),
+                                 {&one});
+  if (shorter) ranks.back().program = &*shorter;
+  if (const std::int64_t slow = config.whole("straggler.rank"); slow >= 0)
+    ranks[static_cast<std::size_t>(slow)].slowness = config.number("straggler.factor");
+  return join_ranks(ranks);
 }
 
 }  // namespace trainscope::train

@@ -106,30 +106,67 @@ std::vector<std::int64_t> list_of(const std::string& text) {
   return numbers;
 }
 
-// DistributedDataParallel over as many ranks as the knob says.
-void read_parallel(const program::Config& config, const machine::Machine& machine,
-                   TrainSettings& settings) {
-  settings.ddp = config.word("parallel.strategy") == "ddp";
-  const std::int64_t asked = config.whole("parallel.world_size");
-  if (!settings.ddp) {
-    if (asked > 1)
-      throw InputError("parallel.world_size = " + std::to_string(asked) +
-                       " needs parallel.strategy = ddp; set it, or parallel.world_size = 1");
-    return;
-  }
-  if (settings.on_cpu)
+// Knobs that make one rank different from the others.
+void check_odd_rank(const program::Config& config, const TrainSettings& settings) {
+  const std::int64_t slow = config.whole("straggler.rank");
+  if (!settings.ddp && (slow >= 0 || config.flag("uneven_batches")))
+    throw InputError(std::string(slow >= 0 ? "straggler.rank" : "uneven_batches") +
+                     " needs ranks that wait for one another; set parallel.strategy = ddp and "
+                     "parallel.world_size, or leave it out");
+  if (slow >= settings.ranks)
+    throw InputError("straggler.rank = " + std::to_string(slow) + " is no rank: there " +
+                     (settings.ranks == 1 ? "is 1" : "are " + std::to_string(settings.ranks)) +
+                     ", numbered from 0; write at most " + std::to_string(settings.ranks - 1));
+  if (config.flag("uneven_batches") && (settings.ranks < 2 || settings.steps < 2))
     throw InputError(
-        "parallel.strategy = ddp runs on GPUs, over NCCL; set device = cuda, or parallel.strategy "
-        "= "
-        "none");
+        "uneven_batches takes a batch from the last of several ranks; set parallel.world_size = 2 "
+        "and steps = 2, or more");
+}
+
+// One process, and so the GPUs of one node.
+void read_data_parallel(const machine::Machine& machine, std::int64_t asked,
+                        TrainSettings& settings) {
+  if (asked > machine.gpu_count)
+    throw InputError("parallel.world_size = " + std::to_string(asked) +
+                     " is more than DataParallel can use: it is one process, and a node of " +
+                     machine.id + " has " + std::to_string(machine.gpu_count) +
+                     " GPUs; write at most that, or parallel.strategy = ddp");
+  settings.gpus = static_cast<int>(asked);
+  settings.all_gpus = asked == machine.gpu_count;
+}
+
+void read_ddp(const program::Config& config, const machine::Machine& machine, std::int64_t asked,
+              TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
   settings.ranks = static_cast<int>(asked);
+  check_odd_rank(config, settings);
   settings.no_sync = config.flag("ddp.no_sync");
   if (settings.no_sync && settings.accumulate == 1)
     throw InputError(
         "ddp.no_sync leaves out the sums of all batches but the last before an update, and "
         "accumulate_steps is 1; set accumulate_steps = 4, or ddp.no_sync = false");
-  // The numbers of all ranks would be needed.
+}
+
+// As many GPUs as the knob says.
+void read_parallel(const program::Config& config, const machine::Machine& machine,
+                   TrainSettings& settings) {
+  const std::string& strategy = config.word("parallel.strategy");
+  settings.ddp = strategy == "ddp";
+  settings.dp = strategy == "dp";
+  const std::int64_t asked = config.whole("parallel.world_size");
+  if (!settings.ddp) check_odd_rank(config, settings);
+  if (strategy == "none") {
+    if (asked > 1)
+      throw InputError("parallel.world_size = " + std::to_string(asked) +
+                       " needs parallel.strategy = ddp, or dp; set it, or parallel.world_size = 1");
+    return;
+  }
+  if (settings.on_cpu)
+    throw InputError("parallel.strategy = " + strategy +
+                     " runs on GPUs, over NCCL; set device = cuda, or parallel.strategy = none");
+  settings.ddp ? read_ddp(config, machine, asked, settings)
+               : read_data_parallel(machine, asked, settings);
+  // The numbers of all GPUs would be needed.
   settings.computes = settings.evaluates = false;
 }
 

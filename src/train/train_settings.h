@@ -27,8 +27,11 @@ struct TrainSettings {
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
-  int ranks = 1;  // of DistributedDataParallel, a GPU each
+  int ranks = 1;          // of DistributedDataParallel, a GPU each
+  int gpus = 1;           // of DataParallel
+  bool all_gpus = false;  // of the machine
   bool ddp = false;
+  bool dp = false;
   bool no_sync = false;  // of several batches before an update, only the last is summed over ranks
   bool has_scaler = false;
   bool fused = false;

@@ -20,6 +20,38 @@ constexpr std::int64_t kBig = Bench::kBig;
 
 }  // namespace
 
+TEST_CASE("a copy to another GPU takes its link, and two to one GPU share its port") {
+  const machine::Machine machine = machine::load_machine("dgx1-v100-8");
+  const auto end_of = [&](const std::vector<std::pair<int, int>>& copies) {
+    Program program;
+    program.threads.push_back({"host main", ThreadRole::kMain, 0, {}});
+    for (const auto& [from, to] : copies) {
+      const auto stream = static_cast<Index>(program.streams.size());
+      program.streams.push_back({"stream 7", 7, StreamKind::kNonBlocking, 0, from});
+      for (const int gpu : {from, to}) {
+        program.buffers.push_back({"buffer", kBig, MemoryKind::kDevice, Role::kWorkspace});
+        program.buffers.back().device = gpu;
+      }
+      const auto last = static_cast<Index>(program.buffers.size() - 1);
+      program.threads[0].commands.push_back(
+          {Copy{last - 1, last, kBig, stream}, kNoIndex, 0, Phase::kNone});
+    }
+    trace::Trace trace{trace::Origin{}};
+    sim::Simulation(program, machine, "native", trace).finish();
+    return static_cast<double>(trace.end());
+  };
+  const double one_link = 25e9 * 0.88;  // an NVLink of a V100 carries 25 GB/s
+  const double begin = static_cast<double>(machine.host.copy_call_ns + machine.pcie.h2d_latency_ns);
+  CHECK(end_of({{0, 1}}) == Approx(begin + kBig / one_link * 1e9).epsilon(0.001));
+  CHECK(end_of({{0, 3}}) == Approx(begin + kBig / (2 * one_link) * 1e9).epsilon(0.001));
+  // GPUs 0 and 5 share no link and hang on two processors: through host memory.
+  CHECK(end_of({{0, 5}}) > 3 * end_of({{0, 1}}));
+  // Links of their own, and a port that takes all six of them.
+  CHECK(end_of({{0, 1}, {2, 1}, {3, 1}}) < 1.1 * end_of({{0, 1}}));
+  CHECK(end_of({{0, 4}, {0, 4}, {5, 4}, {6, 4}, {7, 4}, {7, 4}, {7, 4}, {7, 4}}) >
+        1.2 * end_of({{0, 4}, {5, 4}}));
+}
+
 TEST_CASE("a pinned copy returns to its host thread at once") {
   Bench bench;
   bench.add(Copy{kPinnedBuffer, kDeviceBuffer, kBig, 0});

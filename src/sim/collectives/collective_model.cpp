@@ -99,8 +99,10 @@ void find_rings(const machine::Machine& machine, const program::Communicator& co
     share = share_of_links(machine, members);
   group.nvlink = peers && share > 0;
   double rate = group.nvlink ? share * link.ring_bytes_per_s : pcie_ring(machine);
-  // Through host memory every byte is written there and read again.
-  if (!peers) rate = std::min(rate, machine.host.memory_bytes_per_s / (2.0 * members));
+  // Through host memory every byte is written there and read again. A rank that stands for all has
+  // but its share of it.
+  const int shares = communicator.simulated == 1 ? members : 1;
+  if (!peers) rate = std::min(rate, shares * machine.host.memory_bytes_per_s / (2.0 * members));
   constexpr double kOfNetwork = 0.96;  // 12 GB/s of an adapter of 100 Gb/s (nccl: src/graph/topo.h)
   if (group.nodes > 1) rate = std::min(rate, kOfNetwork * machine.network.bytes_per_s);
   group.ring = rate / 1e9;

@@ -1,0 +1,40 @@
+#include "sim/peer_link.h"
+
+#include <algorithm>
+
+#include "machine/topology.h"
+
+namespace trainscope::sim {
+namespace {
+
+constexpr double kOfNvlink = 0.88;
+constexpr double kThroughHost = 0.4;
+
+bool has_nvlink(const machine::Machine& machine) {
+  const machine::LinkKind kind = machine.gpu_link.kind;
+  return kind == machine::LinkKind::kNvlink || kind == machine::LinkKind::kNvswitch;
+}
+
+double pcie_rate(const machine::Machine& machine) {
+  return std::min(machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s);
+}
+
+}  // namespace
+
+double peer_rate(const machine::Machine& machine, int from, int to) {
+  const machine::Topology topology = machine::topology_of(machine);
+  const machine::Path path = machine::path_between(topology, from, to);
+  if (path.kind == machine::WireKind::kNvlink) return kOfNvlink * path.bytes_per_s;
+  const bool between_processors = std::any_of(
+      path.wires.begin(), path.wires.end(),
+      [&](std::uint32_t wire) { return topology.wires[wire].kind == machine::WireKind::kSocket; });
+  const double rate = std::min(pcie_rate(machine), path.bytes_per_s);
+  const bool direct = machine.gpu_link.peer_to_peer && !(has_nvlink(machine) && between_processors);
+  return direct ? rate : kThroughHost * rate;
+}
+
+double peer_port_rate(const machine::Machine& machine) {
+  return has_nvlink(machine) ? kOfNvlink * machine.gpu_link.bytes_per_s : pcie_rate(machine);
+}
+
+}  // namespace trainscope::sim

@@ -1,0 +1,170 @@
+#include "train/ranks.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <type_traits>
+#include <utility>
+
+namespace trainscope::train {
+namespace {
+
+using program::Index;
+using program::kNoIndex;
+
+// Where the things of one rank begin among those of all.
+struct Offsets {
+  Index buffers = 0, streams = 0, queues = 0, locks = 0, events = 0, operations = 0;
+};
+
+// Moves the indices of one rank's commands.
+class Mover {
+ public:
+  explicit Mover(const Offsets& by) : by_(by) {}
+
+  void operator()(program::HostRead& one) const { buffer(one.buffer); }
+  void operator()(program::HostWrite& one) const { buffer(one.buffer); }
+  void operator()(program::LoadBatch& one) const { buffers(one.x, one.y); }
+  void operator()(program::Branch& one) const { buffer(one.value); }
+  void operator()(program::LogStep& one) const { stream(one.stream); }
+  void operator()(program::LogEvaluation& one) const { stream(one.stream); }
+  void operator()(program::Acquire& one) const { one.lock += by_.locks; }
+  void operator()(program::Release& one) const { one.lock += by_.locks; }
+  void operator()(program::Alloc& one) const {
+    buffer(one.buffer);
+    stream(one.stream);
+  }
+  void operator()(program::Free& one) const { buffer(one.buffer); }
+  void operator()(program::RecordStream& one) const {
+    buffer(one.buffer);
+    stream(one.stream);
+  }
+  void operator()(program::Compute& one) const { one.operation += by_.operations; }
+  void operator()(program::Launch& one) const {
+    one.operation += by_.operations;
+    stream(one.stream);
+    buffer(one.predicate);
+  }
+  void operator()(program::Copy& one) const {
+    buffers(one.from, one.to);
+    stream(one.stream);
+  }
+  void operator()(program::ReadScalar& one) const { (*this)(one.copy); }
+  void operator()(program::Collective& one) const {
+    stream(one.stream);
+    if (one.after != kNoIndex) stream(one.after);
+  }
+  void operator()(program::RecordEvent& one) const {
+    one.event += by_.events;
+    stream(one.stream);
+  }
+  void operator()(program::StreamWait& one) const {
+    one.event += by_.events;
+    stream(one.stream);
+  }
+  void operator()(program::StreamSync& one) const { stream(one.stream); }
+  void operator()(program::EventSync& one) const { one.event += by_.events; }
+  void operator()(program::Push& one) const { one.queue += by_.queues; }
+  void operator()(program::Pop& one) const { one.queue += by_.queues; }
+  void operator()(program::Take& one) const { one.queue += by_.queues; }
+  // Those that name nothing, and graphs, which training does not capture.
+  template <class Other>
+  void operator()(Other&) const {}
+
+ private:
+  void buffer(Index& one) const {
+    if (one != kNoIndex) one += by_.buffers;
+  }
+  void buffers(Index& a, Index& b) const {
+    buffer(a);
+    buffer(b);
+  }
+  void stream(Index& one) const { one += by_.streams; }
+
+  const Offsets& by_;
+};
+
+class Joiner {
+ public:
+  explicit Joiner(const program::Program& first) : all_(first) {
+    for (program::Communicator& one : all_.communicators) one.simulated = one.ranks;
+    for (program::Thread& thread : all_.threads) thread.name += ", rank 0";
+    operations_[&first] = 0;
+  }
+
+  void add(const program::Program& one, int rank) {
+    const Offsets by = offsets(one);
+    for (program::Buffer buffer : one.buffers) {
+      buffer.device = rank;
+      all_.buffers.push_back(std::move(buffer));
+    }
+    for (program::Stream stream : one.streams) {
+      stream.device = stream.rank = rank;
+      all_.streams.push_back(std::move(stream));
+    }
+    all_.queues.insert(all_.queues.end(), one.queues.begin(), one.queues.end());
+    all_.locks.insert(all_.locks.end(), one.locks.begin(), one.locks.end());
+    all_.events += one.events;
+    for (const program::Thread& thread : one.threads) add_thread(one, thread, rank, by);
+  }
+
+  void slow_down(int rank, double slowness) {
+    for (program::Stream& stream : all_.streams)
+      if (stream.rank == rank) stream.slowness = slowness;
+  }
+
+  program::Program finish() { return std::move(all_); }
+
+ private:
+  Offsets offsets(const program::Program& one) {
+    const auto size = [](const auto& table) { return static_cast<Index>(table.size()); };
+    Offsets by{size(all_.buffers), size(all_.streams), size(all_.queues),
+               size(all_.locks),   all_.events,        0};
+    const auto [known, added] = operations_.try_emplace(&one, size(all_.operations));
+    if (added)
+      all_.operations.insert(all_.operations.end(), one.operations.begin(), one.operations.end());
+    by.operations = known->second;
+    return by;
+  }
+
+  // Steps are counted by the marks of rank 0.
+  void add_thread(const program::Program& one, const program::Thread& like, int rank,
+                  const Offsets& by) {
+    program::Thread thread{fmt::format("{}, rank {}", like.name, rank), like.role, rank, {}};
+    thread.device = rank;
+    if (like.interpreter != kNoIndex) thread.interpreter = like.interpreter + by.locks;
+    thread.commands.reserve(like.commands.size());
+    for (program::Command command : like.commands) {
+      if (std::holds_alternative<program::BeginMark>(command.action) ||
+          std::holds_alternative<program::EndMark>(command.action))
+        continue;
+      std::visit(Mover(by), command.action);
+      if (command.name != kNoIndex) command.name = all_.intern(one.names[command.name]);
+      thread.commands.push_back(command);
+    }
+    all_.threads.push_back(std::move(thread));
+  }
+
+  program::Program all_;
+  std::map<const program::Program*, Index> operations_;  // where each program's begin
+};
+
+}  // namespace
+
+bool ranks_differ(const program::Config& config) {
+  if (config.word("parallel.strategy") != "ddp") return false;
+  const bool straggles =
+      config.whole("straggler.rank") >= 0 && config.number("straggler.factor") > 1;
+  return straggles || config.flag("uneven_batches");
+}
+
+program::Program join_ranks(const std::vector<RankProgram>& ranks) {
+  Joiner joiner(*ranks.front().program);
+  for (std::size_t rank = 1; rank < ranks.size(); ++rank)
+    joiner.add(*ranks[rank].program, static_cast<int>(rank));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    joiner.slow_down(static_cast<int>(rank), ranks[rank].slowness);
+  return joiner.finish();
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,27 @@
+// Programs of single ranks, put together: each rank with threads, streams and memory of its own, on
+// the GPU of its number. Ranks that do the same at the same time need none of this: one of them is
+// simulated and stands for all.
+#pragma once
+
+#include <vector>
+
+#include "program/config.h"
+#include "program/program.h"
+
+namespace trainscope::train {
+
+// Whether a config makes the ranks of DistributedDataParallel different from one another.
+bool ranks_differ(const program::Config& config);
+
+// One rank: its program, built as if it were rank 0, and how many times as long its kernels take.
+// Ranks that point to the same program share its operations.
+struct RankProgram {
+  const program::Program* program = nullptr;
+  double slowness = 1;
+};
+
+// What belongs to all of them (listing, buckets, names of steps) is the first one's. Every
+// communicator has all ranks.
+program::Program join_ranks(const std::vector<RankProgram>& ranks);
+
+}  // namespace trainscope::train

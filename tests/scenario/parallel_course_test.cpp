@@ -1,0 +1,196 @@
+// What the lessons about many GPUs claim, and the published order of DataParallel and
+// DistributedDataParallel.
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "scenario/lesson.h"
+#include "support/lesson_runs.h"
+
+using namespace trainscope;
+using analysis::Run;
+using scenario::Lesson;
+using test::on_every_machine;
+using test::Pair;
+using test::run_on;
+using test::run_side;
+using test::value;
+
+namespace {
+
+double ratio(const Run& b, const Run& a, const char* metric) {
+  return value(b, metric) / value(a, metric);
+}
+
+Run run_with(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return analysis::run_config("A", config);
+}
+
+std::size_t spans_named(const Run& run, const std::string& name) {
+  std::size_t count = 0;
+  for (std::uint32_t i = 0; i < run.trace->spans().size(); ++i)
+    count += run.trace->name(run.trace->spans()[i]).starts_with(name);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("dp-vs-ddp: the same samples, a longer step, and a first GPU that holds more") {
+  on_every_machine("dp-vs-ddp", [](const Run& ddp, const Run& dp) {
+    CHECK(value(ddp, "throughput.samples") * value(ddp, "time.step") ==
+          Approx(value(dp, "throughput.samples") * value(dp, "time.step")));
+    CHECK(ratio(dp, ddp, "time.step") > 1.2);
+    CHECK(value(dp, "memory.peak_allocated") > 1.02 * value(dp, "memory.least_peak"));
+    CHECK(value(dp, "overlap.comm_compute") < 0.05);
+    CHECK(value(ddp, "overlap.comm_compute") > 0.2);
+    CHECK(spans_named(dp, "waits for the interpreter's lock") > 100);
+    // Waiting for one Python costs more than what is sent.
+    CHECK(value(dp, "time.step") - value(ddp, "time.step") > 2 * value(dp, "comm.exposed"));
+  });
+}
+
+TEST_CASE("nvlink-or-pcie: DataParallel over NVLink beats DDP without it, DDP with it beats both") {
+  on_every_machine("nvlink-or-pcie", [](const Run& dp, const Run& slow) {
+    CHECK(ratio(slow, dp, "time.step") > 1.1);
+    CHECK(value(slow, "comm.exposed") > 0.3 * value(slow, "time.step"));
+  });
+  const Lesson lesson = scenario::find_lesson("nvlink-or-pcie");
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const Run dp = run_side(lesson, "A", machine);
+    const Run ddp = run_side(lesson, "B", machine, {"nvlink=on"});
+    CHECK(value(ddp, "time.step") < value(dp, "time.step"));
+    // Longer sequences: more to hide the same gradients behind.
+    const Run slow = run_side(lesson, "B", machine);
+    const Run longer = run_side(lesson, "B", machine, {"model.seq_len=512"});
+    CHECK(value(longer, "comm.exposed") / value(longer, "time.step") <
+          value(slow, "comm.exposed") / value(slow, "time.step"));
+  }
+}
+
+// With sequences of 1024, as published, PCIe has to have as few lanes as fit the published time.
+TEST_CASE("DDP with NVLink, DataParallel with it, DDP without: in the published order") {
+  const auto time = [](const std::vector<std::string>& settings) {
+    std::vector<std::string> all{"machine=titan-rtx-2", "model.name=gpt2", "steps=4",
+                                 "optimizer.name=adamw", "parallel.world_size=2"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return value(run_with(all), "time.step");
+  };
+  for (const auto& [length, lanes] : {std::pair{"model.seq_len=128", "pcie.lanes=16"},
+                                      std::pair{"model.seq_len=1024", "pcie.lanes=4"}}) {
+    CAPTURE(length);
+    const double ddp = time({length, "parallel.strategy=ddp", "batch_size=4"});
+    const double dp =
+        time({length, "parallel.strategy=dp", "batch_size=8", "dp.loss_in_forward=true"});
+    const double slow =
+        time({length, lanes, "parallel.strategy=ddp", "batch_size=4", "nvlink=off"});
+    CHECK(ddp < dp);
+    CHECK(dp < slow);
+  }
+}
+
+TEST_CASE("buckets: one bucket overlaps with nothing, many hide most") {
+  on_every_machine("buckets-and-overlap", [](const Run& many, const Run& one) {
+    CHECK(value(one, "ddp.buckets") == 1);
+    CHECK(value(one, "overlap.comm_compute") < 0.01);
+    CHECK(value(many, "overlap.comm_compute") > 0.5);
+    CHECK(value(many, "comm.exposed") < 0.3 * value(one, "comm.exposed"));
+    CHECK(value(many, "time.step") < value(one, "time.step"));
+  });
+  const Lesson lesson = scenario::find_lesson("buckets-and-overlap");
+  for (const std::string& machine : lesson.machines) {
+    const Run few = run_side(lesson, "B", machine, {"ddp.bucket_cap_mb=100"});
+    CHECK(value(few, "overlap.comm_compute") > 0.5);
+  }
+}
+
+TEST_CASE("bucket size: the smallest buckets expose more, and cost launches") {
+  on_every_machine("bucket-size", [](const Run& usual, const Run& tiny) {
+    CHECK(value(tiny, "ddp.buckets") > 40);
+    CHECK(value(tiny, "comm.exposed") > 1.5 * value(usual, "comm.exposed"));
+    CHECK(value(tiny, "link.utilization") < value(usual, "link.utilization"));
+    CHECK(value(tiny, "launch.calls") > value(usual, "launch.calls"));
+    CHECK(value(tiny, "time.step") > value(usual, "time.step"));
+  });
+}
+
+TEST_CASE("no_sync: a quarter of the sums, and the kernels beside them are quicker") {
+  on_every_machine("accumulate-with-no-sync", [](const Run& all, const Run& last) {
+    CHECK(value(all, "comm.exposed") > 2.5 * value(last, "comm.exposed"));
+    CHECK(value(all, "time.backward") > value(last, "time.backward"));
+    CHECK(ratio(all, last, "time.step") > 1.02);
+    CHECK(ratio(all, last, "launch.calls") > 1.02);
+    // The first backward has one bucket.
+    const double sums = static_cast<double>(spans_named(all, "ncclDevKernel_AllReduce"));
+    CHECK(sums > 3.5 * static_cast<double>(spans_named(last, "ncclDevKernel_AllReduce")));
+  });
+}
+
+TEST_CASE(
+    "scaling: FP16 computes faster, sends as much, and so scales worse until it has more to do") {
+  on_every_machine("scaling-efficiency", [](const Run& fp32, const Run& fp16) {
+    CHECK(value(fp16, "scaling.efficiency") < value(fp32, "scaling.efficiency") - 0.05);
+    CHECK(value(fp16, "time.step") < 0.6 * value(fp32, "time.step"));
+    CHECK(spans_named(fp16, "ncclDevKernel_AllReduce") ==
+          spans_named(fp32, "ncclDevKernel_AllReduce"));
+    CHECK(value(fp16, "comm.exposed") / value(fp16, "time.step") >
+          value(fp32, "comm.exposed") / value(fp32, "time.step"));
+  });
+  const Lesson lesson = scenario::find_lesson("scaling-efficiency");
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const Run a = run_side(lesson, "A", machine);
+    const Run more = run_side(lesson, "B", machine, {"batch_size=32"});
+    const Run less = run_side(lesson, "B", machine);
+    CHECK(value(more, "scaling.efficiency") > value(less, "scaling.efficiency") + 0.05);
+    CHECK(value(run_side(lesson, "B", machine, {"batch_size=64"}), "scaling.efficiency") >
+          value(a, "scaling.efficiency"));
+  }
+}
+
+TEST_CASE("two nodes: the network is what the ring waits for, until each rank has more to do") {
+  on_every_machine("two-nodes", [](const Run& one, const Run& two) {
+    CHECK(value(two, "comm.exposed") > 1.5 * value(one, "comm.exposed"));
+    CHECK(ratio(two, one, "throughput.samples") < 1.98);
+    CHECK(value(two, "scaling.efficiency") < value(one, "scaling.efficiency"));
+  });
+  const Lesson lesson = scenario::find_lesson("two-nodes");
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    CHECK(value(run_side(lesson, "B", machine, {"batch_size=16"}), "scaling.efficiency") >
+          value(run_side(lesson, "A", machine), "scaling.efficiency"));
+  }
+}
+
+TEST_CASE("straggler: the slow rank sets the pace, and the others wait in the sum") {
+  const Lesson lesson = scenario::find_lesson("straggler");
+  on_every_machine("straggler", [&](const Run& even, const Run& odd) {
+    CHECK(ratio(odd, even, "time.step") > 1.2);
+    CHECK(ratio(odd, even, "time.step") < 1.42);
+    CHECK(value(odd, "comm.wait") > 0.3 * value(odd, "time.step"));
+    CHECK(value(even, "comm.wait") == 0);
+  });
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const Run odd = run_side(lesson, "B", machine);
+    const Run three =
+        run_side(lesson, "B", machine, {"parallel.world_size=3", "straggler.rank=-1"});
+    CHECK(ratio(three, odd, "throughput.samples") == Approx(1).epsilon(0.1));
+  }
+}
+
+TEST_CASE("deadlock: all but the rank with a batch less wait for it, and are told so") {
+  on_every_machine("ddp-deadlock", [](const Run& even, const Run& uneven) {
+    CHECK_FALSE(even.ending);
+    CHECK(value(even, "comm.stuck") == 0);
+    REQUIRE(uneven.ending);
+    CHECK(sim::name_of(*uneven.ending) == "deadlock");
+    CHECK(value(uneven, "comm.stuck") == 2);
+  });
+  const Lesson lesson = scenario::find_lesson("ddp-deadlock");
+  const Run six = run_side(lesson, "B", "h100-sxm-8", {"parallel.world_size=6"});
+  CHECK(value(six, "comm.stuck") == 5);
+}

@@ -1,0 +1,100 @@
+// Ranks that differ: a slow one, and one that has fewer batches.
+#include "train/ranks.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "base/error.h"
+#include "sim/simulation.h"
+#include "train/build.h"
+
+using namespace trainscope;
+using namespace trainscope::train;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct Simulated {
+  explicit Simulated(const std::vector<std::string>& assignments) : trace(trace::Origin{}) {
+    for (const char* common :
+         {"parallel.strategy=ddp", "parallel.world_size=4", "machine=dgx1-v100-8",
+          "model.name=resnet18", "batch_size=32", "steps=4"})
+      config.set_text(common);
+    for (const std::string& assignment : assignments) config.set_text(assignment);
+    machine = machine_of(config);
+    program = build_program(config, machine);
+    sim::Simulation simulation(program, machine, "pytorch-eager", trace);
+    simulation.finish();
+    ending = simulation.ending();
+  }
+  // Of waits for the last rank, on one GPU.
+  Nanos waited_on(int gpu) const {
+    Nanos sum = 0;
+    for (std::uint32_t i = 0; i < trace.spans().size(); ++i) {
+      const trace::Span& span = trace.spans()[i];
+      const bool waits = span.category == trace::Category::kSync;
+      if (waits && trace.lanes()[span.lane].device == gpu) sum += span.duration;
+    }
+    return sum;
+  }
+
+  program::Config config;
+  machine::Machine machine;
+  program::Program program;
+  trace::Trace trace;
+  std::optional<sim::Ending> ending;
+};
+
+}  // namespace
+
+TEST_CASE("ranks that hardly differ take as long as one that stands for all") {
+  const Simulated one({});
+  const Simulated all({"straggler.rank=2", "straggler.factor=1.0001"});
+  CHECK(all.program.streams.size() == 4 * one.program.streams.size());
+  CHECK(static_cast<double>(all.trace.end()) ==
+        Approx(static_cast<double>(one.trace.end())).epsilon(0.01));
+}
+
+TEST_CASE("all ranks wait for the slow one, which waits for nobody") {
+  const Simulated even({});
+  const Simulated odd({"straggler.rank=2", "straggler.factor=1.5"});
+  const double ratio = static_cast<double>(odd.trace.end()) / static_cast<double>(even.trace.end());
+  CHECK(ratio > 1.3);
+  CHECK(ratio < 1.55);
+  for (const int gpu : {0, 1, 3}) CHECK(odd.waited_on(gpu) > 20 * odd.waited_on(2));
+}
+
+TEST_CASE("a rank with a batch less leaves the others waiting, and the run says who and where") {
+  const Simulated run({"uneven_batches=true"});
+  REQUIRE(run.ending);
+  REQUIRE(std::holds_alternative<sim::Deadlock>(*run.ending));
+  const auto& why = std::get<sim::Deadlock>(*run.ending);
+  CHECK(why.waiting == std::vector<int>{0, 1, 2});
+  CHECK(why.missing == std::vector<int>{3});
+  CHECK(why.missing_line == 0);
+  CHECK(why.line > 0);
+  CHECK_THAT(sim::sentence(*run.ending),
+             Contains("ranks 0, 1 and 2 wait at line") && Contains("for rank 3, which has come to "
+                                                                   "the end of its program"));
+  CHECK(sim::name_of(*run.ending) == "deadlock");
+  for (const int gpu : {0, 1, 2}) CHECK(run.waited_on(gpu) > 0);
+}
+
+TEST_CASE("without buffers to broadcast, it is backward that waits") {
+  const Simulated run({"uneven_batches=true", "model.name=mlp"});
+  REQUIRE(run.ending);
+  const auto& why = std::get<sim::Deadlock>(*run.ending);
+  CHECK(why.call == "loss.backward()");
+  CHECK(why.collective == "all_reduce");
+}
+
+TEST_CASE("odd ranks that are not there are refused with what to write") {
+  CHECK_THROWS_WITH(Simulated({"straggler.rank=4", "straggler.factor=2"}),
+                    Contains("straggler.rank = 4 is no rank: there are 4, numbered from 0"));
+  CHECK_THROWS_WITH(Simulated({"uneven_batches=true", "steps=1"}), Contains("steps = 2, or more"));
+  CHECK_THROWS_WITH(Simulated({"uneven_batches=true", "parallel.world_size=1"}),
+                    Contains("parallel.world_size = 2"));
+  CHECK_THROWS_WITH(
+      Simulated({"uneven_batches=true", "parallel.strategy=none", "parallel.world_size=1"}),
+      Contains("set parallel.strategy = ddp"));
+}
