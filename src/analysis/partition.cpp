@@ -134,6 +134,12 @@ class GapLanes {
   std::vector<std::pair<Nanos, trace::LaneId>> starts_;
 };
 
+void sort_by_length(std::vector<IdleGap>& gaps) {
+  std::stable_sort(gaps.begin(), gaps.end(), [](const IdleGap& a, const IdleGap& b) {
+    return a.end - a.start > b.end - b.start;
+  });
+}
+
 }  // namespace
 
 std::string_view name_of(Part part) {
@@ -188,9 +194,18 @@ std::vector<IdleGap> idle_gaps(const Measured& measured) {
     }
     gaps.push_back(gap);
   }
-  std::stable_sort(gaps.begin(), gaps.end(), [](const IdleGap& a, const IdleGap& b) {
-    return a.end - a.start > b.end - b.start;
-  });
+  sort_by_length(gaps);
+  return gaps;
+}
+
+std::vector<IdleGap> exposed_communication(const Measured& measured) {
+  if (measured.collectives.empty()) return {};
+  const GapLanes lanes(*measured.trace);
+  std::vector<IdleGap> gaps;
+  const IntervalSet exposed = measured.collectives.without(measured.kernels);
+  for (const Interval& one : exposed.intervals())
+    gaps.push_back({one.start, one.end, Part::kExposedCommunication, lanes.after(one.end)});
+  sort_by_length(gaps);
   return gaps;
 }
 

@@ -50,6 +50,10 @@ Partition partition(const Measured& measured);
 // The gaps of the window, longest first; none where no GPU works at all.
 std::vector<IdleGap> idle_gaps(const Measured& measured);
 
+// The stretches of the window in which a GPU only communicated, longest first: they sum to the
+// partition's exposed communication.
+std::vector<IdleGap> exposed_communication(const Measured& measured);
+
 // One bar of the waterfall from A's time to B's.
 struct Change {
   Part part = Part::kCompute;

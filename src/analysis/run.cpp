@@ -62,6 +62,7 @@ void state(Run& run, Facts facts) {
   run.facts = std::move(facts);
   run.metrics = compute_metrics(run.facts);
   run.gaps = idle_gaps(run.facts.measured);
+  run.exposed = exposed_communication(run.facts.measured);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct Run {
   std::optional<sim::Ending> ending;
   Facts facts;
   std::vector<MetricValue> metrics;
-  std::vector<IdleGap> gaps;  // longest first
+  std::vector<IdleGap> gaps;     // longest first
+  std::vector<IdleGap> exposed;  // communication with nothing beside it, likewise
 };
 
 // Computes facts, metrics and gaps from the run's trace, program and machine.

@@ -31,6 +31,8 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
       ->check(not_empty);
   command.add_option("--panel", outputs.look.panel, "in front in the picture: memory, loss, ...")
       ->check(not_empty);
+  command.add_option("--at", outputs.look.at, "where the playhead stands in the picture: 61.4ms")
+      ->check(not_empty);
   add_look(command, outputs.look);
   command.add_option("--series", outputs.series, "print this metric, one value a step")
       ->check(not_empty);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -238,6 +239,25 @@ report::ReportInput report_input(const Finished& finished) {
 }
 
 #ifdef TRAINSCOPE_HAS_UI
+// "61.4ms"; a number alone is milliseconds.
+void read_playhead(const std::string& words, ui::PictureRequest& request) {
+  if (words.empty()) return;
+  double value = 0;
+  char unit[4] = "ms";
+  int used = 0;
+  const bool named = std::sscanf(words.c_str(), "%lf %3[a-z]%n", &value, unit, &used) == 2 &&
+                     static_cast<std::size_t>(used) == words.size();
+  const bool bare = !named && std::sscanf(words.c_str(), "%lf%n", &value, &used) == 1 &&
+                    static_cast<std::size_t>(used) == words.size();
+  const std::string name = named ? unit : "ms";
+  const bool known = name == "s" || name == "ms" || name == "us" || name == "ns";
+  const double nanos = known ? value * *unit_factor(name) : -1;
+  constexpr double kMost = 1e18;  // a run of thirty years
+  if ((!named && !bare) || !(nanos >= 0) || nanos > kMost)
+    throw InputError("--at is a time of the run, as 61.4ms or 3s, not " + words);
+  request.playhead = static_cast<Nanos>(nanos);
+}
+
 void dress(const Look& look, ui::PictureRequest& request) {
   const auto& panels = scenario::panel_names();
   if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
@@ -248,6 +268,7 @@ void dress(const Look& look, ui::PictureRequest& request) {
   request.height = picture.height;
   request.scale = picture.scale;
   request.theme = picture.theme;
+  read_playhead(look.at, request);
 }
 
 void check_look(const Look& look) {

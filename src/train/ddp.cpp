@@ -90,9 +90,11 @@ Index Ddp::add_kernel(const char* kernel, const char* framework, Index from, Ind
 void Ddp::add_kernels() {
   for (Parameter& parameter : parameters_) {
     if (parameter.gradient == kNoIndex) continue;
-    parameter.into_bucket = add_kernel("vectorized_elementwise_kernel: mul", "aten::mul",
-                                       parameter.gradient, parameter.gradient, parameter.bytes);
-    parameter.out_of_bucket = add_kernel("vectorized_elementwise_kernel: copy", "aten::copy_",
+    parameter.into_bucket =
+        add_kernel("vectorized_elementwise_kernel: mul", "torch::distributed::reducer::mul_out",
+                   parameter.gradient, parameter.gradient, parameter.bytes);
+    parameter.out_of_bucket = add_kernel("vectorized_elementwise_kernel: copy",
+                                         "torch.distributed.ddp.reducer::copy_bucket_to_grad",
                                          parameter.gradient, parameter.gradient, parameter.bytes);
   }
 }

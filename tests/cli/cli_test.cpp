@@ -286,6 +286,8 @@ TEST_CASE("a picture has the theme, the size and the scale that were asked for, 
   refuses(start + "--theme projektor", 2, "did you mean projector?");
   refuses(start + "--size big", 2, "1366x768");
   refuses(start + "--size 100x100", 2, "640x400");
+  refuses(start + "--at noon", 2, "61.4ms");
+  refuses(start + "--at 3h", 2, "61.4ms");
   refuses(start + "--scale 12", 2, "--scale");
   CHECK(folder.entries() == 0);
   if (run(start + "--theme projector --size 800x600 --scale 2").code == 3)

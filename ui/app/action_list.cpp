@@ -51,6 +51,8 @@ const std::vector<ActionInfo>& actions() {
        "Show what device memory is used for, and its segments."},
       {"layout.sm_array", "Show SM array", "",
        "Show a kernel's blocks on the GPU's SMs, and its occupancy."},
+      {"layout.gradient_flow", "Show gradient flow", "",
+       "Show gradients, buckets and all-reduces on the GPUs and their links."},
       {"view.memory_lanes", "Memory on the timelines", "",
        "Show or hide the lanes that count device memory."},
       {"theme.toggle", "Dark or light", "Ctrl+T", "Switch between the dark and the light theme."},

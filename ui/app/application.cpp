@@ -185,7 +185,8 @@ const NamedPanel* find_panel(std::string_view name) {
       {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
       {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
       {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
-      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel}};
+      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
+      {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel}};
   for (const NamedPanel& panel : kPanels)
     if (panel.name == name) return &panel;
   return nullptr;
@@ -290,6 +291,10 @@ void Application::draw_states(const PanelContext& context, bool single) {
   if (panels_.sm_array && has_sm_array(workspace_))
     draw_sm_array(context, sm_array_, single ? kSingleSmArrayPanel : kSmArrayPanel, beside,
                   &panels_.sm_array);
+  if (panels_.gradient_flow && has_gradient_flow(workspace_))
+    draw_gradient_flow(context, gradient_flow_,
+                       single ? kSingleGradientFlowPanel : kGradientFlowPanel, beside,
+                       &panels_.gradient_flow);
 }
 
 void Application::draw_sheets(const PanelContext& context) {

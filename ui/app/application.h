@@ -16,6 +16,7 @@
 #include "ui/panels/compare.h"
 #include "ui/panels/context.h"
 #include "ui/panels/copy_path.h"
+#include "ui/panels/gradient_flow.h"
 #include "ui/panels/knobs.h"
 #include "ui/panels/lesson.h"
 #include "ui/panels/loss.h"
@@ -118,6 +119,7 @@ class Application {
   LossScalingPanel loss_scaling_;
   MemoryPanel memory_;
   SmArrayPanel sm_array_;
+  GradientFlowPanel gradient_flow_;
   PalettePanel palette_;
   MachineChooser machines_;
   PathSheet trace_sheet_;

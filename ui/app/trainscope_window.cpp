@@ -1,5 +1,6 @@
 #include "ui/app/trainscope_window.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -107,10 +108,11 @@ void draw_picture(const PictureRequest& request, const fs::path& png) {
   Application app(window, request.theme);
   open_for_picture(app, request);
   app.settle();
-  if (!request.panel.empty()) {
-    app.show_panel(request.panel);
-    app.settle();
-  }
+  if (request.playhead)
+    app.workspace().playhead.time =
+        std::clamp<Nanos>(*request.playhead, 0, app.workspace().playhead_end());
+  if (!request.panel.empty()) app.show_panel(request.panel);
+  app.settle();
   write_png(png, window.capture());
 }
 

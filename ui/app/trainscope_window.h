@@ -37,6 +37,7 @@ struct PictureRequest {
   std::optional<std::size_t> step;         // from 0; else the first step after the run
   std::optional<scenario::Answer> answer;  // to the lesson's first question; else it is skipped
   std::string panel;                       // in front; empty: those of the layout
+  std::optional<Nanos> playhead;           // its time; else as the step has it
   int width = 1920;                        // pixels
   int height = 1080;
   float scale = 1;

@@ -69,6 +69,18 @@ void add_gaps(TimelineSide& out, const analysis::Run& run) {
   }
 }
 
+// Where the GPU only communicates, on the lane on which it could calculate.
+void add_exposed(TimelineSide& out, const analysis::Run& run) {
+  for (std::size_t i = 0; i < std::min(run.exposed.size(), kMostGaps); ++i) {
+    const analysis::IdleGap& gap = run.exposed[i];
+    if (gap.lane == trace::kNone) continue;
+    out.gaps.push_back(
+        {gap.lane, gap.start, gap.end,
+         format_nanos(static_cast<double>(gap.end - gap.start)) + " exposed: communication alone",
+         true});
+  }
+}
+
 // Lanes on which nothing happened say nothing, once the run is over. Memory has a panel of its own:
 // its lanes are shown where a person asks for them.
 void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side,
@@ -116,6 +128,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
     if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
       out.total = format_nanos(*total);
     add_gaps(out, *side.run);
+    add_exposed(out, *side.run);
   }
   return out;
 }

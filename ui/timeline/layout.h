@@ -23,6 +23,7 @@ struct IdleGap {
   Nanos start = 0;
   Nanos end = 0;
   std::string label;
+  bool bad = false;  // it only communicated: drawn in red
 };
 
 // Two spans joined by a flow or a cause.

@@ -82,7 +82,11 @@ void paint_gap(const Canvas& canvas, const SideView& view, const GapBox& gap) {
   if (!view.in_sight(box.min.y, box.max.y)) return;
   box.min.x += 1;
   box.max.x -= 1;
-  draw_hatch(canvas.draw, box, theme.idle_line, theme.px(7), theme.px(1), box.min.x);
+  const bool bad = view.side->gaps[gap.gap].bad;
+  if (bad)
+    draw_bar(canvas.draw, theme, box, theme.of(trace::Category::kSync));
+  else
+    draw_hatch(canvas.draw, box, theme.idle_line, theme.px(7), theme.px(1), box.min.x);
   if (gap.label.empty()) return;
   const float left = std::max(box.min.x, canvas.lanes.min.x) + theme.px(4);
   const float size = theme.size.label, middle = box.centre().y;
@@ -90,7 +94,8 @@ void paint_gap(const Canvas& canvas, const SideView& view, const GapBox& gap) {
   canvas.draw->AddRectFilled({left - theme.px(3), middle - size * 0.62F},
                              {left + width + theme.px(3), middle + size * 0.62F},
                              faded(theme.panel, 0.86F), theme.px(3));
-  draw_text_middle(canvas.draw, theme.font.text, size, left, middle, theme.text, gap.label);
+  draw_text_middle(canvas.draw, theme.font.text, size, left, middle, bad ? theme.bad : theme.text,
+                   gap.label);
 }
 
 void paint_label(const Canvas& canvas, const Bar& bar, const Box& box, const CategoryStyle& style) {

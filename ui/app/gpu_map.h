@@ -1,0 +1,67 @@
+// Where the GPUs of a group stand in a picture, with the links that join them and the way that data
+// take from one to another. Pure.
+//
+// One node: two rows with an NVSwitch between them, or with NVLinks from GPU to GPU; one row above
+// a tree of PCIe. Two nodes: a row each, with the network between them. Where the wiring is not
+// known, or there are too many GPUs to draw their links: GPUs alone. Neighbours of the ring stand
+// beside each other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/topology.h"
+#include "ui/app/shapes.h"
+
+namespace trainscope::ui {
+
+struct GpuMap {
+  struct Gpu {
+    int number = 0;
+    Box box;
+  };
+  // Something that several links meet at: a switch, a host bridge, the network.
+  struct Hub {
+    std::string name;
+    Box box;
+  };
+  struct Line {
+    std::vector<ImVec2> points;
+    machine::WireKind kind = machine::WireKind::kNvlink;
+    int links = 1;  // NVLinks side by side
+  };
+  std::vector<Gpu> gpus;  // by number
+  std::vector<int> ring;  // numbers, in the order of the ring
+  std::vector<Hub> hubs;
+  std::vector<Line> lines;
+  std::string links_words;  // "NVLink through NVSwitch"; empty: not known
+  bool shows_links = false;
+
+  // From the edge of one GPU to the edge of another; empty where links are not shown.
+  std::vector<ImVec2> route(int from, int to) const;
+
+ private:
+  friend class MapBuilder;
+  struct Stop {  // a GPU's ways out
+    float x = 0;
+    float inner = 0, outer = 0;  // the card's edges towards its hubs and away from them
+    int row = 0;
+    int column = 0;
+    std::vector<std::size_t> above;  // hubs from its nearest up to the one that joins all
+  };
+  std::vector<Stop> stops_;
+  std::vector<std::vector<std::vector<ImVec2>>> direct_;  // by from and to: NVLinks between the two
+  float lane_ = 0;  // how far apart the two directions of a link are drawn, halved
+};
+
+// Who has to reach whom: neighbours of the ring, or GPU 0 all others.
+enum class Traffic : std::uint8_t { kRing, kStar };
+
+// `topology` may be null. `unit` is a pixel at scale 1.
+GpuMap lay_out_gpus(const machine::Topology* topology, const std::vector<int>& ring,
+                    const Box& area, float unit, Traffic traffic = Traffic::kRing);
+
+// The point so far along a line, 0..1 of its length.
+ImVec2 along(const std::vector<ImVec2>& line, float share);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,315 @@
+#include "ui/panels/gpu_paint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/collective_progress.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::BackwardFlow;
+using analysis::BucketState;
+using analysis::BucketTimes;
+using analysis::GradientFlow;
+using machine::WireKind;
+using trace::Category;
+
+// ---- Links -------------------------------------------------------------------------------------
+
+float thickness_of(const Theme& theme, const GpuMap::Line& line) {
+  if (line.kind != WireKind::kNvlink) return theme.px(1.5F);
+  return theme.px(line.links > 1 ? 3.0F : 1.5F);
+}
+
+void paint_line(const Theme& theme, const GpuMap::Line& line) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Color color = mixed(theme.panel, theme.faint, theme.is_dark() ? 0.55F : 0.65F);
+  const float thick = thickness_of(theme, line);
+  if (line.kind == WireKind::kNvlink || line.points.size() == 2)
+    draw->AddPolyline(line.points.data(), static_cast<int>(line.points.size()), color, 0, thick);
+  else
+    for (std::size_t i = 1; i < line.points.size(); i += 2)
+      draw->AddLine(line.points[i - 1], line.points[i], color, thick);
+}
+
+// ---- Cells -------------------------------------------------------------------------------------
+
+struct CellColors {
+  Color empty, ready, running, done;
+};
+
+CellColors colors_of(const Theme& theme) {
+  const Color sum = theme.of(Category::kCollective).fill;
+  return {mixed(theme.panel, theme.faint, theme.is_dark() ? 0.28F : 0.24F),
+          theme.of(Category::kBackward).fill, mixed(theme.card, sum, 0.52F), sum};
+}
+
+// A cell whose bucket is being summed is hatched as well.
+void paint_cell(const Theme& theme, const CellColors& colors, const GradientCell& cell,
+                const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float corner = std::min(theme.px(2), box.width() / 4);
+  const bool done = cell.state == BucketState::kDone;
+  const bool running = cell.state == BucketState::kRunning;
+  draw->AddRectFilled(box.min, box.max,
+                      done      ? colors.done
+                      : running ? colors.running
+                                : colors.empty,
+                      corner);
+  if (done) return;
+  if (running) {
+    if (box.width() > theme.px(5))
+      draw_hatch(draw, box, faded(colors.done, 0.9F), theme.px(4), theme.px(1));
+    return;
+  }
+  if (cell.ready <= 0) return;
+  const float top = box.max.y - box.height() * static_cast<float>(cell.ready);
+  draw->AddRectFilled({box.min.x, std::floor(top)}, box.max, colors.ready, corner);
+}
+
+// Columns and rows of cells that a box has room for.
+struct CellGrid {
+  int columns = 0, rows = 0;
+  float each = 0, tall = 0;  // with the gap to the next
+  std::size_t cells() const { return static_cast<std::size_t>(columns * rows); }
+};
+
+CellGrid grid_in(const Theme& theme, const Box& box, std::size_t gradients) {
+  const float most = theme.px(15);
+  const float least = std::clamp(box.width() / 5, theme.px(4.5F), theme.px(7.5F));
+  CellGrid grid;
+  if (box.width() < least || box.height() < least) return grid;
+  const float wanted = std::sqrt(box.width() * box.height() /
+                                 static_cast<float>(std::max<std::size_t>(gradients, 1)));
+  grid.each = std::clamp(wanted, least, most);
+  grid.columns = std::max(1, static_cast<int>(box.width() / grid.each));
+  grid.each = std::min(box.width() / static_cast<float>(grid.columns), most);
+  grid.rows = std::max(1, static_cast<int>(box.height() / grid.each));
+  grid.tall = std::min(box.height() / static_cast<float>(grid.rows), most);
+  return grid;
+}
+
+std::size_t gradients_of(const BackwardFlow& backward) {
+  std::size_t count = 0;
+  for (const BucketTimes& bucket : backward.buckets) count += bucket.gradients.size();
+  return count > 0 ? count : backward.buckets.size();
+}
+
+void paint_cells(const Theme& theme, const Box& box, const BackwardFlow& backward, Nanos time) {
+  const CellGrid grid = grid_in(theme, box, gradients_of(backward));
+  if (grid.cells() == 0) return;
+  const std::vector<GradientCell> cells = gradient_cells(backward, time, grid.cells());
+  const CellColors colors = colors_of(theme);
+  const float gap = std::max(1.0F, std::round(grid.each * 0.16F));
+  for (std::size_t i = 0; i < std::min(cells.size(), grid.cells()); ++i) {
+    const auto column = static_cast<float>(static_cast<int>(i) % grid.columns);
+    const auto row = static_cast<float>(static_cast<int>(i) / grid.columns);
+    const ImVec2 at{std::round(box.min.x + column * grid.each),
+                    std::round(box.min.y + row * grid.tall)};
+    paint_cell(theme, colors, cells[i],
+               {at, {at.x + std::floor(grid.each - gap), at.y + std::floor(grid.tall - gap)}});
+  }
+}
+
+// ---- What a GPU holds of the bucket that a ring is summing -------------------------------------
+
+// A bar a part: as high as the share of the GPUs whose gradients are in it.
+void paint_parts(const Theme& theme, const Box& box, int ranks, int steps_over, int place) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float each = box.width() / static_cast<float>(ranks);
+  const Color sum = theme.of(Category::kCollective).fill;
+  for (int part = 0; part < ranks; ++part) {
+    const int summed = analysis::ranks_summed(ranks, steps_over, place, part);
+    const float left = std::round(box.min.x + each * static_cast<float>(part));
+    const float right =
+        std::round(box.min.x + each * static_cast<float>(part + 1)) - (each > 4 ? theme.px(1) : 0);
+    const float share = static_cast<float>(summed) / static_cast<float>(ranks);
+    draw->AddRectFilled({left, box.min.y}, {right, box.max.y},
+                        mixed(theme.panel, theme.faint, 0.22F));
+    draw->AddRectFilled({left, box.max.y - std::round(box.height() * share)}, {right, box.max.y},
+                        summed == ranks ? sum : mixed(theme.card, sum, 0.62F));
+  }
+}
+
+// The share of a bucket that is summed, where nobody holds a part for himself.
+void paint_share(const Theme& theme, const Box& box, double share) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.faint, 0.22F), theme.px(1.5F));
+  const float right = box.min.x + box.width() * static_cast<float>(share);
+  draw->AddRectFilled(box.min, {right, box.max.y}, theme.of(Category::kCollective).fill,
+                      theme.px(1.5F));
+}
+
+const BucketTimes* running_bucket(const BackwardFlow& backward, Nanos time) {
+  const BucketTimes& bucket = backward.buckets[bucket_at(backward, time)];
+  return state_at(bucket, time) == BucketState::kRunning ? &bucket : nullptr;
+}
+
+int place_of(const GpuMap& map, int gpu) {
+  const auto found = std::find(map.ring.begin(), map.ring.end(), gpu);
+  return static_cast<int>(found - map.ring.begin());
+}
+
+void paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
+                const GradientFlow& flow, Nanos time) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const BackwardFlow& backward = flow.at(time);
+  const Box& box = gpu.box;
+  const float pad = std::min(theme.px(8), box.width() * 0.1F);
+  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
+  draw->AddRect(box.min, box.max, mixed(theme.line, theme.faint, 0.35F), theme.size.corner,
+                theme.px(1.2F));
+  const float title = std::min(theme.px(22), box.height() * 0.4F);
+  const std::string name = fmt::format("GPU {}", gpu.number);
+  const bool whole = text_size(theme.font.text, theme.size.label, name).x < box.width() - 2 * pad;
+  const bool has_title = title > theme.size.label;
+  if (has_title)
+    draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + pad,
+                     box.min.y + title / 2 + theme.px(1), theme.text,
+                     whole ? name : std::to_string(gpu.number));
+  const float strip = box.height() > theme.px(64) ? theme.px(9) : theme.px(5);
+  const Box inner{{box.min.x + pad, box.min.y + (has_title ? title + theme.px(1) : pad)},
+                  {box.max.x - pad, box.max.y - pad + theme.px(1)}};
+  paint_cells(theme, {inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}}, backward, time);
+  const BucketTimes* running = running_bucket(backward, time);
+  if (!running || flow.ranks < 2) return;
+  const Box foot{{inner.min.x, inner.max.y - strip}, inner.max};
+  const double share = share_summed(*running, time);
+  if (running->algorithm == "ring")
+    paint_parts(theme, foot, flow.ranks, analysis::ring_moment(flow.ranks, share).step,
+                place_of(map, gpu.number));
+  else
+    paint_share(theme, foot, share);
+}
+
+// ---- Traffic -----------------------------------------------------------------------------------
+
+// A part on its way, with its number where there is room.
+void paint_part(const Theme& theme, ImVec2 at, int part) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const CategoryStyle& style = theme.of(Category::kCollective);
+  const float half = theme.px(part >= 0 ? 8.0F : 4.5F);
+  const ImVec2 min{std::round(at.x - half), std::round(at.y - half)};
+  const ImVec2 max{min.x + std::round(2 * half), min.y + std::round(2 * half)};
+  draw->AddRectFilled({min.x - 1, min.y - 1}, {max.x + 1, max.y + 1}, theme.panel, theme.px(4));
+  draw->AddRectFilled(min, max, style.fill, theme.px(3));
+  if (part >= 0)
+    draw_text_middle(draw, theme.font.strong, theme.size.label, (min.x + max.x) / 2,
+                     (min.y + max.y) / 2, style.text, std::to_string(part), 0.5F);
+}
+
+// A link that is in use, with a head where it leads.
+void paint_way(const Theme& theme, const std::vector<ImVec2>& way) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const Color color = mixed(theme.panel, theme.of(Category::kCollective).line, 0.6F);
+  draw->AddPolyline(way.data(), static_cast<int>(way.size()), color, 0, theme.px(2.5F));
+  const ImVec2 end = way.back(), before = way[way.size() - 2];
+  const float length = std::hypot(end.x - before.x, end.y - before.y);
+  if (length < theme.px(6)) return;
+  const ImVec2 ahead{(end.x - before.x) / length, (end.y - before.y) / length};
+  const float long_side = theme.px(8), wing = theme.px(4.5F);
+  const ImVec2 neck{end.x - ahead.x * long_side, end.y - ahead.y * long_side};
+  draw->AddTriangleFilled({neck.x - ahead.y * wing, neck.y + ahead.x * wing}, end,
+                          {neck.x + ahead.y * wing, neck.y - ahead.x * wing}, color);
+}
+
+void paint_ring(const Theme& theme, const GpuMap& map, const GradientFlow& flow, double share) {
+  const int n = flow.ranks;
+  const auto moment = analysis::ring_moment(n, share);
+  if (moment.step >= analysis::ring_steps(n)) return;
+  std::vector<std::vector<ImVec2>> ways;
+  for (int place = 0; place < n; ++place) {
+    const auto at = static_cast<std::size_t>(place);
+    ways.push_back(map.route(map.ring[at], map.ring[(at + 1) % map.ring.size()]));
+    if (!ways.back().empty()) paint_way(theme, ways.back());
+  }
+  for (int place = 0; place < n; ++place)
+    if (const auto& way = ways[static_cast<std::size_t>(place)]; !way.empty())
+      paint_part(theme, along(way, static_cast<float>(moment.within)),
+                 analysis::part_sent(n, moment.step, place));
+}
+
+// Pieces flow without end while the all-reduce runs; how many of them there are is not told.
+void paint_stream(const Theme& theme, const std::vector<ImVec2>& way, double share) {
+  if (way.empty()) return;
+  constexpr double kTurns = 24;
+  paint_way(theme, way);
+  const double phase = share * kTurns - std::floor(share * kTurns);
+  paint_part(theme, along(way, static_cast<float>(phase)), -1);
+}
+
+// A tree of one node is a chain (nccl: src/graph/tuning.cc counts a hop for each of its GPUs).
+void paint_tree(const Theme& theme, const GpuMap& map, double share) {
+  for (std::size_t i = 1; i < map.ring.size(); ++i) {
+    paint_stream(theme, map.route(map.ring[i], map.ring[i - 1]), share);
+    paint_stream(theme, map.route(map.ring[i - 1], map.ring[i]), share);
+  }
+}
+
+// Each GPU sends to the switch and gets sums back.
+void paint_switch(const Theme& theme, const GpuMap& map, double share) {
+  for (const GpuMap::Line& line : map.lines) {
+    const ImVec2 from = line.points.front(), to = line.points.back();
+    const float apart = theme.px(7);
+    paint_stream(theme, {{from.x - apart, from.y}, {to.x - apart, to.y}}, share);
+    paint_stream(theme, {{to.x + apart, to.y}, {from.x + apart, from.y}}, share);
+  }
+}
+
+}  // namespace
+
+void paint_links(const Theme& theme, const GpuMap& map) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  for (const GpuMap::Line& line : map.lines) paint_line(theme, line);
+  for (const GpuMap::Hub& hub : map.hubs) {
+    draw->AddRectFilled(hub.box.min, hub.box.max, theme.head, theme.px(4));
+    draw->AddRect(hub.box.min, hub.box.max, mixed(theme.line, theme.faint, 0.35F), theme.px(4),
+                  theme.px(1.2F));
+    draw_text_middle(
+        draw, theme.font.text, theme.size.label, hub.box.centre().x, hub.box.centre().y,
+        theme.muted,
+        shortened(theme.font.text, theme.size.label, hub.name, hub.box.width() - theme.px(8)),
+        0.5F);
+  }
+}
+
+void paint_cards(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {
+  for (const GpuMap::Gpu& gpu : map.gpus) paint_card(theme, map, gpu, flow, time);
+}
+
+void paint_traffic(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {
+  const BucketTimes* running = running_bucket(flow.at(time), time);
+  if (!running || !map.shows_links || flow.ranks < 2) return;
+  const double share = share_summed(*running, time);
+  if (running->algorithm == "ring")
+    paint_ring(theme, map, flow, share);
+  else if (running->algorithm == "tree")
+    paint_tree(theme, map, share);
+  else if (running->algorithm == "NVLS")
+    paint_switch(theme, map, share);
+}
+
+void paint_cell_legend(const Theme& theme, const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const CellColors colors = colors_of(theme);
+  const float size = theme.size.label, edge = theme.px(9), y = box.centre().y;
+  float x = box.min.x;
+  using State = BucketState;
+  const std::pair<const char*, GradientCell> entries[] = {
+      {"not ready", {0, 1, 0, State::kFilling}},
+      {"ready", {0, 1, 1, State::kFilling}},
+      {"being summed", {0, 1, 1, State::kRunning}},
+      {"summed", {0, 1, 1, State::kDone}}};
+  for (const auto& [words, cell] : entries) {
+    const float wide = edge + theme.px(6) + text_size(theme.font.text, size, words).x;
+    if (x + wide > box.max.x) return;
+    paint_cell(theme, colors, cell, {{x, y - edge / 2}, {x + edge, y + edge / 2}});
+    draw_text_middle(draw, theme.font.text, size, x + edge + theme.px(6), y, theme.muted, words);
+    x += wide + theme.px(16);
+  }
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,21 @@
+// Paints the GPUs of a gradient flow: cards with the cells of their gradients, the links between
+// them, and what travels on these while an all-reduce runs.
+#pragma once
+
+#include "analysis/gradient_flow.h"
+#include "ui/app/gpu_map.h"
+#include "ui/app/gradient_cells.h"
+
+namespace trainscope::ui {
+
+void paint_links(const Theme& theme, const GpuMap& map);
+void paint_cards(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,
+                 Nanos time);
+// Over the links, under nothing: parts on their way at that time.
+void paint_traffic(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,
+                   Nanos time);
+
+// What the colours of the cells mean, in a line.
+void paint_cell_legend(const Theme& theme, const Box& box);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,352 @@
+#include "ui/panels/gradient_flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/units.h"
+#include "machine/ring.h"
+#include "ui/panels/chart.h"
+#include "ui/panels/controls.h"
+#include "ui/panels/gpu_paint.h"
+#include "ui/panels/scaling_plot.h"
+#include "ui/panels/side_data.h"
+#include "ui/panels/star_paint.h"
+
+namespace trainscope::ui {
+namespace {
+
+constexpr const char* kPanelName = "gradient-flow";
+
+// ---- Whose gradients ---------------------------------------------------------------------------
+
+// A trace of PyTorch's profiler is known by the names in it.
+bool names_buckets(const trace::Trace& trace) {
+  for (std::uint32_t i = 0; i < trace.name_count(); ++i) {
+    const std::string& name = trace.name(i);
+    if (name.find("reducer::mul_out") != std::string::npos ||
+        name.find("DistributedDataParallel.forward") != std::string::npos)
+      return true;
+  }
+  return false;
+}
+
+bool sums_gradients(const analysis::Run& run) {
+  const std::string& strategy = run.config.word("parallel.strategy");
+  if (run.program) return strategy == "ddp" || strategy == "dp";
+  return !run.facts.measured.collectives.empty() && names_buckets(*run.trace);
+}
+
+RunPointer shown_run(const Workspace& workspace, std::size_t side) {
+  const trace::Trace* trace = shown_trace(workspace, side, kPanelName);
+  if (!trace) return nullptr;
+  const RunPointer& run = workspace.sides()[side].run;
+  return run && run->trace.get() == trace && sums_gradients(*run) ? run : nullptr;
+}
+
+FlowFacts* facts_of(const PanelContext& context, GradientFlowPanel& panel, std::size_t side) {
+  const RunPointer run = shown_run(context.workspace, side);
+  if (!run) return nullptr;
+  GradientFlowPanel::Side& own = panel.sides[side];
+  if (own.read != run) {
+    own.read = run;
+    own.table = {};
+    own.reading.start([run](const auto&) { return std::make_shared<FlowFacts>(run); });
+  }
+  if (own.reading.busy()) context.ask("animate");
+  FlowFacts* facts = own.reading.get().get();
+  return facts && !facts->empty() ? facts : nullptr;
+}
+
+// One side, in this frame.
+struct SideView {
+  const PanelContext& context;
+  GradientFlowPanel::Side& own;
+  const FlowFacts& facts;
+  std::size_t side;
+  Nanos time;
+};
+
+// ---- Its parts ---------------------------------------------------------------------------------
+
+void words_at(const Theme& theme, const Box& box, float y, const std::vector<std::string>& ways,
+              Color color, ImFont* font, float size) {
+  if (ways.empty()) return;
+  draw_text_middle(ImGui::GetWindowDrawList(), font, size, box.min.x, y, color,
+                   fitting(theme, size, ways, box.width()));
+}
+
+GpuMap map_of(const SideView& view, const Box& area, Traffic traffic) {
+  return lay_out_gpus(view.facts.topology ? &*view.facts.topology : nullptr, view.facts.ring, area,
+                      view.context.theme.px(1), traffic);
+}
+
+FlowWords paint_flow(const SideView& view, const Box& area) {
+  const Theme& theme = view.context.theme;
+  const GpuMap map = map_of(view, area, Traffic::kRing);
+  paint_links(theme, map);
+  paint_cards(theme, map, view.facts.flow, view.time);
+  paint_traffic(theme, map, view.facts.flow, view.time);
+  return flow_words(view.facts.flow, view.time);
+}
+
+FlowWords paint_star(const SideView& view, const Box& area) {
+  const Theme& theme = view.context.theme;
+  const GpuMap map = map_of(view, area, Traffic::kStar);
+  paint_links(theme, map);
+  paint_star_cards(theme, map, view.facts.star, view.time);
+  paint_star_traffic(theme, map, view.facts.star, view.time);
+  return {star_words(view.facts.star, view.time),
+          {"all goes from GPU 0 or to it; in a card: now, and its whole step",
+           "all goes from GPU 0 or to it"}};
+}
+
+void draw_gpus(const SideView& view, const Box& box) {
+  const Theme& theme = view.context.theme;
+  const float line = theme.px(19), foot = 2 * line + theme.px(4);
+  const Box area{box.min, {box.max.x, box.max.y - foot - theme.px(6)}};
+  if (area.height() < theme.px(60)) return;
+  const FlowWords words = view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
+  const float first = box.max.y - foot + line / 2;
+  words_at(theme, box, first, words.now, theme.text, theme.font.text, theme.size.small);
+  const Box below{{box.min.x, first + line / 2}, box.max};
+  if (!words.beneath.empty())
+    words_at(theme, box, first + line, words.beneath, theme.muted, theme.font.text,
+             theme.size.label);
+  else
+    paint_cell_legend(theme, {below.min, {below.max.x, below.min.y + line}});
+}
+
+void draw_exposed(const SideView& view, const Box& box) {
+  const Theme& theme = view.context.theme;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const ExposureWords words = view.facts.is_star() ? exposure_words(view.facts.star, view.time)
+                                                   : exposure_words(view.facts.flow, view.time);
+  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
+  const float left = box.min.x + theme.px(12), room = box.width() - theme.px(24);
+  const bool tall = box.height() > theme.px(72);
+  float y = box.min.y + theme.px(tall ? 17 : 14);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left, y, theme.muted,
+                   "Exposed communication");
+  y += theme.px(tall ? 25 : 21);
+  const float size = tall ? theme.size.heading : theme.size.text;
+  draw_text_middle(draw, theme.font.strong, size, left, y, words.any ? theme.bad : theme.good,
+                   words.figure);
+  const float used = text_size(theme.font.strong, size, words.figure).x + theme.px(8);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left + used, y + theme.px(1),
+                   theme.muted,
+                   shortened(theme.font.text, theme.size.label, words.whole, room - used));
+  if (!tall) return;
+  y += theme.px(23);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left, y, theme.muted,
+                   shortened(theme.font.text, theme.size.label, words.most, room));
+}
+
+// A row selects what it is about on the timeline, and shows it there.
+void choose(const SideView& view, trace::SpanId span, analysis::Interval time) {
+  TimelineState& timeline = view.context.attention.timeline;
+  timeline.selected = {static_cast<Side>(view.side), span};
+  const Nanos around = (time.end - time.start) * 2;
+  show_range(timeline, {time.start - around, time.end + around});
+  view.context.workspace.select_span(view.side, span);
+}
+
+trace::SpanId selected_of(const SideView& view) {
+  const SpanRef& selected = view.context.attention.timeline.selected;
+  return static_cast<std::size_t>(selected.side) == view.side ? selected.span : trace::kNone;
+}
+
+void draw_table(const SideView& view, const Box& box) {
+  const Theme& theme = view.context.theme;
+  const FlowFacts& facts = view.facts;
+  if (facts.is_star()) {
+    const auto clicked =
+        draw_star_table(theme, "##stages", box, facts.star, view.time, selected_of(view));
+    if (!clicked) return;
+    const analysis::StarStageTimes& stage = facts.star.at(view.time).stages[*clicked];
+    return choose(view, stage.transfers.front().span, {stage.start, stage.end});
+  }
+  const auto clicked = draw_bucket_table(theme, "##buckets", box, view.own.table, facts.flow,
+                                         view.time, selected_of(view));
+  if (!clicked) return;
+  const analysis::BucketTimes& bucket = facts.flow.at(view.time).buckets[*clicked];
+  choose(view, bucket.span, {bucket.started, bucket.done});
+}
+
+float table_height(const SideView& view) {
+  const Theme& theme = view.context.theme;
+  return view.facts.is_star() ? star_table_height(theme, view.facts.star.at(view.time))
+                              : bucket_table_height(theme, view.facts.flow.at(view.time));
+}
+
+void draw_buckets(const SideView& view, const Box& box) {
+  const Theme& theme = view.context.theme;
+  const float wanted = table_height(view) + theme.px(4), gap = theme.px(8);
+  const bool tall = wanted + gap + theme.px(92) < box.height();
+  const float card = tall ? theme.px(88) : theme.px(50);
+  const float bottom = std::min(box.min.y + wanted, box.max.y - card - gap);
+  draw_table(view, {box.min, {box.max.x, bottom}});
+  const float top = tall ? bottom + gap + theme.px(4) : box.max.y - card;
+  draw_exposed(view, {{box.min.x, std::min(top, box.max.y - card)},
+                      {box.max.x, std::min(top, box.max.y - card) + card}});
+}
+
+// Tried once someone looks at it: each number of GPUs is a run of its own.
+void draw_scaling(const SideView& view, const Box& box) {
+  const Theme& theme = view.context.theme;
+  GradientFlowPanel::Side& own = view.own;
+  const RunPointer& run = view.facts.run;
+  if (own.scaled != run) {
+    own.scaled = run;
+    own.scaling.start([run](const auto& stopped) -> std::shared_ptr<analysis::ScalingCurve> {
+      const auto curve = analysis::scaling_curve(run->config, stopped);
+      return curve ? std::make_shared<analysis::ScalingCurve>(*curve) : nullptr;
+    });
+  }
+  const bool busy = own.scaling.busy();
+  if (busy) view.context.ask("animate");
+  if (const auto& curve = own.scaling.get())
+    return paint_scaling(theme, box, *curve, view.side == 0);
+  const char* words = busy           ? "running it on 1, 2, 4, ... GPUs"
+                      : run->program ? "it runs on no other number of GPUs of this machine"
+                                     : "a trace tells of its own number of GPUs only";
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.centre().x,
+                   box.centre().y, theme.muted,
+                   shortened(theme.font.text, theme.size.small, words, box.width()), 0.5F);
+}
+
+void draw_strip(const SideView& view, const Box& box) {
+  const FlowFacts& facts = view.facts;
+  const StepStrip strip = facts.is_star()
+                              ? strip_of(facts.star, facts.work, view.time, box.width())
+                              : strip_of(facts.flow, facts.work, view.time, box.width());
+  const auto moved = draw_step_strip(view.context.theme, "##step", box, strip, view.time);
+  if (!moved) return;
+  Workspace& workspace = view.context.workspace;
+  workspace.playhead.time = std::clamp<Nanos>(*moved, 0, workspace.playhead_end());
+}
+
+// "DDP, 8 GPUs of 8 x H100 SXM, step 3"
+std::vector<std::string> title_of(const SideView& view) {
+  const FlowFacts& facts = view.facts;
+  const std::string name = facts.is_star() ? "DataParallel" : "DDP";
+  const std::string step = fmt::format(
+      "step {}", facts.is_star() ? facts.star.at(view.time).step : facts.flow.at(view.time).step);
+  const std::string gpus = fmt::format("{} GPU{}", facts.gpus(), facts.gpus() == 1 ? "" : "s");
+  const std::string where = facts.run->machine ? " of " + facts.run->machine->name : "";
+  return {fmt::format("{}, {}{}, {}", name, gpus, where, step),
+          fmt::format("{}, {}, {}", name, gpus, step), fmt::format("{}, {}", name, step), step};
+}
+
+// ---- A side ------------------------------------------------------------------------------------
+
+void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
+  const Theme& theme = view.context.theme;
+  const float title = theme.px(24);
+  const ImVec2 middle{box.min.x, box.min.y + title / 2};
+  const float left = draw_side_title(theme, view.context.workspace, view.side, middle);
+  const float kept = box.width() < theme.px(560) ? 0 : theme.px(204);  // for what is shown beside
+  words_at(theme, {{left, box.min.y}, {box.max.x - kept, box.max.y}}, middle.y, title_of(view),
+           theme.text, theme.font.text, theme.size.small);
+  box.min.y += title + theme.px(4);
+  if (box.height() > theme.px(230)) {
+    const float strip = std::clamp(box.height() * 0.14F, theme.px(44), theme.px(62));
+    draw_strip(view, {{box.min.x, box.max.y - strip}, box.max});
+    box.max.y -= strip + theme.px(14);
+  }
+  const float gap = theme.px(26);
+  if (box.width() < theme.px(560)) {
+    if (panel.part == "buckets") return draw_buckets(view, box);
+    if (panel.part == "scaling") return draw_scaling(view, box);
+    return draw_gpus(view, box);
+  }
+  const float table = std::clamp(box.width() * 0.46F, theme.px(270), theme.px(560));
+  draw_gpus(view, {box.min, {box.max.x - table - gap, box.max.y}});
+  const Box beside{{box.max.x - table, box.min.y}, box.max};
+  if (panel.part == "scaling") return draw_scaling(view, beside);
+  draw_buckets(view, beside);
+}
+
+// What shares a place: all three where a side is narrow, else what stands beside the GPUs.
+void choose_part(const Theme& theme, GradientFlowPanel& panel, bool narrow, ImVec2 at,
+                 float width) {
+  std::vector<std::string> parts = {"GPUs", "buckets", "scaling"};
+  if (!narrow) parts.erase(parts.begin());
+  if (std::find(parts.begin(), parts.end(), panel.part) == parts.end()) panel.part = parts.front();
+  ImGui::SetCursorScreenPos(at);
+  segments(theme, "##part", width, parts, parts, panel.part);
+}
+
+void draw_nothing(const Theme& theme, GradientFlowPanel& panel, const Box& room) {
+  const bool busy = panel.sides[0].reading.busy() || panel.sides[1].reading.busy();
+  const char* words = busy ? "reading the run" : "this run sends no gradients between GPUs";
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, room.centre().x,
+                   room.centre().y, theme.muted,
+                   shortened(theme.font.text, theme.size.small, words, room.width()), 0.5F);
+}
+
+void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
+  const Theme& theme = context.theme;
+  std::vector<SideView> shown;
+  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
+    if (FlowFacts* facts = facts_of(context, panel, i))
+      shown.push_back({context, panel.sides[i], *facts, i, context.workspace.playhead_of(i)});
+  Box room = padded_room(theme, theme.px(8), theme.px(12));
+  if (room.width() < theme.px(160) || room.height() < theme.px(80)) return;
+  if (shown.empty()) return draw_nothing(theme, panel, room);
+  const float gap = theme.px(30), count = static_cast<float>(shown.size());
+  const float wide = (room.width() + gap) / count - gap;
+  const bool narrow = wide < theme.px(560);
+  const float width = std::min(theme.px(narrow ? 270 : 190), room.width());
+  if (narrow) {
+    choose_part(theme, panel, narrow, room.min, width);
+    room.min.y += theme.px(34);
+  } else {
+    choose_part(theme, panel, narrow, {room.max.x - width, room.min.y - theme.px(3)}, width);
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const float left = room.min.x + static_cast<float>(i) * (wide + gap);
+    ImGui::PushID(static_cast<int>(shown[i].side));
+    draw_side(shown[i], panel, {{left, room.min.y}, {left + wide, room.max.y}});
+    ImGui::PopID();
+  }
+}
+
+}  // namespace
+
+FlowFacts::FlowFacts(RunPointer of)
+    : run(std::move(of)),
+      flow(analysis::gradient_flow(*run->trace, run->program.get())),
+      work(step_work(*run->trace)) {
+  if (flow.empty() && run->config.word("parallel.strategy") == "dp")
+    star = analysis::star_flow(*run->trace);
+  const int count = std::max(gpus(), 1);
+  if (run->machine && count <= machine::all_gpus(*run->machine)) {
+    topology = machine::topology_of(*run->machine);
+    ring = machine::ring_order(*topology, count);
+  } else {
+    ring.resize(static_cast<std::size_t>(count));
+    std::iota(ring.begin(), ring.end(), 0);
+  }
+}
+
+bool has_gradient_flow(const Workspace& workspace) {
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i)
+    if (shown_run(workspace, i)) return true;
+  return false;
+}
+
+void draw_gradient_flow(const PanelContext& context, GradientFlowPanel& panel, const char* name,
+                        const char* beside, bool* open) {
+  stand_beside(beside);
+  PanelOptions options;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  options.secondary = "at the playhead";
+  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  end_panel();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,54 @@
+// Gradient flow: the GPUs on their links, their gradients as cells that fill in backward, the
+// buckets that close and the all-reduces that sum them, at the playhead; the table of the buckets,
+// and what of it nothing else hides.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analysis/scaling.h"
+#include "machine/topology.h"
+#include "ui/app/background.h"
+#include "ui/panels/bucket_table.h"
+#include "ui/panels/context.h"
+#include "ui/panels/step_strip.h"
+
+namespace trainscope::ui {
+
+// What was read of a run, off the window's thread.
+struct FlowFacts {
+  explicit FlowFacts(RunPointer of);
+
+  RunPointer run;
+  analysis::GradientFlow flow;  // of DistributedDataParallel
+  analysis::StarFlow star;      // of DataParallel; one of the two is empty
+  StepWork work;
+  std::optional<machine::Topology> topology;  // where the run has a machine
+  std::vector<int> ring;                      // its GPUs
+
+  bool is_star() const { return flow.empty(); }
+  bool empty() const { return flow.empty() && star.empty(); }
+  int gpus() const { return is_star() ? static_cast<int>(star.gpus.size()) : flow.ranks; }
+};
+
+struct GradientFlowPanel {
+  struct Side {
+    RunPointer read;  // that is read, or was
+    Background<FlowFacts> reading;
+    BucketTable table;
+    RunPointer scaled;  // whose other numbers of GPUs are tried
+    Background<analysis::ScalingCurve> scaling;
+  };
+  Side sides[2];
+  std::string part;  // "GPUs", "buckets" or "scaling": of those that share a place, the one shown
+};
+
+// Whether a side's run sums gradients over ranks.
+bool has_gradient_flow(const Workspace& workspace);
+
+// `beside` is the panel in whose place it stands where no layout says otherwise.
+void draw_gradient_flow(const PanelContext& context, GradientFlowPanel& panel, const char* name,
+                        const char* beside, bool* open);
+
+}  // namespace trainscope::ui

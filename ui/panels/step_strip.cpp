@@ -1,0 +1,236 @@
+#include "ui/panels/step_strip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/units.h"
+#include "ui/app/gradient_cells.h"
+
+namespace trainscope::ui {
+
+using analysis::BackwardFlow;
+using analysis::BucketTimes;
+using analysis::GpuWork;
+using analysis::Interval;
+using analysis::IntervalSet;
+using trace::Category;
+
+// ---- What is in it -----------------------------------------------------------------------------
+
+StepWork step_work(const trace::Trace& trace) {
+  analysis::Measured measured = analysis::measure_whole(trace, nullptr, nullptr);
+  StepWork work;
+  work.exposed = measured.collectives.without(measured.kernels);
+  work.kernels = {std::move(measured.forward), std::move(measured.backward),
+                  std::move(measured.optimizer), std::move(measured.unphased)};
+  return work;
+}
+
+void add_bars(StripLane& lane, const IntervalSet& set, Category category, Interval shown,
+              Nanos apart) {
+  const auto& all = set.intervals();
+  auto one = std::lower_bound(all.begin(), all.end(), shown.start,
+                              [](const Interval& a, Nanos start) { return a.end < start; });
+  std::vector<Interval> joined;
+  for (; one != all.end() && one->start < shown.end; ++one) {
+    if (!joined.empty() && one->start - joined.back().end < apart)
+      joined.back().end = one->end;
+    else
+      joined.push_back(*one);
+  }
+  for (const Interval& bar : joined)
+    lane.bars.push_back({bar, category, std::string(trace::name_of(category))});
+}
+
+void add_bars(StripLane& lane, const GpuWork& work, Interval shown, Nanos apart) {
+  add_bars(lane, work.others, Category::kKernel, shown, apart);
+  add_bars(lane, work.forward, Category::kForward, shown, apart);
+  add_bars(lane, work.backward, Category::kBackward, shown, apart);
+  add_bars(lane, work.optimizer, Category::kOptimizer, shown, apart);
+}
+
+namespace {
+
+Nanos pixel_of(Interval shown, float width) {
+  constexpr double kPixels = 1.5;
+  return static_cast<Nanos>(kPixels * static_cast<double>(shown.end - shown.start) /
+                            std::max(width, 1.0F));
+}
+
+// Each says how much of it is exposed. Where kernels too short to be seen alone fill more than
+// half, it is not red.
+void add_exposed(StripLane& lane, const IntervalSet& exposed, Interval shown, Nanos apart) {
+  StripLane all;
+  add_bars(all, exposed, Category::kSync, shown, apart);
+  for (StripBar& bar : all.bars) {
+    const Interval seen{std::max(bar.time.start, shown.start), std::min(bar.time.end, shown.end)};
+    const Nanos alone = exposed.length_within(seen);
+    if (2 * alone < seen.end - seen.start) continue;
+    bar.label = format_nanos(static_cast<double>(alone));
+    lane.bars.push_back(std::move(bar));
+  }
+}
+
+}  // namespace
+
+StepStrip strip_of(const analysis::GradientFlow& flow, const StepWork& work, Nanos time,
+                   float width) {
+  const BackwardFlow& backward = flow.at(time);
+  const analysis::StepExposure* step = step_of(flow, backward);
+  StepStrip strip;
+  strip.shown = step ? step->window : Interval{backward.begun(), backward.done()};
+  const Nanos apart = pixel_of(strip.shown, width);
+  StripLane compute{"compute", {}}, sums{"gradients", {}};
+  add_bars(compute, work.kernels, strip.shown, apart);
+  add_exposed(compute, work.exposed, strip.shown, apart);
+  for (const BackwardFlow& one : flow.backwards) {
+    if (one.step != backward.step) continue;
+    for (std::size_t i = 0; i < one.buckets.size(); ++i)
+      sums.bars.push_back({{one.buckets[i].started, one.buckets[i].done},
+                           Category::kCollective,
+                           std::to_string(i)});
+  }
+  strip.lanes = {std::move(compute), std::move(sums)};
+  return strip;
+}
+
+StepStrip strip_of(const analysis::StarFlow& flow, const StepWork& work, Nanos time, float width) {
+  const analysis::StarStep& step = flow.at(time);
+  StepStrip strip;
+  strip.shown = step.window;
+  const Nanos apart = pixel_of(strip.shown, width);
+  StripLane first{"GPU 0", {}}, other{fmt::format("GPU {}", flow.gpus.size() - 1), {}},
+      sent{"sent", {}};
+  add_bars(first, flow.gpus.front(), strip.shown, apart);
+  add_exposed(first, work.exposed, strip.shown, apart);
+  add_bars(other, flow.gpus.back(), strip.shown, apart);
+  for (const analysis::StarStageTimes& stage : step.stages)
+    for (const analysis::StarTransfer& one : stage.transfers)
+      sent.bars.push_back(
+          {{one.start, one.end},
+           one.other == analysis::StarTransfer::kAll ? Category::kCollective : Category::kCopyD2D,
+           std::string(analysis::name_of(stage.stage))});
+  strip.lanes = {std::move(first), std::move(other), std::move(sent)};
+  return strip;
+}
+
+// ---- How it is drawn ---------------------------------------------------------------------------
+
+namespace {
+
+// A step on the screen: times along x.
+struct Scale {
+  Interval shown;
+  Box box;
+  float x(Nanos time) const {
+    const double share = static_cast<double>(time - shown.start) /
+                         static_cast<double>(std::max<Nanos>(shown.end - shown.start, 1));
+    return box.min.x + box.width() * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  }
+  Nanos time(float at) const {
+    const double share = std::clamp((at - box.min.x) / std::max(box.width(), 1.0F), 0.0F, 1.0F);
+    return shown.start + static_cast<Nanos>(share * static_cast<double>(shown.end - shown.start));
+  }
+};
+
+Box box_of(const Scale& scale, const StripBar& bar, float top, float bottom) {
+  const float left = scale.x(bar.time.start);
+  return {{left, top}, {std::max(scale.x(bar.time.end), left + 1.5F), bottom}};
+}
+
+// Of the bars of a category that many share only the widest carries its name.
+using Named = std::array<const StripBar*, trace::kCategoryCount>;
+
+Named widest_bars(const std::vector<StripBar>& bars) {
+  Named widest{};
+  const auto length = [](const StripBar& bar) { return bar.time.end - bar.time.start; };
+  for (const StripBar& bar : bars) {
+    const StripBar*& most = widest[static_cast<std::size_t>(bar.category)];
+    if (!most || length(bar) > length(*most)) most = &bar;
+  }
+  return widest;
+}
+
+bool is_named(const Named& widest, const StripBar& bar) {
+  return bar.category == Category::kSync || bar.category == Category::kCollective ||
+         widest[static_cast<std::size_t>(bar.category)] == &bar;
+}
+
+// Words are not written over.
+bool is_covered(const Theme& theme, const Scale& scale, const StripLane& lane, float left,
+                float right) {
+  return std::any_of(lane.bars.begin(), lane.bars.end(), [&](const StripBar& bar) {
+    if (bar.category != Category::kSync) return false;
+    const float from = scale.x(bar.time.start), to = scale.x(bar.time.end);
+    return to - from > theme.px(4) && from < right && to > left;
+  });
+}
+
+void paint_label(const Theme& theme, const Box& box, const StripBar& bar) {
+  const CategoryStyle& style = theme.of(bar.category);
+  const float size = std::min(theme.size.label, box.height() - 1);
+  const float wide = text_size(theme.font.text, size, bar.label).x;
+  if (wide + theme.px(8) > box.width()) return;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (!style.hatched)
+    return draw_text_middle(draw, theme.font.text, size, box.min.x + theme.px(5), box.centre().y,
+                            style.text, bar.label);
+  const ImVec2 middle = box.centre();
+  const float half = wide / 2 + theme.px(3);
+  draw->AddRectFilled({middle.x - half, middle.y - size * 0.62F},
+                      {middle.x + half, middle.y + size * 0.62F}, faded(style.fill, 0.85F),
+                      theme.px(3));
+  draw_text_middle(draw, theme.font.text, size, middle.x, middle.y, style.text, bar.label, 0.5F);
+}
+
+void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane, float top,
+                float bottom) {
+  for (const StripBar& bar : lane.bars) {
+    const Box box = box_of(scale, bar, top, bottom);
+    const CategoryStyle& style = theme.of(bar.category);
+    if (style.hatched)
+      draw_bar(ImGui::GetWindowDrawList(), theme, box, style);
+    else
+      draw_solid(ImGui::GetWindowDrawList(), theme, box, style);
+  }
+  const Named widest = widest_bars(lane.bars);
+  for (const StripBar& bar : lane.bars) {
+    if (!is_named(widest, bar)) continue;
+    const Box box = box_of(scale, bar, top, bottom);
+    const float wide = text_size(theme.font.text, theme.size.label, bar.label).x + theme.px(8);
+    const bool over = bar.category != Category::kSync &&
+                      is_covered(theme, scale, lane, box.min.x, box.min.x + wide);
+    if (!over) paint_label(theme, box, bar);
+  }
+}
+
+}  // namespace
+
+std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const Box& box,
+                                     const StepStrip& strip, Nanos time) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float names = theme.px(66), gap = theme.px(5),
+              count = static_cast<float>(strip.lanes.size());
+  const Scale scale{strip.shown, {{box.min.x + names, box.min.y}, box.max}};
+  const float tall = (box.height() + gap) / count - gap;
+  for (std::size_t i = 0; i < strip.lanes.size(); ++i) {
+    const float top = box.min.y + static_cast<float>(i) * (tall + gap);
+    draw_text_middle(draw, theme.font.text, std::min(theme.size.label, tall), box.min.x,
+                     top + tall / 2, theme.muted, strip.lanes[i].name);
+    paint_lane(theme, scale, strip.lanes[i], top, top + tall);
+  }
+  if (time >= strip.shown.start && time <= strip.shown.end) {
+    const float x = std::round(scale.x(time));
+    draw->AddLine({x, box.min.y - theme.px(3)}, {x, box.max.y + theme.px(2)}, theme.accent,
+                  theme.px(1.5F));
+  }
+  ImGui::SetCursorScreenPos(scale.box.min);
+  ImGui::InvisibleButton(id, {scale.box.width(), scale.box.height()});
+  if (!ImGui::IsItemActive()) return std::nullopt;
+  return scale.time(ImGui::GetIO().MousePos.x);
+}
+
+}  // namespace trainscope::ui

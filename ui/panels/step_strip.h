@@ -1,0 +1,51 @@
+// One step as a few lanes: what a GPU calculates, what is sent beside that, red where it only
+// communicates. The mouse moves the playhead along it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/gradient_flow.h"
+#include "analysis/star_flow.h"
+#include "ui/app/shapes.h"
+
+namespace trainscope::ui {
+
+// Of the whole trace.
+struct StepWork {
+  analysis::GpuWork kernels;
+  analysis::IntervalSet exposed;  // communication, with no kernel
+};
+StepWork step_work(const trace::Trace& trace);
+
+struct StripBar {
+  analysis::Interval time;
+  trace::Category category = trace::Category::kOther;
+  std::string label;  // where it fits
+};
+struct StripLane {
+  std::string name;
+  std::vector<StripBar> bars;
+};
+struct StepStrip {
+  analysis::Interval shown;
+  std::vector<StripLane> lanes;
+};
+
+// Intervals closer than `apart` are one bar: a step has thousands of kernels.
+void add_bars(StripLane& lane, const analysis::IntervalSet& set, trace::Category category,
+              analysis::Interval shown, Nanos apart);
+void add_bars(StripLane& lane, const analysis::GpuWork& work, analysis::Interval shown,
+              Nanos apart);
+
+// Of the step at a time; `width` in pixels is what it is drawn in.
+StepStrip strip_of(const analysis::GradientFlow& flow, const StepWork& work, Nanos time,
+                   float width);
+StepStrip strip_of(const analysis::StarFlow& flow, const StepWork& work, Nanos time, float width);
+
+// Where the mouse has dragged the playhead.
+std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const Box& box,
+                                     const StepStrip& strip, Nanos time);
+
+}  // namespace trainscope::ui
