@@ -188,9 +188,11 @@ TEST_CASE("GPU 0 holds more than the others, and all give back what a step neede
   }
 }
 
-TEST_CASE("a second step needs no more memory than the first") {
-  const Simulated two({"steps=2"}), four({"steps=4"});
-  for (int gpu = 0; gpu < 4; ++gpu) CHECK(two.peak_on(gpu) == four.peak_on(gpu));
+// But for blocks of the cache that are a little too large, and not worth splitting.
+TEST_CASE("later steps need no more memory than the first ones") {
+  const Simulated two({"steps=2"}), more({"steps=12"});
+  for (int gpu = 0; gpu < 4; ++gpu)
+    CHECK(more.peak_on(gpu) == Approx(two.peak_on(gpu)).epsilon(0.02));
 }
 
 TEST_CASE("accumulating, the summed gradients are added to those that are there") {
@@ -234,8 +236,9 @@ TEST_CASE("replicas that compute the loss leave GPU 0 only the mean of them") {
   for (const std::string& line : inside.listing.lines) text += line + "\n";
   CHECK_THAT(text, Contains("losses, out = model(x, y)\n    loss = losses.mean()\n"));
   const Simulated two({"dp.loss_in_forward=true", "steps=2"});
-  const Simulated four({"dp.loss_in_forward=true", "steps=4"});
-  for (int gpu = 0; gpu < 4; ++gpu) CHECK(two.peak_on(gpu) == four.peak_on(gpu));
+  const Simulated more({"dp.loss_in_forward=true", "steps=12"});
+  for (int gpu = 0; gpu < 4; ++gpu)
+    CHECK(more.peak_on(gpu) == Approx(two.peak_on(gpu)).epsilon(0.02));
 }
 
 TEST_CASE("the listing wraps the model in nn.DataParallel") {
