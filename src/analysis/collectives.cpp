@@ -6,7 +6,6 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "sim/collectives/collective_model.h"
@@ -97,19 +96,10 @@ bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective
 
 namespace {
 
-// GPUs that wait for a rank that never comes: the work that such a wait is before is missing.
 int stuck_gpus(const trace::Trace& trace) {
-  std::unordered_set<std::uint32_t> begun;  // correlations
   std::set<std::int32_t> stuck;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i)
-    if (trace.spans()[i].category == Category::kCollective)
-      begun.insert(trace.spans()[i].correlation);
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer &&
-        !begun.contains(span.correlation))
-      stuck.insert(trace.lanes()[span.lane].device);
-  }
+  for (const trace::SpanId wait : endless_waits(trace))
+    stuck.insert(trace.lanes()[trace.spans()[wait].lane].device);
   return static_cast<int>(stuck.size());
 }
 

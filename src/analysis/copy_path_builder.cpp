@@ -54,6 +54,7 @@ class CopyPathBuilder {
       : path_(path), trace_(trace), program_(program) {}
 
   void build() {
+    find_rank();
     for (SpanId i = 0, n = trace_.spans().size(); i < n; ++i) sort_in(i);
     make_copies();
     number_batches();
@@ -74,8 +75,23 @@ class CopyPathBuilder {
     int step = 0;
   };
 
+  // Where a program has several ranks, each a process with staging buffers of its own, the path is
+  // that of the first.
+  void find_rank() {
+    if (!program_) return;
+    for (trace::LaneId i = 0; i < trace_.lanes().size(); ++i)
+      if (trace_.lanes()[i].kind == LaneKind::kStream)
+        rank_ = std::min(rank_.value_or(trace_.lanes()[i].rank), trace_.lanes()[i].rank);
+  }
+  bool is_of_another(const trace::Lane& lane) const {
+    const bool has_rank = lane.kind == LaneKind::kStream || lane.kind == LaneKind::kCopyEngine ||
+                          lane.kind == LaneKind::kHostThread || lane.kind == LaneKind::kPinThread;
+    return rank_ && has_rank && lane.rank != *rank_;
+  }
+
   void sort_in(SpanId id) {
     const Span& span = trace_.spans()[id];
+    if (is_of_another(trace_.lanes()[span.lane])) return;
     const LaneKind lane = trace_.lanes()[span.lane].kind;
     if (span.category == Category::kHostApi && span.correlation != 0)
       calls_.try_emplace(span.correlation, id);
@@ -406,6 +422,7 @@ class CopyPathBuilder {
 
   CopyPath& path_;
   const trace::Trace& trace_;
+  std::optional<std::int32_t> rank_;
   const program::Program* program_;
   std::unordered_map<std::uint32_t, SpanId> calls_;
   std::map<std::uint32_t, SpanId> engine_spans_;  // the first of each correlation

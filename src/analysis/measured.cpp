@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace trainscope::analysis {
@@ -73,10 +74,27 @@ class LaunchedWork {
   std::vector<std::pair<Nanos, Nanos>> done_;  // by the launch: the end of it and all before it
 };
 
+// When the host first launched what is never done; past all times where there is no such thing.
+Nanos first_endless_call(const trace::Trace& trace) {
+  Nanos first = std::numeric_limits<Nanos>::max();
+  std::unordered_set<std::uint32_t> endless;  // correlations
+  for (const trace::SpanId wait : endless_waits(trace))
+    endless.insert(trace.spans()[wait].correlation);
+  if (endless.empty()) return first;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    const bool on_host = trace.lanes()[span.lane].kind == LaneKind::kHostThread;
+    if (on_host && endless.contains(span.correlation)) first = std::min(first, span.start);
+  }
+  return first;
+}
+
 void find_window(Measured& measured, int warmup) {
   const trace::Trace& trace = *measured.trace;
   measured.window = measured.whole;
-  const std::vector<Interval> marks = step_marks(trace);
+  std::vector<Interval> marks = step_marks(trace);
+  const Nanos endless = first_endless_call(trace);
+  std::erase_if(marks, [&](const Interval& mark) { return mark.end > endless; });
   if (marks.empty()) return;
   const LaunchedWork launched(trace);
   const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
@@ -192,6 +210,19 @@ Measured unmeasured(const trace::Trace& trace, const program::Program* program,
 }
 
 }  // namespace
+
+std::vector<trace::SpanId> endless_waits(const trace::Trace& trace) {
+  std::unordered_set<std::uint32_t> begun;  // correlations of collectives
+  std::vector<trace::SpanId> waits, endless;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const Span& span = trace.spans()[i];
+    if (span.category == Category::kCollective) begun.insert(span.correlation);
+    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer) waits.push_back(i);
+  }
+  for (const trace::SpanId wait : waits)
+    if (!begun.contains(trace.spans()[wait].correlation)) endless.push_back(wait);
+  return endless;
+}
 
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine) {

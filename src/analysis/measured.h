@@ -18,7 +18,8 @@ struct Measured {
 
   // The measured steps and their work; the whole trace where there are no steps. A host that runs
   // ahead begins a step while the GPU is still at the one before: the window begins, and ends, once
-  // all GPU work launched before the step's mark is done, or at the mark if that is later.
+  // all GPU work launched before the step's mark is done, or at the mark if that is later. A step
+  // whose work is never done is none.
   Interval window;
   Interval whole;               // the whole trace
   int steps = 0;                // measured ones; 0: the trace has no step marks
@@ -51,6 +52,9 @@ struct Measured {
 // `program` and `machine` may be null.
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine);
+
+// Waits of GPUs for a rank that never comes: the work that such a wait is before is missing.
+std::vector<trace::SpanId> endless_waits(const trace::Trace& trace);
 
 // One step: its mark, and its window by the rule above: where one ends the next begins.
 struct StepWindow {

@@ -81,6 +81,17 @@ TEST_CASE("a saved run has everything that the run had, and saves to the same by
   }
 }
 
+TEST_CASE("runs of several GPUs come back, one that ended in a deadlock as well") {
+  const SavedRuns before = saved(
+      {run("A", {"machine=h100-sxm-8", "steps=3", "parallel.world_size=3", "parallel.strategy=dp"}),
+       run("B", {"machine=h100-sxm-8", "steps=3", "parallel.world_size=3", "parallel.strategy=ddp",
+                 "uneven_batches=true"})});
+  const SavedRuns after = there_and_back(before);
+  CHECK_FALSE(after.runs[0]->ending);
+  REQUIRE(after.runs[1]->ending);
+  CHECK(sim::sentence(*after.runs[1]->ending) == sim::sentence(*before.runs[1]->ending));
+}
+
 TEST_CASE("runs of random programs come back with the same numbers") {
   const auto machine =
       std::make_shared<const machine::Machine>(machine::load_machine("v100-sxm-1"));

@@ -189,6 +189,9 @@ TEST_CASE("deadlock: all but the rank with a batch less wait for it, and are tol
     REQUIRE(uneven.ending);
     CHECK(sim::name_of(*uneven.ending) == "deadlock");
     CHECK(value(uneven, "comm.stuck") == 2);
+    // The step that is never done is none.
+    CHECK(value(uneven, "time.step") == Approx(value(even, "time.step")).epsilon(0.05));
+    CHECK(value(uneven, "scaling.efficiency") <= 1);
   });
   const Lesson lesson = scenario::find_lesson("ddp-deadlock");
   const Run six = run_side(lesson, "B", "h100-sxm-8", {"parallel.world_size=6"});
