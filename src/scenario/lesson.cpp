@@ -43,9 +43,9 @@ std::vector<Lesson> in_course_order(std::vector<Lesson> lessons) {
 }  // namespace
 
 const std::vector<std::string>& panel_names() {
-  static const std::vector<std::string> names = {"lesson",  "timeline",  "knobs", "code",
-                                                 "compare", "copy-path", "loss",  "loss-scaling",
-                                                 "memory",  "sm-array"};
+  static const std::vector<std::string> names = {"lesson",  "timeline",  "knobs",   "code",
+                                                 "compare", "copy-path", "loss",    "loss-scaling",
+                                                 "memory",  "sm-array",  "roofline"};
   return names;
 }
 

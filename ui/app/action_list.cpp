@@ -51,6 +51,8 @@ const std::vector<ActionInfo>& actions() {
        "Show what device memory is used for, and its segments."},
       {"layout.sm_array", "Show SM array", "",
        "Show a kernel's blocks on the GPU's SMs, and its occupancy."},
+      {"layout.roofline", "Show roofline", "",
+       "Show every kernel under the roofs of its GPU, and what a step is bound by."},
       {"view.memory_lanes", "Memory on the timelines", "",
        "Show or hide the lanes that count device memory."},
       {"theme.toggle", "Dark or light", "Ctrl+T", "Switch between the dark and the light theme."},

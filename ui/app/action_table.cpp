@@ -215,6 +215,9 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"layout.sm_array",
                    [](const Application& app) { return has_sm_array(app.workspace()); },
                    [](Application& app) { app.show_panel("sm-array"); }});
+  table.push_back({"layout.roofline",
+                   [](const Application& app) { return has_roofline(app.workspace()); },
+                   [](Application& app) { app.show_panel("roofline"); }});
   table.push_back(
       {"view.memory_lanes", [](const Application& app) { return has_memory(app.workspace()); },
        [](Application& app) { app.attention().memory_lanes = !app.attention().memory_lanes; }});

@@ -185,7 +185,8 @@ const NamedPanel* find_panel(std::string_view name) {
       {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
       {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
       {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
-      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel}};
+      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
+      {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel}};
   for (const NamedPanel& panel : kPanels)
     if (panel.name == name) return &panel;
   return nullptr;
@@ -290,6 +291,9 @@ void Application::draw_states(const PanelContext& context, bool single) {
   if (panels_.sm_array && has_sm_array(workspace_))
     draw_sm_array(context, sm_array_, single ? kSingleSmArrayPanel : kSmArrayPanel, beside,
                   &panels_.sm_array);
+  if (panels_.roofline && shows_roofline(context, roofline_))
+    draw_roofline(context, roofline_, single ? kSingleRooflinePanel : kRooflinePanel, beside,
+                  &panels_.roofline);
 }
 
 void Application::draw_sheets(const PanelContext& context) {

@@ -23,6 +23,7 @@
 #include "ui/panels/machine_chooser.h"
 #include "ui/panels/memory.h"
 #include "ui/panels/palette.h"
+#include "ui/panels/roofline.h"
 #include "ui/panels/sheet.h"
 #include "ui/panels/sm_array.h"
 #include "ui/panels/summary.h"
@@ -118,6 +119,7 @@ class Application {
   LossScalingPanel loss_scaling_;
   MemoryPanel memory_;
   SmArrayPanel sm_array_;
+  RooflinePanel roofline_;
   PalettePanel palette_;
   MachineChooser machines_;
   PathSheet trace_sheet_;
