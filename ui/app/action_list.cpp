@@ -53,6 +53,8 @@ const std::vector<ActionInfo>& actions() {
        "Show a kernel's blocks on the GPU's SMs, and its occupancy."},
       {"layout.gradient_flow", "Show gradient flow", "",
        "Show gradients, buckets and all-reduces on the GPUs and their links."},
+      {"layout.roofline", "Show roofline", "",
+       "Show every kernel under the roofs of its GPU, and what a step is bound by."},
       {"view.memory_lanes", "Memory on the timelines", "",
        "Show or hide the lanes that count device memory."},
       {"theme.toggle", "Dark or light", "Ctrl+T", "Switch between the dark and the light theme."},

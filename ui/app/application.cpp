@@ -186,7 +186,8 @@ const NamedPanel* find_panel(std::string_view name) {
       {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
       {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
       {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
-      {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel}};
+      {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel},
+      {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel}};
   for (const NamedPanel& panel : kPanels)
     if (panel.name == name) return &panel;
   return nullptr;
@@ -295,6 +296,9 @@ void Application::draw_states(const PanelContext& context, bool single) {
     draw_gradient_flow(context, gradient_flow_,
                        single ? kSingleGradientFlowPanel : kGradientFlowPanel, beside,
                        &panels_.gradient_flow);
+  if (panels_.roofline && shows_roofline(context, roofline_))
+    draw_roofline(context, roofline_, single ? kSingleRooflinePanel : kRooflinePanel, beside,
+                  &panels_.roofline);
 }
 
 void Application::draw_sheets(const PanelContext& context) {

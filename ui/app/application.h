@@ -24,6 +24,7 @@
 #include "ui/panels/machine_chooser.h"
 #include "ui/panels/memory.h"
 #include "ui/panels/palette.h"
+#include "ui/panels/roofline.h"
 #include "ui/panels/sheet.h"
 #include "ui/panels/sm_array.h"
 #include "ui/panels/summary.h"
@@ -120,6 +121,7 @@ class Application {
   MemoryPanel memory_;
   SmArrayPanel sm_array_;
   GradientFlowPanel gradient_flow_;
+  RooflinePanel roofline_;
   PalettePanel palette_;
   MachineChooser machines_;
   PathSheet trace_sheet_;

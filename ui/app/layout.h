@@ -20,6 +20,7 @@ inline constexpr const char* kLossScalingPanel = "Loss scaling##pair";
 inline constexpr const char* kMemoryPanel = "Memory##pair";
 inline constexpr const char* kSmArrayPanel = "SM array##pair";
 inline constexpr const char* kGradientFlowPanel = "Gradient flow##pair";
+inline constexpr const char* kRooflinePanel = "Roofline##pair";
 inline constexpr const char* kDifferencePanel = "Difference##pair";  // a part of it, on its own
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
@@ -30,6 +31,7 @@ inline constexpr const char* kSingleLossScalingPanel = "Loss scaling##single";
 inline constexpr const char* kSingleMemoryPanel = "Memory##single";
 inline constexpr const char* kSingleSmArrayPanel = "SM array##single";
 inline constexpr const char* kSingleGradientFlowPanel = "Gradient flow##single";
+inline constexpr const char* kSingleRooflinePanel = "Roofline##single";
 
 struct PanelsOpen {
   bool lesson = true;
@@ -43,6 +45,7 @@ struct PanelsOpen {
   bool memory = true;
   bool sm_array = true;
   bool gradient_flow = true;
+  bool roofline = true;
 };
 
 // Where there is little room (a small window, a large scale, a projector) the panels for knobs,

@@ -1,0 +1,163 @@
+// What the lessons about the inside of a GPU claim, as properties of their runs.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "scenario/lesson.h"
+#include "support/lesson_runs.h"
+
+using namespace trainscope;
+using analysis::Run;
+using scenario::Lesson;
+using test::on_every_machine;
+using test::Pair;
+using test::run_on;
+using test::run_side;
+using test::value;
+
+namespace {
+
+// What a lesson's step asks the learner to reach by turning knobs.
+bool reached(const Lesson& lesson, const Run& a, const Run& b) {
+  const auto step = std::ranges::find_if(lesson.steps, [](const scenario::Step& one) {
+    return one.kind == scenario::StepKind::kVary;
+  });
+  REQUIRE(step != lesson.steps.end());
+  REQUIRE(step->done_expect);
+  return step->done_expect->evaluate({&a, &b}).truth();
+}
+
+// Whether B with these settings does, on every machine, and does not as the lesson sets it.
+void reaches_by(const char* id, const std::string& setting) {
+  const Lesson lesson = scenario::find_lesson(id);
+  on_every_machine(id, [&](const Run& a, const Run& b) {
+    INFO(setting);
+    CHECK_FALSE(reached(lesson, a, b));
+    CHECK(reached(lesson, a, run_side(lesson, "B", a.machine->id, {setting})));
+  });
+}
+
+}  // namespace
+
+TEST_CASE("occupancy cliff: a register more halves the warps, and the rate of reading with them") {
+  on_every_machine("occupancy-cliff", [](const Run& a, const Run& b) {
+    CHECK(value(a, "occupancy.theoretical") == 1);
+    CHECK(value(b, "occupancy.theoretical") == 0.5);
+    CHECK(value(b, "time.step") > 1.3 * value(a, "time.step"));
+    CHECK(value(b, "sm.tail_idle") < 0.05);
+  });
+  reaches_by("occupancy-cliff", "kernel.ilp=4");
+  reaches_by("occupancy-cliff", "kernel.block=256");
+}
+
+TEST_CASE("more occupancy: a quarter of the warps is as fast, an eighth is not") {
+  on_every_machine("more-occupancy-is-not-always-faster", [](const Run& a, const Run& b) {
+    CHECK(value(a, "occupancy.theoretical") == 1);
+    CHECK(value(b, "occupancy.theoretical") < 0.4);
+    CHECK(value(b, "time.step") == Approx(value(a, "time.step")).epsilon(0.03));
+    CHECK(value(b, "bound.compute") > 0.9);
+  });
+  reaches_by("more-occupancy-is-not-always-faster", "kernel.registers=255");
+  const Lesson lesson = scenario::find_lesson("more-occupancy-is-not-always-faster");
+  const Pair pair = run_on(lesson, "h100-sxm-1");
+  const Run wide = run_side(lesson, "B", "h100-sxm-1", {"kernel.registers=255", "kernel.ilp=4"});
+  CHECK(value(wide, "time.step") == Approx(value(pair.a, "time.step")).epsilon(0.05));
+}
+
+TEST_CASE("GPU-Util: one block on one SM shows as much as twenty on twenty") {
+  on_every_machine("gpu-util-100", [](const Run& a, const Run& b) {
+    CHECK(value(a, "gpu.util") > 0.97);
+    CHECK(value(b, "gpu.util") == Approx(value(a, "gpu.util")).epsilon(0.01));
+    CHECK(value(a, "sm.utilization") == Approx(1.0 / a.machine->gpu.sm_count).epsilon(0.01));
+    CHECK(value(b, "time.step") == Approx(value(a, "time.step")).epsilon(0.01));
+    CHECK(value(b, "flops.achieved") == Approx(20 * value(a, "flops.achieved")).epsilon(0.01));
+  });
+}
+
+TEST_CASE("compute, memory or overhead: rows are free until the ridge") {
+  on_every_machine("compute-memory-or-overhead", [](const Run& a, const Run& b) {
+    CHECK(value(a, "bound.memory") > 0.7);
+    CHECK(value(b, "bound.memory") > 0.7);
+    CHECK(value(b, "roofline.intensity") < value(b, "roofline.ridge"));
+    CHECK(value(b, "time.step") < 1.4 * value(a, "time.step"));
+  });
+  reaches_by("compute-memory-or-overhead", "gemm.m=4096");
+  const Lesson lesson = scenario::find_lesson("compute-memory-or-overhead");
+  const Run small = run_side(lesson, "B", "h200-1", {"gemm.m=256", "gemm.n=256", "gemm.k=256"});
+  CHECK(value(small, "bound.overhead") > 0.5);
+}
+
+TEST_CASE("tensor cores: PyTorch's default leaves them out of float32's matrix products") {
+  on_every_machine("tensor-cores", [](const Run& a, const Run& b) {
+    CHECK(value(a, "flops.achieved") < a.machine->gpu.fp32_flops_per_s);
+    CHECK(value(b, "flops.achieved") > 2 * b.machine->gpu.fp32_flops_per_s);
+    CHECK(value(b, "roofline.intensity") == value(a, "roofline.intensity"));
+    CHECK(value(b, "gpu.util") == Approx(value(a, "gpu.util")).epsilon(0.05));
+  });
+  reaches_by("tensor-cores", "gemm.type=fp16");
+}
+
+TEST_CASE("L2 fits: the same traffic is faster where its array stays in the cache") {
+  on_every_machine("l2-fits", [](const Run& a, const Run& b) {
+    CHECK(value(a, "time.step") > 1.8 * value(b, "time.step"));
+    CHECK(value(a, "roofline.intensity") == value(b, "roofline.intensity"));
+    CHECK(value(a, "bound.memory") > 0.9);
+    CHECK(value(b, "bound.memory") > 0.9);
+  });
+  reaches_by("l2-fits", "kernel.footprint=256 MiB");
+}
+
+TEST_CASE("alignment: a number more in every row slows tensor cores, a few more do not") {
+  on_every_machine("align-to-tensor-cores", [](const Run& a, const Run& b) {
+    CHECK(value(b, "time.step") > 1.3 * value(a, "time.step"));
+    CHECK(value(b, "sm.waves") == value(a, "sm.waves"));
+    CHECK(value(b, "flops.achieved") > 2 * b.machine->gpu.fp32_flops_per_s);
+  });
+  reaches_by("align-to-tensor-cores", "gemm.k=8200");
+  const Lesson lesson = scenario::find_lesson("align-to-tensor-cores");
+  // An odd number of rows is not the same as rows of an odd length.
+  const Pair odd = run_on(lesson, "h200-1", {"gemm.m=8191", "gemm.k=8192"});
+  CHECK(value(odd.b, "time.step") < 1.05 * value(run_on(lesson, "h200-1").a, "time.step"));
+}
+
+TEST_CASE("fuse it: two operations in one kernel take half the time of two kernels") {
+  on_every_machine("fuse-it", [](const Run& a, const Run& b) {
+    CHECK(value(a, "time.step") == Approx(2 * value(b, "time.step")).epsilon(0.03));
+    CHECK(value(b, "roofline.intensity") == Approx(2 * value(a, "roofline.intensity")));
+    CHECK(value(a, "bound.memory") > 0.8);
+  });
+  reaches_by("fuse-it", "kernel.flops_per_thread=2048");
+}
+
+TEST_CASE("attention: not writing the scores down saves memory and time, at about the arithmetic") {
+  on_every_machine("sdpa", [](const Run& a, const Run& b) {
+    CHECK(value(a, "memory.activations") > 2 * value(b, "memory.activations"));
+    CHECK(value(a, "time.step") > 1.1 * value(b, "time.step"));
+    CHECK(value(b, "model.flops") > 0.9 * value(a, "model.flops"));
+    CHECK(value(b, "roofline.intensity") > 1.5 * value(a, "roofline.intensity"));
+  });
+  const Lesson lesson = scenario::find_lesson("sdpa");
+  const Pair halved = run_on(lesson, "h200-1", {"model.seq_len=1024"});
+  CHECK(reached(lesson, halved.a, halved.b));
+}
+
+TEST_CASE("which GPU: a card with more FLOP/s and less bandwidth takes longer for a small model") {
+  const Lesson lesson = scenario::find_lesson("which-gpu");
+  const Run a = analysis::run_config("A", lesson.side("A"));
+  const Run b = analysis::run_config("B", lesson.side("B"));
+  CHECK(a.machine->gpu.fp16_flops_per_s > b.machine->gpu.fp16_flops_per_s);
+  CHECK(a.machine->gpu.memory_bytes_per_s < b.machine->gpu.memory_bytes_per_s);
+  CHECK(value(a, "time.step") > 1.2 * value(b, "time.step"));
+  CHECK(value(a, "bound.memory") > 0.5);
+  CHECK_FALSE(reached(lesson, a, b));
+  const Run other = run_side(lesson, "A", "h100-pcie-1");
+  CHECK(reached(lesson, other, b));
+  // Where there are products alone, the same two cards change places.
+  const std::string product[] = {"workload=gemm", "gemm.m=8192", "gemm.n=8192", "gemm.k=8192"};
+  const auto time_on = [&](const char* machine) {
+    return value(run_side(lesson, "A", machine, {std::begin(product), std::end(product)}),
+                 "time.step");
+  };
+  CHECK(time_on("l40s-1") < time_on("a100-40-sxm-1"));
+}

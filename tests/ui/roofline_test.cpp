@@ -1,0 +1,83 @@
+// The roofline panel, through the window: when it is there, and that no word of it is cut.
+#include <catch2/catch.hpp>
+
+#include "base/temporary_folder.h"
+#include "ui/app/layout.h"
+#include "ui/cut_text.h"
+#include "ui/driver.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+using test::TemporaryFolder;
+
+namespace {
+
+RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
+}
+
+bool is_there(const char* window) {
+  const ImGuiWindow* found = ImGui::FindWindowByName(window);
+  return found && found->WasActive;
+}
+
+}  // namespace
+
+TEST_CASE("the roofline comes with kernels that calculate, and not with copies alone") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_runs({run_of("A", {"workload=gemm", "steps=3"})});
+  driver->settle();
+  CHECK(is_there(kSingleRooflinePanel));
+  CHECK(driver->app().can("layout.roofline"));
+  for (const char* workload : {"workload=copy", "workload=launch"}) {
+    driver->workspace().open_runs({run_of("A", {workload, "steps=3"})});
+    driver->settle();
+    driver->settle();
+    INFO(workload);
+    CHECK_FALSE(is_there(kSingleRooflinePanel));
+    CHECK_FALSE(driver->app().can("layout.roofline"));
+  }
+}
+
+TEST_CASE("the roofline of a file says that its FLOPs are not known") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const TemporaryFolder folder;
+  driver->workspace().open_trace(folder.write("trace.json", R"({"traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 1, "dur": 50,
+     "args": {"device": 0, "stream": 7, "correlation": 3, "grid": [8, 1, 1], "block": [256, 1, 1]}}
+  ]})"));
+  driver->settle();
+  CHECK_FALSE(is_there(kSingleRooflinePanel));
+  REQUIRE(driver->app().can("layout.roofline"));
+  driver->app().run("layout.roofline");
+  driver->settle();
+  CHECK(is_in_front(kSingleRooflinePanel));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+}
+
+TEST_CASE("the roofline cuts no word, whatever the window's size and whatever it shows") {
+  const struct {
+    int width, height;
+  } sizes[] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
+  for (const auto& size : sizes) {
+    REQUIRE_DRIVER(driver, size.width, size.height);
+    const std::pair<RunPointer, RunPointer> pairs[] = {
+        {run_of("A", {"workload=gemm", "gemm.m=1", "steps=3"}),
+         run_of("B", {"workload=gemm", "gemm.type=fp32", "steps=3", "machine=a100-sxm-1"})},
+        {run_of("A", {"model.name=resnet50", "steps=3", "batch_size=64"}),
+         run_of("B", {"model.name=resnet50", "steps=3", "batch_size=64", "precision=fp16"})},
+        {run_of("A", {"model.name=gpt2", "steps=2", "batch_size=4", "machine=t4-1"}),
+         run_of("B", {"model.name=gpt2", "steps=2", "batch_size=4", "machine=b200-1"})}};
+    for (const auto& [a, b] : pairs) {
+      driver->workspace().open_runs({a, b});
+      driver->app().run("layout.roofline");
+      driver->settle();
+      INFO(size.width << " x " << size.height << ", " << a->config.word("workload"));
+      CHECK(is_in_front(kRooflinePanel));
+      CHECK(letters(*ImGui::GetDrawData()) > 100);
+      CHECK(cut_text(*ImGui::GetDrawData()).empty());
+    }
+  }
+}

@@ -1,0 +1,325 @@
+#include "ui/panels/roofline_chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/units.h"
+#include "trace/labels.h"
+#include "ui/panels/chart.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::RooflineKernel;
+using machine::Math;
+
+// Both ends as powers of ten.
+struct Decades {
+  double from = 0, to = 1;
+
+  void include(double value) {
+    if (value <= 0) return;
+    from = std::min(from, std::log10(value));
+    to = std::max(to, std::log10(value));
+  }
+  double share(double value) const { return (std::log10(value) - from) / (to - from); }
+};
+
+bool has_point(const RooflineKernel& kernel) {
+  return kernel.work.intensity() > 0 && kernel.achieved() > 0;
+}
+
+Nanos time_of(const analysis::Roofline& roofline) {
+  Nanos all = 0;
+  for (const RooflineKernel& kernel : roofline.kernels) all += kernel.time;
+  return all;
+}
+
+// The units whose roofs are drawn: those that calculate for a hundredth of the time at least.
+std::set<Math> units_of(const analysis::Roofline& roofline) {
+  std::map<Math, Nanos> times;
+  Nanos all = 0;
+  for (const RooflineKernel& kernel : roofline.kernels)
+    if (has_point(kernel)) times[kernel.work.math] += kernel.time, all += kernel.time;
+  std::set<Math> units;
+  for (const auto& [math, time] : times)
+    if (100 * time >= all) units.insert(math);
+  return units;
+}
+
+class Painter {
+ public:
+  Painter(const Theme& theme, const Box& box, const std::vector<RooflineSide>& sides)
+      : theme_(theme), sides_(sides), draw_(ImGui::GetWindowDrawList()) {
+    body_ = {{box.min.x + theme.px(86), box.min.y + theme.px(6)},
+             {box.max.x - theme.px(10), box.max.y - theme.px(36)}};
+    for (const RooflineSide& one : sides) all_[one.side] = time_of(*one.roofline);
+    find_ranges();
+  }
+
+  bool has_room() const { return body_.width() > theme_.px(120) && body_.height() > theme_.px(60); }
+  const Box& body() const { return body_; }
+
+  void paint() {
+    paint_axes();
+    draw_->PushClipRect(body_.min, body_.max, true);
+    for (const RooflineSide& one : sides_)
+      if (one.gpu && !same_gpu_before(one)) paint_roofs(one);
+    for (const RooflineSide& one : sides_) paint_points(one);
+    draw_->PopClipRect();
+    for (const RooflineSide& one : sides_)
+      if (one.gpu && !same_gpu_before(one)) name_roofs(one);
+  }
+
+  void explain(ImVec2 mouse) const {
+    const RooflineKernel* nearest = nullptr;
+    const RooflineSide* of = nullptr;
+    float least = theme_.px(9);
+    for (const RooflineSide& one : sides_)
+      for (const RooflineKernel& kernel : one.roofline->kernels) {
+        if (!has_point(kernel)) continue;
+        const ImVec2 at = place(kernel);
+        const float away = std::hypot(mouse.x - at.x, mouse.y - at.y) - radius(one, kernel);
+        if (away < least) least = away, nearest = &kernel, of = &one;
+      }
+    if (nearest) explain(*of, *nearest);
+  }
+
+ private:
+  bool same_gpu_before(const RooflineSide& one) const {
+    const RooflineSide& first = sides_.front();
+    return &first != &one && first.gpu && first.gpu->id == one.gpu->id &&
+           units_of(*first.roofline) == units_of(*one.roofline);
+  }
+
+  void find_ranges() {
+    x_ = {1e9, -1e9};
+    y_ = {1e9, -1e9};
+    // A kernel of no account does not stretch the chart; its point stands at the edge.
+    constexpr Nanos kOfAccount = 500;
+    for (const RooflineSide& one : sides_) {
+      const Nanos all = all_[one.side];
+      for (const RooflineKernel& kernel : one.roofline->kernels)
+        if (has_point(kernel) && kOfAccount * kernel.time >= all)
+          x_.include(kernel.work.intensity()), y_.include(kernel.achieved());
+      if (!one.gpu) continue;
+      for (const Math math : units_of(*one.roofline)) {
+        x_.include(*machine::ridge(*one.gpu, math));
+        y_.include(*machine::peak_flops_per_s(*one.gpu, math));
+      }
+    }
+    constexpr double kRoom = 0.45;  // decades beside the outermost point or roof
+    x_ = {x_.from - kRoom, x_.to + 1.6 * kRoom};
+    y_ = {y_.from - kRoom, y_.to + kRoom};
+    if (y_.to - y_.from < 2) y_.from = y_.to - 2;
+  }
+
+  float x_of(double intensity) const {
+    return body_.min.x + static_cast<float>(x_.share(intensity)) * body_.width();
+  }
+  float y_of(double rate) const {
+    return body_.max.y - static_cast<float>(y_.share(rate)) * body_.height();
+  }
+  ImVec2 place(const RooflineKernel& kernel) const {
+    return {std::clamp(x_of(kernel.work.intensity()), body_.min.x, body_.max.x),
+            std::clamp(y_of(kernel.achieved()), body_.min.y, body_.max.y)};
+  }
+
+  // The area is the share of the time of all kernels of the side.
+  float radius(const RooflineSide& side, const RooflineKernel& kernel) const {
+    const double share = static_cast<double>(kernel.time) / static_cast<double>(all_[side.side]);
+    return std::max(theme_.px(3), theme_.px(24) * static_cast<float>(std::sqrt(share)));
+  }
+
+  // ---- Axes ------------------------------------------------------------------------------------
+
+  void paint_axes() {
+    const float size = theme_.size.label;
+    const int every_x = every(x_, body_.width(), theme_.px(58));
+    for (int power = first(x_); power <= x_.to; ++power) {
+      const float x = x_of(std::pow(10.0, power));
+      draw_->AddLine({x, body_.min.y}, {x, body_.max.y}, theme_.grid());
+      if (power % every_x != 0) continue;
+      draw_text_middle(draw_, theme_.font.mono, size, x, body_.max.y + theme_.px(10), theme_.muted,
+                       fmt::format("{:g}", std::pow(10.0, power)), 0.5F);
+    }
+    const int every_y = every(y_, body_.height(), theme_.px(20));
+    for (int power = first(y_); power <= y_.to; ++power) {
+      const float y = y_of(std::pow(10.0, power));
+      draw_->AddLine({body_.min.x, y}, {body_.max.x, y}, theme_.grid());
+      if (power % every_y != 0) continue;
+      draw_text_middle(draw_, theme_.font.mono, size, body_.min.x - theme_.px(6), y, theme_.muted,
+                       format_value(std::pow(10.0, power), "FLOP/s"), 1);
+    }
+    draw_text_middle(draw_, theme_.font.text, size, body_.max.x, body_.max.y + theme_.px(26),
+                     theme_.muted, "operations a byte of memory traffic", 1);
+  }
+
+  static int first(const Decades& axis) { return static_cast<int>(std::ceil(axis.from)); }
+  static int every(const Decades& axis, float room, float each) {
+    return std::max(1, static_cast<int>(std::ceil((axis.to - axis.from) * each / room)));
+  }
+
+  // ---- Roofs -----------------------------------------------------------------------------------
+
+  void line(const RooflineSide& side, ImVec2 from, ImVec2 to, float thickness) {
+    if (side.side == 0)
+      draw_->AddLine(from, to, theme_.muted, theme_.px(thickness));
+    else
+      draw_dashed_line(draw_, from, to, theme_.muted, theme_.px(thickness), theme_.px(7),
+                       theme_.px(5));
+  }
+
+  void slope(const RooflineSide& side, double bytes_per_s, double peak, float thickness) {
+    const double low = std::pow(10.0, x_.from);
+    line(side, {x_of(low), y_of(low * bytes_per_s)}, {x_of(peak / bytes_per_s), y_of(peak)},
+         thickness);
+  }
+
+  void paint_roofs(const RooflineSide& side) {
+    double highest = 0;
+    for (const Math math : units_of(*side.roofline)) {
+      const double peak = *machine::peak_flops_per_s(*side.gpu, math);
+      const double fastest = std::max(side.gpu->memory_bytes_per_s, side.gpu->l2_bytes_per_s);
+      highest = std::max(highest, peak);
+      line(side, {x_of(peak / fastest), y_of(peak)}, {body_.max.x, y_of(peak)}, 1.6F);
+    }
+    slope(side, side.gpu->memory_bytes_per_s, highest, 1.6F);
+    if (side.gpu->l2_bytes_per_s > 0) slope(side, side.gpu->l2_bytes_per_s, highest, 0.9F);
+  }
+
+  void name_roofs(const RooflineSide& side) {
+    const std::string mark =
+        sides_.size() > 1 && different_roofs() ? side.side == 0 ? "A: " : "B: " : "";
+    double highest = 0;
+    for (const Math math : units_of(*side.roofline)) {
+      const double peak = *machine::peak_flops_per_s(*side.gpu, math);
+      highest = std::max(highest, peak);
+      const std::string words =
+          mark + std::string(machine::name_of(math)) + "  " + format_value(peak, "FLOP/s");
+      write({body_.max.x, y_of(peak) - theme_.px(9)}, 1, words, false);
+    }
+    name_slope(side, side.gpu->memory_bytes_per_s, highest, 0, mark + "memory  ");
+    if (side.gpu->l2_bytes_per_s > 0)
+      name_slope(side, side.gpu->l2_bytes_per_s, highest, 1, mark + "L2  ");
+  }
+
+  // Below the slope, or above it where `align` is 1; as high as it keeps clear of the points, or
+  // else wherever there is room.
+  void name_slope(const RooflineSide& side, double bytes_per_s, double peak, float align,
+                  const std::string& what) {
+    const float gap = theme_.px(align == 0 ? 9 : -9), away = theme_.px(align == 0 ? 10 : -10);
+    const std::string words = what + format_rate(bytes_per_s);
+    const double first = (align == 0 ? 0.30 : 0.62) - (side.side == 0 ? 0 : 0.14);
+    for (const bool clear : {true, false})
+      for (const double higher : {0.0, 0.15, 0.3, -0.15, 0.45}) {
+        const double height = std::clamp(first + higher, 0.08, 0.92);
+        const double rate = std::pow(10.0, y_.from + height * (std::log10(peak) - y_.from));
+        if (write({x_of(rate / bytes_per_s) + gap, y_of(rate) + away}, align, words, clear)) return;
+      }
+  }
+
+  bool different_roofs() const { return !same_gpu_before(sides_.back()); }
+
+  bool on_a_point(const Box& box) const {
+    return std::ranges::any_of(sides_, [&](const RooflineSide& side) {
+      return std::ranges::any_of(side.roofline->kernels, [&](const RooflineKernel& kernel) {
+        if (!has_point(kernel)) return false;
+        const ImVec2 at = place(kernel);
+        const float round = radius(side, kernel);
+        return at.x + round > box.min.x && at.x - round < box.max.x && at.y + round > box.min.y &&
+               at.y - round < box.max.y;
+      });
+    });
+  }
+
+  // Where nothing is written yet and the words are within the chart; false where they are not.
+  bool write(ImVec2 at, float align, const std::string& words, bool clear_of_points) {
+    const ImVec2 size = text_size(theme_.font.text, theme_.size.label, words);
+    const ImVec2 from{at.x - align * size.x, at.y - size.y / 2};
+    const Box box{from, {from.x + size.x, from.y + size.y}};
+    if (box.min.x < body_.min.x || box.max.x > body_.max.x + 1 || box.min.y < body_.min.y - 4 ||
+        box.max.y > body_.max.y)
+      return false;
+    for (const Box& other : written_)
+      if (box.min.x < other.max.x && other.min.x < box.max.x && box.min.y < other.max.y &&
+          other.min.y < box.max.y)
+        return false;
+    if (clear_of_points && on_a_point(box)) return false;
+    written_.push_back(box);
+    draw_->AddRectFilled(box.min, box.max, faded(theme_.panel, 0.75F), theme_.px(2));
+    draw_text_middle(draw_, theme_.font.text, theme_.size.label, at.x, at.y, theme_.text, words,
+                     align);
+    return true;
+  }
+
+  // ---- Points ----------------------------------------------------------------------------------
+
+  void paint_points(const RooflineSide& side) const {
+    for (const RooflineKernel& kernel : side.roofline->kernels) {  // the largest first
+      if (!has_point(kernel)) continue;
+      const ImVec2 at = place(kernel);
+      const float round = radius(side, kernel);
+      const Color color = side.gpu ? bound_color(theme_, kernel.regime.bound) : theme_.muted;
+      if (side.side == 0) draw_->AddCircleFilled(at, round, faded(color, 0.55F));
+      draw_->AddCircle(at, round, color, 0, theme_.px(side.side == 0 ? 1.0F : 2.0F));
+    }
+  }
+
+  void explain(const RooflineSide& side, const RooflineKernel& kernel) const {
+    const Nanos all = all_[side.side];
+    const machine::KernelWork& work = kernel.work;
+    CardRows rows{{"intensity", format_value(work.intensity(), "FLOP/B")},
+                  {"achieved", format_value(kernel.achieved(), "FLOP/s")},
+                  {"takes", fmt::format("{} x {}", kernel.launches, format_nanos(kernel.nanos))},
+                  {"of all kernels",
+                   format_value(static_cast<double>(kernel.time) / static_cast<double>(all), "%")}};
+    if (side.gpu) {
+      rows.emplace_back("is", std::string(machine::name_of(kernel.regime.bound)));
+      rows.emplace_back("arithmetic alone", format_value(kernel.regime.arithmetic, "%"));
+      rows.emplace_back("memory alone", format_value(kernel.regime.memory, "%"));
+      if (kernel.regime.l2 > 0) rows.emplace_back("L2 alone", format_value(kernel.regime.l2, "%"));
+    }
+    const std::string mark = sides_.size() > 1 ? side.side == 0 ? "A  " : "B  " : "";
+    chart_card(theme_, mark + trace::short_name(kernel.name), rows);
+  }
+
+  const Theme& theme_;
+  const std::vector<RooflineSide>& sides_;
+  ImDrawList* draw_;
+  Box body_;
+  Decades x_, y_;
+  Nanos all_[2] = {};  // time of all kernels of a side
+  std::vector<Box> written_;
+};
+
+}  // namespace
+
+Color bound_color(const Theme& theme, machine::Bound bound) {
+  switch (bound) {
+    case machine::Bound::kCompute:
+      return theme.of(trace::Category::kForward).line;
+    case machine::Bound::kMemory:
+      return theme.of(trace::Category::kCopyH2D).line;
+    case machine::Bound::kOverhead:
+      return theme.bad;
+  }
+  return theme.muted;
+}
+
+void paint_roofline(const Theme& theme, const char* id, const Box& box,
+                    const std::vector<RooflineSide>& sides) {
+  Painter painter(theme, box, sides);
+  if (!painter.has_room()) return;
+  painter.paint();
+  const Box& body = painter.body();
+  ImGui::SetCursorScreenPos(body.min);
+  ImGui::InvisibleButton(id, {body.width(), body.height()});
+  if (ImGui::IsItemHovered()) painter.explain(ImGui::GetIO().MousePos);
+}
+
+}  // namespace trainscope::ui
