@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/commands.h"
-#include "ui/app/theme_mode.h"
+#include "ui/app/trainscope_window.h"
 
 namespace trainscope::cli {
 

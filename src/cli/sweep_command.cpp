@@ -11,7 +11,6 @@
 #include "cli/sweep_output.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "cli/picture_look.h"
-#include "ui/app/sweep_picture.h"
 #endif
 
 namespace trainscope::cli {

@@ -11,6 +11,7 @@
 #include "scenario/lesson.h"
 #include "scenario/progress.h"
 #include "ui/app/action_list.h"
+#include "ui/app/sweep_picture.h"
 #include "ui/app/theme_mode.h"
 
 namespace trainscope::ui {
