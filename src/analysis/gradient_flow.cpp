@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
@@ -168,12 +169,13 @@ std::string word_in(const std::string& name,
 }
 
 // Where the first all-reduce ran; null: there is none.
-const trace::Lane* first_lane(const trace::Trace& trace) {
+const trace::Lane* first_lane(const trace::Trace& trace, const Measured& measured) {
   const trace::Lane* first = nullptr;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
     if (!is_all_reduce(trace, span)) continue;
     const trace::Lane& lane = trace.lanes()[span.lane];
+    if (!measured.counts(lane)) continue;
     if (!first || std::pair(lane.rank, lane.device) < std::pair(first->rank, first->device))
       first = &lane;
   }
@@ -280,6 +282,7 @@ class Reader {
          const Work& work)
       : trace_(trace), program_(program), calls_(calls), work_(work), own_(own_times(trace, work)) {
     for (const StepWindow& step : step_windows(trace)) steps_.push_back(step);
+    find_numbers();
     if (program_) order_ = gradients_in_order(*program_, work.rank);
   }
 
@@ -298,6 +301,17 @@ class Reader {
   }
 
  private:
+  // "ProfilerStep#4" is 4.
+  void find_numbers() {
+    constexpr std::string_view kStep = "ProfilerStep#";
+    for (std::uint32_t i = 0, n = trace_.spans().size(); i < n; ++i) {
+      const Span& span = trace_.spans()[i];
+      if (span.category != Category::kAnnotation) continue;
+      const std::string& name = trace_.name(span);
+      if (name.starts_with(kStep)) numbers_[span.start] = std::atoi(name.c_str() + kStep.size());
+    }
+  }
+
   bool knows_buckets() const {
     return program_ && !order_.empty() && !program_->first_buckets.empty();
   }
@@ -307,6 +321,16 @@ class Reader {
         std::upper_bound(steps_.begin(), steps_.end(), call,
                          [](Nanos time, const StepWindow& one) { return time < one.mark.start; });
     return static_cast<int>(after - steps_.begin()) - (after == steps_.begin() ? 0 : 1);
+  }
+
+  // The backward of the step that the call is in.
+  BackwardFlow backward_of(Nanos call) const {
+    BackwardFlow backward;
+    backward.step = step_of(call);
+    const auto at = static_cast<std::size_t>(backward.step);
+    const auto number = at < steps_.size() ? numbers_.find(steps_[at].mark.start) : numbers_.end();
+    backward.number = number == numbers_.end() ? backward.step : number->second;
+    return backward;
   }
 
   BucketTimes times_of(const Sum& sum) const {
@@ -342,10 +366,9 @@ class Reader {
   BackwardFlow read_known(std::size_t& sum, std::size_t& filled) {
     const bool kept = sums_are(sum, program_->buckets);
     const auto& buckets = kept ? program_->buckets : program_->first_buckets;
-    BackwardFlow backward;
-    if (!kept && !sums_are(sum, buckets)) return backward;
+    if (!kept && !sums_are(sum, buckets)) return {};
     const auto bucket_of = bucket_of_gradient(buckets);
-    backward.step = step_of(work_.sums[sum].call);
+    BackwardFlow backward = backward_of(work_.sums[sum].call);
     for (std::size_t i = 0; i < buckets.size() && sum < work_.sums.size(); ++i)
       backward.buckets.push_back(times_of(work_.sums[sum++]));
     const Nanos last_call = backward.buckets.back().launched;
@@ -364,9 +387,7 @@ class Reader {
   // What was written into buckets before an all-reduce, and after the one before it, is in its
   // bucket: buckets are launched as they fill.
   BackwardFlow read_unknown(std::size_t& sum, std::size_t& filled) {
-    BackwardFlow backward;
-    if (!calls_.names_gradients && !calls_.wrapped) return backward;
-    backward.step = step_of(work_.sums[sum].call);
+    BackwardFlow backward = backward_of(work_.sums[sum].call);
     for (; sum < work_.sums.size() && step_of(work_.sums[sum].call) == backward.step; ++sum) {
       BucketTimes bucket = times_of(work_.sums[sum]);
       for (; filled < work_.filled.size() && work_.filled[filled].call < bucket.launched; ++filled)
@@ -395,6 +416,7 @@ class Reader {
   const Work& work_;
   std::unordered_map<trace::SpanId, Interval> own_;
   std::vector<StepWindow> steps_;
+  std::map<Nanos, int> numbers_;  // of the steps, by the start of their marks
   std::vector<program::Index> order_;
 };
 
@@ -416,12 +438,15 @@ const BackwardFlow& GradientFlow::at(Nanos time) const {
 }
 
 GradientFlow gradient_flow(const trace::Trace& trace, const program::Program* program) {
-  const trace::Lane* where = first_lane(trace);
+  const Measured measured = measure_whole(trace, program, nullptr);
+  const trace::Lane* where = first_lane(trace, measured);
   if (!where) return {};
   const Calls calls = calls_of(trace, program);
   if (!calls.names_gradients && !calls.wrapped) return {};
   const Work work = work_of(trace, calls, *where);
-  return Reader(trace, program, calls, work).read();
+  GradientFlow flow = Reader(trace, program, calls, work).read();
+  if (measured.rank >= 0) flow.rank = measured.rank;
+  return flow;
 }
 
 BucketState state_at(const BucketTimes& bucket, Nanos time) {

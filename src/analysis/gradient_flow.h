@@ -5,7 +5,7 @@
 // Read off a trace by PyTorch's names: the kernels of torch::distributed::reducer::mul_out write
 // gradients into buckets, c10d::allreduce_ sums them. So the trace may be simulated, or of
 // PyTorch's profiler. What a trace does not tell (names of parameters, without a program) is left
-// out. Of a trace of several GPUs the first is shown.
+// out. Where ranks are told apart, it is about the one that metrics are about.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,8 @@ struct BucketTimes {
 
 // One backward that sums its gradients, with its buckets in the order of their all-reduces.
 struct BackwardFlow {
-  int step = 0;  // by its mark, from 0
+  int step = 0;    // by its mark, from 0
+  int number = 0;  // that the mark has: a profiler may begin at a later one
   std::vector<BucketTimes> buckets;
   // Its first gradient is ready; where the trace does not tell, its first bucket is launched.
   Nanos begun() const;
@@ -56,6 +57,7 @@ struct StepExposure {
 
 struct GradientFlow {
   int ranks = 1;
+  std::optional<int> rank;              // whose gradients they are, where ranks are told apart
   std::vector<BackwardFlow> backwards;  // by time
   std::vector<StepExposure> steps;      // all, warm-up included; one of the whole where there is no
                                         // step mark
@@ -64,8 +66,7 @@ struct GradientFlow {
   const BackwardFlow& at(Nanos time) const;
 };
 
-// `program` may be null: then parameters have no names. `device` is taken from the first
-// all-reduce.
+// `program` may be null: then parameters have no names.
 GradientFlow gradient_flow(const trace::Trace& trace, const program::Program* program);
 
 // Where a bucket is at a time.

@@ -163,8 +163,7 @@ class Reader {
   }
 
   void measure_exposed() {
-    IntervalSet kernels;
-    for (const GpuWork& gpu : flow_.gpus) kernels = kernels.united(gpu.all());
+    const IntervalSet kernels = flow_.gpus.front().all();
     IntervalSet counted;
     for (StarStep& step : flow_.steps)
       for (StarStageTimes& stage : step.stages) {

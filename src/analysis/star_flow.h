@@ -34,7 +34,7 @@ struct StarStageTimes {
   std::int64_t bytes = 0;               // into or out of GPU 0, each byte as often as it goes
   Nanos start = 0;
   Nanos end = 0;
-  Nanos exposed = 0;  // of the transfers, while no GPU calculated
+  Nanos exposed = 0;  // of the transfers, while GPU 0 calculated nothing
 };
 
 struct StarStep {

@@ -268,6 +268,16 @@ TEST_CASE("whatever the knobs, each gradient is in one bucket, and what is expos
   }
 }
 
+TEST_CASE("of ranks that differ, the gradients are those of the one that metrics are about") {
+  const auto one = run({"model.name=resnet18", "straggler.rank=2", "straggler.factor=1.5"});
+  const GradientFlow flow = flow_of(*one);
+  REQUIRE(flow.backwards.size() == 4);
+  CHECK(flow.rank == one->facts.measured.rank);
+  check_partition(*one, flow);
+  for (const BucketTimes& bucket : flow.backwards.back().buckets) check_order(bucket);
+  CHECK_FALSE(flow_of(*run({"model.name=resnet18"})).rank);
+}
+
 TEST_CASE("a Chrome trace of a run tells the same of its buckets, but for the names") {
   const auto one = run({"model.name=resnet18"});
   const test::TemporaryFolder folder;
@@ -298,6 +308,8 @@ TEST_CASE("a real trace of two A100 has PyTorch's five buckets of resnet50 in ea
   const GradientFlow flow = gradient_flow(*trace, nullptr);
   CHECK(flow.ranks == 2);
   REQUIRE(flow.backwards.size() == 3);
+  CHECK(flow.backwards[0].step == 0);
+  CHECK(flow.backwards[0].number == 4);  // ProfilerStep#4
   for (const BackwardFlow& backward : flow.backwards) {
     REQUIRE(backward.buckets.size() == 5);
     std::size_t gradients = 0;

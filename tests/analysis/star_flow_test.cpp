@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "analysis/run.h"
+
 using namespace trainscope;
 using namespace trainscope::analysis;
 using trace::Category;
@@ -117,6 +119,35 @@ TEST_CASE("a step of DataParallel goes out from GPU 0 and comes back to it, twic
   CHECK_FALSE(leaves_gpu0(StarStage::kReduce));
   CHECK(flow.gpus[0].optimizer.length() == 50);
   CHECK(flow.gpus[1].all().length() == 270);
+}
+
+TEST_CASE("DataParallel's steps have all five stages, each as many bytes as the model has") {
+  program::Config config;
+  for (const char* setting :
+       {"workload=train", "parallel.strategy=dp", "parallel.world_size=4", "machine=dgx1-v100-8",
+        "model.name=resnet18", "batch_size=16", "steps=3"})
+    config.set_text(setting);
+  const Run run = run_config("A", config);
+  const StarFlow flow = star_flow(*run.trace);
+  CHECK(flow.gpus.size() == 4);
+  REQUIRE(flow.steps.size() == 3);
+  for (const StarStep& step : flow.steps) {
+    std::vector<StarStage> stages;
+    for (const StarStageTimes& one : step.stages) stages.push_back(one.stage);
+    CHECK(stages == std::vector<StarStage>{StarStage::kScatter, StarStage::kReplicate,
+                                           StarStage::kGather, StarStage::kScatterGradient,
+                                           StarStage::kReduce});
+    CHECK(step.stages[0].transfers.size() == 3);
+    CHECK(step.stages[2].transfers.size() == 3);
+    CHECK(step.stages[4].bytes == 3 * 4 * run.program->parameters);
+    CHECK(step.stages[1].bytes >= step.stages[4].bytes);  // buffers go with the parameters
+    for (const StarStageTimes& one : step.stages) {
+      CHECK(one.start < one.end);
+      CHECK(one.exposed <= one.end - one.start);
+    }
+  }
+  CHECK(flow.at(0).step == 0);
+  CHECK(flow.at(run.trace->end()).step == 2);
 }
 
 TEST_CASE("a trace of one GPU has no star") {

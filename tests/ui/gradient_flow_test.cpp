@@ -205,6 +205,22 @@ TEST_CASE("a click on a bucket selects its all-reduce on the timeline") {
   CHECK(view.end >= backward.buckets[1].done);
 }
 
+TEST_CASE("a click on a stage of DataParallel selects what it sends, and the scaling can be seen") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  const RunPointer run = ddp("A", {"parallel.strategy=dp", "batch_size=64"});
+  const analysis::StarFlow flow = analysis::star_flow(*run->trace);
+  REQUIRE(flow.steps.size() == 4);
+  driver->workspace().open_runs({run});
+  driver->workspace().playhead.time = flow.steps[1].stages[1].start;
+  driver->app().run("layout.gradient_flow");
+  driver->settle();
+  REQUIRE(driver->click("//Gradient flow##single/**/stage 4"));
+  CHECK(driver->app().attention().timeline.selected.span ==
+        flow.steps[1].stages[4].transfers.front().span);
+  REQUIRE(driver->click("//Gradient flow##single/**/scaling"));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+}
+
 TEST_CASE("the gradient flow cuts no word, whatever the window's size and the playhead's time") {
   const struct {
     int width, height;
@@ -213,6 +229,7 @@ TEST_CASE("the gradient flow cuts no word, whatever the window's size and the pl
       {ddp("A", {"parallel.world_size=2"}), ddp("B", {})},
       {ddp("A", {"machine=h200-8x2", "parallel.world_size=16"}),
        ddp("B", {"machine=l40s-4", "parallel.world_size=4", "ddp.bucket_cap_mb=0.1"})},
+      {ddp("A", {"machine=h100-sxm-8"}), ddp("B", {"parallel.strategy=dp", "batch_size=64"})},
       {ddp("A", {"machine=h100-sxm-8"}), nullptr}};
   for (const auto& size : sizes) {
     REQUIRE_DRIVER(driver, size.width, size.height);

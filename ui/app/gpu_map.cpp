@@ -155,10 +155,12 @@ class MapBuilder {
     const int rows = (static_cast<int>(count) + columns - 1) / columns;
     const float each = area_.height() / static_cast<float>(rows);
     const float tall = std::min(each - std::min(10 * unit_, each * 0.2F), 110 * unit_);
+    const float all = each * static_cast<float>(rows - 1) + tall;
+    const float top = area_.min.y + (area_.height() - all) / 2;
     for (int row = 0; row < rows; ++row) {
       const int from = row * columns, to = std::min(static_cast<int>(count), from + columns);
       const std::vector<int> numbers(map_.ring.begin() + from, map_.ring.begin() + to);
-      put_row(numbers, columns, area_.min.y + each * static_cast<float>(row), tall, row, true);
+      put_row(numbers, columns, top + each * static_cast<float>(row), tall, row, true);
     }
   }
 

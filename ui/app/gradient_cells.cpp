@@ -180,7 +180,7 @@ ExposureWords exposure_words(const analysis::StarFlow& flow, Nanos time) {
   words.figure = words.any ? figure(exposed) : "none";
   words.whole = "of " + figure(step.window.end - step.window.start) + " of the step";
   words.most = words.any ? figure(most->exposed) + " to " + std::string(name_of(most->stage))
-                         : "a GPU calculates all the while";
+                         : "GPU 0 calculates all the while";
   return words;
 }
 

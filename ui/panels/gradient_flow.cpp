@@ -104,13 +104,15 @@ FlowWords paint_star(const SideView& view, const Box& area) {
 
 void draw_gpus(const SideView& view, const Box& box) {
   const Theme& theme = view.context.theme;
-  const float line = theme.px(19), foot = 2 * line + theme.px(4);
+  const bool low = box.height() < theme.px(150);  // then what is below the picture is one line
+  const float line = theme.px(19), foot = (low ? 1 : 2) * line + theme.px(4);
   const Box area{box.min, {box.max.x, box.max.y - foot - theme.px(6)}};
   if (area.height() < theme.px(60)) return;
   const FlowWords words = view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
   const float first = box.max.y - foot + line / 2;
   words_at(theme, box, first, words.now, theme.text, theme.font.text, theme.size.small);
   const Box below{{box.min.x, first + line / 2}, box.max};
+  if (low) return;
   if (!words.beneath.empty())
     words_at(theme, box, first + line, words.beneath, theme.muted, theme.font.text,
              theme.size.label);
@@ -231,10 +233,14 @@ void draw_strip(const SideView& view, const Box& box) {
 std::vector<std::string> title_of(const SideView& view) {
   const FlowFacts& facts = view.facts;
   const std::string name = facts.is_star() ? "DataParallel" : "DDP";
+  const std::string whose =
+      facts.flow.rank ? fmt::format(" as rank {} has it", *facts.flow.rank) : "";
   const std::string step = fmt::format(
-      "step {}", facts.is_star() ? facts.star.at(view.time).step : facts.flow.at(view.time).step);
+      "step {}{}",
+      facts.is_star() ? facts.star.at(view.time).step : facts.flow.at(view.time).number, whose);
   const std::string gpus = fmt::format("{} GPU{}", facts.gpus(), facts.gpus() == 1 ? "" : "s");
-  const std::string where = facts.run->machine ? " of " + facts.run->machine->name : "";
+  const std::string where =
+      facts.topology ? " of " + facts.run->machine->name : ", their links not told";
   return {fmt::format("{}, {}{}, {}", name, gpus, where, step),
           fmt::format("{}, {}, {}", name, gpus, step), fmt::format("{}, {}", name, step), step};
 }
@@ -318,7 +324,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
 FlowFacts::FlowFacts(RunPointer of)
     : run(std::move(of)),
       flow(analysis::gradient_flow(*run->trace, run->program.get())),
-      work(step_work(*run->trace)) {
+      work(step_work(*run->trace, run->program.get())) {
   if (flow.empty() && run->config.word("parallel.strategy") == "dp")
     star = analysis::star_flow(*run->trace);
   const int count = std::max(gpus(), 1);

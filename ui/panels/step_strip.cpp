@@ -20,8 +20,8 @@ using trace::Category;
 
 // ---- What is in it -----------------------------------------------------------------------------
 
-StepWork step_work(const trace::Trace& trace) {
-  analysis::Measured measured = analysis::measure_whole(trace, nullptr, nullptr);
+StepWork step_work(const trace::Trace& trace, const program::Program* program) {
+  analysis::Measured measured = analysis::measure_whole(trace, program, nullptr);
   StepWork work;
   work.exposed = measured.collectives.without(measured.kernels);
   work.kernels = {std::move(measured.forward), std::move(measured.backward),

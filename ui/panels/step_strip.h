@@ -12,12 +12,12 @@
 
 namespace trainscope::ui {
 
-// Of the whole trace.
+// Of the whole trace: of the GPU that metrics are about.
 struct StepWork {
   analysis::GpuWork kernels;
   analysis::IntervalSet exposed;  // communication, with no kernel
 };
-StepWork step_work(const trace::Trace& trace);
+StepWork step_work(const trace::Trace& trace, const program::Program* program);
 
 struct StripBar {
   analysis::Interval time;
