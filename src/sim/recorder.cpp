@@ -34,24 +34,56 @@ trace::LaneKind kind_of(program::ThreadRole role) {
 struct CopyUse {
   bool h2d = false;
   bool d2h = false;
-  bool staged = false;
 };
 
-// Of one GPU, or of all.
-CopyUse copies_of(const program::Program& program, std::optional<int> gpu = std::nullopt) {
-  CopyUse use;
-  for (const program::Thread& thread : program.threads) {
+// What a program's commands touch, so that lanes are made for it; read in one pass, since a program
+// of a thousand ranks has millions of commands.
+struct Uses {
+  std::vector<CopyUse> copies;  // by GPU
+  std::vector<bool> streams;
+  bool staging = false;
+  bool allocations = false;
+};
+
+void note_copy(const program::Program& program, const program::Copy& copy, Uses& uses) {
+  const auto gpu = static_cast<std::size_t>(program.streams[copy.stream].device);
+  const Direction direction = direction_of(copy, program);
+  uses.copies[gpu].h2d |= direction == Direction::kH2D;
+  uses.copies[gpu].d2h |= direction == Direction::kD2H;
+  uses.staging |= program.buffers[copy.from].kind == MemoryKind::kPageable ||
+                  program.buffers[copy.to].kind == MemoryKind::kPageable;
+}
+
+Uses uses_of(const program::Program& program) {
+  Uses uses;
+  uses.copies.resize(static_cast<std::size_t>(gpus_of(program)));
+  uses.streams.resize(program.streams.size());
+  for (const program::Thread& thread : program.threads)
     for (const program::Command& command : thread.commands) {
-      const program::Copy* copy = program::copy_of(command.action);
-      if (!copy || (gpu && program.streams[copy->stream].device != *gpu)) continue;
-      const Direction direction = direction_of(*copy, program);
-      use.h2d |= direction == Direction::kH2D;
-      use.d2h |= direction == Direction::kD2H;
-      use.staged |= program.buffers[copy->from].kind == MemoryKind::kPageable ||
-                    program.buffers[copy->to].kind == MemoryKind::kPageable;
+      if (const program::Copy* copy = program::copy_of(command.action))
+        note_copy(program, *copy, uses);
+      const program::Index stream = program::stream_of(command.action);
+      if (stream < uses.streams.size()) uses.streams[stream] = true;
+      uses.allocations |= std::holds_alternative<program::Alloc>(command.action);
     }
-  }
-  return use;
+  return uses;
+}
+
+// Of each GPU.
+std::vector<int> ranks_of(const program::Program& program) {
+  std::vector<int> ranks(static_cast<std::size_t>(gpus_of(program)));
+  for (const program::Stream& stream : program.streams)
+    ranks[static_cast<std::size_t>(stream.device)] = stream.rank;
+  return ranks;
+}
+
+// The roles that buffers of each GPU have.
+std::vector<std::array<bool, program::kRoles>> roles_of(const program::Program& program) {
+  std::vector<std::array<bool, program::kRoles>> roles(static_cast<std::size_t>(gpus_of(program)));
+  for (const program::Buffer& buffer : program.buffers)
+    if (buffer.kind == MemoryKind::kDevice)
+      roles[static_cast<std::size_t>(buffer.device)][static_cast<std::size_t>(buffer.role)] = true;
+  return roles;
 }
 
 // As PyTorch's profiler names them.
@@ -69,22 +101,6 @@ std::string operation_name(program::CollectiveKind kind) {
       return "reduce";
   }
   return "";
-}
-
-bool allocates(const program::Program& program) {
-  return std::any_of(program.threads.begin(), program.threads.end(), [](const auto& thread) {
-    return std::any_of(thread.commands.begin(), thread.commands.end(), [](const auto& command) {
-      return std::holds_alternative<program::Alloc>(command.action);
-    });
-  });
-}
-
-bool uses_stream(const program::Program& program, program::Index stream) {
-  return std::any_of(program.threads.begin(), program.threads.end(), [&](const auto& thread) {
-    return std::any_of(thread.commands.begin(), thread.commands.end(), [&](const auto& command) {
-      return program::stream_of(command.action) == stream;
-    });
-  });
 }
 
 }  // namespace
@@ -158,14 +174,18 @@ Recorder::Recorder(const program::Program& program, const machine::Machine& mach
       trace_(trace),
       command_names_(program.names.size(), trace::kNone) {
   for (auto& row : copy_names_) row.fill(trace::kNone);
-  add_host_lanes();
-  add_device_lanes(machine.gpu.copy_engines);
+  const Uses uses = uses_of(program);
+  add_host_lanes(uses.staging);
+  const std::vector<int> ranks = ranks_of(program);
+  for (std::size_t gpu = 0; gpu < ranks.size(); ++gpu)
+    add_engines(static_cast<int>(gpu), ranks[gpu], uses.copies[gpu].h2d, uses.copies[gpu].d2h);
+  add_device_lanes(uses.streams, uses.allocations);
   for (const program::Operation& operation : program.operations)
     launch_names_.push_back(
         {name(operation.framework), name("cudaLaunchKernel"), name(operation.kernel)});
 }
 
-void Recorder::add_host_lanes() {
+void Recorder::add_host_lanes(bool staging) {
   std::int64_t number = 1;
   const auto lane = [&](std::string name, trace::LaneKind kind, int rank) {
     return trace_.add_lane({std::move(name), kind, rank, -1, 1, number++, "host"});
@@ -173,40 +193,36 @@ void Recorder::add_host_lanes() {
   steps_ = lane("steps", trace::LaneKind::kSteps, 0);
   for (const program::Thread& thread : program_.threads)
     threads_.push_back(lane(thread.name, kind_of(thread.role), thread.rank));
-  if (copies_of(program_).staged) staging_ = lane("staging", trace::LaneKind::kStaging, 0);
+  if (staging) staging_ = lane("staging", trace::LaneKind::kStaging, 0);
 }
 
-void Recorder::add_engines(int gpu, int rank, int copy_engines) {
-  const CopyUse use = copies_of(program_, gpu);
+void Recorder::add_engines(int gpu, int rank, bool h2d, bool d2h) {
   const auto engine = [&](std::string name, std::int64_t number) {
     return trace_.add_lane({std::move(name), trace::LaneKind::kCopyEngine, rank, gpu, 2, number,
                             fmt::format("GPU {}", gpu)});
   };
   Engines& engines = engines_.emplace_back();
-  if (copy_engines < 2 && (use.h2d || use.d2h)) {
+  if (machine_.gpu.copy_engines < 2 && (h2d || d2h)) {
     engines.h2d = engines.d2h = engine("copy engine", 1);
   } else {
-    if (use.h2d) engines.h2d = engine("H2D copy engine", 1);
-    if (use.d2h) engines.d2h = engine("D2H copy engine", 2);
+    if (h2d) engines.h2d = engine("H2D copy engine", 1);
+    if (d2h) engines.d2h = engine("D2H copy engine", 2);
   }
 }
 
-void Recorder::add_device_lanes(int copy_engines) {
-  std::map<int, int> ranks{{0, 0}};  // of each GPU
-  for (const program::Stream& stream : program_.streams) ranks[stream.device] = stream.rank;
-  const int gpus = gpus_of(program_);
-  for (int gpu = 0; gpu < gpus; ++gpu) add_engines(gpu, ranks[gpu], copy_engines);
+void Recorder::add_device_lanes(const std::vector<bool>& streams, bool allocations) {
   for (program::Index i = 0; i < program_.streams.size(); ++i) {
     const program::Stream& stream = program_.streams[i];
-    streams_.push_back(
-        uses_stream(program_, i)
-            ? trace_.add_lane({stream.name, trace::LaneKind::kStream, stream.rank, stream.device, 0,
-                               stream.number, fmt::format("GPU {}", stream.device)})
-            : trace::kNone);
+    streams_.push_back(streams[i] ? trace_.add_lane({stream.name, trace::LaneKind::kStream,
+                                                     stream.rank, stream.device, 0, stream.number,
+                                                     fmt::format("GPU {}", stream.device)})
+                                  : trace::kNone);
   }
-  const bool counts = allocates(program_);
-  for (int gpu = 0; gpu < gpus; ++gpu)
-    memory_.push_back(counts ? add_memory_lanes(gpu, ranks[gpu]) : MemoryLanes());
+  const std::vector<int> ranks = ranks_of(program_);
+  const auto roles = roles_of(program_);
+  for (std::size_t gpu = 0; gpu < ranks.size(); ++gpu)
+    memory_.push_back(allocations ? add_memory_lanes(static_cast<int>(gpu), ranks[gpu], roles[gpu])
+                                  : MemoryLanes());
   add_sm_lanes();
 }
 
@@ -229,7 +245,8 @@ void Recorder::sample_sms(Nanos now, std::int64_t busy, std::int64_t warps) {
   last_warps_ = warps;
 }
 
-Recorder::MemoryLanes Recorder::add_memory_lanes(int gpu, int rank) {
+Recorder::MemoryLanes Recorder::add_memory_lanes(int gpu, int rank,
+                                                 const std::array<bool, program::kRoles>& roles) {
   MemoryLanes lanes;
   const auto lane = [&](std::string name, trace::LaneKind kind) {
     return trace_.add_lane({std::move(name), kind, rank, gpu, 0, 0, fmt::format("GPU {}", gpu)});
@@ -238,11 +255,7 @@ Recorder::MemoryLanes Recorder::add_memory_lanes(int gpu, int rank) {
   lanes.reserved = lane("reserved memory", trace::LaneKind::kMemory);
   for (std::size_t i = 0; i < lanes.roles.size(); ++i) {
     const auto role = static_cast<program::Role>(i);
-    const bool used = std::any_of(
-        program_.buffers.begin(), program_.buffers.end(), [&](const program::Buffer& buffer) {
-          return buffer.role == role && buffer.kind == MemoryKind::kDevice && buffer.device == gpu;
-        });
-    if (used)
+    if (roles[i])
       lanes.roles[i] =
           lane("allocated: " + std::string(program::name_of(role)), trace::LaneKind::kMemoryRole);
   }

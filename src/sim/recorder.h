@@ -89,10 +89,10 @@ class Recorder {
   static constexpr std::uint32_t kMostSpans = 50'000'000;  // two gigabytes of them
   [[noreturn]] static void refuse_more();
 
-  void add_host_lanes();
-  void add_device_lanes(int copy_engines);
-  void add_engines(int gpu, int rank, int copy_engines);
-  MemoryLanes add_memory_lanes(int gpu, int rank);
+  void add_host_lanes(bool staging);
+  void add_engines(int gpu, int rank, bool h2d, bool d2h);
+  void add_device_lanes(const std::vector<bool>& streams, bool allocations);
+  MemoryLanes add_memory_lanes(int gpu, int rank, const std::array<bool, program::kRoles>& roles);
   void add_sm_lanes();
 
   const program::Program& program_;

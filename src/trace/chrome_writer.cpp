@@ -323,8 +323,11 @@ void Writer::write_samples() {
   for (std::uint32_t i = 0, count = trace_.samples().size(); i < count; ++i) {
     const Sample& sample = trace_.samples()[i];
     if (sample.lane >= layout_.lanes.size() || !layout_.lanes[sample.lane].written) continue;
-    write_counter(trace_.lanes()[sample.lane].name, layout_.lanes[sample.lane], sample.time,
-                  sample.value);
+    // A counter is known by its process and its name: those of several GPUs must not meet.
+    const Lane& lane = trace_.lanes()[sample.lane];
+    const std::string name =
+        lane.device > 0 ? fmt::format("{}, GPU {}", lane.name, lane.device) : lane.name;
+    write_counter(name, layout_.lanes[sample.lane], sample.time, sample.value);
   }
 }
 
