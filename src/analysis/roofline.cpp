@@ -16,11 +16,12 @@ using trace::Span;
 // What a trace tells of a kernel's operation.
 using Shape = std::tuple<std::string_view, double, double, std::int32_t>;
 
-std::map<Shape, const program::Operation*> operations_by_shape(const program::Program& program) {
+std::map<Shape, const program::Operation*> operations_by_shape(const program::Program& program,
+                                                               const machine::Gpu& gpu) {
   std::map<Shape, const program::Operation*> operations;
   for (const program::Operation& one : program.operations) {
     if (one.kind == program::OperationKind::kOpaque) continue;
-    const auto blocks = std::min<std::int64_t>(one.blocks, INT32_MAX);
+    const auto blocks = std::min<std::int64_t>(sim::grid_blocks(one, gpu), INT32_MAX);
     operations.try_emplace({one.kernel, one.flops, one.bytes, static_cast<std::int32_t>(blocks)},
                            &one);
   }
@@ -39,7 +40,8 @@ using Groups = std::map<std::ptrdiff_t, Group>;  // by the operation's index; -1
 class Gatherer {
  public:
   explicit Gatherer(const Measured& measured)
-      : measured_(measured), operations_(operations_by_shape(*measured.program)) {}
+      : measured_(measured),
+        operations_(operations_by_shape(*measured.program, measured.machine->gpu)) {}
 
   Groups gather() {
     const trace::Trace& trace = *measured_.trace;

@@ -222,7 +222,7 @@ TEST_CASE("whatever the knobs, each gradient is in one bucket, and what is expos
       {"ddp.no_sync", {"false", "true"}},
       {"parallel.world_size", {"1", "2", "4", "8"}},
       {"scaler.enabled", {"false", "true"}},
-      {"collective.algorithm", {"auto", "ring", "tree"}},
+      {"collective.algorithm", {"auto", "ring"}},
       {"host.profile", {"pytorch-eager", "native"}},
       {"machine", {"dgx1-v100-8", "h100-sxm-8", "h200-8x2"}}};
   for (std::uint32_t seed = 0; seed < 24; ++seed) {

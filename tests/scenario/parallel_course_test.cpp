@@ -45,7 +45,7 @@ TEST_CASE("dp-vs-ddp: the same samples, a longer step, and a first GPU that hold
     CHECK(ratio(dp, ddp, "time.step") > 1.2);
     CHECK(value(dp, "memory.peak_allocated") > 1.02 * value(dp, "memory.least_peak"));
     CHECK(value(dp, "overlap.comm_compute") < 0.05);
-    CHECK(value(ddp, "overlap.comm_compute") > 0.2);
+    CHECK(value(ddp, "overlap.comm_compute") > 0.15);
     CHECK(spans_named(dp, "waits for the interpreter's lock") > 100);
     // Waiting for one Python costs more than what is sent.
     CHECK(value(dp, "time.step") - value(ddp, "time.step") > 2 * value(dp, "comm.exposed"));
