@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "analysis/loss_curve.h"
+#include "base/ticks.h"
 #include "report/escape.h"
 #include "report/sections.h"
 
@@ -57,25 +58,16 @@ Axes axes_of(const std::vector<Curve>& curves) {
   return axes;
 }
 
-// The least of 1, 2, 5, 10, ... times a power of ten that gives at most `most` ticks.
-double tick_of(double range, int most) {
-  const double least = range / most;
-  const double decade = std::pow(10, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * decade >= least * (1 - 1e-9)) return factor * decade;
-  return 10 * decade;
-}
-
 std::string grid(const Axes& axes) {
   std::string out;
-  const double loss_tick = tick_of(axes.most - axes.least, 5);
+  const double loss_tick = tick_step(axes.most - axes.least, 5);
   for (double loss = std::ceil(axes.least / loss_tick) * loss_tick; loss <= axes.most;
        loss += loss_tick)
     out += fmt::format(
         "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\" class=\"axis\" "
         "text-anchor=\"end\">{:.4g}</text>\n",
         kLeft, axes.y(loss), kRight, kLeft - 8, axes.y(loss) + 4, loss);
-  const double step_tick = std::max(1.0, tick_of(axes.steps, 10));
+  const double step_tick = std::max(1.0, tick_step(axes.steps, 10));
   for (double step = 0; step <= axes.steps; step += step_tick)
     out += fmt::format(
         "<text x=\"{:.1f}\" y=\"{}\" class=\"axis\" text-anchor=\"middle\">{:.0f}</text>\n",

@@ -361,12 +361,7 @@ std::string head_words(const Workspace& workspace) {
 
 void draw_loss(const PanelContext& context, LossPanel& panel, const char* name, const char* beside,
                bool* open) {
-  stand_beside(beside);
-  PanelOptions options;
-  options.open = open;
-  options.padded = false;
-  options.scrolls = false;
-  options.secondary = head_words(context.workspace);
+  const PanelOptions options = chart_panel(beside, open, head_words(context.workspace));
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   end_panel();
 }

@@ -291,12 +291,8 @@ void draw_body(const PanelContext& context, LossScalingPanel& panel) {
 
 void draw_loss_scaling(const PanelContext& context, LossScalingPanel& panel, const char* name,
                        const char* beside, bool* open) {
-  stand_beside(beside);
-  PanelOptions options;
-  options.open = open;
-  options.padded = false;
-  options.scrolls = false;
-  options.secondary = "gradients on FP16's number line, at the playhead";
+  const PanelOptions options =
+      chart_panel(beside, open, "gradients on FP16's number line, at the playhead");
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   end_panel();
 }

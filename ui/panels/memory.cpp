@@ -234,16 +234,11 @@ MemoryFacts::MemoryFacts(std::shared_ptr<const trace::Trace> of)
 
 void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* name,
                  const char* beside, bool* open) {
-  stand_beside(beside);
-  PanelOptions options;
-  options.open = open;
-  options.padded = false;
-  options.scrolls = false;
+  PanelOptions options = chart_panel(
+      beside, open, "at t = " + format_nanos(static_cast<double>(context.workspace.playhead.time)));
   const ImGuiWindow* window = ImGui::FindWindowByName(name);
   const bool roomy = window && window->Size.x > 2.4F * range_width(context.theme);
   options.kept_free = roomy ? range_width(context.theme) : 0;
-  options.secondary =
-      "at t = " + format_nanos(static_cast<double>(context.workspace.playhead.time));
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   ImGui::EndChild();
   if (roomy) draw_range_choice(context.theme, panel);

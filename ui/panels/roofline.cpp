@@ -228,12 +228,7 @@ bool shows_roofline(const PanelContext& context, RooflinePanel& panel) {
 
 void draw_roofline(const PanelContext& context, RooflinePanel& panel, const char* name,
                    const char* beside, bool* open) {
-  stand_beside(beside);
-  PanelOptions options;
-  options.open = open;
-  options.padded = false;
-  options.scrolls = false;
-  options.secondary = gpus(context.workspace);
+  const PanelOptions options = chart_panel(beside, open, gpus(context.workspace));
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   end_panel();
 }

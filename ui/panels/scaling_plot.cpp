@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ticks.h"
 #include "base/units.h"
 
 namespace trainscope::ui {
@@ -26,18 +27,9 @@ struct Axes {
   }
 };
 
-// 1, 2 or 5 times a power of ten: at most so many fit below `most`.
-double round_step(double most, double count) {
-  const double rough = most / std::max(count, 1.0);
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double times : {1.0, 2.0, 5.0, 10.0})
-    if (times * power >= rough) return times * power;
-  return 10 * power;
-}
-
 void paint_grid(const Theme& theme, const Axes& axes, const ScalingCurve& curve) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const double step = round_step(axes.most_y, std::max(2.0F, axes.inner.height() / theme.px(34)));
+  const double step = tick_step(axes.most_y, std::max(2.0F, axes.inner.height() / theme.px(34)));
   for (double value = 0; value <= axes.most_y * 1.001; value += step) {
     const float y = std::round(axes.at(1, value).y) + 0.5F;
     draw->AddLine({axes.inner.min.x - theme.px(8), y}, {axes.inner.max.x + theme.px(8), y},

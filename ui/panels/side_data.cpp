@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/memory_history.h"
 
@@ -24,6 +25,11 @@ bool has_a_loss(const SideModel&, const trace::Trace* trace) {
   for (std::uint32_t i = 0; i < steps; ++i)
     if (trace->steps()[i].has_loss) return true;
   return !trace->evaluations().empty();
+}
+
+void stand_beside(const char* other) {
+  if (const ImGuiWindow* window = ImGui::FindWindowByName(other); window && window->DockId != 0)
+    ImGui::SetNextWindowDockID(window->DockId, ImGuiCond_FirstUseEver);
 }
 
 }  // namespace
@@ -61,9 +67,14 @@ bool has_memory(const Workspace& workspace) {
   });
 }
 
-void stand_beside(const char* other) {
-  if (const ImGuiWindow* window = ImGui::FindWindowByName(other); window && window->DockId != 0)
-    ImGui::SetNextWindowDockID(window->DockId, ImGuiCond_FirstUseEver);
+PanelOptions chart_panel(const char* beside, bool* open, std::string secondary) {
+  stand_beside(beside);
+  PanelOptions options;
+  options.open = open;
+  options.padded = false;
+  options.scrolls = false;
+  options.secondary = std::move(secondary);
+  return options;
 }
 
 Box padded_room(const Theme& theme, float above, float below) {

@@ -2,6 +2,7 @@
 // a panel stands that no layout knows yet.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "ui/panels/context.h"
@@ -20,8 +21,9 @@ bool has_memory(const Workspace& workspace);
 // Of one side.
 bool has_scaling_data(const SideModel& side, const trace::Trace* trace);
 
-// Docks the next panel with another that stands somewhere, where no layout has a place for it.
-void stand_beside(const char* other);
+// The frame of a panel that draws its whole body itself. Where no layout has a place for it, it is
+// docked with `beside`. `secondary` stands right of the head.
+PanelOptions chart_panel(const char* beside, bool* open, std::string secondary);
 
 // The room left in a panel, less the panel's pad at its sides.
 Box padded_room(const Theme& theme, float above, float below);

@@ -267,13 +267,8 @@ bool has_sm_array(const Workspace& workspace) {
 
 void draw_sm_array(const PanelContext& context, SmArrayPanel& panel, const char* name,
                    const char* beside, bool* open) {
-  stand_beside(beside);
-  PanelOptions options;
-  options.open = open;
-  options.padded = false;
-  options.scrolls = false;
-  if (const RunPointer run = shown_run(context.workspace, 0))
-    options.secondary = run->machine->gpu.name;
+  const RunPointer run = shown_run(context.workspace, 0);
+  const PanelOptions options = chart_panel(beside, open, run ? run->machine->gpu.name : "");
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   end_panel();
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/ticks.h"
 #include "ui/panels/chart.h"
 
 namespace trainscope::ui {
@@ -37,14 +38,11 @@ struct Scale {
   }
 };
 
-// Bytes go by powers of two, all else by 1, 2, 5, 10.
-double nice_step(double range, int most, bool bytes) {
-  const double least = range / most;
-  if (bytes) return std::exp2(std::ceil(std::log2(least)));
-  const double decade = std::pow(10, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * decade >= least * (1 - 1e-9)) return factor * decade;
-  return 10 * decade;
+// Bytes go by powers of two.
+double step_of(double range, const Metric& metric) {
+  constexpr double kMost = 5;
+  return metric.unit == "B" ? std::exp2(std::ceil(std::log2(range / kMost)))
+                            : tick_step(range, kMost);
 }
 
 Scale scale_of(const std::vector<double>& values, const Metric& metric) {
@@ -62,7 +60,7 @@ Scale scale_of(const std::vector<double>& values, const Metric& metric) {
   }
   scale.least = std::min(0.0, *low);
   const double range = std::max(*high - scale.least, 1e-12);
-  const double step = nice_step(range, 5, metric.unit == "B");
+  const double step = step_of(range, metric);
   scale.most = scale.least + step * std::ceil(range / step * (1 - 1e-9));
   for (double tick = scale.least; tick <= scale.most + step / 2; tick += step)
     scale.ticks.push_back(tick);
