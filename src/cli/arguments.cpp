@@ -100,6 +100,18 @@ void add_sampler(CLI::App& app, Arguments& arguments) {
   sampler.add_flag("--no-shuffle", options.no_shuffle, "in the order of the data set");
 }
 
+void add_grade(CLI::App& app, Arguments& arguments) {
+  GradeOptions& options = arguments.grade;
+  CLI::App& grade = *app.add_subcommand("grade", "score answers to lessons against the runs");
+  grade.add_option("ANSWERS", options.answers, "answers files, or folders of a class's")
+      ->required();
+  grade.add_option("--csv", options.csv, "write a row a learner, a column a question")
+      ->check(not_empty);
+  grade.add_option("--pass", options.pass, "the share of points everybody needs: 0 .. 1")
+      ->check(CLI::Range(0.0, 1.0));
+  grade.add_flag("--json", options.json, "print JSON");
+}
+
 void add_commands(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.files, "lessons, runs and traces to open in the window");
   add_look(app, arguments.look);
@@ -131,8 +143,8 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_sampler(app, arguments);
   registry("actions", "what can be done in the window");
   registry("doctor", "what this machine has, and what is missing");
-  for (const char* later : {"grade", "calibrate"})
-    app.add_subcommand(later, "not built yet")->allow_extras()->group("");
+  add_grade(app, arguments);
+  app.add_subcommand("calibrate", "not built yet")->allow_extras()->group("");
 }
 
 std::string one_sentence(const CLI::ParseError& error) {

@@ -22,6 +22,7 @@ struct Arguments {
   std::vector<std::string> checked;
   MachinesOptions machines;
   SamplerOptions sampler;
+  GradeOptions grade;
   bool published = false;
   bool json = false;
   std::string help;  // asked for: print this and do nothing else

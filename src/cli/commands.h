@@ -80,6 +80,17 @@ int doctor_command(bool json);
 // Ends with 1 when a simulated number is outside its tolerance.
 int validate_command(bool published, bool json);
 
+// Scores answers files, or folders of them, against the runs.
+struct GradeOptions {
+  std::vector<std::string> answers;
+  std::string csv;   // a file to write; empty: none
+  double pass = -1;  // the share of points that everybody needs; negative: none
+  bool json = false;
+};
+// Ends with 1 when a score is below `pass`, and with 2, after all others, when a file cannot be
+// graded.
+int grade_command(const GradeOptions& options);
+
 // Opens the window with lessons, runs and traces; none: the shelf of lessons.
 int window_command(const std::vector<std::string>& files, const Look& look);
 

@@ -49,6 +49,7 @@ int carry_out(const cli::Arguments& arguments) {
   if (name == "sampler") return cli::sampler_command(arguments.sampler);
   if (name == "actions") return cli::actions_command(arguments.json);
   if (name == "validate") return cli::validate_command(arguments.published, arguments.json);
+  if (name == "grade") return cli::grade_command(arguments.grade);
   if (name == "doctor") return cli::doctor_command(arguments.json);
   throw InputError("the command " + name + " is declared but not built yet");
 }

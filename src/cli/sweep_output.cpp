@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/csv.h"
 #include "cli/table.h"
 
 namespace trainscope::cli {
@@ -29,18 +30,6 @@ std::string why_not(const SweepPoint& point) {
     if (text != why) text += point.sides.size() > 1 ? side.label + ": " + why : why;
   }
   return text;
-}
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == field.npos) return field;
-  std::string text = "\"";
-  for (const char letter : field) text += letter == '"' ? "\"\"" : std::string(1, letter);
-  return text + "\"";
-}
-
-void add_line(std::string& text, const std::vector<std::string>& fields) {
-  for (std::size_t i = 0; i < fields.size(); ++i) text += (i > 0 ? "," : "") + quoted(fields[i]);
-  text += "\r\n";
 }
 
 Json json_of(const program::Value& value) {
@@ -112,7 +101,7 @@ std::string sweep_csv(const Sweep& sweep) {
   head.emplace_back("ended");
   head.emplace_back("refused");
   std::string text;
-  add_line(text, head);
+  add_csv_line(text, head);
   for (const SweepPoint& point : sweep.points)
     for (const SweepPoint::Side& side : point.sides) {
       std::vector<std::string> row;
@@ -124,7 +113,7 @@ std::string sweep_csv(const Sweep& sweep) {
       }
       row.push_back(side.ending);
       row.push_back(side.refused);
-      add_line(text, row);
+      add_csv_line(text, row);
     }
   return text;
 }

@@ -1,0 +1,12 @@
+// Lines of CSV, as RFC 4180 has them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trainscope::cli {
+
+// Appends one line. A field with commas, quotes or line ends is quoted.
+void add_csv_line(std::string& text, const std::vector<std::string>& fields);
+
+}  // namespace trainscope::cli

@@ -1,0 +1,307 @@
+#include "scenario/grade.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "analysis/run.h"
+#include "base/suggest.h"
+
+namespace trainscope::scenario {
+
+namespace fs = std::filesystem;
+
+// The runs of one lesson at a time: a class hands in many files of it.
+struct Grader::Runs {
+  std::string id;
+  std::optional<Lesson> lesson;
+  std::map<std::string, std::shared_ptr<const analysis::Run>> by_settings;
+
+  const Lesson& open(const std::string& which) {
+    if (!lesson || id != which) {
+      lesson = find_lesson(which);
+      id = which;
+      by_settings.clear();
+    }
+    return *lesson;
+  }
+
+  const analysis::Run& run(const std::string& label, const program::Config& config) {
+    std::string key = label;
+    for (const auto& [name, value] : config.values())
+      key += "\n" + name + "=" + program::spell(value);
+    auto& run = by_settings[key];
+    if (!run) run = std::make_shared<const analysis::Run>(analysis::run_config(label, config));
+    return *run;
+  }
+
+  Sides sides(const TurnedKnobs& base, const TurnedKnobs& turned) {
+    program::Config a = base.a, b = base.b;
+    a.override_with(turned.a);
+    b.override_with(turned.b);
+    return {&run("A", lesson->side("A", a)), &run("B", lesson->side("B", b))};
+  }
+};
+
+namespace {
+
+std::string option_text(const Question& question, int option, const Sides& sides) {
+  if (option < 0 || option >= static_cast<int>(question.options.size())) return "";
+  return fill_in(question.options[static_cast<std::size_t>(option)].text, sides);
+}
+
+// The one option that is right on these runs; -1: none or several are.
+int right_option(const Question& question, const Sides& sides) {
+  int right = -1, found = 0;
+  for (std::size_t i = 0; i < question.options.size(); ++i)
+    if (question.options[i].correct_when->evaluate(sides).truth()) {
+      right = static_cast<int>(i);
+      ++found;
+    }
+  return found == 1 ? right : -1;
+}
+
+void mark_choice(const Question& question, const Answer& answer, const Sides& sides, Mark& mark) {
+  const int right = right_option(question, sides);
+  mark.given = option_text(question, answer.option, sides);
+  mark.truth = option_text(question, right, sides);
+  if (right < 0)
+    mark.mark = MarkKind::kUndecided;
+  else if (answer.option >= 0)
+    mark.mark = answer.option == right ? MarkKind::kRight : MarkKind::kWrong;
+}
+
+void mark_number(const Question& question, const StepAnswer& step, const Sides& sides, Mark& mark) {
+  const Verdict verdict = judge(question, step.answer, sides);
+  mark.truth = show(*verdict.truth);
+  if (!step.answer.number) return;
+  if (!step.unit.empty() && step.unit != verdict.truth->unit)
+    throw InputError("the number of step " + step.step + " is in " + step.unit +
+                     ", and the lesson asks for " + verdict.truth->unit);
+  mark.given = show({*step.answer.number, verdict.truth->unit});
+  mark.mark = verdict.right ? MarkKind::kRight : MarkKind::kWrong;
+}
+
+void mark_span(const Question& question, const StepAnswer& step, const Sides& sides, Mark& mark) {
+  mark.truth = question.span->span + " in " + question.span->lane + " of " + question.span->run;
+  if (!step.span) return;
+  const ChosenSpan& chosen = *step.span;
+  mark.given = chosen.name + " in " + chosen.lane + " of " + chosen.run;
+  mark.mark = MarkKind::kWrong;
+  if (chosen.run != question.span->run) return;
+  const analysis::Run& run = *sides[chosen.run == "A" ? 0 : 1];
+  for (const trace::SpanId id : find_spans(*question.span, run)) {
+    const trace::Span& span = run.trace->spans()[id];
+    if (span.start == chosen.start && run.trace->name(span) == chosen.name &&
+        run.trace->lanes()[span.lane].name == chosen.lane)
+      mark.mark = MarkKind::kRight;
+  }
+}
+
+Mark mark_question(const Step& step, const StepAnswer& given, const Sides& sides) {
+  const Question& question = *step.question;
+  Mark mark;
+  mark.step = step.id;
+  mark.kind = step.kind;
+  mark.hinted = given.hinted;
+  switch (question.kind) {
+    case QuestionKind::kChoice:
+      mark_choice(question, given.answer, sides, mark);
+      break;
+    case QuestionKind::kNumber:
+      mark_number(question, given, sides, mark);
+      break;
+    case QuestionKind::kFindSpan:
+      mark_span(question, given, sides, mark);
+      break;
+    case QuestionKind::kText:
+      mark.given = given.answer.text;
+      mark.truth = question.text_answer;
+      mark.mark = MarkKind::kToRead;
+      break;
+  }
+  if (given.answer.skipped && mark.mark == MarkKind::kMissing) mark.mark = MarkKind::kSkipped;
+  return mark;
+}
+
+std::string words_of(const TurnedKnobs& knobs) {
+  std::string words;
+  const auto add = [&](const char* side, const program::Config& config) {
+    for (const auto& [name, value] : config.values())
+      words += (words.empty() ? "" : ", ") + (side + ("." + name)) + " = " +
+               program::show(program::find_knob(name), value);
+  };
+  add("A", knobs.a);
+  add("B", knobs.b);
+  return words.empty() ? "nothing was turned" : words;
+}
+
+// A step that is done by turning knobs.
+const Expression* task_of(const Step& step) {
+  if (step.goal) return &*step.goal;
+  return step.kind == StepKind::kVary && step.done_expect ? &*step.done_expect : nullptr;
+}
+
+bool reached(const Expression& goal, const Sides& sides) {
+  try {
+    return goal.evaluate(sides).truth();
+  } catch (const InputError&) {
+    return false;  // a metric that the runs as turned do not have
+  }
+}
+
+// `turned`: the runs with the knobs as the learner left them.
+Mark mark_task(const Step& step, const Expression& task, const StepAnswer& given,
+               const std::function<Sides()>& turned) {
+  Mark mark;
+  mark.step = step.id;
+  mark.kind = step.kind;
+  mark.truth = task.text();
+  mark.hinted = given.hinted;
+  if (given.answer.skipped) mark.mark = MarkKind::kSkipped;
+  if (!given.knobs) return mark;
+  mark.given = words_of(*given.knobs);
+  mark.mark = reached(task, turned()) ? MarkKind::kRight : MarkKind::kWrong;
+  return mark;
+}
+
+void check_steps(const Lesson& lesson, const Answers& answers) {
+  std::vector<std::string> ids;
+  for (const Step& step : lesson.steps) ids.push_back(step.id);
+  for (const StepAnswer& given : answers.steps) {
+    const auto found = std::find(ids.begin(), ids.end(), given.step);
+    if (found == ids.end())
+      throw InputError("the lesson " + lesson.id + " has no step " + given.step +
+                       did_you_mean(given.step, ids));
+    const auto& question = lesson.steps[static_cast<std::size_t>(found - ids.begin())].question;
+    const int options = question ? static_cast<int>(question->options.size()) : 0;
+    if (given.answer.option >= 0 && given.answer.option >= options)
+      throw InputError("step " + given.step + " has " + std::to_string(options) +
+                       " options, and the answer is option " +
+                       std::to_string(given.answer.option + 1));
+  }
+}
+
+void check_allowed(const Lesson& lesson, const TurnedKnobs& knobs) {
+  for (const program::Config* config : {&knobs.a, &knobs.b}) {
+    if (!config->is_set("machine") || lesson.machines.empty()) continue;
+    const std::string& machine = config->word("machine");
+    if (std::find(lesson.machines.begin(), lesson.machines.end(), machine) == lesson.machines.end())
+      throw InputError("the lesson " + lesson.id + " is not made for the machine " + machine);
+  }
+}
+
+// What a lesson's own runs may differ in: the rest would be another experiment.
+void check_base(const TurnedKnobs& knobs) {
+  for (const program::Config* config : {&knobs.a, &knobs.b})
+    for (const auto& [name, value] : config->values())
+      if (name != "machine" && name != "seed")
+        throw InputError("the lesson was run with another " + name +
+                         ", so its questions cannot be graded; answers count with the lesson's "
+                         "own knobs, on any machine that it allows");
+}
+
+std::vector<std::string> notes_on(const Answers& answers, std::int64_t seed) {
+  std::vector<std::string> notes;
+  if (answers.knobs.b.is_set("machine"))
+    notes.push_back("on the machine " + answers.knobs.b.word("machine"));
+  const bool own_seed = answers.knobs.a.is_set("seed") || answers.knobs.b.is_set("seed");
+  if (own_seed && seed != seed_of_student(answers.student))
+    notes.push_back("the seed is another than that name's (" +
+                    std::to_string(seed_of_student(answers.student)) + ")");
+  return notes;
+}
+
+}  // namespace
+
+std::string_view name_of(MarkKind kind) {
+  switch (kind) {
+    case MarkKind::kRight:
+      return "right";
+    case MarkKind::kWrong:
+      return "wrong";
+    case MarkKind::kSkipped:
+      return "skipped";
+    case MarkKind::kMissing:
+      return "missing";
+    case MarkKind::kToRead:
+      return "to read";
+    case MarkKind::kUndecided:
+      break;
+  }
+  return "undecided";
+}
+
+int Grade::count(MarkKind kind) const {
+  return static_cast<int>(std::count_if(marks.begin(), marks.end(),
+                                        [&](const Mark& mark) { return mark.mark == kind; }));
+}
+
+int Grade::points() const {
+  return count(MarkKind::kRight);
+}
+
+int Grade::of() const {
+  return static_cast<int>(
+      std::count_if(marks.begin(), marks.end(), [](const Mark& mark) { return mark.counts(); }));
+}
+
+double Grade::score() const {
+  return of() > 0 ? static_cast<double>(points()) / of() : 0;
+}
+
+int Grade::predicted() const {
+  return static_cast<int>(std::count_if(marks.begin(), marks.end(), [](const Mark& mark) {
+    return mark.kind == StepKind::kPredict &&
+           (mark.mark == MarkKind::kRight || mark.mark == MarkKind::kWrong);
+  }));
+}
+
+Grader::Grader() : runs_(std::make_unique<Runs>()) {}
+Grader::~Grader() = default;
+
+Grade Grader::grade(const Answers& answers) try {
+  const Lesson& lesson = runs_->open(answers.lesson);
+  check_steps(lesson, answers);
+  check_base(answers.knobs);
+  check_allowed(lesson, answers.knobs);
+  const Sides sides = runs_->sides(answers.knobs, {});
+  Grade grade;
+  grade.file = answers.file;
+  grade.lesson = lesson.id;
+  grade.student = answers.student;
+  grade.seed = sides.front()->config.whole("seed");
+  grade.notes = notes_on(answers, grade.seed);
+  for (const Step& step : lesson.steps) {
+    const StepAnswer* found = answers.find(step.id);
+    const StepAnswer given = found ? *found : StepAnswer{};
+    if (step.question) grade.marks.push_back(mark_question(step, given, sides));
+    if (const Expression* task = task_of(step))
+      grade.marks.push_back(
+          mark_task(step, *task, given, [&] { return runs_->sides(answers.knobs, *given.knobs); }));
+  }
+  return grade;
+} catch (const InputError& error) {
+  const std::string sentence = error.what();
+  if (answers.file.empty() || sentence.starts_with(answers.file)) throw;
+  throw InputError(answers.file + ": " + sentence);
+}
+
+std::vector<fs::path> answers_files(const std::vector<std::string>& paths) {
+  std::vector<fs::path> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.emplace_back(path);
+      continue;
+    }
+    const std::size_t before = files.size();
+    for (const fs::directory_entry& entry : fs::directory_iterator(path))
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
+    if (files.size() == before)
+      throw InputError(path + ": there is no answers file (.json) in this folder");
+  }
+  return files;
+}
+
+}  // namespace trainscope::scenario
