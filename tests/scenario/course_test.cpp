@@ -1,177 +1,155 @@
-// What each lesson of the course claims, as a property of its runs.
+// The order of the course, where a learner stands in it, and what is kept of that.
 
-#include <algorithm>
+#include "scenario/course.h"
+
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
-#include <string>
+#include <filesystem>
+#include <fstream>
 
-#include "machine/machine.h"
-#include "scenario/check.h"
-#include "scenario/lesson.h"
-#include "scenario/progress.h"
-#include "support/lesson_runs.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "scenario/learner.h"
 
 using namespace trainscope;
-using analysis::Run;
-using scenario::Lesson;
-using test::on_every_machine;
-using test::Pair;
-using test::run_on;
-using test::value;
+using namespace trainscope::scenario;
 
 namespace {
 
-std::size_t place_of(const std::vector<Lesson>& lessons, const std::string& id) {
-  for (std::size_t i = 0; i < lessons.size(); ++i)
-    if (lessons[i].id == id) return i;
-  FAIL("no lesson " + id);
-  return 0;
+Lesson lesson(const std::string& id, const std::string& track,
+              std::vector<std::string> after = {}) {
+  Lesson one;
+  one.id = id;
+  one.title = "On " + id;
+  one.track = track;
+  one.requires_ids = std::move(after);
+  one.minutes = 5;
+  return one;
 }
 
-void walk_to(scenario::Progress& progress, const Lesson& lesson, std::size_t step) {
-  while (progress.step() < step) {
-    if (lesson.steps[progress.step()].kind == scenario::StepKind::kRun) progress.reveal();
-    if (!progress.can_go_on()) progress.skip();
-    progress.next();
-  }
+const CourseEntry& entry(const std::vector<Track>& tracks, const std::string& id) {
+  for (const Track& track : tracks)
+    for (const CourseEntry& one : track.lessons)
+      if (one.lesson->id == id) return one;
+  FAIL("no lesson " << id);
+  return tracks.front().lessons.front();
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("trainscope-learner-" + std::to_string(::getpid()))) {}
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Answers answers_to(const std::string& id) {
+  Answers answers;
+  answers.lesson = id;
+  answers.at("predict").answer.option = 1;
+  return answers;
 }
 
 }  // namespace
 
-TEST_CASE(
-    "the course begins with the anatomy of a step, and no lesson comes before what it needs") {
-  const std::vector<Lesson> lessons = scenario::all_lessons();
-  CHECK(lessons.front().id == "anatomy-of-a-step");
-  for (std::size_t i = 0; i < lessons.size(); ++i)
-    for (const std::string& needed : lessons[i].requires_ids) {
-      INFO(lessons[i].id << " needs " << needed);
-      CHECK(place_of(lessons, needed) < i);
-    }
+TEST_CASE("the next lesson is the first one that nothing has to come before") {
+  const std::vector<Lesson> lessons{lesson("copies", "T1", {"start"}), lesson("start", "T0"),
+                                    lesson("loader", "T1", {"copies"})};
+  std::vector<Track> tracks = course_of(lessons, {});
+  REQUIRE(tracks.size() == 2);
+  CHECK(tracks[0].title == "Start");
+  CHECK(tracks[1].title == "Feed the GPU");
+  CHECK(entry(tracks, "start").standing == Standing::kNext);
+  CHECK(entry(tracks, "copies").standing == Standing::kAhead);
+  CHECK(entry(tracks, "copies").after == "On start");
+  CHECK(minutes_left(tracks) == 15);
+  tracks = course_of(lessons, {{"start", {true, 2, 2, false}}});
+  CHECK(entry(tracks, "start").standing == Standing::kDone);
+  CHECK(entry(tracks, "copies").standing == Standing::kNext);
+  CHECK(tracks[0].done() == 1);
+  CHECK(minutes_left(tracks) == 10);
 }
 
-TEST_CASE("every find-span question takes the spans that it means and no other") {
-  for (const Lesson& lesson : scenario::all_lessons()) {
-    const Pair pair = run_on(lesson, lesson.common.word("machine"));
-    for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
-      const auto& question = lesson.steps[step].question;
-      if (!question || question->kind != scenario::QuestionKind::kFindSpan) continue;
-      INFO(lesson.id << ", step " << lesson.steps[step].id);
-      const Run& meant = question->span->run == "A" ? pair.a : pair.b;
-      const Run& other = question->span->run == "A" ? pair.b : pair.a;
-      scenario::Progress progress(lesson);
-      walk_to(progress, lesson, step);
-      const auto right = scenario::find_spans(*question->span, meant);
-      REQUIRE(!right.empty());
-      // A long training has too many spans to try each of them.
-      const trace::SpanId spans = meant.trace->spans().size();
-      const trace::SpanId stride = std::max<trace::SpanId>(1, spans / 1000);
-      std::size_t wrong = 0, refused = 0;
-      for (trace::SpanId span = 0; span < spans; span += stride) {
-        if (std::find(right.begin(), right.end(), span) != right.end()) continue;
-        ++wrong;
-        refused += progress.select_span(meant, span) ? 0 : 1;
-      }
-      CHECK(refused == wrong);
-      CHECK(spans > 2 * right.size());
-      CHECK(!progress.select_span(other, 0));
-      CHECK(!progress.can_go_on());
-      CHECK(progress.select_span(meant, right.back()));
-      CHECK(progress.can_go_on());
-    }
+TEST_CASE("what was begun comes next, and what was missed is worth taking again") {
+  const std::vector<Lesson> lessons{lesson("a", "T0"), lesson("b", "T0"), lesson("c", "T0")};
+  const auto tracks = course_of(lessons, {{"a", {true, 1, 3, true}}, {"c", {false, 1, 3, false}}});
+  CHECK(entry(tracks, "a").standing == Standing::kAgain);
+  CHECK(entry(tracks, "b").standing == Standing::kOpen);
+  CHECK(entry(tracks, "c").standing == Standing::kNext);
+}
+
+TEST_CASE("the shipped course begins with its first lesson, and every lesson can be reached") {
+  const std::vector<Lesson> lessons = all_lessons();
+  Records records;
+  for (std::size_t taken = 0; taken < lessons.size(); ++taken) {
+    const auto tracks = course_of(lessons, records);
+    const Lesson* next = nullptr;
+    for (const Track& track : tracks)
+      for (const CourseEntry& one : track.lessons)
+        if (one.standing == Standing::kNext) next = one.lesson;
+    REQUIRE(next);
+    if (taken == 0) CHECK(next->id == "anatomy-of-a-step");
+    records[next->id] = {true, 1, 1, false};
+  }
+  CHECK(minutes_left(course_of(lessons, records)) == 0);
+}
+
+TEST_CASE("what a learner did is there again the next time") {
+  const TemporaryFolder folder;
+  {
+    Learner learner(folder.path());
+    learner.keep(answers_to("sdpa"), {false, 0, 4, false});
+    learner.keep(answers_to("sdpa"), {true, 3, 4, true});
+  }
+  Learner learner(folder.path());
+  CHECK(learner.fault().empty());
+  REQUIRE(learner.records().count("sdpa") == 1);
+  CHECK(learner.records().at("sdpa") == LessonRecord{true, 3, 4, true});
+  CHECK(load_answers(learner.file_of("sdpa")).find("predict")->answer.option == 1);
+}
+
+TEST_CASE("a later attempt replaces a finished one only once it is finished, too") {
+  const TemporaryFolder folder;
+  Learner learner(folder.path());
+  learner.keep(answers_to("sdpa"), {true, 4, 4, false});
+  Answers again = answers_to("sdpa");
+  again.at("predict").answer.option = 0;
+  learner.keep(again, {false, 0, 4, false});
+  CHECK(learner.records().at("sdpa").points == 4);
+  CHECK(load_answers(learner.file_of("sdpa")).find("predict")->answer.option == 1);
+  CHECK(std::filesystem::exists(folder.path() / "answers" / "sdpa.unfinished.json"));
+  learner.keep(again, {true, 2, 4, false});
+  CHECK(learner.records().at("sdpa").points == 2);
+  CHECK(load_answers(learner.file_of("sdpa")).find("predict")->answer.option == 0);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "answers" / "sdpa.unfinished.json"));
+}
+
+TEST_CASE("records that cannot be read are put aside, not written over") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path());
+  for (const std::string text : {"{", "{\"format\": 1}", "{\"format\": 9, \"lessons\": {}}",
+                                 "{\"format\": 1, \"lessons\": {\"a\": {\"finished\": 3}}}"}) {
+    INFO(text);
+    write_file(folder.path() / "learner.json", text);
+    Learner learner(folder.path());
+    CHECK_THAT(learner.fault(), Catch::Contains("learner.json"));
+    CHECK(learner.records().empty());
+    learner.keep(answers_to("sdpa"), {true, 1, 1, false});
+    CHECK(read_file(folder.path() / "learner.json.bad", 1 << 20) == text);
+    CHECK(Learner(folder.path()).records().size() == 1);
   }
 }
 
-TEST_CASE("a question about a line means only the spans that the line causes") {
-  const Lesson lesson = scenario::find_lesson("anatomy-of-a-step");
-  const Pair pair = run_on(lesson, "h200-1");
-  scenario::Focus focus;
-  focus.run = "A";
-  focus.lane = "stream 7";
-  focus.code = "loss.backward()";
-  const int line = scenario::lines_with(focus.code, pair.a.program->listing).front();
-  const auto found = scenario::find_spans(focus, pair.a);
-  CHECK(found.size() == 9u * static_cast<std::size_t>(pair.a.config.whole("steps")));
-  for (const trace::SpanId span : found) {
-    CHECK(pair.a.trace->spans()[span].line == line);
-    CHECK(pair.a.trace->spans()[span].category == trace::Category::kBackward);
-  }
-  focus.code = "loss.forward()";
-  CHECK(scenario::find_spans(focus, pair.a).empty());
-}
-
-TEST_CASE(
-    "anatomy: a larger batch makes longer kernels, not more launches, and the host is ahead") {
-  on_every_machine("anatomy-of-a-step", [](const Run& a, const Run& b) {
-    CHECK(value(a, "launch.calls") == value(b, "launch.calls"));
-    CHECK(value(b, "time.forward") > 2 * value(a, "time.forward"));
-    CHECK(value(b, "time.h2d") > 2 * value(a, "time.h2d"));
-    CHECK(value(b, "host.lead") > 0.2 * value(b, "time.step"));
-  });
-}
-
-TEST_CASE("timing: without a synchronise the clock reads the launches, with it the step") {
-  on_every_machine("time-it-right", [](const Run& a, const Run& b) {
-    CHECK(value(a, "time.host_timer") < 0.5 * value(a, "time.step"));
-    CHECK(value(b, "time.host_timer") == Approx(value(b, "time.step")).epsilon(0.05));
-    // The work is the same.
-    CHECK(value(a, "gpu.busy") == Approx(value(b, "gpu.busy")).epsilon(0.01));
-  });
-}
-
-TEST_CASE("timing: a process that loads cuBLAS in its first step prints a longer first time") {
-  const Lesson lesson = scenario::find_lesson("time-it-right");
-  for (const std::string& machine : machine::machine_ids()) {
-    INFO(machine);
-    const Run warm = run_on(lesson, machine).b;
-    const Run cold = run_on(lesson, machine, {"loop.cold_start=true"}).b;
-    CHECK(value(cold, "time.first_timer") > 1.05 * value(cold, "time.host_timer"));
-    CHECK(value(cold, "time.host_timer") == Approx(value(warm, "time.host_timer")).epsilon(0.001));
-  }
-}
-
-TEST_CASE(
-    "default stream: kernels of a blocking stream never run beside those of the default one") {
-  on_every_machine("default-stream", [](const Run& a, const Run& b) {
-    const double kernels = 2 * static_cast<double>(a.config.whole("launch.count")) *
-                           a.config.number("launch.kernel_ns");
-    CHECK(value(a, "gpu.busy") == Approx(kernels).epsilon(0.01));
-    CHECK(value(b, "gpu.busy") < 0.65 * kernels);
-    CHECK(value(a, "time.step") > 1.5 * value(b, "time.step"));
-  });
-}
-
-TEST_CASE("item: reading the loss each step leaves the GPU without work until the host is back") {
-  on_every_machine("item-synchronises", [](const Run& a, const Run& b) {
-    CHECK(value(a, "gpu.idle") > 3 * value(b, "gpu.idle"));
-    CHECK(value(a, "time.step") > 1.03 * value(b, "time.step"));
-  });
-}
-
-TEST_CASE("overlap: a copy stream overlaps nothing until the next batch is copied ahead") {
-  on_every_machine("stream-overlap", [](const Run& a, const Run& b) {
-    CHECK(value(a, "overlap.copy_compute") == 0);
-    CHECK(value(b, "overlap.copy_compute") > 0.5);
-    CHECK(value(a, "time.step") > 1.2 * value(b, "time.step"));
-    // A step of A is its copy and then its kernels; one of B is hardly longer than the longer.
-    CHECK(value(a, "gpu.busy") > value(b, "gpu.busy"));
-  });
-}
-
-TEST_CASE("overlap: a host that nothing holds prefetches without being asked") {
-  const Lesson lesson = scenario::find_lesson("stream-overlap");
-  // Over some steps: the first ones allocate what those that run ahead need.
-  const Pair pair = run_on(lesson, "h200-1", {"loop.item_every=0", "steps=40"});
-  CHECK(value(pair.a, "overlap.copy_compute") > 0.5);
-  CHECK(value(pair.a, "time.step") < 1.05 * value(pair.b, "time.step"));
-}
-
-TEST_CASE("waves and tails: one block more costs a whole wave, until the waves are many") {
-  on_every_machine("waves-and-tails", [](const Run& a, const Run& b) {
-    CHECK(value(a, "sm.waves") == 1);
-    CHECK(value(b, "sm.waves") == 2);
-    CHECK(value(b, "time.step") > 1.8 * value(a, "time.step"));
-    CHECK(value(b, "sm.tail_idle") > 0.4);
-  });
-  const Pair many =
-      run_on(scenario::find_lesson("waves-and-tails"), "a100-sxm-1", {"kernel.grid=2161"});
-  CHECK(value(many.b, "sm.tail_idle") < 0.05);
+TEST_CASE("a folder that cannot be written keeps the progress of the session") {
+  Learner learner("/proc/no/such/place");
+  CHECK_THROWS_AS(learner.keep(answers_to("sdpa"), {true, 1, 1, false}), InputError);
+  CHECK(learner.records().size() == 1);
+  Learner nowhere;
+  CHECK_NOTHROW(nowhere.keep(answers_to("sdpa"), {true, 1, 1, false}));
+  CHECK(nowhere.file_of("sdpa").empty());
 }
