@@ -78,6 +78,15 @@ void add_sweep(CLI::App& app, Arguments& arguments) {
   sweep.add_flag("--json", options.run.outputs.json, "print JSON");
 }
 
+void add_lessons(CLI::App& app, Arguments& arguments) {
+  LessonsOptions& options = arguments.lessons;
+  CLI::App& lessons = *app.add_subcommand("lessons", "the lessons");
+  lessons.add_option("--png", options.png, "write a picture of the shelf")->check(not_empty);
+  lessons.add_option("--size", options.look.size, "of the picture: 1920x1080")->check(not_empty);
+  add_look(lessons, options.look);
+  lessons.add_flag("--json", options.json, "print JSON");
+}
+
 void add_machines(CLI::App& app, Arguments& arguments) {
   MachinesOptions& options = arguments.machines;
   CLI::App& machines = *app.add_subcommand("machines", "the machines, or one with every figure");
@@ -115,6 +124,8 @@ void add_grade(CLI::App& app, Arguments& arguments) {
 void add_commands(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.files, "lessons, runs and traces to open in the window");
   add_look(app, arguments.look);
+  app.add_option("--student", arguments.student, "a name: its own seed, and its answers file")
+      ->check(not_empty);
   add_run(app, arguments);
   add_sweep(app, arguments);
   CLI::App& import = *app.add_subcommand("import", "read PyTorch traces");
@@ -136,7 +147,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   const auto registry = [&](const char* name, const char* help) {
     app.add_subcommand(name, help)->add_flag("--json", arguments.json, "print JSON");
   };
-  registry("lessons", "the lessons");
+  add_lessons(app, arguments);
   registry("knobs", "every setting of a run");
   registry("metrics", "every number that is computed");
   add_machines(app, arguments);

@@ -12,7 +12,9 @@ namespace trainscope::cli {
 struct Arguments {
   std::string command;  // empty: the window
   std::vector<std::string> files;
-  Look look;  // of the window
+  Look look;            // of the window
+  std::string student;  // at the window; empty: nobody by name
+  LessonsOptions lessons;
   RunOptions run;
   SweepOptions sweep;
   std::vector<std::string> traces;

@@ -52,7 +52,12 @@ int compare_command(const std::string& a, const std::string& b, const Outputs& o
 
 int import_command(const std::vector<std::string>& traces, const Outputs& outputs);
 int check_command(const std::vector<std::string>& paths, bool json);
-int lessons_command(bool json);
+struct LessonsOptions {
+  std::string png;  // a picture of the shelf to write; empty: none
+  Look look;
+  bool json = false;
+};
+int lessons_command(const LessonsOptions& options);
 int knobs_command(bool json);
 int metrics_command(bool json);
 
@@ -91,8 +96,10 @@ struct GradeOptions {
 // graded.
 int grade_command(const GradeOptions& options);
 
-// Opens the window with lessons, runs and traces; none: the shelf of lessons.
-int window_command(const std::vector<std::string>& files, const Look& look);
+// Opens the window with lessons, runs and traces; none: the shelf of lessons. `student`: whose
+// answers are kept, and whose seed lessons take; empty: nobody's.
+int window_command(const std::vector<std::string>& files, const Look& look,
+                   const std::string& student);
 
 // The words that name commands, for "did you mean".
 const std::vector<std::string>& command_names();

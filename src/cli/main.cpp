@@ -34,7 +34,7 @@ int exit_code(Fault fault) {
 
 int carry_out(const cli::Arguments& arguments) {
   const std::string& name = arguments.command;
-  if (name.empty()) return cli::window_command(arguments.files, arguments.look);
+  if (name.empty()) return cli::window_command(arguments.files, arguments.look, arguments.student);
   if (name == "run") return cli::run_command(arguments.run);
   if (name == "sweep") return cli::sweep_command(arguments.sweep);
   if (name == "import") return cli::import_command(arguments.traces, arguments.import_outputs);
@@ -42,7 +42,7 @@ int carry_out(const cli::Arguments& arguments) {
     return cli::compare_command(arguments.compared_a, arguments.compared_b,
                                 arguments.compare_outputs);
   if (name == "check") return cli::check_command(arguments.checked, arguments.json);
-  if (name == "lessons") return cli::lessons_command(arguments.json);
+  if (name == "lessons") return cli::lessons_command(arguments.lessons);
   if (name == "knobs") return cli::knobs_command(arguments.json);
   if (name == "metrics") return cli::metrics_command(arguments.json);
   if (name == "machines") return cli::machines_command(arguments.machines);

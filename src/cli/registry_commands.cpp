@@ -12,6 +12,7 @@
 #include "report/json.h"
 #include "scenario/lesson.h"
 #ifdef TRAINSCOPE_HAS_UI
+#include "cli/picture_look.h"
 #include "ui/app/trainscope_window.h"
 #endif
 
@@ -36,13 +37,34 @@ std::string range_of(const program::Knob& knob) {
   return std::string(program::name_of(knob.type));
 }
 
+#ifdef TRAINSCOPE_HAS_UI
+int draw_shelf(const LessonsOptions& options) {
+  const PictureLook look = picture_look(options.look);
+  ui::PictureRequest request;
+  request.shelf = true;
+  request.width = look.width;
+  request.height = look.height;
+  request.scale = look.scale;
+  request.theme = look.theme;
+  ui::draw_picture(request, options.png);
+  std::cerr << "wrote " << options.png << "\n";
+  return 0;
+}
+#else
+int draw_shelf(const LessonsOptions&) {
+  throw MissingError(
+      "--png needs the window, and this program was built without it; ./run builds it");
+}
+#endif
+
 }  // namespace
 
-int lessons_command(bool json) {
+int lessons_command(const LessonsOptions& options) {
+  if (!options.png.empty()) return draw_shelf(options);
   std::vector<report::LessonEntry> entries;
   for (const scenario::Lesson& lesson : scenario::all_lessons())
     entries.push_back({lesson.id, lesson.title, lesson.topic, lesson.level, lesson.minutes});
-  if (json) {
+  if (options.json) {
     std::cout << report::lessons_json(entries) << "\n";
     return 0;
   }

@@ -64,17 +64,18 @@ void add_file(const std::string& file, Named& named) {
 }
 
 #ifdef TRAINSCOPE_HAS_UI
-int open(Named named, const Look& look) {
+int open(Named named, const Look& look, const std::string& student) {
   ui::WindowRequest request;
   if (!look.theme.empty()) request.theme = ui::theme_named(look.theme);
   request.scale = look.scale;
+  request.student = student;
   request.lessons = std::move(named.lessons);
   request.traces = std::move(named.traces);
   request.runs = std::move(named.runs);
   return ui::open_window(request);
 }
 #else
-int open(const Named&, const Look&) {
+int open(const Named&, const Look&, const std::string&) {
   throw MissingError(
       "this program was built without its window; `trainscope run pinned-vs-pageable --html "
       "out.html` writes a report instead, and ./run builds the window");
@@ -83,10 +84,11 @@ int open(const Named&, const Look&) {
 
 }  // namespace
 
-int window_command(const std::vector<std::string>& files, const Look& look) {
+int window_command(const std::vector<std::string>& files, const Look& look,
+                   const std::string& student) {
   Named named;
   for (const std::string& file : files) add_file(file, named);
-  return open(std::move(named), look);
+  return open(std::move(named), look, student);
 }
 
 }  // namespace trainscope::cli

@@ -140,8 +140,7 @@ void add_lesson_actions(std::vector<Binding>& table) {
                      app.workspace().previous_step();
                      app.attention().lit_knob.clear();
                    }});
-  table.push_back({"lesson.hint", has_hint,
-                   [](Application& app) { app.workspace().lesson()->hint_shown = true; }});
+  table.push_back({"lesson.hint", has_hint, [](Application& app) { app.workspace().show_hint(); }});
   table.push_back({"lesson.show_me", can_show, [](Application& app) { app.show_me(); }});
   table.push_back({"lesson.skip", has_open_question,
                    [](Application& app) { app.workspace().skip_question(); }});

@@ -400,6 +400,7 @@ void Application::draw() {
   draw_progress();
   if (picture_was_due) save_picture_if_due();
   run_asked();
+  workspace_.keep_answers();
 }
 
 void Application::settle() {

@@ -60,6 +60,7 @@ void walk_to(Application& app, std::size_t step, const std::optional<scenario::A
 }
 
 void open_for_picture(Application& app, const PictureRequest& request) {
+  if (request.shelf) return;
   if (!request.lesson) {
     app.workspace().open_runs(request.runs);
     return;
@@ -82,6 +83,8 @@ int open_window(const WindowRequest& request) {
   Application app(window, request.theme.value_or(settings.theme));
   app.set_zoom(settings.zoom);
   app.set_compact(settings.compact);
+  app.workspace().set_student(request.student);
+  app.workspace().keep_learner_in(settings_folder());
   open_first(app.workspace(), request);
   for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
   while (window.wait()) {
@@ -97,7 +100,7 @@ int open_window(const WindowRequest& request) {
 }
 
 void draw_picture(const PictureRequest& request, const fs::path& png) {
-  if (!request.lesson && request.runs.empty())
+  if (!request.lesson && request.runs.empty() && !request.shelf)
     throw InputError("There is nothing to draw: name a lesson, a config or a trace.");
   WindowOptions options;
   options.width = request.width;

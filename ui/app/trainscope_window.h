@@ -26,13 +26,15 @@ struct WindowRequest {
   std::vector<RunPointer> runs;               // one, or two to compare
   std::optional<ThemeMode> theme;             // else what was chosen last; dark at first
   float scale = 0;                            // of fonts and sizes; 0: the display's
+  std::string student;  // whose answers are kept, and whose seed lessons take; empty: nobody's
 };
 
 // Returns once the window is closed: 0. Throws MissingError when there is no display.
 int open_window(const WindowRequest& request);
 
-// A lesson with its runs A and B, or one or two runs alone (of a config, of a trace).
+// A lesson with its runs A and B, or one or two runs alone (of a config, of a trace), or the shelf.
 struct PictureRequest {
+  bool shelf = false;
   std::optional<scenario::Lesson> lesson;
   std::vector<RunPointer> runs;
   std::optional<std::size_t> step;         // from 0; else the first step after the run

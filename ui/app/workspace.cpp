@@ -7,37 +7,6 @@
 #include "ui/app/moment.h"
 
 namespace trainscope::ui {
-namespace {
-
-std::string label_of(std::size_t side) {
-  return side == 0 ? "A" : "B";
-}
-
-SideModel side_of(std::size_t number, program::Config config) {
-  SideModel side;
-  side.label = label_of(number);
-  side.config = std::move(config);
-  return side;
-}
-
-// A run under this label; the same one where it has it already.
-RunPointer labelled(const RunPointer& run, const std::string& label) {
-  if (run->label == label) return run;
-  auto copy = std::make_shared<analysis::Run>(*run);
-  copy->label = label;
-  return copy;
-}
-
-void show_run(SideModel& side, const RunPointer& run) {
-  side.run = labelled(run, side.label);
-  side.view = index_trace(run->trace);
-  if (run->program)
-    side.outline = std::make_shared<Outline>(outline_of(*run->program, *run->trace));
-  side.busy = false;
-}
-
-}  // namespace
-
 Workspace::Workspace(std::function<void()> wake)
     : worker_(std::make_unique<Worker>(std::move(wake))) {}
 
@@ -48,6 +17,7 @@ void Workspace::close() {
   opened_.clear();
   adopted_.clear();
   fork_.reset();
+  kept_ = {};
   playhead = {};
 }
 
@@ -74,7 +44,7 @@ void Workspace::open_lesson(scenario::Lesson lesson) {
   lesson_ = std::make_unique<LessonModel>(std::move(lesson));
   for (std::size_t i = 0; i < 2; ++i) {
     sides_.push_back(side_of(i, base_config(i)));
-    worker_->outline(i, label_of(i), sides_[i].config);
+    worker_->outline(i, SideModel::label_of(i), sides_[i].config);
   }
 }
 
@@ -96,12 +66,15 @@ void Workspace::open_trace(const std::filesystem::path& file) {
   opened_.emplace_back();
   sides_[0].file = file;
   sides_[0].busy = true;
-  worker_->import(0, label_of(0), file);
+  worker_->import(0, SideModel::label_of(0), file);
 }
 
 program::Config Workspace::base_config(std::size_t side) const {
   if (side < adopted_.size()) return adopted_[side]->config;
-  return lesson_ ? lesson_->lesson.side(label_of(side)) : opened_[side];
+  if (!lesson_) return opened_[side];
+  program::Config flags;
+  if (!student_.empty()) flags.set("seed", scenario::seed_of_student(student_));
+  return lesson_->lesson.side(SideModel::label_of(side), flags);
 }
 
 // ---- What comes back ---------------------------------------------------------------------------
@@ -199,82 +172,6 @@ bool Workspace::knobs_free() const {
   if (screen_ == Screen::kShelf || sides_.empty() || !revealed()) return false;
   return std::all_of(sides_.begin(), sides_.end(),
                      [](const SideModel& side) { return side.outline && side.file.empty(); });
-}
-
-// ---- The lesson --------------------------------------------------------------------------------
-
-void Workspace::start(std::size_t side) {
-  sides_[side].busy = true;
-  sides_[side].progress = {};
-  sides_[side].error.clear();
-  worker_->run(side, label_of(side), sides_[side].config);
-}
-
-void Workspace::adopt(const std::vector<RunPointer>& runs) {
-  adopted_ = runs;
-  for (std::size_t i = 0; i < std::min(runs.size(), sides_.size()); ++i)
-    if (runs[i]->program)
-      sides_[i].outline = std::make_shared<Outline>(outline_of(*runs[i]->program, *runs[i]->trace));
-}
-
-bool Workspace::can_run() const {
-  return lesson_ && !forked() && !busy() && !lesson_->progress.revealed() &&
-         lesson_->step().kind == scenario::StepKind::kRun;
-}
-
-void Workspace::run_lesson() {
-  if (!can_run()) return;
-  lesson_->run_asked = true;
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    if (i < adopted_.size()) {
-      sides_[i].config = adopted_[i]->config;
-      show_run(sides_[i], adopted_[i]);
-    } else {
-      start(i);
-    }
-  }
-  reveal_when_done();
-}
-
-void Workspace::next_step() {
-  if (!lesson_ || forked() || !lesson_->progress.can_go_on()) return;
-  // What was tried on this step is taken back, so that texts and timelines agree on the next.
-  reset_knobs();
-  lesson_->progress.next();
-  lesson_->hint_shown = false;
-  lesson_->remark.clear();
-}
-
-void Workspace::previous_step() {
-  if (!lesson_ || forked()) return;
-  reset_knobs();
-  lesson_->progress.back();
-  lesson_->hint_shown = false;
-  lesson_->remark.clear();
-}
-
-void Workspace::skip_question() {
-  if (!lesson_ || !lesson_->step().question) return;
-  lesson_->progress.skip();
-  lesson_->remark.clear();
-}
-
-void Workspace::select_span(std::size_t side, trace::SpanId span) {
-  if (!lesson_ || forked() || side >= sides_.size() || !sides_[side].view) return;
-  // A run under way is not yet the one that the question is about.
-  if (!sides_[side].run || sides_[side].run->trace != sides_[side].view->trace) return;
-  const auto& question = lesson_->step().question;
-  if (!question || question->kind != scenario::QuestionKind::kFindSpan) return;
-  if (lesson_->progress.answer(lesson_->progress.step()).committed) return;
-  const trace::Trace& trace = *sides_[side].view->trace;
-  const trace::Span& chosen = trace.spans()[span];
-  const std::string& lane = trace.lanes()[chosen.lane].name;
-  const bool right = lesson_->progress.select_span(*sides_[side].run, span);
-  const std::string line =
-      chosen.line > 0 ? ", caused by line " + std::to_string(chosen.line) : std::string();
-  lesson_->remark = right ? ""
-                          : "That is \"" + trace.name(chosen) + "\" of " + lane + " in " +
-                                label_of(side) + line + ". Look again.";
 }
 
 // ---- Knobs -------------------------------------------------------------------------------------

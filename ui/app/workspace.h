@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,31 +13,19 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "scenario/answers.h"
+#include "scenario/learner.h"
 #include "scenario/lesson.h"
 #include "scenario/progress.h"
+#include "ui/app/side_model.h"
 #include "ui/app/worker.h"
 
 namespace trainscope::ui {
-
-using RunPointer = std::shared_ptr<const analysis::Run>;
 
 enum class Screen : std::uint8_t {
   kShelf,   // lessons to choose from
   kLesson,  // one lesson, its runs A and B
   kRuns,    // one or two runs alone
-};
-
-// A or B.
-struct SideModel {
-  std::string label;
-  program::Config config;  // as the knobs stand
-  OutlinePointer outline;  // listing and lanes, known before the run
-  RunPointer run;          // the last finished one
-  TraceView view;          // what is drawn: of that run, or of one under way
-  bool busy = false;
-  Progress progress;           // while it is busy
-  std::string error;           // why there is no run, as a sentence
-  std::filesystem::path file;  // of an imported trace
 };
 
 // A lesson and its learner. Progress points at the lesson, so this is never moved.
@@ -53,6 +42,9 @@ struct LessonModel {
   bool run_asked = false;         // by the run step
   bool hint_shown = false;
   std::string remark;  // on the last span selected
+  // What progress does not hold of the answers: spans, knobs as they were left, hints taken.
+  scenario::Answers noted;
+  std::map<std::string, bool> reached;  // by step: its task, when it was left
 };
 
 struct Playhead {
@@ -107,6 +99,17 @@ class Workspace {
   void next_step();
   void previous_step();
   void skip_question();
+  void show_hint();
+  // Whose answers these are. Lessons opened from now on take the seed of that name.
+  void set_student(std::string name) { student_ = std::move(name); }
+  const std::string& student() const { return student_; }
+  // The knobs that the lesson was opened with beyond its own.
+  scenario::TurnedKnobs opened_with() const;
+  // What is kept of the learner; at first nothing is kept on disk.
+  const scenario::Learner& learner() const { return learner_; }
+  void keep_learner_in(std::filesystem::path folder);
+  // Keeps the answers where something was answered since it was last called.
+  void keep_answers();
   // Tells the lesson which span was clicked.
   void select_span(std::size_t side, trace::SpanId span);
 
@@ -148,6 +151,8 @@ class Workspace {
   void take(Report& report);
   void reveal_when_done();
   program::Config base_config(std::size_t side) const;
+  // What is left of knobs on a step is part of its answer.
+  void note_task();
 
   Screen screen_ = Screen::kShelf;
   std::unique_ptr<LessonModel> lesson_;
@@ -155,6 +160,15 @@ class Workspace {
   std::vector<program::Config> opened_;  // configs of runs that were opened
   std::optional<Fork> fork_;
   std::vector<RunPointer> adopted_;
+  std::string student_;
+  scenario::Learner learner_;
+  // What says that there is something new to keep.
+  struct GivenAnswers {
+    std::size_t committed = 0, noted = 0, step = 0;
+    bool revealed = false;
+    bool operator==(const GivenAnswers&) const = default;
+  };
+  GivenAnswers kept_;
   std::optional<std::vector<scenario::Lesson>> shelf_;
   std::string shelf_error_;
   std::unique_ptr<Worker> worker_;

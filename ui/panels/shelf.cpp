@@ -4,51 +4,87 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 
+#include "scenario/course.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/markdown.h"
 
 namespace trainscope::ui {
 namespace {
 
-std::string track_title(const std::string& track) {
-  static const std::map<std::string, std::string> titles = {
-      {"T0", "Start"},          {"T1", "Feed the GPU"}, {"T2", "Fit in memory"},
-      {"T3", "Inside the GPU"}, {"T4", "Precision"},    {"T5", "Many GPUs"}};
-  const auto found = titles.find(track);
-  return found == titles.end() ? track : found->second;
+using scenario::CourseEntry;
+using scenario::Standing;
+
+// What a card says of how the lesson went, at the right of its first line.
+struct Mark {
+  std::string words;
+  Color color{};
+  bool filled = false;
+};
+
+Mark mark_of(const Theme& theme, const CourseEntry& entry) {
+  const std::string points = fmt::format("{} of {}", entry.record.points, entry.record.of);
+  switch (entry.standing) {
+    case Standing::kDone:
+      return {"done, " + points, theme.good};
+    case Standing::kAgain:
+      return {"worth another go, " + points, theme.warn};
+    case Standing::kBegun:
+      return {"begun", theme.accent};
+    case Standing::kNext:
+      return {entry.record.of > 0 ? "go on" : "next", theme.accent, true};
+    case Standing::kOpen:
+    case Standing::kAhead:
+      break;
+  }
+  return {};
 }
 
-void draw_level(const Theme& theme, const scenario::Lesson& lesson, float x, float y) {
-  const std::string words = fmt::format("{}   {}   {} min   {}", track_title(lesson.track),
-                                        lesson.topic, lesson.minutes, lesson.level);
-  draw_text(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, {x, y}, theme.accent,
-            words);
+void draw_mark(const Theme& theme, const Mark& mark, float right, float y) {
+  if (mark.words.empty()) return;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float size = theme.size.label, width = text_size(theme.font.strong, size, mark.words).x;
+  const float pad = theme.px(8);
+  if (mark.filled)
+    draw->AddRectFilled({right - width - 2 * pad, y - theme.px(4)},
+                        {right, y + size * 1.2F + theme.px(4)}, mark.color, theme.size.corner);
+  draw_text(draw, theme.font.strong, size, {right - width - (mark.filled ? pad : 0), y},
+            mark.filled ? theme.accent_text : mark.color, mark.words);
 }
 
-bool lesson_card(const Theme& theme, const scenario::Lesson& lesson, float width, float height) {
+// What the lesson is about, in its last lines: what one hears, or what should come first.
+void draw_card_text(const Theme& theme, const CourseEntry& entry, float width) {
+  const scenario::Lesson& lesson = *entry.lesson;
+  const MarkdownStyle style{.width = width, .size = theme.size.small, .color = theme.muted};
+  if (!lesson.heard.empty()) markdown(theme, "\"" + lesson.heard + "\"", style);
+}
+
+bool lesson_card(const Theme& theme, const CourseEntry& entry, float width, float height) {
+  const scenario::Lesson& lesson = *entry.lesson;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float pad = theme.px(18);
+  const float pad = theme.px(18), label = theme.size.label;
   ImGui::PushID(lesson.id.c_str());
   const bool pressed = ImGui::InvisibleButton("lesson", {width, height});
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const ImVec2 max{at.x + width, at.y + height};
+  const bool next = entry.standing == Standing::kNext;
   draw->AddRectFilled(at, max, theme.panel, theme.size.corner);
-  draw->AddRect(at, max, lit ? theme.accent : theme.line, theme.size.corner,
+  draw->AddRect(at, max, lit || next ? theme.accent : theme.line, theme.size.corner,
                 theme.size.border * (lit ? 1.5F : 1.0F));
   draw->PushClipRect(at, {max.x - pad * 0.5F, max.y - pad * 0.5F}, true);
-  draw_level(theme, lesson, at.x + pad, at.y + pad);
-  draw_text(draw, theme.font.strong, theme.size.heading,
-            {at.x + pad, at.y + pad + theme.size.label * 1.7F}, theme.text,
+  draw_text(draw, theme.font.text, label, {at.x + pad, at.y + pad}, theme.faint,
+            fmt::format("{}   {} min   {}", lesson.topic, lesson.minutes, lesson.level));
+  draw_mark(theme, mark_of(theme, entry), max.x - pad, at.y + pad);
+  draw_text(draw, theme.font.strong, theme.size.heading, {at.x + pad, at.y + pad + label * 1.7F},
+            theme.text,
             shortened(theme.font.strong, theme.size.heading, lesson.title, width - 2 * pad));
-  ImGui::SetCursorScreenPos(
-      {at.x + pad, at.y + pad + theme.size.label * 1.7F + theme.size.heading * 1.6F});
-  if (!lesson.heard.empty())
-    markdown(theme, "\"" + lesson.heard + "\"",
-             {.width = width - 2 * pad, .size = theme.size.small, .color = theme.muted});
+  ImGui::SetCursorScreenPos({at.x + pad, at.y + pad + label * 1.7F + theme.size.heading * 1.6F});
+  draw_card_text(theme, entry, width - 2 * pad);
+  if (entry.standing == Standing::kAhead)
+    draw_text(draw, theme.font.text, label, {at.x + pad, max.y - pad - label * 0.9F}, theme.faint,
+              shortened(theme.font.text, label, "after: " + entry.after, width - 2 * pad));
   draw->PopClipRect();
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({width, height});
@@ -56,27 +92,56 @@ bool lesson_card(const Theme& theme, const scenario::Lesson& lesson, float width
   return pressed;
 }
 
-void draw_cards(const PanelContext& context, float width) {
-  const Theme& theme = context.theme;
-  const auto& lessons = context.workspace.shelf();
+// The lesson that was pressed; null: none was.
+const scenario::Lesson* draw_track(const Theme& theme, const scenario::Track& track, float width) {
   const int columns = std::max(1, static_cast<int>(width / theme.px(430)));
-  const float gap = theme.size.gap;
+  const float gap = theme.size.gap, height = theme.px(138);
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  const ImVec2 head = ImGui::GetCursorScreenPos();
+  text(theme.font.strong, theme.size.heading, theme.text, track.title);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, head.x + width,
+                   head.y + theme.size.heading * 0.6F, theme.faint,
+                   fmt::format("{} of {} done", track.done(), track.lessons.size()), 1);
   const ImVec2 start = ImGui::GetCursorScreenPos();
-  const float height = theme.px(148);
   const scenario::Lesson* chosen = nullptr;
-  for (std::size_t i = 0; i < lessons.size(); ++i) {
+  for (std::size_t i = 0; i < track.lessons.size(); ++i) {
     const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
     const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
     ImGui::SetCursorScreenPos({start.x + column * (each + gap), start.y + row * (height + gap)});
-    if (lesson_card(theme, lessons[i], each, height)) chosen = &lessons[i];
+    if (lesson_card(theme, track.lessons[i], each, height)) chosen = track.lessons[i].lesson;
   }
+  ImGui::Dummy({0, theme.px(14)});
+  return chosen;
+}
+
+void draw_cards(const PanelContext& context, const std::vector<scenario::Track>& tracks,
+                float width) {
+  const scenario::Lesson* chosen = nullptr;
+  for (const scenario::Track& track : tracks)
+    if (const scenario::Lesson* lesson = draw_track(context.theme, track, width)) chosen = lesson;
   if (chosen) context.ask("open-lesson " + chosen->id);
 }
 
-}  // namespace
+std::string hours(int minutes) {
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
 
-namespace {
+// Beside the title: how much of the course is behind and ahead.
+void draw_so_far(const Theme& theme, const std::vector<scenario::Track>& tracks, float right,
+                 float y) {
+  std::size_t done = 0, all = 0;
+  for (const scenario::Track& track : tracks) {
+    done += static_cast<std::size_t>(track.done());
+    all += track.lessons.size();
+  }
+  const int left = scenario::minutes_left(tracks);
+  const std::string words =
+      left > 0 ? fmt::format("{} of {} done, about {} left", done, all, hours(left))
+               : fmt::format("all {} done", all);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.text, right, y,
+                   theme.muted, words, 1);
+}
 
 void begin_room_below_bar(const Theme& theme) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
@@ -99,11 +164,16 @@ void draw_shelf(const PanelContext& context) {
   const float width = std::min(room - 2 * theme.px(24), theme.px(1340));
   ImGui::SetCursorPos({(room - width) / 2, theme.px(44)});
   ImGui::BeginGroup();
+  const auto& lessons = context.workspace.shelf();
+  const std::vector<scenario::Track> tracks =
+      scenario::course_of(lessons, context.workspace.learner().records());
+  const ImVec2 title = ImGui::GetCursorScreenPos();
+  if (!lessons.empty())
+    draw_so_far(theme, tracks, title.x + width, title.y + theme.size.figure * 0.6F);
   text(theme.font.strong, theme.size.figure, theme.text, "Lessons");
   text(theme.font.text, theme.size.text, theme.muted,
        "Each is one experiment: you predict, it runs, the difference is explained.");
   ImGui::Dummy({0, theme.px(10)});
-  const auto& lessons = context.workspace.shelf();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(8)));
   if (!context.workspace.shelf_error().empty()) {
     ImGui::BeginChild("##fault", {width, 0}, ImGuiChildFlags_AutoResizeY);
@@ -113,7 +183,7 @@ void draw_shelf(const PanelContext& context) {
   } else if (lessons.empty()) {
     text(theme.font.text, theme.size.text, theme.muted, "There are no lessons here.");
   } else {
-    draw_cards(context, width);
+    draw_cards(context, tracks, width);
   }
   ImGui::Dummy({0, theme.px(16)});
   text(theme.font.strong, theme.size.heading, theme.text, "A recording of your own");

@@ -1,0 +1,137 @@
+// A learner's way through a lesson, what is kept of it, and how the shelf shows it.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "scenario/grade.h"
+#include "scenario/learner.h"
+#include "ui/app/lesson_answers.h"
+#include "ui/driver.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("trainscope-answers-" + std::to_string(::getpid()))) {}
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void wait_until_idle(Workspace& workspace) {
+  for (int i = 0; i < 20000; ++i) {
+    workspace.take_reports();
+    const bool outlined =
+        std::all_of(workspace.sides().begin(), workspace.sides().end(),
+                    [](const SideModel& side) { return side.outline || !side.error.empty(); });
+    if (outlined && !workspace.busy()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  FAIL("the workspace is still busy");
+}
+
+int right_option(const scenario::Question& question, const scenario::Sides& sides) {
+  for (std::size_t i = 0; i < question.options.size(); ++i)
+    if (question.options[i].correct_when->evaluate(sides).truth()) return static_cast<int>(i);
+  return -1;
+}
+
+void answer(Workspace& workspace, int option) {
+  workspace.lesson()->progress.choose(option);
+  workspace.lesson()->progress.commit();
+  workspace.keep_answers();
+}
+
+// Predicts `option`, finds the span, turns the knob as asked, and says it back rightly.
+void take_lesson(Workspace& workspace, int option) {
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  workspace.next_step();
+  answer(workspace, option);
+  workspace.next_step();
+  workspace.run_lesson();
+  wait_until_idle(workspace);
+  workspace.next_step();
+  workspace.show_hint();
+  const auto& find = *workspace.lesson()->step().question;
+  workspace.select_span(0, scenario::find_spans(*find.span, *workspace.sides()[0].run).front());
+  while (workspace.lesson()->step().kind != scenario::StepKind::kVary) workspace.next_step();
+  for (std::size_t side = 0; side < 2; ++side)
+    workspace.set_knob(side, "copy.bytes", std::int64_t{4096});
+  wait_until_idle(workspace);
+  workspace.next_step();
+  answer(workspace, right_option(*workspace.lesson()->step().question, workspace.lesson_sides()));
+  workspace.keep_answers();
+}
+
+}  // namespace
+
+TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
+  const TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.set_student("Ada");
+  workspace.keep_learner_in(folder.path());
+  take_lesson(workspace, 0);
+  REQUIRE(workspace.notice.empty());
+  const scenario::LessonRecord& record = workspace.learner().records().at("pinned-vs-pageable");
+  CHECK(record == scenario::LessonRecord{true, 3, 4, true});
+  const scenario::Answers answers =
+      scenario::load_answers(workspace.learner().file_of("pinned-vs-pageable"));
+  CHECK(answers.student == "Ada");
+  CHECK(answers.knobs.a.whole("seed") == scenario::seed_of_student("Ada"));
+  CHECK(answers.find("find")->hinted);
+  CHECK(answers.find("vary")->knobs->b.whole("copy.bytes") == 4096);
+  const scenario::Grade grade = scenario::Grader().grade(answers);
+  CHECK(grade.points() == record.points);
+  CHECK(grade.of() == record.of);
+  CHECK(grade.marks.front().mark == scenario::MarkKind::kWrong);
+  CHECK(grade.notes.empty());
+}
+
+TEST_CASE("answers that cannot be kept are a sentence, and the lesson goes on") {
+  Workspace workspace([] {});
+  workspace.keep_learner_in("/proc/no/such/place");
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  workspace.next_step();
+  answer(workspace, 1);
+  CHECK_THAT(workspace.notice, Catch::Contains("could not be kept"));
+  CHECK(workspace.lesson()->progress.can_go_on());
+  CHECK(workspace.learner().records().count("pinned-vs-pageable") == 1);
+}
+
+TEST_CASE("the shelf shows what is done, what is worth another go, and what is next") {
+  REQUIRE_DRIVER(driver, 1400, 1000);
+  const TemporaryFolder folder;
+  {
+    scenario::Learner learner(folder.path());
+    const auto took = [&](const char* id, scenario::LessonRecord record) {
+      scenario::Answers answers;
+      answers.lesson = id;
+      learner.keep(answers, record);
+    };
+    took("anatomy-of-a-step", {true, 4, 4, false});
+    took("where-is-my-tensor", {true, 2, 4, true});
+    took("pinned-vs-pageable", {false, 1, 4, false});
+  }
+  const Picture before = driver->window().capture();
+  driver->workspace().keep_learner_in(folder.path());
+  driver->settle();
+  const Picture after = driver->window().capture();
+  CHECK(before.rgba != after.rgba);
+  if (const char* pictures = std::getenv("TRAINSCOPE_PICTURES"))
+    write_png(std::filesystem::path(pictures) / "shelf.png", after);
+  CHECK(driver->act(
+      [](ImGuiTestContext* context) { context->ItemClick("//##shelf/time-it-right/lesson"); }));
+  REQUIRE(driver->workspace().lesson());
+  CHECK(driver->workspace().lesson()->lesson.id == "time-it-right");
+}

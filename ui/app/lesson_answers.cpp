@@ -1,0 +1,88 @@
+#include "ui/app/lesson_answers.h"
+
+#include "base/error.h"
+
+namespace trainscope::ui {
+namespace {
+
+using scenario::QuestionKind;
+using scenario::Step;
+
+scenario::Sides sides_of(const LessonModel& lesson) {
+  scenario::Sides sides;
+  for (const SideModel& side : lesson.as_run)
+    if (side.run) sides.push_back(side.run.get());
+  return sides;
+}
+
+std::string unit_of(const scenario::Question& question, const scenario::Sides& sides) {
+  if (!question.answer || sides.size() != 2) return "";
+  try {
+    return question.answer->evaluate(sides).unit;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// Whether an answer is right; nothing where the runs are missing or do not say.
+std::optional<bool> is_right(const Step& step, const scenario::Answer& answer,
+                             const scenario::Sides& sides) {
+  if (sides.size() != 2 || step.question->kind == QuestionKind::kText) return std::nullopt;
+  try {
+    return judge(*step.question, answer, sides).right && !answer.skipped;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+const scenario::Expression* task_of(const Step& step) {
+  if (step.goal) return &*step.goal;
+  return step.kind == scenario::StepKind::kVary && step.done_expect ? &*step.done_expect : nullptr;
+}
+
+scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKnobs& base,
+                             const std::string& student) {
+  const scenario::Sides sides = sides_of(lesson);
+  scenario::Answers answers;
+  answers.lesson = lesson.lesson.id;
+  answers.student = student;
+  answers.knobs = base;
+  for (std::size_t i = 0; i < lesson.lesson.steps.size(); ++i) {
+    const Step& step = lesson.lesson.steps[i];
+    const scenario::StepAnswer* noted = lesson.noted.find(step.id);
+    const scenario::Answer& answer = lesson.progress.answer(i);
+    if (!noted && !answer.committed) continue;
+    scenario::StepAnswer& given = answers.at(step.id);
+    if (noted) given = *noted;
+    if (answer.committed) given.answer = answer;
+    if (step.question && given.answer.number) given.unit = unit_of(*step.question, sides);
+  }
+  return answers;
+}
+
+scenario::LessonRecord record_of(const LessonModel& lesson) {
+  const scenario::Sides sides = sides_of(lesson);
+  scenario::LessonRecord record;
+  record.finished = lesson.progress.finished();
+  for (std::size_t i = 0; i < lesson.lesson.steps.size(); ++i) {
+    const Step& step = lesson.lesson.steps[i];
+    if (step.question && step.question->kind != QuestionKind::kText) {
+      const scenario::Answer& answer = lesson.progress.answer(i);
+      const std::optional<bool> right = is_right(step, answer, sides);
+      ++record.of;
+      if (answer.committed && right.value_or(false)) ++record.points;
+      const bool tells =
+          step.kind == scenario::StepKind::kPredict || step.kind == scenario::StepKind::kRecap;
+      if (tells && answer.committed && !right.value_or(true)) record.missed = true;
+    }
+    if (!task_of(step)) continue;
+    ++record.of;
+    const auto reached = lesson.reached.find(step.id);
+    if (reached != lesson.reached.end() && reached->second) ++record.points;
+  }
+  return record;
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,33 @@
+#include "ui/app/side_model.h"
+
+#include <utility>
+
+namespace trainscope::ui {
+namespace {
+
+// A run under this label; the same one where it has it already.
+RunPointer labelled(const RunPointer& run, const std::string& label) {
+  if (run->label == label) return run;
+  auto copy = std::make_shared<analysis::Run>(*run);
+  copy->label = label;
+  return copy;
+}
+
+}  // namespace
+
+SideModel side_of(std::size_t number, program::Config config) {
+  SideModel side;
+  side.label = SideModel::label_of(number);
+  side.config = std::move(config);
+  return side;
+}
+
+void show_run(SideModel& side, const RunPointer& run) {
+  side.run = labelled(run, side.label);
+  side.view = index_trace(run->trace);
+  if (run->program)
+    side.outline = std::make_shared<Outline>(outline_of(*run->program, *run->trace));
+  side.busy = false;
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,37 @@
+// One side of what is on the screen: its config, its run, and what is known while there is none.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "analysis/run.h"
+#include "ui/app/worker.h"
+
+namespace trainscope::ui {
+
+using RunPointer = std::shared_ptr<const analysis::Run>;
+
+// A or B.
+struct SideModel {
+  std::string label;
+  program::Config config;  // as the knobs stand
+  OutlinePointer outline;  // listing and lanes, known before the run
+  RunPointer run;          // the last finished one
+  TraceView view;          // what is drawn: of that run, or of one under way
+  bool busy = false;
+  Progress progress;           // while it is busy
+  std::string error;           // why there is no run, as a sentence
+  std::filesystem::path file;  // of an imported trace
+
+  // "A", "B".
+  static std::string label_of(std::size_t number) { return number == 0 ? "A" : "B"; }
+};
+
+// Side 0 (A) or 1 (B), without a run.
+SideModel side_of(std::size_t number, program::Config config);
+
+// A finished run becomes what the side shows, under the side's label.
+void show_run(SideModel& side, const RunPointer& run);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,155 @@
+// The workspace's lesson: its runs, its steps, the answers given on the way.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "ui/app/lesson_answers.h"
+#include "ui/app/side_model.h"
+#include "ui/app/workspace.h"
+
+namespace trainscope::ui {
+
+void Workspace::start(std::size_t side) {
+  sides_[side].busy = true;
+  sides_[side].progress = {};
+  sides_[side].error.clear();
+  worker_->run(side, SideModel::label_of(side), sides_[side].config);
+}
+
+void Workspace::adopt(const std::vector<RunPointer>& runs) {
+  adopted_ = runs;
+  for (std::size_t i = 0; i < std::min(runs.size(), sides_.size()); ++i)
+    if (runs[i]->program)
+      sides_[i].outline = std::make_shared<Outline>(outline_of(*runs[i]->program, *runs[i]->trace));
+}
+
+bool Workspace::can_run() const {
+  return lesson_ && !forked() && !busy() && !lesson_->progress.revealed() &&
+         lesson_->step().kind == scenario::StepKind::kRun;
+}
+
+void Workspace::run_lesson() {
+  if (!can_run()) return;
+  lesson_->run_asked = true;
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    if (i < adopted_.size()) {
+      sides_[i].config = adopted_[i]->config;
+      show_run(sides_[i], adopted_[i]);
+    } else {
+      start(i);
+    }
+  }
+  reveal_when_done();
+}
+
+namespace {
+
+// The knobs of `config` that are others in `base`.
+program::Config turned(const program::Config& config, const program::Config& base) {
+  program::Config knobs;
+  for (const std::string& name : program::differing_knobs(config, base))
+    knobs.set(name, config.value(name));
+  return knobs;
+}
+
+}  // namespace
+
+scenario::TurnedKnobs Workspace::opened_with() const {
+  scenario::TurnedKnobs knobs;
+  if (!lesson_) return knobs;
+  knobs.a = turned(base_config(0), lesson_->lesson.side(SideModel::label_of(0)));
+  knobs.b = turned(base_config(1), lesson_->lesson.side(SideModel::label_of(1)));
+  return knobs;
+}
+
+void Workspace::note_task() {
+  const scenario::Step& step = lesson_->step();
+  const scenario::Expression* task = task_of(step);
+  if (!task || !knobs_changed()) return;
+  lesson_->noted.at(step.id).knobs = scenario::TurnedKnobs{
+      turned(sides_[0].config, base_config(0)), turned(sides_[1].config, base_config(1))};
+  const scenario::Sides sides = current_sides();
+  bool reached = false;
+  try {
+    reached = !sides.empty() && task->evaluate(sides).truth();
+  } catch (const Error&) {
+    reached = false;  // a metric that the runs as turned do not have
+  }
+  lesson_->reached[step.id] = reached;
+}
+
+void Workspace::keep_learner_in(std::filesystem::path folder) {
+  learner_ = scenario::Learner(std::move(folder));
+  if (!learner_.fault().empty()) notice = learner_.fault();
+}
+
+void Workspace::keep_answers() {
+  if (!lesson_) return;
+  const LessonModel& model = *lesson_;
+  std::size_t committed = 0;
+  for (std::size_t i = 0; i < model.progress.steps(); ++i)
+    committed += model.progress.answer(i).committed ? 1 : 0;
+  const GivenAnswers given{committed, model.noted.steps.size(), model.progress.step(),
+                           model.progress.revealed()};
+  if (given == kept_ || (committed == 0 && model.noted.steps.empty())) return;
+  kept_ = given;
+  try {
+    learner_.keep(answers_of(model, opened_with(), student_), record_of(model));
+  } catch (const Error& error) {
+    notice = std::string("Your answers could not be kept: ") + error.what();
+  }
+}
+
+void Workspace::show_hint() {
+  if (!lesson_) return;
+  lesson_->hint_shown = true;
+  lesson_->noted.at(lesson_->step().id).hinted = true;
+}
+
+void Workspace::next_step() {
+  if (!lesson_ || forked() || !lesson_->progress.can_go_on()) return;
+  note_task();
+  // What was tried on this step is taken back, so that texts and timelines agree on the next.
+  reset_knobs();
+  lesson_->progress.next();
+  lesson_->hint_shown = false;
+  lesson_->remark.clear();
+}
+
+void Workspace::previous_step() {
+  if (!lesson_ || forked()) return;
+  reset_knobs();
+  lesson_->progress.back();
+  lesson_->hint_shown = false;
+  lesson_->remark.clear();
+}
+
+void Workspace::skip_question() {
+  if (!lesson_ || !lesson_->step().question) return;
+  lesson_->progress.skip();
+  lesson_->remark.clear();
+}
+
+void Workspace::select_span(std::size_t side, trace::SpanId span) {
+  if (!lesson_ || forked() || side >= sides_.size() || !sides_[side].view) return;
+  // A run under way is not yet the one that the question is about.
+  if (!sides_[side].run || sides_[side].run->trace != sides_[side].view->trace) return;
+  const auto& question = lesson_->step().question;
+  if (!question || question->kind != scenario::QuestionKind::kFindSpan) return;
+  if (lesson_->progress.answer(lesson_->progress.step()).committed) return;
+  const trace::Trace& trace = *sides_[side].view->trace;
+  const trace::Span& chosen = trace.spans()[span];
+  const std::string& lane = trace.lanes()[chosen.lane].name;
+  const bool right = lesson_->progress.select_span(*sides_[side].run, span);
+  if (right)
+    lesson_->noted.at(lesson_->step().id).span =
+        scenario::ChosenSpan{SideModel::label_of(side), lane, trace.name(chosen), chosen.start};
+  const std::string line =
+      chosen.line > 0 ? ", caused by line " + std::to_string(chosen.line) : std::string();
+  lesson_->remark = right ? ""
+                          : "That is \"" + trace.name(chosen) + "\" of " + lane + " in " +
+                                SideModel::label_of(side) + line + ". Look again.";
+}
+
+}  // namespace trainscope::ui
