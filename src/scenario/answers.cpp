@@ -45,6 +45,7 @@ Json json_of(const StepAnswer& step) {
                     {"name", step.span->name},
                     {"start", step.span->start}};
   if (step.knobs) json["knobs"] = json_of(*step.knobs);
+  if (step.reached) json["reached"] = true;
   if (step.hinted) json["hinted"] = true;
   return json;
 }
@@ -164,7 +165,8 @@ StepAnswer step_of(const Json& json, const std::string& file, std::size_t number
   if (json.is_object() && json.contains("id") && json["id"].is_string())
     where = "step " + json["id"].get<std::string>();
   const Fields fields(json, file, where);
-  fields.allow({"id", "skipped", "option", "number", "unit", "text", "span", "knobs", "hinted"});
+  fields.allow(
+      {"id", "skipped", "option", "number", "unit", "text", "span", "knobs", "reached", "hinted"});
   StepAnswer step;
   step.step = fields.text("id", true);
   step.answer.skipped = fields.flag("skipped");
@@ -179,6 +181,7 @@ StepAnswer step_of(const Json& json, const std::string& file, std::size_t number
   if (const Json* span = fields.find("span")) step.span = span_of(*span, file, "span of " + where);
   if (const Json* knobs = fields.find("knobs"))
     step.knobs = knobs_of(*knobs, file, "knobs of " + where);
+  step.reached = fields.flag("reached");
   step.hinted = fields.flag("hinted");
   step.answer.committed = step.answer.skipped || step.answer.option >= 0 || step.answer.number ||
                           !step.answer.text.empty() || step.span.has_value();

@@ -45,6 +45,7 @@ struct StepAnswer {
   std::string unit;  // of a number
   std::optional<ChosenSpan> span;
   std::optional<TurnedKnobs> knobs;  // as they stood when a step was left that asks to turn them
+  bool reached = false;  // the window saw the goal reached with them; grading looks again
   bool hinted = false;
 };
 

@@ -85,6 +85,19 @@ void Learner::keep(const Answers& answers, const LessonRecord& record) {
   write();
 }
 
+std::optional<Answers> Learner::under_way(const std::string& lesson) const {
+  const auto record = records_.find(lesson);
+  if (folder_.empty() || record == records_.end()) return std::nullopt;
+  const fs::path file = answers_file(folder_, lesson, record->second.finished);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return std::nullopt;
+  try {
+    return load_answers(file);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
 fs::path Learner::file_of(const std::string& lesson) const {
   return folder_.empty() ? fs::path() : answers_file(folder_, lesson, false);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "scenario/answers.h"
@@ -26,6 +27,9 @@ class Learner {
   // record is taken over all the same.
   void keep(const Answers& answers, const LessonRecord& record);
 
+  // The attempt at a lesson that was begun and not finished; nothing where there is none, or where
+  // it cannot be read.
+  std::optional<Answers> under_way(const std::string& lesson) const;
   // Where the answers to a lesson are; empty: nowhere.
   std::filesystem::path file_of(const std::string& lesson) const;
   // A sentence about what could not be read; empty: all could.

@@ -70,6 +70,12 @@ void Progress::back() {
   if (step_ > 0) --step_;
 }
 
+void Progress::resume(std::vector<Answer> answers, std::size_t step) {
+  answers.resize(answers_.size());
+  answers_ = std::move(answers);
+  step_ = std::min(step, answers_.size() - 1);
+}
+
 namespace {
 
 Verdict judge_choice(const Question& question, const Answer& answer, const Sides& sides) {

@@ -50,6 +50,9 @@ class Progress {
   void next();
   void back();
 
+  // Goes on where an earlier attempt ended: its answers, by step of the lesson, and the step shown.
+  void resume(std::vector<Answer> answers, std::size_t step);
+
   // The results may be seen: the run step has been carried out.
   bool revealed() const { return revealed_; }
   void reveal() { revealed_ = true; }

@@ -86,6 +86,7 @@ TEST_CASE("answers come back from their file as they went in") {
   answers.at("again").answer.skipped = true;
   answers.at("vary").knobs.emplace();
   answers.at("vary").knobs->b.set("copy.bytes", std::int64_t{4096});
+  answers.at("vary").reached = true;
   const Answers back = parse_answers(write_answers(answers), "f.json");
   CHECK(write_answers(back) == write_answers(answers));
   CHECK(back.file == "f.json");
@@ -96,6 +97,7 @@ TEST_CASE("answers come back from their file as they went in") {
   CHECK(back.find("find")->span->start == 81);
   CHECK(back.find("again")->answer.skipped);
   CHECK(back.find("vary")->knobs->b.whole("copy.bytes") == 4096);
+  CHECK(back.find("vary")->reached);
   CHECK(back.find("nothing") == nullptr);
 }
 

@@ -98,6 +98,37 @@ TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
   CHECK(grade.notes.empty());
 }
 
+TEST_CASE("a lesson that was left goes on where it was left, with its runs") {
+  const TemporaryFolder folder;
+  {
+    Workspace workspace([] {});
+    workspace.keep_learner_in(folder.path());
+    workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+    workspace.next_step();
+    answer(workspace, 2);
+    workspace.next_step();
+    workspace.run_lesson();
+    wait_until_idle(workspace);
+    workspace.next_step();
+    workspace.skip_question();
+    workspace.keep_answers();
+  }
+  Workspace workspace([] {});
+  workspace.keep_learner_in(folder.path());
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  wait_until_idle(workspace);
+  CHECK(workspace.revealed());
+  CHECK(workspace.lesson()->step().id == "why");
+  CHECK(workspace.lesson()->progress.answer(1).option == 2);
+  CHECK(workspace.lesson()->progress.answer(3).skipped);
+  workspace.restart_lesson();
+  CHECK(workspace.lesson()->progress.step() == 0);
+  CHECK_FALSE(workspace.lesson()->progress.answer(1).committed);
+  workspace.set_student("Ada");  // another's seed: another's lesson
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  CHECK(workspace.lesson()->progress.step() == 0);
+}
+
 TEST_CASE("answers that cannot be kept are a sentence, and the lesson goes on") {
   Workspace workspace([] {});
   workspace.keep_learner_in("/proc/no/such/place");

@@ -79,8 +79,8 @@ scenario::LessonRecord record_of(const LessonModel& lesson) {
     }
     if (!task_of(step)) continue;
     ++record.of;
-    const auto reached = lesson.reached.find(step.id);
-    if (reached != lesson.reached.end() && reached->second) ++record.points;
+    const scenario::StepAnswer* given = lesson.noted.find(step.id);
+    if (given && given->reached) ++record.points;
   }
   return record;
 }

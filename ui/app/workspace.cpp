@@ -38,7 +38,7 @@ const std::vector<scenario::Lesson>& Workspace::shelf() {
   return *shelf_;
 }
 
-void Workspace::open_lesson(scenario::Lesson lesson) {
+void Workspace::show_lesson(scenario::Lesson lesson) {
   close();
   screen_ = Screen::kLesson;
   lesson_ = std::make_unique<LessonModel>(std::move(lesson));

@@ -5,7 +5,6 @@
 #include <array>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +43,6 @@ struct LessonModel {
   std::string remark;  // on the last span selected
   // What progress does not hold of the answers: spans, knobs as they were left, hints taken.
   scenario::Answers noted;
-  std::map<std::string, bool> reached;  // by step: its task, when it was left
 };
 
 struct Playhead {
@@ -61,7 +59,10 @@ class Workspace {
 
   Screen screen() const { return screen_; }
   void show_shelf();
+  // An attempt that was begun goes on where it was left.
   void open_lesson(scenario::Lesson lesson);
+  // From its first step, without the answers given.
+  void restart_lesson();
   // Finished runs: one, or two to compare.
   void open_runs(const std::vector<RunPointer>& runs);
   void open_trace(const std::filesystem::path& file);
@@ -153,6 +154,8 @@ class Workspace {
   program::Config base_config(std::size_t side) const;
   // What is left of knobs on a step is part of its answer.
   void note_task();
+  void show_lesson(scenario::Lesson lesson);
+  void resume(const scenario::Answers& answers);
 
   Screen screen_ = Screen::kShelf;
   std::unique_ptr<LessonModel> lesson_;

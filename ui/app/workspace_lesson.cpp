@@ -10,6 +10,37 @@
 
 namespace trainscope::ui {
 
+void Workspace::open_lesson(scenario::Lesson lesson) {
+  show_lesson(std::move(lesson));
+  const auto answers = learner_.under_way(lesson_->lesson.id);
+  if (answers && answers->student == student_ && answers->knobs == opened_with()) resume(*answers);
+}
+
+void Workspace::restart_lesson() {
+  if (lesson_) show_lesson(scenario::Lesson(lesson_->lesson));
+}
+
+// Its step is the first one after the last answer; the runs, which were seen, are made again.
+void Workspace::resume(const scenario::Answers& answers) {
+  const std::vector<scenario::Step>& steps = lesson_->lesson.steps;
+  std::vector<scenario::Answer> given(steps.size());
+  std::size_t step = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const scenario::StepAnswer* answer = answers.find(steps[i].id);
+    if (!answer) continue;
+    given[i] = answer->answer;
+    lesson_->noted.at(steps[i].id) = *answer;
+    if (answer->answer.committed || answer->knobs) step = i + 1;
+  }
+  lesson_->progress.resume(std::move(given), step);
+  const auto run = std::find_if(steps.begin(), steps.end(), [](const scenario::Step& one) {
+    return one.kind == scenario::StepKind::kRun;
+  });
+  if (lesson_->progress.step() <= static_cast<std::size_t>(run - steps.begin())) return;
+  lesson_->run_asked = true;
+  for (std::size_t i = 0; i < sides_.size(); ++i) start(i);
+}
+
 void Workspace::start(std::size_t side) {
   sides_[side].busy = true;
   sides_[side].progress = {};
@@ -67,16 +98,15 @@ void Workspace::note_task() {
   const scenario::Step& step = lesson_->step();
   const scenario::Expression* task = task_of(step);
   if (!task || !knobs_changed()) return;
-  lesson_->noted.at(step.id).knobs = scenario::TurnedKnobs{
-      turned(sides_[0].config, base_config(0)), turned(sides_[1].config, base_config(1))};
+  scenario::StepAnswer& given = lesson_->noted.at(step.id);
+  given.knobs = scenario::TurnedKnobs{turned(sides_[0].config, base_config(0)),
+                                      turned(sides_[1].config, base_config(1))};
   const scenario::Sides sides = current_sides();
-  bool reached = false;
   try {
-    reached = !sides.empty() && task->evaluate(sides).truth();
+    given.reached = !sides.empty() && task->evaluate(sides).truth();
   } catch (const Error&) {
-    reached = false;  // a metric that the runs as turned do not have
+    given.reached = false;  // a metric that the runs as turned do not have
   }
-  lesson_->reached[step.id] = reached;
 }
 
 void Workspace::keep_learner_in(std::filesystem::path folder) {
