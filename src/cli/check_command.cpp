@@ -11,6 +11,7 @@
 #include "machine/machine.h"
 #include "report/json.h"
 #include "scenario/check.h"
+#include "scenario/glossary.h"
 #include "scenario/published.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "ui/app/trainscope_window.h"
@@ -40,10 +41,11 @@ std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
 }
 
 // What a file is, told by its keys.
-enum class FileKind { kLesson, kMachine, kGpu, kClaims, kPublished, kConfig };
+enum class FileKind { kLesson, kMachine, kGpu, kClaims, kGlossary, kPublished, kConfig };
 
 FileKind kind_of(const fs::path& file) {
   if (file.filename() == "claims.toml") return FileKind::kClaims;
+  if (file.filename() == "glossary.toml") return FileKind::kGlossary;
   if (file.filename() == "published.toml") return FileKind::kPublished;
   const toml::table table = read_toml(file);
   if (table.contains("format") || table.contains("step")) return FileKind::kLesson;
@@ -92,6 +94,11 @@ std::vector<std::string> findings_of(const fs::path& file) {
         break;
       case FileKind::kClaims:
         scenario::check_claims_file(file);
+        break;
+      case FileKind::kGlossary:
+        for (const auto& [place, sentence] :
+             scenario::check_glossary(scenario::Glossary::load(file)))
+          sentences.push_back(describe(place) + sentence);
         break;
       case FileKind::kPublished:
         scenario::load_published(file);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "program/config.h"
 #include "scenario/expression.h"
+#include "scenario/glossary.h"
 
 namespace trainscope::scenario {
 
@@ -83,6 +84,7 @@ struct Lesson {
   program::Config common, side_a, side_b;  // machine and seed of the lesson are in common
   std::vector<Step> steps;
   std::vector<Expectation> expectations;
+  std::vector<Term> glossary;  // of its terms
   // What several places say about one thing, by claim: "pin_memory=True makes transfers faster".
   std::string heard;
 

@@ -200,6 +200,20 @@ std::string heard_of(const Fields& fields, const std::string& claim) {
   fields.fail("claim", "there is no claim " + claim + " in assets/claims.toml");
 }
 
+std::vector<Term> terms_of(const Fields& fields, const std::vector<std::string>& names) {
+  std::vector<Term> terms;
+  if (names.empty()) return terms;
+  const Glossary glossary = load_glossary();
+  for (const std::string& name : names) {
+    const Term* term = glossary.find(name);
+    if (!term)
+      fields.fail("terms", "there is no term " + name + " in assets/glossary.toml" +
+                               did_you_mean(name, glossary.names()) + "; explain it there");
+    terms.push_back(*term);
+  }
+  return terms;
+}
+
 void set_top_knob(const Fields& fields, std::string_view key, program::Config& config) {
   if (!fields.find(key)) return;
   try {
@@ -241,6 +255,7 @@ Lesson load_lesson(const std::filesystem::path& file) {
   lesson.limits = fields.text_or("limits", "");
   lesson.requires_ids = fields.words("requires");
   lesson.terms = fields.words("terms");
+  lesson.glossary = terms_of(fields, lesson.terms);
   lesson.knobs = fields.words("knobs");
   lesson.machines = fields.words("machines");
   set_top_knob(fields, "machine", lesson.common);

@@ -1,4 +1,5 @@
 // A learner's way through a lesson, what is kept of it, and how the shelf shows it.
+#include <imgui_internal.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -9,6 +10,7 @@
 
 #include "scenario/grade.h"
 #include "scenario/learner.h"
+#include "ui/app/layout.h"
 #include "ui/app/lesson_answers.h"
 #include "ui/driver.h"
 
@@ -165,4 +167,32 @@ TEST_CASE("the shelf shows what is done, what is worth another go, and what is n
       [](ImGuiTestContext* context) { context->ItemClick("//##shelf/time-it-right/lesson"); }));
   REQUIRE(driver->workspace().lesson());
   CHECK(driver->workspace().lesson()->lesson.id == "time-it-right");
+}
+
+TEST_CASE("pointing at a term explains it, and a sheet lists them all") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  driver->settle();
+  const auto explained = [] {
+    const ImGuiWindow* tooltip = ImGui::FindWindowByName("##Tooltip_00");
+    return tooltip && tooltip->Active;
+  };
+  const ImGuiWindow* card = ImGui::FindWindowByName(kLessonPanel);
+  REQUIRE(card);
+  bool found = false;
+  for (float y = card->Pos.y + 60; y < card->Pos.y + 300 && !found; y += 8)
+    for (float x = card->Pos.x + 20; x < card->Pos.x + card->Size.x - 20 && !found; x += 12) {
+      ImGui::GetIO().AddMousePosEvent(x, y);
+      driver->frame();
+      driver->frame();
+      found = explained();
+    }
+  CHECK(found);
+  const char* pictures = std::getenv("TRAINSCOPE_PICTURES");
+  if (pictures) write_png(std::filesystem::path(pictures) / "term.png", driver->window().capture());
+  driver->app().run("lesson.terms");
+  driver->settle();
+  CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+  if (pictures)
+    write_png(std::filesystem::path(pictures) / "terms.png", driver->window().capture());
 }

@@ -26,6 +26,21 @@ TEST_CASE("paragraphs and lists become blocks") {
   CHECK(blocks[4].bullet == "2.");
 }
 
+TEST_CASE("a term is marked where the text says it first, outside code") {
+  trainscope::scenario::Term engine, stream;
+  engine.name = "copy engine";
+  stream.name = "stream";
+  const std::vector<trainscope::scenario::Term> terms{engine, stream};
+  auto blocks =
+      parse_markdown("Two `stream`s: **streams** share a copy\nengine, a stream does not.");
+  mark_terms(blocks, terms);
+  REQUIRE(blocks.size() == 1);
+  std::vector<std::string> said;
+  for (const TextRun& run : blocks[0].runs)
+    if (run.term) said.push_back(run.text);
+  CHECK(said == std::vector<std::string>{"streams", "copy engine"});
+}
+
 TEST_CASE("nothing and broken Markdown are no trouble") {
   CHECK(parse_markdown("").empty());
   CHECK_FALSE(parse_markdown("**never closed `either").empty());

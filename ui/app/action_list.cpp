@@ -16,6 +16,8 @@ const std::vector<ActionInfo>& actions() {
       {"lesson.skip", "Skip the question", "", "Go on without an answer; skipped is not done."},
       {"lesson.explore", "Explore from here", "E", "Leave the lesson's path with all knobs free."},
       {"lesson.return", "Back to lesson", "Escape", "Return to the lesson exactly as it was left."},
+      {"lesson.terms", "Terms of the lesson", "T",
+       "What the lesson's words mean, one after another."},
       {"lesson.restart", "Start the lesson again", "",
        "Go to its first step; answers are taken anew."},
       {"lesson.shelf", "All lessons", "Ctrl+L", "Show the shelf of lessons."},

@@ -149,6 +149,11 @@ void add_lesson_actions(std::vector<Binding>& table) {
                    [](Application& app) { app.explore(); }});
   table.push_back({"lesson.return", [](const Application& app) { return app.workspace().forked(); },
                    [](Application& app) { app.return_to_lesson(); }});
+  table.push_back({"lesson.terms",
+                   [](const Application& app) {
+                     return has_lesson(app) && !app.workspace().lesson()->lesson.glossary.empty();
+                   },
+                   [](Application& app) { app.toggle_terms(); }});
   table.push_back({"lesson.restart", has_lesson, [](Application& app) {
                      app.attention() = {};
                      app.workspace().restart_lesson();

@@ -306,6 +306,7 @@ void Application::draw_sheets(const PanelContext& context) {
   draw_palette(context, palette_);
   draw_machine_chooser(context, machines_);
   draw_help(context, help_open_);
+  draw_terms(context, terms_open_);
   if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
                       "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {
     attention_ = {};

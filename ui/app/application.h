@@ -65,6 +65,7 @@ class Application {
   void reset_layout() { layout_stale_ = true; }
   void open_palette();
   void toggle_help() { help_open_ = !help_open_; }
+  void toggle_terms() { terms_open_ = !terms_open_; }
   void ask_for_trace();
   void ask_for_picture();
   // Leaves the lesson's path and comes back, with the view as it was.
@@ -127,6 +128,7 @@ class Application {
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
   bool help_open_ = false;
+  bool terms_open_ = false;
   std::vector<std::string> asked_;
   std::function<bool(std::string_view)> can_;
   std::filesystem::path picture_due_;

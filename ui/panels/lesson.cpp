@@ -257,14 +257,14 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
     draw_recap(theme, card);
     separator(theme, theme.px(4));
   }
-  markdown(theme, card.text);
+  markdown(theme, card.text, {.terms = &model.lesson.glossary});
   if (card.question) {
     ImGui::Dummy({0, theme.px(2)});
     draw_question(context, panel, card);
   }
   if (!card.goal.empty())
     notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
-  if (!card.explain.empty()) markdown(theme, card.explain);
+  if (!card.explain.empty()) markdown(theme, card.explain, {.terms = &model.lesson.glossary});
   if (model.hint_shown) notice_card(theme, Tone::kPlain, "Hint", model.step().hint);
   if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);
   place_buttons(context, panel);

@@ -40,7 +40,7 @@ struct Collector {
 
   void add(std::string_view text) {
     if (!in_block) begin(false, false);
-    TextRun run{std::string(text), strong > 0, emphasis > 0, code > 0};
+    TextRun run{std::string(text), strong > 0, emphasis > 0, code > 0, nullptr};
     blocks.back().runs.push_back(std::move(run));
   }
 };
@@ -114,6 +114,65 @@ std::vector<TextBlock> parse_markdown(std::string_view source) {
 
 namespace {
 
+// The run cut at the places of terms that were not explained before.
+std::vector<TextRun> cut(const TextRun& run, std::vector<const scenario::Term*>& left) {
+  std::vector<TextRun> pieces;
+  std::size_t at = 0;
+  const auto add = [&](std::size_t end, const scenario::Term* term) {
+    if (end == at) return;
+    TextRun piece = run;
+    piece.text = run.text.substr(at, end - at);
+    piece.term = term;
+    pieces.push_back(std::move(piece));
+    at = end;
+  };
+  for (const scenario::TermPlace& place : scenario::terms_in(run.text, left)) {
+    const auto known = std::find(left.begin(), left.end(), place.term);
+    if (known == left.end()) continue;  // said before on this card
+    left.erase(known);
+    add(place.begin, nullptr);
+    add(place.end, place.term);
+  }
+  add(run.text.size(), nullptr);
+  return pieces;
+}
+
+// Neighbours of one look as one run: a term may stand across the end of a line of the source.
+std::vector<TextRun> joined(const std::vector<TextRun>& runs) {
+  std::vector<TextRun> all;
+  for (const TextRun& run : runs) {
+    TextRun* last = all.empty() ? nullptr : &all.back();
+    const bool same = last && last->strong == run.strong && last->emphasis == run.emphasis &&
+                      last->code == run.code;
+    if (same)
+      last->text += run.text;
+    else
+      all.push_back(run);
+  }
+  return all;
+}
+
+}  // namespace
+
+void mark_terms(std::vector<TextBlock>& blocks, const std::vector<scenario::Term>& terms) {
+  std::vector<const scenario::Term*> left;
+  for (const scenario::Term& term : terms) left.push_back(&term);
+  for (TextBlock& block : blocks) {
+    if (block.code || block.heading) continue;
+    std::vector<TextRun> runs;
+    for (const TextRun& run : joined(block.runs)) {
+      if (run.code) {
+        runs.push_back(run);
+        continue;
+      }
+      for (TextRun& piece : cut(run, left)) runs.push_back(std::move(piece));
+    }
+    block.runs = std::move(runs);
+  }
+}
+
+namespace {
+
 struct Pen {
   const Theme* theme;
   ImDrawList* draw;
@@ -121,7 +180,9 @@ struct Pen {
   float x, y;
   Color color;
   bool strong;
-  bool glued = false;  // no space stands between the last word and the next
+  bool glued = false;                       // no space stands between the last word and the next
+  const scenario::Term* said = nullptr;     // by the word under the pen
+  const scenario::Term* pointed = nullptr;  // at by the mouse
 
   void new_line() {
     x = left;
@@ -167,6 +228,17 @@ void draw_code_ground(const Pen& pen, float x, float width) {
                           mixed(theme.panel, theme.text, 0.08F), theme.px(3));
 }
 
+// Dots below a word that is explained where the mouse stands on it.
+void draw_term(Pen& pen, float width) {
+  const Theme& theme = *pen.theme;
+  const float y = pen.y + pen.line - theme.px(3), apart = theme.px(4), radius = theme.px(0.8F);
+  for (float x = pen.x + radius; x < pen.x + width; x += apart)
+    pen.draw->AddCircleFilled({x, y}, radius, theme.accent, 6);
+  if (ImGui::IsWindowHovered() &&
+      ImGui::IsMouseHoveringRect({pen.x, pen.y}, {pen.x + width, pen.y + pen.line}))
+    pen.pointed = pen.said;
+}
+
 // A word too long for a line of its own breaks anywhere.
 void draw_word(Pen& pen, ImFont* font, float size, std::string_view word, bool code) {
   const float width = text_size(font, size, word).x;
@@ -184,6 +256,7 @@ void draw_word(Pen& pen, ImFont* font, float size, std::string_view word, bool c
   }
   if (code) draw_code_ground(pen, pen.x, solid);
   draw_text(pen.draw, font, size, {pen.x, pen.y + (pen.line - size) / 2}, pen.color, trimmed(word));
+  if (pen.said) draw_term(pen, solid);
   pen.x += width;
 }
 
@@ -201,6 +274,7 @@ void draw_block(Pen& pen, const TextBlock& block) {
     ImFont* font = block.code ? pen.theme->font.mono : face_of(pen, run, block.heading);
     const float size = code ? pen.size * 0.92F : pen.size;
     const float margin_of_code = run.code && !block.code ? pen.theme->px(3) : 0;
+    pen.said = run.term;
     pen.x += pen.x > pen.left ? margin_of_code : 0;
     for (const std::string_view word : words_of(run.text)) {
       if (word == "\n")
@@ -216,6 +290,20 @@ void draw_block(Pen& pen, const TextBlock& block) {
 
 }  // namespace
 
+namespace {
+
+void explain(const Theme& theme, const scenario::Term& term) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.size.pad, theme.px(10)));
+  ImGui::BeginTooltip();
+  ImGui::Dummy({theme.px(300), 0});
+  markdown(theme, term.name, {.width = theme.px(300), .size = theme.size.small, .strong = true});
+  markdown(theme, term.text, {.width = theme.px(300), .size = theme.size.small});
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
 void markdown(const Theme& theme, std::string_view source, const MarkdownStyle& style) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = style.width > 0 ? style.width : ImGui::GetContentRegionAvail().x;
@@ -227,12 +315,15 @@ void markdown(const Theme& theme, std::string_view source, const MarkdownStyle& 
           at.x,   at.y,
           color,  style.strong};
   bool first = true;
-  for (const TextBlock& block : parse_markdown(source)) {
+  std::vector<TextBlock> blocks = parse_markdown(source);
+  if (style.terms) mark_terms(blocks, *style.terms);
+  for (const TextBlock& block : blocks) {
     if (!first) pen.y += std::round(size * (block.indent > 0 ? 0.25F : 0.6F));
     draw_block(pen, block);
     first = false;
   }
   ImGui::Dummy({width, pen.y - at.y});
+  if (pen.pointed) explain(theme, *pen.pointed);
 }
 
 }  // namespace trainscope::ui

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenario/glossary.h"
 #include "ui/app/theme.h"
 
 namespace trainscope::ui {
@@ -15,6 +16,7 @@ struct TextRun {
   bool strong = false;
   bool emphasis = false;
   bool code = false;
+  const scenario::Term* term = nullptr;  // that it says
 };
 
 struct TextBlock {
@@ -27,11 +29,17 @@ struct TextBlock {
 
 std::vector<TextBlock> parse_markdown(std::string_view source);
 
+// Cuts runs where one of these terms begins or ends, outside code; the first place of each term on
+// the card alone, since a card full of dotted lines is no easier to read.
+void mark_terms(std::vector<TextBlock>& blocks, const std::vector<scenario::Term>& terms);
+
 struct MarkdownStyle {
   float width = 0;          // 0: the rest of the region
   float size = 0;           // 0: body text
   Color color{0, 0, 0, 0};  // transparent: the theme's text
   bool strong = false;
+  const std::vector<scenario::Term>* terms =
+      nullptr;  // explained on hover, where the text says one
 };
 
 // Draws at the cursor and moves it below.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/app/action_list.h"
+#include "ui/panels/markdown.h"
 
 namespace trainscope::ui {
 
@@ -68,6 +69,19 @@ void draw_help(const PanelContext& context, bool& open) {
   }
   ImGui::PopStyleVar();
   ImGui::EndChild();
+  end_sheet();
+}
+
+void draw_terms(const PanelContext& context, bool& open) {
+  const Theme& theme = context.theme;
+  const LessonModel* lesson = context.workspace.lesson();
+  if (!lesson) open = false;
+  if (!begin_sheet(theme, "Terms of the lesson##sheet", open, {620, 0})) return;
+  for (const scenario::Term& term : lesson->lesson.glossary) {
+    ImGui::Dummy({0, theme.px(2)});
+    markdown(theme, term.name, {.size = theme.size.small, .strong = true});
+    markdown(theme, term.text, {.size = theme.size.small, .color = theme.muted});
+  }
   end_sheet();
 }
 

@@ -15,6 +15,9 @@ void end_sheet();
 // Every action with its key.
 void draw_help(const PanelContext& context, bool& open);
 
+// The words of the lesson that is open, and what they mean.
+void draw_terms(const PanelContext& context, bool& open);
+
 // A path to type, with one button. True once it is confirmed.
 struct PathSheet {
   bool open = false;
