@@ -49,15 +49,6 @@ void check_sides(std::int64_t m, std::int64_t n, std::int64_t k) {
         m, n, k));
 }
 
-Math math_of(const Gpu& gpu, GemmType type) {
-  const int capability = architecture_of(gpu).capability;
-  if (type == GemmType::kFp16) return Math::kTensorFp16;
-  if (type == GemmType::kBf16 && capability >= 80) return Math::kTensorFp16;
-  if (type == GemmType::kTf32 && capability >= 80 && gpu.tf32_flops_per_s > 0)
-    return Math::kTensorTf32;
-  return Math::kFp32;
-}
-
 // A tile of at most twice the matrix, either way.
 bool fits(const Tile& tile, std::int64_t m, std::int64_t n) {
   return tile.m < 2 * std::max<std::int64_t>(m, 64) && tile.n < 2 * std::max<std::int64_t>(n, 64);
@@ -85,13 +76,11 @@ double l2_bytes_per_cycle(const Gpu& gpu) {
   return 5120.0 / 108;
 }
 
-// What of its arithmetic an SM can be fed for: each operand's slice is loaded once a tile. An
-// unaligned slice touches a sector more.
-double fed(const Gpu& gpu, const Tile& tile, const GemmPlan& plan, std::int64_t element) {
-  const double flops_per_cycle =
-      *peak_flops_per_s(gpu, plan.math) / gpu.sm_count / gpu.boost_clock_hz;
-  const double slice = static_cast<double>(kSliceBytes + (plan.aligned ? 0 : kSectorBytes));
-  const double loaded = static_cast<double>(tile.m + tile.n) * slice;
+// What of its arithmetic an SM can be fed for: each operand's slice is loaded once a tile.
+double fed(const Gpu& gpu, Math math, const Tile& tile, std::int64_t element, Fetched fetched) {
+  const double flops_per_cycle = *peak_flops_per_s(gpu, math) / gpu.sm_count / gpu.boost_clock_hz;
+  const double loaded =
+      (tile.m * fetched.a + tile.n * fetched.b) * static_cast<double>(kSliceBytes);
   const double flops = 2.0 * tile.m * tile.n * static_cast<double>(kSliceBytes / element);
   return std::min(1.0, l2_bytes_per_cycle(gpu) * flops / loaded / flops_per_cycle);
 }
@@ -114,11 +103,26 @@ std::string GemmPlan::kernel() const {
   return fmt::format("gemm_{}_{}x{}", unit, tile_m, tile_n);
 }
 
+Math unit_for(const Gpu& gpu, GemmType type) {
+  const int capability = architecture_of(gpu).capability;
+  if (type == GemmType::kFp16) return Math::kTensorFp16;
+  if (type == GemmType::kBf16 && capability >= 80) return Math::kTensorFp16;
+  if (type == GemmType::kTf32 && capability >= 80 && gpu.tf32_flops_per_s > 0)
+    return Math::kTensorTf32;
+  return Math::kFp32;
+}
+
+double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
+                       std::int64_t element_bytes, Fetched fetched) {
+  return gpu.gemm_efficiency * fed(gpu, math, {tile_m, tile_n}, element_bytes, fetched) /
+         fed(gpu, math, kTiles[0], element_bytes, {});
+}
+
 GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type) {
   check_sides(m, n, k);
   const std::int64_t element = element_bytes(type);
   GemmPlan plan;
-  plan.math = math_of(gpu, type);
+  plan.math = unit_for(gpu, type);
   plan.aligned = k * element % 16 == 0 && n * element % 16 == 0;
   const Tile tile = choose_tile(gpu, m, n);
   plan.tile_m = tile.m;
@@ -129,10 +133,10 @@ GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t 
     throw InputError(fmt::format("a {} product of {} x {} has more tiles than the {} of a grid",
                                  name_of(type), m, n, kMostBlocks));
   size_block(gpu, plan);
-  GemmPlan usual = plan;
-  usual.aligned = true;
-  plan.efficiency =
-      gpu.gemm_efficiency * fed(gpu, tile, plan, element) / fed(gpu, kTiles[0], usual, element);
+  // An unaligned slice touches a sector more.
+  const double fetched =
+      plan.aligned ? 1 : static_cast<double>(kSliceBytes + kSectorBytes) / double{kSliceBytes};
+  plan.efficiency = tile_efficiency(gpu, plan.math, tile.m, tile.n, element, {fetched, fetched});
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
              length = static_cast<double>(k);
   plan.flops = 2 * rows * columns * length;

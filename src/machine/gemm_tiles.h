@@ -32,6 +32,20 @@ struct GemmPlan {
   std::string kernel() const;  // "gemm_fp16_256x128"
 };
 
+// The unit that products of this type run on.
+Math unit_for(const Gpu& gpu, GemmType type);
+
+// Bytes that come from L2 for each byte of an operand that a tile needs.
+struct Fetched {
+  double a = 1, b = 1;
+};
+
+// Share of the unit's peak that a full tile of tile_m x tile_n outputs reaches: gemm_efficiency,
+// which is measured with large products, times what L2 can feed of it in proportion to the largest
+// tile.
+double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
+                       std::int64_t element_bytes, Fetched fetched);
+
 // Throws InputError for a side below 1, for more arithmetic than 64 bits count, and for more tiles
 // than a grid has room for.
 GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type);

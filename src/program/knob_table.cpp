@@ -173,6 +173,13 @@ void add_model_knobs(Table& t) {
       .choices({"loader", "tensor"})
       .help("a DataLoader, or one tensor in host memory that is split into batches")
       .into(t);
+  whole("data.image_sizes", 1, 1, 6)
+      .pytorch("F.interpolate")
+      .help(
+          "sizes of images, in turn: a step resizes its batch on the GPU, each size 32 pixels "
+          "below "
+          "the one before; 1: none is resized")
+      .into(t);
   flag("data.one_batch", false)
       .help("every step trains on the first batch: a model that can learn must learn it by heart")
       .into(t);
@@ -207,7 +214,6 @@ void add_precision_knobs(Table& t) {
   flag("cudnn.benchmark", false)
       .pytorch("torch.backends.cudnn.benchmark")
       .help("try convolution algorithms for each new shape")
-      .later()
       .into(t);
   flag("scaler.enabled", false).pytorch("GradScaler").help("scale the loss").into(t);
   number("scaler.init_scale", 65536, 1e-30, 1e30)

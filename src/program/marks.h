@@ -7,5 +7,7 @@ namespace trainscope::program {
 
 // What lies between two calls of time.perf_counter() around a step.
 inline constexpr std::string_view kTimerMark = "time.perf_counter()";
+// The search for the fastest way to compute a convolution of a new shape.
+inline constexpr std::string_view kBenchmarkMark = "cudnn.benchmark";
 
 }  // namespace trainscope::program

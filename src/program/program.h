@@ -122,6 +122,11 @@ struct Operation {
   std::int64_t blocks = 1;    // of the grid
   int threads = 256;          // of a block
   Nanos opaque_duration = 0;  // kOpaque only
+  // Of a kernel whose plan is known: the share of its unit's peak that it reaches, in the
+  // operations of `flops`, with all of `blocks` at work. What it calculates in vain makes that
+  // less; an algorithm that multiplies less may make it more than 1. 0: as the GPU's products
+  // usually do.
+  double efficiency = 0;
   // Given: the kernel is simulated block by block. Else it takes its share of the whole GPU.
   std::optional<BlockWork> block_work;
   Function function;         // what is computed
@@ -253,6 +258,8 @@ struct Launch {
   Index stream = 0;
   // A number on the device; where it is not 0 the kernel returns at once and computes nothing.
   Index predicate = kNoIndex;
+  // By the operator of the launch before, which calls a library that launches several kernels.
+  bool same_operator = false;
 };
 // cudaMemcpyAsync, issued by an operator (aten::copy_) of the framework. Between two GPUs the
 // stream is one of the GPU that it comes from.

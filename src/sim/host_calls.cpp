@@ -6,12 +6,12 @@ namespace trainscope::sim {
 
 bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& command) {
   ThreadState& state = threads_[thread];
+  const auto& action = std::get<program::Launch>(command.action);
   if (state.stage == 1) {
-    if (!operate(now, thread, command)) return false;
+    if (!action.same_operator && !operate(now, thread, command)) return false;
     state.call_begun = now;
     state.stage = 2;
   }
-  const auto& action = std::get<program::Launch>(command.action);
   GraphState* graph = captured(thread, action.stream);
   if (state.stage == 2) {
     if (!graph && !wait_for_launch_queue(now, thread, command)) return false;
@@ -19,7 +19,7 @@ bool Host::launch(Nanos now, std::uint32_t thread, const program::Command& comma
   }
   if (!compute(now, thread, machine_.host.launch_call_ns)) return false;
   const Recorder::LaunchNames& names = recorder_.launch_names(action.operation);
-  operator_span(now, thread, command, names.framework);
+  if (!action.same_operator) operator_span(now, thread, command, names.framework);
   if (graph) {
     graph->operations.push_back(action.operation);
     call_span(now, thread, command, names.call, 0);

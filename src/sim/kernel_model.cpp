@@ -15,7 +15,8 @@ double share_of_sms(const program::Operation& operation, const machine::Gpu& gpu
 
 std::int64_t grid_blocks(const program::Operation& operation, const machine::Gpu& gpu) {
   constexpr std::int64_t kLeast = 256;  // assumed: below it a block's start and sum outweigh it
-  if (operation.kind != program::OperationKind::kGemm || operation.block_work)
+  if (operation.kind != program::OperationKind::kGemm || operation.block_work ||
+      operation.efficiency > 0)
     return operation.blocks;
   const std::int64_t wanted = gpu.sm_count / std::max<std::int64_t>(operation.blocks, 1);
   return operation.blocks *
@@ -36,7 +37,10 @@ machine::Math math_of(const program::Operation& operation, const machine::Gpu& g
 machine::KernelWork kernel_work(const program::Operation& operation, const machine::Gpu& gpu) {
   machine::KernelWork work;
   work.math = math_of(operation, gpu);
-  if (operation.kind == program::OperationKind::kGemm) work.efficiency = gpu.gemm_efficiency;
+  if (operation.efficiency > 0)
+    work.efficiency = operation.efficiency;
+  else if (operation.kind == program::OperationKind::kGemm)
+    work.efficiency = gpu.gemm_efficiency;
   work.flops = operation.flops;
   work.bytes = operation.bytes;
   const double footprint = operation.block_work ? operation.block_work->footprint : 0;

@@ -31,12 +31,6 @@ std::string module_of(const std::string& parameter) {
   return parameter.substr(0, parameter.rfind('.'));
 }
 
-void launch(ThreadWriter& thread, const PlannedLaunch& one, Index stream) {
-  for (const Index buffer : one.allocated) thread.add(program::Alloc{buffer, stream});
-  thread.add(program::Launch{one.operation, stream});
-  for (const Index buffer : one.freed) thread.add(program::Free{buffer});
-}
-
 }  // namespace
 
 std::vector<std::int64_t> parts_of_batch(std::int64_t batch, int gpus) {
@@ -65,8 +59,9 @@ Assignment take_tensors(const std::vector<std::int64_t>& bytes, std::int64_t mos
 DataParallel::DataParallel(program::Program& program, const program::Config& config,
                            const TrainingData& data, const ModelBuffers& model,
                            const std::vector<std::int64_t>& parts, const TapeOptions& options,
-                           const Lines& lines)
+                           Convolutions& convolutions, const Lines& lines)
     : program_(program),
+      convolutions_(convolutions),
       lines_(lines),
       communicator_(static_cast<Index>(program.communicators.size())),
       adds_(config.whole("accumulate_steps") > 1 || !config.flag("zero_grad.set_to_none")),
@@ -114,6 +109,7 @@ void DataParallel::add_replica(const program::Config& config, const TrainingData
   PlanBuffers buffers(MemoryKind::kDevice, replica.gpu);
   replica.plan =
       plan_replica(program_, graph, replica.model, buffers, replica.batch, here, loss_inside_);
+  convolutions_.expand(replica.plan);
   std::set<Index> gradients(replica.model.gradients.begin(), replica.model.gradients.end());
   allocate_where_written(program_, std::move(gradients), replica.plan.backward);
   program_.buffers[replica.plan.output_gradient].is_view = replica.gpu == 0;
@@ -237,6 +233,13 @@ void DataParallel::add_groups(const ModelBuffers& model) {
   add(sent_, assign_buckets(trained_bytes, {kGroup, kGroup}), trained, false);
   add(sent_, assign_buckets(buffer_bytes, {kGroup, kGroup}), buffers, false);
   add(summed_, take_tensors(trained_bytes, kGroup), trained, true);
+}
+
+void DataParallel::launch(ThreadWriter& thread, const PlannedLaunch& one, Index stream) {
+  convolutions_.search(thread, one, stream);
+  for (const Index buffer : one.allocated) thread.add(program::Alloc{buffer, stream});
+  thread.add(program::Launch{one.operation, stream, kNoIndex, one.same_operator});
+  for (const Index buffer : one.freed) thread.add(program::Free{buffer});
 }
 
 // ---- Forward -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 
 #include "program/config.h"
 #include "program/program.h"
+#include "train/convolutions.h"
 #include "train/ddp_buckets.h"
 #include "train/graph.h"
 #include "train/models.h"
@@ -44,7 +45,7 @@ class DataParallel {
   };
   DataParallel(program::Program& program, const program::Config& config, const TrainingData& data,
                const ModelBuffers& model, const std::vector<std::int64_t>& parts,
-               const TapeOptions& options, const Lines& lines);
+               const TapeOptions& options, Convolutions& convolutions, const Lines& lines);
 
   // What GPU 0 goes on with: the logits of the whole batch, or, where the replicas compute it, the
   // loss of each.
@@ -98,6 +99,7 @@ class DataParallel {
   void broadcast(ThreadWriter& main, const Group& group);
   void apply(ThreadWriter& main);
   void gather(ThreadWriter& main, program::Index to, program::Index Plan::* part);
+  void launch(ThreadWriter& thread, const PlannedLaunch& one, program::Index stream);
   void run_backward(ThreadWriter& autograd, Replica& replica, program::Index output_gradient);
   void reduce(ThreadWriter& autograd, bool adds);
   void reduce(ThreadWriter& autograd, std::size_t group, bool adds);
@@ -109,6 +111,7 @@ class DataParallel {
   std::vector<program::Index> copies(const Replica& replica) const;
 
   program::Program& program_;
+  Convolutions& convolutions_;
   Lines lines_;
   program::Index communicator_ = 0;
   bool adds_ = false;  // to gradients that are there, in some step

@@ -29,6 +29,7 @@ struct PlannedLaunch {
   program::Index operation = 0;
   std::vector<program::Index> allocated;  // just before it
   std::vector<program::Index> freed;      // just after it
+  bool same_operator = false;  // by the call into the library that launched the one before
 };
 
 struct Plan {

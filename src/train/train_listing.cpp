@@ -136,10 +136,14 @@ class ListingWriter {
         add(fmt::format("torch.backends.{}.allow_tf32 = {}",
                         backend[0] == 'm' ? "cuda.matmul" : "cudnn", python(allowed)));
     }
+    if (config_.flag("cudnn.benchmark")) add("torch.backends.cudnn.benchmark = True");
     for (std::size_t i = 0; i < graph_.listing.size(); ++i) {
       const std::uint16_t line = add(graph_.listing[i]);
       if (i == 0) lines_.model = line;
     }
+    if (channels_last()) add("model = model.to(memory_format=torch.channels_last)");
+    if (settings_.image_sizes > 1)
+      add(fmt::format("sizes = itertools.cycle(({}))", fmt::join(settings_.sides(), ", ")));
     if (config_.flag("checkpoint.enabled"))
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
     if (settings_.ddp) write_ddp();
@@ -181,9 +185,20 @@ class ListingWriter {
     if (settings_.own_stream) add("with torch.cuda.stream(copy_stream):");
     indent_ += settings_.own_stream;
     const char* pin = settings_.pins_in_loop ? ".pin_memory()" : "";
-    lines_.x = add(fmt::format("x = {}{}.to(device, non_blocking={})", from_x, pin, non_blocking));
+    const char* format = channels_last() ? ", memory_format=torch.channels_last" : "";
+    lines_.x = add(
+        fmt::format("x = {}{}.to(device, non_blocking={}{})", from_x, pin, non_blocking, format));
     lines_.y = add(fmt::format("y = {}{}.to(device, non_blocking={})", from_y, pin, non_blocking));
     indent_ -= settings_.own_stream;
+  }
+
+  // Of images: to other inputs the format means nothing.
+  bool channels_last() const {
+    return config_.word("memory_format") == "channels_last" && settings_.data.shape.channels > 0;
+  }
+
+  void write_resize() {
+    if (settings_.image_sizes > 1) lines_.resize = add("x = F.interpolate(x, size=next(sizes))");
   }
 
   void write_waits() {
@@ -276,6 +291,7 @@ class ListingWriter {
 
   void write_step() {
     const bool zero_inside = settings_.accumulate == 1;
+    write_resize();
     if (settings_.zero_first && zero_inside) write_zero_grad();
     const bool apart = settings_.no_sync;  // forward decides, as well as backward
     if (apart)

@@ -23,6 +23,7 @@ struct TrainLines {
   std::uint16_t wait_stream = 0;
   std::uint16_t record_stream = 0;
   std::uint16_t fetch = 0;  // starts the next batch's copy
+  std::uint16_t resize = 0;
   std::uint16_t zero_grad = 0;
   std::uint16_t forward = 0;
   std::uint16_t loss = 0;

@@ -9,8 +9,10 @@
 #include "program/marks.h"
 #include "train/batch_feed.h"
 #include "train/build.h"
+#include "train/convolutions.h"
 #include "train/data_parallel.h"
 #include "train/ddp.h"
+#include "train/kernels.h"
 #include "train/lifetimes.h"
 #include "train/models.h"
 #include "train/ranks.h"
@@ -37,7 +39,10 @@ class TrainBuilder {
   TrainBuilder(const program::Config& config, const machine::Machine& machine)
       : config_(config),
         settings_(train_settings(config, machine)),
-        graph_(build_model(config, settings_.data, settings_.batch)) {}
+        graph_(build_model(config, settings_.data, settings_.batch)) {
+    if (!settings_.on_cpu)
+      convolutions_.emplace(program_, machine.gpu, config.flag("cudnn.benchmark"));
+  }
 
   program::Program build() {
     program_.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
@@ -76,14 +81,10 @@ class TrainBuilder {
     options.scale = update_.scaler.scale;
     if (const auto parts = parts_of_batch(settings_.batch, settings_.gpus); parts.size() > 1)
       return add_data_parallel(parts, options);
-    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
-    for (const BatchBuffers& batch : feed_->batches()) {
-      StepPlans& plans = plans_.emplace_back();
-      options.accumulate = false;
-      plans.first = plan_training(program_, graph_, model_, plan_buffers_, batch, options);
-      if (settings_.accumulate == 1 && !gradients_stay) continue;
-      options.accumulate = true;
-      plans.later = plan_training(program_, graph_, model_, plan_buffers_, batch, options);
+    if (settings_.image_sizes > 1) {
+      for (const std::int64_t side : settings_.sides()) add_plans_of_size(side, options);
+    } else {
+      for (const BatchBuffers& batch : feed_->batches()) add_plans_of(graph_, batch, options);
     }
     if (!settings_.evaluates) return;
     correct_ = add_buffer(program_, "correct", kFloat, memory(), Role::kActivation);
@@ -91,12 +92,46 @@ class TrainBuilder {
                                Role::kActivation);
     evaluation_ = plan_evaluation(program_, graph_, model_, plan_buffers_, feed_->batches()[0],
                                   settings_.precision, correct_);
+    if (convolutions_) convolutions_->expand(evaluation_);
     program_.gauges.correct = correct_;
+  }
+
+  void add_plans_of(const Graph& graph, const BatchBuffers& batch, TapeOptions options) {
+    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
+    StepPlans& plans = plans_.emplace_back();
+    options.accumulate = false;
+    plans.first = plan_training(program_, graph, model_, plan_buffers_, batch, options);
+    if (convolutions_) convolutions_->expand(plans.first);
+    if (settings_.accumulate == 1 && !gradients_stay) return;
+    options.accumulate = true;
+    plans.later = plan_training(program_, graph, model_, plan_buffers_, batch, options);
+    if (convolutions_) convolutions_->expand(*plans.later);
+  }
+
+  // Of the same model on images of another size, which a kernel makes of the batch.
+  void add_plans_of_size(std::int64_t side, const TapeOptions& options) {
+    TrainingData data = settings_.data;
+    data.shape.height = data.shape.width = side;
+    const Graph graph = build_model(config_, data, settings_.batch);
+    BatchBuffers batch = feed_->batches()[0];
+    const Index whole = batch.x;
+    batch.x = add_buffer(program_, fmt::format("x, {0} x {0}", side), graph.values[0] * kFloat,
+                         memory(), Role::kBatch);
+    const auto bytes = program_.buffers[whole].bytes + program_.buffers[batch.x].bytes;
+    constexpr double kFlopsEach = 2;  // nearest, as F.interpolate does: where from
+    program::Operation resize = pointwise("upsample_nearest2d", "aten::upsample_nearest2d",
+                                          program::OperationKind::kElementwise, graph.values[0],
+                                          kFlopsEach, static_cast<double>(bytes));
+    resize.reads = {whole};
+    resize.writes = {batch.x};
+    program_.operations.push_back(std::move(resize));
+    resizes_.push_back({static_cast<Index>(program_.operations.size() - 1), {batch.x}, {}});
+    add_plans_of(graph, batch, options);
   }
 
   // Of one process: the replicas' forward and backward are apart from the loss.
   void add_data_parallel(const std::vector<std::int64_t>& parts, const TapeOptions& options) {
-    dp_.emplace(program_, config_, settings_.data, model_, parts, options,
+    dp_.emplace(program_, config_, settings_.data, model_, parts, options, *convolutions_,
                 DataParallel::Lines{lines_.forward, lines_.backward});
     for (const BatchBuffers& batch : feed_->batches())
       plans_.push_back(
@@ -153,9 +188,12 @@ class TrainBuilder {
     return flops_of(plan.forward) + flops_of(plan.loss) + flops_of(plan.scale) +
            flops_of(plan.backward) + (dp_ ? dp_->flops() : 0);
   }
+  // On average, where steps differ.
   double flops_of_step() const {
     const StepPlans& plans = plans_[0];
-    double flops = flops_of(plans.first);
+    double flops = 0;
+    for (const StepPlans& one : plans_) flops += flops_of(one.first);
+    flops /= static_cast<double>(plans_.size());
     if (settings_.accumulate > 1)
       flops += static_cast<double>(settings_.accumulate - 1) *
                flops_of(plans.later ? *plans.later : plans.first);
@@ -206,6 +244,8 @@ class TrainBuilder {
     if (zero_inside && settings_.zero_first) write_zero_grad(main);
     if (batch == 0 && config_.flag("loop.cold_start")) write_cublas_load(main);
     const Plan& plan = plan_of(batch);
+    const PlannedLaunch* resize = resizes_.empty() ? nullptr : &resizes_[place_of(batch)];
+    if (resize) launch(main.at(lines_.resize), *resize);
     if (ddp_ && sums(batch)) ddp_->before_forward(main.at(lines_.forward));
     main.at(lines_.forward).in(Phase::kForward);
     if (dp_) {
@@ -219,6 +259,7 @@ class TrainBuilder {
     launch(main.at(lines_.loss).in(Phase::kForward), plan.scale);
     main.in(Phase::kNone);
     write_backward(main, autograd, plan, sums(batch));
+    if (resize) free(main.at(lines_.resize), resize->allocated);
   }
 
   // Whether the batch's gradients are summed over all ranks.
@@ -227,8 +268,11 @@ class TrainBuilder {
            (!settings_.no_sync || batch % settings_.accumulate == settings_.accumulate - 1);
   }
 
+  std::size_t place_of(std::int64_t batch) const {
+    return static_cast<std::size_t>(batch) % plans_.size();
+  }
   const Plan& plan_of(std::int64_t batch) const {
-    const StepPlans& plans = plans_[static_cast<std::size_t>(batch) % plans_.size()];
+    const StepPlans& plans = plans_[place_of(batch)];
     const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
     const bool adds = batch % settings_.accumulate > 0 || (gradients_stay && batch > 0);
     return adds && plans.later ? *plans.later : plans.first;
@@ -372,20 +416,21 @@ class TrainBuilder {
     for (const Index buffer : buffers) thread.add(program::Free{buffer});
   }
 
-  void launch_one(ThreadWriter& thread, Index operation,
-                  Index predicate = program::kNoIndex) const {
+  void launch_one(ThreadWriter& thread, Index operation, Index predicate = program::kNoIndex,
+                  bool same_operator = false) const {
     if (settings_.on_cpu) {
       thread.add(program::Compute{operation});
     } else {
-      thread.add(program::Launch{operation, 0, predicate});
+      thread.add(program::Launch{operation, 0, predicate, same_operator});
     }
   }
-  void launch(ThreadWriter& thread, const PlannedLaunch& one) const {
+  void launch(ThreadWriter& thread, const PlannedLaunch& one) {
+    if (convolutions_) convolutions_->search(thread, one, 0);
     allocate(thread, one.allocated);
-    launch_one(thread, one.operation);
+    launch_one(thread, one.operation, program::kNoIndex, one.same_operator);
     free(thread, one.freed);
   }
-  void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) const {
+  void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) {
     for (const PlannedLaunch& one : launches) launch(thread, one);
   }
   void launch(ThreadWriter& thread, const Launches& launches) const {
@@ -401,9 +446,11 @@ class TrainBuilder {
   ModelBuffers model_;
   PlanBuffers plan_buffers_{memory()};
   Update update_;
+  std::optional<Convolutions> convolutions_;
   std::optional<Ddp> ddp_;
   std::optional<DataParallel> dp_;
-  std::vector<StepPlans> plans_;  // by batch on the device
+  std::vector<StepPlans> plans_;        // by batch on the device, or by size of its images
+  std::vector<PlannedLaunch> resizes_;  // by size, where there are several
   Plan evaluation_;
   Index loss_host_ = 0, correct_ = 0, correct_host_ = 0;
   Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;

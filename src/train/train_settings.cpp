@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "machine/topology.h"
+#include "train/published_models.h"
 
 namespace trainscope::train {
 namespace {
@@ -24,11 +25,24 @@ void refuse_loading(const program::Config& config) {
 }
 
 void refuse_gpu_knobs(const program::Config& config) {
-  for (const char* knob :
-       {"transfer.streams", "transfer.prefetch", "transfer.pin_in_loop", "scaler.enabled"})
+  for (const char* knob : {"transfer.streams", "transfer.prefetch", "transfer.pin_in_loop",
+                           "scaler.enabled", "cudnn.benchmark"})
     if (config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial)
       throw InputError(std::string(knob) +
                        " has no meaning with device = cpu; set it back, or device = cuda");
+}
+
+// Another size goes through a ResNet as it is: it averages over the pixels that are left.
+void refuse_resizing(const program::Config& config) {
+  if (!is_resnet(config.word("model.name")))
+    throw InputError(
+        "data.image_sizes above 1 needs a model that reads images of any size; set "
+        "model.name = resnet50, or another ResNet, or data.image_sizes = 1");
+  if (config.flag("transfer.prefetch") || config.word("parallel.strategy") == "dp" ||
+      config.whole("accumulate_steps") > 1 || config.word("device") == "cpu")
+    throw InputError(
+        "data.image_sizes above 1 is not built for transfer.prefetch, accumulate_steps above 1, "
+        "parallel.strategy = dp and device = cpu; set those back, or data.image_sizes = 1");
 }
 
 void refuse_what_contradicts(const program::Config& config) {
@@ -38,6 +52,7 @@ void refuse_what_contradicts(const program::Config& config) {
         "data.source = loader");
   if (config.word("data.location") == "device") refuse_loading(config);
   if (config.word("device") == "cpu") refuse_gpu_knobs(config);
+  if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(
         "transfer.prefetch is not built for accumulate_steps above 1; set one of the two back");
@@ -178,6 +193,13 @@ bool TrainSettings::injects(std::int64_t step) const {
   return std::binary_search(infinities.begin(), infinities.end(), step);
 }
 
+std::vector<std::int64_t> TrainSettings::sides() const {
+  constexpr std::int64_t kLess = 32;
+  std::vector<std::int64_t> sides;
+  for (std::int64_t i = 0; i < image_sizes; ++i) sides.push_back(data.shape.height - kLess * i);
+  return sides;
+}
+
 TrainSettings train_settings(const program::Config& config, const machine::Machine& machine) {
   refuse_what_contradicts(config);
   refuse_other_heads(config);
@@ -189,6 +211,12 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.accumulate = config.whole("accumulate_steps");
   settings.set_on_device = config.word("data.location") == "device";
   settings.tensor = settings.set_on_device || config.word("data.source") == "tensor";
+  settings.image_sizes = config.whole("data.image_sizes");
+  if (settings.image_sizes > 1 && settings.sides().back() < 32)
+    throw InputError(settings.data.name + " has images of " +
+                     std::to_string(settings.data.shape.height) +
+                     " pixels, too small for so many sizes; set data.image_sizes = 1, or "
+                     "data.name = imagenet");
   settings.one_batch = config.flag("data.one_batch");
   settings.on_cpu = config.word("device") == "cpu";
   settings.pins_in_loop = config.flag("transfer.pin_in_loop");

@@ -18,12 +18,13 @@ struct TrainSettings {
   std::int64_t batch = 0;
   std::int64_t steps = 0;
   std::int64_t accumulate = 1;
-  bool tensor = false;         // the data set is one tensor, not files
-  bool set_on_device = false;  // and is moved to the GPU once, before the loop
-  bool one_batch = false;      // every step trains on the first batch
-  bool on_cpu = false;         // the model runs there
-  bool own_stream = false;     // copies run on a stream of their own
-  bool pins_in_loop = false;   // the training thread pins each batch before its copy
+  bool tensor = false;           // the data set is one tensor, not files
+  bool set_on_device = false;    // and is moved to the GPU once, before the loop
+  bool one_batch = false;        // every step trains on the first batch
+  std::int64_t image_sizes = 1;  // in turn, each 32 pixels below the one before
+  bool on_cpu = false;           // the model runs there
+  bool own_stream = false;       // copies run on a stream of their own
+  bool pins_in_loop = false;     // the training thread pins each batch before its copy
   bool prefetch = false;
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator
@@ -42,6 +43,8 @@ struct TrainSettings {
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 
   bool injects(std::int64_t step) const;
+  // Pixels along a side of the images, of so many sizes.
+  std::vector<std::int64_t> sides() const;
 };
 
 // Throws InputError for knobs that contradict one another.

@@ -63,8 +63,8 @@ TEST_CASE("a value that cannot be is refused in one sentence that says what to g
 TEST_CASE("what is not built may be set to its default, and to nothing else") {
   Config config;
   CHECK_NOTHROW(config.set_text("compile.fuse=false"));
-  CHECK_NOTHROW(config.set_text("cudnn.benchmark=false"));
-  CHECK_THROWS_AS(config.set_text("cudnn.benchmark=true"), InputError);
+  CHECK_NOTHROW(config.set_text("loader.drop_last=false"));
+  CHECK_THROWS_AS(config.set_text("loader.drop_last=true"), InputError);
 }
 
 TEST_CASE("configs override one another and say where they differ") {

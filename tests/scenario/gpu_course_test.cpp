@@ -121,6 +121,44 @@ TEST_CASE("alignment: a number more in every row slows tensor cores, a few more 
   CHECK(value(odd.b, "time.step") < 1.05 * value(run_on(lesson, "h200-1").a, "time.step"));
 }
 
+TEST_CASE(
+    "channels last: tensor cores need no transposes, and without them it is the slower order") {
+  on_every_machine("channels-last", [](const Run& a, const Run& b) {
+    CHECK(value(a, "time.step") > 1.08 * value(b, "time.step"));
+    CHECK(value(a, "model.flops") == value(b, "model.flops"));
+    CHECK(value(a, "launch.calls") > value(b, "launch.calls"));
+  });
+  const Lesson lesson = scenario::find_lesson("channels-last");
+  for (const std::string& machine : lesson.machines) {
+    INFO(machine);
+    const Pair plain = run_on(lesson, machine);
+    CHECK_FALSE(reached(lesson, plain.a, plain.b));
+    const Pair fp32 = run_on(lesson, machine, {"precision=fp32", "cudnn.allow_tf32=false"});
+    CHECK(reached(lesson, fp32.a, fp32.b));
+  }
+}
+
+TEST_CASE(
+    "cudnn.benchmark: the first step pays, the others gain, and sizes that change pay again") {
+  on_every_machine("cudnn-benchmark", [](const Run& a, const Run& b) {
+    CHECK(value(b, "time.first_timer") > 2 * value(a, "time.first_timer"));
+    CHECK(value(b, "time.step") < value(a, "time.step"));
+  });
+  const Lesson lesson = scenario::find_lesson("cudnn-benchmark");
+  for (const std::string& machine : lesson.machines) {
+    INFO(machine);
+    const Pair same = run_on(lesson, machine),
+               changing = run_on(lesson, machine, {"data.image_sizes=6"});
+    CHECK_FALSE(reached(lesson, same.a, same.b));
+    CHECK(reached(lesson, changing.a, changing.b));
+  }
+  // Where sizes come back, only their first time is slow.
+  const std::vector<std::string> two{"data.image_sizes=2", "steps=12"};
+  const Run first = run_side(lesson, "A", "v100-sxm-1", two);
+  const Run second = run_side(lesson, "B", "v100-sxm-1", two);
+  CHECK(value(second, "time.step") < 1.5 * value(first, "time.step"));
+}
+
 TEST_CASE("fuse it: two operations in one kernel take half the time of two kernels") {
   on_every_machine("fuse-it", [](const Run& a, const Run& b) {
     CHECK(value(a, "time.step") == Approx(2 * value(b, "time.step")).epsilon(0.03));
