@@ -95,7 +95,8 @@ Session::Session(std::string label, const program::Config& config)
       shared_trace_(trace_),
       numbers_(numbers_of(*program_)),
       simulation_(std::make_unique<sim::Simulation>(
-          *program_, *machine_, config.word("host.profile"), *trace_, numbers_.get())) {
+          *program_, *machine_, config.word("host.profile"), *trace_, numbers_.get(),
+          sim::Detail{.chunks = config.flag("collective.expanded")})) {
   run_.label = std::move(label);
   run_.config = config;
   for (const program::Thread& thread : program_->threads) commands_ += thread.commands.size();

@@ -112,6 +112,11 @@ void add_launch_and_collective_knobs(Table& t) {
       .pytorch("NCCL_P2P_DISABLE")
       .help("GPUs reach each other directly; else through host memory")
       .into(t);
+  flag("collective.expanded", false)
+      .help(
+          "each chunk of a ring or a tree is sent over each link, which other traffic shares; else "
+          "the closed form tells the time of the whole")
+      .into(t);
 }
 
 void add_model_knobs(Table& t) {

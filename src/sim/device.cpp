@@ -14,8 +14,8 @@ constexpr double kPerNs = 1e-9;  // units a second → units a nanosecond
 
 }  // namespace
 
-Device::Device(const program::Program& program, const machine::Machine& machine, EventQueue& events,
-               Recorder& recorder)
+Device::Device(const program::Program& program, const machine::Machine& machine, bool expanded,
+               EventQueue& events, Recorder& recorder)
     : program_(program),
       machine_(machine),
       events_(events),
@@ -36,6 +36,7 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
   }
   for (const program::Operation& operation : program.operations)
     if (operation.block_work) block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
+  if (expanded) traffic_ = std::make_unique<ChunkTraffic>(machine);
   order_streams();
 }
 
@@ -283,6 +284,11 @@ void Device::start_peer_copy(Nanos now, OpId id) {
   const int from = program_.buffers[copy.from].device, to = program_.buffers[copy.to].device;
   const double rate = peer_rate(machine_, from, to) * kPerNs;
   const double latency = static_cast<double>(machine_.pcie.h2d_latency_ns);
+  if (traffic_) {
+    const double bytes = static_cast<double>(copy.bytes) + latency * rate;
+    traffic_->copy_between(now, id, from, to, peer_way(machine_, from, to), bytes, rate / kPerNs);
+    return appoint_links();
+  }
   const std::uint32_t port = static_cast<std::uint32_t>(to) * kRates + kPort;
   rates_[port].admit(now, id, static_cast<double>(copy.bytes) + latency * rate, rate);
   appoint(port);
@@ -342,6 +348,14 @@ void Device::on_engine_ready(Nanos now, std::uint32_t engine) {
   const Transfer& transfer = engines_[engine].queue.front();
   const double rate = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_bytes_per_s
                                                             : machine_.pcie.d2h_bytes_per_s;
+  if (traffic_) {
+    const auto bytes = static_cast<double>(transfer.bytes);
+    const int gpu = static_cast<int>(engine / 2);
+    const std::uint32_t id = kOfEngine | engine;
+    transfer.direction == Direction::kH2D ? traffic_->copy_to_gpu(now, id, gpu, bytes, rate)
+                                          : traffic_->copy_from_gpu(now, id, gpu, bytes, rate);
+    return appoint_links();
+  }
   const std::uint32_t link = engine / 2 * kRates + kLink;
   rates_[link].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
   appoint(link);
@@ -373,7 +387,7 @@ void Device::end_transfer(Nanos now, std::uint32_t engine) {
 // ---- Finishing ---------------------------------------------------------------------------------
 
 void Device::appoint(std::uint32_t rate) {
-  if (rates_[rate].idle()) return;
+  if (rates_[rate].idle() || rates_[rate].next_finish() >= SharedRate::kNever) return;
   events_.add(rates_[rate].next_finish(), EventKind::kRate, rate, rates_[rate].version());
 }
 

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -19,7 +20,7 @@
 
 #include "machine/machine.h"
 #include "program/program.h"
-#include "sim/collectives/collective_model.h"
+#include "sim/collectives/chunk_traffic.h"
 #include "sim/ending.h"
 #include "sim/event_queue.h"
 #include "sim/recorder.h"
@@ -45,8 +46,9 @@ struct Enqueued {
 
 class Device {
  public:
-  Device(const program::Program& program, const machine::Machine& machine, EventQueue& events,
-         Recorder& recorder);
+  // `expanded`: collectives send each chunk over each link, which copies share.
+  Device(const program::Program& program, const machine::Machine& machine, bool expanded,
+         EventQueue& events, Recorder& recorder);
 
   // Those that the program has streams on.
   int gpus() const { return static_cast<int>(sms_.size()); }
@@ -104,6 +106,9 @@ class Device {
   // The shared rates: kRates of each GPU, GPU after GPU.
   void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
 
+  // Chunks and copies on links, where collectives are expanded.
+  void on_links(Nanos now, std::uint64_t version);
+
   // A change on the SMs of a GPU.
   void on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version);
 
@@ -139,11 +144,17 @@ class Device {
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
     bool has_followup = false;  // in followups_
+    bool holds_sms = false;     // an expanded collective, until it is done
   };
   // The ranks' parts of one collective.
   struct Meeting {
     std::vector<OpId> arrived;  // in the order of their arrival
     std::uint32_t at_work = 0;  // parts that are not done
+  };
+  // A collective whose chunks are on their way.
+  struct Expanded {
+    std::vector<OpId> ranks;
+    bool active = false;
   };
   // The last copies that touch a buffer.
   struct BufferUse {
@@ -185,6 +196,14 @@ class Device {
   void start_peer_copy(Nanos now, OpId op);
   void arrive(Nanos now, OpId op);
   void progress(Nanos now, OpId op, const CollectivePlan& plan);
+  void start_expanded(Nanos now, const std::vector<OpId>& arrived, const CollectivePlan& plan);
+  void hold_sms(Nanos now, OpId op, const CollectivePlan& plan);
+  void release_sms(Nanos now, OpId op);
+  double share_of_sms(const CollectivePlan& plan) const;
+  void use_memory(Nanos now, OpId op, const CollectivePlan& plan);
+  void finish_expanded(Nanos now, std::uint32_t expanded);
+  void record_sent(const ChunkTraffic::Sent& sent);
+  void appoint_links();
   void part_of_collective_done(Nanos now, OpId op);
   trace::SpanId add_wait(OpId op, Nanos until, trace::SpanId last);
   void record_wait(OpId op, OpId last);
@@ -207,6 +226,9 @@ class Device {
 
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
 
+  // An engine's transfer on the links, beside operations.
+  static constexpr std::uint32_t kOfEngine = std::uint32_t{1} << 31;
+
   // Both directions share the link to the host; the port takes what other GPUs send.
   enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kPort, kRates };
 
@@ -227,7 +249,9 @@ class Device {
   using MeetingKey = std::pair<program::Index, std::int64_t>;  // communicator, sequence
   std::map<MeetingKey, Meeting> meetings_;
   std::map<std::tuple<program::Index, program::CollectiveKind, std::int64_t>, CollectivePlan>
-      plans_;  // by communicator, kind and bytes
+      plans_;                              // by communicator, kind and bytes
+  std::unique_ptr<ChunkTraffic> traffic_;  // where collectives are expanded
+  std::vector<Expanded> expanded_;
 };
 
 }  // namespace trainscope::sim

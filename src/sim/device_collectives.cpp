@@ -7,6 +7,12 @@
 #include "sim/device.h"
 
 namespace trainscope::sim {
+namespace {
+
+constexpr int kBeforeAll = -1'000;
+constexpr double kHair = 1e-9;  // so that rounding adds nothing
+
+}  // namespace
 
 const CollectivePlan& Device::plan_of(const program::Collective& collective) {
   const auto key = std::tuple(collective.communicator, collective.kind, collective.bytes);
@@ -37,10 +43,12 @@ void Device::arrive(Nanos now, OpId id) {
   if (meeting.arrived.size() < members) return;
   meeting.at_work = static_cast<std::uint32_t>(members);
   const std::vector<OpId> arrived = meeting.arrived;
-  for (const OpId one : arrived) {
-    record_wait(one, id);
-    progress(now, one, plan_of(collective));
-  }
+  for (const OpId one : arrived) record_wait(one, id);
+  const CollectivePlan& plan = plan_of(collective);
+  const int ranks = program_.communicators[collective.communicator].ranks;
+  if (traffic_ && ranks > 1 && has_schedule(plan.algorithm))
+    return start_expanded(now, arrived, plan);
+  for (const OpId one : arrived) progress(now, one, plan);
 }
 
 // The time that a rank's kernel holds its SMs and only looks whether the others are there.
@@ -73,16 +81,25 @@ void Device::record_wait(OpId id, OpId last) {
 // Its blocks have their SMs already, before whatever else wants them, and it needs its share of
 // device memory all the while. What runs beside it has the rest.
 void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
-  constexpr int kBeforeAll = -1'000;
-  constexpr double kHair = 1e-9;  // so that rounding adds nothing
   const auto duration = static_cast<double>(plan.duration);
   ops_[id].parts = 1;
   events_.add(now + plan.duration, EventKind::kKernelFloor, id);
-  const double sms = std::min(1.0, static_cast<double>(plan.channels) / machine_.gpu.sm_count);
-  const std::uint32_t arithmetic = rate_of(id, kArithmetic), memory = rate_of(id, kMemory);
+  const double sms = share_of_sms(plan);
+  const std::uint32_t arithmetic = rate_of(id, kArithmetic);
   ++ops_[id].parts;
   rates_[arithmetic].admit(now, id, duration * sms * (1 - kHair), sms, kBeforeAll);
   appoint(arithmetic);
+  use_memory(now, id, plan);
+}
+
+double Device::share_of_sms(const CollectivePlan& plan) const {
+  return std::min(1.0, static_cast<double>(plan.channels) / machine_.gpu.sm_count);
+}
+
+// As much as the closed form takes, over its time.
+void Device::use_memory(Nanos now, OpId id, const CollectivePlan& plan) {
+  const auto duration = static_cast<double>(plan.duration);
+  const std::uint32_t memory = rate_of(id, kMemory);
   const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * 1e-9;
   const double share = std::min(1.0, plan.memory_bytes / rate / duration);
   if (share <= 0) return;
@@ -98,7 +115,10 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   if (--meeting->second.at_work > 0) return;
   const std::vector<OpId> arrived = std::move(meeting->second.arrived);
   meetings_.erase(meeting);
-  for (const OpId one : arrived) complete(now, one);
+  for (const OpId one : arrived) {
+    if (ops_[one].holds_sms) release_sms(now, one);
+    complete(now, one);
+  }
 }
 
 std::optional<Deadlock> Device::standstill(Nanos now) {

@@ -18,6 +18,7 @@ enum class EventKind : std::uint8_t {
   kRate,         // a shared rate of a GPU finishes a task; `version` tells whether it still holds
   kHostRate,     // the same of the host
   kSms,          // something changes on the SMs of a GPU; `version` as above
+  kLinks,        // something happens on the links between GPUs; `version` as above
 };
 
 struct Event {

@@ -21,16 +21,23 @@ double pcie_rate(const machine::Machine& machine) {
 
 }  // namespace
 
-double peer_rate(const machine::Machine& machine, int from, int to) {
+Way peer_way(const machine::Machine& machine, int from, int to) {
   const machine::Topology topology = machine::topology_of(machine);
   const machine::Path path = machine::path_between(topology, from, to);
-  if (path.kind == machine::WireKind::kNvlink) return kOfNvlink * path.bytes_per_s;
+  if (path.kind == machine::WireKind::kNvlink) return Way::kNvlink;
   const bool between_processors = std::any_of(
       path.wires.begin(), path.wires.end(),
       [&](std::uint32_t wire) { return topology.wires[wire].kind == machine::WireKind::kSocket; });
-  const double rate = std::min(pcie_rate(machine), path.bytes_per_s);
   const bool direct = machine.gpu_link.peer_to_peer && !(has_nvlink(machine) && between_processors);
-  return direct ? rate : kThroughHost * rate;
+  return direct ? Way::kPcie : Way::kThroughHost;
+}
+
+double peer_rate(const machine::Machine& machine, int from, int to) {
+  const machine::Path path = machine::path_between(machine::topology_of(machine), from, to);
+  const Way way = peer_way(machine, from, to);
+  if (way == Way::kNvlink) return kOfNvlink * path.bytes_per_s;
+  const double rate = std::min(pcie_rate(machine), path.bytes_per_s);
+  return way == Way::kPcie ? rate : kThroughHost * rate;
 }
 
 double peer_port_rate(const machine::Machine& machine) {

@@ -8,11 +8,15 @@
 #pragma once
 
 #include "machine/machine.h"
+#include "sim/links.h"
 
 namespace trainscope::sim {
 
 // Bytes a second of a copy that is alone. Throws InputError where nothing joins the two.
 double peer_rate(const machine::Machine& machine, int from, int to);
+
+// The way that it takes.
+Way peer_way(const machine::Machine& machine, int from, int to);
 
 // What a GPU can take in from all others together.
 double peer_port_rate(const machine::Machine& machine);

@@ -11,7 +11,7 @@
 
 #include "machine/machine.h"
 #include "program/program.h"
-#include "sim/collectives/collective_model.h"
+#include "sim/collectives/chunk_schedule.h"
 #include "trace/trace.h"
 
 namespace trainscope::sim {
@@ -62,6 +62,8 @@ class Recorder {
     return direction == Direction::kH2D ? engines.h2d : engines.d2h;
   }
   trace::LaneId staging_lane() const { return staging_; }
+  // From a GPU to another; a lane for those links alone that something is sent over.
+  trace::LaneId link_lane(int from, int to);
   // How many SMs have a block, and how many warps are on them; where kernels are placed block by
   // block. Written where they change.
   void sample_sms(Nanos now, std::int64_t busy, std::int64_t warps);
@@ -84,6 +86,8 @@ class Recorder {
   trace::DetailId collective_detail(const program::Collective& collective,
                                     const CollectivePlan& plan);
   trace::DetailId copy_detail(const program::Copy& copy, std::int64_t bytes);
+  trace::NameId chunk_name(const ChunkSend& send);  // "add chunk 3, step 2"; or "copy chunk ..."
+  trace::DetailId chunk_detail(const ChunkSend& send, double bytes);
 
  private:
   static constexpr std::uint32_t kMostSpans = 50'000'000;  // two gigabytes of them
@@ -121,6 +125,8 @@ class Recorder {
   std::map<std::int64_t, trace::NameId> transfer_names_;
   std::map<std::pair<const program::Operation*, program::Index>, trace::DetailId> kernel_details_;
   std::map<std::array<std::int64_t, 4>, trace::DetailId> copy_details_;
+  std::map<std::pair<int, int>, trace::LaneId> links_;                     // by from and to
+  std::map<std::pair<int, std::int64_t>, trace::DetailId> chunk_details_;  // by GPU and bytes
 };
 
 trace::Category category_of(Direction direction);

@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
 namespace trainscope::sim {
 namespace {
 
-constexpr Nanos kLongest = std::numeric_limits<Nanos>::max() / 4;
-
 // What is not served at all takes as long as time lasts, until the rates change.
 Nanos time_for(double work, double rate) {
-  if (work >= static_cast<double>(kLongest) * rate) return kLongest;
+  if (work >= static_cast<double>(SharedRate::kNever) * rate) return SharedRate::kNever;
   return static_cast<Nanos>(std::ceil(work / rate));
 }
 
@@ -24,6 +21,12 @@ void SharedRate::admit(Nanos now, std::uint32_t task, double work, double limit,
   assert(work >= 0 && limit > 0);
   serve(now);
   tasks_.push_back({task, work, limit, priority, 0, now});
+  share(now);
+}
+
+void SharedRate::cancel(Nanos now, std::uint32_t task) {
+  serve(now);
+  std::erase_if(tasks_, [task](const Task& one) { return one.id == task; });
   share(now);
 }
 

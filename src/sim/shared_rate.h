@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/time.h"
@@ -21,12 +22,17 @@ class SharedRate {
   // A task of `work` units that is served at `limit` units per ns at most.
   void admit(Nanos now, std::uint32_t task, double work, double limit, int priority = 0);
 
+  // Removes a task, however much of it is left.
+  void cancel(Nanos now, std::uint32_t task);
+
   // Removes the tasks that are done at `now` and returns them in the order of their admission;
   // valid until the next call.
   const std::vector<std::uint32_t>& finish(Nanos now);
 
   bool idle() const { return tasks_.empty(); }
-  // When the next task will be done if none comes; call only when not idle.
+  // When the next task will be done if none comes; call only when not idle. From kNever on, some
+  // are not served at all, or without end.
+  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max() / 4;
   Nanos next_finish() const;
   // Changes with every admission and finish: tells a stale appointment from a good one.
   std::uint64_t version() const { return version_; }

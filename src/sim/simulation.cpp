@@ -15,10 +15,10 @@ namespace trainscope::sim {
 
 struct Simulation::State {
   State(const program::Program& what, const machine::Machine& machine, const std::string& profile,
-        trace::Trace& trace, program::Numbers* numbers)
+        trace::Trace& trace, program::Numbers* numbers, const Detail& detail)
       : program(what),
         recorder(what, machine, trace),
-        device(what, machine, events, recorder),
+        device(what, machine, detail.chunks, events, recorder),
         host(what, machine, profile, events, recorder, device, numbers) {}
 
   void handle(const Event& event) {
@@ -43,6 +43,9 @@ struct Simulation::State {
         break;
       case EventKind::kSms:
         device.on_sms(now, event.index, event.version);
+        break;
+      case EventKind::kLinks:
+        device.on_links(now, event.version);
         break;
     }
   }
@@ -76,9 +79,10 @@ struct Simulation::State {
 };
 
 Simulation::Simulation(const program::Program& program, const machine::Machine& machine,
-                       const std::string& profile, trace::Trace& trace, program::Numbers* numbers) {
+                       const std::string& profile, trace::Trace& trace, program::Numbers* numbers,
+                       const Detail& detail) {
   program::validate(program);
-  state_ = std::make_unique<State>(program, machine, profile, trace, numbers);
+  state_ = std::make_unique<State>(program, machine, profile, trace, numbers, detail);
   state_->host.start();
 }
 

@@ -15,13 +15,21 @@
 
 namespace trainscope::sim {
 
+// What is simulated in more detail than it need be.
+struct Detail {
+  // Collectives of rings and trees send each chunk over each link, which copies and other
+  // collectives share; else the closed form tells the time of the whole.
+  bool chunks = false;
+};
+
 class Simulation {
  public:
   // The program is checked here: throws InputError. `profile` is the knob host.profile. What
   // computes the program's numbers may be null: then every value is 0. Program, machine, trace and
   // numbers must outlive the simulation.
   Simulation(const program::Program& program, const machine::Machine& machine,
-             const std::string& profile, trace::Trace& trace, program::Numbers* numbers = nullptr);
+             const std::string& profile, trace::Trace& trace, program::Numbers* numbers = nullptr,
+             const Detail& detail = {});
   ~Simulation();
 
   // Goes on until virtual time passes `until`, or `budget` events have been handled, or the

@@ -292,6 +292,18 @@ void paint_traffic(const Theme& theme, const GpuMap& map, const GradientFlow& fl
     paint_switch(theme, map, share);
 }
 
+void paint_sends(const Theme& theme, const GpuMap& map, const std::vector<sim::ChunkSend>& sends,
+                 double within) {
+  std::vector<std::vector<ImVec2>> ways;
+  for (const sim::ChunkSend& send : sends) {
+    ways.push_back(map.route(send.from, send.to));
+    if (!ways.back().empty()) paint_way(theme, ways.back());
+  }
+  for (std::size_t i = 0; i < sends.size(); ++i)
+    if (!ways[i].empty())
+      paint_part(theme, along(ways[i], static_cast<float>(within)), sends[i].chunk);
+}
+
 void paint_cell_legend(const Theme& theme, const Box& box) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const CellColors colors = colors_of(theme);

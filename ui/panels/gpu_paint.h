@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/gradient_flow.h"
+#include "sim/collectives/chunk_schedule.h"
 #include "ui/app/gpu_map.h"
 #include "ui/app/gradient_cells.h"
 
@@ -14,6 +15,10 @@ void paint_cards(const Theme& theme, const GpuMap& map, const analysis::Gradient
 // Over the links, under nothing: parts on their way at that time.
 void paint_traffic(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,
                    Nanos time);
+
+// Chunks on their way in one step of a collective, `within` of it over (0..1).
+void paint_sends(const Theme& theme, const GpuMap& map, const std::vector<sim::ChunkSend>& sends,
+                 double within);
 
 // What the colours of the cells mean, in a line.
 void paint_cell_legend(const Theme& theme, const Box& box);

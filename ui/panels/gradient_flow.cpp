@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "machine/ring.h"
 #include "ui/panels/chart.h"
+#include "ui/panels/chunk_view.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/gpu_paint.h"
 #include "ui/panels/scaling_plot.h"
@@ -32,7 +33,9 @@ bool names_buckets(const trace::Trace& trace) {
   return false;
 }
 
+// Or sends a buffer as they are sent.
 bool sums_gradients(const analysis::Run& run) {
+  if (run.program && run.config.word("workload") == "collective") return true;
   const std::string& strategy = run.config.word("parallel.strategy");
   if (run.program) return strategy == "ddp" || strategy == "dp";
   return !run.facts.measured.collectives.empty() && names_buckets(*run.trace);
@@ -229,9 +232,16 @@ void draw_strip(const SideView& view, const Box& box) {
   workspace.playhead.time = std::clamp<Nanos>(*moved, 0, workspace.playhead_end());
 }
 
+WalkView walk_of(const SideView& view) {
+  const FlowFacts& facts = view.facts;
+  return {view.context.theme, facts.walk, facts.topology ? &*facts.topology : nullptr, facts.ring,
+          view.time};
+}
+
 // "DDP, 8 GPUs of 8 x H100 SXM, step 3"
 std::vector<std::string> title_of(const SideView& view) {
   const FlowFacts& facts = view.facts;
+  if (facts.is_walk()) return walk_title(walk_of(view), facts.run->machine->name);
   const std::string name = facts.is_star() ? "DataParallel" : "DDP";
   const std::string whose =
       facts.flow.rank ? fmt::format(" as rank {} has it", *facts.flow.rank) : "";
@@ -256,6 +266,7 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
   words_at(theme, {{left, box.min.y}, {box.max.x - kept, box.max.y}}, middle.y, title_of(view),
            theme.text, theme.font.text, theme.size.small);
   box.min.y += title + theme.px(4);
+  if (view.facts.is_walk()) return draw_walk(walk_of(view), box, panel.part == "numbers");
   if (box.height() > theme.px(230)) {
     const float strip = std::clamp(box.height() * 0.14F, theme.px(44), theme.px(62));
     draw_strip(view, {{box.min.x, box.max.y - strip}, box.max});
@@ -275,10 +286,11 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
 }
 
 // What shares a place: all three where a side is narrow, else what stands beside the GPUs.
-void choose_part(const Theme& theme, GradientFlowPanel& panel, bool narrow, ImVec2 at,
+void choose_part(const Theme& theme, GradientFlowPanel& panel, bool narrow, bool walk, ImVec2 at,
                  float width) {
   std::vector<std::string> parts = {"GPUs", "buckets", "scaling"};
   if (!narrow) parts.erase(parts.begin());
+  if (walk) parts = {"GPUs", "numbers"};
   if (std::find(parts.begin(), parts.end(), panel.part) == parts.end()) panel.part = parts.front();
   ImGui::SetCursorScreenPos(at);
   segments(theme, "##part", width, parts, parts, panel.part);
@@ -305,11 +317,12 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   const float wide = (room.width() + gap) / count - gap;
   const bool narrow = wide < theme.px(560);
   const float width = std::min(theme.px(narrow ? 270 : 190), room.width());
+  const bool walk = shown.front().facts.is_walk();
   if (narrow) {
-    choose_part(theme, panel, narrow, room.min, width);
+    choose_part(theme, panel, narrow, walk, room.min, width);
     room.min.y += theme.px(34);
-  } else {
-    choose_part(theme, panel, narrow, {room.max.x - width, room.min.y - theme.px(3)}, width);
+  } else if (!walk) {
+    choose_part(theme, panel, narrow, walk, {room.max.x - width, room.min.y - theme.px(3)}, width);
   }
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const float left = room.min.x + static_cast<float>(i) * (wide + gap);
@@ -325,6 +338,8 @@ FlowFacts::FlowFacts(RunPointer of)
     : run(std::move(of)),
       flow(analysis::gradient_flow(*run->trace, run->program.get())),
       work(step_work(*run->trace, run->program.get())) {
+  if (run->machine && run->config.word("workload") == "collective")
+    walk = analysis::collective_walk(*run->trace, *run->machine);
   if (flow.empty() && run->config.word("parallel.strategy") == "dp")
     star = analysis::star_flow(*run->trace);
   const int count = std::max(gpus(), 1);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/collective_walk.h"
 #include "analysis/scaling.h"
 #include "machine/topology.h"
 #include "ui/app/background.h"
@@ -21,15 +22,20 @@ struct FlowFacts {
   explicit FlowFacts(RunPointer of);
 
   RunPointer run;
-  analysis::GradientFlow flow;  // of DistributedDataParallel
-  analysis::StarFlow star;      // of DataParallel; one of the two is empty
+  analysis::GradientFlow flow;    // of DistributedDataParallel
+  analysis::StarFlow star;        // of DataParallel
+  analysis::CollectiveWalk walk;  // of the workload `collective`; two of the three are empty
   StepWork work;
   std::optional<machine::Topology> topology;  // where the run has a machine
   std::vector<int> ring;                      // its GPUs
 
-  bool is_star() const { return flow.empty(); }
-  bool empty() const { return flow.empty() && star.empty(); }
-  int gpus() const { return is_star() ? static_cast<int>(star.gpus.size()) : flow.ranks; }
+  bool is_walk() const { return !walk.empty(); }
+  bool is_star() const { return flow.empty() && !is_walk(); }
+  bool empty() const { return flow.empty() && star.empty() && walk.empty(); }
+  int gpus() const {
+    if (is_walk()) return walk.collectives.front().ranks;
+    return is_star() ? static_cast<int>(star.gpus.size()) : flow.ranks;
+  }
 };
 
 struct GradientFlowPanel {

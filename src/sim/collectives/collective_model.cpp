@@ -57,6 +57,7 @@ struct Group {
   int ranks = 1;
   int nodes = 1;
   bool nvlink = false;  // every two neighbours of a ring share NVLinks or a switch
+  bool peers = false;   // they reach each other directly
   double ring = 0;      // GB/s of bus bandwidth on rings, all channels
   double nvls = 0;      // the same in the switch; 0: it cannot
   int channels = 1;
@@ -98,6 +99,7 @@ void find_rings(const machine::Machine& machine, const program::Communicator& co
   if (link.kind == machine::LinkKind::kNvlink && members > 1)
     share = share_of_links(machine, members);
   group.nvlink = peers && share > 0;
+  group.peers = peers;
   double rate = group.nvlink ? share * link.ring_bytes_per_s : pcie_ring(machine);
   // Through host memory every byte is written there and read again. A rank that stands for all has
   // but its share of it.
@@ -168,24 +170,28 @@ class Tuner {
     plan.algorithm = algorithm;
     plan.protocol = protocol;
     plan.channels = group_.channels;
+    plan.way = group_.nvlink ? Way::kNvlink : group_.peers ? Way::kPcie : Way::kThroughHost;
     const auto p = static_cast<std::size_t>(protocol);
-    double microseconds = 0, rate = 0;  // GB/s
+    double microseconds = 0, base = 0, rate = 0;  // GB/s
     switch (algorithm) {
       case Algorithm::kRing:
         rate = ring_rate(protocol) * group_.ranks / ring_steps(kind_, group_.ranks);
-        microseconds = kRingBase[p] + ring_latency(p);
+        base = kRingBase[p];
+        microseconds = base + ring_latency(p);
         break;
       case Algorithm::kTree:
         rate = tree_rate(protocol) * 0.5;
-        microseconds = kTreeBase[p] + 2 * ((group_.per_node() - 1) * hop().tree[p] +
-                                           doublings() * kNetworkHop.tree[p]);
+        base = kTreeBase[p];
+        microseconds = base + 2 * ((group_.per_node() - 1) * hop().tree[p] +
+                                   doublings() * kNetworkHop.tree[p]);
         break;
       case Algorithm::kNvls:
         rate = group_.nvls / bus_factor(kind_, group_.ranks);
-        microseconds = kNvlsTime;
+        microseconds = base = kNvlsTime;
         break;
     }
     plan.latency_ns = microseconds * 1e3;
+    plan.base_ns = base * 1e3;
     plan.bytes_per_s = rate * 1e9;
     const auto bytes = static_cast<double>(bytes_);
     plan.duration = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));

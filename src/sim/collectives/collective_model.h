@@ -16,6 +16,7 @@
 
 #include "machine/machine.h"
 #include "program/program.h"
+#include "sim/links.h"
 
 namespace trainscope::sim {
 
@@ -27,12 +28,16 @@ std::string_view name_of(Protocol protocol);    // "ll128"
 struct CollectivePlan {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
+  Way way = Way::kNvlink;   // within a node
   int channels = 1;         // blocks of each rank's kernel
   double latency_ns = 0;    // before the first byte counts
+  double base_ns = 0;       // of that, what passes before anything is sent
   double bytes_per_s = 0;   // algorithm bandwidth
   Nanos duration = 0;       // of the whole, once the last rank is there
   double wire_bytes = 0;    // that a rank sends, and receives
   double memory_bytes = 0;  // of a rank's device memory, read and written
+  // The rest of the latency: chunks on their way, one hop after the other.
+  double hops_ns() const { return latency_ns - base_ns; }
 };
 
 // Every way to carry out a collective, the quickest first; those that the communicator rules out

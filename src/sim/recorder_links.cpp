@@ -1,0 +1,36 @@
+// What collectives that are taken apart write: lanes of links, chunks on them.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/recorder.h"
+
+namespace trainscope::sim {
+
+trace::LaneId Recorder::link_lane(int from, int to) {
+  const auto [entry, added] = links_.try_emplace({from, to}, trace::kNone);
+  if (added)
+    entry->second =
+        trace_.add_lane({fmt::format("link GPU {} to GPU {}", from, to), trace::LaneKind::kLink,
+                         from, -1, 3, static_cast<std::int64_t>(links_.size()), "links"});
+  return entry->second;
+}
+
+trace::NameId Recorder::chunk_name(const ChunkSend& send) {
+  return name(std::string_view(
+      fmt::format("{} chunk {}, step {}", send.reduces ? "add" : "copy", send.chunk, send.step)));
+}
+
+trace::DetailId Recorder::chunk_detail(const ChunkSend& send, double bytes) {
+  const auto whole = std::llround(bytes);
+  const auto [entry, added] = chunk_details_.try_emplace({send.from, whole}, trace::kNone);
+  if (!added) return entry->second;
+  trace::CopyDetail detail;
+  detail.bytes = whole;
+  detail.from = detail.to = trace::Memory::kDevice;
+  detail.device = send.from;
+  return entry->second = trace_.add_detail(detail);
+}
+
+}  // namespace trainscope::sim
