@@ -88,6 +88,8 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       if (numbers_) numbers_->load(action);
     } else if constexpr (std::is_same_v<Type, Branch>) {
       branch(thread, action);
+    } else if constexpr (std::is_same_v<Type, View>) {
+      if (numbers_) numbers_->view(action);
     } else if constexpr (std::is_same_v<Type, LogStep>) {
       log_step(now, thread, command);
       return !stopped_;

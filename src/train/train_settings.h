@@ -32,6 +32,9 @@ struct TrainSettings {
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
   bool ddp = false;
+  bool sampled = false;    // each rank reads what a DistributedSampler gives it
+  bool set_epoch = false;  // which is told each epoch's number
+  std::int64_t epoch = 0;  // batches that a loader gives in one
   bool dp = false;
   bool no_sync = false;  // of several batches before an update, only the last is summed over ranks
   bool has_scaler = false;
@@ -42,6 +45,8 @@ struct TrainSettings {
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 
   bool injects(std::int64_t step) const;
+  // What each rank reads, where numbers are computed.
+  program::DataSource source(const program::Config& config) const;
 };
 
 // Throws InputError for knobs that contradict one another.
