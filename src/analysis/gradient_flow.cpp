@@ -256,7 +256,7 @@ std::vector<program::Index> gradients_in_order(const program::Program& program, 
     for (const program::Command& command : thread.commands)
       if (writes_into_bucket(program, command))
         gradients.push_back(
-            program.operations[std::get<program::Launch>(command.action).operation].writes.front());
+            program.operations[std::get<program::Launch>(command.action).operation].reads.front());
   }
   return gradients;
 }

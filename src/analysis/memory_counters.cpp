@@ -20,17 +20,20 @@ struct Count {
 
 std::map<Gpu, Count> counts_of(const trace::Trace& trace) {
   std::map<Gpu, Count> counts;
-  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
-    const trace::Sample& sample = trace.samples()[i];
-    const Lane& lane = trace.lanes()[sample.lane];
+  std::vector<std::vector<trace::Sample>*> counted(trace.lanes().size(), nullptr);
+  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i) {
+    const Lane& lane = trace.lanes()[i];
     const MemoryCount what = counted_by(lane);
     if (what == MemoryCount::kNeither) continue;
     Count& count = counts[{lane.rank, lane.device}];
-    (what == MemoryCount::kAllocated ? count.allocated : count.reserved).push_back(sample);
+    counted[i] = what == MemoryCount::kAllocated ? &count.allocated : &count.reserved;
   }
+  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i)
+    if (auto* samples = counted[trace.samples()[i].lane]) samples->push_back(trace.samples()[i]);
   for (auto& [gpu, count] : counts)
     for (auto* samples : {&count.allocated, &count.reserved})
-      std::ranges::stable_sort(*samples, {}, &trace::Sample::time);
+      if (!std::ranges::is_sorted(*samples, {}, &trace::Sample::time))
+        std::ranges::stable_sort(*samples, {}, &trace::Sample::time);
   return counts;
 }
 

@@ -374,7 +374,9 @@ void add_model(Table& t) {
                    "the model's operations a step over the step's time", flops_achieved);
   t.share("mfu", "MFU", "achieved FLOP/s over the GPU's peak for the type",
           model_flops_utilisation);
-  t.add("loss", "1", "loss", "the training loss, of the last step that is looked at",
+  t.add("loss", "1", "loss",
+        "the training loss, of the last step that is looked at; of several ranks that of rank 0's "
+        "own batch, as print(loss.item()) shows it there",
         learned(&Learning::last_loss));
   t.add("loss.first", "1", "first loss", "the loss of the first step",
         learned(&Learning::first_loss));
@@ -382,6 +384,19 @@ void add_model(Table& t) {
         learned(&Learning::last_loss));
   t.share("accuracy.final", "final accuracy",
           "share of the test set that the trained model tells right", learned(&Learning::accuracy));
+  t.share("data.distinct", "distinct samples",
+          "of what all ranks read in the first epoch, the share that no rank had read before",
+          [](const Facts& f) {
+            const program::Program* program = f.measured.program;
+            return program && program->reading ? Answer(program->reading->distinct) : Answer();
+          });
+  t.share("data.repeated", "repeated batches",
+          "of a rank's batches in the second epoch, the share that the first had in the same place",
+          [](const Facts& f) {
+            const program::Program* program = f.measured.program;
+            return program && program->reading ? Answer(program->reading->repeated) : Answer();
+          });
+  t.rows.back().less_is_better = true;
   t.add("grad.norm", "1", "gradient norm", "norm of all gradients before clipping",
         learned(&Learning::gradient_norm));
   t.add("model.parameters", "1", "parameters", "the model's weights and biases", parameters);

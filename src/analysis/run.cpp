@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "host/interpreter.h"
+#include "host/rank_numbers.h"
 #include "host/scale_numbers.h"
 #include "trace/chrome_reader.h"
 #include "train/build.h"
@@ -28,7 +29,9 @@ std::unique_ptr<program::Numbers> numbers_of(const program::Program& program) {
   if (!program.timing_only) {
     constexpr int kMostThreads = 8;  // operations of this size use no more
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    return std::make_unique<host::Interpreter>(program, std::clamp(cores, 1, kMostThreads));
+    const int threads = std::clamp(cores, 1, kMostThreads);
+    if (program.computed_ranks > 1) return std::make_unique<host::RankNumbers>(program, threads);
+    return std::make_unique<host::Interpreter>(program, threads);
   }
   if (program.gauges.scale == program::kNoIndex) return nullptr;
   return std::make_unique<host::ScaleNumbers>(program);
@@ -47,6 +50,8 @@ Nanos step_alone(const program::Config& config) {
   alone.set_text("parallel.world_size=1");
   alone.set_text("straggler.rank=-1");
   alone.set_text("uneven_batches=false");
+  alone.set_text("sampler.distributed=true");
+  alone.set_text("sampler.set_epoch=true");
   const machine::Machine machine = train::machine_of(alone);
   const program::Program program = train::build_program(alone, machine);
   trace::Trace trace(origin_of(machine, alone, program));

@@ -141,6 +141,21 @@ std::int64_t whole_or_0(const Json& json, const char* key) {
   return json.contains(key) ? whole(json.at(key)) : 0;
 }
 
+Json json_of(const std::optional<data::Reading>& reading) {
+  if (!reading) return nullptr;
+  Json json{{"distinct", reading->distinct}};
+  if (reading->repeated) json["repeated"] = *reading->repeated;
+  return json;
+}
+
+std::optional<data::Reading> reading_of(const Json& json) {
+  if (!json.contains("reading") || json.at("reading").is_null()) return std::nullopt;
+  const Json& from = json.at("reading");
+  data::Reading reading{real(from.at("distinct")), std::nullopt};
+  if (from.contains("repeated")) reading.repeated = real(from.at("repeated"));
+  return reading;
+}
+
 Json json_of(const program::Program& program) {
   return {{"steps", program.steps},
           {"warmup_steps", program.warmup_steps},
@@ -150,6 +165,7 @@ Json json_of(const program::Program& program) {
           {"parameters", program.parameters},
           {"step_flops", program.step_flops},
           {"timing_only", program.timing_only},
+          {"reading", json_of(program.reading)},
           {"listing", program.listing.lines},
           {"buffers", list_of(program.buffers)},
           {"operations", list_of(program.operations)}};
@@ -168,6 +184,7 @@ program::Program program_of(const Json& json) {
   program.parameters = whole(json.at("parameters"));
   program.step_flops = real(json.at("step_flops"));
   program.timing_only = json.at("timing_only").get<bool>();
+  program.reading = reading_of(json);
   program.listing.lines = json.at("listing").get<std::vector<std::string>>();
   for (const Json& one : json.at("buffers")) program.buffers.push_back(buffer_of(one));
   for (const Json& one : json.at("operations")) program.operations.push_back(operation_of(one));

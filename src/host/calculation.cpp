@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "host/accuracy.h"
 #include "host/adam.h"
@@ -43,13 +44,29 @@ void Calculation::operator()(const program::Add&) {
   add(in(0), in(1), out(0), workers_);
 }
 
-void Calculation::operator()(const program::Accumulate&) {
-  add(in(0), out(0), out(0), workers_);
+void Calculation::operator()(const program::Accumulate& f) {
+  const Values x = in(0).subspan(static_cast<std::size_t>(f.from), out(0).size());
+  add(x, out(0), out(0), workers_);
+}
+
+void Calculation::operator()(const program::CopyPart& f) {
+  const auto elements = static_cast<std::size_t>(f.elements);
+  scale(in(0).subspan(static_cast<std::size_t>(f.from), elements), static_cast<float>(f.factor),
+        out(0).subspan(static_cast<std::size_t>(f.to), elements), workers_);
+}
+
+void Calculation::operator()(const program::Concatenate&) {
+  auto to = out(0).begin();
+  for (std::size_t i = 0; i < inputs(); ++i) to = std::copy(in(i).begin(), in(i).end(), to);
 }
 
 void Calculation::operator()(const program::Multiply& f) {
-  const float other = inputs() > 1 ? in(1).front() : 1.0F;
-  scale(in(0), static_cast<float>(f.factor) * other, out(0), workers_);
+  const float factor = static_cast<float>(f.factor) * (inputs() > 1 ? in(1).front() : 1.0F);
+  const Values x = in(0);
+  const Results y = out(0);
+  if (x.size() == y.size()) return scale(x, factor, y, workers_);
+  if (x.size() == 1) return fill(y, factor * x.front(), workers_);
+  y.front() = factor * static_cast<float>(std::accumulate(x.begin(), x.end(), 0.0));
 }
 
 // A fill with an infinity stands for one gradient that overflows.

@@ -207,8 +207,9 @@ void Calculation::operator()(const program::Dropout& f) {
   std::int64_t& place = draws ? interpreter_.stores_[operation_.writes[1]].whole.front()
                               : interpreter_.stores_[operation_.reads[1]].whole.front();
   if (draws) {
-    place = static_cast<std::int64_t>(interpreter_.drawn_);
-    interpreter_.drawn_ += static_cast<std::uint64_t>(f.elements);
+    std::uint64_t& drawn = interpreter_.drawn_on(operation_.writes[0]);
+    place = static_cast<std::int64_t>(drawn);
+    drawn += static_cast<std::uint64_t>(f.elements);
   }
   dropout.offset = static_cast<std::uint64_t>(place);
   apply_dropout(dropout, in(0), out(0), workers_);

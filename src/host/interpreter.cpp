@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "host/calculation.h"
 #include "host/cast.h"
+#include "program/reading_order.h"
 
 namespace trainscope::host {
 namespace {
@@ -59,30 +60,28 @@ std::unique_ptr<data::Dataset> open(const program::DataSource& source, data::Spl
 
 // ---- Batches -----------------------------------------------------------------------------------
 
-BatchSource::BatchSource(const program::DataSource& source)
-    : train_(open(source, data::Split::kTrain)),
-      test_(open(source, data::Split::kTest)),
-      epoch_size_(train_->size() / source.batch_size * source.batch_size),
-      shuffle_(source.shuffle),
-      order_(train_->size(), static_cast<std::uint64_t>(source.seed)) {
-  if (epoch_size_ == 0)
-    throw InputError("batch_size = " + std::to_string(source.batch_size) + " is more than the " +
-                     std::to_string(train_->size()) + " samples of " + source.name +
-                     "; make it smaller");
+DataSets::DataSets(const program::DataSource& source) {
+  if (source.name.empty()) return;
+  train = open(source, data::Split::kTrain);
+  test = open(source, data::Split::kTest);
+}
+
+BatchSource::BatchSource(const program::DataSource& source, DataSets sets, int rank)
+    : sets_(std::move(sets)), order_(program::reading_order(source, sets_.train->size(), rank)) {
+  if (order_.size() > 0) return;
+  throw InputError("batch_size = " + std::to_string(source.batch_size) + " is more than the " +
+                   std::to_string(order_.samples()) + " samples of " + source.name +
+                   (source.replicas > 1 ? " that each rank gets" : "") + "; make it smaller");
 }
 
 std::int64_t BatchSource::sample_at(std::int64_t place) {
-  if (!shuffle_) return place % epoch_size_;
   // Loaders run ahead by less than an epoch, and never back into an earlier one.
-  while (epoch_ < place / epoch_size_) {
-    indices_ = order_.next_epoch();
-    ++epoch_;
-  }
-  return indices_[static_cast<std::size_t>(place % epoch_size_)];
+  for (; epoch_ < place / order_.size(); ++epoch_) indices_ = order_.next_epoch();
+  return indices_[static_cast<std::size_t>(place % order_.size())];
 }
 
 void BatchSource::read(std::int64_t first, std::int64_t samples, bool test, const Batch& batch) {
-  const data::Dataset& set = test ? *test_ : *train_;
+  const data::Dataset& set = test ? *sets_.test : *sets_.train;
   const auto part = [](auto all, std::int64_t count, std::int64_t sample) {
     const std::size_t size = all.size() / static_cast<std::size_t>(count);
     return all.subspan(static_cast<std::size_t>(sample) * size, size);
@@ -97,8 +96,12 @@ void BatchSource::read(std::int64_t first, std::int64_t samples, bool test, cons
 // ---- The interpreter ---------------------------------------------------------------------------
 
 Interpreter::Interpreter(const program::Program& program, int threads)
+    : Interpreter(program, DataSets(program.data), 0, threads) {}
+
+Interpreter::Interpreter(const program::Program& program, const DataSets& sets, int rank,
+                         int threads)
     : program_(program), workers_(threads), stores_(program.buffers.size()) {
-  if (!program.data.name.empty()) batches_ = std::make_unique<BatchSource>(program.data);
+  if (sets.train) batches_ = std::make_unique<BatchSource>(program.data, sets, rank);
   initialise();
 }
 
@@ -139,10 +142,51 @@ void Interpreter::load(const program::LoadBatch& load) {
 }
 
 void Interpreter::copy(const program::Copy& copy) {
-  const Store& from = stores_[copy.from];
-  Store& to = stores_[copy.to];
-  std::copy(from.values.begin(), from.values.end(), to.values.begin());
-  std::copy(from.whole.begin(), from.whole.end(), to.whole.begin());
+  copy_part(copy.from, copy.from_begin, copy.to, copy.to_begin, copy.bytes);
+}
+
+void Interpreter::view(const program::View& view) {
+  copy_part(view.of, view.begin, view.view, 0, program_.buffers[view.view].bytes);
+}
+
+void Interpreter::copy_part(program::Index from, std::int64_t from_begin, program::Index to,
+                            std::int64_t to_begin, std::int64_t bytes) {
+  const std::int64_t size = program::size_of(program_.buffers[from].type);
+  const auto part = [&](const auto& source, auto& target) {
+    if (source.empty()) return;
+    std::copy_n(source.begin() + from_begin / size, bytes / size, target.begin() + to_begin / size);
+  };
+  part(stores_[from].values, stores_[to].values);
+  part(stores_[from].whole, stores_[to].whole);
+}
+
+Pieces Interpreter::pieces(program::Index payload) {
+  Pieces pieces;
+  if (payload == program::kNoIndex) return pieces;
+  for (const program::Index buffer : program_.payloads[payload])
+    pieces.push_back(stores_[buffer].values);
+  return pieces;
+}
+
+// Of ranks that are all in the program, one process that drives them calls for one after another.
+void Interpreter::collective(const program::Collective& collective) {
+  together_.push_back(collective);
+  const program::Communicator& ranks = program_.communicators[collective.communicator];
+  if (together_.size() < static_cast<std::size_t>(ranks.simulated)) return;
+  std::vector<Pieces> sends, receives;
+  for (const program::Collective& part : together_) {
+    sends.push_back(pieces(part.send));
+    receives.push_back(pieces(part.receive));
+  }
+  together_.clear();
+  workspace_used_ = 0;
+  carry_out(collective.kind, sends, receives, workspace_);
+}
+
+std::uint64_t& Interpreter::drawn_on(program::Index buffer) {
+  const auto device = static_cast<std::size_t>(program_.buffers[buffer].device);
+  if (drawn_.size() <= device) drawn_.resize(device + 1);
+  return drawn_[device];
 }
 
 Results Interpreter::room(std::size_t size) {
@@ -163,8 +207,7 @@ void Interpreter::run(const program::Operation& operation) {
     step_.used_scale = value(program_.gauges.scale);
   std::visit(Calculation(*this, operation), operation.function);
   round_results(operation);
-  if (std::holds_alternative<program::NllLoss>(operation.function) &&
-      operation.writes[0] == program_.gauges.loss) {
+  if (!operation.writes.empty() && operation.writes[0] == program_.gauges.loss) {
     loss_sum_ += value(program_.gauges.loss);
     ++losses_;
   }

@@ -11,18 +11,28 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "data/sampler.h"
+#include "data/epoch_order.h"
+#include "host/ring.h"
 #include "host/views.h"
 #include "host/workers.h"
 #include "program/numbers.h"
 
 namespace trainscope::host {
 
-// The samples of a program's batches, in the order in which its loader reads them.
+// What a program's batches are read from; ranks share it.
+struct DataSets {
+  // None for a source without a name. Throws InputError for a data set that cannot be opened.
+  explicit DataSets(const program::DataSource& source);
+
+  std::shared_ptr<const data::Dataset> train;
+  std::shared_ptr<const data::Dataset> test;
+};
+
+// The samples of a program's batches, in the order in which a rank's loader reads them.
 class BatchSource {
  public:
-  // Throws InputError for a data set that cannot be opened or has fewer samples than a batch.
-  explicit BatchSource(const program::DataSource& source);
+  // Throws InputError for a data set that has fewer samples than a batch.
+  BatchSource(const program::DataSource& source, DataSets sets, int rank);
 
   struct Batch {
     std::span<float> values;  // of a text: empty
@@ -36,11 +46,8 @@ class BatchSource {
  private:
   std::int64_t sample_at(std::int64_t place);
 
-  std::unique_ptr<data::Dataset> train_;
-  std::unique_ptr<data::Dataset> test_;
-  std::int64_t epoch_size_ = 0;  // whole batches only
-  bool shuffle_;
-  data::ShuffledLoader order_;
+  DataSets sets_;
+  data::EpochOrder order_;
   std::int64_t epoch_ = -1;
   std::vector<std::int64_t> indices_;  // of that epoch
 };
@@ -50,17 +57,24 @@ class Interpreter : public program::Numbers {
   // Fills the buffers with what they hold at the start. The program must outlive it. Results do not
   // depend on the number of threads. Throws InputError for a data set that cannot be opened.
   explicit Interpreter(const program::Program& program, int threads = 1);
+  // One of several ranks, on the thread of its caller.
+  Interpreter(const program::Program& program, const DataSets& sets, int rank, int threads = 1);
   ~Interpreter() override;
 
   void load(const program::LoadBatch& load) override;
   void run(const program::Operation& operation) override;
   void copy(const program::Copy& copy) override;
+  // A view is a copy here: of what it shows nothing may be written while it is read.
+  void view(const program::View& view) override;
+  void collective(const program::Collective& collective) override;
   double value(program::Index buffer) const override;
   trace::TrainingStep step(std::int64_t number) override;
   trace::Evaluation evaluation(std::int64_t step) override;
 
   // What a buffer holds: to be looked at, or replaced, between two calls.
   Results values(program::Index buffer);
+  // Of the buffers of one of Program::payloads.
+  Pieces pieces(program::Index payload);
 
  private:
   friend class Calculation;
@@ -74,6 +88,10 @@ class Interpreter : public program::Numbers {
   void initialise();
   void round_results(const program::Operation& operation);
   void note_gradients();
+  void copy_part(program::Index from, std::int64_t from_begin, program::Index to,
+                 std::int64_t to_begin, std::int64_t bytes);
+  // Random words that the device of a buffer has drawn so far.
+  std::uint64_t& drawn_on(program::Index buffer);
   // Room of `size` numbers, until the operation is over.
   Results room(std::size_t size);
 
@@ -83,7 +101,8 @@ class Interpreter : public program::Numbers {
   std::vector<Store> stores_;
   std::vector<float> workspace_;
   std::size_t workspace_used_ = 0;
-  std::uint64_t drawn_ = 0;  // random words so far
+  std::vector<std::uint64_t> drawn_;           // by device
+  std::vector<program::Collective> together_;  // parts of a collective that is not complete
   trace::TrainingStep step_;
   double loss_sum_ = 0;  // of the batches of a step
   int losses_ = 0;

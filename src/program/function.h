@@ -134,11 +134,20 @@ struct NllLoss {
 struct Add {
   std::int64_t elements = 0;
 };
-// y = y + x: reads x.
+// y = y + x: reads x, from its place `from` on.
 struct Accumulate {
   std::int64_t elements = 0;
+  std::int64_t from = 0;
 };
-// y = factor x, times the number in a second operand where there is one.
+// The numbers of y from place `to` on are those of x from place `from` on, times the factor.
+struct CopyPart {
+  std::int64_t elements = 0, from = 0, to = 0;
+  double factor = 1;
+};
+// y: what is read, one after another.
+struct Concatenate {};
+// y = factor x, times the number in a second operand where there is one. One number y is that of
+// the sum of x; of one number x all of y.
 struct Multiply {
   std::int64_t elements = 0;
   double factor = 1;
@@ -193,7 +202,8 @@ struct UpdateScale {
 using Function =
     std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling, AveragePooling,
                  BatchNorm, LayerNorm, Embedding, AddPositions, Dropout, Attention, LogSoftmax,
-                 NllLoss, Add, Accumulate, Multiply, Fill, Cast, CountCorrect, GradientNorm,
-                 ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>;
+                 NllLoss, Add, Accumulate, CopyPart, Concatenate, Multiply, Fill, Cast,
+                 CountCorrect, GradientNorm, ClipGradients, SgdUpdate, AdamUpdate, InvertScale,
+                 Unscale, UpdateScale>;
 
 }  // namespace trainscope::program

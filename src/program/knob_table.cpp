@@ -445,7 +445,15 @@ void add_input_knobs(Table& t) {
       .pytorch("record_stream")
       .help("tell the allocator that another stream uses the batch")
       .into(t);
-  flag("sampler.set_epoch", true).pytorch("set_epoch").help("reshuffle each epoch").later().into(t);
+  flag("sampler.distributed", true)
+      .pytorch("sampler=DistributedSampler(...)")
+      .help("each rank of DistributedDataParallel reads a part of the samples; false: all of them")
+      .into(t);
+  flag("sampler.set_epoch", true)
+      .pytorch("set_epoch")
+      .help(
+          "tell the sampler each epoch's number: without it every epoch has the order of the first")
+      .into(t);
 }
 
 void add_parallel_knobs(Table& t) {

@@ -17,6 +17,9 @@ class Numbers {
   virtual void load(const LoadBatch& load) = 0;
   virtual void run(const Operation& operation) = 0;
   virtual void copy(const Copy& copy) = 0;
+  virtual void view(const View&) {}
+  // A rank's part of a collective. Those of its other ranks, where the program has them, come next.
+  virtual void collective(const Collective&) {}
   // The first number of a buffer.
   virtual double value(Index buffer) const = 0;
   // What LogStep and LogEvaluation keep; the executor adds the time.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "data/epoch_order.h"
 #include "machine/architecture.h"
 #include "program/function.h"
 #include "program/listing.h"
@@ -252,6 +253,12 @@ struct RecordStream {
 struct Compute {
   Index operation = 0;
 };
+// From here on one buffer is the part of another that begins at a byte of it: nothing is copied.
+struct View {
+  Index of = 0;
+  Index view = 0;
+  std::int64_t begin = 0;
+};
 // Launches an operation. The executor adds the host profile's cost of the operator and the call.
 struct Launch {
   Index operation = 0;
@@ -268,6 +275,8 @@ struct Copy {
   Index to = 0;
   std::int64_t bytes = 0;
   Index stream = 0;
+  std::int64_t from_begin = 0;  // bytes of the buffers that come before
+  std::int64_t to_begin = 0;
 };
 // loss.item(): copies one value from the device into ordinary host memory and waits for the stream.
 struct ReadScalar {
@@ -294,13 +303,17 @@ struct GraphLaunch {
 struct Collective {
   Index communicator = 0;
   CollectiveKind kind = CollectiveKind::kAllReduce;
+  // Called between ncclGroupStart and ncclGroupEnd after another: the operator's cost was that
+  // one's.
+  bool grouped = false;
   std::int64_t bytes = 0;  // of a rank's larger buffer: what an all-gather gives
   Index stream = 0;
   Index after = kNoIndex;     // kNoIndex: nothing more than its own stream
   std::int64_t sequence = 0;  // numbers the communicator's collectives, the same on every rank
-  // Called between ncclGroupStart and ncclGroupEnd after another: the operator's cost was that
-  // one's.
-  bool grouped = false;
+  // What the rank gives and gets, among Program::payloads; kNoIndex: nothing that is computed. A
+  // broadcast and a reduction are of the first rank.
+  Index send = kNoIndex;
+  Index receive = kNoIndex;
 };
 struct RecordEvent {
   Index event = 0;
@@ -339,7 +352,7 @@ struct EndMark {};
 using Action =
     std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
                  LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release, Alloc, Free,
-                 RecordStream, Compute, Launch, Copy, ReadScalar, BeginCapture, EndCapture,
+                 RecordStream, Compute, View, Launch, Copy, ReadScalar, BeginCapture, EndCapture,
                  GraphInstantiate, GraphLaunch, Collective, RecordEvent, StreamWait, StreamSync,
                  DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
 
@@ -376,6 +389,10 @@ struct DataSource {
   std::int64_t batch_size = 0;
   std::int64_t tokens = 0;  // of a sample of text
   bool shuffle = false;
+  std::int64_t replicas = 0;  // that a DistributedSampler shares it out to; 0: there is none
+  bool set_epoch = true;      // the sampler is told the number of each epoch
+  // The ranks take turns through the samples as they lie, and what is left over is read by none.
+  bool strided = false;
 };
 
 // The buffers that tell how training goes; kNoIndex: there is none.
@@ -398,6 +415,7 @@ struct Program {
   std::vector<Operation> operations;
   std::vector<Graph> graphs;
   std::vector<Communicator> communicators;
+  std::vector<std::vector<Index>> payloads;  // buffers that collectives send as if they were one
   // DistributedDataParallel's buckets in the order of their all-reduces: those of the first
   // backward, and those that it keeps after it.
   std::vector<Bucket> first_buckets;
@@ -413,8 +431,12 @@ struct Program {
   double step_flops = 0;            // arithmetic of one step, all kernels
   std::int64_t tested_samples = 0;  // that the program evaluates the model on
   bool timing_only = true;          // no numbers are computed but the loss scale's
-  std::int64_t seed = 0;            // of every random number
+  // Ranks that numbers are computed of: each does what the commands say, with buffers, batches and
+  // numbers of its own, and collectives sum them. The run is that of rank 0.
+  int computed_ranks = 1;
+  std::int64_t seed = 0;  // of every random number
   DataSource data;
+  std::optional<data::Reading> reading;  // what of it, where numbers are computed
   Gauges gauges;
 
   // The index of `name` in names, added when it is new.

@@ -45,6 +45,11 @@ class Checker {
   void operator()(const Compute& compute) const {
     expect(compute.operation < program_.operations.size(), "an unknown operation");
   }
+  void operator()(const View& view) const {
+    expect(view.of < program_.buffers.size() && view.view < program_.buffers.size(),
+           "an unknown buffer");
+    within(view.of, view.begin, program_.buffers[view.view].bytes);
+  }
   void operator()(const Launch& launch) const {
     expect(launch.operation < program_.operations.size(), "an unknown operation");
     stream(launch.stream);
@@ -56,9 +61,8 @@ class Checker {
     stream(copy.stream);
     expect(copy.from < program_.buffers.size() && copy.to < program_.buffers.size(),
            "an unknown buffer");
-    expect(copy.bytes <= program_.buffers[copy.from].bytes &&
-               copy.bytes <= program_.buffers[copy.to].bytes,
-           "more bytes than its buffers hold");
+    within(copy.from, copy.from_begin, copy.bytes);
+    within(copy.to, copy.to_begin, copy.bytes);
   }
   void operator()(const ReadScalar& read) const {
     (*this)(read.copy);
@@ -81,6 +85,8 @@ class Checker {
     expect(collective.bytes > 0, "no bytes");
     stream(collective.stream);
     if (collective.after != kNoIndex) stream(collective.after);
+    for (const Index payload : {collective.send, collective.receive})
+      expect(payload == kNoIndex || payload < program_.payloads.size(), "an unknown payload");
   }
   void operator()(const RecordEvent& record) const {
     event(record.event);
@@ -108,6 +114,10 @@ class Checker {
   }
 
  private:
+  void within(Index buffer, std::int64_t begin, std::int64_t bytes) const {
+    expect(begin >= 0 && bytes <= program_.buffers[buffer].bytes - begin,
+           "more bytes than its buffers hold");
+  }
   void graph(Index id) const { expect(id < program_.graphs.size(), "an unknown graph"); }
   void lock(Index id) const { expect(id < program_.locks.size(), "an unknown lock"); }
   void device_buffer(Index id) const {
@@ -209,6 +219,10 @@ void validate(const Program& program) {
   for (const Communicator& one : program.communicators)
     if (one.simulated < 1 || one.simulated > one.ranks)
       throw InputError("communicator " + one.name + " has more streams than ranks, or none");
+  for (const std::vector<Index>& payload : program.payloads)
+    for (const Index buffer : payload)
+      if (buffer >= program.buffers.size())
+        throw InputError("a collective sends a buffer that the program does not have");
   Checker check(program);
   for (const Thread& thread : program.threads) {
     check.thread = &thread;

@@ -26,7 +26,7 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
   ops_.reserve(commands);  // seldom more; memory that is not used is not touched
-  for (int gpu = 0; gpu < gpus_of(program); ++gpu) {
+  for (int gpu = 0, gpus = gpus_of(program); gpu < gpus; ++gpu) {
     rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
     rates_.emplace_back(1.0);
     rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
@@ -460,8 +460,9 @@ void Device::follow_up(Nanos now, OpId op) {
 
 void Device::leave_launch_queue(Nanos now, program::Index stream) {
   --streams_[stream].launch_queue;
-  for (const std::uint32_t thread : wake_room_) events_.add(now, EventKind::kThread, thread);
-  wake_room_.clear();
+  std::vector<std::uint32_t>& waiting = streams_[stream].wake_room;
+  for (const std::uint32_t thread : waiting) events_.add(now, EventKind::kThread, thread);
+  waiting.clear();
 }
 
 void Device::record(OpId id) {

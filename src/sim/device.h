@@ -87,7 +87,9 @@ class Device {
   bool launch_queue_full(program::Index stream) const {
     return streams_[stream].launch_queue >= machine_.host.launch_queue;
   }
-  void wake_when_room(std::uint32_t thread) { wake_room_.push_back(thread); }
+  void wake_when_room(program::Index stream, std::uint32_t thread) {
+    streams_[stream].wake_room.push_back(thread);
+  }
   bool done(OpId op) const { return op == kNoOp || ops_[op].done; }
   // Everything the operation depends on is done.
   bool ready(OpId op) const { return ops_[op].waits_for == 0; }
@@ -166,6 +168,7 @@ class Device {
     std::vector<OpId> extra;                   // events that the next operation waits for
     std::vector<program::Index> ordered_with;  // other streams whose work so far it waits for
     int launch_queue = 0;                      // single launches that are not done
+    std::vector<std::uint32_t> wake_room;      // threads that wait for room there
   };
   struct Transfer {
     OpId op = kNoOp;
@@ -240,7 +243,6 @@ class Device {
   std::vector<StreamState> streams_;
   std::vector<BufferUse> uses_;
   std::vector<OpId> event_ops_;
-  std::vector<std::uint32_t> wake_room_;
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
   std::vector<SmArray> sms_;  // by GPU

@@ -29,17 +29,33 @@ Host::Host(const program::Program& program, const machine::Machine& machine,
       queues_(program.queues.size()),
       locks_(program.locks.size()),
       graphs_(program.graphs.size()),
-      // A copied byte is read once and written once.
-      rates_{SharedRate(machine.host.memory_bytes_per_s / 2 * kPerNs),
-             SharedRate(machine.host.disk_bytes_per_s * kPerNs), SharedRate(machine.host.cores)},
-      cores_are_scarce_(program.threads.size() > static_cast<std::size_t>(machine.host.cores)),
+      cores_are_scarce_(has_scarce_cores()),
+      streams_of_(static_cast<std::size_t>(device.gpus())),
       running_(static_cast<std::uint32_t>(program.threads.size())) {
+  for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
+    while (rates_.size() <= node_of(thread) * kRates) {
+      // A copied byte is read once and written once.
+      rates_.emplace_back(machine.host.memory_bytes_per_s / 2 * kPerNs);
+      rates_.emplace_back(machine.host.disk_bytes_per_s * kPerNs);
+      rates_.emplace_back(machine.host.cores);
+    }
+  for (program::Index stream = 0; stream < program.streams.size(); ++stream)
+    streams_of_[static_cast<std::size_t>(program.streams[stream].device)].push_back(stream);
   std::vector<int> users(locks_.size(), 0);
   for (const program::Thread& thread : program.threads)
     if (thread.interpreter != program::kNoIndex)
       locks_[thread.interpreter].shared = ++users[thread.interpreter] > 1;
   for (std::size_t i = 0; i < locks_.size(); ++i)
     locks_[i].wait_name = recorder_.name(std::string_view("waits for " + program.locks[i].name));
+}
+
+bool Host::has_scarce_cores() const {
+  std::vector<int> threads;
+  for (std::uint32_t thread = 0; thread < program_.threads.size(); ++thread) {
+    if (threads.size() <= node_of(thread)) threads.resize(node_of(thread) + 1);
+    if (++threads[node_of(thread)] > machine_.host.cores) return true;
+  }
+  return false;
 }
 
 void Host::start() {
@@ -88,6 +104,8 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       if (numbers_) numbers_->load(action);
     } else if constexpr (std::is_same_v<Type, Branch>) {
       branch(thread, action);
+    } else if constexpr (std::is_same_v<Type, View>) {
+      if (numbers_) numbers_->view(action);
     } else if constexpr (std::is_same_v<Type, LogStep>) {
       log_step(now, thread, command);
       return !stopped_;
@@ -146,7 +164,7 @@ void Host::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
   if (shared.version() != version) return;
   for (const std::uint32_t thread : shared.finish(now)) {
     ThreadState& state = threads_[thread];
-    if (rate == kCores) state.slowed |= now > state.due;
+    if (rate % kRates == kCores) state.slowed |= now > state.due;
     if (--state.rates_under_way == 0) events_.add(now, EventKind::kThread, thread);
   }
   if (!shared.idle())

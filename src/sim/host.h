@@ -2,7 +2,6 @@
 // them, and what they share: cores, memory bandwidth, the disk.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <optional>
 #include <string>
@@ -32,7 +31,7 @@ class Host {
   void start();
   // Lets a thread go on until it has to wait.
   void on_thread(Nanos now, std::uint32_t thread);
-  // The shared rates 0 .. kRates-1.
+  // The shared rates: kRates of each node, node after node.
   void on_rate(Nanos now, std::uint32_t rate, std::uint64_t version);
   static constexpr std::uint32_t kRates = 3;
 
@@ -152,7 +151,7 @@ class Host {
   // The framework's own time of an operator, its Python part under the interpreter's lock.
   bool operate(Nanos now, std::uint32_t thread, const program::Command& command);
   void start_memcpy(Nanos now, std::uint32_t thread, std::int64_t bytes, double bytes_per_s);
-  void serve(Nanos now, std::uint32_t rate, std::uint32_t thread, double work, double limit);
+  void serve(Nanos now, std::uint32_t which, std::uint32_t thread, double work, double limit);
   bool served(std::uint32_t thread) const { return threads_[thread].rates_under_way == 0; }
 
   // host_spans.cpp
@@ -168,6 +167,11 @@ class Host {
                  trace::NameId name, trace::Cause cause, trace::SpanId cause_span);
 
   enum Rate : std::uint32_t { kMemory, kDisk, kCores };
+  // Ranks fill one node after another.
+  std::uint32_t node_of(std::uint32_t thread) const {
+    return static_cast<std::uint32_t>(program_.threads[thread].rank / machine_.gpu_count);
+  }
+  bool has_scarce_cores() const;
 
   const program::Program& program_;
   const machine::Machine& machine_;
@@ -183,8 +187,9 @@ class Host {
   std::vector<QueueState> queues_;
   std::vector<LockState> locks_;
   std::vector<GraphState> graphs_;
-  std::array<SharedRate, kRates> rates_;
-  bool cores_are_scarce_;  // fewer than threads: otherwise they need no accounting
+  std::vector<SharedRate> rates_;
+  bool cores_are_scarce_;  // fewer than a node's threads: otherwise they need no accounting
+  std::vector<std::vector<program::Index>> streams_of_;  // by GPU
   std::uint32_t running_ = 0;
   bool stopped_ = false;
   std::optional<Diverged> diverged_;

@@ -48,8 +48,9 @@ void Host::enqueue_kernel(Nanos now, const Enqueued& tags, program::Index operat
 
 // A launch that finds the launch queue full waits inside its call.
 bool Host::wait_for_launch_queue(Nanos now, std::uint32_t thread, const program::Command& command) {
-  if (device_.launch_queue_full(program::stream_of(command.action))) {
-    device_.wake_when_room(thread);
+  const program::Index stream = program::stream_of(command.action);
+  if (device_.launch_queue_full(stream)) {
+    device_.wake_when_room(stream, thread);
     return false;
   }
   wait_span(threads_[thread].call_begun, now, thread, command, recorder_.name("launch queue full"),
@@ -127,8 +128,7 @@ OpId Host::sync_target(Nanos now, std::uint32_t thread, const program::Command& 
 
 OpId Host::device_tail(Nanos now, int device) {
   OpId last = kNoOp;
-  for (program::Index stream = 0; stream < program_.streams.size(); ++stream) {
-    if (program_.streams[stream].device != device) continue;
+  for (const program::Index stream : streams_of_[static_cast<std::size_t>(device)]) {
     const OpId tail = device_.tail(now, stream);
     if (tail == kNoOp) continue;
     if (!device_.done(tail)) return tail;

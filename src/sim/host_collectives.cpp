@@ -42,6 +42,7 @@ bool Host::collective(Nanos now, std::uint32_t thread, const program::Command& c
   tags.in_launch_queue = true;
   if (action.after != program::kNoIndex) device_.wait_stream(now, action.stream, action.after);
   device_.enqueue_collective(now, tags, action);
+  if (numbers_) numbers_->collective(action);
   return true;
 }
 

@@ -68,7 +68,8 @@ void Host::start_memcpy(Nanos now, std::uint32_t thread, std::int64_t bytes, dou
   serve(now, kMemory, thread, work, bytes_per_s * kPerNs);
 }
 
-void Host::serve(Nanos now, std::uint32_t rate, std::uint32_t thread, double work, double limit) {
+void Host::serve(Nanos now, std::uint32_t which, std::uint32_t thread, double work, double limit) {
+  const std::uint32_t rate = node_of(thread) * kRates + which;
   ++threads_[thread].rates_under_way;
   rates_[rate].admit(now, thread, work, limit);
   events_.add(rates_[rate].next_finish(), EventKind::kHostRate, rate, rates_[rate].version());

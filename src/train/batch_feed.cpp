@@ -40,12 +40,13 @@ Index BatchFeed::add_input(const std::string& name, std::int64_t elements, Eleme
   return buffer;
 }
 
-// All samples, in host memory and on the device; a batch there is a part of them.
+// All samples of the rank, in host memory and on the device; a batch there is a part of them.
 void BatchFeed::add_whole_set() {
   const auto whole = [&](Index batch, const char* name, MemoryKind kind) {
     const program::Buffer& part = program_.buffers[batch];
     const std::int64_t sample = part.elements() / settings_.batch;
-    return add_input(name, sample * settings_.data.train_samples, part.type, kind);
+    return add_input(name, sample * (settings_.data.train_samples / settings_.ranks), part.type,
+                     kind);
   };
   const MemoryKind host = program_.buffers[host_.x].kind;
   set_on_host_ = {whole(host_.x, "X", host), whole(host_.y, "Y", host)};

@@ -1,239 +1,16 @@
 #include "train/data_parallel.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <set>
-#include <string>
-
-#include "train/kernels.h"
-#include "train/lifetimes.h"
-#include "train/parallel.h"
 
 namespace trainscope::train {
 namespace {
 
 using program::Index;
 using program::kNoIndex;
-using program::MemoryKind;
-using program::Phase;
-using program::Role;
 
 constexpr std::int64_t kFloat = 4;
-constexpr std::int64_t kGroup = 10 << 20;  // buffer_size of comm.broadcast_coalesced
-
-std::string on_gpu(const std::string& name, int gpu) {
-  return fmt::format("{} on GPU {}", name, gpu);
-}
-
-// "layer1.0.conv1" of "layer1.0.conv1.weight".
-std::string module_of(const std::string& parameter) {
-  return parameter.substr(0, parameter.rfind('.'));
-}
 
 }  // namespace
-
-std::vector<std::int64_t> parts_of_batch(std::int64_t batch, int gpus) {
-  const std::int64_t size = (batch + gpus - 1) / gpus;
-  std::vector<std::int64_t> parts;
-  for (std::int64_t left = batch; left > 0; left -= size) parts.push_back(std::min(left, size));
-  return parts;
-}
-
-Assignment take_tensors(const std::vector<std::int64_t>& bytes, std::int64_t most) {
-  Assignment groups;
-  std::int64_t size = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (groups.empty() || (size + bytes[i] > most && size > 0)) {
-      groups.emplace_back();
-      size = 0;
-    }
-    groups.back().push_back(i);
-    size += bytes[i];
-  }
-  return groups;
-}
-
-// ---- What there is -----------------------------------------------------------------------------
-
-DataParallel::DataParallel(program::Program& program, const program::Config& config,
-                           const TrainingData& data, const ModelBuffers& model,
-                           const std::vector<std::int64_t>& parts, const TapeOptions& options,
-                           Convolutions& convolutions, const Lines& lines)
-    : program_(program),
-      convolutions_(convolutions),
-      lines_(lines),
-      communicator_(static_cast<Index>(program.communicators.size())),
-      adds_(config.whole("accumulate_steps") > 1 || !config.flag("zero_grad.set_to_none")),
-      loss_inside_(config.flag("dp.loss_in_forward")),
-      model_(model) {
-  const int gpus = static_cast<int>(parts.size());
-  program::Communicator& communicator = add_communicator(program, config, gpus);
-  communicator.name = "GPUs of DataParallel";
-  communicator.simulated = gpus;
-  if (program.locks.empty()) program.locks.push_back({"the interpreter's lock"});
-  program.threads.front().interpreter = 0;
-  replicas_.reserve(parts.size());
-  for (const std::int64_t samples : parts) add_replica(config, data, model, samples, options);
-  std::int64_t bytes = 0;
-  for (const Replica& replica : replicas_) bytes += program.buffers[replica.plan.output].bytes;
-  output_ = add_buffer(program, "output, gathered", bytes, MemoryKind::kDevice, Role::kActivation);
-  program.buffers[output_].type = program.buffers[replicas_[0].plan.output].type;
-  if (loss_inside_)
-    losses_ = add_buffer(program, "losses, gathered", kFloat * gpus, MemoryKind::kDevice,
-                         Role::kActivation);
-  add_groups(model);
-}
-
-void DataParallel::add_replica(const program::Config& config, const TrainingData& data,
-                               const ModelBuffers& model, std::int64_t samples,
-                               const TapeOptions& options) {
-  Replica& replica = replicas_.emplace_back();
-  replica.gpu = static_cast<int>(replicas_.size() - 1);
-  if (replica.gpu > 0) {
-    program::Stream stream = compute_stream(config);
-    stream.device = replica.gpu;
-    replica.stream = static_cast<Index>(program_.streams.size());
-    program_.streams.push_back(std::move(stream));
-  }
-  const Graph graph = build_model(config, data, samples);
-  add_model(replica, graph, model);
-  const auto type = graph.reads_tokens ? program::ElementType::kInt64 : program::ElementType::kFp32;
-  replica.batch.x = add_part("x", graph.values[0], type, replica.gpu);
-  replica.batch.y = loss_inside_
-                        ? add_part("y", graph.rows, program::ElementType::kInt64, replica.gpu)
-                        : replica.batch.x;
-  TapeOptions here = options;
-  here.loss_divisor = 1;  // GPU 0 divides and scales
-  here.scale = kNoIndex;
-  PlanBuffers buffers(MemoryKind::kDevice, replica.gpu);
-  replica.plan =
-      plan_replica(program_, graph, replica.model, buffers, replica.batch, here, loss_inside_);
-  convolutions_.expand(replica.plan);
-  std::set<Index> gradients(replica.model.gradients.begin(), replica.model.gradients.end());
-  allocate_where_written(program_, std::move(gradients), replica.plan.backward);
-  program_.buffers[replica.plan.output_gradient].is_view = replica.gpu == 0;
-  replica.event = program_.events;
-  program_.events += 2;
-  add_threads(replica);
-  if (replica.gpu > 0) return;
-  for (const auto* list : {&replica.plan.forward, &replica.plan.loss, &replica.plan.backward})
-    for (const PlannedLaunch& one : *list) flops_ += program_.operations[one.operation].flops;
-  std::set<std::string> modules;
-  for (const Parameter& parameter : graph.parameters) modules.insert(module_of(parameter.name));
-  modules_ = modules.size();
-}
-
-// Of a batch. GPU 0's is a view of the whole.
-Index DataParallel::add_part(const char* name, std::int64_t elements, program::ElementType type,
-                             int gpu) {
-  const Index part = add_buffer(program_, on_gpu(name, gpu), elements * program::size_of(type),
-                                MemoryKind::kDevice, Role::kBatch);
-  program_.buffers[part].type = type;
-  program_.buffers[part].device = gpu;
-  program_.buffers[part].is_view = gpu == 0;
-  return part;
-}
-
-// GPU 0's replica has the model's own parameters. No replica has their .grad: to autograd its
-// parameters are results of the broadcast.
-void DataParallel::add_model(Replica& replica, const Graph& graph, const ModelBuffers& model) {
-  replica.model = model;
-  const auto copy = [&](Index original, Role role) {
-    const program::Buffer like = program_.buffers[original];
-    const Index buffer =
-        add_buffer(program_, on_gpu(like.name, replica.gpu), like.bytes, MemoryKind::kDevice, role);
-    program_.buffers[buffer].device = replica.gpu;
-    return buffer;
-  };
-  for (ParameterId id = 0; id < graph.parameters.size(); ++id) {
-    if (replica.gpu > 0)
-      replica.model.parameters[id] = copy(model.parameters[id], Role::kParameter);
-    if (model.gradients[id] != kNoIndex)
-      replica.model.gradients[id] = copy(model.gradients[id], Role::kGradient);
-  }
-}
-
-void DataParallel::add_threads(Replica& replica) {
-  const auto add = [&](const char* name, program::ThreadRole role, Index interpreter) {
-    program::Thread thread{fmt::format(fmt::runtime(name), replica.gpu), role, 0, {}, interpreter};
-    thread.device = replica.gpu;
-    program_.threads.push_back(std::move(thread));
-    return ThreadWriter(program_, static_cast<Index>(program_.threads.size() - 1));
-  };
-  replica.go = add_queue("forward to do", replica.gpu);
-  replica.done = add_queue("forward done", replica.gpu);
-  replica.thread.emplace(add("replica {}", program::ThreadRole::kReplica, 0));
-  replica.thread->at(lines_.forward).in(Phase::kForward);
-  if (replica.gpu == 0) return;
-  replica.go_back = add_queue("backward to do", replica.gpu);
-  replica.done_back = add_queue("backward done", replica.gpu);
-  replica.autograd.emplace(add("autograd thread {}", program::ThreadRole::kAutograd, kNoIndex));
-  replica.autograd->at(lines_.backward).in(Phase::kBackward);
-}
-
-Index DataParallel::add_queue(const char* what, int gpu) {
-  program_.queues.push_back({fmt::format("{} on GPU {}", what, gpu), 1});
-  return static_cast<Index>(program_.queues.size() - 1);
-}
-
-Index DataParallel::add_cat(std::int64_t bytes) {
-  program_.operations.push_back(pointwise("CatArrayBatchedCopy", "aten::cat",
-                                          program::OperationKind::kElementwise, bytes / kFloat, 0,
-                                          2.0 * static_cast<double>(bytes)));
-  return static_cast<Index>(program_.operations.size() - 1);
-}
-
-DataParallel::Group DataParallel::make_group(const std::vector<std::size_t>& parameters,
-                                             bool gradients) {
-  Group group;
-  group.parameters = parameters;
-  for (const std::size_t id : parameters)
-    group.bytes += program_.buffers[model_.parameters[id]].bytes;
-  group.cat = add_cat(group.bytes);
-  if (!gradients || adds_)
-    group.flat = add_buffer(program_, gradients ? "gradients, summed" : "parameters, flat",
-                            group.bytes, MemoryKind::kDevice, Role::kWorkspace);
-  if (!gradients) return group;
-  for (Replica& replica : replicas_) {
-    replica.flat.push_back(add_buffer(program_, on_gpu("gradients, flat", replica.gpu), group.bytes,
-                                      MemoryKind::kDevice, Role::kWorkspace));
-    program_.buffers[replica.flat.back()].device = replica.gpu;
-  }
-  for (const std::size_t id : parameters)
-    if (adds_) group.add.push_back(add_sum(program_.buffers[model_.gradients[id]].bytes));
-  return group;
-}
-
-// grad += another.
-Index DataParallel::add_sum(std::int64_t bytes) {
-  program_.operations.push_back(pointwise("vectorized_elementwise_kernel: add", "aten::add_",
-                                          program::OperationKind::kElementwise, bytes / kFloat, 1,
-                                          3.0 * static_cast<double>(bytes)));
-  return static_cast<Index>(program_.operations.size() - 1);
-}
-
-void DataParallel::add_groups(const ModelBuffers& model) {
-  std::vector<std::size_t> trained, buffers;
-  std::vector<std::int64_t> trained_bytes, buffer_bytes;
-  for (std::size_t id = 0; id < model.parameters.size(); ++id) {
-    const program::Buffer& one = program_.buffers[model.parameters[id]];
-    const bool has_gradient = model.gradients[id] != kNoIndex;
-    (has_gradient ? trained : buffers).push_back(id);
-    (has_gradient ? trained_bytes : buffer_bytes).push_back(one.bytes);
-  }
-  const auto add = [&](std::vector<Group>& groups, const Assignment& places,
-                       const std::vector<std::size_t>& ids, bool gradients) {
-    for (const auto& group : places) {
-      std::vector<std::size_t> parameters;
-      for (const std::size_t place : group) parameters.push_back(ids[place]);
-      groups.push_back(make_group(parameters, gradients));
-    }
-  };
-  add(sent_, assign_buckets(trained_bytes, {kGroup, kGroup}), trained, false);
-  add(sent_, assign_buckets(buffer_bytes, {kGroup, kGroup}), buffers, false);
-  add(summed_, take_tensors(trained_bytes, kGroup), trained, true);
-}
 
 void DataParallel::launch(ThreadWriter& thread, const PlannedLaunch& one, Index stream) {
   convolutions_.search(thread, one, stream);
@@ -244,30 +21,47 @@ void DataParallel::launch(ThreadWriter& thread, const PlannedLaunch& one, Index 
 
 // ---- Forward -----------------------------------------------------------------------------------
 
-void DataParallel::copy_between(ThreadWriter& thread, Index from, Index to, const Replica& source,
+// Bytes of the whole that come before a replica's part: of losses one number each, else samples.
+std::int64_t DataParallel::place_of_part(Index part, const Replica& replica) const {
+  const Plan& plan = replica.plan;
+  if (loss_inside_ && (part == plan.loss_value || part == plan.output_gradient))
+    return replica.gpu * kFloat;
+  return program_.buffers[part].bytes / replica.samples * replica.before;
+}
+
+void DataParallel::copy_between(ThreadWriter& thread, program::Copy copy, const Replica& source,
                                 const Replica& target) {
-  const Index event = replicas_[source.gpu == 0 ? static_cast<std::size_t>(target.gpu)
-                                                : static_cast<std::size_t>(source.gpu)]
-                          .event;
-  const std::int64_t bytes = std::min(program_.buffers[from].bytes, program_.buffers[to].bytes);
-  thread.add(program::RecordEvent{event, target.stream});
-  thread.add(program::StreamWait{source.stream, event});
-  thread.add(program::Copy{from, to, bytes, source.stream});
-  thread.add(program::RecordEvent{event + 1, source.stream});
-  thread.add(program::StreamWait{target.stream, event + 1});
+  const Replica& other = source.gpu == 0 ? target : source;
+  copy.bytes = std::min(program_.buffers[copy.from].bytes, program_.buffers[copy.to].bytes);
+  copy.stream = source.stream;
+  if (source.gpu == 0) {
+    copy.from_begin = place_of_part(copy.to, other);
+  } else {
+    copy.to_begin = place_of_part(copy.from, other);
+  }
+  thread.add(program::RecordEvent{other.event, target.stream});
+  thread.add(program::StreamWait{source.stream, other.event});
+  thread.add(copy);
+  thread.add(program::RecordEvent{other.event + 1, source.stream});
+  thread.add(program::StreamWait{target.stream, other.event + 1});
 }
 
 // ncclGroupStart, a call for each GPU's stream, ncclGroupEnd.
 void DataParallel::collective(ThreadWriter& thread, program::CollectiveKind kind,
-                              std::int64_t bytes, const char* name) {
+                              const Group& group, Index of_first, const char* name) {
+  const bool sums = kind == program::CollectiveKind::kReduce;
   for (const Replica& replica : replicas_) {
+    const bool first = replica.gpu == 0;
+    const Index own = group.of_replicas[static_cast<std::size_t>(replica.gpu)];
     program::Collective part;
     part.communicator = communicator_;
     part.kind = kind;
-    part.bytes = bytes;
+    part.bytes = group.bytes;
     part.stream = replica.stream;
     part.sequence = sequence_;
-    part.grouped = replica.gpu > 0;
+    part.grouped = !first;
+    part.send = sums ? own : first ? of_first : kNoIndex;
+    part.receive = first ? (sums ? of_first : kNoIndex) : (sums ? kNoIndex : own);
     thread.add(part, name);
   }
   ++sequence_;
@@ -284,13 +78,14 @@ void DataParallel::forward(ThreadWriter& main, const BatchBuffers& batch) {
   if (loss_inside_) gather(main, losses_, &Plan::loss_value);
 }
 
-// The part of GPU 0 stays where it is.
 void DataParallel::scatter(ThreadWriter& main, Index whole, Index BatchBuffers::* part) {
-  for (const Replica& replica : replicas_) {
-    if (replica.gpu == 0) continue;
-    main.add(program::Alloc{replica.batch.*part, replica.stream});
-    copy_between(main, whole, replica.batch.*part, replicas_[0], replica);
-  }
+  for (const Replica& replica : replicas_) hand_out(main, whole, replica.batch.*part, replica);
+}
+
+void DataParallel::hand_out(ThreadWriter& thread, Index whole, Index part, const Replica& replica) {
+  if (replica.gpu == 0) return thread.add(program::View{whole, part});
+  thread.add(program::Alloc{part, replica.stream});
+  copy_between(thread, {whole, part}, replicas_[0], replica);
 }
 
 // Python copies every module of every replica; that this takes it an operator's time is assumed.
@@ -306,7 +101,7 @@ void DataParallel::broadcast(ThreadWriter& main, const Group& group) {
   for (const Replica& replica : replicas_)
     for (const std::size_t id : group.parameters)
       if (replica.gpu > 0) main.add(program::Alloc{replica.model.parameters[id], replica.stream});
-  collective(main, program::CollectiveKind::kBroadcast, group.bytes, "Broadcast");
+  collective(main, program::CollectiveKind::kBroadcast, group, group.of_flat, "Broadcast");
   main.add(program::Free{group.flat});
 }
 
@@ -330,7 +125,7 @@ void DataParallel::gather(ThreadWriter& main, Index to, Index Plan::* part) {
     if (replica.gpu == 0) {
       main.add(program::Copy{from, to, program_.buffers[from].bytes, 0});
     } else {
-      copy_between(main, from, to, replica, replicas_[0]);
+      copy_between(main, {from, to}, replica, replicas_[0]);
     }
     main.add(program::Free{from});
   }
@@ -341,9 +136,8 @@ void DataParallel::gather(ThreadWriter& main, Index to, Index Plan::* part) {
 void DataParallel::backward(ThreadWriter& autograd, Index output_gradient, bool adds) {
   autograd.add(program::FrameworkCall{}, "GatherBackward");
   for (Replica& replica : replicas_) {
+    hand_out(autograd, output_gradient, replica.plan.output_gradient, replica);
     if (replica.gpu == 0) continue;
-    autograd.add(program::Alloc{replica.plan.output_gradient, replica.stream});
-    copy_between(autograd, output_gradient, replica.plan.output_gradient, replicas_[0], replica);
     autograd.add(program::Push{replica.go_back, 0});
     replica.autograd->add(program::Pop{replica.go_back});
     run_backward(*replica.autograd, replica, kNoIndex);
@@ -384,12 +178,13 @@ void DataParallel::reduce(ThreadWriter& autograd, std::size_t index, bool adds) 
   const Group& group = summed_[index];
   for (const Replica& replica : replicas_) {
     autograd.add(program::Alloc{replica.flat[index], replica.stream});
-    autograd.add(program::Launch{group.cat, replica.stream});
+    autograd.add(program::Launch{replica.cat[index], replica.stream});
   }
   if (adds) autograd.add(program::Alloc{group.flat, 0});
   for (const std::size_t id : group.parameters)
     if (!adds) autograd.add(program::Alloc{model_.gradients[id], 0});
-  collective(autograd, program::CollectiveKind::kReduce, group.bytes, "ReduceAddCoalesced");
+  collective(autograd, program::CollectiveKind::kReduce, group,
+             adds ? group.of_flat : group.of_gradients, "ReduceAddCoalesced");
   for (const Replica& replica : replicas_) autograd.add(program::Free{replica.flat[index]});
   if (!adds) return;
   for (const Index add : group.add) autograd.add(program::Launch{add, 0});

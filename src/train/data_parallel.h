@@ -64,6 +64,7 @@ class DataParallel {
   struct Replica {
     int gpu = 0;
     program::Index stream = 0;
+    std::int64_t samples = 0, before = 0;  // of the batch: its part, and what stands before it
     BatchBuffers batch;
     ModelBuffers model;
     Plan plan;
@@ -72,14 +73,18 @@ class DataParallel {
     program::Index go_back = 0, done_back = 0;
     program::Index event = 0;          // two of them
     std::vector<program::Index> flat;  // by group of gradients
+    std::vector<program::Index> cat;   // what fills each
   };
   // Tensors that are sent as one.
   struct Group {
     std::vector<std::size_t> parameters;
     std::int64_t bytes = 0;
-    program::Index flat = 0;          // on GPU 0
-    program::Index cat = 0;           // what fills one
-    std::vector<program::Index> add;  // sums to .grad
+    program::Index flat = program::kNoIndex;     // on GPU 0
+    program::Index cat = 0;                      // what fills it
+    std::vector<program::Index> add;             // sums to .grad
+    program::Index of_flat = program::kNoIndex;  // payloads
+    program::Index of_gradients = program::kNoIndex;
+    std::vector<program::Index> of_replicas;
   };
 
   void add_replica(const program::Config& config, const TrainingData& data,
@@ -88,12 +93,19 @@ class DataParallel {
   void add_threads(Replica& replica);
   void add_groups(const ModelBuffers& model);
   Group make_group(const std::vector<std::size_t>& parameters, bool gradients);
-  program::Index add_cat(std::int64_t bytes);
-  program::Index add_sum(std::int64_t bytes);
+  program::Index add_cat(std::vector<program::Index> from, program::Index to);
+  program::Index add_sum(program::Index flat, std::int64_t begin, program::Index gradient);
+  program::Index add_payload(std::vector<program::Index> buffers);
+  std::vector<program::Index> those_of(const std::vector<program::Index>& all,
+                                       const std::vector<std::size_t>& ids) const;
+  void share(Group& group, bool gradients);
   program::Index add_queue(const char* what, int gpu);
 
   program::Index add_part(const char* name, std::int64_t elements, program::ElementType type,
                           int gpu);
+  // The part of GPU 0 is a view of the whole.
+  void hand_out(ThreadWriter& thread, program::Index whole, program::Index part,
+                const Replica& replica);
   void scatter(ThreadWriter& main, program::Index whole, program::Index BatchBuffers::* part);
   void replicate(ThreadWriter& main);
   void broadcast(ThreadWriter& main, const Group& group);
@@ -103,12 +115,14 @@ class DataParallel {
   void run_backward(ThreadWriter& autograd, Replica& replica, program::Index output_gradient);
   void reduce(ThreadWriter& autograd, bool adds);
   void reduce(ThreadWriter& autograd, std::size_t group, bool adds);
-  // Between two GPUs, on the stream of the first; both streams wait for each other around it.
-  void copy_between(ThreadWriter& thread, program::Index from, program::Index to,
-                    const Replica& source, const Replica& target);
-  void collective(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes,
-                  const char* name);
-  std::vector<program::Index> copies(const Replica& replica) const;
+  // Between two GPUs, on the stream of the first; both streams wait for each other around it. One
+  // of the buffers holds the parts of all.
+  void copy_between(ThreadWriter& thread, program::Copy copy, const Replica& source,
+                    const Replica& target);
+  std::int64_t place_of_part(program::Index part, const Replica& replica) const;
+  // `of_first`: what GPU 0 sends to all, or gets of all.
+  void collective(ThreadWriter& thread, program::CollectiveKind kind, const Group& group,
+                  program::Index of_first, const char* name);
 
   program::Program& program_;
   Convolutions& convolutions_;

@@ -34,6 +34,7 @@ BucketCaps caps_of(const program::Config& config) {
 Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& graph,
          const ModelBuffers& model, int ranks)
     : program_(program),
+      ranks_(ranks),
       caps_(caps_of(config)),
       find_unused_(config.flag("ddp.find_unused_parameters") && !config.flag("ddp.static_graph")),
       views_(config.flag("ddp.gradient_as_bucket_view")),
@@ -44,7 +45,6 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
   add_communicator(program, config, ranks);
   program.streams.push_back(nccl_stream(0));
   find_parameters(graph, model);
-  add_kernels();
   std::vector<std::int64_t> bytes;
   for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
   const Assignment first = first_assignment(bytes, find_unused_, caps_);
@@ -56,13 +56,15 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
 }
 
 void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
+  std::vector<Index> moments;
   for (ParameterId id = 0; id < graph.parameters.size(); ++id) {
     const train::Parameter& one = graph.parameters[id];
     const std::int64_t bytes = one.elements * kFloat;
     if (!one.trained) {
       const Index buffer = model.parameters[id];
-      copies_of_buffers_.push_back(
-          add_kernel("vectorized_elementwise_kernel: copy", "aten::copy_", buffer, buffer, bytes));
+      moments.push_back(buffer);
+      copies_of_buffers_.push_back(add_kernel("vectorized_elementwise_kernel: copy", "aten::copy_",
+                                              buffer, buffer, std::monostate{}, bytes));
       buffer_bytes_ += bytes;
       continue;
     }
@@ -74,28 +76,46 @@ void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
           one.name + "; set ddp.find_unused_parameters = true, or take out what detaches it");
     parameters_.push_back({model.parameters[id], model.gradients[id], bytes, kNoIndex, kNoIndex});
   }
+  everything_ = add_payload(model.parameters);
+  buffers_ = add_payload(std::move(moments));
+}
+
+Index Ddp::add_payload(std::vector<Index> buffers) {
+  std::erase(buffers, kNoIndex);
+  program_.payloads.push_back(std::move(buffers));
+  return static_cast<Index>(program_.payloads.size() - 1);
 }
 
 Index Ddp::add_kernel(const char* kernel, const char* framework, Index from, Index to,
-                      std::int64_t bytes) {
+                      const program::Function& function, std::int64_t bytes) {
   program::Operation operation = pointwise(kernel, framework, program::OperationKind::kElementwise,
                                            bytes / kFloat, 1, 2.0 * static_cast<double>(bytes));
   operation.reads = {from};
   operation.writes = {to};
+  operation.function = function;
   operation.is_gradient = true;
   program_.operations.push_back(std::move(operation));
   return static_cast<Index>(program_.operations.size() - 1);
 }
 
-void Ddp::add_kernels() {
-  for (Parameter& parameter : parameters_) {
-    if (parameter.gradient == kNoIndex) continue;
+// Of the parameters of a bucket, in which each has its place. Views are divided where they are.
+void Ddp::add_kernels(std::size_t bucket) {
+  const double share = 1.0 / ranks_;
+  std::int64_t place = 0;
+  for (const std::size_t id : assignment_[bucket]) {
+    Parameter& parameter = parameters_[id];
+    const Index gradient = parameter.gradient;
+    const Index to = views_ ? gradient : buckets_[bucket].buffer;
+    const std::int64_t elements = parameter.bytes / kFloat;
+    const std::int64_t begin = views_ ? 0 : place;
+    place += elements;
+    if (gradient == kNoIndex) continue;
     parameter.into_bucket =
         add_kernel("vectorized_elementwise_kernel: mul", "torch::distributed::reducer::mul_out",
-                   parameter.gradient, parameter.gradient, parameter.bytes);
-    parameter.out_of_bucket = add_kernel("vectorized_elementwise_kernel: copy",
-                                         "torch.distributed.ddp.reducer::copy_bucket_to_grad",
-                                         parameter.gradient, parameter.gradient, parameter.bytes);
+                   gradient, to, program::CopyPart{elements, 0, begin, share}, parameter.bytes);
+    parameter.out_of_bucket = add_kernel(
+        "vectorized_elementwise_kernel: copy", "torch.distributed.ddp.reducer::copy_bucket_to_grad",
+        to, gradient, program::CopyPart{elements, begin, 0, 1}, parameter.bytes);
   }
 }
 
@@ -118,8 +138,13 @@ void Ddp::use(const Assignment& assignment, std::vector<program::Bucket> buckets
   assignment_ = assignment;
   buckets_ = std::move(buckets);
   bucket_of_.assign(parameters_.size(), 0);
-  for (std::size_t i = 0; i < assignment_.size(); ++i)
+  payloads_.clear();
+  for (std::size_t i = 0; i < assignment_.size(); ++i) {
     for (const std::size_t parameter : assignment_[i]) bucket_of_[parameter] = i;
+    add_kernels(i);
+    payloads_.push_back(
+        add_payload(views_ ? buckets_[i].gradients : std::vector{buckets_[i].buffer}));
+  }
 }
 
 void Ddp::allocate(ThreadWriter& thread) {
@@ -134,7 +159,7 @@ void Ddp::free(ThreadWriter& thread) {
   there_ = false;
 }
 
-void Ddp::sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes,
+void Ddp::sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes, Index payload,
               const char* name) {
   program::Collective collective;
   collective.communicator = communicator_;
@@ -143,13 +168,14 @@ void Ddp::sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t b
   collective.stream = stream_;
   collective.after = kComputeStream;
   collective.sequence = sequence_++;
+  collective.send = collective.receive = payload;
   thread.add(collective, name);
 }
 
 // ---- Construction and forward ------------------------------------------------------------------
 
 void Ddp::construct(ThreadWriter& main) {
-  sum(main, program::CollectiveKind::kBroadcast, parameter_bytes_ + buffer_bytes_,
+  sum(main, program::CollectiveKind::kBroadcast, parameter_bytes_ + buffer_bytes_, everything_,
       "c10d::_broadcast_coalesced");
   main.add(program::RecordEvent{first_event_, stream_});
   main.add(program::StreamWait{kComputeStream, first_event_});
@@ -159,7 +185,8 @@ void Ddp::construct(ThreadWriter& main) {
 void Ddp::before_forward(ThreadWriter& main) {
   if (!ready_.empty() && !rebuilt_ && !find_unused_) rebuild(main);
   if (!broadcast_buffers_ || copies_of_buffers_.empty()) return;
-  sum(main, program::CollectiveKind::kBroadcast, buffer_bytes_, "c10d::_broadcast_coalesced");
+  sum(main, program::CollectiveKind::kBroadcast, buffer_bytes_, buffers_,
+      "c10d::_broadcast_coalesced");
   main.add(program::RecordEvent{first_event_, stream_});
   main.add(program::StreamWait{kComputeStream, first_event_});
   for (const Index copy : copies_of_buffers_) main.add(program::Launch{copy, kComputeStream});
@@ -169,7 +196,7 @@ void Ddp::before_forward(ThreadWriter& main) {
 void Ddp::rebuild(ThreadWriter& main) {
   rebuilt_ = true;
   sum(main, program::CollectiveKind::kBroadcast,
-      static_cast<std::int64_t>(parameters_.size()) * kFloat, "c10d::broadcast_");
+      static_cast<std::int64_t>(parameters_.size()) * kFloat, kNoIndex, "c10d::broadcast_");
   std::vector<std::int64_t> bytes;
   for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
   const Assignment assignment = rebuilt_assignment(bytes, ready_, caps_);
@@ -251,7 +278,7 @@ void Ddp::mark_ready(ThreadWriter& autograd, std::size_t parameter) {
 void Ddp::launch_ready_buckets(ThreadWriter& autograd) {
   for (; next_bucket_ < buckets_.size() && missing_[next_bucket_] == 0; ++next_bucket_) {
     sum(autograd, program::CollectiveKind::kAllReduce, buckets_[next_bucket_].bytes,
-        "c10d::allreduce_");
+        payloads_[next_bucket_], "c10d::allreduce_");
     autograd.add(program::RecordEvent{first_event_ + static_cast<Index>(next_bucket_), stream_});
   }
 }
@@ -259,7 +286,7 @@ void Ddp::launch_ready_buckets(ThreadWriter& autograd) {
 void Ddp::end_backward(ThreadWriter& autograd) {
   if (find_unused_)  // which of them no rank has used
     sum(autograd, program::CollectiveKind::kAllReduce,
-        static_cast<std::int64_t>(parameters_.size()) * kFloat, "c10d::allreduce_");
+        static_cast<std::int64_t>(parameters_.size()) * kFloat, kNoIndex, "c10d::allreduce_");
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     autograd.add(program::StreamWait{kComputeStream, first_event_ + static_cast<Index>(i)});
     if (views_) continue;

@@ -47,9 +47,11 @@ class Ddp {
 
  private:
   void find_parameters(const Graph& graph, const ModelBuffers& model);
-  void add_kernels();
+  void add_kernels(std::size_t bucket);
   program::Index add_kernel(const char* kernel, const char* framework, program::Index from,
-                            program::Index to, std::int64_t bytes);
+                            program::Index to, const program::Function& function,
+                            std::int64_t bytes);
+  program::Index add_payload(std::vector<program::Index> buffers);
   std::vector<program::Bucket> make_buckets(const Assignment& assignment, const char* name);
   void use(const Assignment& assignment, std::vector<program::Bucket> buckets);
   void rebuild(ThreadWriter& main);
@@ -67,7 +69,7 @@ class Ddp {
   void mark_ready(ThreadWriter& autograd, std::size_t parameter);
   void launch_ready_buckets(ThreadWriter& autograd);
   void sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes,
-           const char* name);
+           program::Index payload, const char* name);
 
   struct Parameter {
     program::Index value = 0;
@@ -78,6 +80,7 @@ class Ddp {
   };
 
   program::Program& program_;
+  int ranks_;
   BucketCaps caps_;
   bool find_unused_ = false;
   bool views_ = false;
@@ -90,11 +93,14 @@ class Ddp {
   std::vector<program::Index> copies_of_buffers_;  // operations: a batch norm's moments
   std::int64_t parameter_bytes_ = 0;
   std::int64_t buffer_bytes_ = 0;
+  program::Index everything_ = program::kNoIndex;  // payloads: parameters and buffers
+  program::Index buffers_ = program::kNoIndex;     // a batch norm's moments
 
   Assignment assignment_;
   std::vector<program::Bucket> buckets_;
-  std::vector<std::size_t> bucket_of_;  // by parameter
-  std::vector<std::size_t> ready_;      // parameters of the first backward, in order
+  std::vector<program::Index> payloads_;  // by bucket
+  std::vector<std::size_t> bucket_of_;    // by parameter
+  std::vector<std::size_t> ready_;        // parameters of the first backward, in order
   bool rebuilt_ = false;
   bool there_ = false;  // the buckets have memory
 

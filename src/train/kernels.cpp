@@ -156,6 +156,13 @@ class Describer {
   Operation operator()(const program::Accumulate& f) const {
     return each("accumulate", "AccumulateGrad", f.elements, 1);
   }
+  Operation operator()(const program::CopyPart& f) const {
+    return elements("vectorized_elementwise_kernel: copy", "aten::copy_",
+                    OperationKind::kElementwise, f.elements, f.factor == 1 ? 0 : 1);
+  }
+  Operation operator()(const program::Concatenate&) const {
+    return elements("CatArrayBatchedCopy", "aten::cat", OperationKind::kElementwise, written_, 0);
+  }
   Operation operator()(const program::Multiply& f) const {
     return each("mul", "aten::mul", f.elements, 1);
   }

@@ -63,14 +63,6 @@ void share_host(machine::Machine& machine, std::int64_t world_size) {
   machine.host.disk_bytes_per_s /= ranks;
 }
 
-// Every rank is simulated: the hosts of all nodes that they are on are one.
-void join_hosts(machine::Machine& machine, std::int64_t world_size) {
-  const auto nodes = static_cast<int>((world_size + machine.gpu_count - 1) / machine.gpu_count);
-  machine.host.cores *= nodes;
-  machine.host.memory_bytes_per_s *= nodes;
-  machine.host.disk_bytes_per_s *= nodes;
-}
-
 }  // namespace
 
 machine::Machine machine_of(const program::Config& config) {
@@ -79,11 +71,9 @@ machine::Machine machine_of(const program::Config& config) {
   if (const std::int64_t cores = config.whole("host.cores")) set_cores(machine, cores);
   if (config.word("nvlink") == "off") cut_nvlinks(machine);
   const std::int64_t ranks = config.whole("parallel.world_size");
-  if (ranks_differ(config)) {
-    join_hosts(machine, ranks);
-  } else if (config.word("parallel.strategy") == "ddp") {
+  // Where every rank is simulated, those of a node share its host as they go.
+  if (config.word("parallel.strategy") == "ddp" && !ranks_differ(config))
     share_host(machine, ranks);
-  }
   return machine;
 }
 

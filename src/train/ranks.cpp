@@ -40,6 +40,7 @@ class Mover {
     stream(one.stream);
   }
   void operator()(program::Compute& one) const { one.operation += by_.operations; }
+  void operator()(program::View& one) const { buffers(one.of, one.view); }
   void operator()(program::Launch& one) const {
     one.operation += by_.operations;
     stream(one.stream);
@@ -53,6 +54,7 @@ class Mover {
   void operator()(program::Collective& one) const {
     stream(one.stream);
     if (one.after != kNoIndex) stream(one.after);
+    one.send = one.receive = kNoIndex;  // ranks that differ are timing only
   }
   void operator()(program::RecordEvent& one) const {
     one.event += by_.events;
@@ -83,6 +85,14 @@ class Mover {
 
   const Offsets& by_;
 };
+
+// Steps are counted by the marks of rank 0, and their numbers are its own.
+bool is_told_by_rank_0(const program::Action& action) {
+  return std::holds_alternative<program::BeginMark>(action) ||
+         std::holds_alternative<program::EndMark>(action) ||
+         std::holds_alternative<program::LogStep>(action) ||
+         std::holds_alternative<program::LogEvaluation>(action);
+}
 
 class Joiner {
  public:
@@ -127,25 +137,32 @@ class Joiner {
     return by;
   }
 
-  // Steps are counted by the marks of rank 0.
   void add_thread(const program::Program& one, const program::Thread& like, int rank,
                   const Offsets& by) {
     program::Thread thread{fmt::format("{}, rank {}", like.name, rank), like.role, rank, {}};
     thread.device = rank;
     if (like.interpreter != kNoIndex) thread.interpreter = like.interpreter + by.locks;
     thread.commands.reserve(like.commands.size());
+    const std::vector<Index>& names = names_of(one);
     for (program::Command command : like.commands) {
-      if (std::holds_alternative<program::BeginMark>(command.action) ||
-          std::holds_alternative<program::EndMark>(command.action))
-        continue;
+      if (is_told_by_rank_0(command.action)) continue;
       std::visit(Mover(by), command.action);
-      if (command.name != kNoIndex) command.name = all_.intern(one.names[command.name]);
+      if (command.name != kNoIndex) command.name = names[command.name];
       thread.commands.push_back(command);
     }
     all_.threads.push_back(std::move(thread));
   }
 
+  // Where the names of a program stand among all.
+  const std::vector<Index>& names_of(const program::Program& one) {
+    const auto [known, added] = names_.try_emplace(&one);
+    if (added)
+      for (const std::string& name : one.names) known->second.push_back(all_.intern(name));
+    return known->second;
+  }
+
   program::Program all_;
+  std::map<const program::Program*, std::vector<Index>> names_;
   std::map<const program::Program*, Index> operations_;  // where each program's begin
 };
 

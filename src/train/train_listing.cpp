@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "train/data_parallel.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -38,10 +39,12 @@ class ListingWriter {
     add("");
     if (settings_.prefetch) {
       write_fetch();
+      write_epochs();
       write_prefetching_loop();
     } else if (settings_.accumulate > 1) {
       write_accumulating_loop();
     } else {
+      write_epochs();
       write_loop();
     }
     write_step();
@@ -75,9 +78,11 @@ class ListingWriter {
     add("dist.init_process_group(\"nccl\")");
     add("rank = dist.get_rank()");
     add("torch.cuda.set_device(rank)");
-    if (!settings_.tensor)
-      add(fmt::format("sampler = DistributedSampler({}, shuffle={})", data_name(settings_),
-                      python(config_.flag("loader.shuffle"))));
+    if (!settings_.sampled) return;
+    const std::int64_t seed = config_.whole("seed");
+    add(fmt::format("sampler = DistributedSampler({}, shuffle={}{})", data_name(settings_),
+                    python(config_.flag("loader.shuffle")),
+                    seed == 0 ? "" : fmt::format(", seed={}", seed)));
   }
 
   void write_ddp() {
@@ -95,6 +100,8 @@ class ListingWriter {
     std::string ids;
     for (int gpu = 0; gpu < settings_.gpus; ++gpu)
       ids += (gpu == 0 ? "" : ", ") + std::to_string(gpu);
+    add(fmt::format("# each batch is split: {} samples a GPU",
+                    parts_of_batch(settings_.batch, settings_.gpus).front()));
     add(settings_.all_gpus ? "model = nn.DataParallel(model)"
                            : fmt::format("model = nn.DataParallel(model, device_ids=[{}])", ids));
   }
@@ -107,16 +114,18 @@ class ListingWriter {
         fmt::format("                    pin_memory={}", python(config_.flag("loader.pin_memory")));
     if (workers > 0 && config_.flag("loader.persistent_workers"))
       rest += ", persistent_workers=True";
-    if (settings_.ddp)
+    if (settings_.sampled)
       rest += ", sampler=sampler";
     else if (config_.flag("loader.shuffle"))
       rest += ", shuffle=True";
     if (settings_.computes) rest += ", drop_last=True";
-    add(rest + ")");
+    add(rest + ")" + (settings_.ranks > 1 ? "  # of each rank" : ""));
   }
 
   void write_tensors() {
     add("X, Y = load_tensors()  # all samples, in host memory");
+    if (settings_.ddp && settings_.ranks > 1)
+      add(fmt::format("X, Y = X[rank::{0}], Y[rank::{0}]  # this rank's", settings_.ranks));
     if (settings_.set_on_device) return write_whole_set();
     if (config_.flag("loader.pin_memory")) add("X, Y = X.pin_memory(), Y.pin_memory()");
   }
@@ -220,6 +229,18 @@ class ListingWriter {
     add("return x, y");
     --indent_;
     add("");
+  }
+
+  // Where a sampler may have to be told.
+  void write_epochs() {
+    if (!settings_.ddp || settings_.tensor || settings_.one_batch || settings_.epoch == 0) return;
+    const std::int64_t epochs = (settings_.steps + settings_.epoch - 1) / settings_.epoch;
+    if (epochs == 1 && !config_.is_set("sampler.set_epoch")) return;
+    const bool part = settings_.steps % settings_.epoch != 0;
+    add(fmt::format("for epoch in range({}):{}", epochs,
+                    part ? fmt::format("  # {} steps in all", settings_.steps) : ""));
+    ++indent_;
+    if (settings_.set_epoch) add("sampler.set_epoch(epoch)");
   }
 
   void write_prefetching_loop() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "program/marks.h"
+#include "program/reading_order.h"
 #include "train/batch_feed.h"
 #include "train/build.h"
 #include "train/convolutions.h"
@@ -165,13 +166,15 @@ class TrainBuilder {
     gauges.scale = update_.scaler.scale;
     gauges.found_inf = update_.scaler.found_inf;
     if (!settings_.computes) return;
+    program_.computed_ranks = settings_.ranks;
     gauges.loss = plans_[0].first.loss_value;
     gauges.gradients = gradients();
     gauges.watch_gradients =
         settings_.has_scaler || settings_.precision.autocast != ElementType::kFp32;
-    program_.data = {settings_.data.name,         config_.word("data.path"),
-                     config_.whole("seed"),       settings_.batch,
-                     settings_.data.shape.tokens, config_.flag("loader.shuffle")};
+    program_.data = settings_.source(config_);
+    program_.reading = data::reading_of(
+        program::reading_order(program_.data, settings_.data.train_samples, 0), settings_.ranks,
+        settings_.one_batch ? 1 : settings_.steps * settings_.accumulate);
     if (!settings_.evaluates) return;
     program_.tested_samples = tested_batches() * settings_.batch;
   }

@@ -5,12 +5,17 @@
 
 #include "base/error.h"
 #include "machine/topology.h"
+#include "program/reading_order.h"
 #include "train/published_models.h"
+#include "train/ranks.h"
 
 namespace trainscope::train {
 namespace {
 
 using program::ElementType;
+
+// Each costs what one does. With more, a run is timing only.
+constexpr int kMostComputedRanks = 8;
 
 // What lies on the device is not loaded, and not copied step by step.
 void refuse_loading(const program::Config& config) {
@@ -164,6 +169,24 @@ void read_ddp(const program::Config& config, const machine::Machine& machine, st
         "accumulate_steps is 1; set accumulate_steps = 4, or ddp.no_sync = false");
 }
 
+// What a rank's loader reads.
+void read_sampler(const program::Config& config, TrainSettings& settings) {
+  settings.sampled = settings.ddp && !settings.tensor && config.flag("sampler.distributed");
+  settings.set_epoch = settings.sampled && config.flag("sampler.set_epoch");
+  for (const char* knob : {"sampler.distributed", "sampler.set_epoch"})
+    if (!config.flag(knob) && (!settings.ddp || settings.tensor))
+      throw InputError(std::string(knob) +
+                       " = false is about a loader of DistributedDataParallel; set "
+                       "parallel.strategy = ddp and data.source = loader, or leave it out");
+  if (!config.flag("sampler.distributed") && !config.flag("sampler.set_epoch"))
+    throw InputError(
+        "sampler.set_epoch = false needs a sampler, and sampler.distributed = false leaves it out; "
+        "set one of the two back");
+  const data::EpochOrder order(
+      program::reading_order(settings.source(config), settings.data.train_samples, 0));
+  settings.epoch = order.size() / settings.batch;
+}
+
 // As many GPUs as the knob says.
 void read_parallel(const program::Config& config, const machine::Machine& machine,
                    TrainSettings& settings) {
@@ -183,8 +206,10 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
                      " runs on GPUs, over NCCL; set device = cuda, or parallel.strategy = none");
   settings.ddp ? read_ddp(config, machine, asked, settings)
                : read_data_parallel(machine, asked, settings);
-  // The numbers of all GPUs would be needed.
-  settings.computes = settings.evaluates = false;
+  // Of ranks that differ, no one's commands stand for all.
+  if (settings.ranks > kMostComputedRanks || ranks_differ(config))
+    settings.computes = settings.evaluates = false;
+  if (settings.dp) settings.evaluates = false;
 }
 
 }  // namespace
@@ -198,6 +223,20 @@ std::vector<std::int64_t> TrainSettings::sides() const {
   std::vector<std::int64_t> sides;
   for (std::int64_t i = 0; i < image_sizes; ++i) sides.push_back(data.shape.height - kLess * i);
   return sides;
+}
+
+program::DataSource TrainSettings::source(const program::Config& config) const {
+  program::DataSource source;
+  source.name = data.name;
+  source.path = config.word("data.path");
+  source.seed = config.whole("seed");
+  source.batch_size = batch;
+  source.tokens = data.shape.tokens;
+  source.shuffle = config.flag("loader.shuffle") && !tensor;
+  source.strided = ddp && tensor;
+  source.replicas = sampled || source.strided ? ranks : 0;
+  source.set_epoch = set_epoch;
+  return source;
 }
 
 TrainSettings train_settings(const program::Config& config, const machine::Machine& machine) {
@@ -236,6 +275,7 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.precision = precision_of(config, machine);
   settings.infinities = list_of(config.word("scaler.inject_inf_at"));
   read_parallel(config, machine, settings);
+  read_sampler(config, settings);
   return settings;
 }
 

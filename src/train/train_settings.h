@@ -33,6 +33,9 @@ struct TrainSettings {
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
   bool ddp = false;
+  bool sampled = false;    // each rank reads what a DistributedSampler gives it
+  bool set_epoch = false;  // which is told each epoch's number
+  std::int64_t epoch = 0;  // batches that a loader gives in one
   bool dp = false;
   bool no_sync = false;  // of several batches before an update, only the last is summed over ranks
   bool has_scaler = false;
@@ -45,6 +48,8 @@ struct TrainSettings {
   bool injects(std::int64_t step) const;
   // Pixels along a side of the images, of so many sizes.
   std::vector<std::int64_t> sides() const;
+  // What each rank reads, where numbers are computed.
+  program::DataSource source(const program::Config& config) const;
 };
 
 // Throws InputError for knobs that contradict one another.

@@ -52,6 +52,26 @@ TEST_CASE("dp-vs-ddp: the same samples, a longer step, and a first GPU that hold
   });
 }
 
+TEST_CASE(
+    "distributed-sampler: the first epoch again, or another; and everybody the same without") {
+  on_every_machine("distributed-sampler", [](const Run& told, const Run& not_told) {
+    CHECK(value(told, "data.repeated") == 0);
+    CHECK(value(not_told, "data.repeated") == 1);
+    CHECK(value(told, "data.distinct") == 1);
+    CHECK(value(not_told, "data.distinct") == 1);
+    const auto &a = told.trace->steps(), &b = not_told.trace->steps();
+    REQUIRE(a.size() == 100);
+    // The weights are the same until the second epoch's first batch, which is not.
+    for (std::uint32_t i = 0; i < 50; ++i) CHECK(a[i].loss == b[i].loss);
+    CHECK(a[50].loss != b[50].loss);
+    CHECK(a[99].loss < 0.7 * a[0].loss);
+    CHECK(b[99].loss < 0.7 * b[0].loss);
+  });
+  const Lesson lesson = scenario::find_lesson("distributed-sampler");
+  const Run all = run_side(lesson, "A", lesson.machines.front(), {"sampler.distributed=false"});
+  CHECK(value(all, "data.distinct") == 0.25);
+}
+
 TEST_CASE("nvlink-or-pcie: DataParallel over NVLink beats DDP without it, DDP with it beats both") {
   on_every_machine("nvlink-or-pcie", [](const Run& dp, const Run& slow) {
     CHECK(ratio(slow, dp, "time.step") > 1.1);

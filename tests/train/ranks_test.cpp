@@ -55,6 +55,24 @@ TEST_CASE("ranks that hardly differ take as long as one that stands for all") {
         Approx(static_cast<double>(one.trace.end())).epsilon(0.01));
 }
 
+TEST_CASE("ranks of one node share its cores, those of another have their own") {
+  const auto first_copy = [](int ranks) {
+    const Simulated run({"parallel.world_size=" + std::to_string(ranks), "machine=dgx1-v100-8x2",
+                         "straggler.rank=0", "straggler.factor=1.0001", "steps=1", "host.cores=2"});
+    for (std::uint32_t i = 0; i < run.trace.spans().size(); ++i) {
+      const trace::Span& span = run.trace.spans()[i];
+      const trace::Lane& lane = run.trace.lanes()[span.lane];
+      if (span.category == trace::Category::kCopyH2D && lane.device == 0 &&
+          lane.kind == trace::LaneKind::kStream)
+        return static_cast<double>(span.duration);
+    }
+    return 0.0;
+  };
+  const double node = first_copy(8);
+  CHECK(node > 2 * first_copy(1));
+  CHECK(first_copy(16) == Approx(node).epsilon(0.02));
+}
+
 TEST_CASE("all ranks wait for the slow one, which waits for nobody") {
   const Simulated even({});
   const Simulated odd({"straggler.rank=2", "straggler.factor=1.5"});

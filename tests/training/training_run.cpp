@@ -17,25 +17,32 @@ TrainingRun::TrainingRun(const std::vector<std::string>& settings, int threads) 
   machine_ = std::make_unique<machine::Machine>(train::machine_of(config));
   program_ = std::make_unique<program::Program>(train::build_program(config, *machine_));
   trace_ = std::make_unique<trace::Trace>(trace::Origin{});
-  numbers_ = std::make_unique<host::Interpreter>(*program_, threads);
+  if (program_->computed_ranks > 1) {
+    ranks_ = std::make_unique<host::RankNumbers>(*program_, threads);
+  } else {
+    numbers_ = std::make_unique<host::Interpreter>(*program_, threads);
+  }
 }
 
 TrainingRun& TrainingRun::finish() {
-  sim::Simulation(*program_, *machine_, profile_, *trace_, numbers_.get()).finish();
+  program::Numbers* numbers = numbers_.get();
+  if (ranks_) numbers = ranks_.get();
+  sim::Simulation(*program_, *machine_, profile_, *trace_, numbers).finish();
   return *this;
 }
 
 std::vector<program::Index> TrainingRun::parameters() const {
   std::vector<program::Index> found;
   for (program::Index i = 0; i < program_->buffers.size(); ++i)
-    if (program_->buffers[i].role == program::Role::kParameter) found.push_back(i);
+    if (program_->buffers[i].role == program::Role::kParameter && program_->buffers[i].device == 0)
+      found.push_back(i);
   return found;
 }
 
-std::vector<float> TrainingRun::weights() {
+std::vector<float> TrainingRun::weights(std::size_t rank) {
   std::vector<float> all;
   for (const program::Index parameter : parameters()) {
-    const host::Results values = numbers_->values(parameter);
+    const host::Results values = numbers(rank).values(parameter);
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/interpreter.h"
+#include "host/rank_numbers.h"
 #include "machine/machine.h"
 #include "program/program.h"
 #include "trace/trace.h"
@@ -24,12 +25,15 @@ class TrainingRun {
 
   const program::Program& program() const { return *program_; }
   const trace::Trace& trace() const { return *trace_; }
-  host::Interpreter& numbers() { return *numbers_; }
+  // A rank's.
+  host::Interpreter& numbers(std::size_t rank = 0) {
+    return ranks_ ? ranks_->rank(rank) : *numbers_;
+  }
 
   // The model's parameters, running moments among them, in its order.
   std::vector<program::Index> parameters() const;
-  // All of their numbers, one after another.
-  std::vector<float> weights();
+  // All of their numbers, one after another, of a rank.
+  std::vector<float> weights(std::size_t rank = 0);
   std::vector<double> losses() const;
   std::vector<std::int64_t> skipped_steps() const;
   double metric(const std::string& name) const;
@@ -40,6 +44,7 @@ class TrainingRun {
   std::unique_ptr<program::Program> program_;
   std::unique_ptr<trace::Trace> trace_;
   std::unique_ptr<host::Interpreter> numbers_;
+  std::unique_ptr<host::RankNumbers> ranks_;  // of several; then there is no other
 };
 
 // Settings with more behind them.

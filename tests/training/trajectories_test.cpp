@@ -30,7 +30,7 @@ struct Batches {
 };
 
 Batches batches_of(const program::Program& program, bool test) {
-  host::BatchSource source(program.data);
+  host::BatchSource source(program.data, host::DataSets(program.data), 0);
   const auto find = [&](const char* name) -> const program::Buffer& {
     for (const program::Buffer& buffer : program.buffers)
       if (buffer.name == name) return buffer;

@@ -1,0 +1,76 @@
+#include "host/ring.h"
+
+#include <algorithm>
+
+namespace trainscope::host {
+namespace {
+
+// Calls body(piece, place) for the parts of pieces between two places, in order.
+template <typename Body>
+void for_range(const Pieces& pieces, std::size_t begin, std::size_t end, const Body& body) {
+  std::size_t place = 0;
+  for (const Results& piece : pieces) {
+    const std::size_t from = std::max(begin, place), to = std::min(end, place + piece.size());
+    if (from < to) body(piece.subspan(from - place, to - from), from);
+    place += piece.size();
+  }
+}
+
+void copy_range(const Pieces& from, std::size_t begin, std::size_t end, Results to) {
+  for_range(from, begin, end, [&](Values piece, std::size_t place) {
+    std::copy(piece.begin(), piece.end(), to.begin() + static_cast<std::ptrdiff_t>(place));
+  });
+}
+
+void add_range(const Pieces& from, std::size_t begin, std::size_t end, Results to) {
+  for_range(from, begin, end, [&](Values piece, std::size_t place) {
+    for (std::size_t i = 0; i < piece.size(); ++i) to[place + i] += piece[i];
+  });
+}
+
+// From the rank behind the root, around to it.
+void sum_range(std::size_t root, std::span<const Pieces> ranks, std::size_t begin, std::size_t end,
+               Results sum) {
+  copy_range(ranks[(root + 1) % ranks.size()], begin, end, sum);
+  for (std::size_t step = 2; step <= ranks.size(); ++step)
+    add_range(ranks[(root + step) % ranks.size()], begin, end, sum);
+}
+
+void spread(Values from, const Pieces& to) {
+  for_range(to, 0, from.size(), [&](Results piece, std::size_t place) {
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(place), piece.size(), piece.begin());
+  });
+}
+
+}  // namespace
+
+std::size_t size_of(const Pieces& pieces) {
+  std::size_t size = 0;
+  for (const Results& piece : pieces) size += piece.size();
+  return size;
+}
+
+void sum_all(std::span<const Pieces> ranks, Results sum) {
+  const std::size_t count = ranks.size();
+  for (std::size_t part = 0; part < count; ++part)
+    sum_range(part, ranks, part * sum.size() / count, (part + 1) * sum.size() / count, sum);
+}
+
+void sum_to(std::size_t root, std::span<const Pieces> ranks, Results sum) {
+  sum_range(root, ranks, 0, sum.size(), sum);
+}
+
+void carry_out(program::CollectiveKind kind, std::span<const Pieces> sends,
+               std::span<const Pieces> receives, std::vector<float>& room) {
+  using Kind = program::CollectiveKind;
+  if (kind != Kind::kAllReduce && kind != Kind::kBroadcast && kind != Kind::kReduce) return;
+  const std::size_t count = size_of(sends.front());
+  if (room.size() < count) room.resize(count);
+  const Results result = Results(room).first(count);
+  if (kind == Kind::kAllReduce) sum_all(sends, result);
+  if (kind == Kind::kReduce) sum_to(0, sends, result);
+  if (kind == Kind::kBroadcast) copy_range(sends.front(), 0, count, result);
+  for (const Pieces& pieces : receives) spread(result, pieces);
+}
+
+}  // namespace trainscope::host
