@@ -33,6 +33,14 @@ bool names(const std::string& device, const std::string& model) {
   return is_word || (model.size() > 4 && letters.ends_with(model));
 }
 
+// "NVIDIA A100-SXM4-80GB" is no card in a slot, "NVIDIA A100 80GB PCIe" is one.
+bool has_other_form(const std::string& device, const std::string& id) {
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  return (has(device, "SXM") && has(id, "pcie")) || (has(device, "PCI") && has(id, "sxm"));
+}
+
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -53,7 +61,7 @@ std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts
     machine::Machine machine = machine::load_machine(id);
     const bool alone = machine.gpu_count == 1 && machine.nodes == 1;
     if (!alone || machine.gpu.sm_count != facts.sm_count ||
-        !names(facts.name, model_of(machine.gpu.id)))
+        !names(facts.name, model_of(machine.gpu.id)) || has_other_form(facts.name, machine.gpu.id))
       continue;
     if (!best || distance(machine) < distance(*best)) best = std::move(machine);
   }
