@@ -108,11 +108,15 @@ TEST_CASE("autocast and a loss scale give the host's losses, scales and skipped 
   check_same(mlp_with({"precision=bf16"}), 1e-2);
 }
 
-TEST_CASE("a cnn and gpt-mini learn by the kernels as by the host") {
+TEST_CASE("a cnn learns by the kernels as by the host") {
   check_same({"model.name=cnn", "workload=train", "data.name=digits", "steps=2", "batch_size=4"},
              1e-4);
-  check_same({"model.name=gpt-mini", "workload=train", "steps=2", "batch_size=2", "model.width=16",
-              "model.blocks=1", "model.heads=2", "model.seq_len=8", "model.dropout=0.1"},
+}
+
+// Small: every barrier of every thread is a switch of stacks in the emulator.
+TEST_CASE("gpt-mini learns by the kernels as by the host") {
+  check_same({"model.name=gpt-mini", "workload=train", "steps=1", "batch_size=1", "model.width=8",
+              "model.blocks=1", "model.heads=2", "model.seq_len=4", "model.dropout=0.1"},
              1e-4);
 }
 
