@@ -29,7 +29,7 @@ struct Subject {
 
 struct SavedRuns {
   std::string version;   // of the Trainscope that carried them out
-  std::string executor;  // "sim", "imported"
+  std::string executor;  // "sim", "cuda", "imported"
   std::int64_t seed = 0;
   bool compared = false;  // A and B were put beside each other
   Subject subject;

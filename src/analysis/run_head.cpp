@@ -280,6 +280,18 @@ sim::Deadlock deadlock_of(const Json& json) {
   return why;
 }
 
+Json json_of(const sim::DeviceFailed& why) {
+  return {{"time", why.time}, {"line", why.line}, {"what", why.what}};
+}
+
+sim::DeviceFailed device_failed_of(const Json& json) {
+  sim::DeviceFailed why;
+  why.time = whole(json.at("time"));
+  why.line = static_cast<std::uint16_t>(whole(json.at("line"), 0, UINT16_MAX));
+  why.what = json.at("what");
+  return why;
+}
+
 // By the name of what ended it.
 void put_ending(Json& json, const sim::Ending& why) {
   json[std::string(sim::name_of(why))] =
@@ -290,6 +302,7 @@ std::optional<sim::Ending> ending_of(const Json& json) {
   if (json.contains("out_of_memory")) return out_of_memory_of(json["out_of_memory"]);
   if (json.contains("diverged")) return diverged_of(json["diverged"]);
   if (json.contains("deadlock")) return deadlock_of(json["deadlock"]);
+  if (json.contains("device_failed")) return device_failed_of(json["device_failed"]);
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cuda/plugin_loader.h"
 #include "machine/machine.h"
 #include "report/json.h"
 #include "scenario/lesson.h"
@@ -61,6 +62,17 @@ DoctorEntry gpu_entry() {
           devices > 0 ? "" : "every run is simulated; nothing else is missing"};
 }
 
+// The plug-in, and a device that it can use.
+DoctorEntry executor_entry() {
+  constexpr const char* kSwitchesOff = "runs are simulated: --executor cuda ends with a sentence";
+  try {
+    const cuda::DeviceFacts facts = cuda::open_device(cuda::program_folder())->facts();
+    return {"executor cuda", true, facts.name + ", " + facts.driver, ""};
+  } catch (const Error& error) {
+    return {"executor cuda", false, error.what(), kSwitchesOff};
+  }
+}
+
 DoctorEntry library_entry(const char* what, const std::vector<const char*>& names,
                           const char* switches_off) {
   const bool found = loads(names);
@@ -92,6 +104,7 @@ std::vector<DoctorEntry> examine() {
           library_entry("off-screen drawing", {"libOSMesa.so.8", "libOSMesa.so.6"},
                         "--png needs it: install libosmesa6"),
           gpu_entry(),
+          executor_entry(),
           library_entry("CUPTI", {"libcupti.so.13", "libcupti.so.12"},
                         "measured timelines (with a GPU)"),
           library_entry("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"},

@@ -1,5 +1,8 @@
 // `trainscope run` and `trainscope import`.
 
+#include <algorithm>
+
+#include "analysis/measured_run.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
@@ -7,6 +10,7 @@
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/sides.h"
+#include "cuda/plugin_loader.h"
 #include "scenario/expression.h"
 
 namespace trainscope::cli {
@@ -14,9 +18,7 @@ namespace {
 
 void check_executor(const std::string& executor) {
   const std::vector<std::string> known{"sim", "cuda", "auto"};
-  if (executor == "sim" || executor == "auto") return;
-  if (executor == "cuda")
-    throw MissingError("the executor cuda is not built yet; --executor sim simulates the same run");
+  if (std::find(known.begin(), known.end(), executor) != known.end()) return;
   throw InputError("there is no executor " + executor + did_you_mean(executor, known) +
                    "; give sim, cuda or auto");
 }
@@ -60,6 +62,32 @@ analysis::Subject subject_of(const scenario::Lesson& lesson, const std::vector<R
   return subject;
 }
 
+void simulate(const Request& request, Finished& finished) {
+  finished.executor = "sim";
+  for (const auto& [label, config] : request.sides)
+    finished.runs.push_back(
+        std::make_shared<const analysis::Run>(run_with_progress(label, config)));
+}
+
+// On a device where the executor is to be one; auto: where there is one that can. False: nothing
+// was carried out.
+bool measure(const std::string& executor, const Request& request, Finished& finished) {
+  if (executor == "sim") return false;
+  try {
+    const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+    std::vector<RunPointer> runs;
+    for (const auto& [label, config] : request.sides)
+      runs.push_back(
+          std::make_shared<const analysis::Run>(analysis::measured_run(label, config, *device)));
+    finished.runs = std::move(runs);
+    finished.executor = "cuda";
+    return true;
+  } catch (const MissingError&) {
+    if (executor == "cuda") throw;
+    return false;
+  }
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
@@ -68,11 +96,8 @@ int run_command(const RunOptions& options) {
   if (names_saved_run(options.what)) return show_saved(options);
   Request request = read_request(options);
   Finished finished;
-  finished.executor = "sim";
   finished.seed = request.sides.front().second.whole("seed");
-  for (const auto& [label, config] : request.sides)
-    finished.runs.push_back(
-        std::make_shared<const analysis::Run>(run_with_progress(label, config)));
+  if (!measure(options.executor, request, finished)) simulate(request, finished);
   finished.lesson = std::move(request.lesson);
   if (finished.lesson) finished.subject = subject_of(*finished.lesson, finished.runs);
   put_out(finished, options.outputs);

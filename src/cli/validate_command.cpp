@@ -90,7 +90,7 @@ report::ValidationEntry entry_of(const PublishedResult& result) {
 int validate_command(bool published, bool json) {
   if (!published)
     throw MissingError(
-        "validate runs both executors on a GPU, and the executor cuda is not built yet; "
+        "validate of both executors is not built yet; "
         "--published compares the simulator with published measurements");
   const std::vector<scenario::PublishedCheck> checks = scenario::load_published();
   std::vector<PublishedResult> results;

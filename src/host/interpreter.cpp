@@ -4,16 +4,13 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "host/calculation.h"
 #include "host/cast.h"
+#include "host/initial_values.h"
 #include "program/reading_order.h"
 
 namespace trainscope::host {
 namespace {
-
-// Users of one seed are kept apart by the stream of random words that they draw from.
-constexpr std::uint64_t kInitialStream = std::uint64_t{1} << 32;
 
 NumberFormat format_of(program::ElementType type) {
   switch (type) {
@@ -23,31 +20,6 @@ NumberFormat format_of(program::ElementType type) {
       return NumberFormat::kBfloat16;
     default:
       return NumberFormat::kFloat32;
-  }
-}
-
-// In (0, 1]: a logarithm of it is finite.
-double open_unit(std::uint32_t word) {
-  return (static_cast<double>(word) + 1) * 0x1p-32;
-}
-
-// Box and Muller, doi:10.1214/aoms/1177706645.
-double normal(std::uint32_t radius, std::uint32_t angle) {
-  constexpr double kTurn = 6.283185307179586;
-  return std::sqrt(-2 * std::log(open_unit(radius))) * std::cos(kTurn * open_unit(angle));
-}
-
-void fill(const program::Initial& initial, std::uint64_t seed, std::uint64_t stream,
-          Results values) {
-  using Kind = program::Initial::Kind;
-  const auto size = static_cast<float>(initial.value);
-  if (initial.kind == Kind::kConstant) return std::fill(values.begin(), values.end(), size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const PhiloxCounter words = random_block(seed, i / 2, stream);
-    const std::uint32_t first = words.words[i % 2 * 2], second = words.words[i % 2 * 2 + 1];
-    values[i] = initial.kind == Kind::kUniform
-                    ? (2 * unit_float(first) - 1) * size
-                    : static_cast<float>(normal(first, second) * initial.value);
   }
 }
 
@@ -107,11 +79,9 @@ Interpreter::Interpreter(const program::Program& program, const DataSets& sets, 
 
 Interpreter::~Interpreter() = default;
 
-// A buffer's stream of random words follows from how many random ones stand before it, so that a
-// model begins the same whatever else a program has.
 void Interpreter::initialise() {
-  std::uint64_t stream = kInitialStream;
-  for (std::size_t i = 0; i < stores_.size(); ++i) {
+  const InitialValues initial(program_);
+  for (program::Index i = 0; i < stores_.size(); ++i) {
     const program::Buffer& buffer = program_.buffers[i];
     const auto size = static_cast<std::size_t>(buffer.elements());
     if (buffer.type == program::ElementType::kInt64) {
@@ -119,9 +89,7 @@ void Interpreter::initialise() {
       continue;
     }
     stores_[i].values.resize(size);
-    const bool random = buffer.initial.kind != program::Initial::Kind::kConstant;
-    fill(buffer.initial, static_cast<std::uint64_t>(program_.seed), stream, stores_[i].values);
-    stream += random ? 1 : 0;
+    initial.read(i, stores_[i].values);
   }
 }
 

@@ -86,6 +86,10 @@ Json ending_of(const sim::Deadlock& why) {
           {"missing_line", why.missing_line}};
 }
 
+Json ending_of(const sim::DeviceFailed& why) {
+  return {{"message", sim::sentence(why)}, {"time", why.time}, {"line", why.line}};
+}
+
 Json ending_of(const sim::OutOfMemory& why) {
   Json holders = Json::array();
   for (const auto& one : why.holders)

@@ -20,12 +20,13 @@ std::string at(std::uint16_t line, const std::string& call) {
 }  // namespace
 
 std::string_view name_of(const Ending& why) {
-  constexpr std::string_view kNames[] = {"out_of_memory", "diverged", "deadlock"};
+  constexpr std::string_view kNames[] = {"out_of_memory", "diverged", "deadlock", "device_failed"};
   return kNames[why.index()];
 }
 
 std::string_view title_of(const Ending& why) {
-  constexpr std::string_view kTitles[] = {"Out of memory", "Training diverged", "Deadlock"};
+  constexpr std::string_view kTitles[] = {"Out of memory", "Training diverged", "Deadlock",
+                                          "The GPU failed"};
   return kTitles[why.index()];
 }
 
@@ -50,6 +51,11 @@ std::string sentence(const Deadlock& why) {
   return text +
          "; what is shown ends there: give every rank as many batches, or train within with "
          "model.join()";
+}
+
+std::string sentence(const DeviceFailed& why) {
+  const std::string where = why.line == 0 ? "" : " at line " + std::to_string(why.line);
+  return "the run ended" + where + ": " + why.what + "; what was measured before is shown";
 }
 
 std::string sentence(const Ending& why) {

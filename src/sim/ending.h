@@ -39,14 +39,22 @@ struct Deadlock {
   std::string missing_call;
 };
 
-using Ending = std::variant<OutOfMemory, Diverged, Deadlock>;
+// A device that a measured run was carried out on could not go on.
+struct DeviceFailed {
+  Nanos time = 0;
+  std::uint16_t line = 0;  // of the listing, from 1; 0: before the first command
+  std::string what;        // one sentence
+};
 
-std::string_view name_of(const Ending& why);   // in JSON: "out_of_memory", "diverged", "deadlock"
-std::string_view title_of(const Ending& why);  // "Out of memory", "Training diverged", "Deadlock"
+using Ending = std::variant<OutOfMemory, Diverged, Deadlock, DeviceFailed>;
+
+std::string_view name_of(const Ending& why);   // in JSON: "out_of_memory", "diverged", ...
+std::string_view title_of(const Ending& why);  // "Out of memory", "Training diverged", ...
 
 // One sentence: what happened, and what to try.
 std::string sentence(const Diverged& why);
 std::string sentence(const Deadlock& why);
+std::string sentence(const DeviceFailed& why);
 std::string sentence(const Ending& why);
 
 }  // namespace trainscope::sim

@@ -168,7 +168,7 @@ void Recorder::refuse_more() {
 }
 
 Recorder::Recorder(const program::Program& program, const machine::Machine& machine,
-                   trace::Trace& trace)
+                   trace::Trace& trace, Sms sms)
     : program_(program),
       machine_(machine),
       trace_(trace),
@@ -179,7 +179,7 @@ Recorder::Recorder(const program::Program& program, const machine::Machine& mach
   const std::vector<int> ranks = ranks_of(program);
   for (std::size_t gpu = 0; gpu < ranks.size(); ++gpu)
     add_engines(static_cast<int>(gpu), ranks[gpu], uses.copies[gpu].h2d, uses.copies[gpu].d2h);
-  add_device_lanes(uses.streams, uses.allocations);
+  add_device_lanes(uses.streams, uses.allocations, sms);
   for (const program::Operation& operation : program.operations)
     launch_names_.push_back(
         {name(operation.framework), name("cudaLaunchKernel"), name(operation.kernel)});
@@ -210,7 +210,7 @@ void Recorder::add_engines(int gpu, int rank, bool h2d, bool d2h) {
   }
 }
 
-void Recorder::add_device_lanes(const std::vector<bool>& streams, bool allocations) {
+void Recorder::add_device_lanes(const std::vector<bool>& streams, bool allocations, Sms sms) {
   for (program::Index i = 0; i < program_.streams.size(); ++i) {
     const program::Stream& stream = program_.streams[i];
     streams_.push_back(streams[i] ? trace_.add_lane({stream.name, trace::LaneKind::kStream,
@@ -223,7 +223,7 @@ void Recorder::add_device_lanes(const std::vector<bool>& streams, bool allocatio
   for (std::size_t gpu = 0; gpu < ranks.size(); ++gpu)
     memory_.push_back(allocations ? add_memory_lanes(static_cast<int>(gpu), ranks[gpu], roles[gpu])
                                   : MemoryLanes());
-  add_sm_lanes();
+  if (sms == Sms::kPlaced) add_sm_lanes();
 }
 
 void Recorder::add_sm_lanes() {

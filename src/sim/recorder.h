@@ -26,7 +26,10 @@ trace::Memory memory_of(program::MemoryKind kind);
 
 class Recorder {
  public:
-  Recorder(const program::Program& program, const machine::Machine& machine, trace::Trace& trace);
+  // Whether what SMs do is known block by block: then it has lanes.
+  enum class Sms { kPlaced, kUnknown };
+  Recorder(const program::Program& program, const machine::Machine& machine, trace::Trace& trace,
+           Sms sms = Sms::kPlaced);
 
   // Throws InputError when the run has more spans than a machine has room for.
   trace::SpanId add(const trace::Span& span) {
@@ -95,7 +98,7 @@ class Recorder {
 
   void add_host_lanes(bool staging);
   void add_engines(int gpu, int rank, bool h2d, bool d2h);
-  void add_device_lanes(const std::vector<bool>& streams, bool allocations);
+  void add_device_lanes(const std::vector<bool>& streams, bool allocations, Sms sms);
   MemoryLanes add_memory_lanes(int gpu, int rank, const std::array<bool, program::kRoles>& roles);
   void add_sm_lanes();
 

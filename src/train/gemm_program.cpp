@@ -79,6 +79,8 @@ void add_operation(program::Program& program, const machine::GemmPlan& plan, con
   product.blocks = plan.tiles();
   product.threads = plan.threads;
   product.block_work = work;
+  product.reads = {0, 1};
+  product.writes = {2};
   program.operations.push_back(std::move(product));
 }
 

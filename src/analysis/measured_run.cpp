@@ -1,0 +1,93 @@
+#include "analysis/measured_run.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <ctime>
+
+#include "cuda/execution.h"
+#include "train/build.h"
+
+namespace trainscope::analysis {
+namespace {
+
+// "h100-sxm" is H100; letters as a driver writes them.
+std::string model_of(const std::string& id) {
+  std::string model = id.substr(0, id.find('-'));
+  std::transform(model.begin(), model.end(), model.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return model;
+}
+
+// "NVIDIA GeForce RTX 4090" has RTX4090, and no L4.
+bool names(const std::string& device, const std::string& model) {
+  std::string letters;
+  std::string words = " ";
+  for (const char c : device) {
+    const auto letter = static_cast<unsigned char>(c);
+    words += std::isalnum(letter) ? static_cast<char>(std::toupper(letter)) : ' ';
+    if (std::isalnum(letter)) letters += static_cast<char>(std::toupper(letter));
+  }
+  words += ' ';
+  const bool is_word = words.find(" " + model + " ") != std::string::npos;
+  return is_word || (model.size() > 4 && letters.ends_with(model));
+}
+
+// "NVIDIA A100-SXM4-80GB" is no card in a slot, "NVIDIA A100 80GB PCIe" is one.
+bool has_other_form(const std::string& device, const std::string& id) {
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  return (has(device, "SXM") && has(id, "pcie")) || (has(device, "PCI") && has(id, "sxm"));
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof(text), "%Y-%m-%d", &parts);
+  return text;
+}
+
+}  // namespace
+
+std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts) {
+  std::optional<machine::Machine> best;
+  const auto distance = [&](const machine::Machine& machine) {
+    return std::abs(static_cast<double>(machine.gpu.memory_bytes - facts.memory_bytes));
+  };
+  for (const std::string& id : machine::machine_ids()) {
+    machine::Machine machine = machine::load_machine(id);
+    const bool alone = machine.gpu_count == 1 && machine.nodes == 1;
+    if (!alone || machine.gpu.sm_count != facts.sm_count ||
+        !names(facts.name, model_of(machine.gpu.id)) || has_other_form(facts.name, machine.gpu.id))
+      continue;
+    if (!best || distance(machine) < distance(*best)) best = std::move(machine);
+  }
+  return best;
+}
+
+Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device) {
+  const cuda::DeviceFacts facts = device.facts();
+  const std::optional<machine::Machine> known = machine_of_device(facts);
+  Run run;
+  run.label = std::move(label);
+  run.config = config;
+  run.machine = std::make_shared<machine::Machine>(known ? *known : train::machine_of(config));
+  run.program = std::make_shared<program::Program>(train::build_program(config, *run.machine));
+  trace::Origin origin;
+  origin.kind = trace::OriginKind::kMeasured;
+  origin.subject = facts.name;
+  origin.detail = facts.driver + ", " + today();
+  if (!known) origin.detail += ", no machine file describes it: shares are of " + run.machine->name;
+  const auto trace = std::make_shared<trace::Trace>(std::move(origin));
+  cuda::Execution execution(*run.program, *run.machine, device, *trace);
+  if (const auto failure = execution.run())
+    run.ending = sim::DeviceFailed{failure->time, failure->line, failure->sentence};
+  run.trace = trace;
+  analyse(run);
+  return run;
+}
+
+}  // namespace trainscope::analysis

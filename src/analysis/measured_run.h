@@ -1,0 +1,22 @@
+// A config carried out on a real device: the run that a simulated one is put beside.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analysis/run.h"
+#include "cuda/device_calls.h"
+
+namespace trainscope::analysis {
+
+// The shipped machine of one GPU that is the device: by its name, its SMs and, of several, the
+// nearest memory. Nothing where no file describes it.
+std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts);
+
+// Carries it out from start to end; a device that fails ends it, and what was measured before is
+// in it. The machine of metrics is the device's where a file describes that, else the config's, and
+// the trace's origin says so. Throws InputError for a config that is wrong, MissingError for a
+// program that a device cannot carry out.
+Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,195 @@
+#include "cuda/buffers.h"
+
+#include <cstring>
+
+#include "host/float_types.h"
+
+namespace trainscope::cuda {
+namespace {
+
+using program::ElementType;
+using program::MemoryKind;
+
+// Values as a buffer's type stores them.
+void store(host::Values values, ElementType type, void* to) {
+  if (type == ElementType::kFp16) {
+    host::convert(values, {static_cast<host::Float16*>(to), values.size()});
+  } else if (type == ElementType::kBf16) {
+    host::convert(values, {static_cast<host::Bfloat16*>(to), values.size()});
+  } else {
+    std::memcpy(to, values.data(), values.size() * sizeof(float));
+  }
+}
+
+bool holds_numbers(const program::Buffer& buffer) {
+  return program::size_of(buffer.type) == 2 || buffer.type == ElementType::kFp32 ||
+         buffer.type == ElementType::kTf32;
+}
+
+// What operations read before they have written it.
+bool is_kept(const program::Buffer& buffer) {
+  return buffer.role == program::Role::kParameter ||
+         buffer.role == program::Role::kOptimizerState ||
+         buffer.role == program::Role::kWorkspace || buffer.initial.value != 0;
+}
+
+// A single number that is kept, as the loss scale: a framework may make it after its first use.
+bool is_number(const program::Buffer& buffer) {
+  return is_kept(buffer) && buffer.elements() == 1;
+}
+
+std::vector<bool> allocated_later(const program::Program& program) {
+  std::vector<bool> later(program.buffers.size());
+  for (const program::Thread& thread : program.threads)
+    for (const program::Command& command : thread.commands)
+      if (const auto* alloc = std::get_if<program::Alloc>(&command.action))
+        later[alloc->buffer] = true;
+  return later;
+}
+
+}  // namespace
+
+Buffers::Buffers(const program::Program& program, DeviceCalls& device,
+                 const std::vector<StreamHandle>& streams)
+    : program_(program),
+      device_(device),
+      streams_(streams),
+      initial_(program),
+      places_(program.buffers.size()) {
+  const std::vector<bool> later = allocated_later(program);
+  for (program::Index i = 0; i < places_.size(); ++i) {
+    if (later[i] && program.buffers[i].kind == MemoryKind::kDevice &&
+        !is_number(program.buffers[i]))
+      continue;
+    place(i);
+    fill(i, streams.front());
+  }
+}
+
+Buffers::~Buffers() {
+  for (program::Index i = 0; i < places_.size(); ++i)
+    for (const Slot& slot : places_[i].slots)
+      device_.release_host(slot.memory, program_.buffers[i].kind);
+  try {
+    for (program::Index i = 0; i < places_.size(); ++i)
+      if (program_.buffers[i].kind == MemoryKind::kDevice && places_[i].memory)
+        device_.release(places_[i].memory, streams_.front());
+  } catch (const Error&) {  // the device is lost, and its memory with it
+  }
+}
+
+void Buffers::place(program::Index buffer) {
+  const program::Buffer& what = program_.buffers[buffer];
+  Place& place = places_[buffer];
+  if (what.kind == MemoryKind::kDevice) {
+    place.memory = device_.allocate(what.bytes, streams_.front());
+    if (!what.is_view) note(buffer, 1);
+  } else {
+    place.memory = device_.allocate_host(what.bytes, what.kind);
+    place.slots.push_back({place.memory});
+  }
+}
+
+void Buffers::fill(program::Index buffer, StreamHandle stream) {
+  const program::Buffer& what = program_.buffers[buffer];
+  places_[buffer].filled = true;
+  const bool zero =
+      what.initial.kind == program::Initial::Kind::kConstant && what.initial.value == 0;
+  void* memory = places_[buffer].memory;
+  if (!zero && holds_numbers(what)) {
+    upload(buffer, stream);
+  } else if (what.kind == MemoryKind::kDevice) {
+    device_.fill_zero(memory, what.bytes, stream);
+  } else {
+    std::memset(memory, 0, static_cast<std::size_t>(what.bytes));
+  }
+}
+
+// A copy out of pageable memory has read it when the call returns.
+void Buffers::upload(program::Index buffer, StreamHandle stream) {
+  const program::Buffer& what = program_.buffers[buffer];
+  void* memory = places_[buffer].memory;
+  std::vector<float> values(static_cast<std::size_t>(what.elements()));
+  initial_.read(buffer, values);
+  if (what.kind != MemoryKind::kDevice) return store(values, what.type, memory);
+  std::vector<char> stored(static_cast<std::size_t>(what.bytes));
+  store(values, what.type, stored.data());
+  device_.copy({stored.data(), memory, what.bytes, MemoryKind::kPageable, MemoryKind::kDevice},
+               stream);
+}
+
+Operand Buffers::operand(program::Index buffer) const {
+  const program::Buffer& what = program_.buffers[buffer];
+  return {places_[buffer].memory, what.elements(), what.type};
+}
+
+void Buffers::allocate(const program::Alloc& action) {
+  if (program_.buffers[action.buffer].kind != MemoryKind::kDevice) return;
+  Place& place = places_[action.buffer];
+  if (place.memory) return;  // a number that is there from the start
+  place.memory = device_.allocate(program_.buffers[action.buffer].bytes, streams_[action.stream]);
+  place.stream = action.stream;
+  note(action.buffer, 1);
+  if (!place.filled && is_kept(program_.buffers[action.buffer]))
+    fill(action.buffer, streams_[action.stream]);
+}
+
+void Buffers::free(program::Index buffer) {
+  if (program_.buffers[buffer].kind != MemoryKind::kDevice) return;
+  Place& place = places_[buffer];
+  for (const program::Index user : place.users) {
+    const EventHandle event = device_.make_event();
+    device_.record(event, streams_[user]);
+    device_.wait(streams_[place.stream], event);
+  }
+  place.users.clear();
+  device_.release(place.memory, streams_[place.stream]);
+  place.memory = nullptr;
+  note(buffer, -1);
+}
+
+void Buffers::record_stream(const program::RecordStream& action) {
+  if (places_[action.buffer].stream != action.stream)
+    places_[action.buffer].users.push_back(action.stream);
+}
+
+// Slots whose copy is done are used again; a new one is made where none is.
+void Buffers::renew(program::Index buffer) {
+  Place& place = places_[buffer];
+  if (place.slots.empty() || !place.slots[place.slot].read) return;
+  for (std::size_t i = 0; i < place.slots.size(); ++i) {
+    Slot& slot = place.slots[i];
+    if (slot.read && !device_.is_done(slot.event)) continue;
+    slot.read = false;
+    place.slot = i;
+    place.memory = slot.memory;
+    return;
+  }
+  const program::Buffer& what = program_.buffers[buffer];
+  place.memory = device_.allocate_host(what.bytes, what.kind);
+  place.slot = place.slots.size();
+  place.slots.push_back({place.memory});
+}
+
+void Buffers::was_read(program::Index buffer, StreamHandle stream) {
+  Place& place = places_[buffer];
+  if (program_.buffers[buffer].kind != MemoryKind::kPinned || place.slots.empty()) return;
+  Slot& slot = place.slots[place.slot];
+  if (!slot.has_event) slot.event = device_.make_event();
+  slot.has_event = true;
+  slot.read = true;
+  device_.record(slot.event, stream);
+}
+
+void Buffers::note(program::Index buffer, std::int64_t sign) {
+  const std::lock_guard held(mutex_);
+  const program::Buffer& what = program_.buffers[buffer];
+  changes_.push_back({device_.now(), what.role, sign * what.bytes});
+}
+
+std::vector<MemoryChange> Buffers::changes() const {
+  const std::lock_guard held(mutex_);
+  return changes_;
+}
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,83 @@
+// The memory of a program's buffers on a device and on the host.
+//
+// Device buffers that the program allocates itself come and go with its commands; all others are
+// there from the start. What a buffer holds before the program begins is put there when it first
+// has memory; results of operations are not, for they are written before they are read. Host memory
+// that a batch is loaded into is new for each batch while an earlier copy out of it may still be
+// under way, as PyTorch's allocator of pinned memory has it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "cuda/device_calls.h"
+#include "host/initial_values.h"
+#include "program/program.h"
+
+namespace trainscope::cuda {
+
+// A change of the bytes that a program has allocated.
+struct MemoryChange {
+  Nanos time = 0;
+  program::Role role = program::Role::kWorkspace;
+  std::int64_t bytes = 0;  // negative: given back
+};
+
+class Buffers {
+ public:
+  // Takes the memory that is there from the start and fills it, on the program's streams. Throws
+  // OutOfDeviceMemory.
+  Buffers(const program::Program& program, DeviceCalls& device,
+          const std::vector<StreamHandle>& streams);
+  ~Buffers();
+  Buffers(const Buffers&) = delete;
+
+  // Where a buffer lies now; null: nowhere.
+  void* at(program::Index buffer) const { return places_[buffer].memory; }
+  Operand operand(program::Index buffer) const;
+
+  void allocate(const program::Alloc& action);
+  void free(program::Index buffer);
+  // Another stream uses it too: the memory goes back once that has done what it has been given.
+  void record_stream(const program::RecordStream& action);
+
+  // Before a batch is written: memory that no copy reads any more.
+  void renew(program::Index buffer);
+  // After a copy out of it was put on a stream.
+  void was_read(program::Index buffer, StreamHandle stream);
+
+  std::vector<MemoryChange> changes() const;
+
+ private:
+  struct Slot {
+    void* memory = nullptr;
+    EventHandle event = 0;
+    bool has_event = false;
+    bool read = false;  // by a copy that the event stands behind
+  };
+  struct Place {
+    void* memory = nullptr;
+    program::Index stream = 0;
+    std::vector<program::Index> users;  // other streams
+    std::vector<Slot> slots;            // of host memory
+    std::size_t slot = 0;
+    bool filled = false;  // with what it holds before the program begins
+  };
+
+  void place(program::Index buffer);
+  void fill(program::Index buffer, StreamHandle stream);
+  void upload(program::Index buffer, StreamHandle stream);
+  void note(program::Index buffer, std::int64_t sign);
+
+  const program::Program& program_;
+  DeviceCalls& device_;
+  const std::vector<StreamHandle>& streams_;
+  const host::InitialValues initial_;
+  mutable std::mutex mutex_;
+  std::vector<Place> places_;
+  std::vector<MemoryChange> changes_;
+};
+
+}  // namespace trainscope::cuda

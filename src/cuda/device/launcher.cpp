@@ -1,0 +1,182 @@
+#include "cuda/device/launcher.h"
+
+#include <algorithm>
+
+#include "kernels/accuracy.h"
+#include "kernels/elementwise.h"
+#include "kernels/gradient_norm.h"
+#include "kernels/log_softmax.h"
+#include "kernels/loss_scale.h"
+#include "kernels/nll_loss.h"
+#include "kernels/number.h"
+#include "kernels/optimizers.h"
+
+namespace trainscope::cuda {
+namespace {
+
+using program::Part;
+
+kernels::Matrix matrix(std::int64_t rows, std::int64_t columns) {
+  return {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)};
+}
+
+// Of its loss scale a parameter's gradient is rid in the update itself. An update that is skipped
+// on the device is told so by the predicate.
+kernels::ScaledStep scaled_step(const KernelCall& call, const float* scale) {
+  return {scale, call.predicate};
+}
+
+}  // namespace
+
+void Launcher::operator()(const program::LogSoftmax& f) {
+  const kernels::Matrix shape = matrix(f.rows, f.classes);
+  float* result = operands_.out<float>(0);
+  if (f.part == Part::kForward)
+    return kernels::log_softmax_forward(stream_, shape, operands_.in<float>(0), result);
+  kernels::log_softmax_backward(stream_, shape, operands_.in<float>(1), operands_.in<float>(0),
+                                result);
+}
+
+void Launcher::operator()(const program::NllLoss& f) {
+  const kernels::Matrix shape = matrix(f.rows, f.classes);
+  float* result = operands_.out<float>(0);
+  if (f.part == Part::kForward)
+    return kernels::nll_loss_forward(stream_, shape, operands_.in<float>(0), operands_.whole(1),
+                                     result);
+  kernels::nll_loss_backward(stream_, shape, operands_.whole(1), operands_.in<float>(0),
+                             operands_.room(1), result);
+}
+
+void Launcher::operator()(const program::Add&) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    kernels::add(stream_, operands_.in<T>(0), operands_.in<T>(1), operands_.out<T>(0),
+                 operands_.size_of_write(0));
+  });
+}
+
+void Launcher::operator()(const program::Accumulate&) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    T* sum = operands_.out<T>(0);
+    kernels::add(stream_, operands_.in<T>(0), static_cast<const T*>(sum), sum,
+                 operands_.size_of_write(0));
+  });
+}
+
+void Launcher::operator()(const program::Multiply& f) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    const auto factor = static_cast<float>(f.factor);
+    const T* x = operands_.in<T>(0);
+    const std::size_t count = operands_.size_of_write(0);
+    if (operands_.reads() == 1)
+      return kernels::scale(stream_, x, factor, operands_.out<T>(0), count);
+    kernels::scale_by(stream_, x, factor, operands_.in<float>(1), operands_.out<T>(0), count);
+  });
+}
+
+void Launcher::operator()(const program::Fill& f) {
+  const auto most = static_cast<std::size_t>(f.elements);
+  for (std::size_t i = 0; i < operands_.writes(); ++i)
+    with_type(operands_.write(i).type, [&](auto type) {
+      using T = decltype(type);
+      kernels::fill(stream_, static_cast<T*>(operands_.write(i).memory),
+                    static_cast<float>(f.value), std::min(most, operands_.size_of_write(i)));
+    });
+}
+
+void Launcher::operator()(const program::Cast&) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using To = decltype(type);
+    cast_to(stream_, operands_.read(0), static_cast<To*>(operands_.write(0).memory));
+  });
+}
+
+void Launcher::operator()(const program::CountCorrect& f) {
+  kernels::count_correct(stream_, matrix(f.rows, f.classes), operands_.in<float>(0),
+                         operands_.whole(1), operands_.in_out<float>(0));
+}
+
+void Launcher::operator()(const program::GradientNorm&) {
+  float* norm = operands_.out<float>(0);
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < operands_.reads(); ++i)
+    largest = std::max(largest, operands_.size_of_read(i));
+  float* workspace = operands_.room(kernels::squares_workspace(largest));
+  kernels::fill(stream_, norm, 0.0F, 1);
+  for (std::size_t i = 0; i < operands_.reads(); ++i)
+    kernels::add_squares(stream_, operands_.in<float>(i), operands_.size_of_read(i), workspace,
+                         norm);
+  kernels::take_root(stream_, norm);
+}
+
+void Launcher::operator()(const program::ClipGradients& f) {
+  const float* norm = operands_.in<float>(0);
+  for (std::size_t i = 0; i < operands_.writes(); ++i)
+    kernels::clip_gradient(stream_, norm, static_cast<float>(f.max_norm),
+                           operands_.in_out<float>(i), operands_.size_of_write(i));
+}
+
+void Launcher::operator()(const program::SgdUpdate& f) {
+  kernels::Sgd options;
+  options.lr = static_cast<float>(f.lr);
+  options.momentum = static_cast<float>(f.momentum);
+  options.weight_decay = static_cast<float>(f.weight_decay);
+  const std::size_t parameters = operands_.reads() - (f.scaled ? 1 : 0);
+  const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(parameters) : nullptr);
+  auto* step = static_cast<std::int64_t*>(call_.state);
+  kernels::begin_sgd_step(stream_, scaled, step);
+  for (std::size_t i = 0; i < parameters; ++i) {
+    const kernels::ParameterArrays<float> arrays{operands_.in<float>(i), operands_.in_out<float>(i),
+                                                 nullptr, operands_.size_of_write(i)};
+    kernels::sgd_step(stream_, options, scaled, step, arrays,
+                      f.momentum != 0 ? operands_.in_out<float>(parameters + i) : nullptr);
+  }
+}
+
+void Launcher::operator()(const program::AdamUpdate& f) {
+  static_assert(sizeof(kernels::AdamState) <= kStateBytes);
+  const kernels::Adam options{f.lr, f.beta1, f.beta2, f.eps, f.weight_decay, f.decoupled};
+  const std::size_t parameters = operands_.reads() - (f.scaled ? 1 : 0);
+  const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(parameters) : nullptr);
+  auto* state = static_cast<kernels::AdamState*>(call_.state);
+  kernels::begin_adam_step(stream_, options, scaled, state);
+  for (std::size_t i = 0; i < parameters; ++i) {
+    const kernels::ParameterArrays<float> arrays{operands_.in<float>(i), operands_.in_out<float>(i),
+                                                 nullptr, operands_.size_of_write(i)};
+    const kernels::AdamMoments moments{operands_.in_out<float>(parameters + i),
+                                       operands_.in_out<float>(2 * parameters + i)};
+    kernels::adam_step(stream_, options, scaled, state, arrays, moments);
+  }
+}
+
+void Launcher::operator()(const program::InvertScale&) {
+  kernels::invert(stream_, operands_.in<float>(0), operands_.out<float>(0));
+}
+
+void Launcher::operator()(const program::Unscale& f) {
+  const std::size_t gradients = operands_.writes() - 1;
+  float* found_inf = operands_.in_out<float>(gradients);
+  for (std::size_t i = 0; i < gradients; ++i)
+    with_type(operands_.write(i).type, [&](auto type) {
+      using T = decltype(type);
+      T* gradient = static_cast<T*>(operands_.write(i).memory);
+      const std::size_t count = operands_.size_of_write(i);
+      kernels::look_for_infinities(stream_, static_cast<const T*>(gradient), count, found_inf);
+      if (!f.only_look)
+        kernels::scale_by(stream_, static_cast<const T*>(gradient), 1.0F, operands_.in<float>(0),
+                          gradient, count);
+    });
+}
+
+// The growth tracker is a float in a program, and whole in the kernel: it has a place in the room
+// of this call alone, so it is kept in the state.
+void Launcher::operator()(const program::UpdateScale& f) {
+  const kernels::LossScaleRule rule{f.growth_factor, f.backoff_factor,
+                                    static_cast<std::int32_t>(f.growth_interval)};
+  kernels::update_loss_scale(stream_, rule, operands_.in<float>(0), operands_.in_out<float>(0),
+                             static_cast<std::int32_t*>(call_.state));
+}
+
+}  // namespace trainscope::cuda

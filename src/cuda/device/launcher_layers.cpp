@@ -1,0 +1,287 @@
+// The layers of a model.
+
+#include <array>
+
+#include "cuda/device/launcher.h"
+#include "kernels/activation.h"
+#include "kernels/average_pool.h"
+#include "kernels/batch_norm.h"
+#include "kernels/conv2d.h"
+#include "kernels/dropout.h"
+#include "kernels/elementwise.h"
+#include "kernels/embedding.h"
+#include "kernels/layer_norm.h"
+#include "kernels/max_pool.h"
+#include "kernels/positions.h"
+#include "kernels/reductions.h"
+
+namespace trainscope::cuda {
+namespace {
+
+using kernels::Into;
+using program::Part;
+
+constexpr float kNormEps = 1e-5F;  // torch.nn.BatchNorm2d, LayerNorm
+constexpr std::uint64_t kDropoutStream = 1;
+
+std::size_t size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+kernels::Image image(std::int64_t batch, std::int64_t channels, std::int64_t height,
+                     std::int64_t width, bool channels_last) {
+  return {static_cast<int>(batch), static_cast<int>(channels), static_cast<int>(height),
+          static_cast<int>(width), channels_last};
+}
+
+kernels::Window window(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
+  return {static_cast<int>(kernel), static_cast<int>(stride), static_cast<int>(padding), 1};
+}
+
+kernels::Conv2d conv_of(const program::Convolution& f) {
+  kernels::Conv2d conv;
+  conv.input = image(f.batch, f.channels, f.height, f.width, f.channels_last);
+  conv.outputs = static_cast<int>(f.outputs);
+  conv.groups = static_cast<int>(f.groups);
+  conv.vertical = conv.horizontal = window(f.kernel, f.stride, f.padding);
+  return conv;
+}
+
+kernels::MaxPool pool_of(const program::MaxPooling& f) {
+  kernels::MaxPool pool;
+  pool.input = image(f.batch, f.channels, f.height, f.width, f.channels_last);
+  pool.vertical = pool.horizontal = window(f.kernel, f.stride, f.padding);
+  return pool;
+}
+
+kernels::Activation kind_of(program::ActivationKind kind) {
+  switch (kind) {
+    case program::ActivationKind::kRelu:
+      return kernels::Activation::kRelu;
+    case program::ActivationKind::kGelu:
+      return kernels::Activation::kGeluErf;
+    default:
+      return kernels::Activation::kGeluTanh;
+  }
+}
+
+// Packed, q, k and v lie side by side for each token, as one projection writes them.
+kernels::Attention shape_of(const program::Attention& f) {
+  kernels::Attention shape;
+  shape.batch = static_cast<int>(f.batch);
+  shape.heads = static_cast<int>(f.heads);
+  shape.length = static_cast<int>(f.length);
+  shape.width = static_cast<int>(f.width);
+  const std::size_t token = size(f.heads * f.width);
+  const std::size_t step = f.packed ? 3 * token : token;
+  shape.inputs = {size(f.length) * step, size(f.width), step};
+  shape.outputs = {size(f.length) * token, size(f.width), token};
+  return shape;
+}
+
+}  // namespace
+
+// y = x wᵀ + b; dx = dy w; dw = dyᵀ x.
+void Launcher::operator()(const program::Linear& f) {
+  const auto& r = call_.reads;
+  const Operand& result = call_.writes[0];
+  const program::ElementType type = call_.operation->type;
+  switch (f.part) {
+    case Part::kForward:
+      return products_.multiply({f.rows, f.outputs, f.inputs, false, true, r[0], r[1], result,
+                                 f.bias ? r[2] : Operand{}, type},
+                                stream_);
+    case Part::kInputGradient:
+      return products_.multiply(
+          {f.rows, f.inputs, f.outputs, false, false, r[0], r[1], result, {}, type}, stream_);
+    case Part::kWeightGradient:
+      return products_.multiply(
+          {f.outputs, f.inputs, f.rows, true, false, r[0], r[1], result, {}, type}, stream_);
+    default:
+      break;
+  }
+  with_type(r[0].type, [&](auto element) {
+    using T = decltype(element);
+    const kernels::Matrix shape{size(f.rows), size(f.outputs)};
+    kernels::column_sums(stream_, shape, operands_.in<T>(0),
+                         operands_.room(kernels::column_sums_workspace(shape)),
+                         operands_.out<float>(0), Into::kReplace);
+  });
+}
+
+template <typename T>
+void Launcher::launch_convolution(const program::Convolution& f) {
+  const kernels::Conv2d conv = conv_of(f);
+  switch (f.part) {
+    case Part::kForward:
+      return kernels::conv2d_forward(stream_, conv, operands_.in<T>(0), operands_.in<T>(1),
+                                     f.bias ? operands_.in<T>(2) : nullptr, operands_.out<T>(0));
+    case Part::kInputGradient:
+      return kernels::conv2d_backward_input(stream_, conv, operands_.in<T>(1), operands_.in<T>(0),
+                                            operands_.out<T>(0));
+    case Part::kWeightGradient:
+      return kernels::conv2d_backward_weights(stream_, conv, operands_.in<T>(1), operands_.in<T>(0),
+                                              operands_.out<float>(0), Into::kReplace);
+    default:
+      return kernels::conv2d_backward_bias(stream_, conv, operands_.in<T>(0),
+                                           operands_.out<float>(0), Into::kReplace);
+  }
+}
+
+void Launcher::operator()(const program::Convolution& f) {
+  with_type(call_.reads[0].type, [&](auto type) { launch_convolution<decltype(type)>(f); });
+}
+
+void Launcher::operator()(const program::Activation& f) {
+  with_type(call_.reads[0].type, [&](auto type) {
+    using T = decltype(type);
+    const kernels::Matrix shape{1, size(f.elements)};
+    const T* no_bias = nullptr;
+    if (f.part == Part::kForward)
+      return kernels::bias_activation_forward(stream_, kind_of(f.kind), shape, operands_.in<T>(0),
+                                              no_bias, operands_.out<T>(0));
+    // Where ReLU's result is above 0 its input was: either tells the slope.
+    kernels::bias_activation_backward(stream_, kind_of(f.kind), shape, operands_.in<T>(1), no_bias,
+                                      operands_.in<T>(0), operands_.out<T>(0));
+  });
+}
+
+// The buffer of the chosen pixels, wide enough for PyTorch's 64 bits each, holds 32 of them.
+void Launcher::operator()(const program::MaxPooling& f) {
+  with_type(call_.reads[0].type, [&](auto type) {
+    using T = decltype(type);
+    if (f.part == Part::kForward)
+      return kernels::max_pool_forward(stream_, pool_of(f), operands_.in<T>(0), operands_.out<T>(0),
+                                       static_cast<std::int32_t*>(call_.writes[1].memory));
+    kernels::max_pool_backward(stream_, pool_of(f), operands_.in<T>(0),
+                               static_cast<const std::int32_t*>(call_.reads[1].memory),
+                               operands_.out<T>(0));
+  });
+}
+
+void Launcher::operator()(const program::AveragePooling& f) {
+  with_type(call_.reads[0].type, [&](auto type) {
+    using T = decltype(type);
+    const kernels::Image shape = image(f.batch, f.channels, 1, f.pixels, f.channels_last);
+    if (f.part == Part::kForward)
+      return kernels::average_pool_forward(stream_, shape, operands_.in<T>(0), operands_.out<T>(0));
+    kernels::average_pool_backward(stream_, shape, operands_.in<T>(0), operands_.out<T>(0));
+  });
+}
+
+void Launcher::operator()(const program::BatchNorm& f) {
+  const kernels::Image shape = image(f.batch, f.channels, f.height, f.width, f.channels_last);
+  with_type(call_.reads[0].type, [&](auto type) {
+    using T = decltype(type);
+    const auto kept = [](const Operand& operand) { return static_cast<float*>(operand.memory); };
+    if (f.part != Part::kForward)
+      return kernels::batch_norm_backward(
+          stream_, shape, operands_.in<T>(1), operands_.in<float>(2), operands_.in<T>(0),
+          {kept(call_.reads[3]), kept(call_.reads[4])}, operands_.out<T>(0),
+          operands_.out<float>(1), operands_.out<float>(2));
+    const kernels::BatchMoments moments{operands_.out<float>(1), operands_.out<float>(2)};
+    const kernels::RunningMoments running{kept(call_.reads[3]), kept(call_.reads[4])};
+    const auto norm = f.training ? kernels::batch_norm_train<T> : kernels::batch_norm_evaluate<T>;
+    norm(stream_, shape, operands_.in<T>(0), operands_.in<float>(1), operands_.in<float>(2),
+         kNormEps, operands_.out<T>(0), moments, running);
+  });
+}
+
+void Launcher::operator()(const program::LayerNorm& f) {
+  const kernels::Matrix shape{size(f.rows), size(f.columns)};
+  const auto place = f.part == Part::kForward ? 0U : 1U;
+  with_type(call_.reads[place].type, [&](auto type) {
+    using T = decltype(type);
+    switch (f.part) {
+      case Part::kForward:
+        return kernels::layer_norm_forward(
+            stream_, shape, operands_.in<T>(0), operands_.in<float>(1), operands_.in<float>(2),
+            kNormEps, operands_.out<T>(0), operands_.out<float>(1), operands_.out<float>(2));
+      case Part::kInputGradient:
+        return kernels::layer_norm_backward_input(
+            stream_, shape, operands_.in<T>(1), operands_.in<float>(2), operands_.in<T>(0),
+            operands_.in<float>(3), operands_.in<float>(4), operands_.out<T>(0));
+      default:
+        return kernels::layer_norm_backward_parameters(
+            stream_, shape, operands_.in<T>(1), operands_.in<T>(0), operands_.in<float>(2),
+            operands_.in<float>(3), operands_.room(kernels::layer_norm_workspace(shape)),
+            operands_.out<float>(0), operands_.out<float>(1), Into::kReplace);
+    }
+  });
+}
+
+void Launcher::operator()(const program::Embedding& f) {
+  const kernels::Matrix table{size(f.vocabulary), size(f.width)};
+  if (f.part == Part::kForward)
+    return with_type(call_.reads[1].type, [&](auto type) {
+      using T = decltype(type);
+      kernels::embedding_forward(stream_, table, operands_.in<T>(1), operands_.whole(0),
+                                 size(f.tokens), operands_.out<T>(0));
+    });
+  with_type(call_.reads[0].type, [&](auto type) {
+    using T = decltype(type);
+    float* dtable = operands_.out<float>(0);
+    kernels::fill(stream_, dtable, 0.0F, table.size());
+    kernels::embedding_backward(stream_, table, operands_.whole(1), size(f.tokens),
+                                operands_.in<T>(0), dtable);
+  });
+}
+
+void Launcher::operator()(const program::AddPositions& f) {
+  const kernels::Matrix shape{size(f.batch), size(f.length * f.width)};
+  with_type(call_.reads[0].type, [&](auto type) {
+    using T = decltype(type);
+    if (f.part == Part::kForward)
+      return kernels::add_positions(stream_, shape, operands_.in<T>(0), operands_.in<T>(1),
+                                    operands_.out<T>(0));
+    kernels::add_positions_backward(stream_, shape, operands_.in<T>(0), operands_.size_of_write(0),
+                                    operands_.out<T>(0));
+  });
+}
+
+void Launcher::operator()(const program::Dropout& f) {
+  const kernels::Dropout dropout{static_cast<float>(f.p), call_.seed, kDropoutStream,
+                                 call_.draws_from};
+  with_type(call_.reads[0].type, [&](auto type) {
+    using T = decltype(type);
+    kernels::apply_dropout(stream_, dropout, operands_.in<T>(0), operands_.out<T>(0),
+                           size(f.elements));
+  });
+}
+
+template <typename T>
+void Launcher::launch_attention(const program::Attention& f) {
+  const kernels::Attention shape = shape_of(f);
+  const std::size_t token = size(f.heads * f.width);
+  const bool forward = f.part == Part::kForward;
+  const std::size_t first = forward ? 0 : 1;
+  const auto three = [&](auto take, std::size_t from) {
+    if (!f.packed) return std::array{take(from), take(from + 1), take(from + 2)};
+    const auto all = take(from);
+    return std::array{all, all + token, all + 2 * token};
+  };
+  const auto [q, k, v] = three([&](std::size_t i) { return operands_.in<T>(i); }, first);
+  const kernels::AttentionInputs<T> inputs{q, k, v};
+  if (forward) {
+    float* kept = operands_.out<float>(1);
+    return f.flash
+               ? kernels::tiled_attention_forward(stream_, shape, inputs, operands_.out<T>(0), kept)
+               : kernels::attention_forward(stream_, shape, inputs, kept, operands_.out<T>(0));
+  }
+  const auto [dq, dk, dv] = three([&](std::size_t i) { return operands_.out<T>(i); }, 0);
+  const kernels::AttentionGradients<T> gradients{dq, dk, dv};
+  const std::size_t place = f.packed ? 2 : 4;  // of what forward wrote for this
+  const float* kept = operands_.in<float>(place);
+  const T* dy = operands_.in<T>(0);
+  if (f.flash)
+    return kernels::tiled_attention_backward(stream_, shape, inputs, operands_.in<T>(place + 1),
+                                             kept, dy, operands_.room(shape.rows()), gradients);
+  kernels::attention_backward(stream_, shape, inputs, kept, dy,
+                              operands_.room(shape.probabilities()), gradients);
+}
+
+void Launcher::operator()(const program::Attention& f) {
+  with_type(call_.reads[0].type, [&](auto type) { launch_attention<decltype(type)>(f); });
+}
+
+}  // namespace trainscope::cuda

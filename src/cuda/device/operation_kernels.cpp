@@ -1,0 +1,229 @@
+#include "cuda/device/operation_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/device/launcher.h"
+#include "kernels/attention.h"
+#include "kernels/bandwidth.h"
+#include "kernels/busy.h"
+#include "kernels/cross_entropy.h"
+#include "kernels/gradient_norm.h"
+#include "kernels/layer_norm.h"
+#include "kernels/reductions.h"
+
+namespace trainscope::cuda {
+namespace {
+
+using program::OperationKind;
+using program::Part;
+
+bool is_busy(const program::Operation& operation) {
+  return std::holds_alternative<std::monostate>(operation.function) &&
+         operation.kind != OperationKind::kGemm;
+}
+
+std::size_t size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+// Floats beside copies of operands.
+struct Workspace {
+  std::size_t operator()(const program::Linear& f) const {
+    return f.part == Part::kBiasGradient
+               ? kernels::column_sums_workspace({size(f.rows), size(f.outputs)})
+               : 0;
+  }
+  std::size_t operator()(const program::LayerNorm& f) const {
+    return f.part == Part::kWeightGradient
+               ? kernels::layer_norm_workspace({size(f.rows), size(f.columns)})
+               : 0;
+  }
+  std::size_t operator()(const program::Attention& f) const {
+    const std::size_t rows = size(f.batch * f.heads * f.length);
+    if (f.part == Part::kForward) return 0;
+    return f.flash ? rows : rows * size(f.length);
+  }
+  std::size_t operator()(const program::NllLoss&) const { return 1; }
+  template <typename Other>
+  std::size_t operator()(const Other&) const {
+    return 0;
+  }
+};
+
+std::size_t largest(const std::vector<Operand>& operands) {
+  std::int64_t most = 0;
+  for (const Operand& one : operands) most = std::max(most, one.elements);
+  return size(most);
+}
+
+// A chain of dependent multiply-adds takes four cycles each on every GPU from Volta on (Jia et al.,
+// arXiv:1804.06826).
+constexpr double kCyclesARound = 4;
+
+int rounds_of(double rounds, const KernelLimits& limits) {
+  return static_cast<int>(std::clamp(rounds, 1.0, static_cast<double>(limits.most_rounds)));
+}
+
+// The numbers of chains that there is a kernel for.
+int chains_for(int wanted) {
+  int chains = 1;
+  while (chains < wanted && chains < 128) chains *= 2;
+  return chains;
+}
+
+kernels::Busy busy_of(const program::Operation& one, const KernelLimits& limits) {
+  kernels::Busy busy;
+  busy.blocks = static_cast<unsigned>(std::max<std::int64_t>(1, one.blocks));
+  busy.threads = static_cast<unsigned>(std::max(1, one.threads));
+  if (!one.block_work) {
+    const double seconds = static_cast<double>(one.opaque_duration) * 1e-9;
+    const double threads = static_cast<double>(busy.blocks) * busy.threads;
+    busy.chains = 1;
+    busy.rounds = rounds_of(one.opaque_duration > 0 ? seconds * limits.clock_hz / kCyclesARound
+                                                    : one.flops / (2 * threads),
+                            limits);
+    return busy;
+  }
+  busy.shared_bytes = size(one.block_work->shared_bytes);
+  busy.chains = chains_for(one.block_work->ilp == 0 ? 4 : one.block_work->ilp);
+  const double each = one.block_work->flops / static_cast<double>(busy.threads);
+  busy.rounds = rounds_of(each / (2 * busy.chains), limits);
+  return busy;
+}
+
+bool only_moves(const program::Operation& one) {
+  return one.block_work && one.block_work->flops == 0 && one.block_work->bytes > 0;
+}
+
+// Of a kernel that only moves memory: floats that are read, and as many written.
+std::size_t moved(const program::Operation& one) {
+  return size(std::llround(one.bytes / (2 * sizeof(float))));
+}
+
+void launch_busy(const KernelCall& call, kernels::Stream stream, const KernelLimits& limits) {
+  const program::Operation& one = *call.operation;
+  if (only_moves(one))
+    return kernels::copy_values(stream, call.room, call.room + moved(one), moved(one));
+  kernels::keep_busy(stream, busy_of(one, limits), call.room, nullptr);
+}
+
+void launch_product(const KernelCall& call, kernels::Stream stream, Products& products) {
+  const program::Operation& one = *call.operation;
+  // The buffers are bytes to the program; what lies in them is the operation's type.
+  const auto matrix = [&](const Operand& at, std::int64_t elements) {
+    return Operand{at.memory, elements, one.type};
+  };
+  const Product product{one.m,
+                        one.n,
+                        one.k,
+                        false,
+                        false,
+                        matrix(call.reads[0], one.m * one.k),
+                        matrix(call.reads[1], one.k * one.n),
+                        matrix(call.writes[0], one.m * one.n),
+                        {},
+                        one.type};
+  products.multiply(product, stream);
+}
+
+}  // namespace
+
+void launch_operation(const KernelCall& call, kernels::Stream stream, Products& products,
+                      const KernelLimits& limits) {
+  if (is_busy(*call.operation)) return launch_busy(call, stream, limits);
+  if (call.operation->kind == OperationKind::kGemm &&
+      std::holds_alternative<std::monostate>(call.operation->function))
+    return launch_product(call, stream, products);
+  Launcher launcher(call, stream, products);
+  std::visit(launcher, call.operation->function);
+  launcher.finish();
+}
+
+std::int64_t room_of(const KernelCall& call) {
+  const program::Operation& one = *call.operation;
+  if (is_busy(one)) {
+    if (only_moves(one)) return static_cast<std::int64_t>(2 * moved(one));
+    return std::max<std::int64_t>(1, one.blocks) * std::max(1, one.threads);
+  }
+  if (std::holds_alternative<std::monostate>(one.function)) return 0;
+  constexpr std::size_t kAligned = 4;
+  std::size_t room = std::visit(Workspace{}, one.function) + kAligned;
+  if (std::holds_alternative<program::GradientNorm>(one.function))
+    room += kernels::squares_workspace(largest(call.reads));
+  bool copies = false;
+  for (const auto* list : {&call.reads, &call.writes})
+    for (const Operand& operand : *list)
+      copies |= stored(operand.type) != program::ElementType::kFp32 &&
+                operand.type != program::ElementType::kInt64;
+  if (!copies) return static_cast<std::int64_t>(room);
+  for (const auto* list : {&call.reads, &call.writes})
+    for (const Operand& operand : *list) room += size(operand.elements) + kAligned;
+  return static_cast<std::int64_t>(room);
+}
+
+std::string refusal_of(const program::Operation& operation) {
+  if (operation.block_work && is_busy(operation) && !only_moves(operation) &&
+      operation.block_work->math != machine::Math::kFp32)
+    return "the executor cuda has a busy kernel of FP32 only; set kernel.type = fp32";
+  if (const auto* attention = std::get_if<program::Attention>(&operation.function)) {
+    if (!attention->causal) return "the executor cuda has causal attention only";
+    if (attention->flash && attention->width > kernels::kWidestHead)
+      return "the executor cuda has flash attention for heads of at most 128 numbers";
+  }
+  const auto* norm = std::get_if<program::BatchNorm>(&operation.function);
+  if (norm && norm->part != Part::kForward && !norm->training)
+    return "the executor cuda has no backward of a batch norm that evaluates";
+  return "";
+}
+
+namespace {
+
+struct LaunchName {
+  static std::string of(const char* what, Part part) {
+    static constexpr const char* kParts[] = {"", ": input gradient", ": weight gradient",
+                                             ": bias gradient"};
+    return std::string(what) + kParts[static_cast<std::size_t>(part)];
+  }
+  std::string operator()(const std::monostate&) const { return "busy"; }
+  std::string operator()(const program::Linear& f) const { return of("linear", f.part); }
+  std::string operator()(const program::Convolution& f) const { return of("conv2d", f.part); }
+  std::string operator()(const program::Activation& f) const { return of("activation", f.part); }
+  std::string operator()(const program::MaxPooling& f) const { return of("max_pool", f.part); }
+  std::string operator()(const program::AveragePooling& f) const {
+    return of("average_pool", f.part);
+  }
+  std::string operator()(const program::BatchNorm& f) const { return of("batch_norm", f.part); }
+  std::string operator()(const program::LayerNorm& f) const { return of("layer_norm", f.part); }
+  std::string operator()(const program::Embedding& f) const { return of("embedding", f.part); }
+  std::string operator()(const program::AddPositions& f) const {
+    return of("add_positions", f.part);
+  }
+  std::string operator()(const program::Dropout& f) const { return of("dropout", f.part); }
+  std::string operator()(const program::Attention& f) const { return of("attention", f.part); }
+  std::string operator()(const program::LogSoftmax& f) const { return of("log_softmax", f.part); }
+  std::string operator()(const program::NllLoss& f) const { return of("nll_loss", f.part); }
+  std::string operator()(const program::Add&) const { return "add"; }
+  std::string operator()(const program::Accumulate&) const { return "accumulate"; }
+  std::string operator()(const program::Multiply&) const { return "multiply"; }
+  std::string operator()(const program::Fill&) const { return "fill"; }
+  std::string operator()(const program::Cast&) const { return "cast"; }
+  std::string operator()(const program::CountCorrect&) const { return "count_correct"; }
+  std::string operator()(const program::GradientNorm&) const { return "gradient_norm"; }
+  std::string operator()(const program::ClipGradients&) const { return "clip_gradients"; }
+  std::string operator()(const program::SgdUpdate&) const { return "sgd"; }
+  std::string operator()(const program::AdamUpdate&) const { return "adam"; }
+  std::string operator()(const program::InvertScale&) const { return "invert_scale"; }
+  std::string operator()(const program::Unscale&) const { return "unscale"; }
+  std::string operator()(const program::UpdateScale&) const { return "update_scale"; }
+};
+
+}  // namespace
+
+std::string launch_name(const program::Operation& operation) {
+  if (std::holds_alternative<std::monostate>(operation.function))
+    return operation.kind == OperationKind::kGemm ? "gemm" : operation.kernel;
+  return std::visit(LaunchName{}, operation.function);
+}
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,54 @@
+// The operations of a program by the kernels of kernels/: the same code for a real device and for
+// the emulated one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cuda/device_calls.h"
+#include "kernels/device.h"
+
+namespace trainscope::cuda {
+
+// C [m, n] = op(A) [m, k] · op(B) [k, n] + bias, matrices row by row; transposed, A lies as [k, m]
+// and B as [n, k].
+struct Product {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  bool a_transposed = false;
+  bool b_transposed = false;
+  Operand a;
+  Operand b;
+  Operand c;
+  Operand bias;  // of n values of C's type; null: none
+  program::ElementType arithmetic = program::ElementType::kFp32;
+};
+
+// Who multiplies matrices: cuBLASLt on a device.
+class Products {
+ public:
+  virtual ~Products() = default;
+  virtual void multiply(const Product& product, kernels::Stream stream) = 0;
+};
+
+struct KernelLimits {
+  double clock_hz = 1e9;            // of an SM
+  int most_rounds = 1'000'000'000;  // of a busy kernel
+};
+
+// Launches what computes the operation, a kernel or a few.
+void launch_operation(const KernelCall& call, kernels::Stream stream, Products& products,
+                      const KernelLimits& limits);
+
+// Floats that it needs to work in.
+std::int64_t room_of(const KernelCall& call);
+
+// Why no kernel computes it; empty: one does.
+std::string refusal_of(const program::Operation& operation);
+
+// What the launch is called where no tracer tells the kernels' names: "linear", "linear's weight
+// gradient".
+std::string launch_name(const program::Operation& operation);
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,129 @@
+// What the executor asks of a GPU: streams, events, memory, copies, kernels, graphs, times. One
+// implementation is a real device (plug-in), another the emulated one that tests run on.
+//
+// Handles are numbers that the implementation gives out; they live as long as it does. Every call
+// may come from any host thread. A call that fails throws an Error of one sentence: DeviceLost when
+// no later call can succeed either, OutOfDeviceMemory when there is no room.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "cuda/activity.h"
+#include "program/program.h"
+
+namespace trainscope::cuda {
+
+using StreamHandle = std::uint32_t;
+using EventHandle = std::uint32_t;
+using GraphHandle = std::uint32_t;
+
+// What the driver says of a device.
+struct DeviceFacts {
+  std::string name;    // "NVIDIA H100 80GB HBM3"
+  std::string driver;  // "driver 580.65, CUDA 13.0"
+  int capability = 0;  // 90: compute capability 9.0
+  int sm_count = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t clock_hz = 0;
+};
+
+class OutOfDeviceMemory : public Error {
+ public:
+  explicit OutOfDeviceMemory(const std::string& sentence) : Error(Fault::kFailed, sentence) {}
+};
+
+// The device, or its context, is of no use any more (a "sticky" error).
+class DeviceLost : public Error {
+ public:
+  explicit DeviceLost(const std::string& sentence) : Error(Fault::kFailed, sentence) {}
+};
+
+// A buffer as a kernel sees it.
+struct Operand {
+  void* memory = nullptr;
+  std::int64_t elements = 0;
+  program::ElementType type = program::ElementType::kFp32;
+};
+
+// A kernel, or the few that one operation takes, with its operands in device memory.
+struct KernelCall {
+  const program::Operation* operation = nullptr;
+  std::vector<Operand> reads;
+  std::vector<Operand> writes;
+  float* room = nullptr;         // to work in: room_for(this call) floats
+  void* state = nullptr;         // of an optimizer: kStateBytes, zero before the first step
+  float* predicate = nullptr;    // a number in device memory: where it is not 0 nothing is written
+  std::uint64_t seed = 0;        // of a dropout's draws
+  std::uint64_t draws_from = 0;  // the first of them
+};
+inline constexpr std::int64_t kStateBytes = 64;
+
+struct CopyCall {
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::int64_t bytes = 0;
+  program::MemoryKind from_kind = program::MemoryKind::kPageable;
+  program::MemoryKind to_kind = program::MemoryKind::kDevice;
+};
+
+class DeviceCalls {
+ public:
+  virtual ~DeviceCalls() = default;
+
+  virtual DeviceFacts facts() const = 0;
+  // Of the host's clock that activities are told in.
+  virtual Nanos now() = 0;
+  // Lets host time pass: on a core, or resting.
+  virtual void pass_time(Nanos duration, bool on_core) = 0;
+  // Before a host thread's first call, and after its last.
+  virtual void enter_thread() = 0;
+  virtual void leave_thread() = 0;
+
+  // What the calling thread does on the device until end_call belongs to `call`.
+  virtual void begin_call(CallId call, StreamHandle stream) = 0;
+  virtual void end_call() = 0;
+
+  virtual StreamHandle make_stream(program::StreamKind kind, int priority) = 0;
+  virtual EventHandle make_event() = 0;
+
+  // Device memory, ordered with the work of a stream: from an arena that is kept.
+  virtual void* allocate(std::int64_t bytes, StreamHandle stream) = 0;
+  virtual void release(void* memory, StreamHandle stream) = 0;
+  virtual void* allocate_host(std::int64_t bytes, program::MemoryKind kind) = 0;
+  // Throws nothing.
+  virtual void release_host(void* memory, program::MemoryKind kind) = 0;
+
+  virtual void fill_zero(void* memory, std::int64_t bytes, StreamHandle stream) = 0;
+  virtual void copy(const CopyCall& copy, StreamHandle stream) = 0;
+  virtual void launch(const KernelCall& kernel, StreamHandle stream) = 0;
+  // Why this device cannot compute an operation; empty: it can.
+  virtual std::string refusal(const program::Operation& operation) const = 0;
+  // Floats that a call needs to work in; its operands' memory need not be there yet.
+  virtual std::int64_t room_for(const KernelCall& kernel) const = 0;
+
+  virtual void record(EventHandle event, StreamHandle stream) = 0;
+  virtual void wait(StreamHandle stream, EventHandle event) = 0;
+  virtual void synchronise_stream(StreamHandle stream) = 0;
+  virtual void synchronise_event(EventHandle event) = 0;
+  // Whether all that was recorded is done, without waiting.
+  virtual bool is_done(EventHandle event) = 0;
+  virtual void synchronise() = 0;
+
+  // Launches on the stream, which has no other work, go into a graph until the end of it.
+  virtual void begin_capture(StreamHandle stream) = 0;
+  virtual GraphHandle end_capture(StreamHandle stream) = 0;
+  virtual void instantiate(GraphHandle graph) = 0;
+  virtual void launch_graph(GraphHandle graph, StreamHandle stream) = 0;
+
+  // All that was done since the last time, once the device is idle; also after a failure, of what
+  // was done before it.
+  virtual Activities collect() = 0;
+};
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,218 @@
+#include "cuda/execution.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "cuda/thread_run.h"
+#include "cuda/trace_writer.h"
+#include "sim/recorder.h"
+
+namespace trainscope::cuda {
+namespace {
+
+bool has_model(const program::Program& program) {
+  return program.parameters > 0;
+}
+
+template <typename Action>
+bool has_command(const program::Program& program) {
+  return std::any_of(program.threads.begin(), program.threads.end(), [](const auto& thread) {
+    return std::any_of(thread.commands.begin(), thread.commands.end(), [](const auto& command) {
+      return std::holds_alternative<Action>(command.action);
+    });
+  });
+}
+
+bool keeps_state(const program::Operation& operation) {
+  return std::holds_alternative<program::SgdUpdate>(operation.function) ||
+         std::holds_alternative<program::AdamUpdate>(operation.function) ||
+         std::holds_alternative<program::UpdateScale>(operation.function);
+}
+
+}  // namespace
+
+bool is_empty_launch(const program::Program& program, const program::Operation& operation) {
+  return has_model(program) && std::holds_alternative<std::monostate>(operation.function);
+}
+
+std::string refusal_of(const program::Program& program, const DeviceCalls& device) {
+  if (!program.communicators.empty() || has_command<program::Collective>(program))
+    return "the executor cuda carries out no collectives yet; set parallel.strategy = none, or "
+           "simulate the run with --executor sim";
+  if (sim::gpus_of(program) > 1)
+    return "the executor cuda uses one GPU and this run has " +
+           std::to_string(sim::gpus_of(program)) + "; simulate it with --executor sim";
+  if (has_command<program::Compute>(program))
+    return "this run computes on the CPU and has nothing for a GPU; simulate it with "
+           "--executor sim";
+  if (has_model(program) && program.timing_only)
+    return "this run is timing only: it computes no numbers, so there is nothing to measure; "
+           "simulate it with --executor sim";
+  for (const program::Operation& operation : program.operations) {
+    if (is_empty_launch(program, operation)) continue;
+    const std::string why = device.refusal(operation);
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
+Execution::Execution(const program::Program& program, const machine::Machine& machine,
+                     DeviceCalls& device, trace::Trace& trace)
+    : program_(program),
+      machine_(machine),
+      device_(device),
+      trace_(trace),
+      waits_(program),
+      graphs_(program.graphs.size()),
+      draws_(program.buffers.size()),
+      logs_(program.threads.size()) {
+  program::validate(program);
+  if (const std::string why = refusal_of(program, device); !why.empty()) throw MissingError(why);
+  if (!program.data.name.empty() && !program.timing_only)
+    batches_ = std::make_unique<host::BatchSource>(program.data);
+}
+
+Execution::~Execution() {
+  release_all();
+}
+
+void Execution::set_up() {
+  for (const program::Stream& stream : program_.streams)
+    streams_.push_back(device_.make_stream(stream.kind, stream.priority));
+  for (program::Index i = 0; i < program_.events; ++i) events_.push_back(device_.make_event());
+  buffers_ = std::make_unique<Buffers>(program_, device_, streams_);
+  steps_ = std::make_unique<StepLog>(program_, device_, *buffers_, streams_.front());
+  const auto bytes = static_cast<std::int64_t>(program_.operations.size()) * kStateBytes;
+  if (std::any_of(program_.operations.begin(), program_.operations.end(), keeps_state)) {
+    states_ = static_cast<char*>(device_.allocate(bytes, streams_.front()));
+    device_.fill_zero(states_, bytes, streams_.front());
+  }
+  make_rooms();
+  device_.synchronise();
+  device_.collect();  // what filled the memory is no part of the run
+  begin_ = device_.now();
+}
+
+// As much as any operation needs that is launched on the stream.
+void Execution::make_rooms() {
+  std::vector<std::int64_t> floats(program_.streams.size());
+  for (const program::Thread& thread : program_.threads)
+    for (const program::Command& command : thread.commands) {
+      const auto* launch = std::get_if<program::Launch>(&command.action);
+      if (!launch || is_empty_launch(program_, program_.operations[launch->operation])) continue;
+      KernelCall call;
+      call.operation = &program_.operations[launch->operation];
+      for (const program::Index i : call.operation->reads)
+        call.reads.push_back(buffers_->operand(i));
+      for (const program::Index i : call.operation->writes)
+        call.writes.push_back(buffers_->operand(i));
+      floats[launch->stream] = std::max(floats[launch->stream], device_.room_for(call));
+    }
+  for (program::Index i = 0; i < floats.size(); ++i) {
+    const auto bytes = floats[i] * static_cast<std::int64_t>(sizeof(float));
+    rooms_.push_back(bytes == 0 ? nullptr
+                                : static_cast<float*>(device_.allocate(bytes, streams_[i])));
+  }
+}
+
+KernelCall Execution::kernel_call(program::Index index, program::Index stream) const {
+  const program::Operation& operation = program_.operations[index];
+  KernelCall call;
+  call.operation = &operation;
+  const auto there = [&](program::Index buffer) {
+    const Operand operand = buffers_->operand(buffer);
+    if (!operand.memory)
+      throw Error(Fault::kInternal, operation.kernel + " is launched while its operand " +
+                                        program_.buffers[buffer].name + " has no memory");
+    return operand;
+  };
+  for (const program::Index i : operation.reads) call.reads.push_back(there(i));
+  for (const program::Index i : operation.writes) call.writes.push_back(there(i));
+  call.room = rooms_[stream];
+  call.state = states_ ? states_ + index * kStateBytes : nullptr;
+  call.seed = static_cast<std::uint64_t>(program_.seed);
+  return call;
+}
+
+std::uint64_t Execution::draws_of(const program::Operation& operation) {
+  const auto* dropout = std::get_if<program::Dropout>(&operation.function);
+  if (!dropout) return 0;
+  const std::lock_guard held(draws_mutex_);
+  if (dropout->part != program::Part::kForward || dropout->again) return draws_[operation.reads[1]];
+  const std::uint64_t first = drawn_;
+  drawn_ += static_cast<std::uint64_t>(dropout->elements);
+  return draws_[operation.writes[1]] = first;
+}
+
+void Execution::fail(std::uint16_t line, const std::string& sentence) {
+  const std::lock_guard held(failure_mutex_);
+  if (!failure_) failure_ = Failure{device_.now() - begin_, line, sentence};
+}
+
+void Execution::run_thread(std::size_t thread) {
+  ThreadRun one(*this, thread);
+  try {
+    device_.enter_thread();
+    one.carry_out();
+    device_.leave_thread();
+  } catch (const Stopped&) {
+    waits_.stop();
+  } catch (const std::exception& error) {
+    fail(one.line(), error.what());
+    waits_.stop();
+  }
+  waits_.thread_ended();
+}
+
+std::optional<Failure> Execution::run() {
+  begin_ = device_.now();
+  try {
+    set_up();
+  } catch (const Error& error) {
+    fail(0, error.what());
+    return failure_;
+  }
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < program_.threads.size(); ++i)
+    others.emplace_back([this, i] { run_thread(i); });
+  if (!program_.threads.empty()) run_thread(0);
+  for (std::thread& other : others) other.join();
+  try {
+    device_.synchronise();
+  } catch (const Error& error) {
+    fail(0, error.what());
+  }
+  write_trace();
+  return failure_;
+}
+
+void Execution::cancel() {
+  cancelled_ = true;
+  waits_.stop();
+}
+
+void Execution::write_trace() {
+  TraceWriter writer(program_, machine_, trace_, begin_);
+  const Activities activities = device_.collect();
+  writer.write(logs_, activities, buffers_->changes());
+  try {
+    steps_->write(trace_, [&](CallId call) { return writer.done(call); });
+  } catch (const Error& error) {
+    fail(0, error.what());
+  }
+}
+
+// What a lost device had is gone with it.
+void Execution::release_all() {
+  if (streams_.empty()) return;
+  try {
+    device_.synchronise();
+    for (float* room : rooms_)
+      if (room) device_.release(room, streams_.front());
+    if (states_) device_.release(states_, streams_.front());
+    device_.synchronise();
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace trainscope::cuda

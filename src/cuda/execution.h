@@ -1,0 +1,107 @@
+// Carries out a program on a device: every host thread of the program is a real one, every command
+// a real call. What happened is written into a trace once it is over.
+//
+// Host work of a fixed length (a loader's) really takes its time; what the program says of a
+// framework's own cost and of reading a disk has no counterpart and takes none.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/buffers.h"
+#include "cuda/device_calls.h"
+#include "cuda/host_log.h"
+#include "cuda/host_waits.h"
+#include "cuda/step_log.h"
+#include "host/interpreter.h"
+#include "machine/machine.h"
+#include "program/program.h"
+
+namespace trainscope::cuda {
+
+// Why the run ended before its program did.
+struct Failure {
+  Nanos time = 0;          // on the trace's clock
+  std::uint16_t line = 0;  // of the listing, from 1; 0: before the first command
+  std::string sentence;
+};
+
+class Execution {
+ public:
+  // Program, machine, device and trace must outlive it. `machine` describes the device, for
+  // occupancy and names. Throws MissingError for a program that cannot be carried out here, naming
+  // what it has that the executor has not; InputError for one that is wrong.
+  Execution(const program::Program& program, const machine::Machine& machine, DeviceCalls& device,
+            trace::Trace& trace);
+  ~Execution();
+
+  // To the end, or to the first failure: what was done before it is in the trace. Call once.
+  std::optional<Failure> run();
+
+  // Tells every thread to stop before its next command; from any thread.
+  void cancel();
+  std::uint64_t commands_done() const { return commands_done_; }
+
+ private:
+  friend class ThreadRun;
+
+  struct GraphState {
+    GraphHandle handle = 0;
+    bool computes_loss = false;
+    bool changes_scale = false;
+    // While it is captured: on a stream of its own, in place of the program's, so that what other
+    // threads launch there meanwhile is carried out.
+    StreamHandle own = 0;
+    program::Index stream = program::kNoIndex;
+    std::size_t thread = SIZE_MAX;
+  };
+
+  void set_up();
+  void make_rooms();
+  KernelCall kernel_call(program::Index operation, program::Index stream) const;
+  // Where a dropout's draws begin; 0 of anything else.
+  std::uint64_t draws_of(const program::Operation& operation);
+  void run_thread(std::size_t thread);
+  void fail(std::uint16_t line, const std::string& sentence);
+  void write_trace();
+  void release_all();
+
+  const program::Program& program_;
+  const machine::Machine& machine_;
+  DeviceCalls& device_;
+  trace::Trace& trace_;
+  Nanos begin_ = 0;  // the device's clock at the trace's time 0
+  std::vector<StreamHandle> streams_;
+  std::vector<EventHandle> events_;
+  std::vector<float*> rooms_;  // by stream, to work in
+  char* states_ = nullptr;     // of optimizers, by operation
+  std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<StepLog> steps_;
+  std::unique_ptr<host::BatchSource> batches_;  // null: no data
+  std::mutex batches_mutex_;
+  HostWaits waits_;
+  std::vector<GraphState> graphs_;
+  std::vector<std::uint64_t> draws_;  // by buffer: where a dropout's draws began
+  std::uint64_t drawn_ = 0;           // random words so far
+  std::mutex draws_mutex_;
+  std::vector<ThreadLog> logs_;
+  std::atomic<CallId> next_call_{0};
+  std::atomic<std::uint64_t> commands_done_{0};
+  std::atomic<bool> cancelled_{false};
+  std::mutex failure_mutex_;
+  std::optional<Failure> failure_;
+};
+
+// What a program has that this executor cannot carry out on the device; empty: nothing.
+std::string refusal_of(const program::Program& program, const DeviceCalls& device);
+
+// A launch that stands for one of several kernels of a framework's operator, and computes nothing:
+// the executor's own kernel does the work of them all.
+bool is_empty_launch(const program::Program& program, const program::Operation& operation);
+
+}  // namespace trainscope::cuda

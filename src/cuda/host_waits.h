@@ -1,0 +1,61 @@
+// What real host threads wait for among themselves: a program's queues and locks. A run that fails
+// wakes all of them.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "program/program.h"
+
+namespace trainscope::cuda {
+
+// Thrown in a thread that waits when another has failed: it has nothing to say.
+struct Stopped {};
+
+// One of each for a whole run.
+class HostWaits {
+ public:
+  explicit HostWaits(const program::Program& program);
+
+  void push(program::Index queue, std::int64_t item);
+  // The oldest item, or the one that is wanted.
+  std::int64_t take(program::Index queue, std::optional<std::int64_t> wanted);
+
+  void acquire(program::Index lock);  // in the order in which threads come
+  void release(program::Index lock);
+
+  // From here on every wait, also those under way, throws Stopped.
+  void stop();
+  bool stopped() const;
+  // Each thread calls this once it has ended, so that the others know when none can help them.
+  void thread_ended();
+
+ private:
+  struct Queue {
+    std::int64_t capacity = 0;
+    std::deque<std::int64_t> items;
+  };
+  struct Lock {
+    std::uint64_t next_ticket = 0;
+    std::uint64_t served = 0;
+  };
+  // Waits until `ready`; throws Stopped, and InputError when no thread is left to make it so.
+  template <typename Ready>
+  void wait(std::unique_lock<std::mutex>& held, const Ready& ready);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Queue> queues_;
+  std::vector<Lock> locks_;
+  std::size_t running_;
+  std::size_t waiting_ = 0;
+  std::uint64_t changes_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,190 @@
+#include "cuda/plugin/cublas_products.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "cuda/plugin/require.h"
+
+namespace trainscope::cuda {
+namespace {
+
+// What NVIDIA's documentation of cublasSetWorkspace recommends for Hopper and later.
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+
+cudaDataType data_type(program::ElementType type) {
+  switch (type) {
+    case program::ElementType::kFp16:
+      return CUDA_R_16F;
+    case program::ElementType::kBf16:
+      return CUDA_R_16BF;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+void require_cublas(cublasStatus_t status, const char* call, const Product& product) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error(Fault::kMissing, std::string("cuBLASLt cannot multiply matrices of ") +
+                                   std::to_string(product.m) + " x " + std::to_string(product.k) +
+                                   " x " + std::to_string(product.n) + ": " + call + " says " +
+                                   std::to_string(static_cast<int>(status)));
+}
+
+}  // namespace
+
+struct CublasProducts::Functions {
+  decltype(&cublasLtCreate) create = nullptr;
+  decltype(&cublasLtDestroy) destroy = nullptr;
+  decltype(&cublasLtMatmul) matmul = nullptr;
+  decltype(&cublasLtMatmulDescCreate) desc_create = nullptr;
+  decltype(&cublasLtMatmulDescDestroy) desc_destroy = nullptr;
+  decltype(&cublasLtMatmulDescSetAttribute) desc_set = nullptr;
+  decltype(&cublasLtMatrixLayoutCreate) layout_create = nullptr;
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy = nullptr;
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create = nullptr;
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy = nullptr;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
+
+  bool find(const Library& library) {
+    const auto get = [&](auto& function, const char* name) {
+      function =
+          library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
+      return function != nullptr;
+    };
+    return get(create, "cublasLtCreate") && get(destroy, "cublasLtDestroy") &&
+           get(matmul, "cublasLtMatmul") && get(desc_create, "cublasLtMatmulDescCreate") &&
+           get(desc_destroy, "cublasLtMatmulDescDestroy") &&
+           get(desc_set, "cublasLtMatmulDescSetAttribute") &&
+           get(layout_create, "cublasLtMatrixLayoutCreate") &&
+           get(layout_destroy, "cublasLtMatrixLayoutDestroy") &&
+           get(preference_create, "cublasLtMatmulPreferenceCreate") &&
+           get(preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
+           get(preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
+           get(heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  }
+};
+
+// cuBLAS has matrices column by column: what lies row by row is its transpose there. So
+// C = op(A) op(B) row by row is Cᵀ = op(B)ᵀ op(A)ᵀ, with A and B changing places.
+struct CublasProducts::Plan {
+  explicit Plan(const Functions& all) : functions(all) {}
+  ~Plan() {
+    if (desc) functions.desc_destroy(desc);
+    for (cublasLtMatrixLayout_t layout : {first, second, result})
+      if (layout) functions.layout_destroy(layout);
+  }
+  const Functions& functions;
+  cublasLtMatmulDesc_t desc = nullptr;
+  cublasLtMatrixLayout_t first = nullptr;   // of B
+  cublasLtMatrixLayout_t second = nullptr;  // of A
+  cublasLtMatrixLayout_t result = nullptr;
+  cublasLtMatmulAlgo_t algorithm{};
+};
+
+CublasProducts::CublasProducts() : library_({"libcublasLt.so.13"}) {
+  if (!library_.is_there()) {
+    why_not_ = "matrix products need cuBLASLt, which is missing (" + library_.why_not() +
+               "); install the CUDA 13 runtime libraries";
+    return;
+  }
+  functions_ = std::make_unique<Functions>();
+  if (!functions_->find(library_) || functions_->create(&handle_) != CUBLAS_STATUS_SUCCESS)
+    why_not_ = "matrix products need cuBLASLt of CUDA 13, and the one that is here does not start";
+}
+
+CublasProducts::~CublasProducts() {
+  plans_.clear();
+  for (const auto& [stream, memory] : workspaces_) cudaFree(memory);
+  if (handle_) functions_->destroy(handle_);
+}
+
+std::unique_ptr<CublasProducts::Plan> CublasProducts::make_plan(const Product& p) const {
+  const Functions& f = *functions_;
+  auto plan = std::make_unique<Plan>(f);
+  const cublasComputeType_t compute = p.arithmetic == program::ElementType::kTf32
+                                          ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                          : CUBLAS_COMPUTE_32F;
+  require_cublas(f.desc_create(&plan->desc, compute, CUDA_R_32F), "cublasLtMatmulDescCreate", p);
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
+    require_cublas(f.desc_set(plan->desc, attribute, &value, sizeof(value)),
+                   "cublasLtMatmulDescSetAttribute", p);
+  };
+  const cublasOperation_t first = p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t second = p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  set(CUBLASLT_MATMUL_DESC_TRANSA, first);
+  set(CUBLASLT_MATMUL_DESC_TRANSB, second);
+  if (p.bias.memory) {
+    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.memory);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(p.bias.type));
+  }
+  const auto layout = [&](cublasLtMatrixLayout_t& to, program::ElementType type, std::int64_t rows,
+                          std::int64_t columns) {
+    require_cublas(f.layout_create(&to, data_type(type), static_cast<std::uint64_t>(rows),
+                                   static_cast<std::uint64_t>(columns), rows),
+                   "cublasLtMatrixLayoutCreate", p);
+  };
+  // As they lie: B is [n, k] where transposed, else [k, n]; A is [k, m] where transposed.
+  layout(plan->first, p.b.type, p.b_transposed ? p.k : p.n, p.b_transposed ? p.n : p.k);
+  layout(plan->second, p.a.type, p.a_transposed ? p.m : p.k, p.a_transposed ? p.k : p.m);
+  layout(plan->result, p.c.type, p.n, p.m);
+  cublasLtMatmulPreference_t preference = nullptr;
+  require_cublas(f.preference_create(&preference), "cublasLtMatmulPreferenceCreate", p);
+  f.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
+                   sizeof(kWorkspaceBytes));
+  cublasLtMatmulHeuristicResult_t best{};
+  int found = 0;
+  const cublasStatus_t status =
+      f.heuristic(handle_, plan->desc, plan->first, plan->second, plan->result, plan->result,
+                  preference, 1, &best, &found);
+  f.preference_destroy(preference);
+  require_cublas(
+      found == 0 && status == CUBLAS_STATUS_SUCCESS ? CUBLAS_STATUS_NOT_SUPPORTED : status,
+      "cublasLtMatmulAlgoGetHeuristic", p);
+  plan->algorithm = best.algo;
+  return plan;
+}
+
+const CublasProducts::Plan& CublasProducts::plan_for(const Product& p) {
+  const auto number = [](program::ElementType type) { return static_cast<int>(type); };
+  const Key key{p.m,
+                p.n,
+                p.k,
+                p.a_transposed,
+                p.b_transposed,
+                number(p.a.type),
+                number(p.b.type),
+                number(p.c.type),
+                number(p.arithmetic),
+                p.bias.memory != nullptr};
+  std::unique_ptr<Plan>& plan = plans_[key];
+  if (!plan) plan = make_plan(p);
+  return *plan;
+}
+
+// Products on one stream follow one another, so they share room.
+void* CublasProducts::workspace_of(kernels::Stream stream) {
+  void*& memory = workspaces_[stream];
+  if (!memory) TRAINSCOPE_CUDA(cudaMalloc(&memory, kWorkspaceBytes));
+  return memory;
+}
+
+void CublasProducts::multiply(const Product& p, kernels::Stream stream) {
+  if (!why_not_.empty()) throw MissingError(why_not_);
+  const std::lock_guard held(mutex_);
+  const Plan& plan = plan_for(p);
+  if (p.bias.memory)
+    require_cublas(functions_->desc_set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                        &p.bias.memory, sizeof(p.bias.memory)),
+                   "cublasLtMatmulDescSetAttribute", p);
+  const float one = 1, zero = 0;
+  require_cublas(
+      functions_->matmul(handle_, plan.desc, &one, p.b.memory, plan.first, p.a.memory, plan.second,
+                         &zero, p.c.memory, plan.result, p.c.memory, plan.result, &plan.algorithm,
+                         workspace_of(stream), kWorkspaceBytes, stream),
+      "cublasLtMatmul", p);
+}
+
+}  // namespace trainscope::cuda

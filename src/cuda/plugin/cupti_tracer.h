@@ -1,0 +1,49 @@
+// Watches the device by CUPTI Activity: a thin wrapper that copies what is wanted of each record;
+// activity_decoder.h makes sense of it. The library is loaded when it is first wanted.
+//
+// One process has one tracer: CUPTI's callbacks carry no pointer of ours. Where another profiler is
+// attached, or the library is missing, there is none, and the reason is kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cuda/activity_decoder.h"
+#include "cuda/plugin/library.h"
+
+namespace trainscope::cuda {
+
+// Nanoseconds of CLOCK_MONOTONIC_RAW, which does not jump: of the host and, through CUPTI, of the
+// device.
+Nanos host_clock();
+
+class CuptiTracer {
+ public:
+  // Starts to watch kernels, copies and fills. Before the process's first use of the device.
+  CuptiTracer();
+  ~CuptiTracer();
+  CuptiTracer(const CuptiTracer&) = delete;
+
+  // Why nothing is watched; empty: it is.
+  const std::string& why_not() const { return why_not_; }
+
+  // What the calling thread does between them belongs to a call.
+  void push(CallId call);
+  void pop();
+
+  // All that the device has done so far; once it is idle.
+  Activities take();
+
+ private:
+  struct Functions;
+  struct Buffers;
+  bool start();
+
+  Library library_;
+  std::unique_ptr<Functions> functions_;
+  std::string why_not_;
+  ActivityDecoder decoder_;
+};
+
+}  // namespace trainscope::cuda

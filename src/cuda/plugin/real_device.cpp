@@ -1,0 +1,297 @@
+#include "cuda/plugin/real_device.h"
+
+#include <cstdlib>
+#include <limits>
+#include <thread>
+
+namespace trainscope::cuda {
+namespace {
+
+using program::MemoryKind;
+
+constexpr int kOldest = 75;  // Turing: what CUDA 13 still compiles for
+
+// The call that the thread is in; by events, with what it does.
+struct Current {
+  CallId call = 0;
+  StreamHandle stream = 0;
+  cudaEvent_t begun = nullptr;
+  Activity what;
+};
+thread_local Current current;
+
+std::string version_words(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+void require_driver() {
+  int driver = 0, runtime = 0;
+  cudaRuntimeGetVersion(&runtime);
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    throw MissingError(
+        "there is no NVIDIA driver here (libcuda.so.1); --executor sim simulates the same run");
+  int devices = 0;
+  const cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status == cudaErrorInsufficientDriver)
+    throw MissingError("the NVIDIA driver is for CUDA " + version_words(driver) +
+                       ", and this program was built for " + version_words(runtime) +
+                       "; install a newer driver, or simulate with --executor sim");
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && devices == 0))
+    throw MissingError("the NVIDIA driver shows no GPU; --executor sim simulates the same run");
+  TRAINSCOPE_CUDA(status);
+}
+
+DeviceFacts facts_of(int number) {
+  cudaDeviceProp properties{};
+  TRAINSCOPE_CUDA(cudaGetDeviceProperties(&properties, number));
+  int driver = 0, khz = 0;
+  TRAINSCOPE_CUDA(cudaDriverGetVersion(&driver));
+  TRAINSCOPE_CUDA(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, number));
+  DeviceFacts facts;
+  facts.name = properties.name;
+  facts.driver = "a driver for CUDA " + version_words(driver);
+  facts.capability = 10 * properties.major + properties.minor;
+  facts.sm_count = properties.multiProcessorCount;
+  facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  facts.clock_hz = std::int64_t{1000} * khz;
+  if (facts.capability < kOldest)
+    throw MissingError(facts.name + " has compute capability " + std::to_string(properties.major) +
+                       "." + std::to_string(properties.minor) +
+                       ", and the kernels need 7.5 or newer; --executor sim simulates the same "
+                       "run");
+  return facts;
+}
+
+// What is given back stays with the process, so that the next allocation needs no call of the
+// driver.
+void keep_freed_memory(int number) {
+  cudaMemPool_t pool = nullptr;
+  TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, number));
+  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  TRAINSCOPE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+}
+
+cudaMemcpyKind direction(const CopyCall& copy) {
+  const bool from = copy.from_kind == MemoryKind::kDevice, to = copy.to_kind == MemoryKind::kDevice;
+  return from && to ? cudaMemcpyDeviceToDevice
+         : to       ? cudaMemcpyHostToDevice
+         : from     ? cudaMemcpyDeviceToHost
+                    : cudaMemcpyHostToHost;
+}
+
+}  // namespace
+
+RealDevice::RealDevice(int number) : number_(number) {
+  require_driver();
+  tracer_ = std::make_unique<CuptiTracer>();
+  TRAINSCOPE_CUDA(cudaSetDevice(number));
+  facts_ = facts_of(number);
+  if (!tracer_->why_not().empty()) {
+    facts_.driver += "; " + tracer_->why_not();
+    timer_ = std::make_unique<EventTimer>();
+  }
+  keep_freed_memory(number);
+  products_ = std::make_unique<CublasProducts>();
+}
+
+RealDevice::~RealDevice() {
+  cudaDeviceSynchronize();
+}
+
+void RealDevice::pass_time(Nanos duration, bool on_core) {
+  if (!on_core) return std::this_thread::sleep_for(std::chrono::nanoseconds(duration));
+  const Nanos end = host_clock() + duration;
+  while (host_clock() < end) {
+  }
+}
+
+void RealDevice::enter_thread() {
+  TRAINSCOPE_CUDA(cudaSetDevice(number_));
+}
+
+// ---- what belongs to which call -----------------------------------------------------------------
+
+void RealDevice::begin_call(CallId call, StreamHandle handle) {
+  current = {call, handle, nullptr, {}};
+  if (!timer_) return tracer_->push(call);
+  if (!stream(handle).captured) current.begun = timer_->begin(of(handle));
+}
+
+void RealDevice::end_call() {
+  if (!timer_) {
+    tracer_->pop();
+  } else if (current.begun) {
+    current.what.call = current.call;
+    timer_->end(current.begun, of(current.stream), current.what);
+  }
+  current = {};
+}
+
+void RealDevice::note(const Activity& what) {
+  if (timer_) current.what = what;
+}
+
+Activities RealDevice::collect() {
+  return timer_ ? timer_->take() : tracer_->take();
+}
+
+// ---- handles ------------------------------------------------------------------------------------
+
+RealDevice::Stream& RealDevice::stream(StreamHandle handle) {
+  const std::lock_guard held(mutex_);
+  return streams_[handle];
+}
+cudaEvent_t RealDevice::event(EventHandle handle) {
+  const std::lock_guard held(mutex_);
+  return events_[handle].get();
+}
+RealDevice::Graph& RealDevice::graph(GraphHandle handle) {
+  const std::lock_guard held(mutex_);
+  return graphs_[handle];
+}
+
+StreamHandle RealDevice::make_stream(program::StreamKind kind, int priority) {
+  Stream made;
+  made.handle = cudaStreamLegacy;
+  if (kind != program::StreamKind::kLegacyDefault) {
+    const unsigned flags =
+        kind == program::StreamKind::kNonBlocking ? cudaStreamNonBlocking : cudaStreamDefault;
+    TRAINSCOPE_CUDA(cudaStreamCreateWithPriority(&made.handle, flags, priority));
+    made.owned = OwnedStream(made.handle);
+  }
+  const std::lock_guard held(mutex_);
+  streams_.push_back(std::move(made));
+  return static_cast<StreamHandle>(streams_.size() - 1);
+}
+
+EventHandle RealDevice::make_event() {
+  OwnedEvent made = cuda::make_event(cudaEventDisableTiming);
+  const std::lock_guard held(mutex_);
+  events_.push_back(std::move(made));
+  return static_cast<EventHandle>(events_.size() - 1);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+void* RealDevice::allocate(std::int64_t bytes, StreamHandle handle) {
+  void* memory = nullptr;
+  TRAINSCOPE_CUDA(cudaMallocAsync(&memory, static_cast<std::size_t>(bytes), of(handle)));
+  return memory;
+}
+
+void RealDevice::release(void* memory, StreamHandle handle) {
+  TRAINSCOPE_CUDA(cudaFreeAsync(memory, of(handle)));
+}
+
+void* RealDevice::allocate_host(std::int64_t bytes, MemoryKind kind) {
+  void* memory = nullptr;
+  if (kind == MemoryKind::kPinned) {
+    TRAINSCOPE_CUDA(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocDefault));
+    return memory;
+  }
+  constexpr std::size_t kPage = 4096;
+  const auto pages = (static_cast<std::size_t>(bytes) + kPage - 1) / kPage;
+  memory = std::aligned_alloc(kPage, pages * kPage);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+void RealDevice::release_host(void* memory, MemoryKind kind) {
+  if (kind == MemoryKind::kPinned) {
+    cudaFreeHost(memory);
+  } else {
+    std::free(memory);
+  }
+}
+
+// ---- work ---------------------------------------------------------------------------------------
+
+void RealDevice::fill_zero(void* memory, std::int64_t bytes, StreamHandle handle) {
+  TRAINSCOPE_CUDA(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), of(handle)));
+}
+
+void RealDevice::copy(const CopyCall& copy, StreamHandle handle) {
+  Activity what;
+  what.kind = ActivityKind::kCopy;
+  what.bytes = copy.bytes;
+  what.from = copy.from_kind;
+  what.to = copy.to_kind;
+  note(what);
+  TRAINSCOPE_CUDA(cudaMemcpyAsync(copy.to, copy.from, static_cast<std::size_t>(copy.bytes),
+                                  direction(copy), of(handle)));
+}
+
+void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
+  Activity what;
+  what.name = launch_name(*kernel.operation);
+  note(what);
+  constexpr int kMostRounds = std::numeric_limits<int>::max();
+  launch_operation(kernel, of(handle), *products_,
+                   {static_cast<double>(facts_.clock_hz), kMostRounds});
+}
+
+std::string RealDevice::refusal(const program::Operation& operation) const {
+  const bool multiplies = operation.kind == program::OperationKind::kGemm ||
+                          std::holds_alternative<program::Linear>(operation.function);
+  if (multiplies && !products_->why_not().empty()) return products_->why_not();
+  return refusal_of(operation);
+}
+
+std::int64_t RealDevice::room_for(const KernelCall& kernel) const {
+  return room_of(kernel);
+}
+
+// ---- order --------------------------------------------------------------------------------------
+
+void RealDevice::record(EventHandle handle, StreamHandle on) {
+  TRAINSCOPE_CUDA(cudaEventRecord(event(handle), of(on)));
+}
+void RealDevice::wait(StreamHandle handle, EventHandle behind) {
+  TRAINSCOPE_CUDA(cudaStreamWaitEvent(of(handle), event(behind), 0));
+}
+void RealDevice::synchronise_stream(StreamHandle handle) {
+  TRAINSCOPE_CUDA(cudaStreamSynchronize(of(handle)));
+}
+void RealDevice::synchronise_event(EventHandle handle) {
+  TRAINSCOPE_CUDA(cudaEventSynchronize(event(handle)));
+}
+bool RealDevice::is_done(EventHandle handle) {
+  const cudaError_t status = cudaEventQuery(event(handle));
+  if (status == cudaErrorNotReady) return false;
+  TRAINSCOPE_CUDA(status);
+  return true;
+}
+void RealDevice::synchronise() {
+  TRAINSCOPE_CUDA(cudaDeviceSynchronize());
+}
+
+// Relaxed: other threads may allocate meanwhile.
+void RealDevice::begin_capture(StreamHandle handle) {
+  TRAINSCOPE_CUDA(cudaStreamBeginCapture(of(handle), cudaStreamCaptureModeRelaxed));
+  stream(handle).captured = true;
+}
+
+GraphHandle RealDevice::end_capture(StreamHandle handle) {
+  stream(handle).captured = false;
+  cudaGraph_t captured = nullptr;
+  TRAINSCOPE_CUDA(cudaStreamEndCapture(of(handle), &captured));
+  const std::lock_guard held(mutex_);
+  graphs_.push_back({OwnedGraph(captured), {}});
+  return static_cast<GraphHandle>(graphs_.size() - 1);
+}
+
+void RealDevice::instantiate(GraphHandle handle) {
+  Graph& one = graph(handle);
+  cudaGraphExec_t exec = nullptr;
+  TRAINSCOPE_CUDA(cudaGraphInstantiate(&exec, one.graph.get(), 0));
+  one.exec = OwnedGraphExec(exec);
+}
+
+void RealDevice::launch_graph(GraphHandle handle, StreamHandle on) {
+  Activity what;
+  what.name = "graph";
+  note(what);
+  TRAINSCOPE_CUDA(cudaGraphLaunch(graph(handle).exec.get(), of(on)));
+}
+
+}  // namespace trainscope::cuda

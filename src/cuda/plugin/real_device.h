@@ -1,0 +1,85 @@
+// A GPU by the CUDA runtime: the calls of device_calls.h one to one, kernels of kernels/, products
+// by cuBLASLt, times by CUPTI or by events.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "cuda/device_calls.h"
+#include "cuda/plugin/cublas_products.h"
+#include "cuda/plugin/cupti_tracer.h"
+#include "cuda/plugin/event_timer.h"
+#include "cuda/plugin/handles.h"
+
+namespace trainscope::cuda {
+
+class RealDevice : public DeviceCalls {
+ public:
+  // Device `number` of the driver. Throws MissingError without a driver, with one that is too old,
+  // and for a GPU that is too old, each in a sentence that says what to do.
+  explicit RealDevice(int number);
+  ~RealDevice() override;
+
+  DeviceFacts facts() const override { return facts_; }
+  Nanos now() override { return host_clock(); }
+  void pass_time(Nanos duration, bool on_core) override;
+  void enter_thread() override;
+  void leave_thread() override {}
+  void begin_call(CallId call, StreamHandle stream) override;
+  void end_call() override;
+  StreamHandle make_stream(program::StreamKind kind, int priority) override;
+  EventHandle make_event() override;
+  void* allocate(std::int64_t bytes, StreamHandle stream) override;
+  void release(void* memory, StreamHandle stream) override;
+  void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
+  void release_host(void* memory, program::MemoryKind kind) override;
+  void fill_zero(void* memory, std::int64_t bytes, StreamHandle stream) override;
+  void copy(const CopyCall& copy, StreamHandle stream) override;
+  void launch(const KernelCall& kernel, StreamHandle stream) override;
+  std::string refusal(const program::Operation& operation) const override;
+  std::int64_t room_for(const KernelCall& kernel) const override;
+  void record(EventHandle event, StreamHandle stream) override;
+  void wait(StreamHandle stream, EventHandle event) override;
+  void synchronise_stream(StreamHandle stream) override;
+  void synchronise_event(EventHandle event) override;
+  bool is_done(EventHandle event) override;
+  void synchronise() override;
+  void begin_capture(StreamHandle stream) override;
+  GraphHandle end_capture(StreamHandle stream) override;
+  void instantiate(GraphHandle graph) override;
+  void launch_graph(GraphHandle graph, StreamHandle stream) override;
+  Activities collect() override;
+
+ private:
+  struct Stream {
+    OwnedStream owned;
+    cudaStream_t handle = nullptr;  // the legacy default stream is nobody's
+    bool captured = false;
+  };
+  struct Graph {
+    OwnedGraph graph;
+    OwnedGraphExec exec;
+  };
+
+  Stream& stream(StreamHandle handle);
+  cudaStream_t of(StreamHandle handle) { return stream(handle).handle; }
+  cudaEvent_t event(EventHandle handle);
+  Graph& graph(GraphHandle handle);
+  void note(const Activity& what);
+
+  int number_;
+  DeviceFacts facts_;
+  std::unique_ptr<CuptiTracer> tracer_;  // before the context
+  std::unique_ptr<EventTimer> timer_;    // where the tracer does not watch
+  std::mutex mutex_;                     // of the lists; what is in them stays where it is
+  std::deque<Stream> streams_;
+  std::deque<OwnedEvent> events_;
+  std::deque<Graph> graphs_;
+  std::unique_ptr<CublasProducts> products_;
+};
+
+}  // namespace trainscope::cuda

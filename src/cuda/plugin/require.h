@@ -1,0 +1,17 @@
+// Calls of the CUDA runtime that must succeed: what failed, where, and what it means for the run.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace trainscope::cuda {
+
+// Throws unless `status` is success: OutOfDeviceMemory, or DeviceLost for an error after which the
+// context does nothing any more, each with the call, the file and the line.
+void require(cudaError_t status, const char* call, const char* file, int line);
+
+// Whether every later call in this process fails, too.
+bool is_sticky(cudaError_t status);
+
+}  // namespace trainscope::cuda
+
+#define TRAINSCOPE_CUDA(call) ::trainscope::cuda::require((call), #call, __FILE__, __LINE__)

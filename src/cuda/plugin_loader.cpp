@@ -1,0 +1,53 @@
+#include "cuda/plugin_loader.h"
+
+#include <dlfcn.h>
+
+#include <array>
+
+#include "cuda/plugin_interface.h"
+
+namespace trainscope::cuda {
+namespace {
+
+constexpr const char* kInstead = "; --executor sim simulates the same run";
+
+template <typename Function>
+Function* find(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+}  // namespace
+
+std::filesystem::path program_folder() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+// The library stays: a driver does not take back what it set up.
+OpenDevice open_device(const std::filesystem::path& folder, int number) {
+  const std::filesystem::path file = folder / kPluginFile;
+  if (!std::filesystem::exists(file))
+    throw MissingError("the plug-in for GPUs, " + file.string() +
+                       ", was not built: it needs the CUDA toolkit, and then `ninja "
+                       "trainscope_cuda`" +
+                       kInstead);
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) {
+    const char* error = dlerror();
+    throw MissingError("the plug-in for GPUs does not load: " +
+                       std::string(error ? error : file.string()) + kInstead);
+  }
+  const auto version = find<decltype(trainscope_cuda_version)>(library, "trainscope_cuda_version");
+  const auto open = find<decltype(trainscope_cuda_open)>(library, "trainscope_cuda_open");
+  const auto close = find<decltype(trainscope_cuda_close)>(library, "trainscope_cuda_close");
+  if (!version || !open || !close || version() != kPluginVersion)
+    throw MissingError("the plug-in for GPUs, " + file.string() +
+                       ", is of another version of Trainscope; build it again with `ninja "
+                       "trainscope_cuda`");
+  std::array<char, 1000> why{};
+  DeviceCalls* device = open(number, why.data(), why.size());
+  if (!device) throw MissingError(why.data());
+  return {device, close};
+}
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,24 @@
+// Loads the plug-in when a GPU is asked for; a program that never asks is unchanged by it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "cuda/device_calls.h"
+
+namespace trainscope::cuda {
+
+using OpenDevice = std::unique_ptr<DeviceCalls, std::function<void(DeviceCalls*)>>;
+
+inline constexpr const char* kPluginFile = "libtrainscope_cuda.so";
+
+// The device of that number. `folder`: where the plug-in is looked for, beside the program. Throws
+// MissingError of one sentence: the plug-in is not there or of another version, there is no driver,
+// no GPU, or one that is too old.
+OpenDevice open_device(const std::filesystem::path& folder, int number = 0);
+
+// The folder of the program that runs.
+std::filesystem::path program_folder();
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,139 @@
+#include "cuda/step_log.h"
+
+namespace trainscope::cuda {
+namespace {
+
+using program::MemoryKind;
+
+// Numbers that a run may put aside: one for each loss and change of the scale, a few for each row.
+std::int64_t numbers_of(const program::Program& program) {
+  constexpr std::int64_t kOfARow = 4;
+  std::int64_t numbers = 0;
+  for (const program::Thread& thread : program.threads)
+    for (const program::Command& command : thread.commands) {
+      const auto& action = command.action;
+      if (std::holds_alternative<program::Launch>(action)) {
+        const auto& function =
+            program.operations[std::get<program::Launch>(action).operation].function;
+        numbers += std::holds_alternative<program::NllLoss>(function) ||
+                           std::holds_alternative<program::UpdateScale>(function)
+                       ? 1
+                       : 0;
+      }
+      if (std::holds_alternative<program::GraphLaunch>(action)) numbers += 2;
+      if (std::holds_alternative<program::LogStep>(action) ||
+          std::holds_alternative<program::LogEvaluation>(action))
+        numbers += kOfARow;
+    }
+  return numbers;
+}
+
+}  // namespace
+
+StepLog::StepLog(const program::Program& program, DeviceCalls& device, const Buffers& buffers,
+                 StreamHandle first)
+    : program_(program), device_(device), buffers_(buffers), first_(first) {
+  if (!program.timing_only) room_ = numbers_of(program);
+  if (room_ > 0)
+    log_ = static_cast<float*>(
+        device.allocate(room_ * static_cast<std::int64_t>(sizeof(float)), first));
+}
+
+StepLog::~StepLog() {
+  if (!log_) return;
+  try {
+    device_.release(log_, first_);
+  } catch (const Error&) {  // the device is lost, and its memory with it
+  }
+}
+
+bool StepLog::is_loss(const program::Operation& operation) const {
+  return room_ > 0 && std::holds_alternative<program::NllLoss>(operation.function) &&
+         operation.writes.front() == program_.gauges.loss;
+}
+
+bool StepLog::changes_scale(const program::Operation& operation) const {
+  return room_ > 0 && std::holds_alternative<program::UpdateScale>(operation.function);
+}
+
+std::int64_t StepLog::put_aside(program::Index buffer, StreamHandle stream, CallId call) {
+  if (buffer == program::kNoIndex || used_ == room_) return kNone;
+  const void* from = buffers_.at(buffer);
+  if (!from) return kNone;
+  device_.begin_call(call, stream);
+  device_.copy({from, log_ + used_, sizeof(float), MemoryKind::kDevice, MemoryKind::kDevice},
+               stream);
+  device_.end_call();
+  return used_++;
+}
+
+void StepLog::note_loss(StreamHandle stream, CallId call) {
+  const std::lock_guard held(mutex_);
+  step_.losses.push_back(put_aside(program_.gauges.loss, stream, call));
+}
+
+void StepLog::note_used_scale(StreamHandle stream, CallId call) {
+  const std::lock_guard held(mutex_);
+  step_.used_scale = put_aside(program_.gauges.scale, stream, call);
+}
+
+void StepLog::end_step(std::int64_t number, StreamHandle stream, CallId call) {
+  const std::lock_guard held(mutex_);
+  if (room_ == 0) return;
+  step_.number = number;
+  step_.call = call;
+  step_.scale = put_aside(program_.gauges.scale, stream, call);
+  step_.found_inf = put_aside(program_.gauges.found_inf, stream, call);
+  step_.norm = put_aside(program_.gauges.gradient_norm, stream, call);
+  steps_.push_back(std::move(step_));
+  step_ = {};
+}
+
+void StepLog::note_evaluation(std::int64_t step, StreamHandle stream, CallId call) {
+  const std::lock_guard held(mutex_);
+  if (room_ == 0) return;
+  evaluations_.push_back({step, put_aside(program_.gauges.correct, stream, call), call});
+}
+
+trace::TrainingStep StepLog::row_of(const Step& step, const std::vector<float>& log) const {
+  const auto number = [&](std::int64_t place) {
+    return place == kNone ? trace::kNoNumber
+                          : static_cast<double>(log[static_cast<std::size_t>(place)]);
+  };
+  trace::TrainingStep row;
+  row.step = step.number;
+  double sum = 0;
+  for (const std::int64_t place : step.losses) sum += number(place);
+  row.has_loss = !step.losses.empty();
+  if (row.has_loss) row.loss = sum / static_cast<double>(step.losses.size());
+  row.loss_scale = number(step.scale);
+  row.used_scale = number(step.used_scale);
+  row.gradient_norm = number(step.norm);
+  row.skipped = step.found_inf != kNone && number(step.found_inf) != 0;
+  return row;
+}
+
+void StepLog::write(trace::Trace& trace, const std::function<Nanos(CallId)>& done) {
+  if (used_ == 0) return;
+  std::vector<float> log(static_cast<std::size_t>(used_));
+  device_.copy({log_, log.data(), used_ * static_cast<std::int64_t>(sizeof(float)),
+                MemoryKind::kDevice, MemoryKind::kPageable},
+               first_);
+  device_.synchronise_stream(first_);
+  for (const Step& step : steps_) {
+    trace::TrainingStep row = row_of(step, log);
+    row.time = done(step.call);
+    trace.add_step(row);
+  }
+  for (const Evaluation& one : evaluations_) {
+    trace::Evaluation row;
+    row.step = one.step;
+    row.time = done(one.call);
+    row.samples = program_.tested_samples;
+    if (one.correct != kNone)
+      row.correct = static_cast<std::int64_t>(log[static_cast<std::size_t>(one.correct)]);
+    trace.add_evaluation(row);
+  }
+}
+
+}  // namespace trainscope::cuda

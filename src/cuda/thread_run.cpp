@@ -1,0 +1,355 @@
+#include "cuda/thread_run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace trainscope::cuda {
+
+using program::Index;
+
+void ThreadRun::carry_out() {
+  const std::vector<Command>& commands = run_.program_.threads[thread_].commands;
+  while (next_ < commands.size()) {
+    if (run_.cancelled_ || run_.waits_.stopped()) throw Stopped{};
+    const Command& command = commands[next_];
+    line_ = command.line;
+    ++next_;
+    run(command);
+    ++run_.commands_done_;
+  }
+}
+
+void ThreadRun::run(const Command& command) {
+  using namespace program;
+  const auto carry = [&](const auto& action) {
+    using Type = std::decay_t<decltype(action)>;
+    if constexpr (std::is_same_v<Type, HostWork>) {
+      operator_on_host(command, action.duration, action.needs_core);
+    } else if constexpr (std::is_same_v<Type, HostCopy>) {
+      host_copy(command);
+    } else if constexpr (std::is_same_v<Type, LoadBatch>) {
+      load(action);
+    } else if constexpr (std::is_same_v<Type, Branch>) {
+      branch(action);
+    } else if constexpr (std::is_same_v<Type, LogStep>) {
+      run_.steps_->end_step(action.step, handle(action.stream),
+                            hidden_call(action.stream, command.line));
+    } else if constexpr (std::is_same_v<Type, LogEvaluation>) {
+      run_.steps_->note_evaluation(action.step, handle(action.stream),
+                                   hidden_call(action.stream, command.line));
+    } else if constexpr (std::is_same_v<Type, Acquire>) {
+      acquire(command, action.lock);
+    } else if constexpr (std::is_same_v<Type, Release>) {
+      run_.waits_.release(action.lock);
+    } else if constexpr (std::is_same_v<Type, Alloc>) {
+      allocate(command, action);
+    } else if constexpr (std::is_same_v<Type, Free>) {
+      run_.buffers_->free(action.buffer);
+    } else if constexpr (std::is_same_v<Type, RecordStream>) {
+      run_.buffers_->record_stream(action);
+    } else if constexpr (std::is_same_v<Type, Launch>) {
+      launch(command);
+    } else if constexpr (std::is_same_v<Type, Copy>) {
+      copy(command, action);
+    } else if constexpr (std::is_same_v<Type, ReadScalar>) {
+      copy(command, action.copy);
+      synchronise(command);
+    } else if constexpr (std::is_same_v<Type, BeginCapture>) {
+      capture(action);
+    } else if constexpr (std::is_same_v<Type, EndCapture>) {
+      end_capture(action);
+    } else if constexpr (std::is_same_v<Type, GraphInstantiate>) {
+      timed(command, "cudaGraphInstantiate",
+            [&] { device_.instantiate(run_.graphs_[action.graph].handle); });
+    } else if constexpr (std::is_same_v<Type, GraphLaunch>) {
+      launch_graph(command);
+    } else if constexpr (std::is_same_v<Type, RecordEvent>) {
+      timed(command, "cudaEventRecord",
+            [&] { device_.record(run_.events_[action.event], handle(action.stream)); });
+    } else if constexpr (std::is_same_v<Type, StreamWait>) {
+      timed(command, "cudaStreamWaitEvent",
+            [&] { device_.wait(handle(action.stream), run_.events_[action.event]); });
+    } else if constexpr (std::is_same_v<Type, StreamSync> || std::is_same_v<Type, DeviceSync> ||
+                         std::is_same_v<Type, EventSync>) {
+      synchronise(command);
+    } else if constexpr (std::is_same_v<Type, Push>) {
+      run_.waits_.push(action.queue, action.item == Push::kFromPop ? item_ : action.item);
+    } else if constexpr (std::is_same_v<Type, Pop>) {
+      take(command, action.queue, std::nullopt);
+    } else if constexpr (std::is_same_v<Type, Take>) {
+      take(command, action.queue, action.item);
+    } else if constexpr (std::is_same_v<Type, BeginMark>) {
+      begin_mark(command);
+    } else if constexpr (std::is_same_v<Type, EndMark>) {
+      end_mark();
+    }
+    // Nothing is there to do for what only costs a framework time, or looks at memory.
+  };
+  std::visit(carry, command.action);
+}
+
+template <typename Body>
+std::int64_t ThreadRun::timed(const Command& command, const char* word, const Body& body) {
+  HostSpan span;
+  span.word = word;
+  span.line = command.line;
+  span.start = device_.now();
+  body();
+  span.end = device_.now();
+  log_.spans.push_back(span);
+  return static_cast<std::int64_t>(log_.spans.size()) - 1;
+}
+
+// ---- the host -----------------------------------------------------------------------------------
+
+void ThreadRun::operator_on_host(const Command& command, Nanos duration, bool on_core) {
+  const bool loads = std::get<program::HostWork>(command.action).loads_data;
+  const auto span =
+      timed(command, loads ? "load" : "work", [&] { device_.pass_time(duration, on_core); });
+  HostSpan& left = log_.spans[static_cast<std::size_t>(span)];
+  left.name = command.name;
+  left.category = loads ? trace::Category::kLoader : trace::Category::kHostWork;
+}
+
+// Between two halves of the thread's own scratch memory, which a program does not say more of.
+void ThreadRun::host_copy(const Command& command) {
+  const auto bytes = static_cast<std::size_t>(std::get<program::HostCopy>(command.action).bytes);
+  if (scratch_.size() < 2 * bytes) scratch_.resize(2 * bytes);
+  const auto span = timed(command, "pin", [&] {
+    std::memcpy(scratch_.data() + bytes, scratch_.data(), bytes);
+    device_.pass_time(0, true);
+  });
+  HostSpan& left = log_.spans[static_cast<std::size_t>(span)];
+  left.name = command.name;
+  left.category = trace::Category::kPin;
+}
+
+void ThreadRun::load(const program::LoadBatch& load) {
+  if (!run_.batches_) return;
+  const program::Buffer& x = run_.program_.buffers[load.x];
+  const program::Buffer& y = run_.program_.buffers[load.y];
+  const bool on_device = x.kind == program::MemoryKind::kDevice;
+  std::vector<char> staged_x, staged_y;
+  const auto memory = [&](Index buffer, std::vector<char>& staged) -> void* {
+    if (!on_device) {
+      run_.buffers_->renew(buffer);
+      return run_.buffers_->at(buffer);
+    }
+    staged.resize(static_cast<std::size_t>(run_.program_.buffers[buffer].bytes));
+    return staged.data();
+  };
+  void* to_x = memory(load.x, staged_x);
+  void* to_y = memory(load.y, staged_y);
+  host::BatchSource::Batch batch;
+  const auto count = static_cast<std::size_t>(x.elements());
+  if (x.type == program::ElementType::kInt64) {
+    batch.tokens = {static_cast<std::int64_t*>(to_x), count};
+  } else {
+    batch.values = {static_cast<float*>(to_x), count};
+  }
+  batch.targets = {static_cast<std::int64_t*>(to_y), static_cast<std::size_t>(y.elements())};
+  {
+    const std::lock_guard held(run_.batches_mutex_);
+    const std::int64_t samples = run_.program_.data.batch_size;
+    run_.batches_->read(load.batch * samples, samples, load.test, batch);
+  }
+  if (!on_device) return;
+  // A view of a data set that lies on the device: the set's copy there is made batch by batch.
+  const auto upload = [&](Index buffer, const void* from) {
+    device_.begin_call(hidden_call(0, line_), handle(0));
+    device_.copy({from, run_.buffers_->at(buffer), run_.program_.buffers[buffer].bytes,
+                  program::MemoryKind::kPageable, program::MemoryKind::kDevice},
+                 handle(0));
+    device_.end_call();
+  };
+  upload(load.x, to_x);
+  upload(load.y, to_y);
+  device_.synchronise_stream(handle(0));
+}
+
+void ThreadRun::branch(const program::Branch& branch) {
+  const auto* value = static_cast<const float*>(run_.buffers_->at(branch.value));
+  if (!value || *value == 0) return;
+  next_ += branch.skipped;
+  run_.commands_done_ += branch.skipped;
+}
+
+// ---- the device ---------------------------------------------------------------------------------
+
+Execution::GraphState* ThreadRun::captured(Index stream) {
+  for (Execution::GraphState& graph : run_.graphs_)
+    if (graph.thread == thread_ && graph.stream == stream) return &graph;
+  return nullptr;
+}
+
+CallId ThreadRun::hidden_call(Index stream, std::uint16_t line) {
+  Call call;
+  call.id = ++run_.next_call_;
+  call.line = line;
+  call.stream = stream;
+  call.is_hidden = true;
+  log_.calls.push_back(call);
+  return call.id;
+}
+
+void ThreadRun::launch(const Command& command) {
+  const auto& action = std::get<program::Launch>(command.action);
+  const program::Operation& operation = run_.program_.operations[action.operation];
+  if (is_empty_launch(run_.program_, operation)) return;
+  KernelCall kernel = run_.kernel_call(action.operation, action.stream);
+  kernel.draws_from = run_.draws_of(operation);
+  if (action.predicate != program::kNoIndex)
+    kernel.predicate = static_cast<float*>(run_.buffers_->at(action.predicate));
+  Execution::GraphState* graph = captured(action.stream);
+  const bool changes_scale = run_.steps_->changes_scale(operation);
+  if (changes_scale && !graph)
+    run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
+  Call call;
+  call.id = ++run_.next_call_;
+  call.line = command.line;
+  call.phase = command.phase;
+  call.stream = action.stream;
+  call.operation = &operation;
+  call.span = timed(command, "cudaLaunchKernel", [&] {
+    const StreamHandle stream = graph ? graph->own : handle(action.stream);
+    device_.begin_call(call.id, stream);
+    device_.launch(kernel, stream);
+    device_.end_call();
+  });
+  if (graph) {
+    graph->computes_loss |= run_.steps_->is_loss(operation);
+    graph->changes_scale |= changes_scale;
+    return;
+  }
+  log_.spans.back().call = call.id;
+  log_.calls.push_back(call);
+  if (run_.steps_->is_loss(operation))
+    run_.steps_->note_loss(handle(action.stream), hidden_call(action.stream, command.line));
+}
+
+void ThreadRun::capture(const program::BeginCapture& begin) {
+  Execution::GraphState& graph = run_.graphs_[begin.graph];
+  graph.stream = begin.stream;
+  graph.thread = thread_;
+  graph.own = device_.make_stream(program::StreamKind::kNonBlocking, 0);
+  device_.begin_capture(graph.own);
+}
+
+void ThreadRun::end_capture(const program::EndCapture& end) {
+  Execution::GraphState& graph = run_.graphs_[end.graph];
+  graph.handle = device_.end_capture(graph.own);
+  graph.thread = SIZE_MAX;
+}
+
+void ThreadRun::launch_graph(const Command& command) {
+  const auto& action = std::get<program::GraphLaunch>(command.action);
+  const Execution::GraphState& graph = run_.graphs_[action.graph];
+  if (graph.changes_scale)
+    run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
+  Call call;
+  call.id = ++run_.next_call_;
+  call.line = command.line;
+  call.phase = command.phase;
+  call.stream = action.stream;
+  call.span = timed(command, "cudaGraphLaunch", [&] {
+    device_.begin_call(call.id, handle(action.stream));
+    device_.launch_graph(graph.handle, handle(action.stream));
+    device_.end_call();
+  });
+  log_.spans.back().call = call.id;
+  log_.calls.push_back(call);
+  if (graph.computes_loss)
+    run_.steps_->note_loss(handle(action.stream), hidden_call(action.stream, command.line));
+}
+
+void ThreadRun::copy(const Command& command, const program::Copy& copy) {
+  const auto kind = [&](Index buffer) { return run_.program_.buffers[buffer].kind; };
+  Call call;
+  call.id = ++run_.next_call_;
+  call.line = command.line;
+  call.phase = command.phase;
+  call.stream = copy.stream;
+  call.copy = &copy;
+  call.span = timed(command, "cudaMemcpyAsync", [&] {
+    device_.begin_call(call.id, handle(copy.stream));
+    device_.copy({run_.buffers_->at(copy.from), run_.buffers_->at(copy.to), copy.bytes,
+                  kind(copy.from), kind(copy.to)},
+                 handle(copy.stream));
+    device_.end_call();
+  });
+  log_.spans.back().call = call.id;
+  log_.calls.push_back(call);
+  run_.buffers_->was_read(copy.from, handle(copy.stream));
+}
+
+void ThreadRun::allocate(const Command& command, const program::Alloc& alloc) {
+  timed(command, "cudaMallocAsync", [&] { run_.buffers_->allocate(alloc); });
+}
+
+void ThreadRun::synchronise(const Command& command) {
+  const auto& action = command.action;
+  const auto* event = std::get_if<program::EventSync>(&action);
+  const auto* device = std::get_if<program::DeviceSync>(&action);
+  const auto* scalar = std::get_if<program::ReadScalar>(&action);
+  const Index stream = scalar            ? scalar->copy.stream
+                       : event || device ? program::kNoIndex
+                                         : std::get<program::StreamSync>(action).stream;
+  const char* word = event    ? "cudaEventSynchronize"
+                     : device ? "cudaDeviceSynchronize"
+                              : "cudaStreamSynchronize";
+  timed(command, word, [&] {
+    if (event) {
+      device_.synchronise_event(run_.events_[event->event]);
+    } else if (device) {
+      device_.synchronise();
+    } else {
+      device_.synchronise_stream(handle(stream));
+    }
+  });
+  log_.spans.back().waits = true;
+  log_.spans.back().stream = stream;
+}
+
+// ---- other threads ------------------------------------------------------------------------------
+
+// Workers, the pin thread and autograd's rest while they wait; the training thread is held, or in a
+// call that has a name of its own.
+void ThreadRun::take(const Command& command, Index queue, std::optional<std::int64_t> item) {
+  const Nanos start = device_.now();
+  item_ = run_.waits_.take(queue, item);
+  if (run_.program_.threads[thread_].role != program::ThreadRole::kMain) return;
+  HostSpan span;
+  span.start = start;
+  span.end = device_.now();
+  span.word = "waits for data";
+  span.name = command.name;
+  span.category =
+      command.name == program::kNoIndex ? trace::Category::kHeld : trace::Category::kHostWork;
+  span.line = command.line;
+  log_.spans.push_back(span);
+}
+
+void ThreadRun::acquire(const Command&, Index lock) {
+  run_.waits_.acquire(lock);
+}
+
+void ThreadRun::begin_mark(const Command& command) {
+  marks_.push_back({command.name, device_.now(), command.line});
+}
+
+void ThreadRun::end_mark() {
+  const Mark mark = marks_.back();
+  marks_.pop_back();
+  if (run_.program_.threads[thread_].role != program::ThreadRole::kMain) return;
+  HostSpan span;
+  span.start = mark.start;
+  span.end = device_.now();
+  span.word = "mark";
+  span.name = mark.name;
+  span.category = trace::Category::kAnnotation;
+  span.line = mark.line;
+  log_.marks.push_back(span);
+}
+
+}  // namespace trainscope::cuda

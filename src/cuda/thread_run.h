@@ -1,0 +1,62 @@
+// One host thread of a program, carried out by a real one.
+#pragma once
+
+#include "cuda/execution.h"
+
+namespace trainscope::cuda {
+
+class ThreadRun {
+ public:
+  ThreadRun(Execution& run, std::size_t thread)
+      : run_(run), device_(run.device_), thread_(thread), log_(run.logs_[thread]) {}
+
+  // All commands. Throws what a command throws.
+  void carry_out();
+  // Of the command that is under way.
+  std::uint16_t line() const { return line_; }
+
+ private:
+  using Command = program::Command;
+
+  void run(const Command& command);
+  void operator_on_host(const Command& command, Nanos duration, bool on_core);
+  void host_copy(const Command& command);
+  void load(const program::LoadBatch& load);
+  void branch(const program::Branch& branch);
+  void launch(const Command& command);
+  void launch_graph(const Command& command);
+  void capture(const program::BeginCapture& begin);
+  void end_capture(const program::EndCapture& end);
+  void copy(const Command& command, const program::Copy& copy);
+  void allocate(const Command& command, const program::Alloc& alloc);
+  void synchronise(const Command& command);
+  void take(const Command& command, program::Index queue, std::optional<std::int64_t> item);
+  void acquire(const Command& command, program::Index lock);
+  void begin_mark(const Command& command);
+  void end_mark();
+
+  Execution::GraphState* captured(program::Index stream);
+  CallId hidden_call(program::Index stream, std::uint16_t line);
+  // Calls the device and leaves the span of the call; the index of the span.
+  template <typename Body>
+  std::int64_t timed(const Command& command, const char* word, const Body& body);
+  StreamHandle handle(program::Index stream) const { return run_.streams_[stream]; }
+
+  struct Mark {
+    program::Index name;
+    Nanos start;
+    std::uint16_t line;
+  };
+
+  Execution& run_;
+  DeviceCalls& device_;
+  std::size_t thread_;
+  ThreadLog& log_;
+  std::size_t next_ = 0;
+  std::uint16_t line_ = 0;
+  std::int64_t item_ = 0;  // taken out of a queue last
+  std::vector<Mark> marks_;
+  std::vector<char> scratch_;  // of copies within host memory
+};
+
+}  // namespace trainscope::cuda

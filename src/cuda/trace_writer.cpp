@@ -1,0 +1,236 @@
+#include "cuda/trace_writer.h"
+
+#include <algorithm>
+
+namespace trainscope::cuda {
+namespace {
+
+using program::MemoryKind;
+
+bool is_pageable(const program::Program& program, const program::Copy& copy) {
+  return program.buffers[copy.from].kind == MemoryKind::kPageable ||
+         program.buffers[copy.to].kind == MemoryKind::kPageable;
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(const program::Program& program, const machine::Machine& machine,
+                         trace::Trace& trace, Nanos begin)
+    : program_(program),
+      trace_(trace),
+      recorder_(program, machine, trace, sim::Recorder::Sms::kUnknown),
+      begin_(begin),
+      ends_(program.streams.size()),
+      last_(program.streams.size()) {}
+
+Nanos TraceWriter::done(CallId call) const {
+  const auto found = done_.find(call);
+  return found == done_.end() ? trace_.end() : found->second;
+}
+
+void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& activities,
+                        const std::vector<MemoryChange>& changes) {
+  for (const ThreadLog& log : logs)
+    for (const Call& call : log.calls) calls_[call.id].call = &call;
+  std::vector<Activity> sorted = activities.records;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Activity& a, const Activity& b) { return a.start < b.start; });
+  note_ends(sorted);
+  write_host(logs);
+  for (const Activity& activity : sorted) write_activity(activity);
+  write_memory(changes);
+  write_dropped(activities);
+}
+
+void TraceWriter::note_ends(const std::vector<Activity>& sorted) {
+  for (const Activity& activity : sorted) {
+    const auto known = calls_.find(activity.call);
+    if (known == calls_.end()) continue;
+    ends_[known->second.call->stream].push_back(activity.end);
+    Nanos& done = done_[activity.call];
+    done = std::max(done, at(activity.end));
+  }
+  for (std::vector<Nanos>& ends : ends_) std::sort(ends.begin(), ends.end());
+}
+
+// ---- the host -----------------------------------------------------------------------------------
+
+void TraceWriter::write_host(const std::vector<ThreadLog>& logs) {
+  for (program::Index thread = 0; thread < logs.size(); ++thread)
+    write_thread(thread, logs[thread]);
+}
+
+// Whether work that it is for ended while it lasted.
+bool TraceWriter::waited(const HostSpan& span) const {
+  if (!span.waits) return false;
+  const auto ended = [&](const std::vector<Nanos>& ends) {
+    const auto first = std::upper_bound(ends.begin(), ends.end(), span.start);
+    return first != ends.end() && *first <= span.end;
+  };
+  if (span.stream != program::kNoIndex) return ended(ends_[span.stream]);
+  return std::any_of(ends_.begin(), ends_.end(), ended);
+}
+
+void TraceWriter::write_thread(program::Index thread, const ThreadLog& log) {
+  const auto text = [&](const HostSpan& span) {
+    return span.name == program::kNoIndex ? std::string_view(span.word)
+                                          : std::string_view(program_.names[span.name]);
+  };
+  trace::SpanId before = trace::kNone;
+  for (const HostSpan& one : log.spans) {
+    const bool held = waited(one);
+    trace::Span span;
+    span.start = at(one.start);
+    span.duration = one.end - one.start;
+    span.name = trace_.intern(text(one));
+    span.lane = recorder_.thread_lane(thread);
+    span.category = held ? trace::Category::kHeld : one.category;
+    span.cause = held ? trace::Cause::kDevice : trace::Cause::kProgram;
+    span.cause_span = held ? trace::kNone : before;
+    span.line = one.line;
+    span.correlation = one.call;
+    before = recorder_.add(span);
+    const auto known = calls_.find(one.call);
+    if (one.call == 0 || known == calls_.end()) continue;
+    known->second.span = before;
+    known->second.called = at(one.end);
+    const Call& call = *known->second.call;
+    if (call.copy && is_pageable(program_, *call.copy)) {
+      write_staging(call, span);
+      span.name = recorder_.name("held: staging (inferred)");
+      span.category = trace::Category::kHeld;
+      span.correlation = 0;
+      recorder_.add(span);
+    }
+  }
+  for (const HostSpan& mark : log.marks) {
+    trace::Span span;
+    span.start = at(mark.start);
+    span.duration = mark.end - mark.start;
+    span.name = trace_.intern(text(mark));
+    span.lane = recorder_.steps_lane();
+    span.category = trace::Category::kAnnotation;
+    span.line = mark.line;
+    recorder_.add(span);
+  }
+}
+
+void TraceWriter::write_staging(const Call& call, const trace::Span& host) {
+  trace::Span span = host;
+  span.name = recorder_.name("staging (inferred)");
+  span.lane = recorder_.staging_lane();
+  span.category = trace::Category::kStaging;
+  span.correlation = call.id;
+  recorder_.add(span);
+}
+
+// ---- the device ---------------------------------------------------------------------------------
+
+trace::NameId TraceWriter::name_of(const Activity& activity, const Known& known) {
+  if (known.call->copy) return recorder_.copy_name(*known.call->copy);
+  if (activity.kind == ActivityKind::kMemset) return recorder_.name("Memset (Device)");
+  if (activity.kind == ActivityKind::kCopy) return recorder_.name("Memcpy DtoD (Device -> Device)");
+  return trace_.intern(activity.name);
+}
+
+trace::DetailId TraceWriter::detail_of(const Activity& activity, const Known& known) {
+  const program::Stream& stream = program_.streams[known.call->stream];
+  if (activity.kind != ActivityKind::kKernel) {
+    trace::CopyDetail copy;
+    copy.bytes = activity.bytes;
+    copy.from = sim::memory_of(activity.from);
+    copy.to = sim::memory_of(activity.to);
+    copy.device = stream.device;
+    copy.stream = stream.number;
+    return trace_.add_detail(copy);
+  }
+  trace::KernelDetail kernel;
+  kernel.device = stream.device;
+  kernel.stream = stream.number;
+  if (activity.grid[0] > 0) {
+    std::copy_n(activity.grid, 3, kernel.grid);
+    std::copy_n(activity.block, 3, kernel.block);
+  }
+  kernel.registers_per_thread = activity.registers;
+  kernel.shared_bytes = activity.shared_bytes;
+  if (known.call->operation) {
+    kernel.flops = known.call->operation->flops;
+    kernel.bytes = known.call->operation->bytes;
+  }
+  return trace_.add_detail(kernel);
+}
+
+void TraceWriter::write_activity(const Activity& activity) {
+  const auto found = calls_.find(activity.call);
+  if (found == calls_.end()) {
+    ++unknown_;
+    return;
+  }
+  const Known& known = found->second;
+  const Call& call = *known.call;
+  Last& last = last_[call.stream];
+  if (call.is_hidden) {
+    ++hidden_;
+    last.end = std::max(last.end, at(activity.end));
+    return;
+  }
+  trace::Span span;
+  span.start = at(activity.start);
+  span.duration = std::max<Nanos>(0, activity.end - activity.start);
+  span.name = name_of(activity, known);
+  span.lane = recorder_.stream_lane(call.stream);
+  span.category = call.copy ? sim::category_of(sim::direction_of(*call.copy, program_))
+                  : activity.kind == ActivityKind::kKernel ? sim::category_of(call.phase)
+                  : activity.kind == ActivityKind::kCopy   ? trace::Category::kCopyD2D
+                                                           : trace::Category::kMemset;
+  const bool after_stream = last.span != trace::kNone && last.end > known.called;
+  span.cause = after_stream ? trace::Cause::kStream : trace::Cause::kLaunch;
+  span.cause_span = after_stream ? last.span : known.span;
+  span.line = call.line;
+  span.correlation = call.id;
+  span.detail = detail_of(activity, known);
+  const trace::SpanId id = recorder_.add(span);
+  if (known.span != trace::kNone) trace_.add_flow({known.span, id, trace::FlowKind::kLaunch});
+  if (call.copy) write_engine(activity, known, span);
+  if (span.end() >= last.end) last = {span.end(), id};
+}
+
+void TraceWriter::write_engine(const Activity& activity, const Known& known,
+                               const trace::Span& on_stream) {
+  const sim::Direction direction = sim::direction_of(*known.call->copy, program_);
+  if (direction == sim::Direction::kD2D) return;
+  trace::Span span = on_stream;
+  span.name = recorder_.transfer_name(activity.bytes);
+  span.lane = recorder_.engine_lane(program_.streams[known.call->stream].device, direction);
+  recorder_.add(span);
+}
+
+// ---- the rest -----------------------------------------------------------------------------------
+
+void TraceWriter::write_memory(const std::vector<MemoryChange>& changes) {
+  const sim::Recorder::MemoryLanes& lanes = recorder_.memory_lanes(0);
+  if (lanes.allocated == trace::kNone) return;
+  std::int64_t all = 0;
+  std::array<std::int64_t, program::kRoles> roles{};
+  for (const MemoryChange& change : changes) {
+    const auto role = static_cast<std::size_t>(change.role);
+    all += change.bytes;
+    roles[role] += change.bytes;
+    const Nanos time = std::max<Nanos>(0, at(change.time));  // the first were before the run
+    trace_.add_sample({time, static_cast<double>(all), lanes.allocated});
+    if (lanes.roles[role] != trace::kNone)
+      trace_.add_sample({time, static_cast<double>(roles[role]), lanes.roles[role]});
+  }
+}
+
+void TraceWriter::write_dropped(const Activities& activities) {
+  const auto drop = [&](const char* reason, std::int64_t count, bool lost) {
+    if (count > 0) trace_.add_dropped({reason, count, lost});
+  };
+  drop("records that the tracer had no room for", activities.dropped, true);
+  drop("work on the device that belongs to no call of the run", activities.foreign + unknown_,
+       false);
+  drop("copies of four bytes that put a loss or a scale aside", hidden_, false);
+}
+
+}  // namespace trainscope::cuda

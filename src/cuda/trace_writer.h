@@ -1,0 +1,74 @@
+// A measured run as a trace: the host threads' spans, what the device did on its streams, the joins
+// between them.
+//
+// Lanes and names are the simulator's, so that a measured run stands beside a simulated one line by
+// line. What no tracer shows is inferred and says so: the staging of pageable memory is the call of
+// its copy. What decided when a span on the device began is told from times alone: the work before
+// it on its stream, or the call that launched it, whichever was later.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "cuda/activity.h"
+#include "cuda/buffers.h"
+#include "cuda/host_log.h"
+#include "machine/machine.h"
+#include "program/program.h"
+#include "sim/recorder.h"
+#include "trace/trace.h"
+
+namespace trainscope::cuda {
+
+class TraceWriter {
+ public:
+  // `begin`: the device's clock at the trace's time 0.
+  TraceWriter(const program::Program& program, const machine::Machine& machine, trace::Trace& trace,
+              Nanos begin);
+
+  // Once for a run. Work that belongs to no call is counted among what is dropped.
+  void write(const std::vector<ThreadLog>& logs, const Activities& activities,
+             const std::vector<MemoryChange>& changes);
+
+  // When the device was done with a call, on the trace's clock; the end of all where it is not
+  // known.
+  Nanos done(CallId call) const;
+
+ private:
+  struct Known {
+    const Call* call = nullptr;
+    trace::SpanId span = trace::kNone;  // of the call, on its thread
+    Nanos called = 0;                   // the end of it
+  };
+  // The last work of a stream so far.
+  struct Last {
+    Nanos end = 0;
+    trace::SpanId span = trace::kNone;
+  };
+
+  void write_host(const std::vector<ThreadLog>& logs);
+  void write_thread(program::Index thread, const ThreadLog& log);
+  void write_staging(const Call& call, const trace::Span& host);
+  void write_activity(const Activity& activity);
+  void write_engine(const Activity& activity, const Known& known, const trace::Span& on_stream);
+  void write_memory(const std::vector<MemoryChange>& changes);
+  void write_dropped(const Activities& activities);
+  bool waited(const HostSpan& span) const;
+  void note_ends(const std::vector<Activity>& sorted);
+  trace::DetailId detail_of(const Activity& activity, const Known& known);
+  trace::NameId name_of(const Activity& activity, const Known& known);
+  Nanos at(Nanos time) const { return time - begin_; }
+
+  const program::Program& program_;
+  trace::Trace& trace_;
+  sim::Recorder recorder_;
+  Nanos begin_;
+  std::unordered_map<CallId, Known> calls_;
+  std::unordered_map<CallId, Nanos> done_;
+  std::vector<std::vector<Nanos>> ends_;  // of the work on each stream, sorted
+  std::vector<Last> last_;                // by stream
+  std::int64_t hidden_ = 0;
+  std::int64_t unknown_ = 0;
+};
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,27 @@
+// What the buffers of a program hold before it begins, the same for every executor that computes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host/views.h"
+#include "program/program.h"
+
+namespace trainscope::host {
+
+class InitialValues {
+ public:
+  // The program must outlive it.
+  explicit InitialValues(const program::Program& program);
+
+  // Fills `values` with the first numbers of a buffer; of whole numbers, which begin at 0, none.
+  void read(program::Index buffer, Results values) const;
+
+ private:
+  const program::Program& program_;
+  // A buffer's stream of random words follows from how many random ones stand before it, so that a
+  // model begins the same whatever else a program has.
+  std::vector<std::uint64_t> streams_;
+};
+
+}  // namespace trainscope::host

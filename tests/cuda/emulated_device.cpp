@@ -1,0 +1,386 @@
+#include "cuda/emulated_device.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "cuda/device/operands.h"
+
+namespace trainscope::test {
+namespace {
+
+using cuda::Activity;
+using cuda::ActivityKind;
+using program::MemoryKind;
+using program::StreamKind;
+
+// Plain sums in FP32.
+class PlainProducts : public cuda::Products {
+ public:
+  void multiply(const cuda::Product& p, kernels::Stream) override {
+    const std::vector<float> a = values(p.a, p.arithmetic), b = values(p.b, p.arithmetic);
+    std::vector<float> bias;
+    if (p.bias.memory) bias = values(p.bias, program::ElementType::kFp32);
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    std::vector<float> row(at(p.n));
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      std::fill(row.begin(), row.end(), 0.0F);
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        const float left = p.a_transposed ? a[at(k * p.m + i)] : a[at(i * p.k + k)];
+        for (std::int64_t j = 0; j < p.n; ++j)
+          row[at(j)] += left * (p.b_transposed ? b[at(j * p.k + k)] : b[at(k * p.n + j)]);
+      }
+      for (std::int64_t j = 0; j < p.n; ++j)
+        put(p.c, at(i * p.n + j), row[at(j)] + (bias.empty() ? 0.0F : bias[at(j)]));
+    }
+  }
+
+ private:
+  static std::vector<float> values(const cuda::Operand& operand, program::ElementType arithmetic) {
+    std::vector<float> all(static_cast<std::size_t>(operand.elements));
+    cuda::with_type(operand.type, [&](auto type) {
+      using T = decltype(type);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const T value = static_cast<const T*>(operand.memory)[i];
+        if constexpr (std::is_same_v<T, float>) {
+          all[i] = arithmetic == program::ElementType::kTf32 ? host::round_to_tf32(value) : value;
+        } else {
+          all[i] = to_float(value);
+        }
+      }
+    });
+    return all;
+  }
+  static void put(const cuda::Operand& to, std::size_t i, float value) {
+    cuda::with_type(to.type, [&](auto type) {
+      using T = decltype(type);
+      T& place = static_cast<T*>(to.memory)[i];
+      if constexpr (std::is_same_v<T, kernels::Half>) place = host::to_float16(value);
+      if constexpr (std::is_same_v<T, kernels::Bfloat16>) place = host::to_bfloat16(value);
+      if constexpr (std::is_same_v<T, float>) place = value;
+    });
+  }
+};
+
+void* poisoned(std::int64_t bytes) {
+  constexpr std::size_t kAligned = 256;  // as cudaMalloc gives it
+  const auto size = (static_cast<std::size_t>(bytes) / kAligned + 1) * kAligned;
+  void* memory = std::aligned_alloc(kAligned, size);
+  std::memset(memory, 0xff, size);
+  return memory;
+}
+
+constexpr Nanos kMicro = 1000;
+
+}  // namespace
+
+EmulatedDevice::EmulatedDevice(const EmulatedOptions& options)
+    : options_(options), random_(options.seed) {}
+
+EmulatedDevice::~EmulatedDevice() {
+  for (void* memory : memory_) std::free(memory);
+}
+
+cuda::DeviceFacts EmulatedDevice::facts() const {
+  return {"Emulated GPU", "no driver", 75, 4, options_.memory_bytes, 1'000'000'000};
+}
+
+Nanos EmulatedDevice::now() {
+  const std::lock_guard held(mutex_);
+  return clock_ += 1;
+}
+
+void EmulatedDevice::pass_time(Nanos duration, bool) {
+  const std::lock_guard held(mutex_);
+  clock_ += duration;
+  run_one();
+}
+
+void EmulatedDevice::begin_call(cuda::CallId call, cuda::StreamHandle) {
+  const std::lock_guard held(mutex_);
+  current_[std::this_thread::get_id()] = call;
+}
+void EmulatedDevice::end_call() {
+  const std::lock_guard held(mutex_);
+  current_.erase(std::this_thread::get_id());
+}
+
+// Every call takes a while, meanwhile the device may go on; and may be the one that finds it lost.
+void EmulatedDevice::host_call() {
+  if (lost_ || calls_ == options_.lost_at) {
+    lost_ = true;
+    throw cuda::DeviceLost("the GPU was lost: an emulated illegal address");
+  }
+  ++calls_;
+  clock_ += 200 + upto(2000);
+  for (std::uint32_t i = upto(3); i > 0; --i) run_one();
+}
+
+cuda::StreamHandle EmulatedDevice::make_stream(StreamKind kind, int) {
+  const std::lock_guard held(mutex_);
+  streams_.push_back({kind, kNoOp, {}, -1});
+  return static_cast<cuda::StreamHandle>(streams_.size() - 1);
+}
+
+cuda::EventHandle EmulatedDevice::make_event() {
+  const std::lock_guard held(mutex_);
+  events_.push_back(kNoOp);
+  return static_cast<cuda::EventHandle>(events_.size() - 1);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+void* EmulatedDevice::allocate(std::int64_t bytes, cuda::StreamHandle) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  if (in_use_ + bytes > options_.memory_bytes)
+    throw cuda::OutOfDeviceMemory("the GPU has no room for " + std::to_string(bytes) +
+                                  " bytes more; make the batch smaller");
+  in_use_ += bytes;
+  memory_.push_back(poisoned(bytes));
+  sizes_[memory_.back()] = bytes;
+  return memory_.back();
+}
+
+void EmulatedDevice::release(void* memory, cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  const std::int64_t bytes = sizes_.at(memory);
+  sizes_.erase(memory);
+  in_use_ -= bytes;
+  Work work;
+  work.run = [memory, bytes] { std::memset(memory, 0xff, static_cast<std::size_t>(bytes)); };
+  enqueue(stream, std::move(work));
+}
+
+void* EmulatedDevice::allocate_host(std::int64_t bytes, MemoryKind) {
+  const std::lock_guard held(mutex_);
+  memory_.push_back(poisoned(bytes));
+  return memory_.back();
+}
+void EmulatedDevice::release_host(void* memory, MemoryKind) {
+  const std::lock_guard held(mutex_);
+  memory_.erase(std::find(memory_.begin(), memory_.end(), memory));
+  std::free(memory);
+}
+
+// ---- work ---------------------------------------------------------------------------------------
+
+void EmulatedDevice::fill_zero(void* memory, std::int64_t bytes, cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  Work work;
+  work.run = [memory, bytes] { std::memset(memory, 0, static_cast<std::size_t>(bytes)); };
+  work.duration = kMicro;
+  work.is_told = true;
+  work.activity.kind = ActivityKind::kMemset;
+  work.activity.bytes = bytes;
+  enqueue(stream, std::move(work));
+}
+
+// What is pageable is read before the call returns, and written by then.
+void EmulatedDevice::copy(const cuda::CopyCall& copy, cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  const auto bytes = static_cast<std::size_t>(copy.bytes);
+  Work work;
+  if (copy.from_kind == MemoryKind::kPageable) {
+    const auto* begin = static_cast<const char*>(copy.from);
+    work.run = [staged = std::vector<char>(begin, begin + bytes), to = copy.to] {
+      std::memcpy(to, staged.data(), staged.size());
+    };
+  } else {
+    work.run = [from = copy.from, to = copy.to, bytes] { std::memcpy(to, from, bytes); };
+  }
+  const bool to_device = copy.to_kind == MemoryKind::kDevice;
+  const bool from_device = copy.from_kind == MemoryKind::kDevice;
+  work.engine = to_device && from_device ? kNoEngine : to_device ? 0 : 1;
+  work.duration = 2 * kMicro + copy.bytes / 20 + upto(500);
+  work.is_told = true;
+  work.activity.kind = ActivityKind::kCopy;
+  work.activity.bytes = copy.bytes;
+  work.activity.from = copy.from_kind;
+  work.activity.to = copy.to_kind;
+  const OpId op = enqueue(stream, std::move(work));
+  if (copy.to_kind == MemoryKind::kPageable) finish(op);
+}
+
+void EmulatedDevice::launch(const cuda::KernelCall& kernel, cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  Work work;
+  work.run = [kernel, seed = random_()] {
+    PlainProducts products;
+    cuda::launch_operation(kernel, kernels::Stream{seed}, products, {1e9, 2});
+  };
+  work.duration = kMicro + upto(20000);
+  if (kernel.operation->opaque_duration > 0) work.duration = kernel.operation->opaque_duration;
+  work.is_told = true;
+  work.activity.name = cuda::launch_name(*kernel.operation);
+  if (options_.source == cuda::TimeSource::kTracer) {
+    work.activity.grid[0] = static_cast<std::int32_t>(kernel.operation->blocks);
+    work.activity.block[0] = kernel.operation->threads;
+    work.activity.grid[1] = work.activity.grid[2] = 1;
+    work.activity.block[1] = work.activity.block[2] = 1;
+  }
+  enqueue(stream, std::move(work));
+}
+
+std::string EmulatedDevice::refusal(const program::Operation& operation) const {
+  return cuda::refusal_of(operation);
+}
+std::int64_t EmulatedDevice::room_for(const cuda::KernelCall& kernel) const {
+  return cuda::room_of(kernel);
+}
+
+EmulatedDevice::OpId EmulatedDevice::enqueue(cuda::StreamHandle stream, Work work) {
+  Stream& to = streams_[stream];
+  if (to.captured_by >= 0) {
+    graphs_[static_cast<std::size_t>(to.captured_by)].push_back(std::move(work));
+    return kNoOp;
+  }
+  return enqueue_op(stream, std::move(work));
+}
+
+// CUDA C++ Programming Guide, "Legacy Default Stream": work there is behind all that blocking
+// streams have, and theirs behind it.
+void EmulatedDevice::join_others(const Stream& stream, std::vector<OpId>& before) const {
+  if (stream.kind == StreamKind::kNonBlocking) return;
+  for (const Stream& other : streams_)
+    if (other.kind != StreamKind::kNonBlocking && other.tail != kNoOp &&
+        (other.kind == StreamKind::kLegacyDefault || stream.kind == StreamKind::kLegacyDefault))
+      before.push_back(other.tail);
+}
+
+EmulatedDevice::OpId EmulatedDevice::enqueue_op(cuda::StreamHandle stream, Work work) {
+  Stream& to = streams_[stream];
+  Op op;
+  if (to.tail != kNoOp) op.before.push_back(to.tail);
+  for (const OpId behind : to.waits) op.before.push_back(behind);
+  to.waits.clear();
+  join_others(to, op.before);
+  op.enqueued = clock_;
+  const auto current = current_.find(std::this_thread::get_id());
+  work.activity.call = current == current_.end() ? 0 : current->second;
+  op.work = std::move(work);
+  ops_.push_back(std::move(op));
+  pending_.push_back(ops_.size() - 1);
+  return to.tail = ops_.size() - 1;
+}
+
+bool EmulatedDevice::may_run(OpId op) const {
+  return std::all_of(ops_[op].before.begin(), ops_[op].before.end(),
+                     [this](OpId before) { return ops_[before].done; });
+}
+
+void EmulatedDevice::run_one() {
+  std::vector<OpId> ready;
+  for (const OpId op : pending_) {
+    if (may_run(op)) ready.push_back(op);
+    if (ready.size() == 8) break;
+  }
+  if (!ready.empty()) run(ready[upto(static_cast<std::uint32_t>(ready.size()))]);
+}
+
+void EmulatedDevice::run(OpId id) {
+  Op& op = ops_[id];
+  pending_.erase(std::find(pending_.begin(), pending_.end(), id));
+  Nanos start = op.enqueued + kMicro + upto(3000);
+  for (const OpId before : op.before) start = std::max(start, ops_[before].end + upto(900));
+  if (op.work.engine != kNoEngine) start = std::max(start, engine_free_[op.work.engine]);
+  op.end = start + op.work.duration;
+  if (op.work.engine != kNoEngine) engine_free_[op.work.engine] = op.end;
+  op.done = true;
+  if (op.work.run) op.work.run();
+  op.work.run = nullptr;
+  if (!op.work.is_told) return;
+  if (told_.dropped < options_.dropped) {
+    ++told_.dropped;
+    return;
+  }
+  Activity activity = op.work.activity;
+  activity.start = start;
+  activity.end = op.end;
+  told_.records.push_back(activity);
+}
+
+// Runs what may run, in any order, until this is done; and waits for it.
+void EmulatedDevice::finish(OpId op) {
+  if (op == kNoOp) return;
+  while (!ops_[op].done) run_one();
+  clock_ = std::max(clock_, ops_[op].end);
+}
+
+// ---- order --------------------------------------------------------------------------------------
+
+void EmulatedDevice::record(cuda::EventHandle event, cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  events_[event] = enqueue_op(stream, {});
+}
+
+void EmulatedDevice::wait(cuda::StreamHandle stream, cuda::EventHandle event) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  if (events_[event] != kNoOp) streams_[stream].waits.push_back(events_[event]);
+}
+
+void EmulatedDevice::synchronise_stream(cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  finish(streams_[stream].tail);
+}
+
+void EmulatedDevice::synchronise_event(cuda::EventHandle event) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  finish(events_[event]);
+}
+
+bool EmulatedDevice::is_done(cuda::EventHandle event) {
+  const std::lock_guard held(mutex_);
+  const OpId op = events_[event];
+  return op == kNoOp || (ops_[op].done && ops_[op].end <= clock_);
+}
+
+void EmulatedDevice::synchronise() {
+  const std::lock_guard held(mutex_);
+  host_call();
+  for (const Stream& stream : streams_) finish(stream.tail);
+}
+
+void EmulatedDevice::begin_capture(cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  graphs_.emplace_back();
+  streams_[stream].captured_by = static_cast<std::int64_t>(graphs_.size()) - 1;
+}
+
+cuda::GraphHandle EmulatedDevice::end_capture(cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  const auto graph = static_cast<cuda::GraphHandle>(streams_[stream].captured_by);
+  streams_[stream].captured_by = -1;
+  return graph;
+}
+
+void EmulatedDevice::instantiate(cuda::GraphHandle) {
+  const std::lock_guard held(mutex_);
+  host_call();
+}
+
+void EmulatedDevice::launch_graph(cuda::GraphHandle graph, cuda::StreamHandle stream) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  for (const Work& work : graphs_[graph]) enqueue_op(stream, work);
+}
+
+cuda::Activities EmulatedDevice::collect() {
+  const std::lock_guard held(mutex_);
+  cuda::Activities all = std::move(told_);
+  told_ = {};
+  all.source = options_.source;
+  return all;
+}
+
+}  // namespace trainscope::test

@@ -1,0 +1,120 @@
+// A GPU for tests: kernels run in the emulator, streams are queues from which a seeded generator
+// takes whatever may run, as late or as early as the rules allow; its clock is virtual.
+//
+// Memory that was not written, or was given back, is full of NaNs. Failures can be ordered.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "cuda/device/operation_kernels.h"
+#include "cuda/device_calls.h"
+
+namespace trainscope::test {
+
+struct EmulatedOptions {
+  std::uint32_t seed = 1;
+  std::int64_t memory_bytes = std::int64_t{4} << 30;
+  std::int64_t lost_at = -1;  // the device is lost at this call; negative: never
+  cuda::TimeSource source = cuda::TimeSource::kTracer;
+  std::int64_t dropped = 0;  // records that the tracer loses, of the first
+};
+
+class EmulatedDevice : public cuda::DeviceCalls {
+ public:
+  explicit EmulatedDevice(const EmulatedOptions& options = {});
+  ~EmulatedDevice() override;
+
+  cuda::DeviceFacts facts() const override;
+  Nanos now() override;
+  void pass_time(Nanos duration, bool on_core) override;
+  void enter_thread() override {}
+  void leave_thread() override {}
+  void begin_call(cuda::CallId call, cuda::StreamHandle stream) override;
+  void end_call() override;
+  cuda::StreamHandle make_stream(program::StreamKind kind, int priority) override;
+  cuda::EventHandle make_event() override;
+  void* allocate(std::int64_t bytes, cuda::StreamHandle stream) override;
+  void release(void* memory, cuda::StreamHandle stream) override;
+  void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
+  void release_host(void* memory, program::MemoryKind kind) override;
+  void fill_zero(void* memory, std::int64_t bytes, cuda::StreamHandle stream) override;
+  void copy(const cuda::CopyCall& copy, cuda::StreamHandle stream) override;
+  void launch(const cuda::KernelCall& kernel, cuda::StreamHandle stream) override;
+  std::string refusal(const program::Operation& operation) const override;
+  std::int64_t room_for(const cuda::KernelCall& kernel) const override;
+  void record(cuda::EventHandle event, cuda::StreamHandle stream) override;
+  void wait(cuda::StreamHandle stream, cuda::EventHandle event) override;
+  void synchronise_stream(cuda::StreamHandle stream) override;
+  void synchronise_event(cuda::EventHandle event) override;
+  bool is_done(cuda::EventHandle event) override;
+  void synchronise() override;
+  void begin_capture(cuda::StreamHandle stream) override;
+  cuda::GraphHandle end_capture(cuda::StreamHandle stream) override;
+  void instantiate(cuda::GraphHandle graph) override;
+  void launch_graph(cuda::GraphHandle graph, cuda::StreamHandle stream) override;
+  cuda::Activities collect() override;
+
+  std::int64_t calls() const { return calls_; }
+  std::int64_t bytes_in_use() const { return in_use_; }
+
+ private:
+  using OpId = std::size_t;
+  static constexpr OpId kNoOp = SIZE_MAX;
+  static constexpr std::size_t kNoEngine = SIZE_MAX;
+  struct Work {
+    std::function<void()> run;
+    Nanos duration = 0;
+    std::size_t engine = kNoEngine;
+    bool is_told = false;  // in a record
+    cuda::Activity activity;
+  };
+  struct Op {
+    Work work;
+    std::vector<OpId> before;
+    Nanos enqueued = 0;
+    Nanos end = 0;
+    bool done = false;
+  };
+  struct Stream {
+    program::StreamKind kind;
+    OpId tail = kNoOp;
+    std::vector<OpId> waits;  // that its next work is behind
+    std::int64_t captured_by = -1;
+  };
+
+  void host_call();
+  OpId enqueue(cuda::StreamHandle stream, Work work);
+  OpId enqueue_op(cuda::StreamHandle stream, Work work);
+  void join_others(const Stream& stream, std::vector<OpId>& before) const;
+  bool may_run(OpId op) const;
+  void run_one();
+  void run(OpId op);
+  void finish(OpId op);
+  std::uint32_t upto(std::uint32_t most) { return static_cast<std::uint32_t>(random_() % most); }
+
+  EmulatedOptions options_;
+  std::mutex mutex_;
+  std::mt19937 random_;
+  Nanos clock_ = 1'000'000;
+  std::int64_t calls_ = 0;
+  bool lost_ = false;
+  std::deque<Op> ops_;
+  std::vector<OpId> pending_;
+  std::vector<Stream> streams_;
+  std::vector<OpId> events_;
+  std::vector<std::vector<Work>> graphs_;
+  Nanos engine_free_[2] = {0, 0};
+  std::map<std::thread::id, cuda::CallId> current_;
+  std::map<void*, std::int64_t> sizes_;  // of device memory that is handed out
+  std::vector<void*> memory_;            // all there ever was
+  std::int64_t in_use_ = 0;
+  cuda::Activities told_;
+};
+
+}  // namespace trainscope::test

@@ -1,0 +1,74 @@
+#include "analysis/measured_run.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "cuda/emulated_device.h"
+#include "cuda/plugin_loader.h"
+
+using namespace trainscope;
+
+namespace {
+
+std::string machine_of(const std::string& name, int sms, double gigabytes) {
+  cuda::DeviceFacts facts;
+  facts.name = name;
+  facts.sm_count = sms;
+  facts.memory_bytes = static_cast<std::int64_t>(gigabytes * 1e9);
+  const auto machine = analysis::machine_of_device(facts);
+  return machine ? machine->gpu.id : "none";
+}
+
+program::Config config_of(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("a device is found among the machines by its name, its SMs, its form and its memory") {
+  CHECK(machine_of("NVIDIA H100 80GB HBM3", 132, 85.0) == "h100-sxm");
+  CHECK(machine_of("NVIDIA H200", 132, 150.1) == "h200");
+  CHECK(machine_of("NVIDIA L4", 58, 23.6) == "l4");
+  CHECK(machine_of("NVIDIA GeForce RTX 4090", 128, 25.3) == "rtx4090");
+  CHECK(machine_of("NVIDIA A100-SXM4-80GB", 108, 85.1) == "a100-sxm-80");
+  CHECK(machine_of("NVIDIA A100 80GB PCIe", 108, 85.1) == "a100-pcie-80");
+  CHECK(machine_of("NVIDIA A100-PCIE-40GB", 108, 42.3) == "a100-pcie-40");
+  CHECK(machine_of("NVIDIA H100 NVL", 99, 94.0) == "none");
+}
+
+TEST_CASE("a measured run says so, names what took its times, and has metrics") {
+  test::EmulatedDevice device;
+  const analysis::Run run = analysis::measured_run(
+      "A", config_of({"workload=copy", "copy.memory=pinned", "copy.count=3"}), device);
+  CHECK_FALSE(run.ending);
+  CHECK(run.trace->origin().kind == trace::OriginKind::kMeasured);
+  CHECK(run.trace->origin().subject == "Emulated GPU");
+  CHECK(run.trace->origin().detail.find("no machine file describes it") != std::string::npos);
+  CHECK(analysis::value_of(run.metrics, "bandwidth.h2d"));
+}
+
+TEST_CASE("a device that fails ends a measured run with a sentence, and its metrics remain") {
+  test::EmulatedOptions options;
+  options.lost_at = 30;
+  test::EmulatedDevice device(options);
+  const analysis::Run run = analysis::measured_run(
+      "A", config_of({"workload=copy", "copy.memory=pinned", "copy.count=100"}), device);
+  REQUIRE(run.ending);
+  CHECK(sim::name_of(*run.ending) == "device_failed");
+  CHECK(sim::title_of(*run.ending) == "The GPU failed");
+  CHECK(sim::sentence(*run.ending).find("an emulated illegal address") != std::string::npos);
+  CHECK(run.trace->spans().size() > 10);
+}
+
+TEST_CASE("without a plug-in, or with a file that is none, one sentence says what to do") {
+  const auto folder = std::filesystem::temp_directory_path() / "trainscope-no-plugin";
+  std::filesystem::create_directories(folder);
+  std::filesystem::remove(folder / cuda::kPluginFile);
+  CHECK_THROWS_WITH(cuda::open_device(folder), Catch::Contains("ninja trainscope_cuda"));
+  std::ofstream(folder / cuda::kPluginFile) << "no library";
+  CHECK_THROWS_WITH(cuda::open_device(folder), Catch::Contains("does not load"));
+  std::filesystem::remove_all(folder);
+}

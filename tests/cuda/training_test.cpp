@@ -1,0 +1,127 @@
+// Trainings by the kernels, on the emulated device, beside the same ones by the host's operations.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "analysis/run.h"
+#include "cuda/emulated_device.h"
+#include "cuda/execution.h"
+#include "train/build.h"
+
+using namespace trainscope;
+
+namespace {
+
+struct Training {
+  std::vector<trace::TrainingStep> steps;
+  std::vector<trace::Evaluation> evaluations;
+};
+
+Training rows_of(const trace::Trace& trace) {
+  Training rows;
+  for (std::uint32_t i = 0; i < trace.steps().size(); ++i) rows.steps.push_back(trace.steps()[i]);
+  for (std::uint32_t i = 0; i < trace.evaluations().size(); ++i)
+    rows.evaluations.push_back(trace.evaluations()[i]);
+  return rows;
+}
+
+program::Config config_of(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return config;
+}
+
+Training on_device(const program::Config& config, std::uint32_t seed) {
+  const machine::Machine machine = train::machine_of(config);
+  const program::Program program = train::build_program(config, machine);
+  trace::Trace trace(trace::Origin{trace::OriginKind::kMeasured, "Emulated GPU", "", 0});
+  test::EmulatedOptions options;
+  options.seed = seed;
+  test::EmulatedDevice device(options);
+  cuda::Execution execution(program, machine, device, trace);
+  const auto failure = execution.run();
+  INFO((failure ? failure->sentence : ""));
+  REQUIRE_FALSE(failure);
+  return rows_of(trace);
+}
+
+// Losses within `allowed` of the host's, relative to them.
+void check_same(const std::vector<std::string>& settings, double allowed, std::uint32_t seed = 1) {
+  INFO(settings.front() << ", seed " << seed);
+  const program::Config config = config_of(settings);
+  const Training device = on_device(config, seed);
+  const Training host = rows_of(*analysis::run_config("A", config).trace);
+  REQUIRE(device.steps.size() == host.steps.size());
+  REQUIRE_FALSE(host.steps.empty());
+  for (std::size_t i = 0; i < host.steps.size(); ++i) {
+    INFO("step " << i << ": " << device.steps[i].loss << " and " << host.steps[i].loss);
+    CHECK(device.steps[i].step == host.steps[i].step);
+    CHECK(std::abs(device.steps[i].loss - host.steps[i].loss) <= allowed * host.steps[i].loss);
+    CHECK(device.steps[i].skipped == host.steps[i].skipped);
+    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    CHECK(same(device.steps[i].loss_scale, host.steps[i].loss_scale));
+    CHECK(same(device.steps[i].used_scale, host.steps[i].used_scale));
+    if (!std::isnan(host.steps[i].gradient_norm))
+      CHECK(device.steps[i].gradient_norm == Approx(host.steps[i].gradient_norm).epsilon(allowed));
+  }
+  REQUIRE(device.evaluations.size() == host.evaluations.size());
+  for (std::size_t i = 0; i < host.evaluations.size(); ++i)
+    CHECK(device.evaluations[i].samples == host.evaluations[i].samples);
+}
+
+const std::vector<std::string> kMlp{"model.name=mlp", "workload=train", "data.name=spirals",
+                                    "steps=5",        "batch_size=32",  "model.hidden=16",
+                                    "model.inputs=2"};
+
+std::vector<std::string> mlp_with(const std::vector<std::string>& more) {
+  std::vector<std::string> settings = kMlp;
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+// Sums in FP32 in another order, over a few steps.
+constexpr double kFp32 = 2e-5;
+
+}  // namespace
+
+TEST_CASE("an mlp learns by the kernels as by the host, whatever order the device works in") {
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) check_same(mlp_with({}), kFp32, seed);
+}
+
+TEST_CASE("every optimizer, clipping and accumulation give the host's losses") {
+  check_same(mlp_with({"optimizer.momentum=0.9", "optimizer.weight_decay=0.01"}), kFp32);
+  check_same(mlp_with({"optimizer.name=adam", "optimizer.lr=0.001"}), kFp32);
+  check_same(
+      mlp_with({"optimizer.name=adamw", "optimizer.impl=fused", "optimizer.weight_decay=0.1"}),
+      kFp32);
+  check_same(mlp_with({"clip_grad_norm=0.1", "accumulate_steps=2"}), kFp32);
+}
+
+// One rounding of FP16 (2^-11) or BF16 (2^-8) a value, of which a loss is a mean.
+TEST_CASE("autocast and a loss scale give the host's losses, scales and skipped steps") {
+  const std::vector<std::string> scaled{"precision=fp16", "scaler.enabled=true",
+                                        "scaler.inject_inf_at=2", "scaler.growth_interval=2"};
+  check_same(mlp_with(scaled), 2e-3);
+  std::vector<std::string> fused = scaled;
+  fused.insert(fused.end(), {"optimizer.impl=fused", "optimizer.name=adam"});
+  check_same(mlp_with(fused), 2e-3);
+  check_same(mlp_with({"precision=bf16"}), 1e-2);
+}
+
+TEST_CASE("a cnn learns by the kernels as by the host") {
+  check_same({"model.name=cnn", "workload=train", "data.name=digits", "steps=2", "batch_size=4"},
+             1e-4);
+}
+
+// Small: every barrier of every thread is a switch of stacks in the emulator.
+TEST_CASE("gpt-mini learns by the kernels as by the host") {
+  check_same({"model.name=gpt-mini", "workload=train", "steps=1", "batch_size=1", "model.width=8",
+              "model.blocks=1", "model.heads=2", "model.seq_len=4", "model.dropout=0.1"},
+             1e-4);
+}
+
+TEST_CASE("loader workers, the pin thread and a copy stream bring the same batches") {
+  check_same(mlp_with({"loader.num_workers=2", "loader.pin_memory=true",
+                       "transfer.non_blocking=true", "loader.shuffle=true"}),
+             kFp32);
+}
