@@ -76,9 +76,12 @@ void Calculation::operator()(const program::Fill& f) {
     fill(out(i).first(std::min(out(i).size(), most)), static_cast<float>(f.value), workers_);
 }
 
+// Rounded as any result is. Whole numbers are copied.
 void Calculation::operator()(const program::Cast&) {
   const Values x = in(0);
-  std::copy(x.begin(), x.end(), out(0).begin());  // rounded as any result is
+  std::copy(x.begin(), x.end(), out(0).begin());
+  const auto tokens = whole(0);
+  std::copy(tokens.begin(), tokens.end(), interpreter_.stores_[operation_.writes[0]].whole.begin());
 }
 
 void Calculation::operator()(const program::CountCorrect& f) {

@@ -165,6 +165,10 @@ Results Interpreter::room(std::size_t size) {
 }
 
 void Interpreter::run(const program::Operation& operation) {
+  if (!operation.parts.empty()) {
+    for (const program::Operation& part : operation.parts) run(part);
+    return;
+  }
   workspace_used_ = 0;
   const bool reads_gradients = std::holds_alternative<program::Unscale>(operation.function) ||
                                std::holds_alternative<program::GradientNorm>(operation.function) ||

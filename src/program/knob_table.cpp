@@ -273,11 +273,13 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("torch.utils.checkpoint")
       .help("recompute activations in backward")
       .into(t);
-  flag("compile.fuse", false).pytorch("torch.compile").help("fused kernels").later().into(t);
+  flag("compile.fuse", false)
+      .pytorch("torch.compile")
+      .help("torch.compile writes the model's kernels: fewer, with less traffic between them")
+      .into(t);
   flag("compile.cuda_graph", false)
       .pytorch("mode=\"reduce-overhead\"")
-      .help("replay the step as a CUDA graph")
-      .later()
+      .help("torch.compile replays forward and backward as a CUDA graph each")
       .into(t);
   whole("loop.item_every", 0, 0, 1e6)
       .pytorch("loss.item()")

@@ -55,8 +55,9 @@ struct Buffer {
   // What it holds, where numbers are computed: bytes / size_of(type) of them.
   ElementType type = ElementType::kFp32;
   Initial initial = {};
-  int device = 0;        // where it lies, of memory kind kDevice
-  bool is_view = false;  // of another buffer's memory: it has none of its own
+  int device = 0;  // where it lies, of memory kind kDevice
+  // It has no memory of its own: it is a part of another buffer, or never leaves a kernel.
+  bool is_view = false;
 
   std::int64_t elements() const { return bytes / size_of(type); }
 };
@@ -134,6 +135,10 @@ struct Operation {
   std::vector<Index> reads;  // buffers, as the function states them
   std::vector<Index> writes;
   bool is_gradient = false;  // it computes gradients, of anything
+  bool compiled = false;     // code that torch.compile wrote launches it, not the framework
+  // Of a fused kernel: what it computes, one after another; `function` is none then. What one part
+  // writes for another alone is in neither of the kernel's lists.
+  std::vector<Operation> parts;
 };
 
 // Operations that are launched by one call: those that were launched while it was captured.

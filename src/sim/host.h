@@ -148,7 +148,9 @@ class Host {
   bool compute(Nanos now, std::uint32_t thread, Nanos duration);
   // The same without a core.
   bool rest(Nanos now, std::uint32_t thread, Nanos duration);
-  // The framework's own time of an operator, its Python part under the interpreter's lock.
+  // The framework's own time of an operator: the profile's, or what compiled code needs for it.
+  Nanos operator_time(const program::Command& command) const;
+  // Lets it pass, its Python part under the interpreter's lock.
   bool operate(Nanos now, std::uint32_t thread, const program::Command& command);
   void start_memcpy(Nanos now, std::uint32_t thread, std::int64_t bytes, double bytes_per_s);
   void serve(Nanos now, std::uint32_t which, std::uint32_t thread, double work, double limit);

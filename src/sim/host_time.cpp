@@ -1,5 +1,7 @@
 // How host time passes: on a core, without one, under the interpreter's lock, at a shared rate.
 
+#include <algorithm>
+
 #include "sim/host.h"
 
 namespace trainscope::sim {
@@ -38,22 +40,30 @@ bool Host::compute(Nanos now, std::uint32_t thread, Nanos duration) {
   return true;
 }
 
+Nanos Host::operator_time(const program::Command& command) const {
+  const auto* launch = std::get_if<program::Launch>(&command.action);
+  if (!launch || !program_.operations[launch->operation].compiled) return operator_ns_;
+  return std::min(operator_ns_, machine_.host.compiled_operator_ns);
+}
+
 bool Host::operate(Nanos now, std::uint32_t thread, const program::Command& command) {
   ThreadState& state = threads_[thread];
+  const Nanos whole = operator_time(command);
+  const Nanos in_python = std::min(whole, interpreter_ns_);
   const program::Index lock = program_.threads[thread].interpreter;
   const bool alone = lock == program::kNoIndex || !locks_[lock].shared ||
                      (state.operating == 0 && state.lock_since < 0 && locks_[lock].owner == thread);
-  if (operator_ns_ == 0 || alone) return compute(now, thread, operator_ns_);
+  if (whole == 0 || alone) return compute(now, thread, whole);
   if (state.operating == 0) {
     if (!acquire(now, thread, command, lock)) return false;
     state.operating = 1;
   }
   if (state.operating == 1) {
-    if (!compute(now, thread, interpreter_ns_)) return false;
+    if (!compute(now, thread, in_python)) return false;
     release(now, thread, lock);
     state.operating = 2;
   }
-  if (!compute(now, thread, operator_ns_ - interpreter_ns_)) return false;
+  if (!compute(now, thread, whole - in_python)) return false;
   state.operating = 0;
   return true;
 }

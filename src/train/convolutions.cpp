@@ -143,10 +143,15 @@ const Convolutions::Call* Convolutions::call_of(Index id) {
   return &calls_.emplace(id, call).first->second;
 }
 
-void Convolutions::expand(std::vector<PlannedLaunch>& launches) {
+void Convolutions::expand(std::vector<PlannedLaunch>& launches, CompiledRange& compiled) {
   std::vector<PlannedLaunch> result;
   result.reserve(launches.size());
-  for (PlannedLaunch& launch : launches) {
+  CompiledRange moved = compiled;
+  for (std::size_t i = 0; i <= launches.size(); ++i) {
+    if (i == compiled.begin) moved.begin = result.size();
+    if (i == compiled.end) moved.end = result.size();
+    if (i == launches.size()) break;
+    PlannedLaunch& launch = launches[i];
     const Call* call = call_of(launch.operation);
     if (!call) {
       result.push_back(std::move(launch));
@@ -162,11 +167,15 @@ void Convolutions::expand(std::vector<PlannedLaunch>& launches) {
     result.back().freed.insert(result.back().freed.begin(), call->workspace);
   }
   launches = std::move(result);
+  compiled = moved;
 }
 
 void Convolutions::expand(Plan& plan) {
-  for (std::vector<PlannedLaunch>* list : {&plan.forward, &plan.loss, &plan.scale, &plan.backward})
-    expand(*list);
+  CompiledRange none;
+  expand(plan.forward, plan.compiled_forward);
+  expand(plan.loss, none);
+  expand(plan.scale, none);
+  expand(plan.backward, plan.compiled_backward);
 }
 
 void Convolutions::search(ThreadWriter& thread, const PlannedLaunch& launch, Index stream) {

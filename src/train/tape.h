@@ -25,11 +25,26 @@ struct Precision {
   bool conv_tf32 = false;
 };
 
+// What torch.compile does with the model: the loss, the update and the sums of gradients into .grad
+// stay as they are.
+struct Compilation {
+  bool fuse = false;        // Inductor writes the kernels
+  bool cuda_graph = false;  // forward and backward are replayed
+
+  bool any() const { return fuse || cuda_graph; }
+};
+
 struct PlannedLaunch {
   program::Index operation = 0;
   std::vector<program::Index> allocated;  // just before it
   std::vector<program::Index> freed;      // just after it
   bool same_operator = false;  // by the call into the library that launched the one before
+};
+
+// Launches [begin, end) of a list.
+struct CompiledRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
 };
 
 struct Plan {
@@ -38,6 +53,10 @@ struct Plan {
   std::vector<PlannedLaunch> scale;     // of the loss: for accumulation, by a GradScaler
   std::vector<PlannedLaunch> backward;  // .grad buffers it writes are not in `allocated`
   program::Index loss_value = program::kNoIndex;
+  // Under torch.compile, what it compiles. Where graphs are replayed, the launch before either
+  // copies what comes in to where the graph reads it.
+  CompiledRange compiled_forward;
+  CompiledRange compiled_backward;
   // Where forward and loss are apart (plan_replica, plan_loss).
   program::Index output = program::kNoIndex;           // the logits
   program::Index output_gradient = program::kNoIndex;  // their gradient
@@ -78,6 +97,7 @@ struct TapeOptions {
   bool accumulate = false;                   // .grad is there: gradients are added to it
   int loss_divisor = 1;                      // loss / accumulate_steps
   program::Index scale = program::kNoIndex;  // the loss scale of a GradScaler
+  Compilation compile;
 };
 
 // The batch on the device.
@@ -110,8 +130,9 @@ Plan plan_mean_loss(program::Program& program, program::Index losses, PlanBuffer
                     const TapeOptions& options);
 
 // model.eval() under torch.no_grad(): forward, and the count of right answers added to `correct`.
+// Of the options it takes the precision, and whether kernels are fused.
 Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelBuffers& model,
-                     PlanBuffers& buffers, const BatchBuffers& batch, const Precision& precision,
+                     PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
                      program::Index correct);
 
 }  // namespace trainscope::train

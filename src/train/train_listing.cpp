@@ -95,6 +95,14 @@ class ListingWriter {
     lines_.ddp = add(text + ")");
   }
 
+  // With the backend "cudagraphs" nothing is fused.
+  void write_compile() {
+    const Compilation& compile = settings_.compile;
+    add(fmt::format("model = torch.compile(model{})", !compile.cuda_graph ? ""
+                                                      : compile.fuse ? ", mode=\"reduce-overhead\""
+                                                                     : ", backend=\"cudagraphs\""));
+  }
+
   // Without device_ids it takes all GPUs of the machine.
   void write_data_parallel() {
     std::string ids;
@@ -155,6 +163,7 @@ class ListingWriter {
       add(fmt::format("sizes = itertools.cycle(({}))", fmt::join(settings_.sides(), ", ")));
     if (config_.flag("checkpoint.enabled"))
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
+    if (settings_.compile.any()) write_compile();
     if (settings_.ddp) write_ddp();
     if (settings_.dp) write_data_parallel();
     write_optimizer();

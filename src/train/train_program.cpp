@@ -10,6 +10,7 @@
 #include "program/reading_order.h"
 #include "train/batch_feed.h"
 #include "train/build.h"
+#include "train/compiled_model.h"
 #include "train/convolutions.h"
 #include "train/data_parallel.h"
 #include "train/ddp.h"
@@ -56,6 +57,7 @@ class TrainBuilder {
         add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
     model_ = add_model_buffers(program_, graph_, memory());
     update_ = add_update(program_, config_, model_);
+    if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
     add_plans();
     if (settings_.ddp) ddp_.emplace(program_, config_, graph_, model_, settings_.ranks);
     if (!settings_.on_cpu) add_autograd_thread();
@@ -80,6 +82,7 @@ class TrainBuilder {
     options.checkpoint = config_.flag("checkpoint.enabled");
     options.loss_divisor = static_cast<int>(settings_.accumulate);
     options.scale = update_.scaler.scale;
+    options.compile = settings_.compile;
     if (const auto parts = parts_of_batch(settings_.batch, settings_.gpus); parts.size() > 1)
       return add_data_parallel(parts, options);
     if (settings_.image_sizes > 1) {
@@ -92,7 +95,7 @@ class TrainBuilder {
     correct_host_ = add_buffer(program_, "correct on the host", kFloat, MemoryKind::kPageable,
                                Role::kActivation);
     evaluation_ = plan_evaluation(program_, graph_, model_, plan_buffers_, feed_->batches()[0],
-                                  settings_.precision, correct_);
+                                  options, correct_);
     if (convolutions_) convolutions_->expand(evaluation_);
     program_.gauges.correct = correct_;
   }
@@ -103,6 +106,7 @@ class TrainBuilder {
     options.accumulate = false;
     plans.first = plan_training(program_, graph, model_, plan_buffers_, batch, options);
     if (convolutions_) convolutions_->expand(plans.first);
+    if (compiled_) compiled_->lay_out(plans.first);
     if (settings_.accumulate == 1 && !gradients_stay) return;
     options.accumulate = true;
     plans.later = plan_training(program_, graph, model_, plan_buffers_, batch, options);
@@ -155,8 +159,9 @@ class TrainBuilder {
 
   void describe() {
     program_.steps = static_cast<int>(settings_.steps);
-    // The first step has no loader ahead of it and finds an empty stream.
-    program_.warmup_steps = settings_.steps > 1 ? 1 : 0;
+    // The first step has no loader ahead of it and finds an empty stream; graphs are captured in
+    // the second.
+    program_.warmup_steps = settings_.compile.cuda_graph ? 2 : settings_.steps > 1 ? 1 : 0;
     program_.samples_per_step = settings_.batch * settings_.accumulate * settings_.ranks;
     program_.parameters = graph_.parameter_count();
     program_.step_flops = flops_of_step();
@@ -253,6 +258,8 @@ class TrainBuilder {
     main.at(lines_.forward).in(Phase::kForward);
     if (dp_) {
       dp_->forward(main, feed_->of(batch));
+    } else if (compiled_) {
+      compiled_->forward(main, plan.forward, plan.compiled_forward, launcher());
     } else {
       launch(main, plan.forward);
     }
@@ -291,8 +298,10 @@ class TrainBuilder {
     main.at(lines_.backward).add(program::Push{backward_to_do_, 0});
     autograd.at(lines_.backward).in(Phase::kBackward).add(program::Pop{backward_to_do_});
     std::vector<PlannedLaunch> launches = plan.backward;
-    if (!gradients_there_ && !dp_) allocate_gradients(launches);
-    if (sums) {
+    if (!gradients_there_ && !dp_) allocate_gradients(autograd, launches);
+    if (compiled_) {
+      compiled_->backward(autograd, launches, plan.compiled_backward, launcher());
+    } else if (sums) {
       launch_and_sum(autograd, launches);
     } else {
       launch(autograd, launches);
@@ -312,8 +321,9 @@ class TrainBuilder {
     ddp_->end_backward(autograd);
   }
 
-  // Each where it is written first.
-  void allocate_gradients(std::vector<PlannedLaunch>& launches) const {
+  // Each where it is written first; those that a graph writes, once for all.
+  void allocate_gradients(ThreadWriter& autograd, std::vector<PlannedLaunch>& launches) const {
+    if (settings_.compile.cuda_graph) return allocate(autograd, gradients());
     if (ddp_ && ddp_->gradients_are_views()) return;
     allocate_where_written(program_, {model_.gradients.begin(), model_.gradients.end()}, launches);
   }
@@ -324,6 +334,7 @@ class TrainBuilder {
   void write_zero_grad(ThreadWriter& main) {
     main.at(lines_.zero_grad).add(program::FrameworkCall{}, "zero_grad");
     if (!gradients_there_) return;
+    if (settings_.compile.cuda_graph) return;  // their memory is the graph's
     if (!config_.flag("zero_grad.set_to_none")) return launch(main, update_.zero_grad);
     if (!ddp_ || !ddp_->gradients_are_views()) free(main, gradients());
     gradients_there_ = false;
@@ -436,6 +447,9 @@ class TrainBuilder {
   void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) {
     for (const PlannedLaunch& one : launches) launch(thread, one);
   }
+  CompiledModel::Launch launcher() const {
+    return [this](ThreadWriter& thread, const PlannedLaunch& one) { launch(thread, one); };
+  }
   void launch(ThreadWriter& thread, const Launches& launches) const {
     for (const Index operation : launches) launch_one(thread, operation);
   }
@@ -450,6 +464,7 @@ class TrainBuilder {
   PlanBuffers plan_buffers_{memory()};
   Update update_;
   std::optional<Convolutions> convolutions_;
+  std::optional<CompiledModel> compiled_;
   std::optional<Ddp> ddp_;
   std::optional<DataParallel> dp_;
   std::vector<StepPlans> plans_;        // by batch on the device, or by size of its images

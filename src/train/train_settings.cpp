@@ -63,6 +63,42 @@ void refuse_what_contradicts(const program::Config& config) {
         "transfer.prefetch is not built for accumulate_steps above 1; set one of the two back");
 }
 
+// The knob that asks for torch.compile, as a sentence begins with it.
+std::string compile_knob(const Compilation& compile) {
+  return compile.fuse ? "compile.fuse" : "compile.cuda_graph";
+}
+
+// A replay writes to where the one before wrote.
+void refuse_to_replay(const program::Config& config) {
+  constexpr int kLeast = 3;
+  if (config.whole("steps") < kLeast)
+    throw InputError(
+        "compile.cuda_graph warms up in the first step and captures in the second; set steps = 3, "
+        "or more");
+  if (config.whole("accumulate_steps") > 1 || !config.flag("zero_grad.set_to_none"))
+    throw InputError(
+        "compile.cuda_graph writes each backward's gradients over those of the one before, which "
+        "are to be added to here; set accumulate_steps = 1 and zero_grad.set_to_none = true, or "
+        "compile.cuda_graph = false");
+}
+
+Compilation compilation(const program::Config& config) {
+  const Compilation compile{config.flag("compile.fuse"), config.flag("compile.cuda_graph")};
+  if (!compile.any()) return compile;
+  if (config.word("device") == "cpu")
+    throw InputError(compile_knob(compile) +
+                     " is built for the GPU; set device = cuda, or leave it out");
+  if (const std::string& strategy = config.word("parallel.strategy"); strategy != "none")
+    throw InputError(compile_knob(compile) +
+                     " is built for training on one GPU; set parallel.strategy = none instead of " +
+                     strategy + ", or leave it out");
+  if (config.whole("data.image_sizes") > 1)
+    throw InputError(compile_knob(compile) +
+                     " compiles the model for images of one size; set data.image_sizes = 1");
+  if (compile.cuda_graph) refuse_to_replay(config);
+  return compile;
+}
+
 // What a model cannot read, in words about the data rather than about a layer.
 void refuse_other_data(const program::Config& config, const TrainingData& data) {
   const std::string& model = config.word("model.name");
@@ -273,6 +309,7 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.clip_norm = config.number("clip_grad_norm");
   settings.item_every = config.whole("loop.item_every");
   settings.precision = precision_of(config, machine);
+  settings.compile = compilation(config);
   settings.infinities = list_of(config.word("scaler.inject_inf_at"));
   read_parallel(config, machine, settings);
   read_sampler(config, settings);

@@ -43,6 +43,7 @@ struct TrainSettings {
   double clip_norm = 0;  // 0: no clipping
   std::int64_t item_every = 0;
   Precision precision;
+  Compilation compile;
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 
   bool injects(std::int64_t step) const;

@@ -46,6 +46,7 @@ const std::vector<Choice> kTransport = {
     {"zero_grad.set_to_none", {"true", "false"}},
     {"zero_grad.when", {"before_forward", "before_backward"}},
     {"checkpoint.enabled", {"false", "true"}},
+    {"compile.fuse", {"false", "true"}},
     {"host.profile", {"pytorch-eager", "native"}},
     {"stream.kind", {"legacy", "non_blocking"}},
     {"loop.item_every", {"0", "1"}},

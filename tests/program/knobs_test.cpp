@@ -56,13 +56,12 @@ TEST_CASE("a value that cannot be is refused in one sentence that says what to g
   fails("copy.count=1e999", "is not a number");
   fails("copy.memory=pined", "did you mean pinned?");
   fails("loader.pin_memory=maybe", "neither true nor false");
-  fails("compile.fuse=true", "declared but not built yet");
+  fails("cudnn.benchmark=true", "declared but not built yet");
   fails("parallel.strategy=fsdp", "declared but not built yet");
 }
 
 TEST_CASE("what is not built may be set to its default, and to nothing else") {
   Config config;
-  CHECK_NOTHROW(config.set_text("compile.fuse=false"));
   CHECK_NOTHROW(config.set_text("loader.drop_last=false"));
   CHECK_THROWS_AS(config.set_text("loader.drop_last=true"), InputError);
 }

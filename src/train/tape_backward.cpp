@@ -1,0 +1,194 @@
+// The tape: backward, entry after entry from the last.
+
+#include <algorithm>
+
+#include "train/tape_recorder.h"
+
+namespace trainscope::train {
+
+using program::ElementType;
+using program::Index;
+using program::kNoIndex;
+using program::Role;
+
+void Tape::backward() {
+  list_ = &plan_.backward;
+  in_backward_ = true;
+  Var& root = vars_[loss_];
+  root.gradient = new_buffer("gradient of the loss", 1, ElementType::kFp32, Role::kActivation);
+  emit(program::Fill{1, 1}, ElementType::kFp32, {{}, {root.gradient}});
+  run_all_backward();
+}
+
+void Tape::backward_of_output() {
+  list_ = &plan_.backward;
+  in_backward_ = true;
+  Var& logits = vars_[graph_.logits];
+  const std::int64_t elements = program_.buffers[logits.buffer].elements();
+  logits.gradient = new_buffer("gradient of the output", elements, logits.type, Role::kActivation);
+  plan_.output = logits.buffer;
+  plan_.output_gradient = logits.gradient;
+  run_all_backward();
+  outlives_ = {plan_.output};
+}
+
+void Tape::backward_of_loss() {
+  list_ = &plan_.backward;
+  in_backward_ = true;
+  Var& root = vars_[loss_];
+  root.gradient = new_buffer("gradient of the loss", 1, ElementType::kFp32, Role::kActivation);
+  plan_.output = vars_[graph_.logits].buffer;
+  plan_.output_gradient = root.gradient;
+  run_all_backward();
+  outlives_ = {plan_.output, plan_.loss_value};
+}
+
+void Tape::backward_to_input() {
+  backward();
+  plan_.output = vars_[0].buffer;
+  plan_.output_gradient = vars_[0].gradient;
+  outlives_ = {plan_.output_gradient};
+}
+
+void Tape::run_all_backward() {
+  for (std::size_t i = entries_.size(); i-- > 0;) {
+    if (i + 1 == model_entries_) begin_model_backward();
+    if (entries_[i].block != 0 && entries_[i].block != recomputed_) recompute(entries_[i].block);
+    run_backward(i);
+  }
+  plan_.compiled_backward.end = list_->size();
+  list_->insert(list_->end(), accumulations_.begin(), accumulations_.end());
+}
+
+void Tape::begin_model_backward() {
+  Index& gradient = vars_[graph_.logits].gradient;
+  if (options_.compile.cuda_graph && gradient != kNoIndex)
+    gradient = static_copy(gradient, "gradient of the output");
+  plan_.compiled_backward.begin = list_->size();
+}
+
+void Tape::recompute(int block) {
+  recomputed_ = block;
+  const std::set<Index> read = read_by_backward(block);
+  const auto is_read = [&](const Entry& entry) {
+    return entry.block == block && (read.contains(vars_[entry.output].buffer) ||
+                                    std::any_of(entry.sides.begin(), entry.sides.end(),
+                                                [&](Index side) { return read.contains(side); }));
+  };
+  const auto end = std::find_if(entries_.rbegin(), entries_.rend(), is_read).base();
+  for (auto entry = entries_.begin(); entry != end; ++entry) {
+    if (entry->block != block) continue;
+    for (const Index operation : entry->operations) list_->push_back({again(operation), {}, {}});
+  }
+}
+
+std::set<Index> Tape::read_by_backward(int block) const {
+  std::set<Index> read;
+  for (const Entry& entry : entries_) {
+    if (entry.block != block) continue;
+    for (const GradientRule& rule : gradient_rules(entry.function))
+      for (const Source& source : rule.reads)
+        if (source.kind != Source::Kind::kGradient) read.insert(buffer_of(entry, source, kNoIndex));
+  }
+  return read;
+}
+
+Index Tape::again(Index operation) {
+  const auto* dropout = std::get_if<program::Dropout>(&program_.operations[operation].function);
+  if (!dropout) return operation;
+  program::Operation copy = program_.operations[operation];
+  std::get<program::Dropout>(copy.function).again = true;
+  copy.reads.push_back(copy.writes[1]);
+  copy.writes.pop_back();
+  program_.operations.push_back(std::move(copy));
+  return static_cast<Index>(program_.operations.size() - 1);
+}
+
+void Tape::run_backward(std::size_t i) {
+  const Entry& entry = entries_[i];
+  const Index dy = vars_[entry.output].gradient;
+  if (dy == kNoIndex) return;
+  for (const std::size_t place : passed_through(entry.function))
+    if (vars_[entry.inputs[place]].needs_gradient)
+      arrive(entry.inputs[place], in_type_of(entry.inputs[place], dy));
+  for (const GradientRule& rule : gradient_rules(entry.function)) apply_rule(entry, rule, dy);
+}
+
+Index Tape::in_type_of(VarId id, Index gradient) {
+  const program::Buffer like = program_.buffers[gradient];
+  if (like.type == vars_[id].type) return gradient;
+  const Index narrow = gradient_for(id);
+  emit(program::Cast{like.elements()}, like.type, {{gradient}, {narrow}});
+  return narrow;
+}
+
+void Tape::apply_rule(const Entry& entry, const GradientRule& rule, Index dy) {
+  const bool wanted = std::any_of(rule.wanted.begin(), rule.wanted.end(), [&](std::size_t place) {
+    return vars_[entry.inputs[place]].needs_gradient;
+  });
+  if (!wanted) return;
+  Operands operands;
+  for (const Source& source : rule.reads)
+    if (const Index buffer = buffer_of(entry, source, dy); buffer != kNoIndex)
+      operands.reads.push_back(buffer);
+  for (const std::size_t place : rule.wanted)
+    operands.writes.push_back(gradient_for(entry.inputs[place]));
+  const std::vector<Index> written = operands.writes;
+  emit(rule.function, operation_type(rule.function, program_.buffers[dy].type),
+       std::move(operands));
+  for (std::size_t k = 0; k < rule.wanted.size(); ++k)
+    arrive(entry.inputs[rule.wanted[k]], written[k]);
+}
+
+Index Tape::buffer_of(const Entry& entry, const Source& source, Index dy) const {
+  switch (source.kind) {
+    case Source::Kind::kGradient:
+      return dy;
+    case Source::Kind::kInput:
+      return source.place < entry.inputs.size() ? vars_[entry.inputs[source.place]].buffer
+                                                : kNoIndex;
+    case Source::Kind::kOutput:
+      return vars_[entry.output].buffer;
+    case Source::Kind::kSide:
+      return entry.sides[source.place];
+  }
+  return kNoIndex;
+}
+
+Index Tape::gradient_for(VarId id) {
+  const Var& var = vars_[id];
+  if (var.leaf != kNoIndex && var.uses == 1 && !options_.accumulate) return var.leaf;
+  const program::Buffer& like = program_.buffers[var.buffer];
+  const Role role = is_parameter_gradient(id) ? Role::kGradient : Role::kActivation;
+  return new_buffer("gradient of " + like.name, like.elements(), var.type, role);
+}
+
+bool Tape::is_parameter_gradient(VarId id) const {
+  return vars_[id].leaf != kNoIndex ||
+         std::any_of(weight_casts_.begin(), weight_casts_.end(),
+                     [id](const auto& copy) { return copy.second == id; });
+}
+
+void Tape::arrive(VarId id, Index gradient) {
+  Var& var = vars_[id];
+  ++var.arrived;
+  const bool last = var.arrived == var.uses;
+  if (var.gradient != kNoIndex) {
+    const bool to_leaf = last && var.leaf != kNoIndex && !options_.accumulate;
+    const Index sum = to_leaf ? var.leaf : gradient_for(id);
+    const std::int64_t elements = program_.buffers[gradient].elements();
+    emit(program::Add{elements}, var.type, {{var.gradient, gradient}, {sum}});
+    gradient = sum;
+  }
+  vars_[id].gradient = gradient;
+  const Index leaf = vars_[id].leaf;
+  if (leaf == kNoIndex || !last || !options_.accumulate) return;
+  // Autograd does it, with what the compiled backward as a whole returns.
+  std::vector<PlannedLaunch>* const list = list_;
+  if (options_.compile.any()) list_ = &accumulations_;
+  emit(program::Accumulate{program_.buffers[leaf].elements()}, ElementType::kFp32,
+       {{gradient}, {leaf}});
+  list_ = list;
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,271 @@
+// The tape: forward, loss, and what is done with a loss before backward.
+
+#include <algorithm>
+
+#include "train/fusion.h"
+#include "train/lifetimes.h"
+#include "train/tape_recorder.h"
+
+namespace trainscope::train {
+
+using program::ElementType;
+using program::Index;
+using program::kNoIndex;
+using program::Role;
+
+namespace {
+
+// What autocast does with a layer (docs/source/amp.rst): runs it in the narrow type, or in FP32, or
+// in whatever type comes in.
+enum class CastPolicy { kNarrow, kFp32, kAsIs };
+
+CastPolicy cast_policy(const program::Function& function) {
+  using namespace program;
+  if (std::holds_alternative<Linear>(function) || std::holds_alternative<Convolution>(function) ||
+      std::holds_alternative<Attention>(function))
+    return CastPolicy::kNarrow;
+  if (std::holds_alternative<LayerNorm>(function) || std::holds_alternative<LogSoftmax>(function) ||
+      std::holds_alternative<NllLoss>(function))
+    return CastPolicy::kFp32;
+  return CastPolicy::kAsIs;
+}
+
+// A batch norm's weights stay FP32 whatever comes in, and whole numbers are never cast.
+bool is_cast(ElementType type) {
+  return type == ElementType::kFp16 || type == ElementType::kBf16 || type == ElementType::kFp32;
+}
+
+std::string_view word_of(ElementType type) {
+  return type == ElementType::kFp16   ? "float16"
+         : type == ElementType::kBf16 ? "bfloat16"
+                                      : "float32";
+}
+
+}  // namespace
+
+Tape::Tape(program::Program& program, const Graph& graph, const ModelBuffers& model,
+           PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options)
+    : program_(program),
+      graph_(graph),
+      buffers_(buffers),
+      options_(options),
+      first_operation_(static_cast<Index>(program.operations.size())) {
+  buffers.begin_plan();
+  vars_.resize(graph.values.size());
+  vars_[0].buffer = batch.x;
+  vars_[0].type = program.buffers[batch.x].type;
+  for (ParameterId id = 0; id < model.parameters.size(); ++id) {
+    Var parameter;
+    parameter.buffer = model.parameters[id];
+    parameter.leaf = model.gradients[id];
+    parameter.needs_gradient = parameter.leaf != kNoIndex;
+    parameters_.push_back(add_var(parameter));
+  }
+  Var targets;
+  targets.buffer = batch.y;
+  targets.type = ElementType::kInt64;
+  targets_ = add_var(targets);
+}
+
+void Tape::forward(bool training) {
+  list_ = &plan_.forward;
+  if (options_.compile.cuda_graph) vars_[0].buffer = static_copy(vars_[0].buffer, "x");
+  plan_.compiled_forward.begin = list_->size();
+  for (const Layer& layer : graph_.layers) run_layer(layer, training);
+  plan_.compiled_forward.end = list_->size();
+  model_entries_ = entries_.size();
+}
+
+void Tape::loss() {
+  list_ = &plan_.loss;
+  const VarId logits = cast(graph_.logits, ElementType::kFp32, "logits");
+  const VarId logp = apply(program::LogSoftmax{graph_.rows, graph_.classes}, {logits},
+                           "log-probabilities", graph_.rows * graph_.classes);
+  loss_ = apply(program::NllLoss{graph_.rows, graph_.classes}, {logp, targets_}, "loss", 1);
+  plan_.loss_value = vars_[loss_].buffer;
+}
+
+void Tape::mean_loss() {
+  list_ = &plan_.loss;
+  const std::int64_t count = graph_.values[0];
+  loss_ = apply(program::Multiply{count, 1.0 / static_cast<double>(count)}, {0}, "loss", 1);
+  plan_.loss_value = vars_[loss_].buffer;
+}
+
+void Tape::scale_loss() {
+  list_ = &plan_.scale;
+  if (options_.loss_divisor > 1)
+    loss_ = apply(program::Multiply{1, 1.0 / options_.loss_divisor}, {loss_}, "loss, divided", 1);
+  if (options_.scale == kNoIndex) return;
+  Var scale;
+  scale.buffer = options_.scale;
+  loss_ = apply(program::Multiply{1, 1}, {loss_, add_var(scale)}, "loss, scaled", 1);
+}
+
+void Tape::count_correct(Index correct) {
+  list_ = &plan_.loss;
+  emit(program::CountCorrect{graph_.rows, graph_.classes}, ElementType::kFp32,
+       {{vars_[graph_.logits].buffer, vars_[targets_].buffer}, {correct}});
+}
+
+Plan Tape::finish() {
+  // `out` and `loss` are variables of the loop: they live as long as its body.
+  std::vector<Index> kept{vars_[graph_.logits].buffer};
+  if (plan_.loss_value != kNoIndex) kept.push_back(plan_.loss_value);
+  if (options_.compile.fuse)
+    fuse(program_, plan_, {own_.begin(), own_.end()}, kept, first_operation_);
+  plan_lifetimes(program_, own_, kept,
+                 {&plan_.forward, &plan_.loss, &plan_.scale, &plan_.backward});
+  for (std::vector<PlannedLaunch>* list : {&plan_.forward, &plan_.loss, &plan_.backward})
+    for (PlannedLaunch& launch : *list)
+      std::erase_if(launch.freed, [&](Index buffer) { return outlives_.contains(buffer); });
+  return std::move(plan_);
+}
+
+Tape::VarId Tape::add_var(const Var& var) {
+  vars_.push_back(var);
+  return static_cast<VarId>(vars_.size() - 1);
+}
+
+Index Tape::new_buffer(const std::string& name, std::int64_t elements, ElementType type,
+                       Role role) {
+  program::Buffer buffer;
+  buffer.name = name;
+  buffer.bytes = elements * program::size_of(type);
+  buffer.role = role;
+  buffer.type = type;
+  own_.push_back(buffers_.get(program_, buffer));
+  return own_.back();
+}
+
+ElementType Tape::operation_type(const program::Function& function, ElementType input) const {
+  if (input != ElementType::kFp32) return input;
+  // The gradient of a bias is a sum.
+  const auto* linear = std::get_if<program::Linear>(&function);
+  const auto* convolution = std::get_if<program::Convolution>(&function);
+  const bool matmul = (linear && linear->part != program::Part::kBiasGradient) ||
+                      std::holds_alternative<program::Attention>(function);
+  const bool conv = convolution && convolution->part != program::Part::kBiasGradient;
+  const bool tf32 =
+      (matmul && options_.precision.matmul_tf32) || (conv && options_.precision.conv_tf32);
+  return tf32 ? ElementType::kTf32 : input;
+}
+
+void Tape::run_layer(const Layer& layer, bool training) {
+  if (!training && std::holds_alternative<program::Dropout>(layer.function)) {
+    vars_[layer.output] = vars_[layer.inputs[0]];
+    return;
+  }
+  block_ = training && options_.checkpoint ? layer.block : 0;
+  program::Function function = layer.function;
+  if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
+  std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());
+  for (const ParameterId id : layer.parameters) inputs.push_back(parameters_[id]);
+  cast_inputs(function, inputs, layer.name);
+  const VarId output =
+      apply(function, inputs, layer.name, graph_.values[layer.output], layer.side_results);
+  vars_[layer.output] = vars_[output];
+  entries_.back().output = layer.output;
+}
+
+void Tape::cast_inputs(const program::Function& function, std::vector<VarId>& inputs,
+                       const std::string& layer) {
+  const CastPolicy policy = cast_policy(function);
+  const bool autocast = narrow() != ElementType::kFp32;
+  if (!autocast) return;
+  if (policy == CastPolicy::kAsIs) return;
+  const ElementType type = policy == CastPolicy::kNarrow ? narrow() : ElementType::kFp32;
+  for (VarId& input : inputs) input = cast(input, type, layer);
+}
+
+Tape::VarId Tape::cast(VarId from, ElementType type, const std::string& layer) {
+  if (vars_[from].type == type || !is_cast(vars_[from].type)) return from;
+  const bool is_weight = vars_[from].leaf != kNoIndex;
+  if (is_weight && weight_casts_.contains(from)) return weight_casts_[from];
+  const program::Buffer& source = program_.buffers[vars_[from].buffer];
+  const std::string what = is_weight ? source.name : "input of " + layer;
+  const std::int64_t elements = source.elements();
+  const VarId to = apply(program::Cast{elements}, {from},
+                         what + " in " + std::string(word_of(type)), elements, {}, type);
+  if (is_weight) weight_casts_[from] = to;
+  return to;
+}
+
+Tape::VarId Tape::apply(const program::Function& function, const std::vector<VarId>& inputs,
+                        const std::string& name, std::int64_t elements,
+                        const std::vector<SideResult>& side_results,
+                        std::optional<ElementType> result_type) {
+  Var output;
+  output.type = result_type.value_or(output_type(function, inputs));
+  const ElementType input_type = is_cast(type_of(inputs[0])) ? type_of(inputs[0]) : output.type;
+  const bool is_weight_copy = result_type && vars_[inputs[0]].leaf != kNoIndex;
+  output.buffer = new_buffer(name, elements, output.type,
+                             is_weight_copy ? Role::kWorkspace : Role::kActivation);
+  Entry entry;
+  entry.function = function;
+  entry.inputs = inputs;
+  entry.block = block_;
+  Operands operands;
+  for (const VarId input : inputs) {
+    operands.reads.push_back(vars_[input].buffer);
+    output.needs_gradient = output.needs_gradient || vars_[input].needs_gradient;
+    ++vars_[input].uses;
+  }
+  operands.writes.push_back(output.buffer);
+  for (const SideResult& side : side_results) {
+    const bool as_output = std::holds_alternative<program::Attention>(function) &&
+                           !std::get<program::Attention>(function).flash;
+    entry.sides.push_back(new_buffer(name + ": " + side.name, side.elements,
+                                     as_output ? output.type : side.type, Role::kActivation));
+    operands.writes.push_back(entry.sides.back());
+  }
+  add_running_moments(function, operands);
+  entry.operations.push_back(
+      emit(function, operation_type(function, input_type), std::move(operands)));
+  entry.output = add_var(output);
+  entries_.push_back(std::move(entry));
+  return entries_.back().output;
+}
+
+ElementType Tape::output_type(const program::Function& function,
+                              const std::vector<VarId>& inputs) const {
+  if (std::holds_alternative<program::Embedding>(function)) return type_of(inputs[1]);
+  // The kernel of a sum reads two types, and gives the wider one.
+  if (std::holds_alternative<program::Add>(function) && type_of(inputs[0]) != type_of(inputs[1]))
+    return ElementType::kFp32;
+  return type_of(inputs[0]);
+}
+
+void Tape::add_running_moments(const program::Function& function, Operands& operands) {
+  const auto* norm = std::get_if<program::BatchNorm>(&function);
+  if (!norm || !norm->training) return;
+  operands.writes.push_back(operands.reads[3]);
+  operands.writes.push_back(operands.reads[4]);
+}
+
+Index Tape::static_copy(Index from, const std::string& name) {
+  const program::Buffer like = program_.buffers[from];
+  const Index to = new_buffer(name + ", where the graph reads it", like.elements(), like.type,
+                              Role::kActivation);
+  program::Operation& copy =
+      program_.operations[emit(program::Cast{like.elements()}, like.type, {{from}, {to}})];
+  copy.kernel = "foreach_copy";
+  copy.framework = "aten::_foreach_copy_";
+  copy.is_gradient = false;
+  return to;
+}
+
+Index Tape::emit(const program::Function& function, ElementType type, Operands operands) {
+  program::Operation operation = make_operation(program_, function, type, std::move(operands));
+  operation.is_gradient = in_backward_;
+  if (in_backward_ && std::holds_alternative<program::Cast>(function))
+    operation.framework = "ToCopyBackward0";
+  if (in_backward_ && std::holds_alternative<program::Multiply>(function))
+    operation.framework = "MulBackward0";
+  program_.operations.push_back(std::move(operation));
+  const auto id = static_cast<Index>(program_.operations.size() - 1);
+  list_->push_back({id, {}, {}});
+  return id;
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,135 @@
+// Autograd's tape while a plan is written: what tape.h offers is put together from these parts.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "train/gradient_rules.h"
+#include "train/kernels.h"
+#include "train/tape.h"
+
+namespace trainscope::train {
+
+class Tape {
+ public:
+  Tape(program::Program& program, const Graph& graph, const ModelBuffers& model,
+       PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options);
+  // The narrow copies that autocast made of a forward's weights do not outlive it.
+  void forward(bool training);
+  void loss();
+  // Of a loss for each GPU.
+  void mean_loss();
+  // For accumulation, by a GradScaler.
+  void scale_loss();
+  void backward();
+  // Of logits that are handed on to others, and whose gradient these hand back.
+  void backward_of_output();
+  // The same of a loss.
+  void backward_of_loss();
+  // What is handed in needs a gradient.
+  void expect_gradient() { vars_[0].needs_gradient = true; }
+  void backward_to_input();
+  void count_correct(program::Index correct);
+  Plan finish();
+
+ private:
+  using VarId = std::uint32_t;
+
+  // A tensor while the tape is written.
+  struct Var {
+    program::Index buffer = program::kNoIndex;
+    program::ElementType type = program::ElementType::kFp32;
+    bool needs_gradient = false;
+    program::Index gradient = program::kNoIndex;  // that has arrived so far
+    program::Index leaf = program::kNoIndex;      // a parameter's .grad
+    int uses = 0;                                 // by layers: so many gradients will arrive
+    int arrived = 0;
+  };
+
+  // A layer that was carried out.
+  struct Entry {
+    program::Function function;
+    std::vector<VarId> inputs;
+    std::vector<program::Index> sides;
+    VarId output = 0;
+    int block = 0;
+    std::vector<program::Index> operations;  // of forward, in this block, for recomputing
+  };
+
+  VarId add_var(const Var& var);
+  program::Index new_buffer(const std::string& name, std::int64_t elements,
+                            program::ElementType type, program::Role role);
+  program::ElementType narrow() const { return options_.precision.autocast; }
+  // The type that a layer's arithmetic reads.
+  program::ElementType operation_type(const program::Function& function,
+                                      program::ElementType input) const;
+  void run_layer(const Layer& layer, bool training);
+  void cast_inputs(const program::Function& function, std::vector<VarId>& inputs,
+                   const std::string& layer);
+  // The same var where it has that type already.
+  VarId cast(VarId from, program::ElementType type, const std::string& layer);
+  // Carries out a function on vars; its result is a new var.
+  VarId apply(const program::Function& function, const std::vector<VarId>& inputs,
+              const std::string& name, std::int64_t elements,
+              const std::vector<SideResult>& side_results = {},
+              std::optional<program::ElementType> result_type = std::nullopt);
+  program::ElementType type_of(VarId var) const { return vars_[var].type; }
+  program::ElementType output_type(const program::Function& function,
+                                   const std::vector<VarId>& inputs) const;
+  // A batch norm in training writes the moments that it reads.
+  static void add_running_moments(const program::Function& function, Operands& operands);
+  // A graph reads what comes in from the same place each time: it is copied there
+  // (torch/_inductor/cudagraph_trees.py).
+  program::Index static_copy(program::Index from, const std::string& name);
+  // Adds an operation to the current list.
+  program::Index emit(const program::Function& function, program::ElementType type,
+                      Operands operands);
+
+  // tape_backward.cpp
+  void run_all_backward();
+  // From here on backward is the model's, and no more the loss's.
+  void begin_model_backward();
+  // Up to the last result that backward reads: there torch.utils.checkpoint stops.
+  void recompute(int block);
+  // The buffers that the gradients of a block's layers follow from.
+  std::set<program::Index> read_by_backward(int block) const;
+  // The same operation; a dropout takes the draws that it took before.
+  program::Index again(program::Index operation);
+  void run_backward(std::size_t i);
+  // A gradient has its tensor's type: autograd's engine casts one that has another.
+  program::Index in_type_of(VarId id, program::Index gradient);
+  void apply_rule(const Entry& entry, const GradientRule& rule, program::Index dy);
+  program::Index buffer_of(const Entry& entry, const Source& source, program::Index dy) const;
+  // Where a var's next gradient is written: a parameter's only one is its .grad from the start.
+  program::Index gradient_for(VarId id);
+  // Of a parameter or of the narrow copy of one.
+  bool is_parameter_gradient(VarId id) const;
+  // Sums what arrives; a parameter's sum goes to its .grad once it is complete.
+  void arrive(VarId id, program::Index gradient);
+
+  program::Program& program_;
+  const Graph& graph_;
+  PlanBuffers& buffers_;
+  const TapeOptions& options_;
+  Plan plan_;
+  program::Index first_operation_;
+  std::vector<PlannedLaunch>* list_ = nullptr;
+  std::vector<PlannedLaunch> accumulations_;  // that follow a compiled backward
+  std::size_t model_entries_ = 0;             // those of the layers; the loss's come after
+  std::vector<Var> vars_;                     // the first are the graph's values
+  std::vector<VarId> parameters_;
+  VarId targets_ = 0;
+  VarId loss_ = 0;
+  std::vector<Entry> entries_;
+  std::map<VarId, VarId> weight_casts_;
+  std::vector<program::Index> own_;    // buffers that this tape made
+  std::set<program::Index> outlives_;  // of them, those that another frees
+  int block_ = 0;
+  int recomputed_ = 0;
+  bool in_backward_ = false;
+};
+
+}  // namespace trainscope::train
