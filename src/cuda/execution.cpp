@@ -49,6 +49,10 @@ std::string refusal_of(const program::Program& program, const DeviceCalls& devic
     return "this run is timing only: it computes no numbers, so there is nothing to measure; "
            "simulate it with --executor sim";
   for (const program::Operation& operation : program.operations) {
+    if (!operation.parts.empty())
+      return "the executor cuda has no fused kernels yet; set compile.fuse = false, or simulate "
+             "the "
+             "run with --executor sim";
     if (is_empty_launch(program, operation)) continue;
     const std::string why = device.refusal(operation);
     if (!why.empty()) return why;
@@ -69,7 +73,7 @@ Execution::Execution(const program::Program& program, const machine::Machine& ma
   program::validate(program);
   if (const std::string why = refusal_of(program, device); !why.empty()) throw MissingError(why);
   if (!program.data.name.empty() && !program.timing_only)
-    batches_ = std::make_unique<host::BatchSource>(program.data);
+    batches_ = std::make_unique<host::BatchSource>(program.data, host::DataSets(program.data), 0);
 }
 
 Execution::~Execution() {

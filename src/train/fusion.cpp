@@ -293,9 +293,19 @@ class Fuser {
     program_.operations.insert(program_.operations.end(),
                                std::make_move_iterator(operations_.begin()),
                                std::make_move_iterator(operations_.end()));
+    take_memory_away();
   }
 
  private:
+  // From results that never leave a kernel: no kernel of any plan reads or writes them from
+  // outside. One that is recomputed, or that another plan keeps, does leave one.
+  void take_memory_away() {
+    for (const Index buffer : inner_) program_.buffers[buffer].is_view = true;
+    for (const Operation& operation : program_.operations)
+      for (const auto* list : {&operation.reads, &operation.writes})
+        for (const Index buffer : *list) program_.buffers[buffer].is_view = false;
+  }
+
   // What is not compiled is a node of its own.
   std::vector<Node> group(const std::vector<PlannedLaunch>& launches,
                           const CompiledRange& range) const {
@@ -330,7 +340,7 @@ class Fuser {
     if (!node.generated) return called(first);
     std::vector<Index> left = traffic_.left(node, number);
     for (const Index buffer : traffic_.written(node))
-      if (!contains(left, buffer)) program_.buffers[buffer].is_view = true;
+      if (!contains(left, buffer)) inner_.insert(buffer);
     return generated(program_, node, kernel_name(program_, node, kernels++), traffic_.read(node),
                      std::move(left));
   }
@@ -340,6 +350,7 @@ class Fuser {
   Index first_;
   std::array<std::vector<Node>, 4> nodes_;  // of forward, loss, scale, backward
   std::vector<Operation> operations_;
+  std::set<Index> inner_;  // results that some kernel keeps to itself
   std::size_t done_ = 0;
 };
 

@@ -447,7 +447,7 @@ class TrainBuilder {
   void launch(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches) {
     for (const PlannedLaunch& one : launches) launch(thread, one);
   }
-  CompiledModel::Launch launcher() const {
+  CompiledModel::Launch launcher() {
     return [this](ThreadWriter& thread, const PlannedLaunch& one) { launch(thread, one); };
   }
   void launch(ThreadWriter& thread, const Launches& launches) const {

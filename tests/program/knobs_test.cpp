@@ -56,7 +56,7 @@ TEST_CASE("a value that cannot be is refused in one sentence that says what to g
   fails("copy.count=1e999", "is not a number");
   fails("copy.memory=pined", "did you mean pinned?");
   fails("loader.pin_memory=maybe", "neither true nor false");
-  fails("cudnn.benchmark=true", "declared but not built yet");
+  fails("loader.drop_last=true", "declared but not built yet");
   fails("parallel.strategy=fsdp", "declared but not built yet");
 }
 

@@ -125,10 +125,12 @@ TEST_CASE("fusing changes how much is moved, and not what is computed") {
       const Program eager = build(model), fused = build(model, kFused);
       const auto before = launched(eager, phase), after = launched(fused, phase);
       INFO(model[0]);
-      CHECK(after.size() < before.size());
+      // In the MLP's forward nothing but relu stands between two products.
+      const bool fuses = model != kMlp || phase == program::Phase::kBackward;
+      CHECK((after.size() < before.size()) == fuses);
       CHECK(computed(after) == computed(before));
       CHECK(total(after, &Operation::flops) == Approx(total(before, &Operation::flops)));
-      CHECK(total(after, &Operation::bytes) < total(before, &Operation::bytes));
+      CHECK((total(after, &Operation::bytes) < total(before, &Operation::bytes)) == fuses);
     }
 }
 
@@ -157,8 +159,8 @@ TEST_CASE("whatever a kernel reads or writes lies in memory that it has") {
       const Program program = build(model, settings);
       std::set<Index> comes_and_goes, there;
       walk(program, [&](const program::Command& command) {
-        if (const auto* alloc = std::get_if<program::Alloc>(&command.action))
-          comes_and_goes.insert(alloc->buffer);
+        if (const auto* free = std::get_if<program::Free>(&command.action))
+          comes_and_goes.insert(free->buffer);
       });
       std::size_t missing = 0, launches = 0;
       walk(program, [&](const program::Command& command) {
@@ -179,6 +181,7 @@ TEST_CASE("whatever a kernel reads or writes lies in memory that it has") {
       });
       INFO(model[0] << ", " << settings[0]);
       CHECK(missing == 0);
+
       CHECK(launches > 10);
     }
 }

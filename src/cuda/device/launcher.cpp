@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "kernels/accuracy.h"
 #include "kernels/elementwise.h"
 #include "kernels/gradient_norm.h"
@@ -62,6 +63,14 @@ void Launcher::operator()(const program::Accumulate&) {
     kernels::add(stream_, operands_.in<T>(0), static_cast<const T*>(sum), sum,
                  operands_.size_of_write(0));
   });
+}
+
+void Launcher::operator()(const program::CopyPart&) {
+  throw Error(Fault::kInternal, "a copy of a part reached the device, and one GPU has no parts");
+}
+
+void Launcher::operator()(const program::Concatenate&) {
+  throw Error(Fault::kInternal, "a concatenation reached the device, and one GPU has no parts");
 }
 
 void Launcher::operator()(const program::Multiply& f) {

@@ -205,6 +205,8 @@ struct LaunchName {
   std::string operator()(const program::NllLoss& f) const { return of("nll_loss", f.part); }
   std::string operator()(const program::Add&) const { return "add"; }
   std::string operator()(const program::Accumulate&) const { return "accumulate"; }
+  std::string operator()(const program::CopyPart&) const { return "copy"; }
+  std::string operator()(const program::Concatenate&) const { return "concatenate"; }
   std::string operator()(const program::Multiply&) const { return "multiply"; }
   std::string operator()(const program::Fill&) const { return "fill"; }
   std::string operator()(const program::Cast&) const { return "cast"; }
