@@ -197,12 +197,14 @@ const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
 }
 
-// What is below the timelines wants room: charts of a training, or the SMs.
+// What is below the timelines wants room: charts of a training, the SMs, the GPUs of a collective.
 bool wants_height(const Workspace& workspace) {
   const auto& sides = workspace.sides();
   return std::any_of(sides.begin(), sides.end(), [](const SideModel& side) {
     const std::string& workload = side.config.word("workload");
-    return side.file.empty() && (workload == "train" || workload == "kernel" || workload == "gemm");
+    const bool wants = workload == "train" || workload == "kernel" || workload == "gemm" ||
+                       workload == "collective";
+    return side.file.empty() && wants;
   });
 }
 
