@@ -102,7 +102,7 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
              contains("pause_at is declared but not built yet"));
   CHECK_THAT(error_of("level = \"worked\"", "level = 3"), contains("is not text"));
   CHECK_THAT(error_of("[config.A]", "[config.A"), contains(".toml:"));
-  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\ncompile.fuse = true"),
+  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\npower_limit = 300"),
              contains("declared but not built yet"));
 }
 
