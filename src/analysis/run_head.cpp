@@ -101,6 +101,7 @@ Json json_of(const program::Operation& operation) {
                {"blocks", operation.blocks},
                {"threads", operation.threads},
                {"opaque", operation.opaque_duration}};
+  if (operation.efficiency > 0) json["efficiency"] = operation.efficiency;
   if (operation.block_work) json["block_work"] = json_of(*operation.block_work);
   return json;
 }
@@ -119,6 +120,7 @@ program::Operation operation_of(const Json& json) {
   operation.blocks = whole(json.at("blocks"));
   operation.threads = static_cast<int>(whole(json.at("threads"), 0, 1 << 20));
   operation.opaque_duration = whole(json.at("opaque"));
+  if (json.contains("efficiency")) operation.efficiency = real(json.at("efficiency"));
   if (json.contains("block_work")) operation.block_work = block_work_of(json.at("block_work"));
   return operation;
 }
