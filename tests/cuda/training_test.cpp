@@ -6,6 +6,7 @@
 #include "analysis/run.h"
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
+#include "support/skip.h"
 #include "train/build.h"
 
 using namespace trainscope;
@@ -82,6 +83,14 @@ std::vector<std::string> mlp_with(const std::vector<std::string>& more) {
 // Sums in FP32 in another order, over a few steps.
 constexpr double kFp32 = 2e-5;
 
+// A step of a larger model is minutes where the emulator is watched by a sanitizer; tests/kernels
+// runs each of its kernels there.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kWatched = true;
+#else
+constexpr bool kWatched = false;
+#endif
+
 }  // namespace
 
 TEST_CASE("an mlp learns by the kernels as by the host, whatever order the device works in") {
@@ -109,12 +118,14 @@ TEST_CASE("autocast and a loss scale give the host's losses, scales and skipped 
 }
 
 TEST_CASE("a cnn learns by the kernels as by the host") {
+  if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
   check_same({"model.name=cnn", "workload=train", "data.name=digits", "steps=2", "batch_size=4"},
              1e-4);
 }
 
 // Small: every barrier of every thread is a switch of stacks in the emulator.
 TEST_CASE("gpt-mini learns by the kernels as by the host") {
+  if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
   check_same({"model.name=gpt-mini", "workload=train", "steps=1", "batch_size=1", "model.width=8",
               "model.blocks=1", "model.heads=2", "model.seq_len=4", "model.dropout=0.1"},
              1e-4);
