@@ -98,7 +98,12 @@ std::uint64_t commands_of(const program::Program& program) {
   return commands;
 }
 
+// Fewer where the emulator is watched by a sanitizer, and each takes seconds.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint32_t kPrograms = 30;
+#else
 constexpr std::uint32_t kPrograms = 150;
+#endif
 
 }  // namespace
 
