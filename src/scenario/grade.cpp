@@ -135,12 +135,6 @@ std::string words_of(const TurnedKnobs& knobs) {
   return words.empty() ? "nothing was turned" : words;
 }
 
-// A step that is done by turning knobs.
-const Expression* task_of(const Step& step) {
-  if (step.goal) return &*step.goal;
-  return step.kind == StepKind::kVary && step.done_expect ? &*step.done_expect : nullptr;
-}
-
 bool reached(const Expression& goal, const Sides& sides) {
   try {
     return goal.evaluate(sides).truth();
@@ -212,6 +206,11 @@ std::vector<std::string> notes_on(const Answers& answers, std::int64_t seed) {
 }
 
 }  // namespace
+
+const Expression* task_of(const Step& step) {
+  if (step.goal) return &*step.goal;
+  return step.kind == StepKind::kVary && step.done_expect ? &*step.done_expect : nullptr;
+}
 
 std::string_view name_of(MarkKind kind) {
   switch (kind) {

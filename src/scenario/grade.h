@@ -45,6 +45,9 @@ struct Grade {
   int predicted() const;
 };
 
+// What a step asks to make true by turning knobs; null: it asks for nothing of that kind.
+const Expression* task_of(const Step& step);
+
 // Grades one file after another, and carries equal runs out once.
 class Grader {
  public:

@@ -230,6 +230,8 @@ class Device {
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
 
   // An engine's transfer on the links, beside operations.
+  // The priority of a collective that is placed: it has its SMs before every kernel.
+  static constexpr int kBeforeAll = -1'000;
   static constexpr std::uint32_t kOfEngine = std::uint32_t{1} << 31;
 
   // Both directions share the link to the host; the port takes what other GPUs send.

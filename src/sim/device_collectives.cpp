@@ -9,7 +9,6 @@
 namespace trainscope::sim {
 namespace {
 
-constexpr int kBeforeAll = -1'000;
 constexpr double kHair = 1e-9;  // so that rounding adds nothing
 
 }  // namespace

@@ -26,7 +26,6 @@ void Device::start_expanded(Nanos now, const std::vector<OpId>& arrived,
 }
 
 void Device::hold_sms(Nanos now, OpId id, const CollectivePlan& plan) {
-  constexpr int kBeforeAll = -1'000;
   constexpr double kUntilReleased = 1e19;  // more than time lasts
   const double share = share_of_sms(plan);
   const std::uint32_t arithmetic = rate_of(id, kArithmetic);

@@ -1,6 +1,7 @@
 #include "ui/app/lesson_answers.h"
 
 #include "base/error.h"
+#include "scenario/grade.h"
 
 namespace trainscope::ui {
 namespace {
@@ -37,11 +38,6 @@ std::optional<bool> is_right(const Step& step, const scenario::Answer& answer,
 
 }  // namespace
 
-const scenario::Expression* task_of(const Step& step) {
-  if (step.goal) return &*step.goal;
-  return step.kind == scenario::StepKind::kVary && step.done_expect ? &*step.done_expect : nullptr;
-}
-
 scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKnobs& base,
                              const std::string& student) {
   const scenario::Sides sides = sides_of(lesson);
@@ -77,7 +73,7 @@ scenario::LessonRecord record_of(const LessonModel& lesson) {
           step.kind == scenario::StepKind::kPredict || step.kind == scenario::StepKind::kRecap;
       if (tells && answer.committed && !right.value_or(true)) record.missed = true;
     }
-    if (!task_of(step)) continue;
+    if (!scenario::task_of(step)) continue;
     ++record.of;
     const scenario::StepAnswer* given = lesson.noted.find(step.id);
     if (given && given->reached) ++record.points;

@@ -14,7 +14,4 @@ scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKn
 // How the lesson went so far, by its own runs.
 scenario::LessonRecord record_of(const LessonModel& lesson);
 
-// The expression that a step's knobs are to make true; null: it asks for none.
-const scenario::Expression* task_of(const scenario::Step& step);
-
 }  // namespace trainscope::ui

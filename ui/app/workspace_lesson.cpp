@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "scenario/grade.h"
 #include "ui/app/lesson_answers.h"
 #include "ui/app/side_model.h"
 #include "ui/app/workspace.h"
@@ -96,7 +97,7 @@ scenario::TurnedKnobs Workspace::opened_with() const {
 
 void Workspace::note_task() {
   const scenario::Step& step = lesson_->step();
-  const scenario::Expression* task = task_of(step);
+  const scenario::Expression* task = scenario::task_of(step);
   if (!task || !knobs_changed()) return;
   scenario::StepAnswer& given = lesson_->noted.at(step.id);
   given.knobs = scenario::TurnedKnobs{turned(sides_[0].config, base_config(0)),
