@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/toml.h"
+#include "scenario/link.h"
 
 namespace trainscope::cli {
 namespace {
@@ -81,8 +82,27 @@ void add_lesson_sides(Request& request, const Flags& flags) {
   }
 }
 
+// What a link means, with the flags over it.
+Request read_link(const RunOptions& options, const Flags& flags) {
+  const scenario::Link link = scenario::parse_link(options.what);
+  Request request;
+  if (!link.lesson.empty()) request.lesson = scenario::find_lesson(link.lesson);
+  const bool alone = link.lesson.empty() && link.knobs.b.values().empty();
+  for (const char* label : {"A", "B"}) {
+    const bool a = label[0] == 'A';
+    if (alone && !a) break;
+    program::Config config = request.lesson ? request.lesson->side(label) : program::Config();
+    config.override_with(a ? link.knobs.a : link.knobs.b);
+    config.override_with(flags.both);
+    config.override_with(a ? flags.a : flags.b);
+    request.sides.emplace_back(label, std::move(config));
+  }
+  return request;
+}
+
 Request read_all_sides(const RunOptions& options) {
   const Flags flags = read_flags(options);
+  if (options.what.starts_with(scenario::kLinkBegins)) return read_link(options, flags);
   Request request;
   if (!options.what.empty() && !options.what.ends_with(".toml")) refuse_file(options.what);
   if (!options.what.empty() && (!options.what.ends_with(".toml") || is_lesson_file(options.what))) {

@@ -1,6 +1,7 @@
 // `trainscope [FILE…]`: the window.
 
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -8,6 +9,7 @@
 #include "cli/opened.h"
 #include "cli/sides.h"
 #include "scenario/lesson.h"
+#include "scenario/link.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "ui/app/trainscope_window.h"
 #endif
@@ -27,6 +29,7 @@ struct Named {
   std::vector<scenario::Lesson> lessons;
   std::vector<std::filesystem::path> traces;
   std::vector<RunPointer> runs;
+  std::optional<scenario::Link> link;
 };
 
 // A word that is neither a file nor a lesson may be a command with a slip.
@@ -46,6 +49,11 @@ void add_saved(const std::string& word, Named& named) {
 }
 
 void add_file(const std::string& file, Named& named) {
+  if (file.starts_with(scenario::kLinkBegins)) {
+    named.link = scenario::parse_link(file);
+    if (!named.link->lesson.empty()) scenario::find_lesson(named.link->lesson);
+    return;
+  }
   if (names_saved_run(file)) {
     add_saved(file, named);
     return;
@@ -72,6 +80,7 @@ int open(Named named, const Look& look, const std::string& student) {
   request.lessons = std::move(named.lessons);
   request.traces = std::move(named.traces);
   request.runs = std::move(named.runs);
+  request.link = std::move(named.link);
   return ui::open_window(request);
 }
 #else

@@ -22,7 +22,8 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       recorder_(recorder),
       streams_(program.streams.size()),
       uses_(program.buffers.size()),
-      event_ops_(program.events, kNoOp) {
+      event_ops_(program.events, kNoOp),
+      link_use_(program, machine, recorder) {
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
   ops_.reserve(commands);  // seldom more; memory that is not used is not touched
@@ -226,13 +227,13 @@ void Device::start_kernel(Nanos now, OpId id) {
     ++ops_[id].parts;
     const std::uint32_t rate = rate_of(id, kArithmetic);
     rates_[rate].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
-    appoint(rate);
+    appoint(now, rate);
   }
   if (needs.memory_ns > 0) {
     ++ops_[id].parts;
     const std::uint32_t rate = rate_of(id, kMemory);
     rates_[rate].admit(now, id, needs.memory_ns, 1.0, priority);
-    appoint(rate);
+    appoint(now, rate);
   }
 }
 
@@ -265,7 +266,7 @@ void Device::start_copy(Nanos now, OpId id) {
     const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * kPerNs;
     const std::uint32_t memory = rate_of(id, kMemory);
     rates_[memory].admit(now, id, bytes / rate, 1.0);
-    appoint(memory);
+    appoint(now, memory);
     return;
   }
   Transfer transfer;
@@ -291,7 +292,7 @@ void Device::start_peer_copy(Nanos now, OpId id) {
   }
   const std::uint32_t port = static_cast<std::uint32_t>(to) * kRates + kPort;
   rates_[port].admit(now, id, static_cast<double>(copy.bytes) + latency * rate, rate);
-  appoint(port);
+  appoint(now, port);
 }
 
 // ---- Copy engines ------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ void Device::on_engine_ready(Nanos now, std::uint32_t engine) {
   }
   const std::uint32_t link = engine / 2 * kRates + kLink;
   rates_[link].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
-  appoint(link);
+  appoint(now, link);
 }
 
 void Device::end_transfer(Nanos now, std::uint32_t engine) {
@@ -386,7 +387,9 @@ void Device::end_transfer(Nanos now, std::uint32_t engine) {
 
 // ---- Finishing ---------------------------------------------------------------------------------
 
-void Device::appoint(std::uint32_t rate) {
+void Device::appoint(Nanos now, std::uint32_t rate) {
+  if (rate % kRates == kPort)
+    link_use_.copies(now, static_cast<int>(rate / kRates), rates_[rate].in_use());
   if (rates_[rate].idle() || rates_[rate].next_finish() >= SharedRate::kNever) return;
   events_.add(rates_[rate].next_finish(), EventKind::kRate, rate, rates_[rate].version());
 }
@@ -417,7 +420,7 @@ void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {
       part_done(now, id);
     }
   }
-  if (rates_[rate].version() != version) appoint(rate);
+  if (rates_[rate].version() != version) appoint(now, rate);
 }
 
 void Device::on_kernel_floor(Nanos now, OpId op) {

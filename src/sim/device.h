@@ -23,6 +23,7 @@
 #include "sim/collectives/chunk_traffic.h"
 #include "sim/ending.h"
 #include "sim/event_queue.h"
+#include "sim/link_use.h"
 #include "sim/recorder.h"
 #include "sim/shared_rate.h"
 #include "sim/sm_array.h"
@@ -220,11 +221,11 @@ class Device {
   void note_first_transfer(Nanos now, const Transfer& transfer);
   void end_transfer(Nanos now, std::uint32_t engine);
   std::uint32_t engine_of(Direction direction) const;
-  void appoint(std::uint32_t rate);
+  void appoint(Nanos now, std::uint32_t rate);
+  int gpu_of(OpId op) const { return program_.streams[ops_[op].tags.stream].device; }
   // Of the GPU that the operation runs on.
   std::uint32_t rate_of(OpId op, std::uint32_t rate) const {
-    return static_cast<std::uint32_t>(program_.streams[ops_[op].tags.stream].device) * kRates +
-           rate;
+    return static_cast<std::uint32_t>(gpu_of(op)) * kRates + rate;
   }
 
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
@@ -253,7 +254,8 @@ class Device {
   using MeetingKey = std::pair<program::Index, std::int64_t>;  // communicator, sequence
   std::map<MeetingKey, Meeting> meetings_;
   std::map<std::tuple<program::Index, program::CollectiveKind, std::int64_t>, CollectivePlan>
-      plans_;                              // by communicator, kind and bytes
+      plans_;  // by communicator, kind and bytes
+  LinkUse link_use_;
   std::unique_ptr<ChunkTraffic> traffic_;  // where collectives are expanded
   std::vector<Expanded> expanded_;
 };

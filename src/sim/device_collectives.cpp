@@ -87,8 +87,9 @@ void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
   const std::uint32_t arithmetic = rate_of(id, kArithmetic);
   ++ops_[id].parts;
   rates_[arithmetic].admit(now, id, duration * sms * (1 - kHair), sms, kBeforeAll);
-  appoint(arithmetic);
+  appoint(now, arithmetic);
   use_memory(now, id, plan);
+  link_use_.begin(now, gpu_of(id), program_.communicators[ops_[id].collective->communicator], plan);
 }
 
 double Device::share_of_sms(const CollectivePlan& plan) const {
@@ -104,7 +105,7 @@ void Device::use_memory(Nanos now, OpId id, const CollectivePlan& plan) {
   if (share <= 0) return;
   ++ops_[id].parts;
   rates_[memory].admit(now, id, duration * share * (1 - kHair), share);
-  appoint(memory);
+  appoint(now, memory);
 }
 
 // No rank is done before the last is: the others still wait for its pieces.
@@ -115,7 +116,11 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   const std::vector<OpId> arrived = std::move(meeting->second.arrived);
   meetings_.erase(meeting);
   for (const OpId one : arrived) {
-    if (ops_[one].holds_sms) release_sms(now, one);
+    if (ops_[one].holds_sms)
+      release_sms(now, one);
+    else
+      link_use_.end(now, gpu_of(one), program_.communicators[collective.communicator],
+                    plan_of(collective));
     complete(now, one);
   }
 }

@@ -30,14 +30,14 @@ void Device::hold_sms(Nanos now, OpId id, const CollectivePlan& plan) {
   const double share = share_of_sms(plan);
   const std::uint32_t arithmetic = rate_of(id, kArithmetic);
   rates_[arithmetic].admit(now, id, kUntilReleased, share, kBeforeAll);
-  appoint(arithmetic);
+  appoint(now, arithmetic);
   ops_[id].holds_sms = true;
 }
 
 void Device::release_sms(Nanos now, OpId id) {
   const std::uint32_t arithmetic = rate_of(id, kArithmetic);
   rates_[arithmetic].cancel(now, id);
-  appoint(arithmetic);
+  appoint(now, arithmetic);
   ops_[id].holds_sms = false;
 }
 

@@ -172,13 +172,13 @@ Recorder::Recorder(const program::Program& program, const machine::Machine& mach
     : program_(program),
       machine_(machine),
       trace_(trace),
+      ranks_(ranks_of(program)),
       command_names_(program.names.size(), trace::kNone) {
   for (auto& row : copy_names_) row.fill(trace::kNone);
   const Uses uses = uses_of(program);
   add_host_lanes(uses.staging);
-  const std::vector<int> ranks = ranks_of(program);
-  for (std::size_t gpu = 0; gpu < ranks.size(); ++gpu)
-    add_engines(static_cast<int>(gpu), ranks[gpu], uses.copies[gpu].h2d, uses.copies[gpu].d2h);
+  for (std::size_t gpu = 0; gpu < ranks_.size(); ++gpu)
+    add_engines(static_cast<int>(gpu), ranks_[gpu], uses.copies[gpu].h2d, uses.copies[gpu].d2h);
   add_device_lanes(uses.streams, uses.allocations, sms);
   for (const program::Operation& operation : program.operations)
     launch_names_.push_back(
@@ -218,10 +218,9 @@ void Recorder::add_device_lanes(const std::vector<bool>& streams, bool allocatio
                                                      fmt::format("GPU {}", stream.device)})
                                   : trace::kNone);
   }
-  const std::vector<int> ranks = ranks_of(program_);
   const auto roles = roles_of(program_);
-  for (std::size_t gpu = 0; gpu < ranks.size(); ++gpu)
-    memory_.push_back(allocations ? add_memory_lanes(static_cast<int>(gpu), ranks[gpu], roles[gpu])
+  for (std::size_t gpu = 0; gpu < ranks_.size(); ++gpu)
+    memory_.push_back(allocations ? add_memory_lanes(static_cast<int>(gpu), ranks_[gpu], roles[gpu])
                                   : MemoryLanes());
   if (sms == Sms::kPlaced) add_sm_lanes();
 }

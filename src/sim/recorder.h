@@ -67,6 +67,9 @@ class Recorder {
   trace::LaneId staging_lane() const { return staging_; }
   // From a GPU to another; a lane for those links alone that something is sent over.
   trace::LaneId link_lane(int from, int to);
+  // A counter of what a GPU's links carry, and a node's adapters, in percent; each made once.
+  trace::LaneId add_link_use_lane(int gpu, std::string_view name);
+  trace::LaneId add_network_use_lane(int node);
   // How many SMs have a block, and how many warps are on them; where kernels are placed block by
   // block. Written where they change.
   void sample_sms(Nanos now, std::int64_t busy, std::int64_t warps);
@@ -105,6 +108,7 @@ class Recorder {
   const program::Program& program_;
   const machine::Machine& machine_;
   trace::Trace& trace_;
+  std::vector<int> ranks_;  // by GPU
   trace::LaneId steps_ = trace::kNone;
   trace::LaneId staging_ = trace::kNone;
   std::vector<MemoryLanes> memory_;  // counters of bytes, by GPU

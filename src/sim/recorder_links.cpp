@@ -17,6 +17,17 @@ trace::LaneId Recorder::link_lane(int from, int to) {
   return entry->second;
 }
 
+trace::LaneId Recorder::add_link_use_lane(int gpu, std::string_view name) {
+  return trace_.add_lane({std::string(name), trace::LaneKind::kCounter,
+                          ranks_[static_cast<std::size_t>(gpu)], gpu, 0, 0,
+                          fmt::format("GPU {}", gpu)});
+}
+
+trace::LaneId Recorder::add_network_use_lane(int node) {
+  return trace_.add_lane(
+      {"network in, %", trace::LaneKind::kCounter, 0, -1, 0, 0, fmt::format("node {}", node)});
+}
+
 trace::NameId Recorder::chunk_name(const ChunkSend& send) {
   return name(std::string_view(
       fmt::format("{} chunk {}, step {}", send.reduces ? "add" : "copy", send.chunk, send.step)));

@@ -48,6 +48,11 @@ Nanos SharedRate::next_finish() const {
       ->done_at;
 }
 
+double SharedRate::in_use() const {
+  return std::accumulate(tasks_.begin(), tasks_.end(), 0.0,
+                         [](double sum, const Task& task) { return sum + task.rate; });
+}
+
 void SharedRate::serve(Nanos now) {
   const auto elapsed = static_cast<double>(now - served_until_);
   for (Task& task : tasks_) task.remaining = std::max(0.0, task.remaining - task.rate * elapsed);

@@ -30,6 +30,8 @@ class SharedRate {
   const std::vector<std::uint32_t>& finish(Nanos now);
 
   bool idle() const { return tasks_.empty(); }
+  // What all tasks are served at together, units per ns.
+  double in_use() const;
   // When the next task will be done if none comes; call only when not idle. From kNever on, some
   // are not served at all, or without end.
   static constexpr Nanos kNever = std::numeric_limits<Nanos>::max() / 4;

@@ -319,6 +319,23 @@ TEST_CASE("a counter is drawn over the whole view and keeps its peak") {
   CHECK(curve.points.back().first == Approx(400));
 }
 
+TEST_CASE("a counter that is back at zero is drawn so, however short its peak was") {
+  Trace trace = empty_trace();
+  const LaneId lane = add_lane(trace, "NVLink in, %");
+  trace.add_sample({500'000, 40, lane});
+  trace.add_sample({500'010, 0, lane});  // far less than a pixel later
+  const TimelineLayout layout = laid_out(trace, request_of(0, 1'000'000, 400));
+  REQUIRE(layout.curves.size() == 1);
+  const Curve& curve = layout.curves[0];
+  CHECK(curve.most == 100);  // a share is of 100
+  const float base = curve.y + curve.height;
+  REQUIRE(curve.points.size() >= 3);
+  CHECK(curve.points[1].second == Approx(base - 0.4F * curve.height));
+  CHECK(curve.points[2].first == curve.points[1].first + 1);
+  for (std::size_t i = 2; i < curve.points.size(); ++i)
+    CHECK(curve.points[i].second == Approx(base));
+}
+
 TEST_CASE("a bar's short name drops namespaces and arguments") {
   CHECK(short_name("void at::native::(anonymous namespace)::foo<4, a::b>(int)") == "foo");
   CHECK(short_name("Memcpy HtoD (Pageable -> Device)") == "Memcpy HtoD");

@@ -197,6 +197,10 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"knobs.reset",
                    [](const Application& app) { return app.workspace().knobs_changed(); },
                    [](Application& app) { app.workspace().reset_knobs(); }});
+  table.push_back({"knobs.undo", [](const Application& app) { return app.workspace().can_undo(); },
+                   [](Application& app) { app.workspace().undo(); }});
+  table.push_back({"knobs.redo", [](const Application& app) { return app.workspace().can_redo(); },
+                   [](Application& app) { app.workspace().redo(); }});
   table.push_back({"knobs.all", has_knobs, [](Application& app) {
                      app.attention().all_parameters = !app.attention().all_parameters;
                    }});
@@ -239,6 +243,9 @@ void add_panel_actions(std::vector<Binding>& table) {
 void add_window_actions(std::vector<Binding>& table) {
   table.push_back({"find.action", always, [](Application& app) { app.open_palette(); }});
   table.push_back({"file.open_trace", always, [](Application& app) { app.ask_for_trace(); }});
+  table.push_back({"link.copy", [](const Application& app) { return app.workspace().can_link(); },
+                   [](Application& app) { app.copy_link(); }});
+  table.push_back({"link.open", always, [](Application& app) { app.ask_for_link(); }});
   table.push_back({"file.save_picture", always, [](Application& app) { app.ask_for_picture(); }});
   table.push_back({"theme.toggle", always, [](Application& app) {
                      app.set_theme(app.theme_mode() == ThemeMode::kDark ? ThemeMode::kLight

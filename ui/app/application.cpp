@@ -84,6 +84,30 @@ void Application::ask_for_trace() {
   trace_sheet_.open = trace_sheet_.just_opened = true;
 }
 
+// With what was copied, where that is a link.
+void Application::ask_for_link() {
+  link_sheet_.open = link_sheet_.just_opened = true;
+  const char* copied = ImGui::GetClipboardText();
+  if (copied && std::string_view(copied).starts_with(scenario::kLinkBegins))
+    link_sheet_.path = copied;
+}
+
+void Application::copy_link() {
+  const std::string link = scenario::write_link(workspace_.link());
+  ImGui::SetClipboardText(link.c_str());
+  workspace_.notice = "Copied: " + link;
+}
+
+void Application::open_link(const std::string& text) {
+  try {
+    const scenario::Link link = scenario::parse_link(text);
+    attention_ = {};
+    workspace_.open_link(link);
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
 void Application::ask_for_picture() {
   picture_sheet_.open = picture_sheet_.just_opened = true;
   if (picture_sheet_.path.empty()) picture_sheet_.path = "trainscope.png";
@@ -314,6 +338,10 @@ void Application::draw_sheets(const PanelContext& context) {
     attention_ = {};
     workspace_.open_trace(trace_sheet_.path);
   }
+  if (draw_path_sheet(context, link_sheet_, "Open a link##sheet",
+                      "One line that begins with trainscope:1, as \"Copy a link\" writes it",
+                      "Open"))
+    open_link(link_sheet_.path);
   if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
                       "The window as it is now, as a PNG file", "Save"))
     picture_due_ = picture_sheet_.path;

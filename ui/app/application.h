@@ -67,6 +67,10 @@ class Application {
   void toggle_help() { help_open_ = !help_open_; }
   void toggle_terms() { terms_open_ = !terms_open_; }
   void ask_for_trace();
+  void ask_for_link();
+  void copy_link();
+  // Says what is wrong with it where it cannot be read.
+  void open_link(const std::string& text);
   void ask_for_picture();
   // Leaves the lesson's path and comes back, with the view as it was.
   void explore();
@@ -127,6 +131,7 @@ class Application {
   MachineChooser machines_;
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
+  PathSheet link_sheet_;
   bool help_open_ = false;
   bool terms_open_ = false;
   std::vector<std::string> asked_;

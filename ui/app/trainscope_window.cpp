@@ -13,7 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 
 void open_first(Workspace& workspace, const WindowRequest& request) {
-  if (!request.lessons.empty())
+  if (request.link)
+    workspace.open_link(*request.link);
+  else if (!request.lessons.empty())
     workspace.open_lesson(request.lessons.front());
   else if (!request.runs.empty())
     workspace.open_runs(request.runs);

@@ -9,6 +9,7 @@
 
 #include "analysis/run.h"
 #include "scenario/lesson.h"
+#include "scenario/link.h"
 #include "scenario/progress.h"
 #include "ui/app/action_list.h"
 #include "ui/app/sweep_picture.h"
@@ -18,12 +19,13 @@ namespace trainscope::ui {
 
 using RunPointer = std::shared_ptr<const analysis::Run>;
 
-// What the window opens with; all empty: the lesson shelf. One thing is open at a time: the first
-// lesson, else the runs, else the first trace.
+// What the window opens with; all empty: the lesson shelf. One thing is open at a time: the link,
+// else the first lesson, else the runs, else the first trace.
 struct WindowRequest {
   std::vector<scenario::Lesson> lessons;
   std::vector<std::filesystem::path> traces;  // trace files; read in the background
   std::vector<RunPointer> runs;               // one, or two to compare
+  std::optional<scenario::Link> link;         // before all others
   std::optional<ThemeMode> theme;             // else what was chosen last; dark at first
   float scale = 0;                            // of fonts and sizes; 0: the display's
   std::string student;  // whose answers are kept, and whose seed lessons take; empty: nobody's

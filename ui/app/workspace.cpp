@@ -17,6 +17,8 @@ void Workspace::close() {
   opened_.clear();
   adopted_.clear();
   fork_.reset();
+  history_.clear();
+  linked_ = {};
   kept_ = {};
   playhead = {};
 }
@@ -135,6 +137,7 @@ void Workspace::reveal_when_done() {
   lesson_->as_run = sides_;
   // Where both sides are still at work, so that both states can be read.
   playhead.time = std::min(sides_[0].run->trace->end(), sides_[1].run->trace->end()) / 2;
+  turn_as_linked();
 }
 
 bool Workspace::busy() const {
@@ -182,6 +185,7 @@ void Workspace::set_knob(std::size_t side, const std::string& name, const progra
     program::Config config = sides_[side].config;
     config.set(name, value);
     if (config == sides_[side].config) return;
+    remember(sides_[side].label + "." + name);
     sides_[side].config = std::move(config);
     start(side);
   } catch (const Error& error) {
@@ -223,6 +227,7 @@ bool Workspace::knobs_changed() const {
 
 void Workspace::reset_knobs() {
   if (!knobs_changed()) return;
+  remember("all knobs");
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     if (program::differing_knobs(sides_[i].config, base_config(i)).empty()) continue;
     if (lesson_ && !lesson_->as_run.empty()) {
@@ -242,7 +247,8 @@ bool Workspace::can_explore() const {
 
 void Workspace::explore() {
   if (!can_explore()) return;
-  fork_ = Fork{sides_, playhead};
+  fork_ = Fork{sides_, playhead, history_};
+  history_.clear();
 }
 
 void Workspace::return_to_lesson() {
@@ -250,6 +256,7 @@ void Workspace::return_to_lesson() {
   for (std::size_t slot = 0; slot < sides_.size(); ++slot) worker_->abandon(slot);
   sides_ = std::move(fork_->sides);
   playhead = fork_->playhead;
+  history_ = std::move(fork_->history);
   fork_.reset();
 }
 

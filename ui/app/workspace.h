@@ -15,7 +15,9 @@
 #include "scenario/answers.h"
 #include "scenario/learner.h"
 #include "scenario/lesson.h"
+#include "scenario/link.h"
 #include "scenario/progress.h"
+#include "ui/app/config_history.h"
 #include "ui/app/side_model.h"
 #include "ui/app/worker.h"
 
@@ -66,6 +68,11 @@ class Workspace {
   // Finished runs: one, or two to compare.
   void open_runs(const std::vector<RunPointer>& runs);
   void open_trace(const std::filesystem::path& file);
+  // What a link means: a lesson at a step, its knobs as they were turned; or runs by their knobs.
+  void open_link(const scenario::Link& link);
+  // What is open now as a link; not of what was read from a file.
+  bool can_link() const;
+  scenario::Link link() const;
 
   // The lessons that are shipped; read once. When they cannot be: a sentence.
   const std::vector<scenario::Lesson>& shelf();
@@ -117,6 +124,12 @@ class Workspace {
   // Knobs. A change runs that side at once.
   void set_knob(std::size_t side, const std::string& name, const program::Value& value);
   void reset_knobs();
+  // Takes back the last change of a knob or a machine, and does it again. What is turned on a step
+  // of a lesson belongs to that step.
+  bool can_undo() const;
+  bool can_redo() const;
+  void undo();
+  void redo();
 
   // Machines. Each side has its own; a lesson may allow only some.
   bool has_machines() const;  // nothing was imported: there is a machine to speak of
@@ -145,6 +158,7 @@ class Workspace {
   struct Fork {
     std::vector<SideModel> sides;
     Playhead playhead;
+    ConfigHistory history;
   };
 
   void close();
@@ -152,6 +166,11 @@ class Workspace {
   void take(Report& report);
   void reveal_when_done();
   program::Config base_config(std::size_t side) const;
+  void open_configs(const scenario::Link& link);
+  void open_lesson_at(scenario::Lesson lesson, const scenario::Link& link);
+  void turn_as_linked();
+  void remember(const std::string& what);
+  void restore(const ConfigHistory::State& configs);
   // What is left of knobs on a step is part of its answer.
   void note_task();
   void show_lesson(scenario::Lesson lesson);
@@ -162,6 +181,8 @@ class Workspace {
   std::vector<SideModel> sides_;
   std::vector<program::Config> opened_;  // configs of runs that were opened
   std::optional<Fork> fork_;
+  ConfigHistory history_;
+  scenario::TurnedKnobs linked_;  // to be turned once the lesson has run
   std::vector<RunPointer> adopted_;
   std::string student_;
   scenario::Learner learner_;

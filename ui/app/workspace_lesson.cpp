@@ -143,6 +143,7 @@ void Workspace::next_step() {
   note_task();
   // What was tried on this step is taken back, so that texts and timelines agree on the next.
   reset_knobs();
+  history_.clear();
   lesson_->progress.next();
   lesson_->hint_shown = false;
   lesson_->remark.clear();
@@ -151,6 +152,7 @@ void Workspace::next_step() {
 void Workspace::previous_step() {
   if (!lesson_ || forked()) return;
   reset_knobs();
+  history_.clear();
   lesson_->progress.back();
   lesson_->hint_shown = false;
   lesson_->remark.clear();

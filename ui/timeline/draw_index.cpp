@@ -29,6 +29,10 @@ std::vector<Counter> counters_of(const trace::Trace& trace) {
     counter.least = std::min(counter.least, sample.value);
     counter.samples.push_back(i);
   }
+  // Shares are of 100, whatever they reached.
+  for (std::size_t lane = 0; lane < counters.size(); ++lane)
+    if (!counters[lane].samples.empty() && trace.lanes()[lane].name.ends_with('%'))
+      counters[lane].most = std::max(counters[lane].most, 100.0);
   for (Counter& counter : counters)
     std::stable_sort(counter.samples.begin(), counter.samples.end(), [&](auto a, auto b) {
       return trace.samples()[a].time < trace.samples()[b].time;

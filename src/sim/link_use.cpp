@@ -1,0 +1,75 @@
+#include "sim/link_use.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainscope::sim {
+namespace {
+
+constexpr double kPerNs = 1e-9;   // units a second → units a nanosecond
+constexpr double kTenths = 10.0;  // of a percent: finer is not written
+
+bool has_nvlink(const machine::Machine& machine) {
+  return machine.gpu_link.kind != machine::LinkKind::kPcie && machine.gpu_link.bytes_per_s > 0;
+}
+
+double rate_of(const CollectivePlan& plan) {
+  return plan.wire_bytes / static_cast<double>(std::max<Nanos>(plan.duration, 1));
+}
+
+}  // namespace
+
+LinkUse::LinkUse(const program::Program& program, const machine::Machine& machine,
+                 Recorder& recorder)
+    : machine_(machine),
+      recorder_(recorder),
+      gpu_carries_((has_nvlink(machine)
+                        ? machine.gpu_link.bytes_per_s
+                        : std::max(machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s)) *
+                   kPerNs),
+      node_carries_(machine.network.bytes_per_s * kPerNs),
+      gpus_(static_cast<std::size_t>(gpus_of(program))),
+      nodes_(static_cast<std::size_t>(machine.nodes)) {}
+
+void LinkUse::begin(Nanos now, int gpu, const program::Communicator& group,
+                    const CollectivePlan& plan) {
+  change(now, gpu, group, rate_of(plan));
+}
+
+void LinkUse::end(Nanos now, int gpu, const program::Communicator& group,
+                  const CollectivePlan& plan) {
+  change(now, gpu, group, -rate_of(plan));
+}
+
+// The first GPU of a node speaks for its adapters: what crosses to the node does so once.
+void LinkUse::change(Nanos now, int gpu, const program::Communicator& group, double bytes_per_ns) {
+  if (group.ranks < 2) return;
+  Counter& own = gpus_[static_cast<std::size_t>(gpu)];
+  own.collectives += bytes_per_ns;
+  sample(now, own, gpu_carries_, gpu, false);
+  if (group.ranks <= machine_.gpu_count || gpu % machine_.gpu_count != 0) return;
+  const int node = gpu / machine_.gpu_count;
+  Counter& adapters = nodes_[static_cast<std::size_t>(node)];
+  adapters.collectives += bytes_per_ns;
+  sample(now, adapters, node_carries_, node, true);
+}
+
+void LinkUse::copies(Nanos now, int gpu, double bytes_per_ns) {
+  Counter& counter = gpus_[static_cast<std::size_t>(gpu)];
+  counter.copies = bytes_per_ns;
+  sample(now, counter, gpu_carries_, gpu, false);
+}
+
+void LinkUse::sample(Nanos now, Counter& counter, double carries, int which, bool network) {
+  const double share = (counter.collectives + counter.copies) / carries;
+  const double percent = std::abs(std::round(share * 100 * kTenths)) / kTenths;
+  if (percent == counter.shown) return;
+  if (counter.lane == trace::kNone)
+    counter.lane = network                ? recorder_.add_network_use_lane(which)
+                   : has_nvlink(machine_) ? recorder_.add_link_use_lane(which, "NVLink in, %")
+                                          : recorder_.add_link_use_lane(which, "PCIe in, %");
+  recorder_.trace().add_sample({now, percent, counter.lane});
+  counter.shown = percent;
+}
+
+}  // namespace trainscope::sim

@@ -1,0 +1,50 @@
+// Knobs that were turned, taken back and turned again.
+
+#include "ui/app/workspace.h"
+
+namespace trainscope::ui {
+namespace {
+
+ConfigHistory::State configs_of(const std::vector<SideModel>& sides) {
+  ConfigHistory::State configs;
+  for (const SideModel& side : sides) configs.push_back(side.config);
+  return configs;
+}
+
+}  // namespace
+
+void Workspace::remember(const std::string& what) {
+  history_.remember(configs_of(sides_), what);
+}
+
+bool Workspace::can_undo() const {
+  return knobs_free() && history_.can_undo();
+}
+
+bool Workspace::can_redo() const {
+  return knobs_free() && history_.can_redo();
+}
+
+void Workspace::undo() {
+  if (can_undo()) restore(*history_.undo(configs_of(sides_)));
+}
+
+void Workspace::redo() {
+  if (can_redo()) restore(*history_.redo(configs_of(sides_)));
+}
+
+// The lesson's own runs are there already; what differs from them is run again.
+void Workspace::restore(const ConfigHistory::State& configs) {
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    if (configs[i] == sides_[i].config) continue;
+    if (lesson_ && !lesson_->as_run.empty() && configs[i] == lesson_->as_run[i].config) {
+      worker_->abandon(i);
+      sides_[i] = lesson_->as_run[i];
+    } else {
+      sides_[i].config = configs[i];
+      start(i);
+    }
+  }
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,115 @@
+// What is on the screen as a link, and back.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "ui/app/workspace.h"
+
+namespace trainscope::ui {
+namespace {
+
+using scenario::Lesson;
+
+std::size_t run_step(const Lesson& lesson) {
+  const auto run = std::find_if(lesson.steps.begin(), lesson.steps.end(), [](const auto& step) {
+    return step.kind == scenario::StepKind::kRun;
+  });
+  return static_cast<std::size_t>(run - lesson.steps.begin());
+}
+
+// The step that a link means, from 0. What was turned can be seen only once the lesson has run.
+std::size_t step_of(const scenario::Link& link, const Lesson& lesson) {
+  if (link.step > 0) return std::min(link.step, lesson.steps.size()) - 1;
+  const bool turned = !link.knobs.a.values().empty() || !link.knobs.b.values().empty();
+  return turned ? std::min(run_step(lesson) + 1, lesson.steps.size() - 1) : 0;
+}
+
+}  // namespace
+
+bool Workspace::can_link() const {
+  return screen_ != Screen::kShelf && !sides_.empty() &&
+         std::all_of(sides_.begin(), sides_.end(),
+                     [](const SideModel& side) { return side.file.empty() && side.outline; });
+}
+
+scenario::Link Workspace::link() const {
+  scenario::Link link;
+  if (!can_link()) return link;
+  if (lesson_) {
+    link.lesson = lesson_->lesson.id;
+    link.step = lesson_->progress.step() + 1;
+  }
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    const program::Config base =
+        lesson_ ? lesson_->lesson.side(SideModel::label_of(i)) : program::Config();
+    program::Config& knobs = i == 0 ? link.knobs.a : link.knobs.b;
+    for (const std::string& name : program::differing_knobs(sides_[i].config, base))
+      knobs.set(name, sides_[i].config.value(name));
+  }
+  return link;
+}
+
+void Workspace::open_link(const scenario::Link& link) {
+  try {
+    if (link.lesson.empty())
+      open_configs(link);
+    else
+      open_lesson_at(scenario::find_lesson(link.lesson), link);
+  } catch (const Error& error) {
+    notice = error.what();
+  }
+}
+
+// One run, or two where the link tells them apart.
+void Workspace::open_configs(const scenario::Link& link) {
+  close();
+  screen_ = Screen::kRuns;
+  const bool two = !link.knobs.b.values().empty() && !(link.knobs.a == link.knobs.b);
+  for (std::size_t i = 0; i < (two ? 2 : 1); ++i) {
+    sides_.push_back(side_of(i, i == 0 ? link.knobs.a : link.knobs.b));
+    opened_.push_back(sides_[i].config);
+    worker_->outline(i, SideModel::label_of(i), sides_[i].config);
+    start(i);
+  }
+}
+
+// Questions before the step are as the learner answered them in an attempt of their own, and else
+// skipped; the runs before it are made.
+void Workspace::open_lesson_at(Lesson lesson, const scenario::Link& link) {
+  const std::size_t step = step_of(link, lesson);
+  const std::string id = lesson.id;
+  show_lesson(std::move(lesson));
+  const std::vector<scenario::Step>& steps = lesson_->lesson.steps;
+  const auto own = learner_.under_way(id);
+  std::vector<scenario::Answer> given(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const scenario::StepAnswer* answer = own ? own->find(steps[i].id) : nullptr;
+    if (answer) {
+      given[i] = answer->answer;
+      lesson_->noted.at(steps[i].id) = *answer;
+    } else if (i < step && steps[i].question) {
+      given[i].committed = given[i].skipped = true;
+    }
+  }
+  lesson_->progress.resume(std::move(given), step);
+  linked_ = link.knobs;
+  if (lesson_->progress.step() <= run_step(lesson_->lesson)) return;
+  lesson_->run_asked = true;
+  for (std::size_t i = 0; i < sides_.size(); ++i) start(i);
+}
+
+// Once the lesson's own runs are there, what the link turned is turned.
+void Workspace::turn_as_linked() {
+  const scenario::TurnedKnobs knobs = std::exchange(linked_, {});
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    program::Config config = sides_[i].config;
+    config.override_with(i == 0 ? knobs.a : knobs.b);
+    if (config == sides_[i].config) continue;
+    remember("link");
+    sides_[i].config = std::move(config);
+    start(i);
+  }
+}
+
+}  // namespace trainscope::ui
