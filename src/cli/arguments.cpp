@@ -18,6 +18,8 @@ void add_look(CLI::App& command, Look& look) {
   command.add_option("--theme", look.theme, "dark, light or projector")->check(not_empty);
   command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")
       ->check(CLI::Range(0.75, 3.0));
+  command.add_flag("--present", look.present,
+                   "for a room: large type, few lanes, one thing after another");
 }
 
 void add_outputs(CLI::App& command, Outputs& outputs) {

@@ -10,11 +10,12 @@ namespace trainscope::cli {
 
 // How the window and its pictures look. Words, checked where they are used.
 struct Look {
-  std::string theme;  // dark, light, projector; empty: as chosen last, dark in a picture
-  float scale = 0;    // of everything; 0: the display's, 1 in a picture
-  std::string size;   // of a picture, "1920x1080", before the scale; empty: that
-  std::string panel;  // of a picture: the one that is in front, by a lesson's name of it
-  std::string at;     // of a picture: where the playhead stands, "61.4 ms"; empty: at the start
+  std::string theme;     // dark, light, projector; empty: as chosen last, dark in a picture
+  float scale = 0;       // of everything; 0: the display's, 1 in a picture
+  std::string size;      // of a picture, "1920x1080", before the scale; empty: that
+  std::string panel;     // of a picture: the one that is in front, by a lesson's name of it
+  bool present = false;  // in front of a room
+  std::string at;        // of a picture: where the playhead stands, "61.4 ms"; empty: at the start
 };
 
 // What `run` and `import` write beside what they print; empty: nothing.

@@ -263,6 +263,7 @@ void dress(const Look& look, ui::PictureRequest& request) {
   if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
     throw InputError("there is no panel " + look.panel + did_you_mean(look.panel, panels));
   request.panel = look.panel;
+  request.present = look.present;
   const PictureLook picture = picture_look(look);
   request.width = picture.width;
   request.height = picture.height;

@@ -76,6 +76,7 @@ int open(Named named, const Look& look, const std::string& student) {
   ui::WindowRequest request;
   if (!look.theme.empty()) request.theme = ui::theme_named(look.theme);
   request.scale = look.scale;
+  request.present = look.present;
   request.student = student;
   request.lessons = std::move(named.lessons);
   request.traces = std::move(named.traces);

@@ -56,6 +56,46 @@ bool can_show(const Application& app) {
   return (step.focus || find) && lesson->progress.revealed();
 }
 
+// ---- In front of a room ------------------------------------------------------------------------
+
+template <int option>
+Binding hand_for(const char* id) {
+  return {id, [](const Application& app) { return can_count_hands(app.workspace(), option); },
+          [](Application& app) { count_hand(app.workspace(), option); }};
+}
+
+constexpr const char* kLaptop = "laptop-1";
+
+void add_present_actions(std::vector<Binding>& table) {
+  table.push_back({"lesson.notes",
+                   [](const Application& app) {
+                     const LessonModel* lesson = app.workspace().lesson();
+                     return lesson && !lesson->lesson.notes.empty();
+                   },
+                   [](Application& app) { app.toggle_notes(); }});
+  table.push_back({"present.toggle", [](const Application&) { return true; },
+                   [](Application& app) { app.set_present(!app.workspace().present.on); }});
+  table.push_back(
+      {"present.reveal",
+       [](const Application& app) { return next_reveal(app.workspace()) != Reveal::kNothing; },
+       [](Application& app) { reveal_next(app.workspace()); }});
+  table.push_back(hand_for<0>("present.hand_1"));
+  table.push_back(hand_for<1>("present.hand_2"));
+  table.push_back(hand_for<2>("present.hand_3"));
+  table.push_back(hand_for<3>("present.hand_4"));
+  table.push_back({"present.clear_hands",
+                   [](const Application& app) { return can_count_hands(app.workspace(), 0); },
+                   [](Application& app) { clear_hands(app.workspace()); }});
+  table.push_back({"machine.laptop",
+                   [](const Application& app) {
+                     return app.workspace().has_machines() &&
+                            app.workspace().machine_refusal(kLaptop).empty();
+                   },
+                   [](Application& app) {
+                     app.choose_machine(app.workspace().sides().size() == 2 ? "AB" : "A", kLaptop);
+                   }});
+}
+
 // ---- The timelines -----------------------------------------------------------------------------
 
 bool has_results(const Application& app) {
@@ -272,6 +312,7 @@ const std::vector<Binding>& bindings() {
   static const std::vector<Binding> table = [] {
     std::vector<Binding> all;
     add_lesson_actions(all);
+    add_present_actions(all);
     add_view_actions(all);
     add_panel_actions(all);
     add_window_actions(all);

@@ -113,6 +113,15 @@ void Application::ask_for_picture() {
   if (picture_sheet_.path.empty()) picture_sheet_.path = "trainscope.png";
 }
 
+// The projector's theme comes with it, and goes with it.
+void Application::set_present(bool on) {
+  if (workspace_.present.on == on) return;
+  workspace_.present.on = on;
+  if (on) theme_before_ = theme_.mode;
+  set_theme(on ? ThemeMode::kProjector : theme_before_);
+  layout_stale_ = true;
+}
+
 void Application::explore() {
   attention_before_ = attention_;
   workspace_.explore();
@@ -166,7 +175,10 @@ void Application::take_shortcuts() {
   for (const ActionInfo& action : actions()) {
     // The timelines read these themselves when the mouse is over them.
     const bool theirs = action.id.starts_with("view.") && attention_.timeline_has_keys;
-    if (!theirs && is_pressed(action)) asked_.push_back(action.id);
+    if (theirs || !is_pressed(action)) continue;
+    // In front of a room the space bar reveals what comes next.
+    const bool reveals = action.id == "play.toggle" && can("present.reveal");
+    asked_.push_back(reveals ? "present.reveal" : action.id);
   }
 }
 
@@ -285,10 +297,18 @@ void Application::draw_panels(const PanelContext& context) {
     draw_states(context, true);
     return;
   }
-  if (arrangement == Arrangement::kLesson && panels_.lesson)
+  if (arrangement != Arrangement::kPair && panels_.lesson)
     draw_lesson(context, lesson_, kLessonPanel, &panels_.lesson);
   if (panels_.timelines) draw_timelines(context, timelines_, kTimelinesPanel, &panels_.timelines);
-  draw_tools(context, compact);
+  arrangement == Arrangement::kPresent ? draw_for_a_room(context) : draw_tools(context, compact);
+}
+
+void Application::draw_for_a_room(const PanelContext& context) {
+  if (panels_.compare)
+    draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
+  if (panels_.copy_path)
+    draw_copy_path(context, copy_path_, kCopyPathPanel, kDifferencePanel, &panels_.copy_path);
+  draw_states(context, false);
 }
 
 // Where there is little room they share one place, as tabs in this order.
@@ -333,6 +353,7 @@ void Application::draw_sheets(const PanelContext& context) {
   draw_machine_chooser(context, machines_);
   draw_help(context, help_open_);
   draw_terms(context, terms_open_);
+  draw_notes(context, notes_open_);
   if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
                       "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {
     attention_ = {};

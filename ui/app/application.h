@@ -66,6 +66,9 @@ class Application {
   void open_palette();
   void toggle_help() { help_open_ = !help_open_; }
   void toggle_terms() { terms_open_ = !terms_open_; }
+  void toggle_notes() { notes_open_ = !notes_open_; }
+  // A lesson in front of a room: ui/app/present.h.
+  void set_present(bool on);
   void ask_for_trace();
   void ask_for_link();
   void copy_link();
@@ -92,6 +95,7 @@ class Application {
   void advance_playhead();
   void draw_panels(const PanelContext& context);
   void draw_tools(const PanelContext& context, bool compact);
+  void draw_for_a_room(const PanelContext& context);
   // Those that there is something to show in: training, memory, blocks on SMs.
   void draw_states(const PanelContext& context, bool single);
   void draw_sheets(const PanelContext& context);
@@ -134,6 +138,8 @@ class Application {
   PathSheet link_sheet_;
   bool help_open_ = false;
   bool terms_open_ = false;
+  bool notes_open_ = false;
+  ThemeMode theme_before_ = ThemeMode::kDark;  // that in front of a room
   std::vector<std::string> asked_;
   std::function<bool(std::string_view)> can_;
   std::filesystem::path picture_due_;

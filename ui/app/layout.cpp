@@ -15,6 +15,8 @@ const char* dock_name(Arrangement arrangement) {
       return "dock pair";
     case Arrangement::kSingle:
       return "dock single";
+    case Arrangement::kPresent:
+      return "dock present";
   }
   return "";
 }
@@ -72,6 +74,17 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
     dock(panel, below);
 }
 
+// To be read from the back of a room: the card, the timelines, where the difference went.
+void arrange_present(ImGuiID root, ImVec2 size) {
+  ImGuiID below = 0, left = 0;
+  root = split(root, ImGuiDir_Left, size.x * 0.33F, left);
+  dock(kLessonPanel, left);
+  dock(kTimelinesPanel, split(root, ImGuiDir_Down, size.y * 0.38F, below));
+  for (const char* panel : {kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
+                            kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel})
+    dock(panel, below);
+}
+
 void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   ImGuiID right = 0, summary = 0;
   const float width =
@@ -101,6 +114,8 @@ void arrange(const Theme& theme, Arrangement arrangement, bool compact, bool tal
   ImGui::DockBuilderSetNodeSize(root, size);
   if (arrangement == Arrangement::kSingle)
     arrange_single(theme, root, size);
+  else if (arrangement == Arrangement::kPresent)
+    arrange_present(root, size);
   else if (compact)
     arrange_compact_pair(theme, root, size, arrangement == Arrangement::kLesson, tall);
   else
@@ -111,7 +126,8 @@ void arrange(const Theme& theme, Arrangement arrangement, bool compact, bool tal
 }  // namespace
 
 Arrangement arrangement_of(const Workspace& workspace) {
-  if (workspace.screen() == Screen::kLesson) return Arrangement::kLesson;
+  if (workspace.screen() == Screen::kLesson)
+    return workspace.present.on ? Arrangement::kPresent : Arrangement::kLesson;
   return workspace.sides().size() == 2 ? Arrangement::kPair : Arrangement::kSingle;
 }
 

@@ -52,7 +52,7 @@ struct PanelsOpen {
 // code and comparison share one place below the timelines, and one of them is shown.
 bool is_compact(const Theme& theme);
 
-enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle };
+enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle, kPresent };
 Arrangement arrangement_of(const Workspace& workspace);
 
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.

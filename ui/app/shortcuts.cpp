@@ -35,6 +35,11 @@ std::vector<ImGuiKey> keys_of(std::string_view name) {
       {"Home", {ImGuiKey_Home}},
       {"End", {ImGuiKey_End}},
       {"F1", {ImGuiKey_F1}},
+      {"F5", {ImGuiKey_F5}},
+      {"1", {ImGuiKey_1, ImGuiKey_Keypad1}},
+      {"2", {ImGuiKey_2, ImGuiKey_Keypad2}},
+      {"3", {ImGuiKey_3, ImGuiKey_Keypad3}},
+      {"4", {ImGuiKey_4, ImGuiKey_Keypad4}},
   };
   for (const Named& one : named)
     if (one.name == name) return one.keys;

@@ -87,6 +87,7 @@ int open_window(const WindowRequest& request) {
   app.set_compact(settings.compact);
   app.workspace().set_student(request.student);
   app.workspace().keep_learner_in(settings_folder());
+  if (request.present) app.set_present(true);
   open_first(app.workspace(), request);
   for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
   while (window.wait()) {
@@ -94,6 +95,7 @@ int open_window(const WindowRequest& request) {
     app.draw();
     window.end_frame();
   }
+  app.set_present(false);
   settings.theme = app.theme_mode();
   settings.zoom = app.zoom();
   settings.compact = app.compact().value_or(settings.compact);
@@ -111,8 +113,14 @@ void draw_picture(const PictureRequest& request, const fs::path& png) {
   options.off_screen = true;
   Window window(options);
   Application app(window, request.theme);
+  if (request.present) app.set_present(true);
   open_for_picture(app, request);
   app.settle();
+  if (request.present) {
+    Present& present = app.workspace().present;
+    while (next_reveal(app.workspace()) == Reveal::kLane) ++present.lanes;
+    while (next_reveal(app.workspace()) == Reveal::kCause) ++present.causes;
+  }
   if (request.playhead)
     app.workspace().playhead.time =
         std::clamp<Nanos>(*request.playhead, 0, app.workspace().playhead_end());

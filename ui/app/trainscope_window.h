@@ -28,6 +28,7 @@ struct WindowRequest {
   std::optional<scenario::Link> link;         // before all others
   std::optional<ThemeMode> theme;             // else what was chosen last; dark at first
   float scale = 0;                            // of fonts and sizes; 0: the display's
+  bool present = false;                       // in front of a room
   std::string student;  // whose answers are kept, and whose seed lessons take; empty: nobody's
 };
 
@@ -41,6 +42,7 @@ struct PictureRequest {
   std::vector<RunPointer> runs;
   std::optional<std::size_t> step;         // from 0; else the first step after the run
   std::optional<scenario::Answer> answer;  // to the lesson's first question; else it is skipped
+  bool present = false;                    // as in front of a room, all revealed
   std::string panel;                       // in front; empty: those of the layout
   std::optional<Nanos> playhead;           // its time; else as the step has it
   int width = 1920;                        // pixels

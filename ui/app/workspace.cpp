@@ -19,6 +19,7 @@ void Workspace::close() {
   fork_.reset();
   history_.clear();
   linked_ = {};
+  present.begin_again();
   kept_ = {};
   playhead = {};
 }

@@ -18,6 +18,7 @@
 #include "scenario/link.h"
 #include "scenario/progress.h"
 #include "ui/app/config_history.h"
+#include "ui/app/present.h"
 #include "ui/app/side_model.h"
 #include "ui/app/worker.h"
 
@@ -145,6 +146,7 @@ class Workspace {
   void explore();
   void return_to_lesson();
 
+  Present present;
   Playhead playhead;
   // Its time on a side, with A and B aligned as they are.
   Nanos playhead_of(std::size_t side) const;

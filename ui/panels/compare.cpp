@@ -148,7 +148,10 @@ void draw_part(const Theme& theme, const Workspace& workspace, const ComparePane
   if (part == ComparePart::kTable) return;
   const float beside = part == ComparePart::kBoth ? left + theme.px(34) : theme.size.pad;
   ImGui::SetCursorScreenPos({origin.x + beside, origin.y + inset * 0.8F});
-  if (both)
+  const bool in_turn = workspace.present.on && workspace.lesson() && !workspace.forked();
+  if (both && in_turn)
+    draw_waterfall(theme, panel.comparison, workspace.present.causes);
+  else if (both)
     draw_waterfall(theme, panel.comparison);
   else
     draw_unknown_waterfall(theme, known ? "a side is missing" : "?");

@@ -63,10 +63,37 @@ float draw_option_text(const Theme& theme, const OptionCard& option, const Optio
   return bottom;
 }
 
-bool option_card(const Theme& theme, const OptionCard& option, bool open) {
+// Hands of a room for an option, and the most that any option has; below 0: none are counted.
+struct Hands {
+  int count = -1;
+  int most = 0;
+};
+
+void draw_hands(const Theme& theme, const Hands& hands, const Box& box) {
+  if (hands.count <= 0) return;
+  const float share = static_cast<float>(hands.count) / static_cast<float>(hands.most);
+  ImGui::GetWindowDrawList()->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y},
+                                            faded(theme.accent, 0.18F), theme.size.corner);
+}
+
+// The key that counts a hand, and how many were.
+void draw_tally(const Theme& theme, const OptionCard& option, const Hands& hands, ImVec2 key,
+                const Box& box) {
+  if (hands.count < 0) return;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (option.number < Present::kOptions)
+    draw_text_middle(draw, theme.font.strong, theme.size.label, key.x, key.y, theme.text,
+                     std::to_string(option.number + 1), 0.5F);
+  if (hands.count > 0)
+    draw_text_middle(draw, theme.font.strong, theme.size.text, box.max.x - theme.px(12),
+                     box.min.y + box.height() / 2, theme.accent, std::to_string(hands.count), 1);
+}
+
+bool option_card(const Theme& theme, const OptionCard& option, bool open, Hands hands = {}) {
   const float width = ImGui::GetContentRegionAvail().x, pad = theme.px(11);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float left = at.x + theme.px(36), inner = width - theme.px(36) - pad;
+  const float tally = hands.count > 0 ? theme.px(34) : 0;
+  const float left = at.x + theme.px(36), inner = width - theme.px(36) - pad - tally;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   ImGui::PushID(option.number);
   ImGuiStorage* storage = ImGui::GetStateStorage();
@@ -76,10 +103,12 @@ bool option_card(const Theme& theme, const OptionCard& option, bool open) {
   draw->ChannelsSetCurrent(1);
   ImGui::SetCursorScreenPos({left, at.y + pad});
   const float bottom = draw_option_text(theme, option, look, left, inner) + pad;
-  radio_mark(theme, {at.x + theme.px(19), at.y + pad + theme.size.small * 0.725F}, look.mark,
-             option.chosen);
+  const ImVec2 mark{at.x + theme.px(19), at.y + pad + theme.size.small * 0.725F};
+  if (hands.count < 0) radio_mark(theme, mark, look.mark, option.chosen);
+  draw_tally(theme, option, hands, mark, {at, {at.x + width, bottom}});
   draw->ChannelsSetCurrent(0);
   draw->AddRectFilled(at, {at.x + width, bottom}, look.fill, theme.size.corner);
+  draw_hands(theme, hands, {at, {at.x + width, bottom}});
   draw->AddRect(at, {at.x + width, bottom}, look.edge, theme.size.corner,
                 theme.size.border * look.thick);
   draw->ChannelsMerge();
@@ -95,9 +124,16 @@ bool option_card(const Theme& theme, const OptionCard& option, bool open) {
 
 void draw_choice(const PanelContext& context, const QuestionCard& card) {
   scenario::Progress& progress = context.workspace.lesson()->progress;
+  const Present& present = context.workspace.present;
+  const auto hands_for = [&](const OptionCard& option) {
+    if (!present.on) return Hands{};
+    return Hands{present.hands_for(progress.step(), static_cast<std::size_t>(option.number)),
+                 present.most_hands(progress.step())};
+  };
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(8)));
   for (const OptionCard& option : card.options)
-    if (option_card(context.theme, option, card.open)) progress.choose(option.number);
+    if (option_card(context.theme, option, card.open, hands_for(option)))
+      progress.choose(option.number);
   ImGui::PopStyleVar();
 }
 

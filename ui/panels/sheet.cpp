@@ -85,6 +85,15 @@ void draw_terms(const PanelContext& context, bool& open) {
   end_sheet();
 }
 
+void draw_notes(const PanelContext& context, bool& open) {
+  const Theme& theme = context.theme;
+  const LessonModel* lesson = context.workspace.lesson();
+  if (!lesson) open = false;
+  if (!begin_sheet(theme, "The lecturer's notes##sheet", open, {620, 0})) return;
+  markdown(theme, lesson->lesson.notes);
+  end_sheet();
+}
+
 bool draw_path_sheet(const PanelContext& context, PathSheet& sheet, const char* name,
                      const char* hint, const char* confirm) {
   const Theme& theme = context.theme;

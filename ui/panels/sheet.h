@@ -18,6 +18,9 @@ void draw_help(const PanelContext& context, bool& open);
 // The words of the lesson that is open, and what they mean.
 void draw_terms(const PanelContext& context, bool& open);
 
+// The lecturer's notes on the lesson that is open.
+void draw_notes(const PanelContext& context, bool& open);
+
 // A path to type, with one button. True once it is confirmed.
 struct PathSheet {
   bool open = false;

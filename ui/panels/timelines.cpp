@@ -98,6 +98,17 @@ void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& 
   }
 }
 
+// In front of a room lanes come one after another, and only the few that tell the story.
+void hide_for_a_room(TimelineSide& out, const Workspace& workspace, const SideModel& side) {
+  const LessonModel* lesson = workspace.lesson();
+  if (!workspace.present.on || !lesson || workspace.forked()) return;
+  std::vector<trace::LaneId> shown =
+      lanes_for_a_room(*side.view->trace, side.view->index, lesson->lesson);
+  shown.resize(std::min(shown.size(), workspace.present.lanes));
+  for (std::uint32_t lane = 0; lane < side.view->trace->lanes().size(); ++lane)
+    if (std::find(shown.begin(), shown.end(), lane) == shown.end()) out.hidden.push_back(lane);
+}
+
 TimelineSide side_input(const Workspace& workspace, std::size_t number,
                         const Attention& attention) {
   const SideModel& side = workspace.sides()[number];
@@ -124,6 +135,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.index = &side.view->index;
   out.draw = &side.view->draw;
   hide_lanes(out, workspace, side, attention.memory_lanes);
+  hide_for_a_room(out, workspace, side);
   if (side.run && !side.busy) {
     if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
       out.total = format_nanos(*total);

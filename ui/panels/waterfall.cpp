@@ -101,7 +101,7 @@ CategoryStyle part_style(const Theme& theme, Part part) {
   return waits;
 }
 
-void draw_waterfall(const Theme& theme, const Comparison& comparison) {
+void draw_waterfall(const Theme& theme, const Comparison& comparison, std::size_t causes) {
   const auto& bars = comparison.waterfall;
   const Frame frame = frame_of(theme, bars);
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -111,8 +111,11 @@ void draw_waterfall(const Theme& theme, const Comparison& comparison) {
   const float base = std::round(frame.bottom) + 0.5F;
   const float end = frame.x(bars.size() - 1) + frame.bar;
   draw->AddLine({frame.all.min.x, base}, {end, base}, theme.line, theme.size.border);
-  for (std::size_t i = 0; i < bars.size(); ++i) draw_bar_of(theme, frame, bars[i], i);
-  for (std::size_t i = 0; i + 1 < bars.size(); ++i) draw_link(theme, frame, i, bars[i].to);
+  // A's time, and as many causes; B's is the last bar.
+  const bool all = causes + 2 >= bars.size() || causes + 2 < causes;
+  const std::size_t shown = all ? bars.size() : 1 + causes;
+  for (std::size_t i = 0; i < shown; ++i) draw_bar_of(theme, frame, bars[i], i);
+  for (std::size_t i = 0; i + 1 < shown; ++i) draw_link(theme, frame, i, bars[i].to);
   draw_text_middle(draw, theme.font.text, theme.size.label, frame.all.min.x,
                    frame.bottom + theme.px(13), theme.faint, comparison.waterfall_note);
   ImGui::Dummy({frame.all.width(), frame.all.height()});

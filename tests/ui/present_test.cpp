@@ -1,0 +1,143 @@
+// A lesson in front of a room: hands, the space bar, few lanes.
+#include "ui/app/present.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "ui/app/comparison.h"
+#include "ui/cut_text.h"
+#include "ui/driver.h"
+#include "ui/panels/timelines.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+constexpr const char* kLesson = "pinned-vs-pageable";
+
+bool press(Driver& driver, ImGuiKeyChord key) {
+  return driver.act([key](ImGuiTestContext* context) { context->KeyPress(key); });
+}
+
+std::size_t lanes_shown(Driver& driver, std::size_t side) {
+  const TimelineInput input = timeline_input(driver.workspace(), driver.app().attention());
+  const auto& hidden = input.sides[side].hidden;
+  std::size_t shown = 0;
+  for (std::uint32_t lane = 0; lane < input.sides[side].trace->lanes().size(); ++lane)
+    if (std::find(hidden.begin(), hidden.end(), lane) == hidden.end()) ++shown;
+  return shown;
+}
+
+void look(Driver& driver, const char* name) {
+  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
+    write_png(std::filesystem::path(folder) / (std::string(name) + ".png"),
+              driver.window().capture());
+}
+
+}  // namespace
+
+TEST_CASE("a lesson in front of a room is taught with the number keys and the space bar") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_lesson(scenario::find_lesson(kLesson));
+  driver->settle();
+  REQUIRE(press(*driver, ImGuiKey_F5));
+  REQUIRE(driver->workspace().present.on);
+  CHECK(driver->app().theme_mode() == ThemeMode::kProjector);
+  LessonModel& lesson = *driver->workspace().lesson();
+  while (!lesson.step().question) REQUIRE(press(*driver, ImGuiKey_Space));
+  const std::size_t asked = lesson.progress.step();
+
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  CHECK_FALSE(lesson.progress.answer(asked).committed);
+  CHECK(driver->workspace().notice.find("Count hands first") != std::string::npos);
+  driver->workspace().notice.clear();
+  for (const ImGuiKey key : {ImGuiKey_1, ImGuiKey_3, ImGuiKey_3}) REQUIRE(press(*driver, key));
+  CHECK(driver->workspace().present.hands_for(asked, 2) == 2);
+  REQUIRE(press(*driver, ImGuiKey_0));
+  CHECK(driver->workspace().present.most_hands(asked) == 0);
+  for (const ImGuiKey key : {ImGuiKey_2, ImGuiKey_1, ImGuiKey_2}) REQUIRE(press(*driver, key));
+  look(*driver, "present hands");
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  CHECK(lesson.progress.answer(asked).option == 1);
+  REQUIRE(press(*driver, ImGuiKey_1));  // it can no longer be voted on
+  CHECK(driver->workspace().present.hands_for(asked, 0) == 1);
+
+  while (lesson.step().kind != scenario::StepKind::kRun) REQUIRE(press(*driver, ImGuiKey_Space));
+  CHECK_FALSE(driver->workspace().revealed());
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  REQUIRE(driver->workspace().revealed());
+  for (std::size_t lanes = 1; lanes <= Present::kLanes; ++lanes) {
+    for (std::size_t side = 0; side < 2; ++side) CHECK(lanes_shown(*driver, side) == lanes);
+    if (lanes < Present::kLanes) REQUIRE(press(*driver, ImGuiKey_Space));
+  }
+  CHECK(driver->workspace().present.causes == 0);
+  const scenario::Sides sides = driver->workspace().current_sides();
+  const std::size_t causes =
+      compare_runs(*sides[0], *sides[1], &lesson.lesson).waterfall.size() - 2;
+  const std::size_t here = lesson.progress.step();
+  for (std::size_t i = 1; i <= causes; ++i) {
+    REQUIRE(press(*driver, ImGuiKey_Space));
+    CHECK(driver->workspace().present.causes == i);
+    if (i == 1) look(*driver, "present one cause");
+    CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  }
+  CHECK(lesson.progress.step() == here);
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  CHECK(lesson.progress.step() == here + 1);
+
+  REQUIRE(press(*driver, ImGuiKey_F5));
+  CHECK(driver->app().theme_mode() == ThemeMode::kDark);
+  CHECK(lanes_shown(*driver, 0) > Present::kLanes);
+}
+
+TEST_CASE("a laptop's GPU is one key away from a lesson, and so is the way back") {
+  REQUIRE_DRIVER(driver);
+  driver->open_revealed(kLesson);
+  driver->app().set_present(true);
+  driver->settle();
+  const program::Config before = driver->workspace().sides()[0].config;
+  REQUIRE(press(*driver, ImGuiKey_G));
+  CHECK(driver->workspace().forked());
+  for (const SideModel& side : driver->workspace().sides())
+    CHECK(side.run->config.word("machine") == "laptop-1");
+  CHECK(lanes_shown(*driver, 0) > Present::kLanes);  // exploring shows all
+  REQUIRE(press(*driver, ImGuiKey_Escape));
+  CHECK_FALSE(driver->workspace().forked());
+  CHECK(driver->workspace().sides()[0].config == before);
+}
+
+TEST_CASE("the lecturer's notes are on a second page") {
+  REQUIRE_DRIVER(driver);
+  driver->workspace().open_lesson(scenario::find_lesson(kLesson));
+  driver->settle();
+  REQUIRE_FALSE(driver->workspace().lesson()->lesson.notes.empty());
+  REQUIRE(press(*driver, ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_N));
+  CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  look(*driver, "present notes");
+}
+
+TEST_CASE("no lesson shows a room more than three lanes a side, and each of them has spans") {
+  Workspace workspace([] {});
+  for (const scenario::Lesson& lesson : workspace.shelf()) {
+    if (lesson.track != "T1" && lesson.id != "dp-vs-ddp") continue;
+    CAPTURE(lesson.id);
+    trace::Trace trace{trace::Origin{}};
+    for (const trace::LaneKind kind :
+         {trace::LaneKind::kSteps, trace::LaneKind::kHostThread, trace::LaneKind::kStream,
+          trace::LaneKind::kStream, trace::LaneKind::kCopyEngine, trace::LaneKind::kMemory}) {
+      trace::Lane lane;
+      lane.kind = kind;
+      lane.name = "lane " + std::to_string(trace.lanes().size());
+      trace::Span span;
+      span.lane = trace.add_lane(lane);
+      span.duration = 10;
+      if (trace.lanes().size() != 3) trace.add_span(span);
+    }
+    const auto lanes = lanes_for_a_room(trace, trace::build_index(trace), lesson);
+    CHECK(lanes == std::vector<trace::LaneId>{1, 3, 4});
+  }
+}
