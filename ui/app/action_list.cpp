@@ -87,6 +87,8 @@ const std::vector<ActionInfo>& actions() {
       {"scale.larger", "Larger interface", "Ctrl++", "Make everything larger, up to 300 %."},
       {"scale.smaller", "Smaller interface", "Ctrl+-", "Make everything smaller, down to 75 %."},
       {"scale.reset", "Interface at 100 %", "Ctrl+0", "Take the display's own scale."},
+      {"log.show", "What was said", "F8",
+       "Every message of the window since it was opened; to be copied."},
       {"help.show", "Keys and actions", "F1", "List every action with its key."},
       {"app.quit", "Quit", "Ctrl+Q", "Close the window."},
   };

@@ -302,6 +302,7 @@ void add_window_actions(std::vector<Binding>& table) {
   table.push_back({"scale.smaller", [](const Application& app) { return app.zoom() > kLeastZoom; },
                    [](Application& app) { app.set_zoom(smaller_zoom(app.zoom())); }});
   table.push_back({"scale.reset", always, [](Application& app) { app.set_zoom(1); }});
+  table.push_back({"log.show", always, [](Application& app) { app.toggle_log(); }});
   table.push_back({"help.show", always, [](Application& app) { app.toggle_help(); }});
   table.push_back({"app.quit", always, [](Application& app) { app.window().close(); }});
 }

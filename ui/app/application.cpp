@@ -354,6 +354,7 @@ void Application::draw_sheets(const PanelContext& context) {
   draw_help(context, help_open_);
   draw_terms(context, terms_open_);
   draw_notes(context, notes_open_);
+  draw_log(context, log_, log_open_);
   if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
                       "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {
     attention_ = {};
@@ -430,6 +431,7 @@ void Application::save_picture_if_due() {
 void Application::draw() {
   dress();
   workspace_.take_reports();
+  log_.take(workspace_);
   for (const auto& file : window_->take_dropped_files()) {
     attention_ = {};
     workspace_.open_trace(file);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ui/app/layout.h"
+#include "ui/app/message_log.h"
 #include "ui/app/theme.h"
 #include "ui/app/window.h"
 #include "ui/app/workspace.h"
@@ -66,6 +67,7 @@ class Application {
   void open_palette();
   void toggle_help() { help_open_ = !help_open_; }
   void toggle_terms() { terms_open_ = !terms_open_; }
+  void toggle_log() { log_open_ = !log_open_; }
   void toggle_notes() { notes_open_ = !notes_open_; }
   // A lesson in front of a room: ui/app/present.h.
   void set_present(bool on);
@@ -139,6 +141,8 @@ class Application {
   bool help_open_ = false;
   bool terms_open_ = false;
   bool notes_open_ = false;
+  bool log_open_ = false;
+  MessageLog log_;
   ThemeMode theme_before_ = ThemeMode::kDark;  // that in front of a room
   std::vector<std::string> asked_;
   std::function<bool(std::string_view)> can_;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ui/app/application.h"
+#include "ui/app/session_file.h"
 #include "ui/app/settings.h"
 
 namespace trainscope::ui {
@@ -21,6 +22,25 @@ void open_first(Workspace& workspace, const WindowRequest& request) {
     workspace.open_runs(request.runs);
   else if (!request.traces.empty())
     workspace.open_trace(request.traces.front());
+}
+
+bool names_nothing(const WindowRequest& request) {
+  return !request.link && request.lessons.empty() && request.runs.empty() && request.traces.empty();
+}
+
+void reopen(Application& app, const SessionFile& session) {
+  app.open_link(session.left_behind());
+  if (app.workspace().notice.empty())
+    app.workspace().notice =
+        "Trainscope was not closed the last time. What was open then is open again.";
+}
+
+void keep_session(Workspace& workspace, SessionFile& session) {
+  try {
+    session.keep(workspace.can_link() ? scenario::write_link(workspace.link()) : "");
+  } catch (const Error& error) {
+    workspace.notice = std::string("What is open cannot be kept for a crash: ") + error.what();
+  }
 }
 
 // The step asked for, else the first one after the run.
@@ -88,13 +108,17 @@ int open_window(const WindowRequest& request) {
   app.workspace().set_student(request.student);
   app.workspace().keep_learner_in(settings_folder());
   if (request.present) app.set_present(true);
+  SessionFile session(settings_folder());
   open_first(app.workspace(), request);
+  if (names_nothing(request) && !session.left_behind().empty()) reopen(app, session);
   for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
   while (window.wait()) {
     window.begin_frame();
     app.draw();
     window.end_frame();
+    keep_session(app.workspace(), session);
   }
+  session.close();
   app.set_present(false);
   settings.theme = app.theme_mode();
   settings.zoom = app.zoom();

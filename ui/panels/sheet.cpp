@@ -85,6 +85,25 @@ void draw_terms(const PanelContext& context, bool& open) {
   end_sheet();
 }
 
+void draw_log(const PanelContext& context, const MessageLog& log, bool& open) {
+  const Theme& theme = context.theme;
+  if (!begin_sheet(theme, "What was said##sheet", open, {720, 0})) return;
+  if (log.messages().empty())
+    text(theme.font.text, theme.size.small, theme.muted, "Nothing yet.");
+  else if (button(theme, "Copy all", ButtonKind::kQuiet))
+    ImGui::SetClipboardText(log.text().c_str());
+  const float most = ImGui::GetMainViewport()->WorkSize.y * 0.6F;
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {FLT_MAX, most});
+  ImGui::BeginChild("##messages", {0, 0}, ImGuiChildFlags_AutoResizeY);
+  for (auto message = log.messages().rbegin(); message != log.messages().rend(); ++message) {
+    ImGui::Dummy({0, theme.px(2)});
+    text(theme.font.mono, theme.size.label, theme.faint, message->time);
+    text(theme.font.text, theme.size.small, theme.text, message->text, true);
+  }
+  ImGui::EndChild();
+  end_sheet();
+}
+
 void draw_notes(const PanelContext& context, bool& open) {
   const Theme& theme = context.theme;
   const LessonModel* lesson = context.workspace.lesson();

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ui/app/message_log.h"
 #include "ui/panels/context.h"
 
 namespace trainscope::ui {
@@ -17,6 +18,9 @@ void draw_help(const PanelContext& context, bool& open);
 
 // The words of the lesson that is open, and what they mean.
 void draw_terms(const PanelContext& context, bool& open);
+
+// What the window has said since it was opened, to be read again and copied.
+void draw_log(const PanelContext& context, const MessageLog& log, bool& open);
 
 // The lecturer's notes on the lesson that is open.
 void draw_notes(const PanelContext& context, bool& open);
