@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/block_cost.h"
-#include "sim/kernel_model.h"
+#include "sim/lone_runs.h"
 #include "sim/peer_link.h"
 
 namespace trainscope::sim {
@@ -26,16 +26,17 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
   ops_.reserve(commands);  // seldom more; memory that is not used is not touched
+  const auto known = std::make_shared<LoneRuns>();
   for (int gpu = 0, gpus = gpus_of(program); gpu < gpus; ++gpu) {
-    rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
-    rates_.emplace_back(1.0);
+    rates_.emplace_back(1.0);  // copies within the device: ns of work at the full rate
     rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
     rates_.emplace_back(peer_port_rate(machine) * kPerNs);
     engines_.resize(engines_.size() + 2);
-    sms_.emplace_back(sm_limits(machine.gpu));
+    sms_.emplace_back(sm_limits(machine.gpu), known);
   }
+  aside_.resize(sms_.size());
   for (const program::Operation& operation : program.operations)
-    if (operation.block_work) block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
+    block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
   if (expanded) traffic_ = std::make_unique<ChunkTraffic>(machine);
   order_streams();
 }
@@ -210,52 +211,6 @@ void Device::on_start(Nanos now, OpId id) {
   }
 }
 
-void Device::start_kernel(Nanos now, OpId id) {
-  if (ops_[id].operation->block_work && !ops_[id].tags.returns_at_once)
-    return place_kernel(now, id);
-  KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
-  if (ops_[id].tags.returns_at_once) needs = {.floor_ns = machine_.gpu.kernel_floor_ns};
-  const program::Stream& stream = program_.streams[ops_[id].tags.stream];
-  const int priority = stream.priority;
-  needs.arithmetic_ns *= stream.slowness;
-  needs.memory_ns *= stream.slowness;
-  needs.floor_ns = std::llround(static_cast<double>(needs.floor_ns) * stream.slowness);
-  ops_[id].parts = 1;
-  events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
-  if (needs.arithmetic_ns > 0) {
-    ++ops_[id].parts;
-    const std::uint32_t rate = rate_of(id, kArithmetic);
-    rates_[rate].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
-    appoint(rate);
-  }
-  if (needs.memory_ns > 0) {
-    ++ops_[id].parts;
-    const std::uint32_t rate = rate_of(id, kMemory);
-    rates_[rate].admit(now, id, needs.memory_ns, 1.0, priority);
-    appoint(rate);
-  }
-}
-
-// Block by block on the SMs; it is done after its last block, and its shortest time.
-void Device::place_kernel(Nanos now, OpId id) {
-  const program::Operation& operation = *ops_[id].operation;
-  ops_[id].parts = 2;
-  const program::Stream& stream = program_.streams[ops_[id].tags.stream];
-  const auto gpu = static_cast<std::uint32_t>(stream.device);
-  sms_[gpu].admit(now, id, block_costs_.at(&operation), operation.blocks, stream.priority);
-  begin_placed(now, gpu);
-  appoint_sms(now, gpu);
-}
-
-// A kernel begins with its first block, which may have had to wait for room.
-void Device::begin_placed(Nanos now, std::uint32_t gpu) {
-  for (const std::uint32_t id : sms_[gpu].begun()) {
-    if (ops_[id].start < now) ops_[id].cause = trace::Cause::kRoom;
-    ops_[id].start = now;
-    events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
-  }
-}
-
 void Device::start_copy(Nanos now, OpId id) {
   const Op& op = ops_[id];
   if (is_between_gpus(*op.copy, program_)) return start_peer_copy(now, id);
@@ -389,23 +344,6 @@ void Device::end_transfer(Nanos now, std::uint32_t engine) {
 void Device::appoint(std::uint32_t rate) {
   if (rates_[rate].idle() || rates_[rate].next_finish() >= SharedRate::kNever) return;
   events_.add(rates_[rate].next_finish(), EventKind::kRate, rate, rates_[rate].version());
-}
-
-void Device::appoint_sms(Nanos now, std::uint32_t gpu) {
-  const SmArray& sms = sms_[gpu];
-  if (gpu == 0) recorder_.sample_sms(now, sms.busy_sms(), sms.resident_warps());
-  if (!sms.idle()) events_.add(sms.next_event(), EventKind::kSms, gpu, sms.version());
-}
-
-void Device::on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version) {
-  SmArray& sms = sms_[gpu];
-  if (sms.version() != version) return;
-  const std::vector<std::uint32_t> done = sms.finish(now);
-  begin_placed(now, gpu);
-  const std::uint64_t finished = sms.version();
-  for (const std::uint32_t id : done) part_done(now, id);
-  // What was done may have brought a kernel, and with it a new appointment.
-  if (sms.version() == finished) appoint_sms(now, gpu);
 }
 
 void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {

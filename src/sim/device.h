@@ -1,5 +1,4 @@
-// The simulated GPUs: streams of operations, copy engines, and the rates that running kernels
-// share.
+// The simulated GPUs: streams of operations, copy engines, and kernels whose blocks are on the SMs.
 //
 // An operation starts when everything it depends on is done: the work before it on its stream, the
 // events that its stream waits for, and, around the legacy default stream, the work of blocking
@@ -146,7 +145,7 @@ class Device {
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
     bool has_followup = false;  // in followups_
-    bool holds_sms = false;     // an expanded collective, until it is done
+    bool is_aside = false;      // a collective at work, until it is done
   };
   // The ranks' parts of one collective.
   struct Meeting {
@@ -192,7 +191,8 @@ class Device {
   void dependency_done(Nanos now, OpId op, OpId on);
   void become_ready(Nanos now, OpId op);
   void start_kernel(Nanos now, OpId op);
-  void place_kernel(Nanos now, OpId op);
+  void appoint_floor(Nanos now, OpId op, Nanos floor);
+  void sms_changed(Nanos now, std::uint32_t gpu);
   void begin_placed(Nanos now, std::uint32_t gpu);
   void appoint_sms(Nanos now, std::uint32_t gpu);
   void start_copy(Nanos now, OpId op);
@@ -200,10 +200,10 @@ class Device {
   void arrive(Nanos now, OpId op);
   void progress(Nanos now, OpId op, const CollectivePlan& plan);
   void start_expanded(Nanos now, const std::vector<OpId>& arrived, const CollectivePlan& plan);
-  void hold_sms(Nanos now, OpId op, const CollectivePlan& plan);
-  void release_sms(Nanos now, OpId op);
-  double share_of_sms(const CollectivePlan& plan) const;
-  void use_memory(Nanos now, OpId op, const CollectivePlan& plan);
+  SetAside needs_aside(const CollectivePlan& plan) const;
+  void set_aside(Nanos now, OpId op, const CollectivePlan& plan);
+  void give_back(Nanos now, OpId op, const CollectivePlan& plan);
+  void change_aside(Nanos now, OpId op, const CollectivePlan& plan, int sign);
   void finish_expanded(Nanos now, std::uint32_t expanded);
   void record_sent(const ChunkTraffic::Sent& sent);
   void appoint_links();
@@ -230,12 +230,10 @@ class Device {
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
 
   // An engine's transfer on the links, beside operations.
-  // The priority of a collective that is placed: it has its SMs before every kernel.
-  static constexpr int kBeforeAll = -1'000;
   static constexpr std::uint32_t kOfEngine = std::uint32_t{1} << 31;
 
   // Both directions share the link to the host; the port takes what other GPUs send.
-  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kPort, kRates };
+  enum Rate : std::uint32_t { kMemory, kLink, kPort, kRates };
 
   const program::Program& program_;
   const machine::Machine& machine_;
@@ -247,7 +245,8 @@ class Device {
   std::vector<OpId> event_ops_;
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
-  std::vector<SmArray> sms_;  // by GPU
+  std::vector<SmArray> sms_;     // by GPU
+  std::vector<SetAside> aside_;  // by GPU: what its collectives want together
   std::unordered_map<const program::Operation*, BlockCost> block_costs_;
   std::vector<Engine> engines_;                                // two of each GPU
   using MeetingKey = std::pair<program::Index, std::int64_t>;  // communicator, sequence

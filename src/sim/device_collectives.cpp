@@ -7,12 +7,6 @@
 #include "sim/device.h"
 
 namespace trainscope::sim {
-namespace {
-
-constexpr double kHair = 1e-9;  // so that rounding adds nothing
-
-}  // namespace
-
 const CollectivePlan& Device::plan_of(const program::Collective& collective) {
   const auto key = std::tuple(collective.communicator, collective.kind, collective.bytes);
   const auto found = plans_.find(key);
@@ -80,31 +74,9 @@ void Device::record_wait(OpId id, OpId last) {
 // Its blocks have their SMs already, before whatever else wants them, and it needs its share of
 // device memory all the while. What runs beside it has the rest.
 void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
-  const auto duration = static_cast<double>(plan.duration);
   ops_[id].parts = 1;
   events_.add(now + plan.duration, EventKind::kKernelFloor, id);
-  const double sms = share_of_sms(plan);
-  const std::uint32_t arithmetic = rate_of(id, kArithmetic);
-  ++ops_[id].parts;
-  rates_[arithmetic].admit(now, id, duration * sms * (1 - kHair), sms, kBeforeAll);
-  appoint(arithmetic);
-  use_memory(now, id, plan);
-}
-
-double Device::share_of_sms(const CollectivePlan& plan) const {
-  return std::min(1.0, static_cast<double>(plan.channels) / machine_.gpu.sm_count);
-}
-
-// As much as the closed form takes, over its time.
-void Device::use_memory(Nanos now, OpId id, const CollectivePlan& plan) {
-  const auto duration = static_cast<double>(plan.duration);
-  const std::uint32_t memory = rate_of(id, kMemory);
-  const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * 1e-9;
-  const double share = std::min(1.0, plan.memory_bytes / rate / duration);
-  if (share <= 0) return;
-  ++ops_[id].parts;
-  rates_[memory].admit(now, id, duration * share * (1 - kHair), share);
-  appoint(memory);
+  set_aside(now, id, plan);
 }
 
 // No rank is done before the last is: the others still wait for its pieces.
@@ -115,7 +87,7 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   const std::vector<OpId> arrived = std::move(meeting->second.arrived);
   meetings_.erase(meeting);
   for (const OpId one : arrived) {
-    if (ops_[one].holds_sms) release_sms(now, one);
+    if (ops_[one].is_aside) give_back(now, one, plan_of(collective));
     complete(now, one);
   }
 }
