@@ -33,10 +33,11 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
     rates_.emplace_back(peer_port_rate(machine) * kPerNs);
     engines_.resize(engines_.size() + 2);
     sms_.emplace_back(sm_limits(machine.gpu), known);
+    l2_.emplace_back(program, machine.gpu);
   }
   aside_.resize(sms_.size());
   for (const program::Operation& operation : program.operations)
-    block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
+    block_costs_.emplace(&operation, Cost{block_cost(operation, machine.gpu)});
   if (expanded) traffic_ = std::make_unique<ChunkTraffic>(machine);
   order_streams();
 }

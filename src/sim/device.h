@@ -22,6 +22,7 @@
 #include "sim/collectives/chunk_traffic.h"
 #include "sim/ending.h"
 #include "sim/event_queue.h"
+#include "sim/l2_residency.h"
 #include "sim/recorder.h"
 #include "sim/shared_rate.h"
 #include "sim/sm_array.h"
@@ -191,6 +192,7 @@ class Device {
   void dependency_done(Nanos now, OpId op, OpId on);
   void become_ready(Nanos now, OpId op);
   void start_kernel(Nanos now, OpId op);
+  const BlockCost& cost_of(const program::Operation& operation, std::uint32_t gpu);
   void appoint_floor(Nanos now, OpId op, Nanos floor);
   void sms_changed(Nanos now, std::uint32_t gpu);
   void begin_placed(Nanos now, std::uint32_t gpu);
@@ -247,7 +249,12 @@ class Device {
   std::vector<SharedRate> rates_;
   std::vector<SmArray> sms_;     // by GPU
   std::vector<SetAside> aside_;  // by GPU: what its collectives want together
-  std::unordered_map<const program::Operation*, BlockCost> block_costs_;
+  std::vector<L2Residency> l2_;  // by GPU
+  struct Cost {
+    BlockCost cost;
+    double l2_hits = 0;  // of the last launch
+  };
+  std::unordered_map<const program::Operation*, Cost> block_costs_;
   std::vector<Engine> engines_;                                // two of each GPU
   using MeetingKey = std::pair<program::Index, std::int64_t>;  // communicator, sequence
   std::map<MeetingKey, Meeting> meetings_;

@@ -18,11 +18,20 @@ void Device::start_kernel(Nanos now, OpId id) {
   }
   const program::Stream& stream = program_.streams[ops_[id].tags.stream];
   const auto gpu = static_cast<std::uint32_t>(stream.device);
-  const BlockCost& cost = block_costs_.at(&operation);
+  const BlockCost& cost = cost_of(operation, gpu);
   ops_[id].parts = 2;
   sms_[gpu].admit(now, id, stream.slowness == 1 ? cost : slowed(cost, stream.slowness),
                   grid_blocks(operation, machine_.gpu), stream.priority);
   sms_changed(now, gpu);
+}
+
+// An operation with a footprint of its own says by that what L2 serves.
+const BlockCost& Device::cost_of(const program::Operation& operation, std::uint32_t gpu) {
+  Cost& known = block_costs_.at(&operation);
+  if (operation.block_work && operation.block_work->footprint > 0) return known.cost;
+  const double hits = l2_[gpu].touch(operation);
+  if (hits != known.l2_hits) known = {block_cost(operation, machine_.gpu, hits), hits};
+  return known.cost;
 }
 
 void Device::appoint_floor(Nanos now, OpId id, Nanos floor) {
