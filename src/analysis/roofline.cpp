@@ -92,6 +92,11 @@ RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu) {
   kernel.launches = group.launches;
   kernel.nanos = static_cast<double>(group.whole) / static_cast<double>(group.launches);
   for (const Interval& one : group.intervals) kernel.time += one.end - one.start;
+  // What device memory could not carry in the time came from L2, where another kernel left it.
+  if (gpu.l2_bytes_per_s > 0)
+    kernel.work.device_bytes =
+        std::min(kernel.work.device_bytes,
+                 kernel.nanos * gpu.memory_bytes_per_s * gpu.memory_efficiency * 1e-9);
   kernel.regime = machine::regime(gpu, kernel.work, kernel.nanos);
   return kernel;
 }

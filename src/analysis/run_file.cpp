@@ -32,6 +32,13 @@ Head head_of(std::string_view text, const std::string& name) try {
   throw InputError(name + ": is damaged: its head does not describe runs; save it again");
 }
 
+// What nobody could have run, a kernel too large for its GPU, shows only here.
+void analyse_opened(Run& run, const std::string& name) try {
+  analyse(run);
+} catch (const InputError& error) {
+  throw InputError(name + ": cannot be opened: " + error.what());
+}
+
 }  // namespace
 
 bool is_run_file(const std::filesystem::path& path) {
@@ -57,7 +64,7 @@ SavedRuns read_runs_content(std::string_view content, const std::string& name) t
   SavedRuns saved = std::move(head.saved);
   for (Run& run : head.runs) {
     run.trace = trace::load_trace(in);
-    analyse(run);
+    analyse_opened(run, name);
     saved.runs.push_back(std::make_shared<const Run>(std::move(run)));
   }
   if (in.left() > 0) in.damaged("there is more in it than its runs");

@@ -72,10 +72,14 @@ program::Buffer buffer_of(const Json& json) {
 }
 
 Json json_of(const program::BlockWork& work) {
-  return {
-      {"flops", work.flops},           {"bytes", work.bytes}, {"math", static_cast<int>(work.math)},
-      {"efficiency", work.efficiency}, {"ilp", work.ilp},     {"registers", work.registers},
-      {"shared", work.shared_bytes}};
+  return {{"flops", work.flops},
+          {"bytes", work.bytes},
+          {"math", static_cast<int>(work.math)},
+          {"efficiency", work.efficiency},
+          {"ilp", work.ilp},
+          {"registers", work.registers},
+          {"shared", work.shared_bytes},
+          {"footprint", work.footprint}};
 }
 
 program::BlockWork block_work_of(const Json& json) {
@@ -87,6 +91,7 @@ program::BlockWork block_work_of(const Json& json) {
   work.ilp = static_cast<int>(whole(json.at("ilp"), 0, 1 << 20));
   work.registers = static_cast<int>(whole(json.at("registers"), 0, 1 << 20));
   work.shared_bytes = whole(json.at("shared"));
+  if (json.contains("footprint")) work.footprint = real(json.at("footprint"));
   return work;
 }
 

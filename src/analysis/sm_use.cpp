@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "machine/architecture.h"
+#include "sim/block_cost.h"
+#include "sim/lone_runs.h"
 #include "sim/sm_lanes.h"
 #include "sim/sm_run.h"
 
@@ -40,22 +42,31 @@ void add_measured_use(const Measured& measured, SmFacts& facts) {
   facts.achieved = warps / (busy * (gpu.threads_per_sm / machine::kWarp));
 }
 
+// Of a training step most kernels are alike: each kind is carried out once.
+const program::Operation* longest_of(const program::Program& program, const machine::Gpu& gpu) {
+  const program::Operation* longest = nullptr;
+  Nanos duration = 0;
+  sim::LoneRuns runs;
+  for (const program::Operation& operation : program.operations) {
+    if (!operation.block_work) continue;
+    const sim::LoneRun& one =
+        runs.run(sim::sm_limits(gpu), {}, sim::block_cost(operation, gpu), operation.blocks);
+    if (longest && one.duration <= duration) continue;
+    longest = &operation;
+    duration = one.duration;
+  }
+  return longest;
+}
+
 }  // namespace
 
 SmFacts sm_facts(const Measured& measured) {
   SmFacts facts;
   if (!measured.program || !measured.machine) return facts;
   const machine::Gpu& gpu = measured.machine->gpu;
-  const program::Operation* longest = nullptr;
-  sim::SmRun run;
-  for (const program::Operation& operation : measured.program->operations) {
-    if (!operation.block_work) continue;
-    const sim::SmRun one = sim::run_alone(operation, gpu);
-    if (longest && one.duration <= run.duration) continue;
-    longest = &operation;
-    run = one;
-  }
+  const program::Operation* longest = longest_of(*measured.program, gpu);
   if (!longest) return facts;
+  const sim::SmRun run = sim::run_alone(*longest, gpu);
   facts.theoretical = run.occupancy.theoretical;
   facts.waves = static_cast<double>(run.waves);
   facts.tail_idle = run.tail_idle;

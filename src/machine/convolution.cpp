@@ -132,12 +132,20 @@ class Planner {
     const Cut parts = cut(gpu_, math, element_, tile, product);
     ConvolutionKernel kernel = computing(math, parts);
     kernel.name += fmt::format(" {} {}x{}", unit_name(math), tile.m, tile.n);
+    size_block(kernel, tile);
     kernel.bytes = of(x_ + w_ + y_) * of(element_);
     // Parts of a sum are written in FP32 and read again.
     if (parts.parts > 1) kernel.bytes += 2 * of(parts.parts) * of(result_elements()) * kFloat;
     plan.kernels.push_back(std::move(kernel));
     turn_round(plan, uses_tensor_cores(math));
     return finished(std::move(plan));
+  }
+
+  void size_block(ConvolutionKernel& kernel, const ConvolutionTile& tile) const {
+    const TileBlock block = tile_block(gpu_, tile.m, tile.n);
+    kernel.threads = block.threads;
+    kernel.registers = block.registers;
+    kernel.shared_bytes = block.shared_bytes;
   }
 
   ConvolutionKernel computing(Math math, const Cut& parts) const {
@@ -291,7 +299,8 @@ class Planner {
     product.k = weights ? sizes.tiles : sizes.in;
     product.calculated_k = of(product.k);
     product.flops = 2.0 * 16 * of(sizes.tiles) * of(sizes.in) * of(sizes.out);
-    Cut parts = cut(gpu_, unit_, element_, best_tile(gpu_, unit_, element_, product), product);
+    const ConvolutionTile tile = best_tile(gpu_, unit_, element_, product);
+    Cut parts = cut(gpu_, unit_, element_, tile, product);
     parts.efficiency *= flops_ / product.flops;
     ConvolutionPlan plan;
     plan.algorithm = "Winograd, not fused";
@@ -309,6 +318,7 @@ class Planner {
     }
     ConvolutionKernel kernel = computing(unit_, parts);
     kernel.name += " winograd gemm";
+    size_block(kernel, tile);
     kernel.bytes = of(data + filter + result) * of(element_);
     plan.kernels.insert(plan.kernels.end() - 1, std::move(kernel));
     plan.workspace = (data + filter + result) * element_;

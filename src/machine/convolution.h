@@ -58,6 +58,8 @@ struct ConvolutionKernel {
   double bytes = 0;
   std::int64_t blocks = 1;
   int threads = 256;
+  int registers = 32;             // of a thread; of what has no tile, assumed
+  std::int64_t shared_bytes = 0;  // of a block
 };
 
 struct ConvolutionPlan {

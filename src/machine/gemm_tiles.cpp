@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/error.h"
 #include "machine/occupancy.h"
@@ -85,13 +86,40 @@ double fed(const Gpu& gpu, Math math, const Tile& tile, std::int64_t element, Fe
   return std::min(1.0, l2_bytes_per_cycle(gpu) * flops / loaded / flops_per_cycle);
 }
 
-// Accumulators are spread over the threads; 64 registers beside them are assumed.
-void size_block(const Gpu& gpu, GemmPlan& plan) {
-  const int outputs = plan.tile_m * plan.tile_n;
-  plan.threads = outputs >= 128 * 128 ? 256 : 128;
-  plan.registers = outputs / plan.threads + 64;
-  const int stages = architecture_of(gpu).capability >= 80 ? 3 : 2;
-  plan.shared_bytes = stages * (plan.tile_m + plan.tile_n) * kSliceBytes;
+GemmPlan plan_with(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
+                   const Tile& tile) {
+  const std::int64_t element = element_bytes(type);
+  GemmPlan plan;
+  plan.math = unit_for(gpu, type);
+  plan.aligned = k * element % 16 == 0 && n * element % 16 == 0;
+  plan.tile_m = tile.m;
+  plan.tile_n = tile.n;
+  plan.tiles_m = (m - 1) / tile.m + 1;
+  plan.tiles_n = (n - 1) / tile.n + 1;
+  if (plan.tiles_m > kMostBlocks / plan.tiles_n)
+    throw InputError(fmt::format("a {} product of {} x {} has more tiles than the {} of a grid",
+                                 name_of(type), m, n, kMostBlocks));
+  const TileBlock block = tile_block(gpu, tile.m, tile.n);
+  plan.threads = block.threads;
+  plan.registers = block.registers;
+  plan.shared_bytes = block.shared_bytes;
+  // An unaligned slice touches a sector more.
+  const double fetched =
+      plan.aligned ? 1 : static_cast<double>(kSliceBytes + kSectorBytes) / double{kSliceBytes};
+  plan.efficiency = tile_efficiency(gpu, plan.math, tile.m, tile.n, element, {fetched, fetched});
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
+             length = static_cast<double>(k);
+  plan.flops = 2 * rows * columns * length;
+  plan.tile_flops = 2.0 * tile.m * tile.n * length;
+  plan.bytes = (rows * length + length * columns + rows * columns) * static_cast<double>(element);
+  return plan;
+}
+
+// In operations of one SM at its peak.
+double waves_of(const Gpu& gpu, const GemmPlan& plan) {
+  const std::int64_t deep = (plan.blocks() - 1) / gpu.sm_count + 1;
+  return static_cast<double>(deep) * plan.tile_flops / static_cast<double>(plan.parts) /
+         plan.efficiency;
 }
 
 }  // namespace
@@ -118,31 +146,34 @@ double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
          fed(gpu, math, kTiles[0], element_bytes, {});
 }
 
+TileBlock tile_block(const Gpu& gpu, int tile_m, int tile_n) {
+  const int outputs = tile_m * tile_n;
+  TileBlock block;
+  block.threads = outputs >= 128 * 128 ? 256 : 128;
+  block.registers = outputs / block.threads + 64;
+  const int stages = architecture_of(gpu).capability >= 80 ? 3 : 2;
+  block.shared_bytes = stages * (tile_m + tile_n) * kSliceBytes;
+  return block;
+}
+
 GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type) {
   check_sides(m, n, k);
-  const std::int64_t element = element_bytes(type);
-  GemmPlan plan;
-  plan.math = unit_for(gpu, type);
-  plan.aligned = k * element % 16 == 0 && n * element % 16 == 0;
-  const Tile tile = choose_tile(gpu, m, n);
-  plan.tile_m = tile.m;
-  plan.tile_n = tile.n;
-  plan.tiles_m = (m - 1) / tile.m + 1;
-  plan.tiles_n = (n - 1) / tile.n + 1;
-  if (plan.tiles_m > kMostBlocks / plan.tiles_n)
-    throw InputError(fmt::format("a {} product of {} x {} has more tiles than the {} of a grid",
-                                 name_of(type), m, n, kMostBlocks));
-  size_block(gpu, plan);
-  // An unaligned slice touches a sector more.
-  const double fetched =
-      plan.aligned ? 1 : static_cast<double>(kSliceBytes + kSectorBytes) / double{kSliceBytes};
-  plan.efficiency = tile_efficiency(gpu, plan.math, tile.m, tile.n, element, {fetched, fetched});
-  const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
-             length = static_cast<double>(k);
-  plan.flops = 2 * rows * columns * length;
-  plan.tile_flops = 2.0 * tile.m * tile.n * length;
-  plan.bytes = (rows * length + length * columns + rows * columns) * static_cast<double>(element);
-  return plan;
+  return plan_with(gpu, m, n, k, type, choose_tile(gpu, m, n));
+}
+
+GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k,
+                      GemmType type) {
+  constexpr std::int64_t kLeastPart = 256;  // assumed: below it a block's start and sum outweigh it
+  check_sides(m, n, k);
+  std::optional<GemmPlan> best;
+  for (const Tile& tile : kTiles) {
+    if (!fits(tile, m, n)) continue;
+    GemmPlan plan = plan_with(gpu, m, n, k, type, tile);
+    const std::int64_t room = std::max<std::int64_t>(1, gpu.sm_count / plan.tiles());
+    plan.parts = std::clamp<std::int64_t>(k / kLeastPart, 1, room);
+    if (!best || waves_of(gpu, plan) < waves_of(gpu, *best)) best = std::move(plan);
+  }
+  return *best;
 }
 
 }  // namespace trainscope::machine

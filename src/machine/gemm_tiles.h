@@ -19,15 +19,17 @@ struct GemmPlan {
   bool aligned = true;
   int tile_m = 0, tile_n = 0;
   std::int64_t tiles_m = 0, tiles_n = 0;
+  std::int64_t parts = 1;         // that k is cut into, one block each: split-K
   int threads = 0;                // of a block
   int registers = 0;              // of a thread
   std::int64_t shared_bytes = 0;  // of a block
   double efficiency = 0;          // share of the unit's peak that a full tile reaches
   double flops = 0;               // 2 m n k
-  double tile_flops = 0;          // of one tile, its padding included
+  double tile_flops = 0;          // of one tile, its padding included, all of k
   double bytes = 0;               // A and B read once, C written once
 
   std::int64_t tiles() const { return tiles_m * tiles_n; }
+  std::int64_t blocks() const { return tiles() * parts; }
   bool on_tensor_cores() const { return math == Math::kTensorFp16 || math == Math::kTensorTf32; }
   std::string kernel() const;  // "gemm_fp16_256x128"
 };
@@ -49,5 +51,21 @@ double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
 // Throws InputError for a side below 1, for more arithmetic than 64 bits count, and for more tiles
 // than a grid has room for.
 GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type);
+
+// The same with the tile whose waves take the least time, k cut into parts of at least 256 where
+// tiles leave SMs idle: what a heuristic is for that compares candidates, as cuBLAS's for its many
+// sizes does (assumed).
+GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k,
+                      GemmType type);
+
+// Threads, registers a thread and shared memory of a block that computes such a tile: accumulators
+// are spread over the threads, 64 registers beside them are assumed; three slices of A and B, two
+// before 8.0.
+struct TileBlock {
+  int threads = 0;
+  int registers = 0;
+  std::int64_t shared_bytes = 0;
+};
+TileBlock tile_block(const Gpu& gpu, int tile_m, int tile_n);
 
 }  // namespace trainscope::machine

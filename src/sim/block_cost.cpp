@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "machine/architecture.h"
 #include "machine/roofline.h"
+#include "sim/kernel_model.h"
 
 namespace trainscope::sim {
 namespace {
@@ -47,8 +48,7 @@ struct MemoryPath {
   double latency = 0;  // cycles, on average
 };
 
-MemoryPath memory_path(double footprint, const machine::Gpu& gpu) {
-  const double hits = machine::l2_hits(gpu, footprint);
+MemoryPath memory_path(double hits, const machine::Gpu& gpu) {
   const double reached = gpu.memory_efficiency * 1e-9;
   const double device = (1 - hits) / (gpu.memory_bytes_per_s * reached);
   const double l2 = gpu.l2_bytes_per_s > 0 ? 1 / (gpu.l2_bytes_per_s * reached) : 0;
@@ -56,47 +56,78 @@ MemoryPath memory_path(double footprint, const machine::Gpu& gpu) {
           hits * machine::kL2Latency + (1 - hits) * machine::kMemoryLatency};
 }
 
+// The resources that a block takes.
+BlockCost resources(const machine::Gpu& gpu, const machine::LaunchShape& shape) {
+  machine::check_launch(gpu, shape);
+  const machine::Occupancy occupancy = machine::occupancy(gpu, shape);
+  BlockCost cost;
+  cost.warps = occupancy.warps_per_block;
+  cost.registers = occupancy.block_registers;
+  cost.shared_bytes = occupancy.block_shared;
+  cost.per_sm = occupancy.blocks_per_sm;
+  cost.sm_shared_bytes = occupancy.sm_shared;
+  return cost;
+}
+
+// The SMs with the most blocks have `most` one after another and beside each other, and are at work
+// all the time. Rounded down, so that what is left of the length is the kernel's shortest time.
+void give_length(BlockCost& cost, Nanos length, std::int64_t most,
+                 const program::Operation& operation) {
+  const std::int64_t beside = std::min<std::int64_t>(most, cost.per_sm);
+  const auto wave =
+      static_cast<double>(length) * static_cast<double>(beside) / static_cast<double>(most);
+  cost.arithmetic = units(std::floor(wave), kArithmeticRate / beside, operation);
+}
+
 }  // namespace
 
-machine::LaunchShape launch_shape(const program::Operation& operation) {
+machine::LaunchShape launch_shape(const program::Operation& operation, const machine::Gpu& gpu) {
+  const program::BlockWork work = block_work(operation, gpu);
   machine::LaunchShape shape;
-  shape.blocks = operation.blocks;
+  shape.blocks = grid_blocks(operation, gpu);
   shape.threads = operation.threads;
-  shape.registers = operation.block_work->registers;
-  shape.dynamic_shared = operation.block_work->shared_bytes;
+  shape.registers = work.registers;
+  shape.dynamic_shared = work.shared_bytes;
   return shape;
 }
 
-BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gpu) {
-  const machine::LaunchShape shape = launch_shape(operation);
-  machine::check_launch(gpu, shape);
-  const machine::Occupancy occupancy = machine::occupancy(gpu, shape);
-  const program::BlockWork& work = *operation.block_work;
+BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gpu,
+                     std::optional<double> l2_hits) {
+  const machine::LaunchShape shape = launch_shape(operation, gpu);
+  BlockCost cost = resources(gpu, shape);
+  if (operation.kind == program::OperationKind::kOpaque) {
+    const std::int64_t most = (shape.blocks + gpu.sm_count - 1) / gpu.sm_count;
+    give_length(cost, operation.opaque_duration, most, operation);
+    return cost;
+  }
+  const program::BlockWork work = block_work(operation, gpu);
   const auto peak = machine::peak_flops_per_s(gpu, work.math);
   if (!peak)
     throw InputError(fmt::format("{} has no unit for {}; choose another type", gpu.name,
                                  machine::name_of(work.math)));
   const double cycle_ns = 1e9 / gpu.boost_clock_hz;
   const double sm_flops_per_ns = *peak * work.efficiency / gpu.sm_count * 1e-9;
-  const MemoryPath memory = memory_path(work.footprint, gpu);
-
-  BlockCost cost;
+  const MemoryPath memory =
+      memory_path(l2_hits.value_or(machine::l2_hits(gpu, work.footprint)), gpu);
   cost.arithmetic = units(work.flops / sm_flops_per_ns, kArithmeticRate, operation);
   cost.memory = units(work.bytes / memory.bytes_per_ns, kMemoryRate, operation);
   if (work.ilp > 0) {
-    const double warps = occupancy.warps_per_block;
-    const double flops_per_ns = warps * work.ilp * operations_of_instruction(work.math, gpu) /
+    const double flops_per_ns = cost.warps * work.ilp * operations_of_instruction(work.math, gpu) /
                                 (machine::kArithmeticLatency * cycle_ns);
     cost.arithmetic_limit = limit(flops_per_ns / sm_flops_per_ns, kArithmeticRate);
     const double in_flight = operation.threads * work.ilp * kLoadBytes;
     cost.memory_limit =
         limit(in_flight / (memory.latency * cycle_ns) / memory.bytes_per_ns, kMemoryRate);
   }
-  cost.warps = occupancy.warps_per_block;
-  cost.registers = occupancy.block_registers;
-  cost.shared_bytes = occupancy.block_shared;
-  cost.per_sm = occupancy.blocks_per_sm;
-  cost.sm_shared_bytes = occupancy.sm_shared;
+  return cost;
+}
+
+BlockCost slowed(BlockCost cost, double slowness) {
+  const auto longer = [&](std::int64_t work) {
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(work) * slowness));
+  };
+  cost.arithmetic = longer(cost.arithmetic);
+  cost.memory = longer(cost.memory);
   return cost;
 }
 

@@ -1,6 +1,8 @@
 // What a kernel's blocks cost on the SMs of a GPU, in the units of sm_array.h.
 #pragma once
 
+#include <optional>
+
 #include "machine/machine.h"
 #include "machine/occupancy.h"
 #include "program/program.h"
@@ -8,11 +10,19 @@
 
 namespace trainscope::sim {
 
-// How the operation is launched. It must have block work.
-machine::LaunchShape launch_shape(const program::Operation& operation);
+// How the operation is launched.
+machine::LaunchShape launch_shape(const program::Operation& operation, const machine::Gpu& gpu);
 
-// Rounded up to whole units. Throws InputError for what CUDA would not launch, and for a block that
-// would take hours.
-BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gpu);
+// Rounded up to whole units. `l2_hits`: the share of its traffic that L2 serves; nothing: as its
+// footprint has it. Throws InputError for what CUDA would not launch, and for a block that would
+// take hours.
+//
+// A kernel of a given length takes it on the SMs that its blocks fill: each has an equal part of
+// the SM's time for itself. Where others want the same SMs, all take longer.
+BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gpu,
+                     std::optional<double> l2_hits = std::nullopt);
+
+// Of a GPU on which everything takes so many times as long.
+BlockCost slowed(BlockCost cost, double slowness);
 
 }  // namespace trainscope::sim

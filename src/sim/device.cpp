@@ -1,10 +1,9 @@
 #include "sim/device.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/block_cost.h"
-#include "sim/kernel_model.h"
+#include "sim/lone_runs.h"
 #include "sim/peer_link.h"
 
 namespace trainscope::sim {
@@ -27,16 +26,18 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
   ops_.reserve(commands);  // seldom more; memory that is not used is not touched
+  const auto known = std::make_shared<LoneRuns>();
   for (int gpu = 0, gpus = gpus_of(program); gpu < gpus; ++gpu) {
-    rates_.emplace_back(1.0);  // arithmetic and memory: ns of work at the full rate
-    rates_.emplace_back(1.0);
+    rates_.emplace_back(1.0);  // copies within the device: ns of work at the full rate
     rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
     rates_.emplace_back(peer_port_rate(machine) * kPerNs);
     engines_.resize(engines_.size() + 2);
-    sms_.emplace_back(sm_limits(machine.gpu));
+    sms_.emplace_back(sm_limits(machine.gpu), known);
+    l2_.emplace_back(program, machine.gpu);
   }
+  aside_.resize(sms_.size());
   for (const program::Operation& operation : program.operations)
-    if (operation.block_work) block_costs_.emplace(&operation, block_cost(operation, machine.gpu));
+    block_costs_.emplace(&operation, Cost{block_cost(operation, machine.gpu)});
   if (expanded) traffic_ = std::make_unique<ChunkTraffic>(machine);
   order_streams();
 }
@@ -211,180 +212,6 @@ void Device::on_start(Nanos now, OpId id) {
   }
 }
 
-void Device::start_kernel(Nanos now, OpId id) {
-  if (ops_[id].operation->block_work && !ops_[id].tags.returns_at_once)
-    return place_kernel(now, id);
-  KernelNeeds needs = kernel_needs(*ops_[id].operation, machine_.gpu);
-  if (ops_[id].tags.returns_at_once) needs = {.floor_ns = machine_.gpu.kernel_floor_ns};
-  const program::Stream& stream = program_.streams[ops_[id].tags.stream];
-  const int priority = stream.priority;
-  needs.arithmetic_ns *= stream.slowness;
-  needs.memory_ns *= stream.slowness;
-  needs.floor_ns = std::llround(static_cast<double>(needs.floor_ns) * stream.slowness);
-  ops_[id].parts = 1;
-  events_.add(now + needs.floor_ns, EventKind::kKernelFloor, id);
-  if (needs.arithmetic_ns > 0) {
-    ++ops_[id].parts;
-    const std::uint32_t rate = rate_of(id, kArithmetic);
-    rates_[rate].admit(now, id, needs.arithmetic_ns, needs.arithmetic_share, priority);
-    appoint(now, rate);
-  }
-  if (needs.memory_ns > 0) {
-    ++ops_[id].parts;
-    const std::uint32_t rate = rate_of(id, kMemory);
-    rates_[rate].admit(now, id, needs.memory_ns, 1.0, priority);
-    appoint(now, rate);
-  }
-}
-
-// Block by block on the SMs; it is done after its last block, and its shortest time.
-void Device::place_kernel(Nanos now, OpId id) {
-  const program::Operation& operation = *ops_[id].operation;
-  ops_[id].parts = 2;
-  const program::Stream& stream = program_.streams[ops_[id].tags.stream];
-  const auto gpu = static_cast<std::uint32_t>(stream.device);
-  sms_[gpu].admit(now, id, block_costs_.at(&operation), operation.blocks, stream.priority);
-  begin_placed(now, gpu);
-  appoint_sms(now, gpu);
-}
-
-// A kernel begins with its first block, which may have had to wait for room.
-void Device::begin_placed(Nanos now, std::uint32_t gpu) {
-  for (const std::uint32_t id : sms_[gpu].begun()) {
-    if (ops_[id].start < now) ops_[id].cause = trace::Cause::kRoom;
-    ops_[id].start = now;
-    events_.add(now + machine_.gpu.kernel_floor_ns, EventKind::kKernelFloor, id);
-  }
-}
-
-void Device::start_copy(Nanos now, OpId id) {
-  const Op& op = ops_[id];
-  if (is_between_gpus(*op.copy, program_)) return start_peer_copy(now, id);
-  if (op.direction == Direction::kD2D) {
-    // Read and written once each, at the rate of device memory.
-    const double bytes = 2.0 * static_cast<double>(op.copy->bytes);
-    const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * kPerNs;
-    const std::uint32_t memory = rate_of(id, kMemory);
-    rates_[memory].admit(now, id, bytes / rate, 1.0);
-    appoint(now, memory);
-    return;
-  }
-  Transfer transfer;
-  transfer.op = id;
-  transfer.bytes = op.copy->bytes;
-  transfer.direction = op.direction;
-  transfer.cause = op.cause;
-  transfer.cause_span = op.cause == trace::Cause::kLaunch ? op.tags.call : span_of(op.cause_op);
-  request(now, transfer);
-}
-
-// The time to begin is as long as that of a copy to a GPU. What several GPUs send to one at once
-// shares its port.
-void Device::start_peer_copy(Nanos now, OpId id) {
-  const program::Copy& copy = *ops_[id].copy;
-  const int from = program_.buffers[copy.from].device, to = program_.buffers[copy.to].device;
-  const double rate = peer_rate(machine_, from, to) * kPerNs;
-  const double latency = static_cast<double>(machine_.pcie.h2d_latency_ns);
-  if (traffic_) {
-    const double bytes = static_cast<double>(copy.bytes) + latency * rate;
-    traffic_->copy_between(now, id, from, to, peer_way(machine_, from, to), bytes, rate / kPerNs);
-    return appoint_links();
-  }
-  const std::uint32_t port = static_cast<std::uint32_t>(to) * kRates + kPort;
-  rates_[port].admit(now, id, static_cast<double>(copy.bytes) + latency * rate, rate);
-  appoint(now, port);
-}
-
-// ---- Copy engines ------------------------------------------------------------------------------
-
-std::uint32_t Device::engine_of(Direction direction) const {
-  return machine_.gpu.copy_engines > 1 && direction == Direction::kD2H ? 1 : 0;
-}
-
-void Device::transfer_chunk(Nanos now, OpId id, std::int64_t bytes, std::uint32_t thread,
-                            trace::SpanId cause) {
-  Op& op = ops_[id];
-  Transfer transfer;
-  transfer.op = id;
-  transfer.bytes = bytes;
-  transfer.direction = op.direction;
-  transfer.thread = thread;
-  transfer.cause = cause == trace::kNone ? op.cause : trace::Cause::kStaging;
-  transfer.cause_span = cause == trace::kNone ? span_of(op.cause_op) : cause;
-  request(now, transfer);
-}
-
-void Device::request(Nanos now, Transfer transfer) {
-  const auto gpu =
-      static_cast<std::uint32_t>(program_.streams[ops_[transfer.op].tags.stream].device);
-  const std::uint32_t engine = 2 * gpu + engine_of(transfer.direction);
-  if (engines_[engine].busy) transfer.cause = trace::Cause::kEngine;
-  engines_[engine].queue.push_back(transfer);
-  if (!engines_[engine].busy) begin_transfer(now, engine);
-}
-
-// The engine is taken from here on; the link only after the set-up.
-void Device::begin_transfer(Nanos now, std::uint32_t engine) {
-  engines_[engine].busy = true;
-  Transfer& transfer = engines_[engine].queue.front();
-  if (transfer.cause == trace::Cause::kEngine) transfer.cause_span = engines_[engine].last_span;
-  transfer.start = now;
-  note_first_transfer(now, transfer);
-  const Nanos latency = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_latency_ns
-                                                              : machine_.pcie.d2h_latency_ns;
-  events_.add(now + latency, EventKind::kEngineReady, engine);
-}
-
-// A copy begins when its first transfer does, and for the same cause.
-void Device::note_first_transfer(Nanos now, const Transfer& transfer) {
-  Op& op = ops_[transfer.op];
-  if (op.kind == Kind::kStagedCopy && op.started) return;
-  op.started = true;
-  op.start = now;
-  op.cause = transfer.cause;
-  op.cause_span = transfer.cause_span;
-}
-
-void Device::on_engine_ready(Nanos now, std::uint32_t engine) {
-  const Transfer& transfer = engines_[engine].queue.front();
-  const double rate = transfer.direction == Direction::kH2D ? machine_.pcie.h2d_bytes_per_s
-                                                            : machine_.pcie.d2h_bytes_per_s;
-  if (traffic_) {
-    const auto bytes = static_cast<double>(transfer.bytes);
-    const int gpu = static_cast<int>(engine / 2);
-    const std::uint32_t id = kOfEngine | engine;
-    transfer.direction == Direction::kH2D ? traffic_->copy_to_gpu(now, id, gpu, bytes, rate)
-                                          : traffic_->copy_from_gpu(now, id, gpu, bytes, rate);
-    return appoint_links();
-  }
-  const std::uint32_t link = engine / 2 * kRates + kLink;
-  rates_[link].admit(now, engine, static_cast<double>(transfer.bytes), rate * kPerNs);
-  appoint(now, link);
-}
-
-void Device::end_transfer(Nanos now, std::uint32_t engine) {
-  const Transfer transfer = engines_[engine].queue.front();
-  engines_[engine].queue.pop_front();
-  engines_[engine].busy = false;
-  const Op& op = ops_[transfer.op];
-  trace::Span span;
-  span.start = transfer.start;
-  span.duration = now - transfer.start;
-  span.name = recorder_.transfer_name(transfer.bytes);
-  span.lane = recorder_.engine_lane(static_cast<int>(engine / 2), transfer.direction);
-  span.category = op.category;
-  span.cause = transfer.cause;
-  span.cause_span = transfer.cause_span;
-  span.line = op.tags.line;
-  span.correlation = op.tags.correlation;
-  span.detail = recorder_.copy_detail(*op.copy, transfer.bytes);
-  engines_[engine].last_span = recorder_.add(span);
-  if (transfer.thread != kNoThread) events_.add(now, EventKind::kThread, transfer.thread);
-  part_done(now, transfer.op);
-  // What was done may have brought the engine its next transfer already.
-  if (!engines_[engine].busy && !engines_[engine].queue.empty()) begin_transfer(now, engine);
-}
-
 // ---- Finishing ---------------------------------------------------------------------------------
 
 void Device::appoint(Nanos now, std::uint32_t rate) {
@@ -392,23 +219,6 @@ void Device::appoint(Nanos now, std::uint32_t rate) {
     link_use_.copies(now, static_cast<int>(rate / kRates), rates_[rate].in_use());
   if (rates_[rate].idle() || rates_[rate].next_finish() >= SharedRate::kNever) return;
   events_.add(rates_[rate].next_finish(), EventKind::kRate, rate, rates_[rate].version());
-}
-
-void Device::appoint_sms(Nanos now, std::uint32_t gpu) {
-  const SmArray& sms = sms_[gpu];
-  if (gpu == 0) recorder_.sample_sms(now, sms.busy_sms(), sms.resident_warps());
-  if (!sms.idle()) events_.add(sms.next_event(), EventKind::kSms, gpu, sms.version());
-}
-
-void Device::on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version) {
-  SmArray& sms = sms_[gpu];
-  if (sms.version() != version) return;
-  const std::vector<std::uint32_t> done = sms.finish(now);
-  begin_placed(now, gpu);
-  const std::uint64_t finished = sms.version();
-  for (const std::uint32_t id : done) part_done(now, id);
-  // What was done may have brought a kernel, and with it a new appointment.
-  if (sms.version() == finished) appoint_sms(now, gpu);
 }
 
 void Device::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {

@@ -1,5 +1,4 @@
-// The simulated GPUs: streams of operations, copy engines, and the rates that running kernels
-// share.
+// The simulated GPUs: streams of operations, copy engines, and kernels whose blocks are on the SMs.
 //
 // An operation starts when everything it depends on is done: the work before it on its stream, the
 // events that its stream waits for, and, around the legacy default stream, the work of blocking
@@ -23,6 +22,7 @@
 #include "sim/collectives/chunk_traffic.h"
 #include "sim/ending.h"
 #include "sim/event_queue.h"
+#include "sim/l2_residency.h"
 #include "sim/link_use.h"
 #include "sim/recorder.h"
 #include "sim/shared_rate.h"
@@ -147,7 +147,7 @@ class Device {
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
     bool has_followup = false;  // in followups_
-    bool holds_sms = false;     // an expanded collective, until it is done
+    bool is_aside = false;      // a collective at work, until it is done
   };
   // The ranks' parts of one collective.
   struct Meeting {
@@ -193,18 +193,21 @@ class Device {
   void dependency_done(Nanos now, OpId op, OpId on);
   void become_ready(Nanos now, OpId op);
   void start_kernel(Nanos now, OpId op);
-  void place_kernel(Nanos now, OpId op);
+  const BlockCost& cost_of(const program::Operation& operation, std::uint32_t gpu);
+  void appoint_floor(Nanos now, OpId op, Nanos floor);
+  void sms_changed(Nanos now, std::uint32_t gpu);
   void begin_placed(Nanos now, std::uint32_t gpu);
   void appoint_sms(Nanos now, std::uint32_t gpu);
   void start_copy(Nanos now, OpId op);
   void start_peer_copy(Nanos now, OpId op);
   void arrive(Nanos now, OpId op);
   void progress(Nanos now, OpId op, const CollectivePlan& plan);
+  bool sends_chunks(const program::Collective& collective, const CollectivePlan& plan) const;
   void start_expanded(Nanos now, const std::vector<OpId>& arrived, const CollectivePlan& plan);
-  void hold_sms(Nanos now, OpId op, const CollectivePlan& plan);
-  void release_sms(Nanos now, OpId op);
-  double share_of_sms(const CollectivePlan& plan) const;
-  void use_memory(Nanos now, OpId op, const CollectivePlan& plan);
+  SetAside needs_aside(const CollectivePlan& plan) const;
+  void set_aside(Nanos now, OpId op, const CollectivePlan& plan);
+  void give_back(Nanos now, OpId op, const CollectivePlan& plan);
+  void change_aside(Nanos now, OpId op, const CollectivePlan& plan, int sign);
   void finish_expanded(Nanos now, std::uint32_t expanded);
   void record_sent(const ChunkTraffic::Sent& sent);
   void appoint_links();
@@ -231,12 +234,10 @@ class Device {
   OpId unless_done(OpId op) const { return done(op) ? kNoOp : op; }
 
   // An engine's transfer on the links, beside operations.
-  // The priority of a collective that is placed: it has its SMs before every kernel.
-  static constexpr int kBeforeAll = -1'000;
   static constexpr std::uint32_t kOfEngine = std::uint32_t{1} << 31;
 
   // Both directions share the link to the host; the port takes what other GPUs send.
-  enum Rate : std::uint32_t { kArithmetic, kMemory, kLink, kPort, kRates };
+  enum Rate : std::uint32_t { kMemory, kLink, kPort, kRates };
 
   const program::Program& program_;
   const machine::Machine& machine_;
@@ -248,8 +249,14 @@ class Device {
   std::vector<OpId> event_ops_;
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
-  std::vector<SmArray> sms_;  // by GPU
-  std::unordered_map<const program::Operation*, BlockCost> block_costs_;
+  std::vector<SmArray> sms_;     // by GPU
+  std::vector<SetAside> aside_;  // by GPU: what its collectives want together
+  std::vector<L2Residency> l2_;  // by GPU
+  struct Cost {
+    BlockCost cost;
+    double l2_hits = 0;  // of the last launch
+  };
+  std::unordered_map<const program::Operation*, Cost> block_costs_;
   std::vector<Engine> engines_;                                // two of each GPU
   using MeetingKey = std::pair<program::Index, std::int64_t>;  // communicator, sequence
   std::map<MeetingKey, Meeting> meetings_;

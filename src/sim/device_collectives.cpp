@@ -7,12 +7,6 @@
 #include "sim/device.h"
 
 namespace trainscope::sim {
-namespace {
-
-constexpr double kHair = 1e-9;  // so that rounding adds nothing
-
-}  // namespace
-
 const CollectivePlan& Device::plan_of(const program::Collective& collective) {
   const auto key = std::tuple(collective.communicator, collective.kind, collective.bytes);
   const auto found = plans_.find(key);
@@ -44,10 +38,13 @@ void Device::arrive(Nanos now, OpId id) {
   const std::vector<OpId> arrived = meeting.arrived;
   for (const OpId one : arrived) record_wait(one, id);
   const CollectivePlan& plan = plan_of(collective);
-  const int ranks = program_.communicators[collective.communicator].ranks;
-  if (traffic_ && ranks > 1 && has_schedule(plan.algorithm))
-    return start_expanded(now, arrived, plan);
+  if (sends_chunks(collective, plan)) return start_expanded(now, arrived, plan);
   for (const OpId one : arrived) progress(now, one, plan);
+}
+
+bool Device::sends_chunks(const program::Collective& collective, const CollectivePlan& plan) const {
+  return traffic_ && program_.communicators[collective.communicator].ranks > 1 &&
+         has_schedule(plan.algorithm);
 }
 
 // The time that a rank's kernel holds its SMs and only looks whether the others are there.
@@ -80,32 +77,10 @@ void Device::record_wait(OpId id, OpId last) {
 // Its blocks have their SMs already, before whatever else wants them, and it needs its share of
 // device memory all the while. What runs beside it has the rest.
 void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
-  const auto duration = static_cast<double>(plan.duration);
   ops_[id].parts = 1;
   events_.add(now + plan.duration, EventKind::kKernelFloor, id);
-  const double sms = share_of_sms(plan);
-  const std::uint32_t arithmetic = rate_of(id, kArithmetic);
-  ++ops_[id].parts;
-  rates_[arithmetic].admit(now, id, duration * sms * (1 - kHair), sms, kBeforeAll);
-  appoint(now, arithmetic);
-  use_memory(now, id, plan);
+  set_aside(now, id, plan);
   link_use_.begin(now, gpu_of(id), program_.communicators[ops_[id].collective->communicator], plan);
-}
-
-double Device::share_of_sms(const CollectivePlan& plan) const {
-  return std::min(1.0, static_cast<double>(plan.channels) / machine_.gpu.sm_count);
-}
-
-// As much as the closed form takes, over its time.
-void Device::use_memory(Nanos now, OpId id, const CollectivePlan& plan) {
-  const auto duration = static_cast<double>(plan.duration);
-  const std::uint32_t memory = rate_of(id, kMemory);
-  const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * 1e-9;
-  const double share = std::min(1.0, plan.memory_bytes / rate / duration);
-  if (share <= 0) return;
-  ++ops_[id].parts;
-  rates_[memory].admit(now, id, duration * share * (1 - kHair), share);
-  appoint(now, memory);
 }
 
 // No rank is done before the last is: the others still wait for its pieces.
@@ -115,12 +90,12 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   if (--meeting->second.at_work > 0) return;
   const std::vector<OpId> arrived = std::move(meeting->second.arrived);
   meetings_.erase(meeting);
+  const CollectivePlan& plan = plan_of(collective);
+  const bool counted = !sends_chunks(collective, plan);
   for (const OpId one : arrived) {
-    if (ops_[one].holds_sms)
-      release_sms(now, one);
-    else
-      link_use_.end(now, gpu_of(one), program_.communicators[collective.communicator],
-                    plan_of(collective));
+    if (ops_[one].is_aside) give_back(now, one, plan);
+    if (counted)
+      link_use_.end(now, gpu_of(one), program_.communicators[collective.communicator], plan);
     complete(now, one);
   }
 }

@@ -17,28 +17,11 @@ void Device::start_expanded(Nanos now, const std::vector<OpId>& arrived,
   expanded_[id] = {arrived, true};
   for (const OpId one : arrived) {
     ops_[one].parts = 1;
-    hold_sms(now, one, plan);
-    use_memory(now, one, plan);
+    set_aside(now, one, plan);
   }
   const int ranks = program_.communicators[collective.communicator].ranks;
   traffic_->start(now, id, plan, collective.kind, ranks, collective.bytes);
   appoint_links();
-}
-
-void Device::hold_sms(Nanos now, OpId id, const CollectivePlan& plan) {
-  constexpr double kUntilReleased = 1e19;  // more than time lasts
-  const double share = share_of_sms(plan);
-  const std::uint32_t arithmetic = rate_of(id, kArithmetic);
-  rates_[arithmetic].admit(now, id, kUntilReleased, share, kBeforeAll);
-  appoint(now, arithmetic);
-  ops_[id].holds_sms = true;
-}
-
-void Device::release_sms(Nanos now, OpId id) {
-  const std::uint32_t arithmetic = rate_of(id, kArithmetic);
-  rates_[arithmetic].cancel(now, id);
-  appoint(now, arithmetic);
-  ops_[id].holds_sms = false;
 }
 
 void Device::appoint_links() {

@@ -238,6 +238,7 @@ void Recorder::add_sm_lanes() {
 }
 
 void Recorder::sample_sms(Nanos now, std::int64_t busy, std::int64_t warps) {
+  if (busy_sms_ == trace::kNone) return;
   if (busy != last_busy_sms_) trace_.add_sample({now, static_cast<double>(busy), busy_sms_});
   if (warps != last_warps_) trace_.add_sample({now, static_cast<double>(warps), resident_warps_});
   last_busy_sms_ = busy;
@@ -304,7 +305,8 @@ trace::DetailId Recorder::kernel_detail(const program::Operation& operation,
   detail.flops = operation.flops;
   detail.bytes = operation.bytes;
   if (operation.block_work) {
-    const machine::Occupancy occupancy = machine::occupancy(machine_.gpu, launch_shape(operation));
+    const machine::Occupancy occupancy =
+        machine::occupancy(machine_.gpu, launch_shape(operation, machine_.gpu));
     detail.registers_per_thread = operation.block_work->registers;
     detail.shared_bytes = operation.block_work->shared_bytes;
     // As PyTorch's profiler estimates it: no more blocks an SM than the grid has.

@@ -17,16 +17,10 @@ Nanos time_for(double work, double rate) {
 
 }  // namespace
 
-void SharedRate::admit(Nanos now, std::uint32_t task, double work, double limit, int priority) {
+void SharedRate::admit(Nanos now, std::uint32_t task, double work, double limit) {
   assert(work >= 0 && limit > 0);
   serve(now);
-  tasks_.push_back({task, work, limit, priority, 0, now});
-  share(now);
-}
-
-void SharedRate::cancel(Nanos now, std::uint32_t task) {
-  serve(now);
-  std::erase_if(tasks_, [task](const Task& one) { return one.id == task; });
+  tasks_.push_back({task, work, limit, 0, now});
   share(now);
 }
 
@@ -65,8 +59,7 @@ void SharedRate::serve_at(Task& task, double rate, Nanos now) {
   task.done_at = now + (task.remaining > 0 ? time_for(task.remaining, rate) : 0);
 }
 
-// Water filling, one priority after another: the tasks with the lowest limits first; what they
-// leave goes to the others.
+// Water filling: the tasks with the lowest limits first; what they leave goes to the others.
 void SharedRate::share(Nanos now) {
   ++version_;
   if (tasks_.size() == 1) {
@@ -77,18 +70,13 @@ void SharedRate::share(Nanos now) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
     const Task &x = tasks_[a], &y = tasks_[b];
-    return std::tie(x.priority, x.limit, a) < std::tie(y.priority, y.limit, b);
+    return std::tie(x.limit, a) < std::tie(y.limit, b);
   });
   double left = capacity_;
-  for (std::size_t first = 0; first < order_.size();) {
-    const int priority = tasks_[order_[first]].priority;
-    std::size_t last = first;
-    while (last < order_.size() && tasks_[order_[last]].priority == priority) ++last;
-    for (; first < last; ++first) {
-      Task& task = tasks_[order_[first]];
-      serve_at(task, std::min(task.limit, left / static_cast<double>(last - first)), now);
-      left = std::max(0.0, left - task.rate);
-    }
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    Task& task = tasks_[order_[i]];
+    serve_at(task, std::min(task.limit, left / static_cast<double>(order_.size() - i)), now);
+    left = std::max(0.0, left - task.rate);
   }
 }
 

@@ -2,8 +2,7 @@
 //
 // Work and rates are in any one unit (bytes and bytes per ns; ns at full speed and 1). Free
 // capacity is divided equally among the tasks, none above its own limit (max-min fairness). Rates
-// change whenever a task comes or goes, so nothing has a duration at its start. Tasks of a lower
-// priority number are served first; the others share what those leave.
+// change whenever a task comes or goes, so nothing has a duration at its start.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +19,7 @@ class SharedRate {
   explicit SharedRate(double capacity) : capacity_(capacity) {}
 
   // A task of `work` units that is served at `limit` units per ns at most.
-  void admit(Nanos now, std::uint32_t task, double work, double limit, int priority = 0);
-
-  // Removes a task, however much of it is left.
-  void cancel(Nanos now, std::uint32_t task);
+  void admit(Nanos now, std::uint32_t task, double work, double limit);
 
   // Removes the tasks that are done at `now` and returns them in the order of their admission;
   // valid until the next call.
@@ -44,7 +40,6 @@ class SharedRate {
     std::uint32_t id;
     double remaining;
     double limit;
-    int priority;
     double rate;
     Nanos done_at;
   };

@@ -9,10 +9,16 @@
 //
 // Work and rates are whole numbers, so that blocks that are advanced together and blocks that are
 // advanced one by one are done at the same nanosecond. SMs in the same state are one class and cost
-// as much as one SM; full waves of a kernel that is alone are taken in one stride.
+// as much as one SM; full waves of a kernel that is alone are taken in one stride; and a kernel
+// that finds the SMs empty and has them to itself is looked up among those that went before it.
+//
+// What is no kernel, a collective, has some of the SMs to itself, the last of them, and some of
+// device memory's rate. Blocks that are on such an SM go on to their end.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -36,6 +42,8 @@ struct BlockCost {
   std::int64_t shared_bytes = 0;
   int per_sm = 1;                    // blocks of its kernel that an SM holds at most
   std::int64_t sm_shared_bytes = 0;  // that the SM is set to while the kernel is on it
+
+  auto operator<=>(const BlockCost&) const = default;
 };
 
 // What an SM has.
@@ -53,29 +61,47 @@ struct SmUse {
   std::int64_t warps = 0;  // of resident warps
 };
 
+// What blocks cannot have: SMs, at most all but one, and units of kMemoryRate, at most all but one.
+struct SetAside {
+  int sms = 0;
+  std::int64_t memory = 0;
+
+  auto operator<=>(const SetAside&) const = default;
+};
+// Resident on an SM that is set aside: a block of 512 threads.
+inline constexpr int kWarpsAside = 16;
+
+class LoneRuns;
+struct LoneRun;
+
 class SmArray {
  public:
-  explicit SmArray(const SmLimits& limits);
+  // `known`: kernels that had the SMs to themselves, of arrays with the same limits. None: each
+  // kernel is carried out.
+  explicit SmArray(const SmLimits& limits, std::shared_ptr<LoneRuns> known = nullptr);
 
   // A kernel of `blocks` > 0 blocks, each of which fits an empty SM. `id` is the caller's.
   void admit(Nanos now, std::uint32_t id, const BlockCost& cost, std::int64_t blocks,
              int priority = 0);
 
-  bool idle() const { return kernels_.empty() && done_.empty(); }
-  // When to call finish next, if no kernel comes before; call only when not idle.
+  // From now on, in place of what was set aside before.
+  void set_aside(Nanos now, SetAside aside);
+
+  bool idle() const { return kernels_.empty() && done_.empty() && !lone_; }
+  // When to call finish next, if nothing comes before; call only when not idle.
   Nanos next_event() const;
   // Goes on to `now` and returns the kernels that are done, in the order of their admission; valid
   // until the next call.
   const std::vector<std::uint32_t>& finish(Nanos now);
-  // The kernels whose first block the last admit or finish placed: it began then.
+  // The kernels whose first block the last admit, set_aside or finish placed: it began then.
   const std::vector<std::uint32_t>& begun() const { return begun_; }
-  // Changes with every admission and finish: tells a stale appointment from a good one.
+  // Changes with each of those calls: tells a stale appointment from a good one.
   std::uint64_t version() const { return version_; }
 
-  // Now: SMs with a block, resident warps.
+  // Now: SMs with a block or set aside, resident warps.
   int busy_sms() const;
   std::int64_t resident_warps() const;
-  // Up to the last admit or finish.
+  // Up to the last of those calls; of a kernel that has the SMs to itself, up to its start.
   SmUse use() const { return use_; }
 
  private:
@@ -108,6 +134,10 @@ class SmArray {
     int warps = 0;
     std::int64_t registers = 0;
     std::int64_t shared_bytes = 0;
+    bool aside = false;
+
+    bool busy() const { return blocks > 0 || aside; }
+    int resident_warps() const { return warps + (aside ? kWarpsAside : 0); }
   };
   // Full waves of the only kernel, one after another on empty SMs.
   struct Stride {
@@ -119,11 +149,23 @@ class SmArray {
     std::int64_t warps = 0;   // resident
     Nanos end() const { return start + wave * waves; }
   };
+  // A kernel that has the SMs to itself, and how that goes.
+  struct Lone {
+    Kernel kernel;
+    Nanos start = 0;
+    Nanos seen = 0;  // the last moment that was asked for
+    const LoneRun* run = nullptr;
+  };
 
   std::size_t place_of(std::uint64_t order) const;  // in kernels_
   const BlockCost& cost_of(const Cohort& cohort) const {
     return kernels_[place_of(cohort.kernel)].cost;
   }
+  void begin_alone(Nanos now, Kernel kernel);
+  void end_alone();
+  void interrupt_alone(Nanos now);
+  void interrupt(Nanos now);
+  void regroup();
   void go_to(Nanos now);
   void step(Nanos now);
   void serve(Nanos now);
@@ -143,6 +185,9 @@ class SmArray {
   void end_stride(Nanos now);
 
   SmLimits limits_;
+  std::shared_ptr<LoneRuns> known_;
+  SetAside aside_;
+  std::optional<Lone> lone_;
   std::vector<Kernel> kernels_;  // by priority, then admission
   std::vector<SmClass> classes_;
   std::vector<std::uint32_t> done_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/block_cost.h"
+#include "sim/kernel_model.h"
 
 namespace trainscope::sim {
 namespace {
@@ -56,8 +57,8 @@ SmRun run_alone(const BlockCost& cost, std::int64_t blocks, const SmLimits& limi
 }
 
 SmRun run_alone(const program::Operation& operation, const machine::Gpu& gpu) {
-  SmRun run = run_alone(block_cost(operation, gpu), operation.blocks, sm_limits(gpu));
-  run.occupancy = machine::occupancy(gpu, launch_shape(operation));
+  SmRun run = run_alone(block_cost(operation, gpu), grid_blocks(operation, gpu), sm_limits(gpu));
+  run.occupancy = machine::occupancy(gpu, launch_shape(operation, gpu));
   return run;
 }
 

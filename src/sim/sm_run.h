@@ -50,7 +50,7 @@ struct SmRun {
   std::vector<BlockBar> bars(std::int64_t first, std::int64_t count) const;
 };
 
-// The operation must have block work. Throws InputError as block_cost does.
+// Throws InputError as block_cost does.
 SmRun run_alone(const program::Operation& operation, const machine::Gpu& gpu);
 
 // The same of any cost, for tests; `occupancy` is left empty.

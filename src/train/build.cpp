@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "train/launch_shapes.h"
 
 namespace trainscope::train {
 namespace {
@@ -46,6 +47,7 @@ program::Program build_program(const program::Config& config, const machine::Mac
                              : workload == "gemm"       ? build_gemm(config, machine)
                              : workload == "collective" ? build_collective(config, machine)
                                                         : build_train(config, machine);
+  if (workload == "train") shape_launches(program, machine.gpu);
   refuse_what_is_too_long(program, machine);
   program::validate(program);
   return program;

@@ -2,7 +2,9 @@
 
 #include <optional>
 
+#include "machine/convolution_tiles.h"
 #include "program/marks.h"
+#include "program/products.h"
 #include "train/kernels.h"
 
 namespace trainscope::train {
@@ -14,19 +16,6 @@ using program::Index;
 using program::kNoIndex;
 using program::OperationKind;
 using program::Part;
-
-machine::GemmType gemm_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFp16:
-      return machine::GemmType::kFp16;
-    case ElementType::kBf16:
-      return machine::GemmType::kBf16;
-    case ElementType::kTf32:
-      return machine::GemmType::kTf32;
-    default:
-      return machine::GemmType::kFp32;
-  }
-}
 
 // Nothing for what is no convolution, and for a bias's gradient, which is a sum.
 std::optional<machine::ConvolutionShape> shape_of(const program::Operation& operation) {
@@ -46,7 +35,7 @@ std::optional<machine::ConvolutionShape> shape_of(const program::Operation& oper
   shape.part = f->part == Part::kForward         ? machine::ConvolutionPart::kForward
                : f->part == Part::kInputGradient ? machine::ConvolutionPart::kInputGradient
                                                  : machine::ConvolutionPart::kWeightGradient;
-  shape.type = gemm_type(operation.type);
+  shape.type = program::gemm_type(operation.type);
   return shape;
 }
 
@@ -62,13 +51,24 @@ program::Operation moving(const machine::ConvolutionKernel& kernel,
   return operation;
 }
 
-void plan_kernel(program::Operation& operation, const machine::ConvolutionKernel& kernel) {
+// The last wave is the SM array's, no longer a part of the figure.
+void plan_kernel(program::Operation& operation, const machine::ConvolutionKernel& kernel,
+                 const machine::Gpu& gpu) {
   operation.kernel = kernel.name;
   operation.flops = kernel.flops;
   operation.bytes = kernel.bytes;
   operation.efficiency = kernel.efficiency;
   operation.blocks = kernel.blocks;
   operation.threads = kernel.threads;
+  program::BlockWork work;
+  const auto blocks = static_cast<double>(kernel.blocks);
+  work.flops = kernel.flops / blocks;
+  work.bytes = kernel.bytes / blocks;
+  work.math = kernel.math;
+  work.efficiency = kernel.efficiency / machine::last_wave(gpu, kernel.blocks);
+  work.registers = kernel.registers;
+  work.shared_bytes = kernel.shared_bytes;
+  operation.block_work = work;
   if (kernel.math == machine::Math::kFp32) operation.type = ElementType::kFp32;
 }
 
@@ -103,7 +103,7 @@ Convolutions::Call Convolutions::make_call(const machine::ConvolutionPlan& plan,
   for (const machine::ConvolutionKernel& kernel : plan.kernels) {
     if (kernel.computes) call.computes = call.operations.size();
     if (kernel.computes && !trial) {
-      plan_kernel(program_.operations[id], kernel);
+      plan_kernel(program_.operations[id], kernel, gpu_);
       call.operations.push_back(id);
       continue;
     }
@@ -111,7 +111,7 @@ Convolutions::Call Convolutions::make_call(const machine::ConvolutionPlan& plan,
     if (kernel.computes) {
       operation.kind = OperationKind::kGemm;
       operation.type = convolution.type;
-      plan_kernel(operation, kernel);
+      plan_kernel(operation, kernel, gpu_);
     } else if (!trial && kernel.turns == ConvolutionTensor::kResult) {
       operation.reads = {call.workspace};
       operation.writes = convolution.writes;

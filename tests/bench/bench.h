@@ -28,10 +28,11 @@ Timing time_of(int runs, Work&& work) {
   return {seconds.front(), seconds[seconds.size() / 2]};
 }
 
-void bench_reader();     // Chrome-trace JSON to spans, beside simdjson alone
-void bench_run_files();  // saving and opening a million spans
-void bench_steps();      // forward, backward and update of small networks on the CPU
-void bench_lessons();    // both sides of each lesson, metrics included
-void bench_simulator();  // commands a second
+void bench_reader();          // Chrome-trace JSON to spans, beside simdjson alone
+void bench_run_files();       // saving and opening a million spans
+void bench_steps();           // forward, backward and update of small networks on the CPU
+void bench_lessons();         // both sides of each lesson, metrics included
+void bench_simulator();       // commands a second
+void bench_training_steps();  // a step with its kernels block by block
 
 }  // namespace trainscope::bench

@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "analysis/run.h"
 #include "bench/bench.h"
 #include "scenario/lesson.h"
@@ -39,6 +42,49 @@ void bench_simulator() {
   std::printf("  %.2f million commands/s median (%llu commands, %u spans in %.1f ms)\n",
               static_cast<double>(commands) / timing.median / 1e6,
               static_cast<unsigned long long>(commands), spans, timing.median * 1e3);
+}
+
+namespace {
+
+struct TrainingCase {
+  std::string name;
+  std::vector<std::string> settings;
+};
+
+const TrainingCase kTrainings[] = {
+    {"gpt2-large", {"machine=h200-1", "model.name=gpt2-large", "batch_size=8"}},
+    {"gpt2-large, 8 ranks of DDP",
+     {"machine=h200-8", "model.name=gpt2-large", "batch_size=8", "parallel.strategy=ddp",
+      "parallel.world_size=8"}},
+    {"resnet50, 8 ranks of DDP",
+     {"machine=h200-8", "model.name=resnet50", "batch_size=32", "parallel.strategy=ddp",
+      "parallel.world_size=8"}},
+};
+
+}  // namespace
+
+void bench_training_steps() {
+  std::printf("\nsimulator: a training step, its kernels block by block\n");
+  for (const TrainingCase& one : kTrainings) {
+    program::Config config;
+    for (const std::string& setting : one.settings) config.set_text(setting);
+    config.set_text("steps=1");
+    const machine::Machine machine = machine::load_machine(config.word("machine"));
+    const Timing built = time_of(11, [&] { train::build_program(config, machine); });
+    const program::Program program = train::build_program(config, machine);
+    std::size_t kernels = 0;
+    const Timing simulated = time_of(11, [&] {
+      trace::Trace trace{trace::Origin{}};
+      sim::Simulation simulation(program, machine, "pytorch-eager", trace);
+      simulation.finish();
+      kernels = 0;
+      for (std::uint32_t i = 0; i < trace.spans().size(); ++i)
+        kernels += trace::is_kernel(trace.spans()[i].category);
+    });
+    std::printf("  %-28s %7.2f ms median, %7.2f ms best; %zu kernels; its program %.2f ms\n",
+                one.name.c_str(), simulated.median * 1e3, simulated.best * 1e3, kernels,
+                built.median * 1e3);
+  }
 }
 
 }  // namespace trainscope::bench

@@ -13,6 +13,7 @@ int main(int count, char** arguments) {
                                                                 {"lessons", bench_lessons},
                                                                 {"run-files", bench_run_files},
                                                                 {"simulator", bench_simulator},
+                                                                {"training", bench_training_steps},
                                                                 {"reader", bench_reader}};
   const std::set<std::string_view> wanted(arguments + 1, arguments + count);
   for (const auto& [name, bench] : benchmarks)

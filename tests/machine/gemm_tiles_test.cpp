@@ -98,3 +98,24 @@ TEST_CASE("a product of nothing, or of more than can be counted, is refused") {
   CHECK_THROWS_WITH(plan_gemm(a100(), large, large / 4096, 1, GemmType::kFp16),
                     Contains("64 bits") || Contains("tiles"));
 }
+
+TEST_CASE(
+    "the product of a model is cut so that its waves are shortest, along k where tiles are few") {
+  const auto longest = [](const Gpu& gpu, const GemmPlan& plan) {
+    const std::int64_t deep = (plan.blocks() - 1) / gpu.sm_count + 1;
+    return static_cast<double>(deep) * plan.tile_flops / static_cast<double>(plan.parts) /
+           plan.efficiency;
+  };
+  for (const Gpu& gpu : test::shipped_gpus())
+    for (const std::int64_t m : {1, 64, 300, 768, 8192})
+      for (const std::int64_t n : {10, 128, 768, 3072})
+        for (const std::int64_t k : {16, 784, 8192}) {
+          CAPTURE(gpu.id, m, n, k);
+          const GemmPlan usual = plan_gemm(gpu, m, n, k, GemmType::kFp16);
+          const GemmPlan best = plan_product(gpu, m, n, k, GemmType::kFp16);
+          CHECK(longest(gpu, best) <= longest(gpu, usual));
+          CHECK(best.parts <= std::max<std::int64_t>(1, k / 256));
+          CHECK((best.parts == 1 || best.blocks() <= gpu.sm_count));
+          CHECK(best.flops == usual.flops);
+        }
+}

@@ -192,7 +192,7 @@ TEST_CASE("copies in both directions at once share the link") {
   CHECK(both < 1.1 * bytes / bench.machine.pcie.both_bytes_per_s * 1e9);
 }
 
-TEST_CASE("two kernels at once share the GPU: each takes longer, neither is slower than in turn") {
+TEST_CASE("a kernel that fills the GPU leaves the next one what its last blocks leave") {
   const auto run = [](Index second) {
     auto bench = std::make_unique<Bench>();
     Operation& op = bench->program.operations[0];
@@ -206,11 +206,16 @@ TEST_CASE("two kernels at once share the GPU: each takes longer, neither is slow
   };
   const auto in_turn = run(0), at_once = run(1);
   const Nanos alone = in_turn->find("stream 7", "kernel").duration;
-  CHECK(at_once->find("stream 20", "kernel").duration > alone * 19 / 10);
+  const Span first = at_once->find("stream 7", "kernel"),
+             next = at_once->find("stream 20", "kernel");
+  CHECK(first.duration == Approx(alone).epsilon(0.01));
+  CHECK(next.start > first.start + alone * 9 / 10);
+  CHECK(next.start <= first.end());
+  CHECK(next.cause == trace::Cause::kRoom);
   CHECK(at_once->trace.end() <= in_turn->trace.end());
 }
 
-TEST_CASE("a stream of higher priority is served first, the other by what that leaves") {
+TEST_CASE("blocks of a stream of higher priority go first, once those that run are done") {
   Bench bench;
   bench.program.streams[1].priority = -1;
   Operation& op = bench.program.operations[0];
@@ -222,9 +227,10 @@ TEST_CASE("a stream of higher priority is served first, the other by what that l
   bench.run();
   const Span low = bench.find("stream 7", "kernel"), high = bench.find("stream 20", "kernel");
   const auto alone = static_cast<Nanos>(1e12 / bench.machine.gpu.fp32_flops_per_s * 1e9);
-  CHECK(high.duration == Approx(alone).margin(2));
+  CHECK(high.duration == Approx(alone).epsilon(0.01));
+  CHECK(high.start < low.start + alone / 10);
   CHECK(low.end() > high.end());
-  CHECK(low.duration == Approx(2 * alone).epsilon(0.001));
+  CHECK(low.duration == Approx(2 * alone).epsilon(0.01));
 }
 
 TEST_CASE("a kernel of a given length keeps it while its blocks find free SMs") {
@@ -240,7 +246,8 @@ TEST_CASE("a kernel of a given length keeps it while its blocks find free SMs") 
   const auto alone = static_cast<double>(1 * kMillisecond);
   CHECK(length_of(0.25) == alone);
   CHECK(length_of(0.5) == alone);
-  CHECK(length_of(0.75) == Approx(1.5 * alone).epsilon(0.02));
+  // Some SMs have a block of each, and those take twice as long.
+  CHECK(length_of(0.75) == Approx(2 * alone).epsilon(0.02));
   CHECK(length_of(1) == Approx(2 * alone).epsilon(0.02));
 }
 

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "machine/machine.h"
+#include "sim/block_cost.h"
+#include "sim/sm_run.h"
 
 namespace trainscope::sim {
 namespace {
@@ -28,7 +30,7 @@ TEST_CASE("A product with few tiles and a long k fills the GPU by cutting k") {
   const program::Operation weights = product(64, 147, 64 * 112 * 112);
   CHECK(weights.blocks == 3);
   CHECK(grid_blocks(weights, v100()) == 78);  // 26 parts: the most that 80 SMs hold at once
-  CHECK(kernel_needs(weights, v100()).arithmetic_share == Approx(78.0 / 80));
+  CHECK(run_alone(weights, v100()).waves == 1);
 }
 
 TEST_CASE("A product is not cut where its tiles fill the GPU, or k is short") {
@@ -37,14 +39,55 @@ TEST_CASE("A product is not cut where its tiles fill the GPU, or k is short") {
   CHECK(grid_blocks(product(64, 128, 784), v100()) == 6);  // parts of at least 256
 }
 
-TEST_CASE("A longer k never makes a product's share of the SMs smaller") {
-  double before = 0;
+TEST_CASE("A longer k never makes a product fill fewer of the SMs") {
+  std::int64_t before = 0;
   for (std::int64_t k = 16; k < 1 << 20; k *= 2) {
-    const double share = kernel_needs(product(64, 64, k), v100()).arithmetic_share;
-    CHECK(share >= before);
-    before = share;
+    const std::int64_t blocks = grid_blocks(product(64, 64, k), v100());
+    CHECK(blocks >= before);
+    before = blocks;
   }
-  CHECK(before == Approx(1.0));
+  CHECK(before == v100().sm_count);
+}
+
+TEST_CASE("A kernel of a given length takes it, however many blocks it has") {
+  program::Operation given;
+  given.kind = program::OperationKind::kOpaque;
+  for (const Nanos length : {1000, 2900, 50'000, 1'234'567})
+    for (const std::int64_t blocks : {1, 7, 80, 81, 160, 639, 640, 641, 5000}) {
+      CAPTURE(length, blocks);
+      given.opaque_duration = length;
+      given.blocks = blocks;
+      const SmRun run = run_alone(given, v100());
+      CHECK(kernel_floor(given, v100()) == length);
+      CHECK(run.duration <= length);
+      CHECK(run.duration > length - 2 * run.waves - 1);
+    }
+}
+
+TEST_CASE("Two kernels of a given length that want the same SMs take twice as long together") {
+  program::Operation given;
+  given.kind = program::OperationKind::kOpaque;
+  given.opaque_duration = 10'000;
+  const auto end = [&](std::int64_t blocks) {
+    given.blocks = blocks;
+    SmArray array(sm_limits(v100()));
+    array.admit(0, 0, block_cost(given, v100()), blocks);
+    array.admit(0, 1, block_cost(given, v100()), blocks);
+    Nanos last = 0;
+    while (!array.idle()) array.finish(last = array.next_event());
+    return last;
+  };
+  CHECK(end(40) == 10'000);
+  CHECK(end(80) == 20'000);
+}
+
+TEST_CASE("A GPU that is slower takes so many times as long for a kernel") {
+  const program::Operation one = product(4096, 4096, 4096);
+  const BlockCost cost = block_cost(one, v100());
+  const SmRun usual = run_alone(cost, one.blocks, sm_limits(v100()));
+  const SmRun slow = run_alone(slowed(cost, 1.5), one.blocks, sm_limits(v100()));
+  CHECK(static_cast<double>(slow.duration) ==
+        Approx(1.5 * static_cast<double>(usual.duration)).epsilon(1e-4));
 }
 
 TEST_CASE("Only products are cut along k") {

@@ -19,6 +19,12 @@ struct Arrival {
   int priority = 0;
 };
 
+// From then on; after what arrives at the same time.
+struct Aside {
+  Nanos time = 0;
+  sim::SetAside what;
+};
+
 struct PlainResult {
   std::vector<Nanos> ends;  // of each arrival
   sim::SmUse use;
@@ -34,18 +40,24 @@ struct PlainResult {
 
 class PlainSms {
  public:
-  PlainSms(const sim::SmLimits& limits, const std::vector<Arrival>& arrivals)
-      : limits_(limits), arrivals_(arrivals), placed_(arrivals.size()) {
+  PlainSms(const sim::SmLimits& limits, const std::vector<Arrival>& arrivals,
+           const std::vector<Aside>& asides = {})
+      : limits_(limits), arrivals_(arrivals), asides_(asides), placed_(arrivals.size()) {
     result_.ends.resize(arrivals.size());
   }
 
   // Arrivals in the order of their times.
   PlainResult run() {
-    std::size_t next = 0;
+    std::size_t next = 0, changes = 0;
     while (next < arrivals_.size() || !running_.empty()) {
       const Nanos ends = next_end();
-      if (next < arrivals_.size() && (running_.empty() || arrivals_[next].time < ends)) {
-        go_to(arrivals_[next].time);
+      const Nanos arrives = next < arrivals_.size() ? arrivals_[next].time : kNever;
+      const Nanos changed = changes < asides_.size() ? asides_[changes].time : kNever;
+      if (changed < arrives && (running_.empty() || changed < ends)) {
+        go_to(changed);
+        aside_ = asides_[changes++].what;
+      } else if (next < arrivals_.size() && (running_.empty() || arrives < ends)) {
+        go_to(arrives);
         arrived_ = ++next;
       } else {
         go_to(ends);
@@ -67,6 +79,9 @@ class PlainSms {
     std::int64_t arithmetic_rate = 0, memory_rate = 0;
   };
 
+  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
+  bool is_aside(int sm) const { return sm >= limits_.count - aside_.sms; }
+
   const sim::BlockCost& cost(std::size_t kernel) const { return arrivals_[kernel].cost; }
 
   Nanos next_end() const {
@@ -86,6 +101,7 @@ class PlainSms {
       int warps = 0;
       for (const Block& block : running_)
         if (block.sm == sm) warps += cost(block.kernel).warps;
+      if (is_aside(sm)) warps += sim::kWarpsAside;
       result_.use.busy += warps > 0 ? now - now_ : 0;
       result_.use.warps += warps * (now - now_);
     }
@@ -124,7 +140,7 @@ class PlainSms {
   bool place_one(std::size_t kernel) {
     const sim::BlockCost& wanted = cost(kernel);
     int best = -1, fewest = std::numeric_limits<int>::max();
-    for (int sm = 0; sm < limits_.count; ++sm) {
+    for (int sm = 0; sm < limits_.count && !is_aside(sm); ++sm) {
       int own = 0, blocks = 0, warps = 0;
       std::int64_t registers = 0, shared = 0, set_to = wanted.sm_shared_bytes;
       for (const Block& block : running_) {
@@ -172,7 +188,7 @@ class PlainSms {
   void share() {
     for (Block& block : running_) block.arithmetic_rate = block.memory_rate = 0;
     divide(
-        sim::kMemoryRate, [](const Block& block) { return block.memory > 0; },
+        sim::kMemoryRate - aside_.memory, [](const Block& block) { return block.memory > 0; },
         [&](const Block& block) { return cost(block.kernel).memory_limit; },
         [](Block& block, std::int64_t rate) { block.memory_rate = rate; });
     for (int sm = 0; sm < limits_.count; ++sm)
@@ -185,6 +201,8 @@ class PlainSms {
 
   sim::SmLimits limits_;
   std::vector<Arrival> arrivals_;
+  std::vector<Aside> asides_;
+  sim::SetAside aside_;
   std::vector<std::int64_t> placed_;
   std::vector<Block> running_;
   std::size_t arrived_ = 0;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "machine/machine.h"
 #include "sim/block_cost.h"
+#include "sim/lone_runs.h"
 #include "sim/plain_sms.h"
 #include "sim/sm_run.h"
 
@@ -24,8 +25,10 @@ struct Fast {
 };
 
 // Moments between events are asked for too: they must change nothing.
-Fast run_fast(const SmLimits& limits, const std::vector<Arrival>& arrivals) {
-  SmArray array(limits);
+Fast run_fast(const SmLimits& limits, const std::vector<Arrival>& arrivals,
+              const std::vector<test::Aside>& asides = {},
+              std::shared_ptr<LoneRuns> known = nullptr) {
+  SmArray array(limits, std::move(known));
   Fast result;
   result.ends.resize(arrivals.size());
   const auto until = [&](Nanos time) {
@@ -34,9 +37,22 @@ Fast run_fast(const SmLimits& limits, const std::vector<Arrival>& arrivals) {
       for (const std::uint32_t kernel : array.finish(now)) result.ends[kernel] = now;
     }
   };
+  std::size_t changes = 0;
+  const auto change_before = [&](Nanos time) {
+    for (; changes < asides.size() && asides[changes].time < time; ++changes) {
+      until(asides[changes].time - 1);
+      array.set_aside(asides[changes].time, asides[changes].what);
+    }
+  };
   for (std::uint32_t k = 0; k < arrivals.size(); ++k) {
+    change_before(arrivals[k].time);
     until(arrivals[k].time - 1);
     array.admit(arrivals[k].time, k, arrivals[k].cost, arrivals[k].blocks, arrivals[k].priority);
+  }
+  while (!array.idle() && changes < asides.size()) {
+    until(std::min(asides[changes].time - 1, array.next_event()));
+    if (!array.idle() && array.next_event() >= asides[changes].time)
+      change_before(asides[changes].time + 1);
   }
   until(std::numeric_limits<Nanos>::max());
   result.use = array.use();
@@ -108,6 +124,67 @@ TEST_CASE("blocks that are advanced together end at the nanosecond of blocks adv
     REQUIRE(fast.use.busy == plain.use.busy);
     REQUIRE(fast.use.warps == plain.use.warps);
   }
+}
+
+// Kernels, and SMs and memory that are taken from them now and then: kernels that have the SMs to
+// themselves are looked up, and carried out again where something comes between.
+TEST_CASE("a kernel that is looked up ends at the nanosecond of blocks advanced one by one") {
+  std::mt19937 random(6);
+  for (int i = 0; i < 4000; ++i) {
+    const auto upto = [&](int most) { return static_cast<int>(random() % unsigned(most + 1)); };
+    const SmLimits limits{2 + upto(6), 4 + upto(12), 1 + upto(5), 1000};
+    const std::vector<BlockCost> kinds{random_cost(random, limits), random_cost(random, limits)};
+    std::vector<Arrival> arrivals;
+    std::vector<test::Aside> asides;
+    Nanos time = upto(50);
+    for (int k = 1 + upto(7); k > 0; --k) {
+      arrivals.push_back({time, kinds[static_cast<std::size_t>(upto(1))], 1 + upto(80), -upto(1)});
+      time += upto(3) == 0 ? 0 : upto(20'000);
+    }
+    for (Nanos at = upto(5000); at < time; at += 1 + upto(20'000))
+      asides.push_back({at, {upto(limits.count - 1), upto(2) * kMemoryRate / 4}});
+    CAPTURE(i, limits.count, arrivals.size(), asides.size());
+    const test::PlainResult plain = test::PlainSms(limits, arrivals, asides).run();
+    const auto known = std::make_shared<LoneRuns>();
+    for (int again = 0; again < 2; ++again) {
+      const Fast fast = run_fast(limits, arrivals, asides, known);
+      REQUIRE(fast.ends == plain.ends);
+      REQUIRE(fast.use.busy == plain.use.busy);
+      REQUIRE(fast.use.warps == plain.use.warps);
+    }
+  }
+}
+
+TEST_CASE("what an SM array holds of a kernel alone is told at each change of it") {
+  const SmLimits limits{4, 8, 4, 1000};
+  BlockCost cost;
+  cost.arithmetic = 100 * kArithmeticRate;
+  cost.warps = 8;
+  SmArray array(limits, std::make_shared<LoneRuns>());
+  array.admit(7, 1, cost, 9);
+  CHECK(array.busy_sms() == 4);
+  CHECK(array.resident_warps() == 32);
+  CHECK(array.next_event() == 207);
+  CHECK(array.finish(207).empty());
+  CHECK(array.busy_sms() == 1);
+  CHECK(array.resident_warps() == 8);
+  CHECK(array.next_event() == 307);
+  CHECK(array.finish(307) == std::vector<std::uint32_t>{1});
+  CHECK(array.idle());
+}
+
+TEST_CASE("SMs that are set aside take no blocks, and memory that is set aside serves none") {
+  const SmLimits limits{4, 8, 4, 1000};
+  BlockCost cost;
+  cost.arithmetic = 100 * kArithmeticRate;
+  cost.warps = 8;
+  CHECK(run_fast(limits, {{10, cost, 4, 0}}, {{0, {1, 0}}}).ends == std::vector<Nanos>{210});
+  // Blocks that are there go on to their end.
+  CHECK(run_fast(limits, {{10, cost, 4, 0}}, {{20, {3, 0}}}).ends == std::vector<Nanos>{110});
+  cost.arithmetic = 0;
+  cost.memory = 100 * kMemoryRate;
+  CHECK(run_fast(limits, {{10, cost, 4, 0}}, {{0, {0, kMemoryRate / 2}}}).ends ==
+        std::vector<Nanos>{810});
 }
 
 TEST_CASE("the waves and bars of a kernel that is alone are those of its blocks one by one") {

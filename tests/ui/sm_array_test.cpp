@@ -69,8 +69,8 @@ TEST_CASE("a raster says how many waves there are, and how many SMs the last lea
 TEST_CASE("a product one larger than its tiles wastes what stands out") {
   const RunPointer even = product("A", "gemm.m=1792", "gemm.n=1792", "gemm.k=1792");
   const RunPointer odd = product("B", "gemm.m=1793", "gemm.n=1793", "gemm.k=1793");
-  const TileMap fits = tile_map_of(even->program->operations.at(0), even->machine->gpu);
-  const TileMap spills = tile_map_of(odd->program->operations.at(0), odd->machine->gpu);
+  const TileMap fits = tile_map_of(even->program->operations.at(0), even->machine->gpu).value();
+  const TileMap spills = tile_map_of(odd->program->operations.at(0), odd->machine->gpu).value();
   CHECK(fits.wasted() == 0);
   CHECK(fits.words() == "1792 x 1792 in 7 x 14 tiles of 256 x 128: 0 % wasted");
   const double covered = (8 * 256.0) * (15 * 128.0);

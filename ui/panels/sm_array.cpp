@@ -4,9 +4,12 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/units.h"
+#include "program/products.h"
 #include "sim/block_cost.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/side_data.h"
@@ -36,20 +39,32 @@ RunPointer shown_run(const Workspace& workspace, std::size_t side) {
   return has_block_work(run) && run->trace.get() == trace ? run : nullptr;
 }
 
+// What a trace tells of a kernel's operation: its name, FLOPs, bytes and blocks.
+using Told = std::tuple<std::string_view, double, double, std::int32_t>;
+
+Told told_of(const program::Operation& operation) {
+  const auto blocks = std::min<std::int64_t>(operation.blocks, INT32_MAX);
+  return {operation.kernel, operation.flops, operation.bytes, static_cast<std::int32_t>(blocks)};
+}
+
 // The kernels of a run that are placed block by block, as its streams began them.
 std::vector<KernelStart> kernels_of(const analysis::Run& run) {
   const trace::Trace& trace = *run.trace;
-  std::unordered_map<std::string_view, program::Index> by_name;
+  std::map<Told, program::Index> operations;
   for (program::Index i = 0; i < run.program->operations.size(); ++i)
-    if (run.program->operations[i].block_work) by_name[run.program->operations[i].kernel] = i;
+    if (run.program->operations[i].block_work) operations[told_of(run.program->operations[i])] = i;
   std::vector<KernelStart> kernels;
   for (std::uint32_t i = 0, count = trace.spans().size(); i < count; ++i) {
     const trace::Span& span = trace.spans()[i];
     if (!trace::is_kernel(span.category) ||
         trace.lanes()[span.lane].kind != trace::LaneKind::kStream)
       continue;
-    if (const auto found = by_name.find(trace.name(span.name)); found != by_name.end())
-      kernels.push_back({span.start, i, found->second});
+    const trace::Detail* detail = trace.detail(span);
+    const auto* told = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
+    if (!told) continue;
+    const auto found =
+        operations.find({trace.name(span.name), told->flops, told->bytes, told->grid[0]});
+    if (found != operations.end()) kernels.push_back({span.start, i, found->second});
   }
   std::ranges::stable_sort(kernels, {}, &KernelStart::time);
   return kernels;
@@ -138,7 +153,8 @@ std::vector<Row> rows_of(const Shown& shown) {
                         {"waves", {}},
                         {"SM time idle in the tail", {}}};
   for (const auto& [side, facts] : shown) {
-    const machine::LaunchShape shape = sim::launch_shape(operation_of(*facts));
+    const machine::LaunchShape shape =
+        sim::launch_shape(operation_of(*facts), facts->run->machine->gpu);
     const sim::SmRun& run = facts->sms;
     const std::string values[] = {
         std::to_string(shape.threads),
@@ -187,7 +203,7 @@ void draw_figures(const PanelContext& context, const Shown& shown, const Box& bo
 
 bool has_tiles(const Shown& shown) {
   return std::ranges::any_of(shown, [](const auto& one) {
-    return operation_of(*one.second).kind == program::OperationKind::kGemm;
+    return program::tiles_of(operation_of(*one.second), one.second->run->machine->gpu).has_value();
   });
 }
 
@@ -197,15 +213,15 @@ void draw_tiles(const PanelContext& context, const Shown& shown, const Box& box)
   const float tall = (box.height() - gap * (count - 1)) / count;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto& [side, facts] = shown[i];
-    if (operation_of(*facts).kind != program::OperationKind::kGemm) continue;
-    const TileMap map = tile_map_of(operation_of(*facts), facts->run->machine->gpu);
+    const auto map = tile_map_of(operation_of(*facts), facts->run->machine->gpu);
+    if (!map) continue;
     const float top = box.min.y + static_cast<float>(i) * (tall + gap);
     const ImVec2 middle{box.min.x, top + title / 2};
     const float left = draw_side_title(theme, context.workspace, side, middle);
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, left, middle.y,
                      theme.text,
-                     shortened(theme.font.text, theme.size.small, map.words(), box.max.x - left));
-    paint_tile_map(theme, {{box.min.x, top + title}, {box.max.x, top + tall}}, map);
+                     shortened(theme.font.text, theme.size.small, map->words(), box.max.x - left));
+    paint_tile_map(theme, {{box.min.x, top + title}, {box.max.x, top + tall}}, *map);
   }
 }
 
@@ -215,7 +231,8 @@ void draw_occupancies(const PanelContext& context, SmArrayPanel& panel, MapAxis 
   std::vector<OccupancyMark> marks;
   for (const auto& [side, facts] : shown)  // another GPU has another map
     if (facts->run->machine->gpu.name == gpu.name)
-      marks.push_back({side == 0 ? 'A' : 'B', sim::launch_shape(operation_of(*facts))});
+      marks.push_back({side == 0 ? 'A' : 'B',
+                       sim::launch_shape(operation_of(*facts), facts->run->machine->gpu)});
   panel.map.follow(gpu, axis, marks.front().shape);
   paint_occupancy_map(context.theme, "##map", box, panel.map, marks);
 }

@@ -4,21 +4,10 @@
 
 #include <algorithm>
 
+#include "program/products.h"
+
 namespace trainscope::ui {
 namespace {
-
-machine::GemmType gemm_type(program::ElementType type) {
-  switch (type) {
-    case program::ElementType::kTf32:
-      return machine::GemmType::kTf32;
-    case program::ElementType::kFp16:
-      return machine::GemmType::kFp16;
-    case program::ElementType::kBf16:
-      return machine::GemmType::kBf16;
-    default:
-      return machine::GemmType::kFp32;
-  }
-}
 
 // Of the last tile along a side of `length`, the share inside the product.
 float inside(std::int64_t length, int tile) {
@@ -40,10 +29,10 @@ std::string TileMap::words() const {
                      wasted() > 0 && wasted() < 0.1 ? 1 : 0);
 }
 
-TileMap tile_map_of(const program::Operation& operation, const machine::Gpu& gpu) {
-  return {
-      operation.m, operation.n,
-      machine::plan_gemm(gpu, operation.m, operation.n, operation.k, gemm_type(operation.type))};
+std::optional<TileMap> tile_map_of(const program::Operation& operation, const machine::Gpu& gpu) {
+  auto tiles = program::tiles_of(operation, gpu);
+  if (!tiles) return std::nullopt;
+  return TileMap{operation.m, operation.n, std::move(*tiles)};
 }
 
 // To scale while there is room: an element of the product is as high as it is wide.

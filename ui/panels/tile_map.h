@@ -1,6 +1,7 @@
 // A matrix product cut into tiles, one block each; of the tiles at the edges, what lies outside.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "machine/gemm_tiles.h"
@@ -19,8 +20,8 @@ struct TileMap {
   std::string words() const;
 };
 
-// Of an operation that is a matrix product of a type that has tiles.
-TileMap tile_map_of(const program::Operation& operation, const machine::Gpu& gpu);
+// Nothing for what is no plain matrix product.
+std::optional<TileMap> tile_map_of(const program::Operation& operation, const machine::Gpu& gpu);
 
 void paint_tile_map(const Theme& theme, const Box& box, const TileMap& map);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "sim/sm_lanes.h"
 #include "ui/app/lesson_card.h"
 #include "ui/app/machine_words.h"
 #include "ui/app/moment.h"
@@ -81,6 +82,13 @@ void add_exposed(TimelineSide& out, const analysis::Run& run) {
   }
 }
 
+// Two runs of a training step share the room; what its kernels hold of the SMs is in their panel.
+bool is_too_much(const trace::Lane& lane, const Workspace& workspace, const SideModel& side) {
+  const bool of_sms = lane.name == sim::kBusySmsLane || lane.name == sim::kResidentWarpsLane;
+  return of_sms && workspace.sides().size() > 1 && side.run && side.run->program &&
+         side.run->program->parameters > 0;
+}
+
 // Lanes on which nothing happened say nothing, once the run is over. Memory has a panel of its own:
 // its lanes are shown where a person asks for them.
 void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side,
@@ -93,7 +101,9 @@ void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& 
                        (side.view->index.lanes[lane].span_count == 0 && !counts);
     const bool of_memory =
         kind == trace::LaneKind::kMemoryRole || (kind == trace::LaneKind::kMemory && !memory_lanes);
-    if ((empty && side.run && !side.busy) || of_memory || workspace.hides(trace.lanes()[lane].name))
+    if ((empty && side.run && !side.busy) || of_memory ||
+        is_too_much(trace.lanes()[lane], workspace, side) ||
+        workspace.hides(trace.lanes()[lane].name))
       out.hidden.push_back(lane);
   }
 }

@@ -1,0 +1,191 @@
+#include "train/launch_shapes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "machine/gemm_tiles.h"
+#include "program/products.h"
+#include "train/fusion_loop.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::Operation;
+using program::Part;
+
+constexpr int kElementwise = 128;       // threads
+constexpr std::int64_t kVector = 4;     // elements of a thread, loaded at once
+constexpr std::int64_t kChunk = 65536;  // elements of a block of a foreach kernel
+
+struct Shape {
+  std::int64_t blocks = 1;
+  int threads = kElementwise;
+  int registers = 32;
+  std::int64_t shared_bytes = 0;
+  int ilp = 0;
+  // Of a matrix product: a block's, its padding included, and what its code reaches.
+  double flops = 0;
+  double efficiency = 1;
+};
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return std::max<std::int64_t>(1, (a + b - 1) / b);
+}
+
+Shape each(std::int64_t elements) {
+  return {ceil_div(elements, kElementwise * kVector), kElementwise, 32, 0, kVector};
+}
+
+Shape sum(std::int64_t elements) {
+  constexpr int kThreads = 512;
+  constexpr std::int64_t kEach = 16;
+  return {ceil_div(elements, kThreads * kEach), kThreads};
+}
+
+// A row for each block, with as many threads as there are vectors in it, or `most`.
+Shape rows(std::int64_t rows, std::int64_t columns, std::int64_t most) {
+  const std::int64_t warps = ceil_div(columns, kVector * machine::kWarp);
+  return {std::max<std::int64_t>(1, rows),
+          static_cast<int>(std::min(most, warps * machine::kWarp))};
+}
+
+class Shaper {
+ public:
+  Shaper(const machine::Gpu& gpu, const Operation& operation) : gpu_(gpu), operation_(operation) {}
+
+  Shape operator()(const std::monostate&) const {
+    if (!operation_.parts.empty()) return generated();
+    // A foreach kernel but the last of an operator, or one that moves memory, comes with its grid.
+    return {operation_.blocks, operation_.threads};
+  }
+  Shape operator()(const program::Linear& f) const {
+    return f.part == Part::kBiasGradient ? sum(operation_.m) : product();
+  }
+  // But for a bias's gradient, planned already.
+  Shape operator()(const program::Convolution&) const { return sum(operation_.m); }
+  Shape operator()(const program::MaxPooling&) const {
+    constexpr int kThreads = 256;
+    return {ceil_div(operation_.m, kThreads), kThreads};
+  }
+  Shape operator()(const program::AveragePooling& f) const {
+    return f.part == Part::kForward ? sum(operation_.m) : each(operation_.m);
+  }
+  Shape operator()(const program::BatchNorm&) const { return sum(operation_.m); }
+  Shape operator()(const program::LayerNorm& f) const {
+    constexpr std::int64_t kColumns = 32;
+    if (f.part == Part::kWeightGradient) return {ceil_div(f.columns, kColumns), 1024};
+    return {std::max<std::int64_t>(1, f.rows), kElementwise};
+  }
+  Shape operator()(const program::AddPositions& f) const {
+    return f.part == Part::kForward ? each(operation_.m) : sum(operation_.m);
+  }
+  Shape operator()(const program::Dropout&) const {
+    constexpr int kThreads = 256;
+    const std::int64_t most = gpu_.sm_count * std::int64_t{gpu_.threads_per_sm} / kThreads;
+    return {std::min(most, ceil_div(operation_.m, kThreads)), kThreads, 32, 0, kVector};
+  }
+  Shape operator()(const program::Attention& f) const {
+    if (!f.flash)
+      return {operation_.blocks, operation_.threads, 128, 0, 0, 0, gpu_.gemm_efficiency};
+    constexpr std::int64_t kRows = 128;
+    const bool forward = f.part == Part::kForward;
+    const std::int64_t tile = kRows * f.width * program::size_of(operation_.type);
+    Shape shape{f.batch * f.heads * ceil_div(f.length, kRows), forward ? 128 : 256, 255};
+    shape.efficiency = gpu_.gemm_efficiency;
+    // Q, K and V; backward the gradients of K and V beside them.
+    shape.shared_bytes = most_shared((forward ? 3 : 4) * tile);
+    return shape;
+  }
+  Shape operator()(const program::LogSoftmax& f) const {
+    constexpr std::int64_t kMostOfWarp = 1024, kWarps = 4;
+    if (f.classes <= kMostOfWarp) return {ceil_div(f.rows, kWarps), kElementwise};
+    return rows(f.rows, f.classes, machine::kMostThreads);
+  }
+  Shape operator()(const program::NllLoss& f) const {
+    if (f.part == Part::kForward) return {1, machine::kWarp};
+    return each(operation_.m);
+  }
+  Shape operator()(const program::CountCorrect& f) const { return sum(f.rows * f.classes); }
+  Shape operator()(const program::GradientNorm&) const { return lists(); }
+  Shape operator()(const program::ClipGradients&) const { return lists(); }
+  Shape operator()(const program::SgdUpdate&) const { return lists(); }
+  Shape operator()(const program::AdamUpdate&) const { return lists(); }
+  Shape operator()(const program::Unscale&) const { return lists(); }
+  Shape operator()(const program::Fill&) const {
+    return operation_.kind == program::OperationKind::kOptimizer ? lists() : each(operation_.m);
+  }
+  template <typename Pointwise>
+  Shape operator()(const Pointwise&) const {
+    return each(operation_.m);
+  }
+
+ private:
+  Shape product() const {
+    const machine::GemmPlan plan = machine::plan_product(
+        gpu_, operation_.m, operation_.n, operation_.k, program::gemm_type(operation_.type));
+    return {plan.blocks(),
+            plan.threads,
+            plan.registers,
+            plan.shared_bytes,
+            0,
+            plan.tile_flops / static_cast<double>(plan.parts),
+            plan.efficiency};
+  }
+  // Foreach kernels are made with their chunks.
+  Shape lists() const {
+    constexpr int kThreads = 512;
+    if (operation_.threads == kThreads) return {operation_.blocks, kThreads};
+    return {ceil_div(operation_.m, kChunk), kThreads};
+  }
+  Shape generated() const {
+    constexpr std::int64_t kEach = 8, kMostThreads = 512;
+    for (const Operation& part : operation_.parts) {
+      const auto loop = fusion_loop(part.function);
+      if (!loop || loop->results == 0) continue;
+      return loop->inner ? rows(loop->results, loop->elements / loop->results, kMostThreads)
+                         : sum(loop->elements);
+    }
+    return {ceil_div(operation_.m, kElementwise * kEach), kElementwise, 32, 0, kEach};
+  }
+  // At most what a block can have.
+  std::int64_t most_shared(std::int64_t bytes) const {
+    return std::min(bytes, machine::architecture_of(gpu_).most_shared);
+  }
+
+  const machine::Gpu& gpu_;
+  const Operation& operation_;
+};
+
+std::vector<bool> launched_of(const program::Program& program) {
+  std::vector<bool> launched(program.operations.size());
+  for (const program::Thread& thread : program.threads)
+    for (const program::Command& command : thread.commands)
+      if (const auto* launch = std::get_if<program::Launch>(&command.action))
+        launched[launch->operation] = true;
+  return launched;
+}
+
+}  // namespace
+
+void shape_launches(program::Program& program, const machine::Gpu& gpu) {
+  const std::vector<bool> launched = launched_of(program);
+  for (std::size_t i = 0; i < launched.size(); ++i) {
+    Operation& operation = program.operations[i];
+    if (!launched[i] || operation.block_work) continue;
+    const Shape shape = std::visit(Shaper(gpu, operation), operation.function);
+    const auto blocks = static_cast<double>(shape.blocks);
+    program::BlockWork work;
+    work.flops = shape.flops > 0 ? shape.flops : operation.flops / blocks;
+    work.bytes = operation.bytes / blocks;
+    work.math = program::math_of(operation, gpu);
+    work.efficiency = shape.efficiency;
+    work.ilp = shape.ilp;
+    work.registers = shape.registers;
+    work.shared_bytes = shape.shared_bytes;
+    operation.blocks = shape.blocks;
+    operation.threads = shape.threads;
+    operation.block_work = work;
+  }
+}
+
+}  // namespace trainscope::train
