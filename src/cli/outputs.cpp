@@ -17,9 +17,9 @@
 #include "report/comparison.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/written.h"
 #include "scenario/expression.h"
 #include "scenario/lesson.h"
-#include "trace/chrome_writer.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "cli/picture_look.h"
 #include "ui/app/trainscope_window.h"
@@ -181,61 +181,15 @@ void print_series(const Finished& finished, const std::string& name) {
 
 // ---- What is written ---------------------------------------------------------------------------
 
-// FILE.json of side B among several is FILE.B.json.
-fs::path for_side(const std::string& file, const std::string& label, bool several) {
-  if (!several) return file;
-  for (const std::string ending : {".json.gz", ".json"})
-    if (file.ends_with(ending))
-      return file.substr(0, file.size() - ending.size()) + "." + label + ending;
-  return file + "." + label;
-}
-
-trace::WriteOptions write_options(const Run& run) {
-  trace::WriteOptions options;
-  if (!run.machine) return options;
-  const machine::Gpu& gpu = run.machine->gpu;
-  trace::DeviceProperties device;
-  device.name = gpu.name;
-  device.total_memory = gpu.memory_bytes;
-  device.compute_major = static_cast<int>(gpu.compute_capability);
-  device.compute_minor = static_cast<int>(std::lround(gpu.compute_capability * 10)) % 10;
-  device.max_threads_per_multiprocessor = gpu.threads_per_sm;
-  device.registers_per_multiprocessor = gpu.registers_per_sm;
-  device.shared_per_multiprocessor = gpu.shared_bytes_per_sm;
-  device.multiprocessors = gpu.sm_count;
-  options.devices.push_back(device);
-  return options;
-}
-
-void write_traces(const Finished& finished, const std::string& file) {
-  for (const auto& run : finished.runs) {
-    const fs::path path = for_side(file, run->label, finished.runs.size() > 1);
-    trace::write_chrome_trace(*run->trace, path, write_options(*run));
-    wrote(path);
-  }
-}
-
 // Of the Trainscope that carried the runs out.
 std::string version_of(const Finished& finished) {
   return finished.version.empty() ? TRAINSCOPE_VERSION : finished.version;
 }
 
-void save(const Finished& finished, const std::string& file) {
+analysis::SavedRuns saved_of(const Finished& finished) {
   analysis::SavedRuns saved = finished;
   saved.version = version_of(finished);
-  analysis::save_runs(saved, file);
-  wrote(file);
-}
-
-report::ReportInput report_input(const Finished& finished) {
-  report::ReportInput input;
-  input.version = version_of(finished);
-  for (const auto& run : finished.runs) input.runs.push_back(run.get());
-  input.title = finished.subject.title.empty() ? finished.runs.front()->trace->origin().subject
-                                               : finished.subject.title;
-  input.paragraphs = finished.subject.paragraphs;
-  input.limits = finished.subject.limits;
-  return input;
+  return saved;
 }
 
 #ifdef TRAINSCOPE_HAS_UI
@@ -325,10 +279,14 @@ void check_outputs(const Outputs& outputs) {
 void put_out(const Finished& finished, const Outputs& outputs) {
   std::vector<const Run*> runs;
   for (const auto& run : finished.runs) runs.push_back(run.get());
-  if (!outputs.trace.empty()) write_traces(finished, outputs.trace);
-  if (!outputs.save.empty()) save(finished, outputs.save);
+  if (!outputs.trace.empty())
+    for (const fs::path& path : report::write_traces(finished, outputs.trace)) wrote(path);
+  if (!outputs.save.empty()) {
+    analysis::save_runs(saved_of(finished), outputs.save);
+    wrote(outputs.save);
+  }
   if (!outputs.html.empty()) {
-    write_file(outputs.html, report::html_report(report_input(finished)));
+    write_file(outputs.html, report::html_report(report::report_input(saved_of(finished))));
     wrote(outputs.html);
   }
   if (!outputs.png.empty()) write_picture(finished, outputs.png, outputs.look);

@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 #include "cli/sides.h"
 #include "cuda/plugin_loader.h"
-#include "scenario/expression.h"
+#include "scenario/subject.h"
 
 namespace trainscope::cli {
 namespace {
@@ -36,30 +36,6 @@ int show_saved(const RunOptions& options) {
   Finished finished{open_saved(options.what), {}};
   put_out(finished, options.outputs);
   return 0;
-}
-
-// Words about a metric that a run does not have, as one that ended out of memory, are left out.
-void add_words(std::vector<std::string>& words, const std::string& text,
-               const scenario::Sides& sides) {
-  try {
-    words.push_back(scenario::fill_in(text, sides));
-  } catch (const InputError&) {
-    return;
-  }
-}
-
-// The lesson's words with the numbers of these runs, as a report shows them.
-analysis::Subject subject_of(const scenario::Lesson& lesson, const std::vector<RunPointer>& runs) {
-  scenario::Sides sides;
-  for (const RunPointer& run : runs) sides.push_back(run.get());
-  analysis::Subject subject;
-  subject.lesson = lesson.id;
-  subject.title = lesson.title;
-  for (const scenario::Step& step : lesson.steps)
-    if (step.kind == scenario::StepKind::kScene || step.kind == scenario::StepKind::kExplain)
-      add_words(subject.paragraphs, step.text, sides);
-  add_words(subject.limits, lesson.limits, sides);
-  return subject;
 }
 
 void simulate(const Request& request, Finished& finished) {
@@ -99,7 +75,11 @@ int run_command(const RunOptions& options) {
   finished.seed = request.sides.front().second.whole("seed");
   if (!measure(options.executor, request, finished)) simulate(request, finished);
   finished.lesson = std::move(request.lesson);
-  if (finished.lesson) finished.subject = subject_of(*finished.lesson, finished.runs);
+  if (finished.lesson) {
+    scenario::Sides sides;
+    for (const RunPointer& run : finished.runs) sides.push_back(run.get());
+    finished.subject = scenario::subject_of(*finished.lesson, sides);
+  }
   put_out(finished, options.outputs);
   return 0;
 }

@@ -59,6 +59,8 @@ const std::vector<ActionInfo>& actions() {
        "The lesson, its step and the knobs as they are, in one line to send to somebody."},
       {"link.open", "Open a link", "", "Paste a line that begins with trainscope:1."},
       {"file.save_picture", "Save a picture", "Ctrl+S", "Write the window as a PNG file."},
+      {"file.export", "Export", "Ctrl+Shift+E",
+       "Write a report, the traces, the metrics, the runs or a picture to a file."},
       {"layout.reset", "Reset the layout", "Ctrl+Shift+L", "Put every panel back in its place."},
       {"layout.lesson", "Panel: Lesson", "", "Show or hide the lesson card."},
       {"layout.timelines", "Panel: Timelines", "", "Show or hide the timelines."},

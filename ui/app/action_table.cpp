@@ -287,6 +287,7 @@ void add_window_actions(std::vector<Binding>& table) {
                    [](Application& app) { app.copy_link(); }});
   table.push_back({"link.open", always, [](Application& app) { app.ask_for_link(); }});
   table.push_back({"file.save_picture", always, [](Application& app) { app.ask_for_picture(); }});
+  table.push_back({"file.export", has_results, [](Application& app) { app.ask_for_export(); }});
   table.push_back({"theme.toggle", always, [](Application& app) {
                      app.set_theme(app.theme_mode() == ThemeMode::kDark ? ThemeMode::kLight
                                                                         : ThemeMode::kDark);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ui/app/action_table.h"
+#include "ui/app/export.h"
 #include "ui/app/settings.h"
 #include "ui/app/shortcuts.h"
 #include "ui/panels/running.h"
@@ -82,6 +83,26 @@ void Application::open_palette() {
 
 void Application::ask_for_trace() {
   trace_sheet_.open = trace_sheet_.just_opened = true;
+}
+
+void Application::ask_for_export() {
+  export_sheet_.open = export_sheet_.just_opened = true;
+  const LessonModel* lesson = workspace_.lesson();
+  if (export_sheet_.path.empty())
+    export_sheet_.path = (lesson ? lesson->lesson.id : std::string("trainscope")) + ".html";
+}
+
+// A picture is of the next frame, without the sheet.
+void Application::export_to(const std::string& file) {
+  if (file.ends_with(".png")) {
+    picture_due_ = file;
+    return;
+  }
+  try {
+    workspace_.notice = write_export(workspace_, file);
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
 }
 
 // With what was copied, where that is a link.
@@ -364,6 +385,12 @@ void Application::draw_sheets(const PanelContext& context) {
                       "One line that begins with trainscope:1, as \"Copy a link\" writes it",
                       "Open"))
     open_link(link_sheet_.path);
+  if (draw_path_sheet(context, export_sheet_, "Export##sheet",
+                      "The file's ending says what is written: .html a report, .json or .json.gz "
+                      "a Chrome trace of each run, .csv the metrics, .tsrun the runs themselves, "
+                      ".png a picture",
+                      "Write"))
+    export_to(export_sheet_.path);
   if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
                       "The window as it is now, as a PNG file", "Save"))
     picture_due_ = picture_sheet_.path;

@@ -77,6 +77,7 @@ class Application {
   // Says what is wrong with it where it cannot be read.
   void open_link(const std::string& text);
   void ask_for_picture();
+  void ask_for_export();
   // Leaves the lesson's path and comes back, with the view as it was.
   void explore();
   // For side 0 (A), 1 (B), or both (-1).
@@ -105,6 +106,7 @@ class Application {
   void draw_progress();
   void run_asked();
   void save_picture_if_due();
+  void export_to(const std::string& file);
   void show_panel_asked_for();
   // A step that points at a panel brings it to the front, once its runs are there.
   void show_panel_of_step();
@@ -138,6 +140,7 @@ class Application {
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
   PathSheet link_sheet_;
+  PathSheet export_sheet_;
   bool help_open_ = false;
   bool terms_open_ = false;
   bool notes_open_ = false;

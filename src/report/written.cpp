@@ -1,0 +1,80 @@
+#include "report/written.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/csv.h"
+#include "trace/chrome_writer.h"
+
+namespace trainscope::report {
+namespace {
+
+trace::WriteOptions write_options(const analysis::Run& run) {
+  trace::WriteOptions options;
+  if (!run.machine) return options;
+  const machine::Gpu& gpu = run.machine->gpu;
+  trace::DeviceProperties device;
+  device.name = gpu.name;
+  device.total_memory = gpu.memory_bytes;
+  device.compute_major = static_cast<int>(gpu.compute_capability);
+  device.compute_minor = static_cast<int>(std::lround(gpu.compute_capability * 10)) % 10;
+  device.max_threads_per_multiprocessor = gpu.threads_per_sm;
+  device.registers_per_multiprocessor = gpu.registers_per_sm;
+  device.shared_per_multiprocessor = gpu.shared_bytes_per_sm;
+  device.multiprocessors = gpu.sm_count;
+  options.devices.push_back(device);
+  return options;
+}
+
+}  // namespace
+
+ReportInput report_input(const analysis::SavedRuns& saved) {
+  ReportInput input;
+  input.version = saved.version;
+  for (const auto& run : saved.runs) input.runs.push_back(run.get());
+  input.title = saved.subject.title.empty() ? saved.runs.front()->trace->origin().subject
+                                            : saved.subject.title;
+  input.paragraphs = saved.subject.paragraphs;
+  input.limits = saved.subject.limits;
+  return input;
+}
+
+std::filesystem::path for_run(const std::string& file, const std::string& label, bool several) {
+  if (!several) return file;
+  for (const std::string ending : {".json.gz", ".json"})
+    if (file.ends_with(ending))
+      return file.substr(0, file.size() - ending.size()) + "." + label + ending;
+  return file + "." + label;
+}
+
+std::vector<std::filesystem::path> write_traces(const analysis::SavedRuns& saved,
+                                                const std::string& file) {
+  std::vector<std::filesystem::path> written;
+  for (const auto& run : saved.runs) {
+    written.push_back(for_run(file, run->label, saved.runs.size() > 1));
+    trace::write_chrome_trace(*run->trace, written.back(), write_options(*run));
+  }
+  return written;
+}
+
+std::string metrics_csv(const analysis::SavedRuns& saved) {
+  std::vector<std::string> head{"metric", "unit"};
+  for (const auto& run : saved.runs) head.push_back(run->label);
+  std::string csv;
+  add_csv_line(csv, head);
+  for (const analysis::Metric& metric : analysis::metrics()) {
+    std::vector<std::string> row{metric.name, metric.unit};
+    bool any = false;
+    for (const auto& run : saved.runs) {
+      const auto value = analysis::value_of(run->metrics, metric.name);
+      any |= value.has_value();
+      row.push_back(value ? fmt::format("{}", *value) : "");
+    }
+    if (any) add_csv_line(csv, row);
+  }
+  return csv;
+}
+
+}  // namespace trainscope::report

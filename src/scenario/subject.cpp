@@ -1,0 +1,29 @@
+#include "scenario/subject.h"
+
+#include "base/error.h"
+
+namespace trainscope::scenario {
+namespace {
+
+void add_words(std::vector<std::string>& words, const std::string& text, const Sides& sides) {
+  try {
+    words.push_back(fill_in(text, sides));
+  } catch (const InputError&) {
+    return;
+  }
+}
+
+}  // namespace
+
+analysis::Subject subject_of(const Lesson& lesson, const Sides& sides) {
+  analysis::Subject subject;
+  subject.lesson = lesson.id;
+  subject.title = lesson.title;
+  for (const Step& step : lesson.steps)
+    if (step.kind == StepKind::kScene || step.kind == StepKind::kExplain)
+      add_words(subject.paragraphs, step.text, sides);
+  add_words(subject.limits, lesson.limits, sides);
+  return subject;
+}
+
+}  // namespace trainscope::scenario
