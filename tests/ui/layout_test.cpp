@@ -319,6 +319,21 @@ TEST_CASE("a counter is drawn over the whole view and keeps its peak") {
   CHECK(curve.points.back().first == Approx(400));
 }
 
+TEST_CASE("a counter that rises and falls within a pixel is low after it") {
+  Trace trace = empty_trace();
+  const LaneId lane = add_lane(trace, "SMs with a block");
+  trace.add_sample({500'000, 132.0, lane});
+  trace.add_sample({500'100, 0.0, lane});
+  const TimelineLayout layout = laid_out(trace, request_of(0, 1'000'000, 400));
+  REQUIRE(layout.curves.size() == 1);
+  const Curve& curve = layout.curves[0];
+  float high = 0;  // pixels
+  for (std::size_t i = 0; i + 1 < curve.points.size(); ++i)
+    if (curve.points[i].second == curve.y)
+      high += curve.points[i + 1].first - curve.points[i].first;
+  CHECK(high == 1);
+}
+
 TEST_CASE("a bar's short name drops namespaces and arguments") {
   CHECK(short_name("void at::native::(anonymous namespace)::foo<4, a::b>(int)") == "foo");
   CHECK(short_name("Memcpy HtoD (Pageable -> Device)") == "Memcpy HtoD");

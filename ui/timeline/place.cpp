@@ -149,7 +149,7 @@ Curve curve_of(const Trace& trace, const Counter& counter, const LaneBox& box,
       static_cast<double>(request.view_end - request.view_start) / request.width;
   const double range = std::max(counter.most - counter.least, 1e-300);
   std::size_t done = 0;
-  double value = counter.least;
+  double held = counter.least;  // what stays after a pixel, however high it went within
   for (float x = 0; x <= request.width; x += 1) {
     const Nanos until =
         request.view_start + static_cast<Nanos>(static_cast<double>(x) * nanos_per_pixel);
@@ -157,8 +157,10 @@ Curve curve_of(const Trace& trace, const Counter& counter, const LaneBox& box,
         samples.begin() + static_cast<std::ptrdiff_t>(done), samples.end(),
         [&](std::uint32_t sample) { return trace.samples()[sample].time <= until; });
     const auto end = static_cast<std::size_t>(next - samples.begin());
+    double value = held;
     if (end > done) {
-      value = x == 0 ? trace.samples()[samples[end - 1]].value : peak(trace, samples, done, end);
+      held = trace.samples()[samples[end - 1]].value;
+      value = x == 0 ? held : peak(trace, samples, done, end);
       done = end;
     }
     const auto share = static_cast<float>((value - counter.least) / range);
