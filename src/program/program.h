@@ -129,7 +129,7 @@ struct Operation {
   // less; an algorithm that multiplies less may make it more than 1. 0: as the GPU's products
   // usually do.
   double efficiency = 0;
-  // Given: the kernel is simulated block by block. Else it takes its share of the whole GPU.
+  // How it is launched, and what each block does. Not given: each does an equal part of the whole.
   std::optional<BlockWork> block_work;
   Function function;         // what is computed
   std::vector<Index> reads;  // buffers, as the function states them

@@ -1,5 +1,6 @@
 // A kernel alone on a GPU, block by block: its waves, its tail, what of the SMs it uses. For views
-// of the SM array, and for metrics. It costs as much as two waves, however many blocks there are.
+// of the SM array, and for metrics. L2 holds what its own footprint leaves there, nothing of other
+// kernels. It costs as much as two waves, however many blocks there are.
 #pragma once
 
 #include <cstdint>
