@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/csv.h"
+#include "base/csv.h"
 #include "cli/table.h"
 
 namespace trainscope::cli {

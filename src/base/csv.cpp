@@ -1,6 +1,6 @@
-#include "cli/csv.h"
+#include "base/csv.h"
 
-namespace trainscope::cli {
+namespace trainscope {
 namespace {
 
 std::string quoted(const std::string& field) {
@@ -17,4 +17,4 @@ void add_csv_line(std::string& text, const std::vector<std::string>& fields) {
   text += "\r\n";
 }
 
-}  // namespace trainscope::cli
+}  // namespace trainscope

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace trainscope::cli {
+namespace trainscope {
 
 // Appends one line. A field with commas, quotes or line ends is quoted.
 void add_csv_line(std::string& text, const std::vector<std::string>& fields);
 
-}  // namespace trainscope::cli
+}  // namespace trainscope
