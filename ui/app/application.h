@@ -23,11 +23,14 @@
 #include "ui/panels/loss_scaling.h"
 #include "ui/panels/machine_chooser.h"
 #include "ui/panels/memory.h"
+#include "ui/panels/operations.h"
 #include "ui/panels/palette.h"
 #include "ui/panels/roofline.h"
+#include "ui/panels/runs.h"
 #include "ui/panels/sheet.h"
 #include "ui/panels/sm_array.h"
 #include "ui/panels/summary.h"
+#include "ui/panels/sweep.h"
 #include "ui/panels/timelines.h"
 
 namespace trainscope::ui {
@@ -59,6 +62,7 @@ class Application {
   // Whether panels stood closely when the layout was last kept; unknown at first.
   std::optional<bool> compact() const { return compact_; }
   void set_compact(bool compact) { compact_ = compact; }
+  const OperationsPanel& operations() const { return operations_; }
   Window& window() { return *window_; }
   const Window& window() const { return *window_; }
 
@@ -68,6 +72,7 @@ class Application {
   void toggle_terms() { terms_open_ = !terms_open_; }
   void ask_for_trace();
   void ask_for_picture();
+  void ask_for_operations();
   // Leaves the lesson's path and comes back, with the view as it was.
   void explore();
   // For side 0 (A), 1 (B), or both (-1).
@@ -80,6 +85,8 @@ class Application {
   void show_panel(const std::string& name) { attention_.asked_panel = name; }
   // Away when it is in front, else open and to the front.
   void toggle_panel(const std::string& name);
+  // Over values around those that the knob has now; empty: the knob that is pointed at.
+  void sweep_knob(const std::string& knob);
 
  private:
   PanelContext context();
@@ -95,6 +102,7 @@ class Application {
   void draw_progress();
   void run_asked();
   void save_picture_if_due();
+  void save_operations();
   void show_panel_asked_for();
   // A step that points at a panel brings it to the front, once its runs are there.
   void show_panel_of_step();
@@ -123,10 +131,14 @@ class Application {
   SmArrayPanel sm_array_;
   GradientFlowPanel gradient_flow_;
   RooflinePanel roofline_;
+  OperationsPanel operations_;
+  RunsPanel runs_;
+  SweepPanel sweep_;
   PalettePanel palette_;
   MachineChooser machines_;
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
+  PathSheet operations_sheet_;
   bool help_open_ = false;
   bool terms_open_ = false;
   std::vector<std::string> asked_;
