@@ -208,7 +208,7 @@ std::string compare_html(const ReportInput& input, const std::vector<RunView>& v
     html += difference_html(views);
   else
     for (const RunView& view : views) html += partition_html(view);
-  return html + "</div></div>\n</section>";
+  return html + "</div></div>\n" + operations_html(views) + "</section>";
 }
 
 }  // namespace trainscope::report

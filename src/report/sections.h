@@ -25,6 +25,9 @@ std::string listing_html(const std::vector<RunView>& views);
 // The metrics, and where the time went.
 std::string compare_html(const ReportInput& input, const std::vector<RunView>& views);
 
+// What two runs spend their time on, operation by operation; empty for one run.
+std::string operations_html(const std::vector<RunView>& views);
+
 // The knobs that are set, those that differ first. Empty where no run knows its config.
 std::string config_html(const std::vector<RunView>& views);
 

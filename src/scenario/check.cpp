@@ -12,6 +12,7 @@
 #include "analysis/run.h"
 #include "base/toml.h"
 #include "machine/machine.h"
+#include "scenario/check_sweep.h"
 #include "scenario/progress.h"
 
 namespace trainscope::scenario {
@@ -60,6 +61,7 @@ class Checker {
     check_minutes();
     for (const std::string& machine : machines()) check_on(machine);
     check_announcements();
+    for (const Finding& one : check_sweep(lesson_)) add(one.place, one.sentence);
     return std::move(findings_);
   }
 

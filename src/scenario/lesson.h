@@ -11,6 +11,7 @@
 #include "program/config.h"
 #include "scenario/expression.h"
 #include "scenario/glossary.h"
+#include "scenario/lesson_sweep.h"
 
 namespace trainscope::scenario {
 
@@ -84,7 +85,8 @@ struct Lesson {
   program::Config common, side_a, side_b;  // machine and seed of the lesson are in common
   std::vector<Step> steps;
   std::vector<Expectation> expectations;
-  std::vector<Term> glossary;  // of its terms
+  std::optional<LessonSweep> sweep;  // shown by steps that point at the panel "sweep"
+  std::vector<Term> glossary;        // of its terms
   // What several places say about one thing, by claim: "pin_memory=True makes transfers faster".
   std::string heard;
 

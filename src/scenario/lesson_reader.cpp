@@ -139,22 +139,13 @@ Step read_step(const toml::table& table, const std::string& file) {
   return step;
 }
 
-std::pair<std::optional<double>, std::optional<double>> read_bounds(const Fields& fields,
-                                                                    std::string_view key) {
-  const toml::table* table = fields.table(key);
-  if (!table) return {};
-  const Fields bounds(*table, fields.file(), std::string(key));
-  bounds.only({"min", "max"});
-  return {bounds.number("min"), bounds.number("max")};
-}
-
 Expectation read_expectation(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "an expectation");
   fields.only({"expression", "sim", "real"});
   const auto expression = fields.expression("expression");
   if (!expression) fields.fail("an expectation needs expression = \"…\"");
-  const auto [sim_min, sim_max] = read_bounds(fields, "sim");
-  const auto [real_min, real_max] = read_bounds(fields, "real");
+  const auto [sim_min, sim_max] = fields.bounds("sim");
+  const auto [real_min, real_max] = fields.bounds("real");
   return {*expression, sim_min, sim_max, real_min, real_max, fields.place()};
 }
 
@@ -186,6 +177,10 @@ void check_names(const Fields& fields, const Lesson& lesson) {
   for (const std::string& id : lesson.machines)
     if (std::find(known.begin(), known.end(), id) == known.end())
       fields.fail("machines", "there is no machine " + id + did_you_mean(id, known));
+  for (const Step& step : lesson.steps)
+    if (step.focus && step.focus->panel == "sweep" && !lesson.sweep)
+      throw InputError(describe(step.focus->place) + "step " + step.id +
+                       " points at the sweep, and the lesson has none; write a [sweep]");
   for (std::size_t i = 0; i < lesson.steps.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (lesson.steps[i].id == lesson.steps[j].id)
@@ -236,7 +231,6 @@ Lesson load_lesson(const std::filesystem::path& file) {
                "minutes", "claim",  "terms",  "knobs", "machine", "machines", "seed",
                "notes",   "limits", "config", "sweep", "step",    "expect"});
   if (fields.whole("format") != 1) fields.fail("a lesson begins with format = 1");
-  if (fields.find("sweep")) fields.fail("sweep", "sweep is declared but not built yet");
   Lesson lesson;
   lesson.file = file;
   lesson.id = fields.text("id");
@@ -265,6 +259,8 @@ Lesson load_lesson(const std::filesystem::path& file) {
     lesson.steps.push_back(read_step(*step, file.string()));
   for (const toml::table* one : fields.tables("expect"))
     lesson.expectations.push_back(read_expectation(*one, file.string()));
+  if (const toml::table* sweep = fields.table("sweep"))
+    lesson.sweep = read_sweep(*sweep, file.string());
   if (lesson.steps.empty()) fields.fail("a lesson needs steps: [[step]]");
   check_names(fields, lesson);
   return lesson;

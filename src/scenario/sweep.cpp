@@ -1,13 +1,8 @@
 #include "scenario/sweep.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <thread>
 
@@ -19,111 +14,7 @@ namespace trainscope::scenario {
 namespace {
 
 using program::Knob;
-using program::KnobType;
 using program::Value;
-
-bool is_numeric(const Knob& knob) {
-  return knob.type == KnobType::kInteger || knob.type == KnobType::kBytes ||
-         knob.type == KnobType::kNumber;
-}
-
-double number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return std::get<double>(value);
-}
-
-// A range's ends and how it goes on.
-struct Range {
-  std::string from, to;
-  bool multiplies = true;
-  double by = 2;
-};
-
-std::optional<Range> range_in(const std::string& name, std::string_view text) {
-  const std::size_t dots = text.find("..");
-  if (dots == text.npos) return std::nullopt;
-  Range range;
-  range.from = text.substr(0, dots);
-  std::string_view rest = text.substr(dots + 2);
-  const std::size_t colon = rest.find(':');
-  range.to = rest.substr(0, colon);
-  if (colon == rest.npos) return range;
-  const std::string_view step = rest.substr(colon + 1);
-  const char* const end = step.data() + step.size();
-  const bool known = step.starts_with('x') || step.starts_with('+');
-  const auto read = known ? std::from_chars(step.data() + 1, end, range.by)
-                          : std::from_chars_result{end, std::errc::invalid_argument};
-  if (read.ec != std::errc() || read.ptr != end)
-    throw InputError(
-        fmt::format("{}: \"{}\" is no step of a range; write :x4 to multiply by 4, :+8 "
-                    "to add 8, or nothing to double",
-                    name, step));
-  range.multiplies = step.starts_with('x');
-  return range;
-}
-
-// A value between two others, in the knob's own type: whole numbers stay whole.
-Value value_at(const Knob& knob, double number) {
-  if (knob.type == KnobType::kNumber) return program::checked(knob, number);
-  return program::checked(knob, static_cast<std::int64_t>(std::llround(number)));
-}
-
-void check_growth(const Knob& knob, const Range& range, double from, double to) {
-  const bool grows = range.multiplies ? range.by > 1 && from > 0 : range.by > 0;
-  if (from <= to && grows && std::isfinite(range.by)) return;
-  throw InputError(fmt::format(
-      "{}: the range {}..{} never reaches its end by {}{:g}; write the smaller value first, and {}",
-      knob.name, range.from, range.to, range.multiplies ? "x" : "+", range.by,
-      range.multiplies ? "multiply what is above 0 by more than 1, or add, as :+1"
-                       : "add more than 0"));
-}
-
-std::vector<Value> values_of(const Knob& knob, const Range& range) {
-  if (!is_numeric(knob))
-    throw InputError(knob.name + " is no number, and has no range; list its values: " + knob.name +
-                     "=" +
-                     (knob.type == KnobType::kBool ? "true,false"
-                      : knob.choices.size() > 1    ? knob.choices[0] + "," + knob.choices[1]
-                                                   : "a,b"));
-  const double from = number_of(program::parse_value(knob, range.from));
-  const double to = number_of(program::parse_value(knob, range.to));
-  check_growth(knob, range, from, to);
-  std::vector<Value> values;
-  const double hair = std::abs(to) * 1e-12;  // so that 0.1..0.3:+0.1 has three values
-  for (double i = 0; values.size() <= kMostCombinations; ++i) {
-    const double number = range.multiplies ? from * std::pow(range.by, i) : from + range.by * i;
-    if (number > to + hair) break;
-    Value value = value_at(knob, std::min(number, to));
-    if (values.empty() || values.back() != value) values.push_back(std::move(value));
-  }
-  return values;
-}
-
-std::vector<Value> listed_values(const Knob& knob, std::string_view text) {
-  std::vector<Value> values;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    values.push_back(program::parse_value(knob, text.substr(start, comma - start)));
-    start = comma + 1;
-  }
-  return values;
-}
-
-void check_once(const Knob& knob, const std::vector<Value>& values) {
-  const std::set<Value> all(values.begin(), values.end());
-  for (const Value& value : all)
-    if (std::count(values.begin(), values.end(), value) > 1)
-      throw InputError(knob.name + " takes the value " + program::spell(value) +
-                       " twice; give it once");
-}
-
-void refuse_too_many(std::size_t count) {
-  if (count > kMostCombinations)
-    throw InputError(
-        fmt::format("a sweep has at most {} combinations; give fewer values, or a "
-                    "larger step (lo..hi:x4)",
-                    kMostCombinations));
-}
 
 bool changes(const Sweep& sweep, const analysis::Metric& metric) {
   std::set<double> values;
@@ -166,10 +57,7 @@ SweepPoint::Side run_side(const LabelledConfig& side, const Sweep& sweep, const 
   SweepPoint::Side done;
   done.label = side.first;
   try {
-    program::Config config = side.second;
-    for (std::size_t i = 0; i < sweep.axes.size(); ++i)
-      config.set(sweep.axes[i].knob->name, point.values[i]);
-    analysis::Session session(side.first, config);
+    analysis::Session session(side.first, config_at(side.second, sweep.axes, point.values));
     while (!session.advance(kEventsAtOnce))
       if (stop) return done;
     const analysis::Run run = session.result();
@@ -178,6 +66,7 @@ SweepPoint::Side run_side(const LabelledConfig& side, const Sweep& sweep, const 
   } catch (const InputError& error) {
     done.refused = error.what();
   }
+  done.over = true;
   return done;
 }
 
@@ -185,17 +74,18 @@ SweepPoint::Side run_side(const LabelledConfig& side, const Sweep& sweep, const 
 class Work {
  public:
   Work(const std::vector<LabelledConfig>& sides, Sweep& sweep,
-       const std::function<void(std::size_t)>& progress, const std::atomic<bool>& stop)
-      : sides_(sides), sweep_(sweep), progress_(progress), stop_(stop) {
-    for (SweepPoint& point : sweep.points) point.sides.resize(sides.size());
-  }
+       const std::function<void(std::size_t)>& progress, const std::atomic<bool>& stop,
+       const SweepArrival& arrived)
+      : sides_(sides), sweep_(sweep), progress_(progress), stop_(stop), arrived_(arrived) {}
 
   void carry_out() {
     const std::size_t runs = sweep_.points.size() * sides_.size();
     for (std::size_t i = next_++; i < runs && !stop_ && !failed_; i = next_++) {
       SweepPoint& point = sweep_.points[i / sides_.size()];
       try {
-        point.sides[i % sides_.size()] = run_side(sides_[i % sides_.size()], sweep_, point, stop_);
+        SweepPoint::Side& side = point.sides[i % sides_.size()];
+        side = run_side(sides_[i % sides_.size()], sweep_, point, stop_);
+        if (arrived_ && side.over) arrived_(i / sides_.size(), i % sides_.size(), side);
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (!failed_) error_ = std::current_exception();
@@ -214,6 +104,7 @@ class Work {
   Sweep& sweep_;
   const std::function<void(std::size_t)>& progress_;
   const std::atomic<bool>& stop_;
+  const SweepArrival& arrived_;
   std::atomic<std::size_t> next_{0}, done_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
@@ -251,29 +142,49 @@ std::vector<const analysis::Metric*> telling_metrics(const Sweep& sweep, std::si
   return shown;
 }
 
-SweepAxis parse_axis(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == text.npos || equals == 0 || equals + 1 == text.size())
-    throw InputError(
-        "\"" + std::string(text) +
-        "\" varies nothing; write knob=a,b,c or knob=lo..hi, as in batch_size=1..1024");
-  SweepAxis axis;
-  axis.knob = &program::find_knob(text.substr(0, equals));
-  const std::string_view values = text.substr(equals + 1);
-  const std::optional<Range> range = range_in(axis.knob->name, values);
-  axis.values = range ? values_of(*axis.knob, *range) : listed_values(*axis.knob, values);
-  check_once(*axis.knob, axis.values);
-  refuse_too_many(axis.values.size());
-  return axis;
+program::Config config_at(const program::Config& base, const std::vector<SweepAxis>& axes,
+                          const std::vector<program::Value>& values) {
+  program::Config config = base;
+  for (std::size_t i = 0; i < axes.size(); ++i) config.set(axes[i].knob->name, values[i]);
+  return config;
 }
 
-Sweep run_sweep(const std::vector<LabelledConfig>& sides, std::vector<SweepAxis> axes, int threads,
-                const std::function<void(std::size_t)>& progress, const std::atomic<bool>& stop) {
+std::vector<LabelledConfig> distinct_sides(const std::vector<LabelledConfig>& sides,
+                                           const std::vector<SweepAxis>& axes) {
+  std::vector<program::Value> first;
+  for (const SweepAxis& axis : axes) first.push_back(axis.values.front());
+  std::vector<LabelledConfig> distinct;
+  for (const LabelledConfig& side : sides) {
+    const program::Config config = config_at(side.second, axes, first);
+    const auto same = std::find_if(distinct.begin(), distinct.end(), [&](const auto& other) {
+      return program::differing_knobs(config_at(other.second, axes, first), config).empty();
+    });
+    if (same == distinct.end())
+      distinct.push_back(side);
+    else
+      same->first += " and " + side.first;
+  }
+  return distinct;
+}
+
+Sweep planned_sweep(const std::vector<LabelledConfig>& sides, std::vector<SweepAxis> axes) {
   check_axes(sides, axes);
   Sweep sweep;
   sweep.points = points_of(axes);
   sweep.axes = std::move(axes);
-  Work work(sides, sweep, progress, stop);
+  for (SweepPoint& point : sweep.points)
+    for (const LabelledConfig& side : sides) {
+      point.sides.emplace_back();
+      point.sides.back().label = side.first;
+    }
+  return sweep;
+}
+
+Sweep run_sweep(const std::vector<LabelledConfig>& sides, std::vector<SweepAxis> axes, int threads,
+                const std::function<void(std::size_t)>& progress, const std::atomic<bool>& stop,
+                const SweepArrival& arrived) {
+  Sweep sweep = planned_sweep(sides, std::move(axes));
+  Work work(sides, sweep, progress, stop, arrived);
   {
     std::vector<std::jthread> others;
     for (int i = 1; i < threads; ++i) others.emplace_back([&work] { work.carry_out(); });

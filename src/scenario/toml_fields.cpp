@@ -99,6 +99,14 @@ const toml::table* Fields::table(std::string_view key) const {
   return node->as_table();
 }
 
+std::pair<std::optional<double>, std::optional<double>> Fields::bounds(std::string_view key) const {
+  const toml::table* values = table(key);
+  if (!values) return {};
+  const Fields inner(*values, file_, std::string(key));
+  inner.only({"min", "max"});
+  return {inner.number("min"), inner.number("max")};
+}
+
 std::vector<const toml::table*> Fields::tables(std::string_view key) const {
   std::vector<const toml::table*> result;
   const toml::node* node = find(key);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/toml.h"
@@ -31,6 +32,8 @@ class Fields {
   std::vector<std::string> words(std::string_view key) const;  // a list of strings; empty if absent
   std::optional<Expression> expression(std::string_view key) const;
   const toml::table* table(std::string_view key) const;
+  // Of a table of min and max; either may be missing.
+  std::pair<std::optional<double>, std::optional<double>> bounds(std::string_view key) const;
   std::vector<const toml::table*> tables(std::string_view key) const;
 
   SourcePlace place() const { return place_of(table_, file_); }

@@ -46,6 +46,16 @@ bool has(const std::string& html, std::string_view text) {
 
 }  // namespace
 
+TEST_CASE("two runs are told apart operation by operation, one run is not") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const std::string both = report_of({&a, &b});
+  CHECK(both.find("Operations, a step") != std::string::npos);
+  const std::string table = test::between(both, "Operations, a step", "</table>");
+  CHECK(table.find("A total") != std::string::npos);
+  CHECK(table.find("HtoD") != std::string::npos);
+  CHECK(report_of({&a}).find("Operations, a step") == std::string::npos);
+}
+
 TEST_CASE("a report is well-formed and asks the network for nothing") {
   const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
   const std::string html = report_of({&a, &b});

@@ -1,6 +1,8 @@
 #include "scenario/sweep.h"
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <mutex>
 
 #include "analysis/run.h"
 #include "base/error.h"
@@ -67,6 +69,64 @@ TEST_CASE("what is no axis is refused, with what to write") {
   const std::vector<scenario::LabelledConfig> side{{"A", config_of({"workload=copy"})}};
   CHECK_THROWS_WITH(sweep(side, {"copy.count=1,2", "copy.count=3"}),
                     Catch::Contains("varied twice"));
+}
+
+TEST_CASE("sides that differ in nothing but the knob are one") {
+  const auto base = config_of({"workload=copy", "copy.bytes=1 MiB"});
+  const auto larger = config_of({"workload=copy", "copy.bytes=4 MiB"});
+  const auto pinned = config_of({"workload=copy", "copy.bytes=4 MiB", "copy.memory=pinned"});
+  const std::vector<scenario::SweepAxis> axes{parse_axis("copy.bytes=1 MiB..8 MiB")};
+  const auto one = scenario::distinct_sides({{"A", base}, {"B", larger}}, axes);
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].first == "A and B");
+  const bool same =
+      program::differing_knobs(base, pinned) == std::vector<std::string>{"copy.bytes"};
+  CHECK(scenario::distinct_sides({{"A", base}, {"B", pinned}}, axes).size() == (same ? 1U : 2U));
+  const auto other = config_of({"workload=copy", "copy.count=9"});
+  CHECK(scenario::distinct_sides({{"A", base}, {"B", other}}, axes).size() == 2);
+}
+
+TEST_CASE("a value stands at its place among an axis's, or between two of them") {
+  const auto numbers = parse_axis("batch_size=8, 16, 32");
+  const auto place = [&](std::int64_t value) {
+    return scenario::place_on(numbers, program::Value(value));
+  };
+  CHECK(place(8) == 0.0);
+  CHECK(place(32) == 2.0);
+  CHECK(place(24) == 1.5);
+  CHECK_FALSE(place(7));
+  CHECK_FALSE(place(33));
+  const auto words = parse_axis("copy.memory=pinned,pageable");
+  CHECK(scenario::place_on(words, program::Value(std::string("pageable"))) == 1.0);
+  CHECK(scenario::is_ordered(numbers));
+  CHECK_FALSE(scenario::is_ordered(words));
+  // What is spelled is read again as the same.
+  CHECK(parse_axis("batch_size=" + scenario::spell_values(numbers)).values == numbers.values);
+}
+
+TEST_CASE("each run is told as it ends, once, with what it is worth") {
+  const std::vector<scenario::LabelledConfig> sides{{"A", config_of({"workload=copy"})},
+                                                    {"B", config_of({"workload=launch"})}};
+  const std::vector<scenario::SweepAxis> axes{parse_axis("steps=1..8")};
+  const Sweep planned = scenario::planned_sweep(sides, axes);
+  CHECK(planned.points.size() == 4);
+  for (const SweepPoint& point : planned.points) CHECK_FALSE(point.sides[1].over);
+  std::mutex mutex;
+  std::map<std::pair<std::size_t, std::size_t>, SweepPoint::Side> told;
+  const std::atomic<bool> stop{false};
+  const Sweep done = scenario::run_sweep(
+      sides, axes, 3, [](std::size_t) {}, stop,
+      [&](std::size_t point, std::size_t side, const SweepPoint::Side& result) {
+        const std::lock_guard lock(mutex);
+        CHECK(told.emplace(std::pair{point, side}, result).second);
+      });
+  CHECK(told.size() == 8);
+  for (const auto& [where, result] : told) {
+    CHECK(result.over);
+    CHECK(result.label == sides[where.second].first);
+    CHECK(analysis::value_of(result.metrics, "time.total") ==
+          metric(done.points[where.first], where.second, "time.total"));
+  }
 }
 
 TEST_CASE("a sweep is the runs of its combinations, whatever the number of threads") {

@@ -40,6 +40,33 @@ TEST_CASE("metrics that the lesson names come first") {
   CHECK(comparison.headline.starts_with("B is "));
 }
 
+TEST_CASE("without a lesson the time comes first, then what explains the difference") {
+  const Pair pair;
+  const Comparison comparison = compare_runs(pair.a, pair.b, nullptr);
+  const auto changes = analysis::compare(pair.a.facts.partition, pair.a.facts.measured.per(),
+                                         pair.b.facts.partition, pair.b.facts.measured.per());
+  REQUIRE_FALSE(changes.empty());
+  CHECK(changes.front().part == analysis::Part::kIdleCopy);
+  const auto place = [&](const char* name) {
+    std::size_t at = 0;
+    while (at < comparison.rows.size() && comparison.rows[at].metric->name != name) ++at;
+    return at;
+  };
+  CHECK(place("time.step") == 0);
+  CHECK(place("idle.copy") <= 2);
+  CHECK(place("idle.copy") < place("time.h2d"));
+  CHECK(place("time.h2d") < place("gpu.busy"));
+  // What is alike stands last, behind the two times, and nothing is lost.
+  bool alike = false;
+  for (std::size_t i = 2; i < comparison.rows.size(); ++i) {
+    const CompareRow& row = comparison.rows[i];
+    const bool now = std::abs(row.share_a - row.share_b) < 0.01F;
+    CHECK((now || !alike));
+    alike = now;
+  }
+  CHECK(comparison.rows.size() == compare_runs(pair.a, pair.b, &pair.lesson).rows.size());
+}
+
 TEST_CASE("a run compared with itself is as fast as itself") {
   const Pair pair;
   const Comparison comparison = compare_runs(pair.a, pair.a, nullptr);

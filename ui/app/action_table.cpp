@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ui/app/application.h"
+#include "ui/app/line_up.h"
 #include "ui/app/moment.h"
 #include "ui/app/settings.h"
 #include "ui/panels/side_data.h"
@@ -118,7 +119,7 @@ Nanos event_near(const Workspace& workspace, std::size_t number, bool forward) {
   const Nanos at = forward ? next_event(view, here) : previous_event(view, here);
   if (at == here) return workspace.playhead.time;
   const bool mapped = number > 0 && workspace.playhead.by_step && workspace.can_align_steps();
-  if (!mapped) return at;
+  if (!mapped) return at + (number > 0 ? workspace.offset() : 0);
   const Nanos now = workspace.playhead.time;
   const Nanos there = same_step(view, *workspace.sides()[0].view, at);
   // Times are whole: an event may be mapped upon where the playhead stands.
@@ -280,6 +281,84 @@ void add_panel_actions(std::vector<Binding>& table) {
       {"layout.compare", has_panels, [](Application& app) { app.toggle_panel("compare"); }});
 }
 
+bool has_two_timelines(const Application& app) {
+  const auto& sides = app.workspace().sides();
+  return has_results(app) && sides.size() == 2 && sides[0].view && sides[1].view;
+}
+
+void line_up(Application& app, LineUp how, const char* otherwise) {
+  Workspace& workspace = app.workspace();
+  const auto offset = offset_to_meet(how, *workspace.sides()[0].view, *workspace.sides()[1].view,
+                                     workspace.playhead.time);
+  if (offset)
+    workspace.set_offset(*offset);
+  else
+    workspace.notice = otherwise;
+}
+
+void line_up_selection(Application& app) {
+  Workspace& workspace = app.workspace();
+  const SpanRef selected = app.attention().timeline.selected;
+  const auto offset = offset_to_meet(*workspace.sides()[0].view, *workspace.sides()[1].view,
+                                     selected.side == Side::kB, selected.span);
+  if (offset)
+    workspace.set_offset(*offset);
+  else
+    workspace.notice = "The other side has no span of that name in a lane of that name.";
+}
+
+void add_alignment_actions(std::vector<Binding>& table) {
+  table.push_back({"align.start",
+                   [](const Application& app) { return app.workspace().offset() != 0; },
+                   [](Application& app) { app.workspace().set_offset(0); }});
+  table.push_back({"align.first_kernel", has_two_timelines, [](Application& app) {
+                     line_up(app, LineUp::kFirstKernel, "One of the sides has no kernel.");
+                   }});
+  table.push_back(
+      {"align.step",
+       [](const Application& app) {
+         return has_two_timelines(app) && app.workspace().can_align_steps();
+       },
+       [](Application& app) { line_up(app, LineUp::kStep, "B has fewer steps than that."); }});
+  table.push_back({"align.selection",
+                   [](const Application& app) {
+                     return has_two_timelines(app) &&
+                            app.attention().timeline.selected.span != trace::kNone;
+                   },
+                   line_up_selection});
+}
+
+void keep_run(Application& app, std::size_t side) {
+  app.workspace().keep(side);
+  app.show_panel("runs");
+}
+
+void add_kept_actions(std::vector<Binding>& table) {
+  table.push_back({"runs.keep_a",
+                   [](const Application& app) { return app.workspace().can_keep(0); },
+                   [](Application& app) { keep_run(app, 0); }});
+  table.push_back({"runs.keep_b",
+                   [](const Application& app) { return app.workspace().can_keep(1); },
+                   [](Application& app) { keep_run(app, 1); }});
+  table.push_back({"layout.runs", has_results, [](Application& app) { app.show_panel("runs"); }});
+}
+
+void add_comparison_actions(std::vector<Binding>& table) {
+  add_alignment_actions(table);
+  add_kept_actions(table);
+  const auto compares = [](const Application& app) { return has_operations(app.workspace()); };
+  table.push_back(
+      {"layout.operations", compares, [](Application& app) { app.show_panel("operations"); }});
+  table.push_back(
+      {"compare.save_operations", compares, [](Application& app) { app.ask_for_operations(); }});
+  const auto can_sweep = [](const Application& app) { return app.workspace().can_sweep(); };
+  table.push_back({"sweep.knob", can_sweep, [](Application& app) { app.sweep_knob(""); }});
+  table.push_back({"sweep.cancel",
+                   [](const Application& app) { return app.workspace().sweep().busy(); },
+                   [](Application& app) { app.workspace().cancel_sweep(); }});
+  table.push_back({"layout.sweep", can_sweep, [](Application& app) { app.show_panel("sweep"); }});
+}
+
 void add_window_actions(std::vector<Binding>& table) {
   table.push_back({"find.action", always, [](Application& app) { app.open_palette(); }});
   table.push_back({"file.open_trace", always, [](Application& app) { app.ask_for_trace(); }});
@@ -317,6 +396,7 @@ const std::vector<Binding>& bindings() {
     add_present_actions(all);
     add_view_actions(all);
     add_panel_actions(all);
+    add_comparison_actions(all);
     add_window_actions(all);
     return all;
   }();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "ui/app/action_table.h"
 #include "ui/app/export.h"
 #include "ui/app/settings.h"
@@ -17,6 +18,13 @@
 #include "ui/panels/top_bar.h"
 
 namespace trainscope::ui {
+namespace {
+
+bool shows_sweep(const scenario::Step& step) {
+  return step.focus && step.focus->panel == "sweep";
+}
+
+}  // namespace
 
 Application::Application(Window& window, ThemeMode mode)
     : window_(&window), workspace_([&window] { window.wake(); }) {
@@ -35,6 +43,8 @@ void Application::run(std::string_view action) {
   static constexpr std::string_view kOpenLesson = "open-lesson ";
   static constexpr std::string_view kMachinesOf = "machines-of ";
   static constexpr std::string_view kChooseMachine = "choose-machine ";
+  static constexpr std::string_view kDropRun = "runs-drop ", kTakeRun = "runs-take ";
+  static constexpr std::string_view kSweepKnob = "sweep-knob ", kSweepTake = "sweep-take ";
   if (action == "animate") {
     animating_ = true;
     window_->scheduler().request_frames(2);
@@ -44,6 +54,16 @@ void Application::run(std::string_view action) {
     const std::string_view words = action.substr(kChooseMachine.size());
     const std::size_t blank = words.find(' ');
     choose_machine(words.substr(0, blank), std::string(words.substr(blank + 1)));
+  } else if (action.starts_with(kSweepKnob)) {
+    sweep_knob(std::string(action.substr(kSweepKnob.size())));
+  } else if (action.starts_with(kDropRun)) {
+    workspace_.drop_kept(std::stoul(std::string(action.substr(kDropRun.size()))));
+  } else if (action.starts_with(kTakeRun)) {
+    const std::size_t side = workspace_.sides().size() - 1;
+    workspace_.take_kept(side, std::stoul(std::string(action.substr(kTakeRun.size()))));
+  } else if (action.starts_with(kSweepTake)) {
+    const std::string words(action.substr(kSweepTake.size()));
+    workspace_.take_sweep_point(words.starts_with('1') ? 1 : 0, std::stoul(words.substr(2)));
   } else if (action.starts_with(kOpenLesson)) {
     const std::string id(action.substr(kOpenLesson.size()));
     for (const scenario::Lesson& lesson : workspace_.shelf())
@@ -143,6 +163,11 @@ void Application::set_present(bool on) {
   layout_stale_ = true;
 }
 
+void Application::ask_for_operations() {
+  operations_sheet_.open = operations_sheet_.just_opened = true;
+  if (operations_sheet_.path.empty()) operations_sheet_.path = "operations.csv";
+}
+
 void Application::explore() {
   attention_before_ = attention_;
   workspace_.explore();
@@ -158,10 +183,18 @@ void Application::choose_machine(std::string_view sides, const std::string& id) 
   for (const char side : sides) workspace_.set_machine(static_cast<std::size_t>(side - 'A'), id);
 }
 
+void Application::sweep_knob(const std::string& knob) {
+  if (!workspace_.can_sweep()) return;
+  begin_sweep(workspace_, sweep_, knob.empty() ? knob_to_sweep(workspace_, attention_) : knob);
+  show_panel("sweep");
+}
+
 void Application::return_to_lesson() {
   workspace_.return_to_lesson();
   if (attention_before_) attention_ = *attention_before_;
   attention_before_.reset();
+  if (const LessonModel* lesson = workspace_.lesson(); lesson && shows_sweep(lesson->step()))
+    workspace_.start_lesson_sweep();
 }
 
 void Application::show_me() {
@@ -244,7 +277,10 @@ const NamedPanel* find_panel(std::string_view name) {
       {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
       {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
       {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel},
-      {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel}};
+      {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel},
+      {"operations", &PanelsOpen::operations, kOperationsPanel, nullptr},
+      {"runs", &PanelsOpen::runs, kRunsPanel, kSingleRunsPanel},
+      {"sweep", &PanelsOpen::sweep, kSweepPanel, kSingleSweepPanel}};
   for (const NamedPanel& panel : kPanels)
     if (panel.name == name) return &panel;
   return nullptr;
@@ -276,6 +312,8 @@ void Application::show_panel_asked_for() {
   const NamedPanel* panel = find_panel(asked);
   const char* window = panel ? window_of(*panel, workspace_) : nullptr;
   if (!window) return;
+  // Asked for by hand, a lesson's own sweep is what there is to begin with.
+  if (asked == "sweep" && !workspace_.sweep_form()) workspace_.start_lesson_sweep();
   if (panels_.*panel->open) return bring_to_front(window);
   panels_.*panel->open = true;
   attention_.asked_panel = asked;  // again, in the next frame
@@ -290,6 +328,7 @@ void Application::show_panel_of_step() {
   pointed_at_ = step;
   if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
     show_panel(focus->panel);
+  if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
 }
 
 void Application::toggle_panel(const std::string& name) {
@@ -366,6 +405,13 @@ void Application::draw_states(const PanelContext& context, bool single) {
   if (panels_.roofline && shows_roofline(context, roofline_))
     draw_roofline(context, roofline_, single ? kSingleRooflinePanel : kRooflinePanel, beside,
                   &panels_.roofline);
+  if (!single && panels_.operations && has_operations(workspace_))
+    draw_operations(context, operations_, kOperationsPanel, beside, &panels_.operations);
+  if (panels_.runs && has_runs(workspace_))
+    draw_runs(context, runs_, single ? kSingleRunsPanel : kRunsPanel, beside, &panels_.runs);
+  if (panels_.sweep && workspace_.can_sweep())
+    draw_sweep_panel(context, sweep_, single ? kSingleSweepPanel : kSweepPanel, beside,
+                     &panels_.sweep);
 }
 
 void Application::draw_sheets(const PanelContext& context) {
@@ -394,6 +440,9 @@ void Application::draw_sheets(const PanelContext& context) {
   if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
                       "The window as it is now, as a PNG file", "Save"))
     picture_due_ = picture_sheet_.path;
+  if (draw_path_sheet(context, operations_sheet_, "Save the operations##sheet",
+                      "A line an operation, with its times in A and in B, as a CSV file", "Save"))
+    save_operations();
   if (!picture_due_.empty()) window_->scheduler().request_frames(3);
 }
 
@@ -455,6 +504,16 @@ void Application::save_picture_if_due() {
   picture_frames_ = 0;
 }
 
+void Application::save_operations() {
+  try {
+    refresh_operations(workspace_, operations_);
+    write_file(operations_sheet_.path, analysis::operations_csv(operations_.rows));
+    workspace_.notice = "The operations are in " + operations_sheet_.path + ".";
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
 void Application::draw() {
   dress();
   workspace_.take_reports();
@@ -466,6 +525,7 @@ void Application::draw() {
   animating_ = false;
   const PanelContext shared = context();
   take_shortcuts();
+  attention_.pointed_knob.clear();  // the panels tell it anew
   advance_playhead();
   draw_top_bar(shared);
   if (workspace_.screen() == Screen::kShelf)
@@ -490,8 +550,9 @@ void Application::settle() {
     window_->begin_frame();
     draw();
     window_->end_frame();
-    quiet = workspace_.busy() || animating_ ? 0 : quiet + 1;
-    if (workspace_.busy()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const bool busy = workspace_.busy() || workspace_.sweep().busy();
+    quiet = busy || animating_ ? 0 : quiet + 1;
+    if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 

@@ -24,11 +24,14 @@
 #include "ui/panels/loss_scaling.h"
 #include "ui/panels/machine_chooser.h"
 #include "ui/panels/memory.h"
+#include "ui/panels/operations.h"
 #include "ui/panels/palette.h"
 #include "ui/panels/roofline.h"
+#include "ui/panels/runs.h"
 #include "ui/panels/sheet.h"
 #include "ui/panels/sm_array.h"
 #include "ui/panels/summary.h"
+#include "ui/panels/sweep.h"
 #include "ui/panels/timelines.h"
 
 namespace trainscope::ui {
@@ -60,6 +63,7 @@ class Application {
   // Whether panels stood closely when the layout was last kept; unknown at first.
   std::optional<bool> compact() const { return compact_; }
   void set_compact(bool compact) { compact_ = compact; }
+  const OperationsPanel& operations() const { return operations_; }
   Window& window() { return *window_; }
   const Window& window() const { return *window_; }
 
@@ -78,6 +82,7 @@ class Application {
   void open_link(const std::string& text);
   void ask_for_picture();
   void ask_for_export();
+  void ask_for_operations();
   // Leaves the lesson's path and comes back, with the view as it was.
   void explore();
   // For side 0 (A), 1 (B), or both (-1).
@@ -90,6 +95,8 @@ class Application {
   void show_panel(const std::string& name) { attention_.asked_panel = name; }
   // Away when it is in front, else open and to the front.
   void toggle_panel(const std::string& name);
+  // Over values around those that the knob has now; empty: the knob that is pointed at.
+  void sweep_knob(const std::string& knob);
 
  private:
   PanelContext context();
@@ -107,6 +114,7 @@ class Application {
   void run_asked();
   void save_picture_if_due();
   void export_to(const std::string& file);
+  void save_operations();
   void show_panel_asked_for();
   // A step that points at a panel brings it to the front, once its runs are there.
   void show_panel_of_step();
@@ -135,12 +143,16 @@ class Application {
   SmArrayPanel sm_array_;
   GradientFlowPanel gradient_flow_;
   RooflinePanel roofline_;
+  OperationsPanel operations_;
+  RunsPanel runs_;
+  SweepPanel sweep_;
   PalettePanel palette_;
   MachineChooser machines_;
   PathSheet trace_sheet_;
   PathSheet picture_sheet_;
   PathSheet link_sheet_;
   PathSheet export_sheet_;
+  PathSheet operations_sheet_;
   bool help_open_ = false;
   bool terms_open_ = false;
   bool notes_open_ = false;

@@ -63,6 +63,64 @@ std::vector<const Metric*> in_order_of_interest(const scenario::Lesson* lesson) 
   return list;
 }
 
+// The metric that counts a part of a step's time; none for parts that no metric counts alone.
+const char* metric_of(analysis::Part part) {
+  using analysis::Part;
+  switch (part) {
+    case Part::kCompute:
+      return "gpu.busy";
+    case Part::kExposedCommunication:
+      return "comm.exposed";
+    case Part::kExposedCopy:
+      return "time.h2d";
+    case Part::kIdleCopy:
+      return "idle.copy";
+    case Part::kIdleData:
+      return "idle.data";
+    case Part::kIdleStream:
+      return "idle.stream";
+    case Part::kIdleCollective:
+      return "idle.collective";
+    case Part::kIdleSync:
+      return "idle.sync";
+    case Part::kIdleLaunch:
+      return "idle.launch";
+    case Part::kMemset:
+    case Part::kOnCpu:
+      break;
+  }
+  return nullptr;
+}
+
+// The time that decides, then what explains the difference, the largest part first.
+std::vector<std::string> explaining_metrics(const Run& a, const Run& b) {
+  std::vector<std::string> names{"time.step", "time.total"};
+  for (const analysis::Change& change : analysis::compare(
+           a.facts.partition, a.facts.measured.per(), b.facts.partition, b.facts.measured.per()))
+    if (const char* name = metric_of(change.part)) names.emplace_back(name);
+  return names;
+}
+
+bool is_alike(const CompareRow& row) {
+  return std::abs(row.share_a - row.share_b) < 0.01F;
+}
+
+// What the lesson names stays in front (the first `named`). Behind it: what explains the
+// difference, what differs at all, and what is alike, each in registry order.
+void put_what_explains_first(std::vector<CompareRow>& rows, std::size_t named, const Run& a,
+                             const Run& b) {
+  const std::vector<std::string> names = explaining_metrics(a, b);
+  const auto place = [&](const CompareRow& row) {
+    const auto found = std::find(names.begin(), names.end(), row.metric->name);
+    const auto at = static_cast<std::size_t>(found - names.begin());
+    return found != names.end() && (!is_alike(row) || at < 2) ? at
+           : is_alike(row)                                    ? names.size() + 1
+                                                              : names.size();
+  };
+  std::stable_sort(rows.begin() + static_cast<std::ptrdiff_t>(named), rows.end(),
+                   [&](const CompareRow& x, const CompareRow& y) { return place(x) < place(y); });
+}
+
 std::string ratio_text(double a, double b) {
   if (a == 0) return b == 0 ? "1.00" : "-";
   return fmt::format("{:.2f}", b / a);
@@ -181,12 +239,16 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
 Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* lesson) {
   Comparison comparison;
   comparison.headline = headline_of(a, b);
+  const std::string words = lesson ? words_of(*lesson) : std::string();
+  std::size_t named = 0;
   for (const Metric* metric : in_order_of_interest(lesson)) {
     const auto value_a = analysis::value_of(a.metrics, metric->name);
     const auto value_b = analysis::value_of(b.metrics, metric->name);
     if (!value_a || !value_b || (*value_a == 0 && *value_b == 0)) continue;
     comparison.rows.push_back(row_of(*metric, *value_a, *value_b));
+    if (names(words, metric->name)) named = comparison.rows.size();
   }
+  put_what_explains_first(comparison.rows, named, a, b);
   add_waterfall(comparison, a, b);
   return comparison;
 }

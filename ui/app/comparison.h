@@ -33,7 +33,8 @@ struct Comparison {
   std::vector<WaterfallBar> waterfall;
 };
 
-// Metrics that the lesson's expressions and texts name come first. Without a lesson: null.
+// Metrics that the lesson's expressions and texts name come first. Without a lesson (null), and
+// behind those: the time that decides, what explains the difference, what differs, what is alike.
 Comparison compare_runs(const analysis::Run& a, const analysis::Run& b,
                         const scenario::Lesson* lesson);
 

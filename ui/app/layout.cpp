@@ -52,8 +52,9 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bo
   dock(kTimelinesPanel, rest);
   dock(kKnobsPanel, knobs);
   dock(kCodePanel, code);
-  for (const char* panel : {kComparePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
-                            kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel})
+  for (const char* panel :
+       {kComparePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel, kMemoryPanel, kSmArrayPanel,
+        kGradientFlowPanel, kRooflinePanel, kOperationsPanel, kRunsPanel, kSweepPanel})
     dock(panel, below);
 }
 
@@ -70,7 +71,8 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
   dock(kTimelinesPanel, split(root, ImGuiDir_Down, std::min(low, size.y * 0.5F), below));
   for (const char* panel :
        {kComparePanel, kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
-        kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel, kKnobsPanel, kCodePanel})
+        kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel, kOperationsPanel,
+        kRunsPanel, kSweepPanel, kKnobsPanel, kCodePanel})
     dock(panel, below);
 }
 
@@ -97,8 +99,9 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
       split(rest, ImGuiDir_Down, std::clamp(size.y * 0.46F, theme.px(260), theme.px(520)), below);
   if (const float across = size.x - width; across > theme.px(1080))
     below = split(below, ImGuiDir_Right, across * 0.5F, memory);
-  for (const char* panel : {kSingleLossPanel, kSingleLossScalingPanel, kSingleSmArrayPanel,
-                            kSingleGradientFlowPanel, kSingleRooflinePanel})
+  for (const char* panel :
+       {kSingleLossPanel, kSingleLossScalingPanel, kSingleSmArrayPanel, kSingleGradientFlowPanel,
+        kSingleRooflinePanel, kSingleRunsPanel, kSingleSweepPanel})
     dock(panel, below);
   dock(kSingleMemoryPanel, memory ? memory : below);
   dock(kTimelinePanel, rest);

@@ -21,6 +21,9 @@ inline constexpr const char* kMemoryPanel = "Memory##pair";
 inline constexpr const char* kSmArrayPanel = "SM array##pair";
 inline constexpr const char* kGradientFlowPanel = "Gradient flow##pair";
 inline constexpr const char* kRooflinePanel = "Roofline##pair";
+inline constexpr const char* kOperationsPanel = "Operations##pair";
+inline constexpr const char* kRunsPanel = "Runs##pair";
+inline constexpr const char* kSweepPanel = "Sweep##pair";
 inline constexpr const char* kDifferencePanel = "Difference##pair";  // a part of it, on its own
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
@@ -32,6 +35,8 @@ inline constexpr const char* kSingleMemoryPanel = "Memory##single";
 inline constexpr const char* kSingleSmArrayPanel = "SM array##single";
 inline constexpr const char* kSingleGradientFlowPanel = "Gradient flow##single";
 inline constexpr const char* kSingleRooflinePanel = "Roofline##single";
+inline constexpr const char* kSingleRunsPanel = "Runs##single";
+inline constexpr const char* kSingleSweepPanel = "Sweep##single";
 
 struct PanelsOpen {
   bool lesson = true;
@@ -46,6 +51,9 @@ struct PanelsOpen {
   bool sm_array = true;
   bool gradient_flow = true;
   bool roofline = true;
+  bool operations = true;
+  bool runs = false;   // until one is kept
+  bool sweep = false;  // until one is asked for
 };
 
 // Where there is little room (a small window, a large scale, a projector) the panels for knobs,

@@ -8,7 +8,7 @@
 
 namespace trainscope::ui {
 Workspace::Workspace(std::function<void()> wake)
-    : worker_(std::make_unique<Worker>(std::move(wake))) {}
+    : worker_(std::make_unique<Worker>(wake)), sweep_(std::move(wake)) {}
 
 void Workspace::close() {
   for (std::size_t slot = 0; slot < Worker::kSlots; ++slot) worker_->abandon(slot);
@@ -20,7 +20,12 @@ void Workspace::close() {
   history_.clear();
   linked_ = {};
   present.begin_again();
+  sweep_.clear();
+  sweep_form_.reset();
   kept_ = {};
+  kept_runs_.clear();
+  kept_so_far_ = 0;
+  offset_ = 0;
   playhead = {};
 }
 
@@ -85,9 +90,10 @@ program::Config Workspace::base_config(std::size_t side) const {
 bool Workspace::take_reports() {
   std::vector<Report> reports = worker_->reports();
   for (Report& report : reports) take(report);
+  const bool swept = sweep_.take();
   if (!reports.empty()) reveal_when_done();
   if (!busy() && end() > 0) playhead.time = std::min(playhead.time, playhead_end());
-  return !reports.empty();
+  return !reports.empty() || swept;
 }
 
 void Workspace::take(Report& report) {
@@ -181,12 +187,21 @@ bool Workspace::knobs_free() const {
 // ---- Knobs -------------------------------------------------------------------------------------
 
 void Workspace::set_knob(std::size_t side, const std::string& name, const program::Value& value) {
+  set_knobs(side, {{name, value}});
+}
+
+void Workspace::set_knobs(std::size_t side,
+                          const std::vector<std::pair<std::string, program::Value>>& values) {
   if (!knobs_free() || side >= sides_.size()) return;
   try {
     program::Config config = sides_[side].config;
-    config.set(name, value);
+    std::string change = sides_[side].label;
+    for (const auto& [name, value] : values) {
+      config.set(name, value);
+      change += "." + name;
+    }
     if (config == sides_[side].config) return;
-    remember(sides_[side].label + "." + name);
+    remember(change);
     sides_[side].config = std::move(config);
     start(side);
   } catch (const Error& error) {
@@ -268,7 +283,8 @@ bool Workspace::can_align_steps() const {
 }
 
 Nanos Workspace::playhead_of(std::size_t side) const {
-  if (side == 0 || !playhead.by_step || !can_align_steps()) return playhead.time;
+  if (side == 0) return playhead.time;
+  if (!playhead.by_step || !can_align_steps()) return std::max<Nanos>(0, playhead.time - offset_);
   return same_step(*sides_[0].view, *sides_[side].view, playhead.time);
 }
 
@@ -278,8 +294,8 @@ Nanos Workspace::playhead_end() const {
 
 Nanos Workspace::end() const {
   Nanos end = 0;
-  for (const SideModel& side : sides_)
-    if (side.view) end = std::max(end, side.view->trace->end());
+  for (std::size_t i = 0; i < sides_.size(); ++i)
+    if (sides_[i].view) end = std::max(end, sides_[i].view->trace->end() + (i > 0 ? offset_ : 0));
   return end;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/run.h"
@@ -20,6 +21,8 @@
 #include "ui/app/config_history.h"
 #include "ui/app/present.h"
 #include "ui/app/side_model.h"
+#include "ui/app/sweep_form.h"
+#include "ui/app/sweep_model.h"
 #include "ui/app/worker.h"
 
 namespace trainscope::ui {
@@ -46,6 +49,13 @@ struct LessonModel {
   std::string remark;  // on the last span selected
   // What progress does not hold of the answers: spans, knobs as they were left, hints taken.
   scenario::Answers noted;
+};
+
+// A run put aside as it was.
+struct KeptRun {
+  std::string name;  // "1"
+  RunPointer run;
+  TraceView view;
 };
 
 struct Playhead {
@@ -132,6 +142,25 @@ class Workspace {
   void undo();
   void redo();
 
+  // Several knobs of a side at once: one run.
+  void set_knobs(std::size_t side,
+                 const std::vector<std::pair<std::string, program::Value>>& values);
+
+  // Sweeps: one of the sides as they stand now, over values of one knob or two.
+  const SweepModel& sweep() const { return sweep_; }
+  // What it was asked for last; for the panel's fields.
+  const std::optional<SweepForm>& sweep_form() const { return sweep_form_; }
+  bool can_sweep() const { return knobs_free(); }
+  // Throws InputError for what no sweep can be of.
+  void start_sweep(const SweepForm& form);
+  void cancel_sweep() { sweep_.cancel(); }
+  // The lesson's own, of its sides as it sets them, where it is not there yet.
+  void start_lesson_sweep();
+  // The sides by label, as their knobs stand.
+  std::vector<scenario::LabelledConfig> labelled_configs() const;
+  // The side takes the values of a point.
+  void take_sweep_point(std::size_t side, std::size_t point);
+
   // Machines. Each side has its own; a lesson may allow only some.
   bool has_machines() const;  // nothing was imported: there is a machine to speak of
   // Why a side may not run on that machine now, as a sentence; empty: it may.
@@ -147,6 +176,20 @@ class Workspace {
   void return_to_lesson();
 
   Present present;
+  // How much later B stands on the shared axis than its own times say; A never moves.
+  Nanos offset() const { return offset_; }
+  void set_offset(Nanos offset);
+
+  // Runs kept to be looked at beside A and B, until something else is opened.
+  static constexpr std::size_t kMostKept = 4;
+  const std::vector<KeptRun>& kept() const { return kept_runs_; }
+  // The side has a finished run that is not kept yet, and there is room.
+  bool can_keep(std::size_t side) const;
+  void keep(std::size_t side);
+  void drop_kept(std::size_t number);
+  // A side takes a kept run's knobs.
+  void take_kept(std::size_t side, std::size_t number);
+
   Playhead playhead;
   // Its time on a side, with A and B aligned as they are.
   Nanos playhead_of(std::size_t side) const;
@@ -195,9 +238,14 @@ class Workspace {
     bool operator==(const GivenAnswers&) const = default;
   };
   GivenAnswers kept_;
+  Nanos offset_ = 0;
+  std::vector<KeptRun> kept_runs_;
+  int kept_so_far_ = 0;
   std::optional<std::vector<scenario::Lesson>> shelf_;
   std::string shelf_error_;
   std::unique_ptr<Worker> worker_;
+  std::optional<SweepForm> sweep_form_;
+  SweepModel sweep_;
 };
 
 }  // namespace trainscope::ui

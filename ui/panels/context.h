@@ -23,6 +23,7 @@ struct Attention {
   std::string asked_panel;          // to be opened and go to the front, by a lesson's name of it
   std::string tab_to_show;          // the same, but only where it is open, and keys stay
   std::string lit_knob;             // a knob the lesson points at
+  std::string pointed_knob;         // a knob under the mouse; empty: none
   bool memory_lanes = false;        // the timelines show the lanes that count memory
   bool timeline_has_keys = false;   // the mouse or the focus is on the timelines
 };

@@ -229,7 +229,8 @@ void draw_strip(const SideView& view, const Box& box) {
   const auto moved = draw_step_strip(view.context.theme, "##step", box, strip, view.time);
   if (!moved) return;
   Workspace& workspace = view.context.workspace;
-  workspace.playhead.time = std::clamp<Nanos>(*moved, 0, workspace.playhead_end());
+  const Nanos offset = view.side > 0 ? workspace.offset() : 0;
+  workspace.playhead.time = std::clamp<Nanos>(*moved + offset, 0, workspace.playhead_end());
 }
 
 WalkView walk_of(const SideView& view) {

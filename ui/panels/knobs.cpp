@@ -44,6 +44,28 @@ std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
   return list;
 }
 
+// A knob under the mouse may be swept: by a click on its name's right, or by the key.
+void sweep_link(const PanelContext& context, const Knob& knob, const Box& line) {
+  const bool hovered = ImGui::IsMouseHoveringRect(line.min, line.max) && ImGui::IsWindowHovered();
+  if (hovered) context.attention.pointed_knob = knob.name;
+  if (!knob.built || !context.workspace.can_sweep()) return;
+  const Theme& theme = context.theme;
+  const char* words = "sweep";
+  const float width = text_size(theme.font.text, theme.size.label, words).x;
+  const float used = text_size(theme.font.mono, theme.size.small, knob.name).x + theme.px(30);
+  if (line.width() < used + width) return;
+  const ImVec2 after = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({line.max.x - width - theme.px(6), line.min.y});
+  if (ImGui::InvisibleButton("sweep", {width + theme.px(6), line.height()}))
+    context.ask("sweep-knob " + knob.name);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("Run %s over several values, and see the curve", knob.name.c_str());
+  if (hovered || ImGui::IsItemFocused())
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label,
+                     line.max.x - theme.px(3), line.centre().y, theme.accent, words, 1);
+  ImGui::SetCursorScreenPos(after);
+}
+
 // Name, a dot where the sides differ, and the help below.
 void knob_name(const PanelContext& context, const Knob& knob, float width) {
   const Theme& theme = context.theme;
@@ -62,6 +84,7 @@ void knob_name(const PanelContext& context, const Knob& knob, float width) {
     draw->AddCircleFilled({at.x + text_size(theme.font.mono, size, name).x + theme.px(10), middle},
                           theme.px(3.5F), theme.warn);
   ImGui::Dummy({width, size * 1.5F});
+  sweep_link(context, knob, {at, {at.x + width, at.y + size * 1.5F}});
 }
 
 // A knob takes a line for its name and the switches, or a second one for wider controls.

@@ -176,7 +176,8 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   Nanos time = 0;
   if (places.chart.width() > 0 && paint_memory_chart(theme, "##memory", places.chart, facts.history,
                                                      chart, facts.columns, time))
-    workspace.playhead.time = std::clamp<Nanos>(time, 0, workspace.playhead_end());
+    workspace.playhead.time =
+        std::clamp<Nanos>(time + (side > 0 ? workspace.offset() : 0), 0, workspace.playhead_end());
   if (places.peak.width() > 0)
     paint_peak(theme, places.peak, *facts.trace, facts.history, facts.at_peak);
   if (places.map.width() > 0) draw_map(context, facts, places.map, chart.playhead);

@@ -13,6 +13,7 @@ namespace trainscope::ui {
 namespace {
 
 using analysis::Metric;
+using scenario::is_ordered;
 using scenario::Sweep;
 using scenario::SweepAxis;
 using scenario::SweepPoint;
@@ -93,12 +94,16 @@ void draw_values_below(const Theme& theme, const Box& inside, const SweepAxis& a
                    inside.max.y + theme.px(36), theme.muted, axis.knob->name, 1);
 }
 
-// The chart's name above, and its inside.
-Box framed(const Theme& theme, const Box& box, const std::string& title, float left) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  draw_text_middle(draw, theme.font.strong, theme.size.text, box.min.x, box.min.y + theme.px(10),
-                   theme.text, title);
-  return {{box.min.x + left, box.min.y + theme.px(34)},
+// The chart's name above, room for the marks of A and B, and its inside.
+Box framed(const Theme& theme, const Box& box, const std::string& title, float left,
+           const SweepLook& look) {
+  float top = theme.px(look.present.empty() ? 10 : 26);
+  if (look.titled) {
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.strong, theme.size.text, box.min.x,
+                     box.min.y + theme.px(10), theme.text, title);
+    top += theme.px(24);
+  }
+  return {{box.min.x + left, box.min.y + top},
           {box.max.x - theme.px(24), box.max.y - theme.px(48)}};
 }
 
@@ -133,7 +138,7 @@ void draw_line(const Theme& theme, const Box& inside, const Sweep& sweep, const 
     const auto value = value_at(sweep.points[i], side, metric);
     const float x = inside.min.x + step * static_cast<float>(i);
     if (!value) {
-      draw_cross(theme, {x, inside.max.y - theme.px(9)});
+      if (sweep.points[i].sides[side].over) draw_cross(theme, {x, inside.max.y - theme.px(9)});
       before.reset();
       continue;
     }
@@ -157,7 +162,8 @@ void draw_bars(const Theme& theme, const Box& inside, const Sweep& sweep, const 
     const float middle = inside.min.x + step * (static_cast<float>(i) + 0.5F);
     const float x = middle + wide * (static_cast<float>(side) - sides / 2);
     if (!value) {
-      draw_cross(theme, {x + wide / 2, inside.max.y - theme.px(9)});
+      if (sweep.points[i].sides[side].over)
+        draw_cross(theme, {x + wide / 2, inside.max.y - theme.px(9)});
       continue;
     }
     const float top = inside.max.y - static_cast<float>(scale.share(*value)) * inside.height();
@@ -170,9 +176,47 @@ void draw_bars(const Theme& theme, const Box& inside, const Sweep& sweep, const 
   }
 }
 
-bool is_ordered(const SweepAxis& axis) {
-  return !std::holds_alternative<std::string>(axis.values[0]) &&
-         !std::holds_alternative<bool>(axis.values[0]);
+// The letters of the sides above the chart, where each stands now. `cells`: values stand in the
+// middle of columns.
+void draw_present(const Theme& theme, const Box& inside, const SweepAxis& axis,
+                  const SweepLook& look, bool cells) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const auto count = static_cast<float>(axis.values.size());
+  const float step = inside.width() / (cells ? count : std::max(count - 1, 1.0F));
+  const float mark = theme.px(24);
+  float free_from = 0;
+  std::vector<PresentSide> present = look.present;
+  std::stable_sort(present.begin(), present.end(), [](const PresentSide& a, const PresentSide& b) {
+    return a.places[0] < b.places[0];
+  });
+  for (const PresentSide& side : present) {
+    const float place = static_cast<float>(side.places[0]) + (cells ? 0.5F : 0);
+    const float x = std::round(inside.min.x + step * place) + 0.5F;
+    draw_dashed_line(draw, {x, inside.min.y - theme.px(4)}, {x, inside.max.y}, theme.muted,
+                     theme.size.border, theme.px(4), theme.px(4));
+    // Two that stand together are beside one another, within the panel.
+    const bool together =
+        present.size() == 2 &&
+        step * static_cast<float>(present[1].places[0] - present[0].places[0]) < mark + theme.px(3);
+    const float most = inside.max.x + theme.px(21) - 2 * mark;
+    const float own = together ? std::min(x - mark / 2, most) : x - mark / 2;
+    const float left = std::max(own, free_from);
+    draw_side_mark(draw, theme, {left, inside.min.y - theme.px(14)}, side.letter,
+                   side.letter == 'A');
+    free_from = left + mark + theme.px(3);
+  }
+}
+
+SweepColumns columns_of(const Box& inside, std::size_t count, bool cells) {
+  const auto all = static_cast<float>(count);
+  const float step = inside.width() / (cells ? all : std::max(all - 1, 1.0F));
+  SweepColumns columns;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float middle = inside.min.x + step * (static_cast<float>(i) + (cells ? 0.5F : 0));
+    columns.push_back({{std::max(middle - step / 2, inside.min.x - 12), inside.min.y},
+                       {std::min(middle + step / 2, inside.max.x + 12), inside.max.y}});
+  }
+  return columns;
 }
 
 std::string title_of(const Metric& metric) {
@@ -191,8 +235,6 @@ class HeatMap {
       }
   }
 
-  bool empty() const { return least_ > most_; }
-
   void paint(const Box& inside) const {
     const std::size_t across = sweep_.axes[1].values.size();
     const ImVec2 cell{inside.width() / static_cast<float>(across),
@@ -201,12 +243,42 @@ class HeatMap {
       const ImVec2 at{inside.min.x + cell.x * static_cast<float>(i % across),
                       inside.min.y + cell.y * static_cast<float>(i / across)};
       const float gap = theme_.px(1);
-      paint_cell({at, {at.x + cell.x - gap, at.y + cell.y - gap}},
-                 value_at(sweep_.points[i], side_, metric_));
+      if (sweep_.points[i].sides[side_].over)
+        paint_cell({at, {at.x + cell.x - gap, at.y + cell.y - gap}},
+                   value_at(sweep_.points[i], side_, metric_));
       if (i % across == 0)
         draw_text_middle(ImGui::GetWindowDrawList(), theme_.font.mono, theme_.size.label,
                          at.x - theme_.px(8), at.y + cell.y / 2, theme_.muted,
                          shown_value(sweep_.axes[0], i / across), 1);
+    }
+  }
+
+  SweepColumns cells(const Box& inside) const {
+    const std::size_t across = sweep_.axes[1].values.size();
+    const float wide = inside.width() / static_cast<float>(across);
+    const float tall = inside.height() / static_cast<float>(sweep_.axes[0].values.size());
+    SweepColumns cells;
+    for (std::size_t i = 0; i < sweep_.points.size(); ++i) {
+      const ImVec2 at{inside.min.x + wide * static_cast<float>(i % across),
+                      inside.min.y + tall * static_cast<float>(i / across)};
+      cells.push_back({at, {at.x + wide - theme_.px(1), at.y + tall - theme_.px(1)}});
+    }
+    return cells;
+  }
+
+  // A frame around the cell in which a side stands now, with its letter where it has room.
+  void mark(const Box& inside, const SweepLook& look) const {
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const SweepColumns all = cells(inside);
+    for (const PresentSide& side : look.present) {
+      const auto row = static_cast<std::size_t>(std::lround(side.places[0]));
+      const auto column = static_cast<std::size_t>(std::lround(side.places[1]));
+      const Box& cell = all[row * sweep_.axes[1].values.size() + column];
+      draw->AddRect(cell.min, cell.max, theme_.text, 0, theme_.px(2));
+      const float left = theme_.px(side.letter == 'A' ? 4 : 32);
+      if (cell.height() > theme_.px(44) && cell.width() > left + theme_.px(26))
+        draw_side_mark(draw, theme_, {cell.min.x + left, cell.min.y + theme_.px(12)}, side.letter,
+                       side.letter == 'A');
     }
   }
 
@@ -240,33 +312,36 @@ class HeatMap {
 
 }  // namespace
 
-void paint_sweep_lines(const Theme& theme, const Box& box, const Sweep& sweep,
-                       const Metric& metric) {
+SweepColumns paint_sweep_lines(const Theme& theme, const Box& box, const Sweep& sweep,
+                               const Metric& metric, const SweepLook& look) {
   std::vector<double> values;
   for (const SweepPoint& point : sweep.points)
     for (std::size_t side = 0; side < point.sides.size(); ++side)
       if (const auto value = value_at(point, side, metric)) values.push_back(*value);
-  const Box inside = framed(theme, box, title_of(metric), theme.px(92));
-  if (values.empty()) return;
-  const Scale scale = scale_of(values, metric);
-  draw_scale(theme, inside, scale, metric);
+  const Box inside = framed(theme, box, title_of(metric), theme.px(92), look);
   const bool lines = is_ordered(sweep.axes[0]);
   draw_values_below(theme, inside, sweep.axes[0], !lines);
+  draw_present(theme, inside, sweep.axes[0], look, !lines);
+  const Scale scale = values.empty() ? Scale{} : scale_of(values, metric);
+  if (!values.empty()) draw_scale(theme, inside, scale, metric);
   for (std::size_t side = 0; side < sweep.points.front().sides.size(); ++side)
     (lines ? draw_line : draw_bars)(theme, inside, sweep, metric, side, scale);
+  return columns_of(inside, sweep.points.size(), !lines);
 }
 
-void paint_sweep_map(const Theme& theme, const Box& box, const Sweep& sweep, const Metric& metric,
-                     std::size_t side) {
+SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const Sweep& sweep,
+                             const Metric& metric, std::size_t side, const SweepLook& look) {
   const std::vector<SweepPoint::Side>& sides = sweep.points.front().sides;
   const std::string title = title_of(metric) + (sides.size() > 1 ? ", " + sides[side].label : "");
-  const Box inside = framed(theme, box, title, widest_value(theme, sweep.axes[0]) + theme.px(16));
+  const Box inside =
+      framed(theme, box, title, widest_value(theme, sweep.axes[0]) + theme.px(16), look);
   const HeatMap map(theme, sweep, metric, side);
-  if (map.empty()) return;
   map.paint(inside);
+  map.mark(inside, look);
   draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.min.x,
                    inside.max.y + theme.px(36), theme.muted, sweep.axes[0].knob->name);
   draw_values_below(theme, inside, sweep.axes[1], true);
+  return map.cells(inside);
 }
 
 }  // namespace trainscope::ui

@@ -1,16 +1,30 @@
 // How a metric goes over a sweep: lines over one knob's values, a heat map over two.
 #pragma once
 
+#include <vector>
+
 #include "scenario/sweep.h"
 #include "ui/app/shapes.h"
+#include "ui/app/sweep_form.h"
 
 namespace trainscope::ui {
 
+struct SweepLook {
+  bool titled = true;                // the metric's name above
+  std::vector<PresentSide> present;  // marked where they stand now
+};
+
+// Where the points came to stand: a column of the chart each, or a cell of the map. Empty where
+// there is nothing to draw yet.
+using SweepColumns = std::vector<Box>;
+
 // One chart of a sweep with one or two axes. Values of a knob stand at equal distances, whatever
-// they are. Lines: of each side; a heat map: of the side `side` alone.
-void paint_sweep_lines(const Theme& theme, const Box& box, const scenario::Sweep& sweep,
-                       const analysis::Metric& metric);
-void paint_sweep_map(const Theme& theme, const Box& box, const scenario::Sweep& sweep,
-                     const analysis::Metric& metric, std::size_t side);
+// they are. Lines: of each side; a heat map: of the side `side` alone. What has not arrived is left
+// out; a cross (in a map: a hatch) stands where a run could not begin or ended early.
+SweepColumns paint_sweep_lines(const Theme& theme, const Box& box, const scenario::Sweep& sweep,
+                               const analysis::Metric& metric, const SweepLook& look = {});
+SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const scenario::Sweep& sweep,
+                             const analysis::Metric& metric, std::size_t side,
+                             const SweepLook& look = {});
 
 }  // namespace trainscope::ui

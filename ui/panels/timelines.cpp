@@ -143,6 +143,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (!shows_spans(workspace, side)) return out;
   out.trace = side.view->trace.get();
   out.index = &side.view->index;
+  out.offset = number > 0 ? workspace.offset() : 0;
   out.draw = &side.view->draw;
   hide_lanes(out, workspace, side, attention.memory_lanes);
   hide_for_a_room(out, workspace, side);
@@ -296,7 +297,10 @@ void alignment_switch(const PanelContext& context, ImVec2 right_middle) {
   const Theme& theme = context.theme;
   const bool enabled = context.can("play.align");
   const bool by_step = enabled && context.workspace.playhead.by_step;
-  const std::string words = by_step ? "A and B aligned by step" : "A and B aligned by time";
+  std::string words = by_step ? "A and B aligned by step" : "A and B aligned by time";
+  if (const Nanos offset = context.workspace.offset(); offset != 0)
+    words += ", B " + format_nanos(std::abs(static_cast<double>(offset))) +
+             (offset > 0 ? " later" : " earlier");
   const float width = text_size(theme.font.text, theme.size.small, words).x + theme.px(12);
   const float height = theme.px(22), x = right_middle.x - width;
   if (x < ImGui::GetWindowPos().x + theme.px(120)) return;
@@ -326,6 +330,7 @@ TimelineInput timeline_input(const Workspace& workspace, const Attention& attent
   if (workspace.sides().size() == 2) {
     add_done_marker(input, workspace);
     add_guess(input, workspace);
+    input.movable = true;
   }
   add_playhead(input, workspace);
   return input;
@@ -357,7 +362,8 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   const auto nth = static_cast<std::size_t>(std::max(focus.nth, 0));
   if (nth >= found.size()) return false;
   const trace::Span& span = run.trace->spans()[found[nth]];
-  show_range(attention.timeline, {span.start, span.end()}, focus.pad);
+  const Nanos offset = side > 0 ? workspace.offset() : 0;
+  show_range(attention.timeline, {span.start + offset, span.end() + offset}, focus.pad);
   if (select) attention.timeline.selected = {static_cast<Side>(side), found[nth]};
   return true;
 }
@@ -389,6 +395,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
         workspace.select_span(static_cast<std::size_t>(events.selected->side),
                               events.selected->span);
       }
+      if (events.moved != 0) workspace.set_offset(workspace.offset() + events.moved);
       if (events.animating) context.ask("animate");
     }
   }

@@ -204,6 +204,16 @@ Box scroll_bar(const Canvas& canvas, const SideView& view) {
   return {{canvas.all.max.x - width, view.window}, {canvas.all.max.x, view.window_end}};
 }
 
+// B's strip, by which it is moved along the axis.
+bool on_movable_strip(const Canvas& canvas, ImVec2 mouse) {
+  if (!canvas.input->movable) return false;
+  for (const SideView& view : canvas.sides)
+    if (view.which == Side::kB && is_ready(*view.side) &&
+        inside({{canvas.all.min.x, view.strip}, {canvas.all.max.x, view.window}}, mouse))
+      return true;
+  return false;
+}
+
 // Once everything has its place. A drag goes on in the next frames.
 void begin_drag(const Canvas& canvas, TimelineState& state, TimelineEvents& events) {
   const ImGuiIO& io = ImGui::GetIO();
@@ -217,6 +227,7 @@ void begin_drag(const Canvas& canvas, TimelineState& state, TimelineEvents& even
   } else if (io.MousePos.x >= canvas.lanes.min.x) {
     state.drag = io.KeyShift ? TimelineState::Drag::kRange : TimelineState::Drag::kPan;
   }
+  if (on_movable_strip(canvas, io.MousePos)) state.drag = TimelineState::Drag::kOffset;
   for (const SideView& view : canvas.sides) {
     if (!view.scrolls() || !inside(scroll_bar(canvas, view), io.MousePos)) continue;
     state.drag = TimelineState::Drag::kScroll;
@@ -241,6 +252,11 @@ void go_on_dragging(const Canvas& canvas, TimelineState& state, TimelineEvents& 
       return;
     case TimelineState::Drag::kPlayhead:
       events.playhead = now;
+      return;
+    case TimelineState::Drag::kOffset:
+      if (state.drag_distance < 4) return;
+      events.moved = now - state.drag_anchor;
+      state.drag_anchor = now;
       return;
     case TimelineState::Drag::kScroll:
       state.scroll += io.MouseDelta.y * state.scroll_rate;
@@ -305,6 +321,9 @@ void select(TimelineState& state, TimelineEvents& events, const SideView* view, 
 void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& events) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsItemActivated()) begin_drag(canvas, state, events);
+  const bool moves = state.drag == TimelineState::Drag::kOffset;
+  if (moves || (ImGui::IsItemHovered() && on_movable_strip(canvas, mouse)))
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   const SideView* view = ImGui::IsItemHovered() ? side_at(canvas, mouse.y) : nullptr;
   const Bar* bar = nullptr;
   if (view && inside(canvas.lanes, mouse))

@@ -73,6 +73,7 @@ struct TimelineInput {
   std::optional<Nanos> playhead;
   std::string playhead_text;  // "A: step 2, staging   B: step 3, copy"
   std::string empty_text;     // in the middle of lanes before a run
+  bool movable = false;       // B may be dragged along the axis by its strip
 };
 
 // What the timeline remembers between frames. Plain: copy it, save it, set it.
@@ -88,7 +89,14 @@ struct TimelineState {
   std::vector<trace::LaneId> collapsed[2];
   std::vector<std::string> collapsed_groups[2];
   float scroll = 0;  // pixels
-  enum class Drag : std::uint8_t { kNone, kPan, kRange, kPlayhead, kScroll } drag = Drag::kNone;
+  enum class Drag : std::uint8_t {
+    kNone,
+    kPan,
+    kRange,
+    kPlayhead,
+    kScroll,
+    kOffset
+  } drag = Drag::kNone;
   Nanos drag_anchor = 0;
   float drag_distance = 0;
   SpanRef linked;           // the span whose links these are
@@ -100,6 +108,7 @@ struct TimelineEvents {
   std::optional<SpanRef> selected;  // clicked; span kNone: the selection was cleared
   std::optional<TimeRange> range;   // a range was measured (released)
   std::optional<Nanos> playhead;    // dragged on the axis
+  Nanos moved = 0;                  // B was dragged by this much along the axis
   bool animating = false;           // wants another frame at once
 };
 

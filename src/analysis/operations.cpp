@@ -1,0 +1,218 @@
+#include "analysis/operations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "base/csv.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using Where = Operation::Where;
+using trace::Category;
+using trace::LaneKind;
+
+constexpr double kAlike = 1.0001;  // durations this close are one
+
+bool has_copy_engines(const Measured& measured) {
+  const auto& lanes = measured.trace->lanes();
+  for (std::uint32_t i = 0, n = lanes.size(); i < n; ++i)
+    if (lanes[i].kind == LaneKind::kCopyEngine && measured.counts(lanes[i])) return true;
+  return false;
+}
+
+// Where the span counts; nothing for marks, loaders' waits and what another lane has already.
+struct Counted {
+  bool counts = false;
+  Where where = Where::kGpu;
+};
+Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines) {
+  switch (lane.kind) {
+    case LaneKind::kStream:
+      return {trace::is_gpu_work(span.category) && !(engines && trace::is_copy(span.category)),
+              Where::kGpu};
+    case LaneKind::kCopyEngine:
+      return {true, Where::kGpu};
+    case LaneKind::kHostThread:
+    case LaneKind::kLoader:
+    case LaneKind::kPinThread:
+    case LaneKind::kStaging:
+      // A wait is part of the call that waits.
+      return {span.category != Category::kAnnotation && span.category != Category::kHeld,
+              Where::kHost};
+    default:
+      return {};
+  }
+}
+
+// Where the host runs ahead, its measured steps lie before those of the GPU.
+Interval window_of(const Measured& measured, Where where) {
+  if (where == Where::kGpu || measured.marks.empty()) return measured.window;
+  return {measured.marks.front().start, measured.marks.back().end};
+}
+
+struct Gathered {
+  Operation operation;
+  std::array<Nanos, trace::kCategoryCount> by_category{};
+};
+
+using Key = std::pair<Where, std::string>;
+
+std::map<Key, Gathered> gather(const Measured& measured) {
+  const trace::Trace& trace = *measured.trace;
+  const bool engines = has_copy_engines(measured);
+  // Names are numbers in the trace: each is looked up once.
+  std::unordered_map<std::uint64_t, Gathered*> known;
+  std::map<Key, Gathered> all;
+  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
+    const trace::Span& span = trace.spans()[i];
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    const Counted here = counted(span, lane, engines);
+    if (!here.counts || !measured.counts(lane)) continue;
+    const Interval window = window_of(measured, here.where);
+    if (span.start < window.start || span.start >= window.end) continue;
+    const std::uint64_t id = 2 * std::uint64_t{span.name} + (here.where == Where::kHost ? 1 : 0);
+    Gathered*& gathered = known[id];
+    if (!gathered) {
+      gathered = &all[{here.where, trace.name(span)}];
+      gathered->operation.where = here.where;
+      gathered->operation.name = trace.name(span);
+    }
+    gathered->operation.durations.push_back(span.duration);
+    gathered->operation.total += span.duration;
+    gathered->by_category[static_cast<std::size_t>(span.category)] += 1;
+  }
+  for (auto& [key, gathered] : all) {
+    std::sort(gathered.operation.durations.begin(), gathered.operation.durations.end());
+    const auto most = std::max_element(gathered.by_category.begin(), gathered.by_category.end());
+    gathered.operation.category = static_cast<Category>(most - gathered.by_category.begin());
+  }
+  return all;
+}
+
+OperationRow::Figures figures_of(const Operation& operation, int steps) {
+  OperationRow::Figures figures;
+  figures.count = static_cast<double>(operation.durations.size()) / steps;
+  figures.total = static_cast<double>(operation.total) / steps;
+  figures.mean =
+      static_cast<double>(operation.total) / static_cast<double>(operation.durations.size());
+  figures.durations = operation.durations;
+  return figures;
+}
+
+void add_side(std::map<Key, OperationRow>& rows, const Measured& measured,
+              OperationRow::Figures OperationRow::* side) {
+  for (const auto& [key, gathered] : gather(measured)) {
+    OperationRow& row = rows[key];
+    row.where = key.first;
+    row.name = key.second;
+    row.category = gathered.operation.category;
+    row.*side = figures_of(gathered.operation, measured.per());
+  }
+}
+
+double figure(const OperationRow& row, OperationOrder order) {
+  switch (order) {
+    case OperationOrder::kDifference:
+      return std::abs(row.difference());
+    case OperationOrder::kCount:
+      return std::max(row.a.count, row.b.count);
+    case OperationOrder::kTotal:
+      return std::max(row.a.total, row.b.total);
+    case OperationOrder::kMean:
+      return std::max(row.a.mean, row.b.mean);
+    case OperationOrder::kName:
+      break;
+  }
+  return 0;
+}
+
+std::size_t bin_of(const std::vector<double>& bounds, Nanos duration) {
+  const auto above = std::upper_bound(bounds.begin(), bounds.end(), static_cast<double>(duration));
+  const auto at = static_cast<std::size_t>(above - bounds.begin());
+  return std::clamp<std::size_t>(at, 1, bounds.size() - 1) - 1;
+}
+
+}  // namespace
+
+std::string_view name_of(Operation::Where where) {
+  return where == Where::kGpu ? "GPU" : "host";
+}
+
+std::vector<Operation> operations(const Measured& measured) {
+  std::vector<Operation> list;
+  for (auto& [key, gathered] : gather(measured)) list.push_back(gathered.operation);
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Operation& a, const Operation& b) { return a.total > b.total; });
+  return list;
+}
+
+std::vector<OperationRow> compare_operations(const Measured& a, const Measured& b) {
+  std::map<Key, OperationRow> rows;
+  add_side(rows, a, &OperationRow::a);
+  add_side(rows, b, &OperationRow::b);
+  std::vector<OperationRow> list;
+  for (auto& [key, row] : rows) list.push_back(std::move(row));
+  sort_operations(list, OperationOrder::kDifference, false);
+  return list;
+}
+
+void sort_operations(std::vector<OperationRow>& rows, OperationOrder order, bool ascending) {
+  // What is alike stands by its name, whichever way the figures go.
+  const auto by_name = [](const OperationRow& a, const OperationRow& b) { return a.name < b.name; };
+  std::stable_sort(rows.begin(), rows.end(), by_name);
+  if (order == OperationOrder::kName) {
+    if (!ascending) std::reverse(rows.begin(), rows.end());
+    return;
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const OperationRow& a, const OperationRow& b) {
+    return ascending ? figure(a, order) < figure(b, order) : figure(a, order) > figure(b, order);
+  });
+}
+
+DurationBins duration_bins(const std::vector<Nanos>& a, const std::vector<Nanos>& b,
+                           std::size_t most) {
+  DurationBins bins;
+  Nanos least = 0, longest = 0;
+  bool any = false;
+  for (const std::vector<Nanos>* side : {&a, &b})
+    for (const Nanos duration : *side) {
+      least = any ? std::min(least, duration) : duration;
+      longest = any ? std::max(longest, duration) : duration;
+      any = true;
+    }
+  if (!any || most == 0) return bins;
+  const double from = std::max(1.0, static_cast<double>(least));
+  const double to = std::max(from, static_cast<double>(longest));
+  const std::size_t count = to / from < kAlike ? 1 : most;
+  for (std::size_t i = 0; i <= count; ++i)
+    bins.bounds.push_back(from *
+                          std::pow(to / from, static_cast<double>(i) / static_cast<double>(count)));
+  bins.bounds.back() = to;
+  bins.a.assign(count, 0);
+  bins.b.assign(count, 0);
+  for (const Nanos duration : a) ++bins.a[count == 1 ? 0 : bin_of(bins.bounds, duration)];
+  for (const Nanos duration : b) ++bins.b[count == 1 ? 0 : bin_of(bins.bounds, duration)];
+  return bins;
+}
+
+std::string operations_csv(const std::vector<OperationRow>& rows) {
+  std::string text;
+  add_csv_line(text,
+               {"operation", "where", "category", "A count/step", "A total ns/step", "A mean ns",
+                "B count/step", "B total ns/step", "B mean ns", "difference ns/step"});
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  for (const OperationRow& row : rows)
+    add_csv_line(
+        text, {row.name, std::string(name_of(row.where)), std::string(trace::name_of(row.category)),
+               number(row.a.count), number(row.a.total), number(row.a.mean), number(row.b.count),
+               number(row.b.total), number(row.b.mean), number(row.difference())});
+  return text;
+}
+
+}  // namespace trainscope::analysis

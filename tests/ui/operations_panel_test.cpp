@@ -1,0 +1,92 @@
+// The table of operations through the window: sorted and chosen by clicks, saved as CSV.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "ui/app/layout.h"
+#include "ui/cut_text.h"
+#include "ui/driver.h"
+#include "ui/panels/operations.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
+}
+
+void open_pair(Driver& driver) {
+  driver.workspace().open_runs(
+      {run_of("A", {"workload=train", "steps=3"}),
+       run_of("B", {"workload=train", "steps=3", "precision=fp16", "batch_size=256"})});
+  driver.settle();
+  driver.app().run("layout.operations");
+  driver.settle();
+}
+
+}  // namespace
+
+TEST_CASE("a click on a column's title sorts the operations, a second one turns them") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  open_pair(*driver);
+  const OperationsPanel& panel = driver->app().operations();
+  REQUIRE(panel.rows.size() > 5);
+  CHECK(panel.order == analysis::OperationOrder::kDifference);
+  REQUIRE(driver->click("//Operations##pair/**/operation"));
+  for (std::size_t i = 1; i < panel.rows.size(); ++i)
+    CHECK(panel.rows[i - 1].name <= panel.rows[i].name);
+  REQUIRE(driver->click("//Operations##pair/**/A total"));
+  const double first = std::max(panel.rows.front().a.total, panel.rows.front().b.total);
+  REQUIRE(driver->click("//Operations##pair/**/A total"));
+  CHECK(std::max(panel.rows.back().a.total, panel.rows.back().b.total) == first);
+  REQUIRE(driver->click("//Operations##pair/**/B - A"));
+  CHECK(panel.order == analysis::OperationOrder::kDifference);
+  const auto of_host = [](const analysis::OperationRow& row) {
+    return row.where == analysis::Operation::Where::kHost;
+  };
+  const auto call = std::find_if(panel.rows.begin(), panel.rows.end(), of_host);
+  REQUIRE(call != panel.rows.end());
+  REQUIRE(driver->click("//Operations##pair/**/host"));
+  REQUIRE(driver->click("//Operations##pair/**/" + call->name));
+  CHECK(panel.chosen == call->name);
+  CHECK(panel.chosen_where == analysis::Operation::Where::kHost);
+}
+
+TEST_CASE("the operations are saved as CSV where a person says") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  open_pair(*driver);
+  const auto file = std::filesystem::temp_directory_path() / "trainscope-operations.csv";
+  std::filesystem::remove(file);
+  driver->app().run("compare.save_operations");
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    context->ItemInputValue("//Save the operations##sheet/##path", file.string().c_str());
+    context->ItemClick("//Save the operations##sheet/Save");
+  }));
+  const std::string text = read_file(file, 1 << 20);
+  CHECK(text.starts_with("operation,where,category,A count/step"));
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  CHECK(lines == driver->app().operations().rows.size() + 1);
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("nothing of the operations' words is cut, in any theme and size") {
+  for (const auto& [width, height] :
+       {std::pair{1280, 720}, std::pair{1920, 1080}, std::pair{3840, 2160}})
+    for (const ThemeMode mode : kThemeModes) {
+      REQUIRE_DRIVER(driver, width, height);
+      driver->app().set_theme(mode);
+      open_pair(*driver);
+      CAPTURE(width, name_of(mode));
+      const ImGuiWindow* window = ImGui::FindWindowByName(kOperationsPanel);
+      REQUIRE(window);
+      CHECK(window->WasActive);
+      CHECK(letters(*ImGui::GetDrawData()) > 300);
+      for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
+        FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
+    }
+}

@@ -1,0 +1,26 @@
+// Where two runs meet on one axis: how far B is shifted so that a moment of it stands at the same
+// moment of A. Pure.
+#pragma once
+
+#include <optional>
+
+#include "ui/app/indexed_trace.h"
+
+namespace trainscope::ui {
+
+enum class LineUp : std::uint8_t {
+  kStart,        // both from their own time 0
+  kFirstKernel,  // the first kernel of each
+  kStep,         // the step that the playhead is in, of A, where it begins
+};
+
+// Nothing where one of the two has no such moment. `playhead`: A's own time.
+std::optional<Nanos> offset_to_meet(LineUp how, const IndexedTrace& a, const IndexedTrace& b,
+                                    Nanos playhead);
+
+// The same for a span of one run and the one of that name, counted from the start of its lane, in
+// the other. Nothing where the other has none.
+std::optional<Nanos> offset_to_meet(const IndexedTrace& a, const IndexedTrace& b, bool span_is_of_b,
+                                    trace::SpanId span);
+
+}  // namespace trainscope::ui

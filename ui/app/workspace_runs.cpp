@@ -1,0 +1,44 @@
+// The workspace's runs beside A and B, and how B stands to A.
+
+#include <algorithm>
+
+#include "ui/app/workspace.h"
+
+namespace trainscope::ui {
+
+void Workspace::set_offset(Nanos offset) {
+  if (sides_.size() != 2) return;
+  // No further than that the runs still touch.
+  const Nanos a = sides_[0].view ? sides_[0].view->trace->end() : 0;
+  const Nanos b = sides_[1].view ? sides_[1].view->trace->end() : 0;
+  offset_ = std::clamp(offset, -b, a);
+}
+
+bool Workspace::can_keep(std::size_t side) const {
+  if (side >= sides_.size() || !revealed() || kept_runs_.size() >= kMostKept) return false;
+  const SideModel& model = sides_[side];
+  return model.run && model.view && !model.busy &&
+         std::none_of(kept_runs_.begin(), kept_runs_.end(),
+                      [&](const KeptRun& kept) { return kept.run == model.run; });
+}
+
+void Workspace::keep(std::size_t side) {
+  if (!can_keep(side)) return;
+  kept_runs_.push_back({std::to_string(++kept_so_far_), sides_[side].run, sides_[side].view});
+}
+
+void Workspace::drop_kept(std::size_t number) {
+  if (number < kept_runs_.size())
+    kept_runs_.erase(kept_runs_.begin() + static_cast<std::ptrdiff_t>(number));
+}
+
+void Workspace::take_kept(std::size_t side, std::size_t number) {
+  if (number >= kept_runs_.size() || side >= sides_.size()) return;
+  const program::Config& from = kept_runs_[number].run->config;
+  std::vector<std::pair<std::string, program::Value>> values;
+  for (const std::string& knob : program::differing_knobs(sides_[side].config, from))
+    values.emplace_back(knob, from.value(knob));
+  set_knobs(side, values);
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,12 @@
+// How long one operation took, each time: A's durations and B's over the same bounds.
+#pragma once
+
+#include "analysis/operations.h"
+#include "ui/app/shapes.h"
+
+namespace trainscope::ui {
+
+// A filled, B outlined; the card under the mouse counts.
+void paint_durations(const Theme& theme, const Box& box, const analysis::OperationRow& row);
+
+}  // namespace trainscope::ui

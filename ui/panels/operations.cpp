@@ -1,0 +1,258 @@
+#include "ui/panels/operations.h"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "trace/labels.h"
+#include "ui/panels/controls.h"
+#include "ui/panels/duration_chart.h"
+#include "ui/panels/side_data.h"
+
+namespace trainscope::ui {
+namespace {
+
+using analysis::OperationOrder;
+using analysis::OperationRow;
+
+// The columns of the table that have room, from the left.
+struct Column {
+  const char* title;
+  float width;  // at scale 1; 0: what is left
+  OperationOrder order;
+  std::string (*words)(const OperationRow&);
+};
+
+std::string counted(double count) {
+  return count == 0 ? "-" : fmt::format("{:.4g}", count);
+}
+
+std::string timed(const OperationRow::Figures& figures, double nanos) {
+  return figures.durations.empty() ? "-" : format_nanos(nanos);
+}
+
+std::string difference_words(const OperationRow& row) {
+  const double nanos = row.difference();
+  if (nanos == 0) return "0";
+  return (nanos < 0 ? "-" : "+") + format_nanos(std::abs(nanos));
+}
+
+constexpr float kCount = 74, kTime = 84, kDifference = 96, kLeastName = 150;
+
+std::vector<Column> columns_within(const Theme& theme, float width) {
+  const Column name{"operation", 0, OperationOrder::kName,
+                    [](const OperationRow& row) { return trace::short_name(row.name); }};
+  const Column counts[] = {{"A count", kCount, OperationOrder::kCount,
+                            [](const OperationRow& row) { return counted(row.a.count); }},
+                           {"B count", kCount, OperationOrder::kCount,
+                            [](const OperationRow& row) { return counted(row.b.count); }}};
+  const Column totals[] = {{"A total", kTime, OperationOrder::kTotal,
+                            [](const OperationRow& row) { return timed(row.a, row.a.total); }},
+                           {"B total", kTime, OperationOrder::kTotal,
+                            [](const OperationRow& row) { return timed(row.b, row.b.total); }}};
+  const Column means[] = {{"A mean", kTime, OperationOrder::kMean,
+                           [](const OperationRow& row) { return timed(row.a, row.a.mean); }},
+                          {"B mean", kTime, OperationOrder::kMean,
+                           [](const OperationRow& row) { return timed(row.b, row.b.mean); }}};
+  const Column difference{"B - A", kDifference, OperationOrder::kDifference, difference_words};
+  float room = width / theme.scale - kLeastName - kDifference;
+  std::vector<Column> columns{name};
+  const auto has_room = [&room](float wide) {
+    if (room < wide) return false;
+    room -= wide;
+    return true;
+  };
+  const bool with_totals = has_room(2 * kTime);
+  const bool with_counts = has_room(2 * kCount), with_means = has_room(2 * kTime);
+  const auto add = [&columns](const Column(&pair)[2]) {
+    for (const Column& one : pair) columns.push_back(one);
+  };
+  columns.reserve(9);
+  if (with_counts) add(counts);
+  if (with_totals) add(totals);
+  if (with_means) add(means);
+  columns.push_back(difference);
+  return columns;
+}
+
+void sort_by(OperationsPanel& panel, OperationOrder order) {
+  // A second click turns the order; names begin with A, figures with the largest.
+  panel.ascending = panel.order == order ? !panel.ascending : order == OperationOrder::kName;
+  panel.order = order;
+  analysis::sort_operations(panel.rows, panel.order, panel.ascending);
+}
+
+// A column's title is what one sorts by it with.
+void head_cell(const Theme& theme, OperationsPanel& panel, const Column& column, ImVec2 at,
+               float width, float height, bool left) {
+  ImGui::SetCursorScreenPos(at);
+  if (ImGui::InvisibleButton(column.title, {width, height})) sort_by(panel, column.order);
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  const bool on = panel.order == column.order;
+  const Color color = on || lit ? theme.accent : theme.faint;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float middle = at.y + height / 2, pad = theme.px(8);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left ? at.x + pad : at.x + width - pad,
+                   middle, color, column.title, left ? 0 : 1);
+}
+
+// The rows of the GPU, or of the host: as positions among all.
+std::vector<std::size_t> shown_rows(const OperationsPanel& panel) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < panel.rows.size(); ++i)
+    if (panel.rows[i].where == panel.chosen_where) shown.push_back(i);
+  return shown;
+}
+
+const OperationRow* chosen_row(const OperationsPanel& panel) {
+  const OperationRow* first = nullptr;
+  for (const OperationRow& row : panel.rows) {
+    if (row.where != panel.chosen_where) continue;
+    if (row.name == panel.chosen) return &row;
+    if (!first) first = &row;
+  }
+  return first;
+}
+
+// Which of the two is shown, in the panel's head.
+float choice_width(const Theme& theme) {
+  return theme.px(150);
+}
+
+void choose_where(const Theme& theme, OperationsPanel& panel) {
+  static const std::vector<std::string> kWords = {"GPU", "host"};
+  const ImVec2 at = ImGui::GetWindowPos();
+  const float width = choice_width(theme) - theme.px(16);
+  ImGui::SetCursorScreenPos({at.x + ImGui::GetWindowWidth() - theme.px(38) - width,
+                             at.y + (theme.size.head - theme.px(22)) / 2});
+  std::string chosen(name_of(panel.chosen_where));
+  if (!segments(theme, "##where", width, kWords, kWords, chosen)) return;
+  panel.chosen_where =
+      chosen == kWords[0] ? analysis::Operation::Where::kGpu : analysis::Operation::Where::kHost;
+}
+
+void row_cells(const Theme& theme, const std::vector<Column>& columns, const OperationRow& row,
+               ImVec2 at, float name_width, float height) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float middle = at.y + height / 2, pad = theme.px(8);
+  float x = at.x;
+  for (const Column& column : columns) {
+    const bool name = column.width == 0;
+    const float width = name ? name_width : theme.px(column.width);
+    const std::string words = column.words(row);
+    if (name) {
+      const CategoryStyle& style = theme.of(row.category);
+      draw_solid(draw, theme,
+                 {{x + pad, middle - theme.px(5)}, {x + pad + theme.px(10), middle + theme.px(5)}},
+                 style);
+      draw_text_middle(
+          draw, theme.font.text, theme.size.small, x + pad + theme.px(18), middle, theme.text,
+          shortened(theme.font.text, theme.size.small, words, width - 2 * pad - theme.px(18)));
+    } else {
+      const bool difference = column.order == OperationOrder::kDifference;
+      draw_text_middle(draw, theme.font.mono, theme.size.label, x + width - pad, middle,
+                       difference ? theme.text : theme.muted, words, 1);
+    }
+    x += width;
+  }
+}
+
+void draw_row(const Theme& theme, OperationsPanel& panel, const std::vector<Column>& columns,
+              std::size_t number, bool toned, float width, float name_width, float height) {
+  const OperationRow& row = panel.rows[number];
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool chosen = &row == chosen_row(panel);
+  ImGui::PushID(static_cast<int>(row.where));
+  if (ImGui::InvisibleButton(row.name.empty() ? "##nameless" : row.name.c_str(), {width, height}))
+    panel.chosen = row.name;
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
+    ImGui::PushTextWrapPos(theme.px(420));
+    ImGui::SetTooltip("%s\n%s, %s", row.name.c_str(), std::string(name_of(row.where)).c_str(),
+                      std::string(trace::name_of(row.category)).c_str());
+    ImGui::PopTextWrapPos();
+  }
+  ImGui::PopID();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (chosen || lit || toned)
+    draw->AddRectFilled(at, {at.x + width, at.y + height},
+                        chosen ? theme.accent_soft
+                        : lit  ? mixed(theme.panel, theme.text, 0.06F)
+                               : theme.lane_tone,
+                        theme.px(3));
+  row_cells(theme, columns, row, at, name_width, height);
+}
+
+void draw_table(const Theme& theme, OperationsPanel& panel, const Box& box) {
+  ImGui::SetCursorScreenPos(box.min);
+  const float head = theme.px(24), height = theme.px(27), bar = theme.px(14);
+  const std::vector<Column> columns = columns_within(theme, box.width() - bar);
+  float name_width = box.width() - bar;
+  for (const Column& column : columns) name_width -= theme.px(column.width);
+  float x = box.min.x;
+  for (const Column& column : columns) {
+    const float width = column.width == 0 ? name_width : theme.px(column.width);
+    head_cell(theme, panel, column, {x, box.min.y}, width, head, column.width == 0);
+    x += width;
+  }
+  ImGui::SetCursorScreenPos({box.min.x, box.min.y + head});
+  ImGui::BeginChild("##rows", {box.width(), box.height() - head});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  ImGuiListClipper clipper;
+  const std::vector<std::size_t> shown = shown_rows(panel);
+  clipper.Begin(static_cast<int>(shown.size()), height);
+  while (clipper.Step())
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+      draw_row(theme, panel, columns, shown[static_cast<std::size_t>(i)], i % 2 == 0,
+               box.width() - bar, name_width, height);
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+}
+
+void draw_body(const PanelContext& context, OperationsPanel& panel) {
+  const Theme& theme = context.theme;
+  const Box room = padded_room(theme, theme.px(6), theme.px(6));
+  if (panel.rows.empty() || room.height() < theme.px(60)) return;
+  const bool chart = room.width() > theme.px(680);
+  const float gap = theme.px(26);
+  const float wide = chart ? std::clamp(room.width() * 0.34F, theme.px(230), theme.px(620)) : 0;
+  draw_table(theme, panel, {room.min, {room.max.x - (chart ? wide + gap : 0), room.max.y}});
+  if (const OperationRow* row = chosen_row(panel); row && chart)
+    paint_durations(theme, {{room.max.x - wide, room.min.y}, room.max}, *row);
+}
+
+}  // namespace
+
+bool has_operations(const Workspace& workspace) {
+  const auto& sides = workspace.sides();
+  return sides.size() == 2 && workspace.revealed() && !workspace.hides("operations") &&
+         sides[0].run && sides[1].run;
+}
+
+void refresh_operations(const Workspace& workspace, OperationsPanel& panel) {
+  const auto& sides = workspace.sides();
+  if (panel.a == sides[0].run && panel.b == sides[1].run) return;
+  panel.a = sides[0].run;
+  panel.b = sides[1].run;
+  panel.rows = analysis::compare_operations(panel.a->facts.measured, panel.b->facts.measured);
+  analysis::sort_operations(panel.rows, panel.order, panel.ascending);
+}
+
+void draw_operations(const PanelContext& context, OperationsPanel& panel, const char* name,
+                     const char* beside, bool* open) {
+  refresh_operations(context.workspace, panel);
+  PanelOptions options = chart_panel(
+      beside, open, fmt::format("{} operations, times a step", shown_rows(panel).size()));
+  const ImGuiWindow* window = ImGui::FindWindowByName(name);
+  const bool roomy = window && window->Size.x > 3.4F * choice_width(context.theme);
+  options.kept_free = roomy ? choice_width(context.theme) : 0;
+  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  ImGui::EndChild();
+  if (roomy) choose_where(context.theme, panel);
+  ImGui::End();
+}
+
+}  // namespace trainscope::ui

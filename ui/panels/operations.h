@@ -1,0 +1,31 @@
+// What A and B spend their time on, operation by operation, with the durations of the chosen one
+// beside one another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/operations.h"
+#include "ui/panels/context.h"
+
+namespace trainscope::ui {
+
+struct OperationsPanel {
+  RunPointer a, b;  // whose rows these are
+  std::vector<analysis::OperationRow> rows;
+  analysis::OperationOrder order = analysis::OperationOrder::kDifference;
+  bool ascending = false;
+  std::string chosen;  // an operation's name; none of them: the first
+  analysis::Operation::Where chosen_where = analysis::Operation::Where::kGpu;
+};
+
+// Both sides have run, and may be seen.
+bool has_operations(const Workspace& workspace);
+
+// Takes over the runs as they are now, sorted as before.
+void refresh_operations(const Workspace& workspace, OperationsPanel& panel);
+
+void draw_operations(const PanelContext& context, OperationsPanel& panel, const char* name,
+                     const char* beside, bool* open);
+
+}  // namespace trainscope::ui
