@@ -63,6 +63,7 @@ TEST_CASE("the operations are saved as CSV where a person says") {
   const auto file = std::filesystem::temp_directory_path() / "trainscope-operations.csv";
   std::filesystem::remove(file);
   driver->app().run("compare.save_operations");
+  driver->settle();
   REQUIRE(driver->act([&](ImGuiTestContext* context) {
     context->ItemInputValue("//Save the operations##sheet/##path", file.string().c_str());
     context->ItemClick("//Save the operations##sheet/Save");

@@ -78,7 +78,9 @@ void paint_points(const Theme& theme, const Axes& axes, const ScalingCurve& curv
     const float x = std::min(at.x + theme.px(10), axes.inner.max.x + theme.px(8) - half);
     if (x - half < free_from) continue;
     free_from = x + half + theme.px(4);
-    draw_text_middle(draw, theme.font.mono, theme.size.label, x, at.y + theme.px(16),
+    // Above the point where it would stand on the axis' own numbers.
+    const bool low = at.y + theme.px(24) > axes.inner.max.y;
+    draw_text_middle(draw, theme.font.mono, theme.size.label, x, at.y + theme.px(low ? -14 : 16),
                      point.gpus == curve.own ? theme.text : theme.muted, words, 0.5F);
   }
 }
