@@ -14,12 +14,15 @@ std::vector<std::vector<SpanId>> sorted_by_lane(const Trace& trace, std::uint32_
     by_lane[lane].push_back(id);
   }
   for (auto& ids : by_lane) {
-    std::sort(ids.begin(), ids.end(), [&](SpanId a, SpanId b) {
+    const auto precedes = [&](SpanId a, SpanId b) {
       const Span &x = trace.spans()[a], &y = trace.spans()[b];
       if (x.start != y.start) return x.start < y.start;
       if (x.duration != y.duration) return x.duration > y.duration;
       return a < b;
-    });
+    };
+    // Streams and engines write their spans in order.
+    if (!std::is_sorted(ids.begin(), ids.end(), precedes))
+      std::sort(ids.begin(), ids.end(), precedes);
   }
   return by_lane;
 }
@@ -40,6 +43,7 @@ void pack(const Trace& trace, const std::vector<SpanId>& ids, LaneIndex& lane) {
     row_ends[row] = span.end();
     lane.end = std::max(lane.end, span.end());
   }
+  for (Row& row : lane.rows) row.spans.shrink_to_fit();  // they are kept for long
 }
 
 }  // namespace

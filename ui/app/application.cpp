@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "ui/app/action_table.h"
 #include "ui/app/export.h"
+#include "ui/app/moment.h"
 #include "ui/app/settings.h"
 #include "ui/app/shortcuts.h"
 #include "ui/panels/running.h"
@@ -197,6 +198,20 @@ void Application::return_to_lesson() {
     workspace_.start_lesson_sweep();
 }
 
+void Application::select_span(const SpanRef& span) {
+  const auto side = static_cast<std::size_t>(span.side);
+  const trace::Span& found = workspace_.sides()[side].view->trace->spans()[span.span];
+  TimelineState& timeline = attention_.timeline;
+  timeline.selected = timeline.reveal = span;
+  bring_into_view(timeline, {found.start, found.end()});
+  const bool by_step = side > 0 && workspace_.playhead.by_step && workspace_.can_align_steps();
+  const auto& sides = workspace_.sides();
+  const Nanos time =
+      by_step ? same_step(*sides[side].view, *sides[0].view, found.start) : found.start;
+  workspace_.playhead.time = std::clamp<Nanos>(time, 0, workspace_.playhead_end());
+  attention_.code_side = side;
+}
+
 void Application::show_me() {
   LessonModel& lesson = *workspace_.lesson();
   const scenario::Step& step = lesson.step();
@@ -226,10 +241,14 @@ PanelContext Application::context() {
 void Application::take_shortcuts() {
   const bool sheet = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
   if (sheet) return;
+  const bool leaves = can("timeline.leave");
   for (const ActionInfo& action : actions()) {
     // The timelines read these themselves when the mouse is over them.
-    const bool theirs = action.id.starts_with("view.") && attention_.timeline_has_keys;
-    if (theirs || !is_pressed(action)) continue;
+    const bool theirs = (action.id.starts_with("view.") && attention_.timeline_has_keys) ||
+                        (attention_.timeline_hovered && is_timeline_key(action.shortcut));
+    // What was entered last is left first: the lesson's own path is returned to after that.
+    const bool later = leaves && action.id == "lesson.return";
+    if (theirs || later || !is_pressed(action)) continue;
     // In front of a room the space bar reveals what comes next.
     const bool reveals = action.id == "play.toggle" && can("present.reveal");
     asked_.push_back(reveals ? "present.reveal" : action.id);
@@ -244,6 +263,9 @@ void Application::advance_playhead() {
       std::min(static_cast<double>(ImGui::GetIO().DeltaTime), 0.1) / playhead.seconds;
   playhead.time +=
       static_cast<Nanos>(std::llround(static_cast<double>(view.end - view.start) * share));
+  const auto& range = attention_.timeline.range;
+  if (range && playhead.time >= std::min(range->end, workspace_.playhead_end()))
+    playhead.time = std::clamp<Nanos>(range->start, 0, workspace_.playhead_end());
   if (playhead.time >= workspace_.playhead_end()) {
     playhead.time = workspace_.playhead_end();
     playhead.playing = false;

@@ -91,6 +91,8 @@ class Application {
   void choose_machine(std::string_view sides, const std::string& id);
   void return_to_lesson();
   void show_me();
+  // Selects a span and brings it into view, the playhead to its start. It is no answer of a lesson.
+  void select_span(const SpanRef& span);
   // By a lesson's name of it: "knobs", "copy-path".
   void show_panel(const std::string& name) { attention_.asked_panel = name; }
   // Away when it is in front, else open and to the front.

@@ -27,6 +27,7 @@ std::vector<ImGuiKey> keys_of(std::string_view name) {
       {"-", {ImGuiKey_Minus, ImGuiKey_KeypadSubtract}},
       {".", {ImGuiKey_Period}},
       {",", {ImGuiKey_Comma}},
+      {"/", {ImGuiKey_Slash, ImGuiKey_KeypadDivide}},
       {"0", {ImGuiKey_0, ImGuiKey_Keypad0}},
       {"Space", {ImGuiKey_Space}},
       {"Enter", {ImGuiKey_Enter, ImGuiKey_KeypadEnter}},
@@ -63,6 +64,10 @@ Chord chord_of(std::string_view shortcut) {
 }
 
 }  // namespace
+
+bool is_timeline_key(std::string_view shortcut) {
+  return shortcut == "W" || shortcut == "A" || shortcut == "S" || shortcut == "D";
+}
 
 bool is_readable(std::string_view shortcut) {
   return !chord_of(shortcut).keys.empty();

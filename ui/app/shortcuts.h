@@ -11,6 +11,9 @@ struct ActionInfo;
 // someone types.
 bool is_pressed(const ActionInfo& action);
 
+// W, A, S, D: over the timelines they zoom and pan.
+bool is_timeline_key(std::string_view shortcut);
+
 // Whether ImGui can read the shortcut.
 bool is_readable(std::string_view shortcut);
 

@@ -8,6 +8,7 @@
 
 #include "ui/app/shapes.h"
 #include "ui/app/theme.h"
+#include "ui/app/timeline_search.h"
 #include "ui/app/workspace.h"
 #include "ui/timeline/view.h"
 
@@ -16,6 +17,7 @@ namespace trainscope::ui {
 // What the panels share of what a person looks at.
 struct Attention {
   TimelineState timeline;
+  TimelineSearch search;
   std::size_t code_side = 0;        // whose listing is shown
   std::uint16_t code_line = 0;      // hovered in the listing; 0: none
   std::uint16_t followed_line = 0;  // the listing was last scrolled for
@@ -26,6 +28,7 @@ struct Attention {
   std::string pointed_knob;         // a knob under the mouse; empty: none
   bool memory_lanes = false;        // the timelines show the lanes that count memory
   bool timeline_has_keys = false;   // the mouse or the focus is on the timelines
+  bool timeline_hovered = false;    // the mouse is
 };
 
 struct PanelContext {

@@ -9,6 +9,7 @@
 #include "ui/app/moment.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/running.h"
+#include "ui/panels/timeline_tools.h"
 
 namespace trainscope::ui {
 namespace {
@@ -119,6 +120,20 @@ void hide_for_a_room(TimelineSide& out, const Workspace& workspace, const SideMo
     if (std::find(shown.begin(), shown.end(), lane) == shown.end()) out.hidden.push_back(lane);
 }
 
+// What a person pinned and hid, of what is there to be shown.
+void filter_lanes(TimelineSide& out, const LaneFilter& filter) {
+  const auto is_hidden = [&](trace::LaneId lane) {
+    return std::find(out.hidden.begin(), out.hidden.end(), lane) != out.hidden.end();
+  };
+  for (const trace::LaneId lane : lanes_with(*out.trace, filter.pinned))
+    if (!is_hidden(lane)) out.pinned.push_back(lane);
+  for (const trace::LaneId lane : lanes_with(*out.trace, filter.hidden)) {
+    if (is_hidden(lane)) continue;
+    out.hidden.push_back(lane);
+    ++out.filtered;
+  }
+}
+
 TimelineSide side_input(const Workspace& workspace, std::size_t number,
                         const Attention& attention) {
   const SideModel& side = workspace.sides()[number];
@@ -147,6 +162,8 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.draw = &side.view->draw;
   hide_lanes(out, workspace, side, attention.memory_lanes);
   hide_for_a_room(out, workspace, side);
+  filter_lanes(out, attention.timeline.filter);
+  out.matches = attention.search.matches(number);
   if (side.run && !side.busy) {
     if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
       out.total = format_nanos(*total);
@@ -225,6 +242,7 @@ void collapse_deep_lanes(const Workspace& workspace, Attention& attention, Timel
     attention.timeline.linked = {};
     attention.timeline.links.clear();
     attention.timeline.hovered = {};
+    attention.timeline.measure.forget();
     if (!view || same_lanes) continue;
     auto& collapsed = attention.timeline.collapsed[i];
     collapsed.clear();
@@ -371,6 +389,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
 void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,
                     bool* open) {
   Workspace& workspace = context.workspace;
+  context.attention.timeline_hovered = false;
   const bool failed = any_failed(workspace), ended = any_ended_early(workspace);
   PanelOptions options;
   options.secondary = head_words(workspace);
@@ -382,22 +401,9 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
     if (failed) draw_failures(context);
     if (ended) draw_endings(context);
     const TimelineInput input = timeline_input(workspace, context.attention);
+    refresh(context.attention.search, input);
     const bool all_failed = failed && workspace.sides().size() == 1;
-    if (!all_failed) {
-      const TimelineEvents events =
-          draw_timeline("##timelines", context.theme, input, context.attention.timeline);
-      context.attention.timeline_has_keys = ImGui::IsItemHovered() || ImGui::IsWindowFocused();
-      if (events.playhead)
-        workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.playhead_end());
-      if (events.selected && events.selected->span != trace::kNone) {
-        context.attention.code_side = static_cast<std::size_t>(events.selected->side);
-        context.attention.tab_to_show = "code";
-        workspace.select_span(static_cast<std::size_t>(events.selected->side),
-                              events.selected->span);
-      }
-      if (events.moved != 0) workspace.set_offset(workspace.offset() + events.moved);
-      if (events.animating) context.ask("animate");
-    }
+    if (!all_failed) draw_with_tools(context, panel.range, input);
   }
   ImGui::EndChild();
   if (workspace.sides().size() == 2) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "ui/panels/context.h"
+#include "ui/panels/range_strip.h"
 
 namespace trainscope::ui {
 
 struct TimelinesPanel {
   TraceView seen[2];  // traces whose lanes have been given their default rows
+  RangeStrip range;
 };
 
 void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,

@@ -19,6 +19,11 @@ struct SideView {
 
   bool scrolls() const { return bottom - top > window_end - window + 1.5F; }
   bool in_sight(float from, float to) const { return to > window && from < window_end; }
+  // Of what scrolls: below the lanes that are pinned.
+  float scrolled_top() const {
+    const float pinned = layout.pinned_bottom > layout.pinned_top ? top + layout.pinned_bottom : 0;
+    return pinned > window ? pinned : window;
+  }
   float shown_end() const { return bottom < window_end ? bottom : window_end; }
 };
 
@@ -26,11 +31,13 @@ struct Canvas {
   const Theme* theme = nullptr;
   ImDrawList* draw = nullptr;
   const TimelineInput* input = nullptr;
-  Box all;    // the widget
-  Box axis;   // its strip at the top
-  Box body;   // what is below
-  Box lanes;  // the body's part that shows time
+  Box all;      // the widget, without the minimap
+  Box axis;     // its strip at the top
+  Box body;     // what is below
+  Box lanes;    // the body's part that shows time
+  Box minimap;  // below; empty: there is none
   TimeRange view;
+  TimeRange whole;  // that the minimap shows
   std::vector<Tick> ticks;
   std::vector<SideView> sides;
 
@@ -47,7 +54,32 @@ struct Canvas {
   }
 };
 
+// stack.cpp: stacks the sides from the top. Both scroll together, each as far as it has lanes.
+void place_sides(Canvas& canvas, TimelineState& state);
+bool is_ready(const TimelineSide& side);
+inline std::size_t number(Side side) {
+  return static_cast<std::size_t>(side);
+}
+
+// input.cpp
+bool inside(const Box& box, ImVec2 point);
+Box scroll_bar(const Canvas& canvas, const SideView& view);
+// What moves the view, before anything is laid out.
+void take_input(const Canvas& canvas, TimelineState& state, TimelineEvents& events);
+// What needs to know what is under the mouse.
+void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& events);
+
+// minimap.cpp
+void paint_minimap(const Canvas& canvas, Minimap& minimap);
+Box minimap_view(const Canvas& canvas);  // the window in it
+
+// lane_menu.cpp: which lane is under the mouse, and what can be done with it.
+void note_lane(const Canvas& canvas, TimelineState& state);
+void lane_menu(const Canvas& canvas, TimelineState& state, bool asked);
+
 // view_state.cpp
+// All of the axis with the margin that fit() leaves.
+TimeRange fitting_range(TimeRange axis);
 void move_at_once(TimelineState& state, Nanos shift);
 void keep_in_reach(TimeRange& range, TimeRange axis);
 // Moves the view on; true while it moves.
@@ -55,6 +87,12 @@ bool advance_view(TimelineState& state, TimeRange axis, double seconds);
 
 // paint_lanes.cpp: lanes, headings, grid, bars, gaps, counters, arrows of one side.
 void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state);
+
+// Of a span's category where there is no room for a hatch; of a fold, its mixture.
+Color solid_color(const Theme& theme, const Bar& bar);
+
+// paint_measure.cpp: the ruler between two edges, and the edge under the mouse.
+void paint_measure(const Canvas& canvas, const Measure& measure);
 
 // paint_overlays.cpp: strips, guesses, markers, the measured range, the playhead, the axis.
 void paint_strip(const Canvas& canvas, const SideView& view);

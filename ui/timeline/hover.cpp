@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/units.h"
 #include "ui/timeline/canvas.h"
 
@@ -80,12 +82,33 @@ void swatch_and_name(const Theme& theme, trace::Category category, const std::st
   text(theme.font.strong, theme.size.text, theme.text, name);
 }
 
+// What a fold's busy time went into, largest first.
+void add_shares(Rows& rows, const CategoryTimes& times) {
+  constexpr double kLeast = 0.005;  // less is said together
+  std::vector<std::pair<Nanos, std::size_t>> parts;
+  double sum = 0, rest = 0;
+  for (std::size_t kind = 0; kind < times.size(); ++kind) {
+    parts.emplace_back(times[kind], kind);
+    sum += static_cast<double>(times[kind]);
+  }
+  std::sort(parts.rbegin(), parts.rend());
+  for (const auto& [time, kind] : parts) {
+    const double share = static_cast<double>(time) / std::max(sum, 1.0);
+    if (share < kLeast)
+      rest += share;
+    else
+      rows.emplace_back(std::string(trace::name_of(static_cast<trace::Category>(kind))),
+                        fmt::format("{:.0f} %", share * 100));
+  }
+  if (rest >= kLeast) rows.emplace_back("others", fmt::format("{:.0f} %", rest * 100));
+}
+
 Rows rows_of(const TimelineSide& side, const Bar& bar) {
   if (bar.count == 1) return describe_span(*side.trace, bar.span);
   Rows rows;
   rows.emplace_back("start", duration_text(bar.start));
   rows.emplace_back("together", duration_text(bar.end - bar.start));
-  rows.emplace_back("mostly", std::string(trace::name_of(bar.category)));
+  add_shares(rows, times_of(side.draw->rows[bar.lane][bar.row], bar.at, bar.count));
   return rows;
 }
 

@@ -97,25 +97,6 @@ class RowPacker {
   const Scale& scale_;
 };
 
-// Which category takes most time in [first, first + count); of many spans, of a sample of them: a
-// few runs of neighbours, which lie together in memory.
-Category dominant(const DrawRow& row, std::size_t first, std::size_t count) {
-  constexpr std::size_t kRuns = 3, kRun = 4;
-  if (count == 1) return row.categories[first];
-  Nanos time[trace::kCategoryCount] = {};
-  const auto take = [&](std::size_t begin, std::size_t taken) {
-    for (std::size_t at = begin; at < begin + taken; ++at)
-      time[static_cast<std::size_t>(row.categories[at])] += row.ends[at] - row.starts[at] + 1;
-  };
-  if (count <= kRuns * kRun) {
-    take(first, count);
-  } else {
-    for (std::size_t i = 0; i < kRuns; ++i) take(first + i * (count - kRun) / (kRuns - 1), kRun);
-  }
-  const auto most = std::max_element(std::begin(time), std::end(time));
-  return static_cast<Category>(most - std::begin(time));
-}
-
 // The label, or a shorter form of it, or nothing: text is never cut to fit.
 std::string fitting(const LayoutRequest& request, float room, const std::string& full,
                     const std::string& shorter) {
@@ -223,8 +204,15 @@ class Builder {
       bar.count = static_cast<std::uint32_t>(count);
       bar.lane = box.lane;
       bar.row = row_number;
-      bar.category = dominant(row, first, count);
+      bar.at = static_cast<std::uint32_t>(first);
+      if (count > 1) bar.mixture = mixture_of(row, first, count);
+      bar.category = count > 1 ? bar.mixture[0].category : row.categories[first];
       bar.hatched = is_hatched(bar.category);
+      bar.pinned = box.pinned;
+      if (request_.matches) {
+        bar.found = request_.matches->among(box.lane, row_number, first, count) > 0;
+        bar.dimmed = !bar.found;
+      }
       bar.y = strip.y;
       bar.height = strip.height;
       set_extent(bar, scale_);
@@ -292,8 +280,12 @@ std::vector<Link> links_of(const Trace& trace, SpanId span) {
 }
 
 const Bar* bar_at(const TimelineLayout& layout, float x, float y) {
+  // What has been scrolled below the pinned lanes is out of reach.
+  const bool pinned = y >= layout.pinned_top && y < layout.pinned_bottom;
   for (const Bar& bar : layout.bars)
-    if (x >= bar.x && x < bar.x + bar.width && y >= bar.y && y < bar.y + bar.height) return &bar;
+    if (bar.pinned == pinned && x >= bar.x && x < bar.x + bar.width && y >= bar.y &&
+        y < bar.y + bar.height)
+      return &bar;
   return nullptr;
 }
 

@@ -5,7 +5,9 @@
 // trace's own. Cost: O(visible pixels · log spans), whatever the trace holds.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "trace/labels.h"
 #include "trace/trace.h"
 #include "ui/timeline/draw_index.h"
+#include "ui/timeline/matches.h"
 
 namespace trainscope::ui {
 
@@ -49,6 +52,10 @@ struct LayoutRequest {
   float visible_top = 0;  // lanes outside [top, bottom) get their place but no bars
   float visible_bottom = 1e9F;
   std::vector<trace::LaneId> hidden;          // not shown at all
+  std::vector<trace::LaneId> pinned;          // shown first, under a heading of their own
+  float stuck = 0;                            // how far down pinned lanes stand: what is scrolled
+  std::size_t filtered = 0;                   // more than 0: a line below the lanes says so
+  const Matches* matches = nullptr;           // bars without one of these are dimmed
   std::vector<trace::LaneId> collapsed;       // drawn in one row
   std::vector<std::string> collapsed_groups;  // only the heading is drawn
   std::vector<Link> links;                    // arrows to draw: links_of() the selected span
@@ -61,6 +68,7 @@ struct GroupBox {
   float height = 0;
   bool collapsed = false;
   std::size_t lanes = 0;
+  bool pinned = false;
 };
 
 struct LaneBox {
@@ -71,6 +79,7 @@ struct LaneBox {
   std::size_t rows = 1;      // drawn
   std::size_t all_rows = 1;  // that it has
   bool collapsed = false;
+  bool pinned = false;
 };
 
 // One span, or a fold of spans too short to be seen apart.
@@ -80,10 +89,15 @@ struct Bar {
   std::uint32_t count = 1;            // more than one: a fold
   trace::LaneId lane = 0;
   std::uint32_t row = 0;
+  std::uint32_t at = 0;                                // position of `span` in its row
   trace::Category category = trace::Category::kOther;  // of a fold: which fills most of it
   bool hatched = false;
+  bool pinned = false;
+  bool found = false;   // by a search: it, or one of the fold
+  bool dimmed = false;  // a search found others
   Nanos start = 0, end = 0;
-  std::string label;  // what fits; often nothing
+  std::string label;                       // what fits; often nothing
+  std::array<CategoryShare, 3> mixture{};  // of a fold, largest first; what is left is others
 };
 
 struct GapBox {
@@ -114,7 +128,9 @@ struct TimelineLayout {
   std::vector<GapBox> gaps;
   std::vector<Arrow> arrows;
   std::vector<Curve> curves;
-  float height = 0;  // of all lanes
+  float height = 0;                         // of all lanes, and of the line below them
+  float pinned_top = 0, pinned_bottom = 0;  // of the pinned lanes; equal: there are none
+  std::optional<float> footer;              // top of the line about hidden lanes
 };
 
 TimelineLayout lay_out(const trace::Trace& trace, const trace::TraceIndex& index,

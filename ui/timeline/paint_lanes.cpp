@@ -45,6 +45,8 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
   if (!view.in_sight(top, bottom)) return;
   const float left = canvas.all.min.x, right = canvas.all.max.x;
   if (toned) canvas.draw->AddRectFilled({left, top}, {right, bottom}, theme.lane_tone);
+  if (box.pinned)
+    canvas.draw->AddRectFilled({left, top}, {left + theme.px(3), bottom}, theme.accent);
   canvas.draw->AddLine({left, bottom - 0.5F}, {right, bottom - 0.5F}, theme.line,
                        theme.size.border);
   const bool folds = box.all_rows > 1;
@@ -52,7 +54,10 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
   const float middle =
       box.rows > 1 ? top + std::min(box.height / 2, theme.px(16)) : (top + bottom) / 2;
   if (folds) paint_chevron(canvas, {left + theme.px(16), middle}, box.collapsed);
-  const std::string& name = view.side->trace->lanes()[box.lane].name;
+  const trace::Lane& lane = view.side->trace->lanes()[box.lane];
+  // Away from its heading a lane says whose it is.
+  const bool away = box.pinned && !view.layout.groups.empty() && !lane.group.empty();
+  const std::string name = away ? lane.group + ": " + lane.name : lane.name;
   const float size = std::min(theme.size.small, box.height - theme.px(2));
   draw_text_middle(
       canvas.draw, theme.font.text, size, label, middle, theme.muted,
@@ -113,10 +118,24 @@ void paint_label(const Canvas& canvas, const Bar& bar, const Box& box, const Cat
 }
 
 // Folds are paler than spans: there is more to see inside.
-void paint_fold(const Canvas& canvas, const Box& box, const CategoryStyle& style) {
-  const Color whole = style.edged ? mixed(style.fill, style.line, 0.5F) : style.fill;
-  const Color color = style.hatched ? faded(style.line, 0.75F) : faded(whole, 0.8F);
-  canvas.draw->AddRectFilled(box.min, {std::max(box.max.x, box.min.x + 1), box.max.y}, color);
+void paint_fold(const Canvas& canvas, const Box& box, const Bar& bar) {
+  canvas.draw->AddRectFilled(box.min, {std::max(box.max.x, box.min.x + 1), box.max.y},
+                             faded(solid_color(*canvas.theme, bar), 0.8F));
+}
+
+// What a search found is edged; a fold, or a bar too narrow for that, is marked along its top. What
+// it did not find recedes.
+void paint_found(const Canvas& canvas, const Bar& bar, const Box& box) {
+  const Theme& theme = *canvas.theme;
+  if (bar.dimmed)
+    canvas.draw->AddRectFilled(box.min, {box.max.x + 1, box.max.y}, faded(theme.panel, 0.78F));
+  if (!bar.found) return;
+  const float thick = theme.px(2);
+  if (bar.count == 1 && box.width() > theme.px(6))
+    canvas.draw->AddRect(box.min, box.max, theme.accent, theme.size.bar_corner, thick);
+  else
+    canvas.draw->AddRectFilled(box.min, {std::max(box.max.x, box.min.x + 1), box.min.y + thick},
+                               theme.accent);
 }
 
 void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& state,
@@ -126,7 +145,7 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
   if (!view.in_sight(box.min.y, box.max.y)) return;
   const CategoryStyle& style = theme.of(bar.category);
   if (bar.count > 1) {
-    paint_fold(canvas, box, style);
+    paint_fold(canvas, box, bar);
   } else if (box.width() <= theme.px(4)) {
     canvas.draw->AddRectFilled(box.min, {box.min.x + std::max(box.width() - 0.5F, 1.0F), box.max.y},
                                style.line);
@@ -135,6 +154,7 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
     draw_bar(canvas.draw, theme, box, style);
   }
   if (!bar.label.empty()) paint_label(canvas, bar, box, style);
+  paint_found(canvas, bar, box);
   const SpanRef self{view.which, bar.span};
   const bool lit = view.side->lit_line != 0 && bar.count == 1 &&
                    view.side->trace->spans()[bar.span].line == view.side->lit_line;
@@ -191,21 +211,85 @@ void paint_arrow(const Canvas& canvas, const SideView& view, const Arrow& arrow)
   canvas.draw->AddCircleFilled(from, theme.px(2.5F), color);
 }
 
+// "3 lanes hidden · show", below the lanes; a click anywhere on it shows them.
+void paint_footer(const Canvas& canvas, const SideView& view) {
+  if (!view.layout.footer) return;
+  const Theme& theme = *canvas.theme;
+  const std::size_t count = view.side->filtered;
+  const float top = view.top + *view.layout.footer, bottom = view.bottom;
+  if (!view.in_sight(top, bottom)) return;
+  float x = canvas.all.min.x + theme.px(12);
+  const float middle = (top + bottom) / 2;
+  const auto say = [&](Color color, const std::string& words) {
+    draw_text_middle(canvas.draw, theme.font.text, theme.size.label, x, middle, color, words);
+    x += text_size(theme.font.text, theme.size.label, words).x;
+  };
+  say(theme.muted, fmt::format("{} lane{} hidden  ", count, count == 1 ? "" : "s"));
+  say(theme.accent, "show");
+}
+
+bool is_pinned(const SideView& view, trace::LaneId lane) {
+  const auto& pinned = view.side->pinned;
+  return std::find(pinned.begin(), pinned.end(), lane) != pinned.end();
+}
+
+// The lanes that scroll, or those that are pinned, between `top` and `bottom` on the screen.
+void paint_lanes(const Canvas& canvas, const SideView& view, const TimelineState& state,
+                 bool pinned, float top, float bottom) {
+  if (bottom <= top) return;
+  canvas.draw->PushClipRect({canvas.all.min.x, top}, {canvas.all.max.x, bottom}, true);
+  bool toned = false;
+  for (const LaneBox& box : view.layout.lanes)
+    if (box.pinned == pinned) paint_lane(canvas, view, box, toned = !toned);
+  for (const GroupBox& group : view.layout.groups)
+    if (group.pinned == pinned) paint_group(canvas, view, group);
+  if (!pinned) paint_footer(canvas, view);
+  canvas.draw->PopClipRect();
+  canvas.draw->PushClipRect({canvas.lanes.min.x, top}, {canvas.lanes.max.x, bottom}, true);
+  paint_grid(canvas, view);
+  for (const GapBox& gap : view.layout.gaps)
+    if (is_pinned(view, view.side->gaps[gap.gap].lane) == pinned) paint_gap(canvas, view, gap);
+  for (const Curve& curve : view.layout.curves)
+    if (is_pinned(view, curve.lane) == pinned) paint_curve(canvas, view, curve);
+  for (const Bar& bar : view.layout.bars)
+    if (bar.pinned == pinned) paint_bar(canvas, view, state, bar);
+  canvas.draw->PopClipRect();
+}
+
+// The edge between the lanes that are pinned and those that scroll below them.
+void paint_pinned_edge(const Canvas& canvas, const SideView& view) {
+  const Theme& theme = *canvas.theme;
+  const float y = view.scrolled_top();
+  canvas.draw->AddLine({canvas.all.min.x, y}, {canvas.all.max.x, y}, theme.faint, theme.px(1.5F));
+}
+
 }  // namespace
 
+Color solid_color(const Theme& theme, const Bar& bar) {
+  const auto color_of = [&](trace::Category category) {
+    const CategoryStyle& style = theme.of(category);
+    if (style.hatched) return style.line;
+    return style.edged ? mixed(style.fill, style.line, 0.5F) : style.fill;
+  };
+  if (bar.count == 1) return color_of(bar.category);
+  Color color = color_of(bar.category);
+  float weight = bar.mixture[0].share;
+  for (std::size_t i = 1; i < bar.mixture.size() && bar.mixture[i].share > 0; ++i) {
+    weight += bar.mixture[i].share;
+    color = mixed(color, color_of(bar.mixture[i].category), bar.mixture[i].share / weight);
+  }
+  return color;
+}
+
 void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state) {
-  canvas.draw->PushClipRect({canvas.all.min.x, view.window}, {canvas.all.max.x, view.window_end},
-                            true);
-  bool toned = false;
-  for (const LaneBox& box : view.layout.lanes) paint_lane(canvas, view, box, toned = !toned);
-  for (const GroupBox& group : view.layout.groups) paint_group(canvas, view, group);
-  canvas.draw->PopClipRect();
+  paint_lanes(canvas, view, state, false, view.scrolled_top(), view.window_end);
+  if (view.layout.pinned_bottom > view.layout.pinned_top) {
+    paint_lanes(canvas, view, state, true, view.window,
+                std::min(view.scrolled_top(), view.window_end));
+    paint_pinned_edge(canvas, view);
+  }
   canvas.draw->PushClipRect({canvas.lanes.min.x, view.window},
                             {canvas.lanes.max.x, view.window_end}, true);
-  paint_grid(canvas, view);
-  for (const GapBox& gap : view.layout.gaps) paint_gap(canvas, view, gap);
-  for (const Curve& curve : view.layout.curves) paint_curve(canvas, view, curve);
-  for (const Bar& bar : view.layout.bars) paint_bar(canvas, view, state, bar);
   for (const Arrow& arrow : view.layout.arrows) paint_arrow(canvas, view, arrow);
   canvas.draw->PopClipRect();
 }

@@ -17,20 +17,28 @@ bool contains(const std::vector<T>& list, const T& value) {
 struct Group {
   std::string name;
   std::vector<LaneId> lanes;
+  bool pinned = false;
 };
 
 // The lanes that are shown, under their headings, both in order of first appearance.
 std::vector<Group> groups_of(const Trace& trace, const LayoutRequest& request) {
   std::vector<Group> groups;
   for (LaneId lane = 0, count = trace.lanes().size(); lane < count; ++lane) {
-    if (contains(request.hidden, lane)) continue;
+    if (contains(request.hidden, lane) || contains(request.pinned, lane)) continue;
     const std::string& name = trace.lanes()[lane].group;
     auto group =
         std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == name; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Group{name, {}});
+    if (group == groups.end()) group = groups.insert(groups.end(), Group{name, {}, false});
     group->lanes.push_back(lane);
   }
   return groups;
+}
+
+std::vector<LaneId> pinned_lanes(const Trace& trace, const LayoutRequest& request) {
+  std::vector<LaneId> lanes;
+  for (const LaneId lane : request.pinned)
+    if (lane < trace.lanes().size() && !contains(request.hidden, lane)) lanes.push_back(lane);
+  return lanes;
 }
 
 // One process and one GPU need no headings: their lanes name themselves.
@@ -72,6 +80,27 @@ LaneBox place_lane(const Trace& trace, const DrawIndex& draw, const LayoutReques
   return box;
 }
 
+// Stacks groups from `y` on and returns where they end.
+float stack(const Trace& trace, const DrawIndex& draw, const LayoutRequest& request,
+            const std::vector<Group>& groups, bool headings, float y, TimelineLayout& layout) {
+  for (const Group& group : groups) {
+    const bool collapsed =
+        headings && !group.pinned && contains(request.collapsed_groups, group.name);
+    if (headings) {
+      layout.groups.push_back(
+          {group.name, y, request.group_height, collapsed, group.lanes.size(), group.pinned});
+      y += request.group_height;
+    }
+    if (collapsed) continue;
+    for (const LaneId lane : group.lanes) {
+      layout.lanes.push_back(place_lane(trace, draw, request, lane, y));
+      layout.lanes.back().pinned = group.pinned;
+      y += layout.lanes.back().height;
+    }
+  }
+  return y;
+}
+
 }  // namespace
 
 TimelineLayout lay_out_lanes(const Trace& trace, const DrawIndex& draw,
@@ -79,20 +108,18 @@ TimelineLayout lay_out_lanes(const Trace& trace, const DrawIndex& draw,
   TimelineLayout layout;
   const std::vector<Group> groups = groups_of(trace, request);
   const bool headings = needs_headings(groups);
-  float y = 0;
-  for (const Group& group : groups) {
-    const bool collapsed = headings && contains(request.collapsed_groups, group.name);
-    if (headings) {
-      layout.groups.push_back({group.name, y, request.group_height, collapsed, group.lanes.size()});
-      y += request.group_height;
-    }
-    if (collapsed) continue;
-    for (const LaneId lane : group.lanes) {
-      layout.lanes.push_back(place_lane(trace, draw, request, lane, y));
-      y += layout.lanes.back().height;
-    }
+  const Group pinned{"pinned", pinned_lanes(trace, request), true};
+  if (!pinned.lanes.empty()) {
+    layout.pinned_top = request.stuck;
+    layout.pinned_bottom =
+        stack(trace, draw, request, {pinned}, headings, layout.pinned_top, layout);
   }
-  layout.height = y;
+  const float top = layout.pinned_bottom - layout.pinned_top;
+  layout.height = stack(trace, draw, request, groups, headings, top, layout);
+  if (request.filtered > 0) {
+    layout.footer = layout.height;
+    layout.height += request.group_height;
+  }
   return layout;
 }
 

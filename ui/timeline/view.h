@@ -11,23 +11,13 @@
 #include <vector>
 
 #include "ui/app/theme.h"
+#include "ui/timeline/lane_filter.h"
 #include "ui/timeline/layout.h"
+#include "ui/timeline/measure.h"
+#include "ui/timeline/minimap.h"
+#include "ui/timeline/refs.h"
 
 namespace trainscope::ui {
-
-enum class Side : std::uint8_t { kA, kB };
-
-struct SpanRef {
-  Side side = Side::kA;
-  trace::SpanId span = trace::kNone;
-  friend bool operator==(const SpanRef&, const SpanRef&) = default;
-};
-
-struct TimeRange {
-  Nanos start = 0;
-  Nanos end = 0;
-  friend bool operator==(const TimeRange&, const TimeRange&) = default;
-};
 
 // A learner's prediction on the result: a dashed bracket over a range of a lane (no lane: of the
 // whole side), or a dashed line where start == end.
@@ -57,6 +47,9 @@ struct TimelineSide {
   std::string machine, machine_short;        // "1 x H200, PCIe 5.0 x16", "h200-1"
   std::string total;                         // bold, to the right: "28.2 ms"
   std::vector<trace::LaneId> hidden;
+  std::vector<trace::LaneId> pinned;    // they stand first and stay in sight
+  std::size_t filtered = 0;             // of the hidden lanes, those that a person has hidden
+  const Matches* matches = nullptr;     // of a search: the others are dimmed; none: no search
   std::vector<std::string> lane_names;  // shown while there is no trace
   std::vector<IdleGap> gaps;
   std::vector<Guess> guesses;
@@ -85,9 +78,13 @@ struct TimelineState {
   bool fitted = true;   // follow the axis when its length changes
   SpanRef selected;     // kNone: nothing
   SpanRef hovered;
-  std::optional<TimeRange> range;  // measured by shift-drag
+  SpanRef reveal;                  // its lane is scrolled to in the next frame
+  std::optional<TimeRange> range;  // selected by shift-drag
+  Measure measure;
   std::vector<trace::LaneId> collapsed[2];
   std::vector<std::string> collapsed_groups[2];
+  LaneFilter filter;
+  LaneRef lane;      // last under the mouse: what its menu is about
   float scroll = 0;  // pixels
   enum class Drag : std::uint8_t {
     kNone,
@@ -95,18 +92,21 @@ struct TimelineState {
     kRange,
     kPlayhead,
     kScroll,
-    kOffset
+    kOffset,
+    kMinimap
   } drag = Drag::kNone;
   Nanos drag_anchor = 0;
   float drag_distance = 0;
-  SpanRef linked;           // the span whose links these are
-  std::vector<Link> links;  // arrows of the selection
-  float scroll_rate = 0;    // lanes' pixels for one of the scroll bar's, while it is dragged
+  SpanRef linked;            // the span whose links these are
+  std::vector<Link> links;   // arrows of the selection
+  bool show_minimap = true;  // where there is room for it
+  Minimap minimap;
+  float scroll_rate = 0;  // lanes' pixels for one of the scroll bar's, while it is dragged
 };
 
 struct TimelineEvents {
   std::optional<SpanRef> selected;  // clicked; span kNone: the selection was cleared
-  std::optional<TimeRange> range;   // a range was measured (released)
+  std::optional<TimeRange> range;   // a range was selected (released)
   std::optional<Nanos> playhead;    // dragged on the axis
   Nanos moved = 0;                  // B was dragged by this much along the axis
   bool animating = false;           // wants another frame at once
@@ -121,6 +121,8 @@ void fit(TimelineState& state, TimeRange axis);
 void zoom(TimelineState& state, double factor, Nanos anchor);  // below 1: closer
 void pan(TimelineState& state, double views);                  // in widths of the view
 void show_range(TimelineState& state, TimeRange range, double margin = 0.15);
+// Moves no further than needed for the range to be seen, and zooms only where it is far too short.
+void bring_into_view(TimelineState& state, TimeRange range);
 // All there is to see: from 0 to input.axis_end, or to the end of the longest side.
 TimeRange axis_range(const TimelineInput& input);
 

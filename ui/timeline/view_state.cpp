@@ -39,16 +39,16 @@ void go_to(TimelineState& state, TimeRange target) {
   state.progress = 0;
 }
 
-TimeRange fitting_range(TimeRange axis) {
-  const Nanos margin = std::max<Nanos>(span_of(axis) / 20, kLeastSpan);
-  return {axis.start, axis.end + margin};
-}
-
 const TimeRange& destination(const TimelineState& state) {
   return state.progress < 1 ? state.target : state.view;
 }
 
 }  // namespace
+
+TimeRange fitting_range(TimeRange axis) {
+  const Nanos margin = std::max<Nanos>(span_of(axis) / 20, kLeastSpan);
+  return {axis.start, axis.end + margin};
+}
 
 TimeRange axis_range(const TimelineInput& input) {
   TimeRange axis{0, input.axis_end};
@@ -89,6 +89,22 @@ void pan(TimelineState& state, double views) {
 void show_range(TimelineState& state, TimeRange range, double margin) {
   const Nanos extra = scaled(std::max(span_of(range), kLeastSpan), margin);
   go_to(state, {range.start - extra, range.end + extra});
+  state.fitted = false;
+}
+
+void bring_into_view(TimelineState& state, TimeRange range) {
+  constexpr Nanos kLeastShare = 250;  // of the view: less is hard to see
+  constexpr double kShare = 20;
+  const TimeRange view = destination(state);
+  const Nanos span = span_of(view);
+  if (is_empty(view)) return;
+  if (span_of(range) < span / kLeastShare && span / kLeastShare > kLeastSpan)
+    return show_range(state, range, kShare / 2);
+  if (span_of(range) > span) return show_range(state, range);
+  const Nanos edge = span / 10;
+  if (range.start >= view.start && range.end <= view.end) return;
+  const Nanos start = range.start < view.start ? range.start - edge : range.end + edge - span;
+  go_to(state, {start, start + span});
   state.fitted = false;
 }
 

@@ -1,0 +1,63 @@
+#include "ui/panels/timeline_tools.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/panels/measure_bar.h"
+#include "ui/panels/search_bar.h"
+
+namespace trainscope::ui {
+namespace {
+
+void follow(const PanelContext& context, const TimelineEvents& events) {
+  Workspace& workspace = context.workspace;
+  if (events.playhead)
+    workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.playhead_end());
+  if (events.selected && events.selected->span != trace::kNone) {
+    context.attention.code_side = static_cast<std::size_t>(events.selected->side);
+    context.attention.tab_to_show = "code";
+    workspace.select_span(static_cast<std::size_t>(events.selected->side), events.selected->span);
+  }
+  if (events.moved != 0) workspace.set_offset(workspace.offset() + events.moved);
+  if (events.animating) context.ask("animate");
+}
+
+// Of the timelines: two lanes of each side in sight.
+float least_height(const Theme& theme, const TimelineInput& input) {
+  const auto sides = static_cast<float>(input.sides.size());
+  return theme.size.axis + sides * (theme.size.strip + 2 * theme.size.lane_min);
+}
+
+}  // namespace
+
+void draw_with_tools(const PanelContext& context, RangeStrip& strip, const TimelineInput& input) {
+  const float room = ImGui::GetContentRegionAvail().y;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float least = least_height(context.theme, input);
+  const auto fitting = [&](float tall, float left) { return left - tall >= least ? tall : 0; };
+  // What is searched for must be typed somewhere; what one measures is written on the ruler too.
+  const float searching = search_bar_height(context);
+  const float measuring = fitting(measure_bar_height(context), room - searching);
+  const float bars = measuring + searching;
+  const float ranged = fitting(range_strip_height(context, strip, input, room - bars), room - bars);
+  const float height = std::floor(room - bars - ranged);
+  const TimelineEvents events =
+      draw_timeline("##timelines", context.theme, input, context.attention.timeline, {0, height});
+  context.attention.timeline_hovered = ImGui::IsItemHovered();
+  context.attention.timeline_has_keys = ImGui::IsItemHovered() || ImGui::IsWindowFocused();
+  float y = at.y + height;
+  const auto below = [&](float tall, const auto& draw) {
+    if (tall <= 0) return;
+    ImGui::SetCursorScreenPos({at.x, y});
+    draw();
+    y += tall;
+  };
+  // A shift-click may just have cleared it.
+  const bool has_range = context.attention.timeline.range.has_value();
+  below(has_range ? ranged : 0, [&] { draw_range_strip(context, strip, ranged); });
+  below(measuring, [&] { draw_measure_bar(context, input, measuring); });
+  below(searching, [&] { draw_search_bar(context, input, searching); });
+  follow(context, events);
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,159 @@
+// Where the sides stand from top to bottom, and how tall their lanes are.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/timeline/canvas.h"
+#include "ui/timeline/place.h"
+
+namespace trainscope::ui {
+namespace {
+
+LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side which,
+                          const TimelineState& state) {
+  const Theme& theme = *canvas.theme;
+  LayoutRequest request;
+  request.view_start = canvas.view.start - side.offset;
+  request.view_end = canvas.view.end - side.offset;
+  request.width = canvas.lanes.width();
+  request.lane_height = theme.size.lane;
+  request.row_height = theme.px(21);
+  request.counter_height = theme.px(48);
+  request.group_height = theme.px(24);
+  request.min_bar = std::max(3.0F, theme.px(3));
+  request.min_label = theme.px(14);
+  request.label_pad = theme.px(4);
+  request.hidden = side.hidden;
+  request.pinned = side.pinned;
+  request.filtered = side.filtered;
+  request.matches = side.matches;
+  request.collapsed = state.collapsed[number(which)];
+  request.collapsed_groups = state.collapsed_groups[number(which)];
+  return request;
+}
+
+float wanted_height(const TimelineSide& side, const LayoutRequest& request) {
+  if (is_ready(side)) return lay_out_lanes(*side.trace, *side.draw, request).height;
+  const auto lanes = static_cast<float>(std::max<std::size_t>(side.lane_names.size(), 3));
+  return lanes * request.lane_height;
+}
+
+// Lanes as tall as they like where there is room, down to a least height where there is not.
+void shrink(LayoutRequest& request, const Theme& theme, float share) {
+  const auto fit_to = [&](float& height, float least) {
+    height = std::max(std::floor(height * std::min(share, 1.15F)), least);
+  };
+  fit_to(request.lane_height, theme.size.lane_min);
+  fit_to(request.row_height, theme.size.row_min);
+  fit_to(request.counter_height, theme.size.lane_min);
+}
+
+std::vector<LayoutRequest> requests_for(const Canvas& canvas, const TimelineState& state) {
+  std::vector<LayoutRequest> requests;
+  float wanted = 0, room = canvas.body.height();
+  for (std::size_t i = 0; i < canvas.input->sides.size(); ++i) {
+    const TimelineSide& side = canvas.input->sides[i];
+    requests.push_back(request_for(canvas, side, static_cast<Side>(i), state));
+    wanted += wanted_height(side, requests.back());
+    room -= canvas.theme->size.strip;
+  }
+  for (LayoutRequest& request : requests)
+    shrink(request, *canvas.theme, room / std::max(wanted, 1.0F));
+  return requests;
+}
+
+void lay_out_side(const Canvas& canvas, SideView& view, LayoutRequest& request,
+                  const TimelineState& state) {
+  if (!is_ready(*view.side)) return;
+  const Theme& theme = *canvas.theme;
+  request.visible_top = view.window - view.top;
+  request.visible_bottom = view.window_end - view.top;
+  request.text_width = [&theme](std::string_view label) {
+    return text_size(theme.font.text, theme.size.label, label).x;
+  };
+  if (state.selected.side == view.which) request.links = state.links;
+  view.layout =
+      lay_out(*view.side->trace, *view.side->index, *view.side->draw, request, view.side->gaps);
+}
+
+// How much of `room` each side gets: what it wants; where that is too much, the one that wants less
+// than half of it gets that, and the other the rest. So both are always in sight.
+std::vector<float> share_out(const std::vector<float>& wanted, float room) {
+  std::vector<float> given = wanted;
+  if (wanted.size() == 1) given[0] = std::min(wanted[0], room);
+  if (wanted.size() < 2 || wanted[0] + wanted[1] <= room) return given;
+  given[0] = std::min(wanted[0], std::max(room / 2, room - wanted[1]));
+  given[1] = room - given[0];
+  return given;
+}
+
+// Scrolls to the lane of the span that is to be revealed, and unfolds what hides it.
+void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& requests,
+                 const std::vector<float>& given, TimelineState& state) {
+  const SpanRef wanted = std::exchange(state.reveal, {});
+  const std::size_t i = number(wanted.side);
+  if (wanted.span == trace::kNone || i >= canvas.input->sides.size()) return;
+  const TimelineSide& side = canvas.input->sides[i];
+  if (!is_ready(side) || wanted.span >= side.trace->spans().size()) return;
+  const trace::LaneId lane = side.trace->spans()[wanted.span].lane;
+  std::erase(state.collapsed_groups[i], side.trace->lanes()[lane].group);
+  const TimelineLayout layout = lay_out_lanes(*side.trace, *side.draw, requests[i]);
+  const LaneBox* box = lane_box(layout, lane);
+  if (!box || box->pinned) return;
+  if (box->y < state.scroll + layout.pinned_bottom)
+    state.scroll = box->y - layout.pinned_bottom;
+  else if (box->y + box->height > state.scroll + given[i])
+    state.scroll = box->y + box->height - given[i];
+}
+
+float lay_out_pinned(const TimelineSide& side, const LayoutRequest& request) {
+  if (!is_ready(side) || side.pinned.empty()) return 0;
+  const TimelineLayout layout = lay_out_lanes(*side.trace, *side.draw, request);
+  return layout.pinned_bottom - layout.pinned_top;
+}
+
+// Pinned lanes stay in sight, as long as they leave room for others.
+float stuck(const SideView& view, float pinned) {
+  constexpr float kMost = 0.7F;
+  return pinned <= (view.window_end - view.window) * kMost ? view.window - view.top : 0;
+}
+
+}  // namespace
+
+bool is_ready(const TimelineSide& side) {
+  return side.trace && side.index && side.draw;
+}
+
+void place_sides(Canvas& canvas, TimelineState& state) {
+  std::vector<LayoutRequest> requests = requests_for(canvas, state);
+  const float strip = canvas.theme->size.strip;
+  std::vector<float> wanted;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    wanted.push_back(std::ceil(wanted_height(canvas.input->sides[i], requests[i])));
+  float room = canvas.body.height() - strip * static_cast<float>(wanted.size()), overflow = 0;
+  const std::vector<float> given = share_out(wanted, room);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    overflow = std::max(overflow, wanted[i] - given[i]);
+    room -= given[i];
+  }
+  reveal_lane(canvas, requests, given, state);
+  state.scroll = std::clamp(state.scroll, 0.0F, overflow);
+  const float gap = wanted.size() < 2 ? 0 : std::min(std::floor(room / 2), canvas.theme->px(30));
+  float y = canvas.body.min.y;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    SideView view;
+    view.side = &canvas.input->sides[i];
+    view.which = static_cast<Side>(i);
+    view.strip = y;
+    view.window = y + strip;
+    view.window_end = std::floor(view.window + given[i]);
+    view.top = view.window - std::round(std::min(state.scroll, wanted[i] - given[i]));
+    view.bottom = view.top + wanted[i];
+    requests[i].stuck = stuck(view, lay_out_pinned(*view.side, requests[i]));
+    lay_out_side(canvas, view, requests[i], state);
+    y = view.window_end + gap;
+    canvas.sides.push_back(std::move(view));
+  }
+}
+
+}  // namespace trainscope::ui
