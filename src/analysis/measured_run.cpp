@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "cuda/calibration/machine_files.h"
 #include "cuda/execution.h"
 #include "train/build.h"
 
@@ -30,7 +31,7 @@ bool names(const std::string& device, const std::string& model) {
   }
   words += ' ';
   const bool is_word = words.find(" " + model + " ") != std::string::npos;
-  return is_word || (model.size() > 4 && letters.ends_with(model));
+  return (is_word && model != "NVIDIA") || (model.size() > 4 && letters.ends_with(model));
 }
 
 // "NVIDIA A100-SXM4-80GB" is no card in a slot, "NVIDIA A100 80GB PCIe" is one.
@@ -41,6 +42,8 @@ bool has_other_form(const std::string& device, const std::string& id) {
   return (has(device, "SXM") && has(id, "pcie")) || (has(device, "PCI") && has(id, "sxm"));
 }
 
+}  // namespace
+
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -50,16 +53,16 @@ std::string today() {
   return text;
 }
 
-}  // namespace
-
 std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts) {
   std::optional<machine::Machine> best;
   const auto distance = [&](const machine::Machine& machine) {
     return std::abs(static_cast<double>(machine.gpu.memory_bytes - facts.memory_bytes));
   };
+  const std::string calibrated = cuda::id_of_device(facts.name);
   for (const std::string& id : machine::machine_ids()) {
     machine::Machine machine = machine::load_machine(id);
     const bool alone = machine.gpu_count == 1 && machine.nodes == 1;
+    if (alone && machine.gpu.id == calibrated) return machine;
     if (!alone || machine.gpu.sm_count != facts.sm_count ||
         !names(facts.name, model_of(machine.gpu.id)) || has_other_form(facts.name, machine.gpu.id))
       continue;
@@ -69,6 +72,10 @@ std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts
 }
 
 Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device) {
+  if (!device.is_usable())
+    throw MissingError(
+        "the GPU was lost in an earlier run, and this process has no other; start "
+        "the program again");
   const cuda::DeviceFacts facts = device.facts();
   const std::optional<machine::Machine> known = machine_of_device(facts);
   Run run;
@@ -79,7 +86,8 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   trace::Origin origin;
   origin.kind = trace::OriginKind::kMeasured;
   origin.subject = facts.name;
-  origin.detail = facts.driver + ", " + today();
+  origin.detail = facts.driver + ", built with " + facts.toolkit + ", commit " TRAINSCOPE_COMMIT +
+                  ", " + today();
   if (!known) origin.detail += ", no machine file describes it: shares are of " + run.machine->name;
   const auto trace = std::make_shared<trace::Trace>(std::move(origin));
   cuda::Execution execution(*run.program, *run.machine, device, *trace);

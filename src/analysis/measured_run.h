@@ -9,14 +9,18 @@
 
 namespace trainscope::analysis {
 
-// The shipped machine of one GPU that is the device: by its name, its SMs and, of several, the
-// nearest memory. Nothing where no file describes it.
+// The machine of one GPU that is the device: what `calibrate` wrote of it, else by its name, its
+// SMs and, of several, the nearest memory. Nothing where no file describes it.
 std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts);
+
+// "2026-11-22", in UTC.
+std::string today();
 
 // Carries it out from start to end; a device that fails ends it, and what was measured before is
 // in it. The machine of metrics is the device's where a file describes that, else the config's, and
 // the trace's origin says so. Throws InputError for a config that is wrong, MissingError for a
-// program that a device cannot carry out.
+// program that a device cannot carry out, and on a
+// device that an earlier run has lost.
 Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device);
 
 }  // namespace trainscope::analysis

@@ -123,6 +123,28 @@ void add_grade(CLI::App& app, Arguments& arguments) {
   grade.add_flag("--json", options.json, "print JSON");
 }
 
+void add_measurements(CLI::App& app, Arguments& arguments) {
+  ValidateOptions& options = arguments.validate;
+  CLI::App& validate = *app.add_subcommand(
+      "validate", "how far the simulator is from the truth: beside the GPU that is here");
+  auto* published =
+      validate.add_flag("--published", options.published, "beside published measurements, no GPU");
+  validate.add_option("--machine", options.machine, "the machine to simulate: its id or file")
+      ->check(not_empty)
+      ->excludes(published);
+  validate.add_option("--out", options.out, "the page to write: FILE.md")
+      ->check(not_empty)
+      ->excludes(published);
+  validate.add_flag("--json", options.json, "print JSON");
+  CLI::App& calibrate =
+      *app.add_subcommand("calibrate", "measure the GPU that is here, and write it as a machine");
+  calibrate.add_option("--id", arguments.calibrate.id, "what the GPU's file is called")
+      ->check(not_empty);
+  calibrate.add_option("--out", arguments.calibrate.out, "a folder that gets gpus/ and machines/")
+      ->check(not_empty);
+  calibrate.add_flag("--json", arguments.calibrate.json, "print JSON");
+}
+
 void add_commands(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.files, "lessons, runs and traces to open in the window");
   add_look(app, arguments.look);
@@ -143,9 +165,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   CLI::App& check = *app.add_subcommand("check", "check lessons, machines, GPUs and configs");
   check.add_option("FILE", arguments.checked, "files, or folders of them")->required();
   check.add_flag("--json", arguments.json, "print JSON");
-  CLI::App& validate = *app.add_subcommand("validate", "how far the simulator is from the truth");
-  validate.add_flag("--published", arguments.published, "beside published measurements");
-  validate.add_flag("--json", arguments.json, "print JSON");
+  add_measurements(app, arguments);
   const auto registry = [&](const char* name, const char* help) {
     app.add_subcommand(name, help)->add_flag("--json", arguments.json, "print JSON");
   };
@@ -157,7 +177,6 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   registry("actions", "what can be done in the window");
   registry("doctor", "what this machine has, and what is missing");
   add_grade(app, arguments);
-  app.add_subcommand("calibrate", "not built yet")->allow_extras()->group("");
 }
 
 std::string one_sentence(const CLI::ParseError& error) {

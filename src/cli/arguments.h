@@ -25,7 +25,8 @@ struct Arguments {
   MachinesOptions machines;
   SamplerOptions sampler;
   GradeOptions grade;
-  bool published = false;
+  ValidateOptions validate;
+  CalibrateOptions calibrate;
   bool json = false;
   std::string help;  // asked for: print this and do nothing else
 };

@@ -83,8 +83,21 @@ int sampler_command(const SamplerOptions& options);
 
 int actions_command(bool json);
 int doctor_command(bool json);
-// Ends with 1 when a simulated number is outside its tolerance.
-int validate_command(bool published, bool json);
+struct ValidateOptions {
+  bool published = false;  // beside published numbers, else beside the GPU that is here
+  std::string machine;     // that is simulated beside a GPU: an id or a file; empty: what it is
+  std::string out;         // the page to write of it; empty: assets/validation/GPU.md
+  bool json = false;
+};
+// With `published`, ends with 1 when a simulated number is outside its tolerance.
+int validate_command(const ValidateOptions& options);
+
+struct CalibrateOptions {
+  std::string id;   // of the GPU's file; empty: from the device's name
+  std::string out;  // the folder that gets gpus/ and machines/; empty: assets
+  bool json = false;
+};
+int calibrate_command(const CalibrateOptions& options);
 
 // Scores answers files, or folders of them, against the runs.
 struct GradeOptions {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/gpu_entries.h"
 #include "cuda/plugin_loader.h"
 #include "machine/machine.h"
 #include "report/json.h"
@@ -98,18 +99,31 @@ DoctorEntry window_entry() {
 }
 #endif
 
+// The compiler is needed to build the plug-in, not to use it.
+DoctorEntry toolkit_entry() {
+  const std::string nvcc = find_program("nvcc", {"/usr/local/cuda/bin"});
+  return {
+      "CUDA toolkit", !nvcc.empty(), nvcc.empty() ? "no nvcc" : nvcc,
+      nvcc.empty() ? "the plug-in for GPUs cannot be built here; one built elsewhere works" : ""};
+}
+
 std::vector<DoctorEntry> examine() {
-  return {files_entry(),
-          window_entry(),
-          library_entry("off-screen drawing", {"libOSMesa.so.8", "libOSMesa.so.6"},
-                        "--png needs it: install libosmesa6"),
-          gpu_entry(),
-          executor_entry(),
-          library_entry("CUPTI", {"libcupti.so.13", "libcupti.so.12"},
-                        "measured timelines (with a GPU)"),
-          library_entry("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"},
-                        "measured matrix products (with a GPU)"),
-          library_entry("NCCL", {"libnccl.so.2"}, "measured collectives (with several GPUs)")};
+  std::vector<DoctorEntry> all{
+      files_entry(),
+      window_entry(),
+      library_entry("off-screen drawing", {"libOSMesa.so.8", "libOSMesa.so.6"},
+                    "--png needs it: install libosmesa6"),
+      gpu_entry(),
+      toolkit_entry(),
+      executor_entry(),
+      library_entry("CUPTI", {"libcupti.so.13"},
+                    "measured timelines have the times of events alone (with a GPU)"),
+      library_entry("cuBLASLt", {"libcublasLt.so.13"}, "measured matrix products (with a GPU)"),
+      library_entry("cuDNN", {"libcudnn.so.9"}, "nothing: convolutions are by kernels of our own"),
+      library_entry("NCCL", {"libnccl.so.2"}, "nothing yet: measured collectives are not built")};
+  const std::vector<DoctorEntry> gpus = gpu_entries(cuda::gpu_states(), read_driver_settings());
+  all.insert(all.end(), gpus.begin(), gpus.end());
+  return all;
 }
 
 }  // namespace

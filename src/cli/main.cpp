@@ -48,7 +48,8 @@ int carry_out(const cli::Arguments& arguments) {
   if (name == "machines") return cli::machines_command(arguments.machines);
   if (name == "sampler") return cli::sampler_command(arguments.sampler);
   if (name == "actions") return cli::actions_command(arguments.json);
-  if (name == "validate") return cli::validate_command(arguments.published, arguments.json);
+  if (name == "validate") return cli::validate_command(arguments.validate);
+  if (name == "calibrate") return cli::calibrate_command(arguments.calibrate);
   if (name == "grade") return cli::grade_command(arguments.grade);
   if (name == "doctor") return cli::doctor_command(arguments.json);
   throw InputError("the command " + name + " is declared but not built yet");

@@ -1,6 +1,7 @@
 // `trainscope run` and `trainscope import`.
 
 #include <algorithm>
+#include <iostream>
 
 #include "analysis/measured_run.h"
 #include "base/error.h"
@@ -52,9 +53,15 @@ bool measure(const std::string& executor, const Request& request, Finished& fini
   try {
     const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
     std::vector<RunPointer> runs;
-    for (const auto& [label, config] : request.sides)
+    for (const auto& [label, config] : request.sides) {
+      if (!device->is_usable()) {
+        std::cerr << "trainscope: " << label << " was not carried out: the GPU was lost in "
+                  << runs.back()->label << "; start the program again\n";
+        break;
+      }
       runs.push_back(
           std::make_shared<const analysis::Run>(analysis::measured_run(label, config, *device)));
+    }
     finished.runs = std::move(runs);
     finished.executor = "cuda";
     return true;

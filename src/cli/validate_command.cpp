@@ -1,15 +1,22 @@
-// `trainscope validate --published`: simulated beside published, with the error of each.
+// `trainscope validate`: simulated beside measured on the GPU that is here, or with --published
+// beside what others have measured, with the error of each.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/measured_run.h"
+#include "analysis/validation.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/table.h"
+#include "cuda/calibration/machine_files.h"
+#include "cuda/plugin_loader.h"
 #include "report/json.h"
+#include "report/measurements_json.h"
 #include "scenario/published.h"
 
 namespace trainscope::cli {
@@ -60,7 +67,7 @@ void print_results(const std::vector<PublishedResult>& results) {
   TextTable summary({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   summary.add({"", "checks", "mean error", "mean, signed", "worst"});
   const auto add = [&](const std::string& name, const std::vector<PublishedResult>& some) {
-    const scenario::ErrorSummary sum = scenario::summarise(some);
+    const analysis::ErrorSummary sum = scenario::summarise(some);
     summary.add({name, std::to_string(sum.count), fmt::format("{:.1f} %", 100 * sum.mean_size),
                  percent(sum.mean), percent(sum.worst)});
   };
@@ -85,13 +92,7 @@ report::ValidationEntry entry_of(const PublishedResult& result) {
           result.simulated, result.error,       result.check->tolerance, result.within()};
 }
 
-}  // namespace
-
-int validate_command(bool published, bool json) {
-  if (!published)
-    throw MissingError(
-        "validate of both executors is not built yet; "
-        "--published compares the simulator with published measurements");
+int validate_published(bool json) {
   const std::vector<scenario::PublishedCheck> checks = scenario::load_published();
   std::vector<PublishedResult> results;
   for (const scenario::PublishedCheck& check : checks)
@@ -107,6 +108,68 @@ int validate_command(bool published, bool json) {
     return result.within() || !result.check->missed.empty();
   });
   return all ? 0 : 1;
+}
+
+void print_validation(const analysis::Validation& validation) {
+  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"program", "metric", "simulated", "measured", "error"});
+  for (const analysis::ValidationRow& row : validation.rows)
+    table.add({row.program, row.metric->name, analysis::show(*row.metric, row.simulated),
+               analysis::show(*row.metric, row.measured), row.error ? percent(*row.error) : ""});
+  TextTable summary({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  summary.add({"metric", "programs", "mean error", "mean, signed", "worst"});
+  const auto add = [&](const std::string& name, const analysis::Metric* metric) {
+    const auto errors = analysis::errors_of(validation.rows, metric);
+    const analysis::ErrorSummary sum = analysis::summarise_errors(errors);
+    if (sum.count > 0)
+      summary.add({name, std::to_string(sum.count), fmt::format("{:.1f} %", 100 * sum.mean_size),
+                   percent(sum.mean), percent(sum.worst)});
+  };
+  for (const analysis::Metric* metric : analysis::metrics_of(validation.rows))
+    add(metric->name, metric);
+  add("all", nullptr);
+  std::cout << "measured: " << validation.origin << "\nsimulated: " << validation.machine << "\n\n"
+            << table.text() << "\n"
+            << summary.text() << "\nAn error above 0: the simulator says more.\n";
+  for (const std::string& sentence : validation.left_out)
+    std::cout << "not compared: " << sentence << "\n";
+}
+
+// Where the page goes, known before minutes of measuring.
+std::filesystem::path page_of(const std::string& out, const std::string& device) {
+  if (out.empty()) {
+    const auto folder = home_folder() / "assets" / "validation";
+    std::filesystem::create_directories(folder);
+    return folder / (cuda::id_of_device(device) + ".md");
+  }
+  const std::filesystem::path page(out);
+  if (page.has_parent_path() && !std::filesystem::is_directory(page.parent_path()))
+    throw InputError(out + ": there is no folder " + page.parent_path().string() +
+                     "; make it, or give another --out");
+  return page;
+}
+
+// The page is written even where a table is not wanted: it is what is kept of the measurement.
+int validate_measured(const ValidateOptions& options) {
+  const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+  const std::filesystem::path page = page_of(options.out, device->facts().name);
+  if (!options.machine.empty()) machine::load_machine(options.machine);
+  const analysis::Validation validation =
+      analysis::validate_executors(*device, analysis::validation_programs(), options.machine);
+  write_file(page, analysis::validation_page(validation));
+  if (options.json) {
+    std::cout << report::measured_validation_json(validation) << "\n";
+  } else {
+    print_validation(validation);
+  }
+  std::cerr << "written: " << page.string() << "\n";
+  return 0;
+}
+
+}  // namespace
+
+int validate_command(const ValidateOptions& options) {
+  return options.published ? validate_published(options.json) : validate_measured(options);
 }
 
 }  // namespace trainscope::cli

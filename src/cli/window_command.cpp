@@ -18,8 +18,8 @@ namespace trainscope::cli {
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> names{
-      "lessons", "run",    "import",   "check",   "knobs", "metrics", "machines",
-      "actions", "doctor", "validate", "compare", "sweep", "sampler", "grade"};
+      "lessons", "run",      "import",    "check",   "knobs", "metrics", "machines", "actions",
+      "doctor",  "validate", "calibrate", "compare", "sweep", "sampler", "grade"};
   return names;
 }
 

@@ -71,11 +71,21 @@ Buffers::~Buffers() {
     for (const Slot& slot : places_[i].slots)
       device_.release_host(slot.memory, program_.buffers[i].kind);
   try {
-    for (program::Index i = 0; i < places_.size(); ++i)
-      if (program_.buffers[i].kind == MemoryKind::kDevice && places_[i].memory)
-        device_.release(places_[i].memory, streams_.front());
+    for (program::Index i = 0; i < places_.size(); ++i) {
+      if (program_.buffers[i].kind != MemoryKind::kDevice) continue;
+      for (void* memory : {places_[i].memory, places_[i].lent})
+        if (memory) device_.release(memory, streams_.front());
+    }
   } catch (const Error&) {  // the device is lost, and its memory with it
   }
+}
+
+void Buffers::lend(program::Index buffer) {
+  const std::lock_guard held(mutex_);
+  Place& place = places_[buffer];
+  if (place.memory || place.lent) return;
+  place.lent = device_.allocate(program_.buffers[buffer].bytes, streams_.front());
+  device_.synchronise_stream(streams_.front());  // any stream may use it from here on
 }
 
 void Buffers::place(program::Index buffer) {
@@ -120,7 +130,7 @@ void Buffers::upload(program::Index buffer, StreamHandle stream) {
 
 Operand Buffers::operand(program::Index buffer) const {
   const program::Buffer& what = program_.buffers[buffer];
-  return {places_[buffer].memory, what.elements(), what.type};
+  return {at(buffer), what.elements(), what.type};
 }
 
 void Buffers::allocate(const program::Alloc& action) {

@@ -35,7 +35,12 @@ class Buffers {
   Buffers(const Buffers&) = delete;
 
   // Where a buffer lies now; null: nowhere.
-  void* at(program::Index buffer) const { return places_[buffer].memory; }
+  void* at(program::Index buffer) const {
+    return places_[buffer].memory ? places_[buffer].memory : places_[buffer].lent;
+  }
+  // Memory for what no command of the program gives memory to where it is used: within a graph, or
+  // between two parts of a fused kernel. It stays, so that a graph finds it at every launch.
+  void lend(program::Index buffer);
   Operand operand(program::Index buffer) const;
 
   void allocate(const program::Alloc& action);
@@ -59,6 +64,7 @@ class Buffers {
   };
   struct Place {
     void* memory = nullptr;
+    void* lent = nullptr;
     program::Index stream = 0;
     std::vector<program::Index> users;  // other streams
     std::vector<Slot> slots;            // of host memory

@@ -25,12 +25,21 @@ using GraphHandle = std::uint32_t;
 
 // What the driver says of a device.
 struct DeviceFacts {
-  std::string name;    // "NVIDIA H100 80GB HBM3"
-  std::string driver;  // "driver 580.65, CUDA 13.0"
-  int capability = 0;  // 90: compute capability 9.0
+  std::string name;     // "NVIDIA H100 80GB HBM3"
+  std::string driver;   // "driver 580.65, CUDA 13.0"
+  std::string toolkit;  // that the plug-in was built with: "CUDA 13.0"
+  int capability = 0;   // 90: compute capability 9.0
   int sm_count = 0;
   std::int64_t memory_bytes = 0;
-  std::int64_t clock_hz = 0;
+  std::int64_t clock_hz = 0;  // the highest of its SMs
+  // The rest: 0 where the driver does not say.
+  int threads_per_sm = 0;
+  int blocks_per_sm = 0;
+  int registers_per_sm = 0;
+  std::int64_t shared_bytes_per_sm = 0;
+  std::int64_t l2_bytes = 0;
+  double memory_bytes_per_s = 0;  // peak: two transfers a memory clock, times the bus's width
+  int copy_engines = 0;
 };
 
 class OutOfDeviceMemory : public Error {
@@ -61,6 +70,7 @@ struct KernelCall {
   float* predicate = nullptr;    // a number in device memory: where it is not 0 nothing is written
   std::uint64_t seed = 0;        // of a dropout's draws
   std::uint64_t draws_from = 0;  // the first of them
+  std::vector<KernelCall> parts = {};  // of a fused kernel: what it computes, in order
 };
 inline constexpr std::int64_t kStateBytes = 64;
 
@@ -77,6 +87,8 @@ class DeviceCalls {
   virtual ~DeviceCalls() = default;
 
   virtual DeviceFacts facts() const = 0;
+  // False once the device is lost: no later call can succeed, in this process.
+  virtual bool is_usable() const = 0;
   // Of the host's clock that activities are told in.
   virtual Nanos now() = 0;
   // Lets host time pass: on a core, or resting.
@@ -121,6 +133,9 @@ class DeviceCalls {
   virtual void instantiate(GraphHandle graph) = 0;
   virtual void launch_graph(GraphHandle graph, StreamHandle stream) = 0;
 
+  // Whether activities are kept from here on; they are until someone says no. What is not watched
+  // costs a call less time.
+  virtual void watch(bool on) = 0;
   // All that was done since the last time, once the device is idle; also after a failure, of what
   // was done before it.
   virtual Activities collect() = 0;

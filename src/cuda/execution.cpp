@@ -32,7 +32,8 @@ bool keeps_state(const program::Operation& operation) {
 }  // namespace
 
 bool is_empty_launch(const program::Program& program, const program::Operation& operation) {
-  return has_model(program) && std::holds_alternative<std::monostate>(operation.function);
+  return has_model(program) && operation.parts.empty() &&
+         std::holds_alternative<std::monostate>(operation.function);
 }
 
 std::string refusal_of(const program::Program& program, const DeviceCalls& device) {
@@ -49,10 +50,6 @@ std::string refusal_of(const program::Program& program, const DeviceCalls& devic
     return "this run is timing only: it computes no numbers, so there is nothing to measure; "
            "simulate it with --executor sim";
   for (const program::Operation& operation : program.operations) {
-    if (!operation.parts.empty())
-      return "the executor cuda has no fused kernels yet; set compile.fuse = false, or simulate "
-             "the "
-             "run with --executor sim";
     if (is_empty_launch(program, operation)) continue;
     const std::string why = device.refusal(operation);
     if (!why.empty()) return why;
@@ -104,12 +101,7 @@ void Execution::make_rooms() {
     for (const program::Command& command : thread.commands) {
       const auto* launch = std::get_if<program::Launch>(&command.action);
       if (!launch || is_empty_launch(program_, program_.operations[launch->operation])) continue;
-      KernelCall call;
-      call.operation = &program_.operations[launch->operation];
-      for (const program::Index i : call.operation->reads)
-        call.reads.push_back(buffers_->operand(i));
-      for (const program::Index i : call.operation->writes)
-        call.writes.push_back(buffers_->operand(i));
+      const KernelCall call = operands_of(program_.operations[launch->operation]);
       floats[launch->stream] = std::max(floats[launch->stream], device_.room_for(call));
     }
   for (program::Index i = 0; i < floats.size(); ++i) {
@@ -119,23 +111,37 @@ void Execution::make_rooms() {
   }
 }
 
-KernelCall Execution::kernel_call(program::Index index, program::Index stream) const {
-  const program::Operation& operation = program_.operations[index];
+KernelCall Execution::operands_of(const program::Operation& operation) const {
   KernelCall call;
   call.operation = &operation;
-  const auto there = [&](program::Index buffer) {
-    const Operand operand = buffers_->operand(buffer);
-    if (!operand.memory)
-      throw Error(Fault::kInternal, operation.kernel + " is launched while its operand " +
-                                        program_.buffers[buffer].name + " has no memory");
-    return operand;
-  };
-  for (const program::Index i : operation.reads) call.reads.push_back(there(i));
-  for (const program::Index i : operation.writes) call.writes.push_back(there(i));
-  call.room = rooms_[stream];
-  call.state = states_ ? states_ + index * kStateBytes : nullptr;
-  call.seed = static_cast<std::uint64_t>(program_.seed);
+  for (const program::Index i : operation.reads) call.reads.push_back(buffers_->operand(i));
+  for (const program::Index i : operation.writes) call.writes.push_back(buffers_->operand(i));
+  for (const program::Operation& part : operation.parts) call.parts.push_back(operands_of(part));
   return call;
+}
+
+KernelCall Execution::kernel_call(program::Index index, program::Index stream) const {
+  const program::Operation& operation = program_.operations[index];
+  const auto lend = [this](const program::Operation& one) {
+    for (const auto* list : {&one.reads, &one.writes})
+      for (const program::Index buffer : *list) buffers_->lend(buffer);
+  };
+  lend(operation);
+  for (const program::Operation& part : operation.parts) lend(part);
+  KernelCall call = operands_of(operation);
+  const auto complete = [&](KernelCall& one) {
+    one.room = rooms_[stream];
+    one.state = states_ ? states_ + index * kStateBytes : nullptr;
+    one.seed = static_cast<std::uint64_t>(program_.seed);
+  };
+  complete(call);
+  for (KernelCall& part : call.parts) complete(part);
+  return call;
+}
+
+void Execution::draw(KernelCall& call) {
+  call.draws_from = draws_of(*call.operation);
+  for (KernelCall& part : call.parts) part.draws_from = draws_of(*part.operation);
 }
 
 std::uint64_t Execution::draws_of(const program::Operation& operation) {

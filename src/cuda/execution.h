@@ -63,8 +63,11 @@ class Execution {
 
   void set_up();
   void make_rooms();
+  // With the operands as they lie now, some of them nowhere; nothing else.
+  KernelCall operands_of(const program::Operation& operation) const;
   KernelCall kernel_call(program::Index operation, program::Index stream) const;
-  // Where a dropout's draws begin; 0 of anything else.
+  // Says where a dropout's draws begin, of parts as well.
+  void draw(KernelCall& call);
   std::uint64_t draws_of(const program::Operation& operation);
   void run_thread(std::size_t thread);
   void fail(std::uint16_t line, const std::string& sentence);

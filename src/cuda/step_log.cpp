@@ -1,9 +1,16 @@
 #include "cuda/step_log.h"
 
+#include <algorithm>
+
 namespace trainscope::cuda {
 namespace {
 
 using program::MemoryKind;
+
+bool computes_loss(const program::Operation& operation) {
+  return std::holds_alternative<program::NllLoss>(operation.function) ||
+         std::any_of(operation.parts.begin(), operation.parts.end(), computes_loss);
+}
 
 // Numbers that a run may put aside: one for each loss and change of the scale, a few for each row.
 std::int64_t numbers_of(const program::Program& program) {
@@ -13,12 +20,9 @@ std::int64_t numbers_of(const program::Program& program) {
     for (const program::Command& command : thread.commands) {
       const auto& action = command.action;
       if (std::holds_alternative<program::Launch>(action)) {
-        const auto& function =
-            program.operations[std::get<program::Launch>(action).operation].function;
-        numbers += std::holds_alternative<program::NllLoss>(function) ||
-                           std::holds_alternative<program::UpdateScale>(function)
-                       ? 1
-                       : 0;
+        const auto& operation = program.operations[std::get<program::Launch>(action).operation];
+        const bool updates = std::holds_alternative<program::UpdateScale>(operation.function);
+        numbers += updates || computes_loss(operation) ? 1 : 0;
       }
       if (std::holds_alternative<program::GraphLaunch>(action)) numbers += 2;
       if (std::holds_alternative<program::LogStep>(action) ||
@@ -48,8 +52,11 @@ StepLog::~StepLog() {
 }
 
 bool StepLog::is_loss(const program::Operation& operation) const {
-  return room_ > 0 && std::holds_alternative<program::NllLoss>(operation.function) &&
-         operation.writes.front() == program_.gauges.loss;
+  if (room_ == 0) return false;
+  if (std::holds_alternative<program::NllLoss>(operation.function))
+    return operation.writes.front() == program_.gauges.loss;
+  return std::any_of(operation.parts.begin(), operation.parts.end(),
+                     [this](const program::Operation& part) { return is_loss(part); });
 }
 
 bool StepLog::changes_scale(const program::Operation& operation) const {

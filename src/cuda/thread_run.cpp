@@ -198,7 +198,7 @@ void ThreadRun::launch(const Command& command) {
   const program::Operation& operation = run_.program_.operations[action.operation];
   if (is_empty_launch(run_.program_, operation)) return;
   KernelCall kernel = run_.kernel_call(action.operation, action.stream);
-  kernel.draws_from = run_.draws_of(operation);
+  run_.draw(kernel);
   if (action.predicate != program::kNoIndex)
     kernel.predicate = static_cast<float*>(run_.buffers_->at(action.predicate));
   Execution::GraphState* graph = captured(action.stream);

@@ -80,18 +80,10 @@ PublishedResult carry_out(const PublishedCheck& check) {
   return result;
 }
 
-ErrorSummary summarise(const std::vector<PublishedResult>& results) {
-  ErrorSummary summary;
-  summary.count = results.size();
-  if (results.empty()) return summary;
-  for (const PublishedResult& result : results) {
-    summary.mean += result.error;
-    summary.mean_size += std::abs(result.error);
-    if (std::abs(result.error) > std::abs(summary.worst)) summary.worst = result.error;
-  }
-  summary.mean /= static_cast<double>(results.size());
-  summary.mean_size /= static_cast<double>(results.size());
-  return summary;
+analysis::ErrorSummary summarise(const std::vector<PublishedResult>& results) {
+  std::vector<double> errors;
+  for (const PublishedResult& result : results) errors.push_back(result.error);
+  return analysis::summarise_errors(errors);
 }
 
 }  // namespace trainscope::scenario

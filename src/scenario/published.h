@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/validation.h"
 #include "program/config.h"
 #include "scenario/expression.h"
 
@@ -30,20 +31,13 @@ struct PublishedResult {
   bool within() const { return error <= check->tolerance && error >= -check->tolerance; }
 };
 
-// Errors of a group, or of all.
-struct ErrorSummary {
-  std::size_t count = 0;
-  double mean_size = 0;  // of the errors without their sign
-  double mean = 0;       // with it
-  double worst = 0;      // the largest, with its sign
-};
-
 // assets/published.toml, or another file of that form. Throws InputError with file and line.
 std::vector<PublishedCheck> load_published();
 std::vector<PublishedCheck> load_published(const std::filesystem::path& file);
 
 PublishedResult carry_out(const PublishedCheck& check);
 
-ErrorSummary summarise(const std::vector<PublishedResult>& results);
+// Errors of a group, or of all.
+analysis::ErrorSummary summarise(const std::vector<PublishedResult>& results);
 
 }  // namespace trainscope::scenario

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "cli/program.h"
@@ -106,7 +107,35 @@ TEST_CASE("validate prints the simulator's error against published measurements"
   CHECK(result.code == 0);
   CHECK_THAT(result.out, Catch::Contains("mean error") && Catch::Contains("worst"));
   CHECK(json::parse(run("validate --published --json").out)["checks"].size() >= 27);
-  CHECK(run("validate").code == 3);
+}
+
+TEST_CASE("what needs a GPU ends with one sentence where there is none, and writes nothing") {
+  if (json::parse(run("doctor --json").out)["doctor"][5]["found"])
+    TRAINSCOPE_SKIP("there is a GPU here");
+  const Folder folder;
+  for (const std::string command : {"validate", "validate --json", "calibrate", "calibrate --json",
+                                    "run --set workload=copy --executor cuda"})
+    refuses(command, 3, "GPU");
+  refuses("calibrate --out " + folder.file("machines"), 3, "GPU");
+  refuses("validate --out " + folder.file("page.md"), 3, "GPU");
+  CHECK(folder.entries() == 0);
+  refuses("validate --published --machine t4-1", 2, "--published");
+  refuses("calibrate h200", 2, "h200");
+}
+
+TEST_CASE("doctor says of each thing whether it is there and what its absence switches off") {
+  const json entries = json::parse(run("doctor --json").out)["doctor"];
+  std::set<std::string> names;
+  for (const json& entry : entries) {
+    names.insert(entry["what"].get<std::string>());
+    INFO(entry.dump());
+    CHECK_FALSE(entry["detail"].get<std::string>().empty());
+    const bool says_what_for = !entry["switches_off"].get<std::string>().empty();
+    CHECK((entry["found"].get<bool>() || says_what_for));
+  }
+  for (const char* name :
+       {"NVIDIA GPU", "CUDA toolkit", "executor cuda", "CUPTI", "cuBLASLt", "cuDNN", "NCCL"})
+    CHECK(names.count(name) == 1);
 }
 
 TEST_CASE("a bare config runs a kernel: 109 blocks on 108 SMs take twice as long as 108") {

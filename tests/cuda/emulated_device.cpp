@@ -1,6 +1,7 @@
 #include "cuda/emulated_device.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -82,18 +83,33 @@ EmulatedDevice::~EmulatedDevice() {
 }
 
 cuda::DeviceFacts EmulatedDevice::facts() const {
-  return {"Emulated GPU", "no driver", 75, 4, options_.memory_bytes, 1'000'000'000};
+  cuda::DeviceFacts facts{"Emulated GPU",        "no driver",  "no toolkit", 75, 4,
+                          options_.memory_bytes, 1'000'000'000};
+  if (!options_.costs) return facts;
+  const machine::Gpu& gpu = options_.costs->gpu;
+  facts.capability = static_cast<int>(std::lround(10 * gpu.compute_capability));
+  facts.sm_count = gpu.sm_count;
+  facts.memory_bytes = gpu.memory_bytes;
+  facts.clock_hz = std::llround(gpu.boost_clock_hz);
+  facts.threads_per_sm = gpu.threads_per_sm;
+  facts.blocks_per_sm = gpu.blocks_per_sm;
+  facts.registers_per_sm = gpu.registers_per_sm;
+  facts.shared_bytes_per_sm = gpu.shared_bytes_per_sm;
+  facts.l2_bytes = gpu.l2_bytes;
+  facts.memory_bytes_per_s = gpu.memory_bytes_per_s;
+  facts.copy_engines = gpu.copy_engines;
+  return facts;
 }
 
 Nanos EmulatedDevice::now() {
   const std::lock_guard held(mutex_);
-  return clock_ += 1;
+  return options_.costs ? clock_ : ++clock_;
 }
 
 void EmulatedDevice::pass_time(Nanos duration, bool) {
   const std::lock_guard held(mutex_);
   clock_ += duration;
-  run_one();
+  if (!options_.costs) run_one();
 }
 
 void EmulatedDevice::begin_call(cuda::CallId call, cuda::StreamHandle) {
@@ -106,19 +122,23 @@ void EmulatedDevice::end_call() {
 }
 
 // Every call takes a while, meanwhile the device may go on; and may be the one that finds it lost.
-void EmulatedDevice::host_call() {
+void EmulatedDevice::host_call(Nanos machine::Host::* cost) {
   if (lost_ || calls_ == options_.lost_at) {
     lost_ = true;
     throw cuda::DeviceLost("the GPU was lost: an emulated illegal address");
   }
   ++calls_;
+  if (options_.costs) {
+    if (cost) clock_ += options_.costs->host.*cost;
+    return;
+  }
   clock_ += 200 + upto(2000);
   for (std::uint32_t i = upto(3); i > 0; --i) run_one();
 }
 
 cuda::StreamHandle EmulatedDevice::make_stream(StreamKind kind, int) {
   const std::lock_guard held(mutex_);
-  streams_.push_back({kind, kNoOp, {}, -1});
+  streams_.push_back({kind, kNoOp, {}, {}, -1});
   return static_cast<cuda::StreamHandle>(streams_.size() - 1);
 }
 
@@ -133,11 +153,11 @@ cuda::EventHandle EmulatedDevice::make_event() {
 void* EmulatedDevice::allocate(std::int64_t bytes, cuda::StreamHandle) {
   const std::lock_guard held(mutex_);
   host_call();
-  if (in_use_ + bytes > options_.memory_bytes)
+  if (in_use_ + bytes > facts().memory_bytes)
     throw cuda::OutOfDeviceMemory("the GPU has no room for " + std::to_string(bytes) +
                                   " bytes more; make the batch smaller");
   in_use_ += bytes;
-  memory_.push_back(poisoned(bytes));
+  memory_.push_back(memory_of(bytes));
   sizes_[memory_.back()] = bytes;
   return memory_.back();
 }
@@ -149,8 +169,14 @@ void EmulatedDevice::release(void* memory, cuda::StreamHandle stream) {
   sizes_.erase(memory);
   in_use_ -= bytes;
   Work work;
-  work.run = [memory, bytes] { std::memset(memory, 0xff, static_cast<std::size_t>(bytes)); };
+  if (options_.computes)
+    work.run = [memory, bytes] { std::memset(memory, 0xff, static_cast<std::size_t>(bytes)); };
   enqueue(stream, std::move(work));
+}
+
+// Where nothing is computed, an address that no other memory has.
+void* EmulatedDevice::memory_of(std::int64_t bytes) const {
+  return options_.computes ? poisoned(bytes) : std::malloc(1);
 }
 
 void* EmulatedDevice::allocate_host(std::int64_t bytes, MemoryKind) {
@@ -170,7 +196,8 @@ void EmulatedDevice::fill_zero(void* memory, std::int64_t bytes, cuda::StreamHan
   const std::lock_guard held(mutex_);
   host_call();
   Work work;
-  work.run = [memory, bytes] { std::memset(memory, 0, static_cast<std::size_t>(bytes)); };
+  if (options_.computes)
+    work.run = [memory, bytes] { std::memset(memory, 0, static_cast<std::size_t>(bytes)); };
   work.duration = kMicro;
   work.is_told = true;
   work.activity.kind = ActivityKind::kMemset;
@@ -181,10 +208,11 @@ void EmulatedDevice::fill_zero(void* memory, std::int64_t bytes, cuda::StreamHan
 // What is pageable is read before the call returns, and written by then.
 void EmulatedDevice::copy(const cuda::CopyCall& copy, cuda::StreamHandle stream) {
   const std::lock_guard held(mutex_);
-  host_call();
+  host_call(&machine::Host::copy_call_ns);
   const auto bytes = static_cast<std::size_t>(copy.bytes);
   Work work;
-  if (copy.from_kind == MemoryKind::kPageable) {
+  if (!options_.computes) {
+  } else if (copy.from_kind == MemoryKind::kPageable) {
     const auto* begin = static_cast<const char*>(copy.from);
     work.run = [staged = std::vector<char>(begin, begin + bytes), to = copy.to] {
       std::memcpy(to, staged.data(), staged.size());
@@ -201,19 +229,25 @@ void EmulatedDevice::copy(const cuda::CopyCall& copy, cuda::StreamHandle stream)
   work.activity.bytes = copy.bytes;
   work.activity.from = copy.from_kind;
   work.activity.to = copy.to_kind;
+  const bool pageable =
+      copy.from_kind == MemoryKind::kPageable || copy.to_kind == MemoryKind::kPageable;
+  if (options_.costs && pageable) return stage(copy, stream, work);
+  if (options_.costs) time_copy(copy, work);
   const OpId op = enqueue(stream, std::move(work));
   if (copy.to_kind == MemoryKind::kPageable) finish(op);
 }
 
 void EmulatedDevice::launch(const cuda::KernelCall& kernel, cuda::StreamHandle stream) {
   const std::lock_guard held(mutex_);
-  host_call();
+  wait_for_room(stream);
+  host_call(&machine::Host::launch_call_ns);
   Work work;
-  work.run = [kernel, seed = random_()] {
-    PlainProducts products;
-    cuda::launch_operation(kernel, kernels::Stream{seed}, products, {1e9, 2});
-  };
-  work.duration = kMicro + upto(20000);
+  if (options_.computes)
+    work.run = [kernel, seed = random_()] {
+      PlainProducts products;
+      cuda::launch_operation(kernel, kernels::Stream{seed}, products, {1e9, 2});
+    };
+  work.duration = options_.costs ? duration_of(kernel) : kMicro + upto(20000);
   if (kernel.operation->opaque_duration > 0) work.duration = kernel.operation->opaque_duration;
   work.is_told = true;
   work.activity.name = cuda::launch_name(*kernel.operation);
@@ -223,7 +257,8 @@ void EmulatedDevice::launch(const cuda::KernelCall& kernel, cuda::StreamHandle s
     work.activity.grid[1] = work.activity.grid[2] = 1;
     work.activity.block[1] = work.activity.block[2] = 1;
   }
-  enqueue(stream, std::move(work));
+  const OpId op = enqueue(stream, std::move(work));
+  if (options_.costs && op != kNoOp) streams_[stream].kernels.push_back(op);
 }
 
 std::string EmulatedDevice::refusal(const program::Operation& operation) const {
@@ -279,21 +314,41 @@ void EmulatedDevice::run_one() {
     if (may_run(op)) ready.push_back(op);
     if (ready.size() == 8) break;
   }
-  if (!ready.empty()) run(ready[upto(static_cast<std::uint32_t>(ready.size()))]);
+  if (!ready.empty()) run(ready[chance(static_cast<std::uint32_t>(ready.size()))]);
 }
 
 void EmulatedDevice::run(OpId id) {
+  if (run_both_ways(id)) return;
   Op& op = ops_[id];
   pending_.erase(std::find(pending_.begin(), pending_.end(), id));
-  Nanos start = op.enqueued + kMicro + upto(3000);
-  for (const OpId before : op.before) start = std::max(start, ops_[before].end + upto(900));
-  if (op.work.engine != kNoEngine) start = std::max(start, engine_free_[op.work.engine]);
+  const Nanos start = start_of(op);
   op.end = start + op.work.duration;
-  if (op.work.engine != kNoEngine) engine_free_[op.work.engine] = op.end;
+  tell(op, start);
   op.done = true;
+  if (op.work.engine != kNoEngine) engine_free_[op.work.engine] = op.end;
   if (op.work.run) op.work.run();
   op.work.run = nullptr;
-  if (!op.work.is_told) return;
+}
+
+Nanos EmulatedDevice::start_of(const Op& op) {
+  Nanos start = op.enqueued;
+  if (!options_.costs) start += kMicro + upto(3000);
+  const bool is_kernel = op.work.is_told && op.work.activity.kind == ActivityKind::kKernel;
+  if (options_.costs && is_kernel) start += options_.costs->host.launch_latency_ns;
+  for (const OpId before : op.before) {
+    const Work& work = ops_[before].work;
+    const bool after_kernel = work.is_told && work.activity.kind == ActivityKind::kKernel;
+    const Nanos gap = !options_.costs             ? upto(900)
+                      : is_kernel && after_kernel ? options_.costs->gpu.kernel_gap_ns
+                                                  : 0;
+    start = std::max(start, ops_[before].end + gap);
+  }
+  if (op.work.engine != kNoEngine) start = std::max(start, engine_free_[op.work.engine]);
+  return start;
+}
+
+void EmulatedDevice::tell(const Op& op, Nanos start) {
+  if (!op.work.is_told || !watched_) return;
   if (told_.dropped < options_.dropped) {
     ++told_.dropped;
     return;
@@ -308,44 +363,46 @@ void EmulatedDevice::run(OpId id) {
 void EmulatedDevice::finish(OpId op) {
   if (op == kNoOp) return;
   while (!ops_[op].done) run_one();
-  clock_ = std::max(clock_, ops_[op].end);
+  const Nanos wake = options_.costs && ops_[op].end > clock_ ? options_.costs->host.wake_ns : 0;
+  clock_ = std::max(clock_, ops_[op].end + wake);
 }
 
 // ---- order --------------------------------------------------------------------------------------
 
 void EmulatedDevice::record(cuda::EventHandle event, cuda::StreamHandle stream) {
   const std::lock_guard held(mutex_);
-  host_call();
+  host_call(&machine::Host::event_call_ns);
   events_[event] = enqueue_op(stream, {});
 }
 
 void EmulatedDevice::wait(cuda::StreamHandle stream, cuda::EventHandle event) {
   const std::lock_guard held(mutex_);
-  host_call();
+  host_call(&machine::Host::event_call_ns);
   if (events_[event] != kNoOp) streams_[stream].waits.push_back(events_[event]);
 }
 
 void EmulatedDevice::synchronise_stream(cuda::StreamHandle stream) {
   const std::lock_guard held(mutex_);
-  host_call();
+  host_call(&machine::Host::sync_call_ns);
   finish(streams_[stream].tail);
 }
 
 void EmulatedDevice::synchronise_event(cuda::EventHandle event) {
   const std::lock_guard held(mutex_);
-  host_call();
+  host_call(&machine::Host::sync_call_ns);
   finish(events_[event]);
 }
 
 bool EmulatedDevice::is_done(cuda::EventHandle event) {
   const std::lock_guard held(mutex_);
+  if (options_.costs) run_all();
   const OpId op = events_[event];
   return op == kNoOp || (ops_[op].done && ops_[op].end <= clock_);
 }
 
 void EmulatedDevice::synchronise() {
   const std::lock_guard held(mutex_);
-  host_call();
+  host_call(&machine::Host::sync_call_ns);
   for (const Stream& stream : streams_) finish(stream.tail);
 }
 
@@ -364,15 +421,25 @@ cuda::GraphHandle EmulatedDevice::end_capture(cuda::StreamHandle stream) {
   return graph;
 }
 
-void EmulatedDevice::instantiate(cuda::GraphHandle) {
+void EmulatedDevice::instantiate(cuda::GraphHandle graph) {
   const std::lock_guard held(mutex_);
   host_call();
+  if (options_.costs)
+    clock_ +=
+        options_.costs->host.graph_instantiate_node_ns * static_cast<Nanos>(graphs_[graph].size());
 }
 
 void EmulatedDevice::launch_graph(cuda::GraphHandle graph, cuda::StreamHandle stream) {
   const std::lock_guard held(mutex_);
-  host_call();
+  host_call(&machine::Host::graph_launch_ns);
+  if (options_.costs)
+    clock_ += options_.costs->host.graph_launch_node_ns * static_cast<Nanos>(graphs_[graph].size());
   for (const Work& work : graphs_[graph]) enqueue_op(stream, work);
+}
+
+void EmulatedDevice::watch(bool on) {
+  const std::lock_guard held(mutex_);
+  watched_ = on;
 }
 
 cuda::Activities EmulatedDevice::collect() {

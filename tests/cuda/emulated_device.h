@@ -1,5 +1,6 @@
 // A GPU for tests: kernels run in the emulator, streams are queues from which a seeded generator
-// takes whatever may run, as late or as early as the rules allow; its clock is virtual.
+// takes whatever may run, as late or as early as the rules allow; its clock is virtual. Given a
+// machine, nothing is left to chance: calls, copies and kernels cost what its figures say.
 //
 // Memory that was not written, or was given back, is full of NaNs. Failures can be ordered.
 #pragma once
@@ -14,6 +15,7 @@
 
 #include "cuda/device/operation_kernels.h"
 #include "cuda/device_calls.h"
+#include "machine/machine.h"
 
 namespace trainscope::test {
 
@@ -23,6 +25,8 @@ struct EmulatedOptions {
   std::int64_t lost_at = -1;  // the device is lost at this call; negative: never
   cuda::TimeSource source = cuda::TimeSource::kTracer;
   std::int64_t dropped = 0;  // records that the tracer loses, of the first
+  const machine::Machine* costs = nullptr;
+  bool computes = true;  // else memory holds nothing, and kernels and copies only take their time
 };
 
 class EmulatedDevice : public cuda::DeviceCalls {
@@ -31,6 +35,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   ~EmulatedDevice() override;
 
   cuda::DeviceFacts facts() const override;
+  bool is_usable() const override { return !lost_; }
   Nanos now() override;
   void pass_time(Nanos duration, bool on_core) override;
   void enter_thread() override {}
@@ -58,6 +63,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   cuda::GraphHandle end_capture(cuda::StreamHandle stream) override;
   void instantiate(cuda::GraphHandle graph) override;
   void launch_graph(cuda::GraphHandle graph, cuda::StreamHandle stream) override;
+  void watch(bool on) override;
   cuda::Activities collect() override;
 
   std::int64_t calls() const { return calls_; }
@@ -70,6 +76,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   struct Work {
     std::function<void()> run;
     Nanos duration = 0;
+    Nanos latency = 0;  // of a copy's duration, before its first byte
     std::size_t engine = kNoEngine;
     bool is_told = false;  // in a record
     cuda::Activity activity;
@@ -84,11 +91,21 @@ class EmulatedDevice : public cuda::DeviceCalls {
   struct Stream {
     program::StreamKind kind;
     OpId tail = kNoOp;
-    std::vector<OpId> waits;  // that its next work is behind
+    std::vector<OpId> waits;   // that its next work is behind
+    std::deque<OpId> kernels;  // launched; of those that may not be done yet
     std::int64_t captured_by = -1;
   };
 
-  void host_call();
+  void host_call(Nanos machine::Host::* cost = nullptr);
+  Nanos duration_of(const cuda::KernelCall& kernel);
+  void time_copy(const cuda::CopyCall& copy, Work& work);
+  void stage(const cuda::CopyCall& copy, cuda::StreamHandle stream, Work& work);
+  Nanos start_of(const Op& op);
+  bool run_both_ways(OpId op);
+  void tell(const Op& op, Nanos start);
+  void wait_for_room(cuda::StreamHandle stream);
+  void run_all();
+  void* memory_of(std::int64_t bytes) const;
   OpId enqueue(cuda::StreamHandle stream, Work work);
   OpId enqueue_op(cuda::StreamHandle stream, Work work);
   void join_others(const Stream& stream, std::vector<OpId>& before) const;
@@ -96,6 +113,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void run_one();
   void run(OpId op);
   void finish(OpId op);
+  std::uint32_t chance(std::uint32_t most) { return options_.costs ? 0 : upto(most); }
   std::uint32_t upto(std::uint32_t most) { return static_cast<std::uint32_t>(random_() % most); }
 
   EmulatedOptions options_;
@@ -104,6 +122,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   Nanos clock_ = 1'000'000;
   std::int64_t calls_ = 0;
   bool lost_ = false;
+  bool watched_ = true;
   std::deque<Op> ops_;
   std::vector<OpId> pending_;
   std::vector<Stream> streams_;

@@ -4,8 +4,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/run_file.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
 #include "cuda/emulated_device.h"
 #include "cuda/plugin_loader.h"
+#include "report/json.h"
 
 using namespace trainscope;
 
@@ -71,4 +75,42 @@ TEST_CASE("without a plug-in, or with a file that is none, one sentence says wha
   std::ofstream(folder / cuda::kPluginFile) << "no library";
   CHECK_THROWS_WITH(cuda::open_device(folder), Catch::Contains("does not load"));
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a recording opens again as measured, with device, driver, toolkit, commit and date") {
+  const test::TemporaryFolder folder;
+  test::EmulatedDevice device;
+  analysis::SavedRuns saved;
+  saved.version = "0.1.0";
+  saved.executor = "cuda";
+  saved.runs.push_back(std::make_shared<analysis::Run>(analysis::measured_run(
+      "A", config_of({"workload=copy", "copy.memory=pinned", "copy.count=3"}), device)));
+  const auto file = folder.path() / "recording.tsrun";
+  analysis::save_runs(saved, file);
+  const analysis::SavedRuns opened = analysis::open_runs(file);
+  REQUIRE(opened.runs.size() == 1);
+  const trace::Origin& origin = opened.runs.front()->trace->origin();
+  CHECK(origin.kind == trace::OriginKind::kMeasured);
+  CHECK(origin.subject == "Emulated GPU");
+  CHECK_THAT(origin.detail, Catch::Contains("no driver, built with no toolkit, commit ") &&
+                                Catch::Contains(", " + analysis::today()));
+  CHECK(opened.executor == "cuda");
+  const std::string json = report::run_json({opened.runs.front().get()}, 0, opened.executor);
+  CHECK_THAT(json, Catch::Contains("\"origin\": \"measured\""));
+  CHECK(trace::badge(origin.kind) == "MEASURED");
+
+  const std::string bytes = read_file(file, std::size_t{1} << 30);
+  write_file(file, bytes.substr(0, bytes.size() / 2));
+  CHECK_THROWS_AS(analysis::open_runs(file), InputError);
+}
+
+TEST_CASE("on a device that an earlier run lost, the next is refused with one sentence") {
+  test::EmulatedOptions options;
+  options.lost_at = 30;
+  test::EmulatedDevice device(options);
+  const auto config = config_of({"workload=copy", "copy.memory=pinned", "copy.count=100"});
+  CHECK(analysis::measured_run("A", config, device).ending);
+  CHECK_FALSE(device.is_usable());
+  CHECK_THROWS_WITH(analysis::measured_run("B", config, device),
+                    Catch::Contains("start the program again"));
 }

@@ -136,3 +136,17 @@ TEST_CASE("loader workers, the pin thread and a copy stream bring the same batch
                        "transfer.non_blocking=true", "loader.shuffle=true"}),
              kFp32);
 }
+
+// What never leaves a fused kernel is rounded as if it did, so the numbers are those of its parts.
+TEST_CASE("a compiled model learns by the kernels as by the host, fused and in graphs") {
+  const std::vector<std::string> fused{"compile.fuse=true"}, graph{"compile.cuda_graph=true"},
+      both{"compile.fuse=true", "compile.cuda_graph=true"};
+  for (const auto& how : {fused, graph, both}) {
+    INFO(how.front() << " and " << how.size() - 1 << " more");
+    check_same(mlp_with(how), kFp32);
+    auto scaled = how;
+    scaled.insert(scaled.end(), {"precision=fp16", "scaler.enabled=true", "scaler.inject_inf_at=2",
+                                 "scaler.growth_interval=2"});
+    check_same(mlp_with(scaled), 2e-3);
+  }
+}

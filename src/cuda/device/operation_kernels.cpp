@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/device/chains.h"
 #include "cuda/device/launcher.h"
 #include "kernels/attention.h"
 #include "kernels/bandwidth.h"
@@ -131,6 +132,11 @@ void launch_product(const KernelCall& call, kernels::Stream stream, Products& pr
 
 void launch_operation(const KernelCall& call, kernels::Stream stream, Products& products,
                       const KernelLimits& limits) {
+  if (!call.parts.empty()) {
+    if (const auto chain = chain_of(call)) return kernels::run_chain(stream, *chain);
+    for (const KernelCall& part : call.parts) launch_operation(part, stream, products, limits);
+    return;
+  }
   if (is_busy(*call.operation)) return launch_busy(call, stream, limits);
   if (call.operation->kind == OperationKind::kGemm &&
       std::holds_alternative<std::monostate>(call.operation->function))
@@ -142,6 +148,11 @@ void launch_operation(const KernelCall& call, kernels::Stream stream, Products& 
 
 std::int64_t room_of(const KernelCall& call) {
   const program::Operation& one = *call.operation;
+  if (!call.parts.empty()) {
+    std::int64_t most = 0;
+    for (const KernelCall& part : call.parts) most = std::max(most, room_of(part));
+    return most;
+  }
   if (is_busy(one)) {
     if (only_moves(one)) return static_cast<std::int64_t>(2 * moved(one));
     return std::max<std::int64_t>(1, one.blocks) * std::max(1, one.threads);
@@ -163,6 +174,8 @@ std::int64_t room_of(const KernelCall& call) {
 }
 
 std::string refusal_of(const program::Operation& operation) {
+  for (const program::Operation& part : operation.parts)
+    if (std::string why = refusal_of(part); !why.empty()) return why;
   if (operation.block_work && is_busy(operation) && !only_moves(operation) &&
       operation.block_work->math != machine::Math::kFp32)
     return "the executor cuda has a busy kernel of FP32 only; set kernel.type = fp32";

@@ -178,6 +178,16 @@ CuptiTracer::~CuptiTracer() {
   functions_->unsubscribe(functions_->subscriber);
 }
 
+void CuptiTracer::watch(bool on) {
+  for (const CUpti_ActivityKind kind : kKinds) {
+    if (on) {
+      functions_->enable(kind);
+    } else {
+      functions_->disable(kind);
+    }
+  }
+}
+
 void CuptiTracer::push(CallId call) {
   functions_->push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, call);
 }

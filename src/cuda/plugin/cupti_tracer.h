@@ -28,6 +28,9 @@ class CuptiTracer {
   // Why nothing is watched; empty: it is.
   const std::string& why_not() const { return why_not_; }
 
+  // Whether it goes on watching.
+  void watch(bool on);
+
   // What the calling thread does between them belongs to a call.
   void push(CallId call);
   void pop();

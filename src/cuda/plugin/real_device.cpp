@@ -44,16 +44,27 @@ void require_driver() {
 DeviceFacts facts_of(int number) {
   cudaDeviceProp properties{};
   TRAINSCOPE_CUDA(cudaGetDeviceProperties(&properties, number));
-  int driver = 0, khz = 0;
+  int driver = 0, runtime = 0, khz = 0;
+  TRAINSCOPE_CUDA(cudaRuntimeGetVersion(&runtime));
   TRAINSCOPE_CUDA(cudaDriverGetVersion(&driver));
   TRAINSCOPE_CUDA(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, number));
   DeviceFacts facts;
   facts.name = properties.name;
   facts.driver = "a driver for CUDA " + version_words(driver);
+  facts.toolkit = "CUDA " + version_words(runtime);
   facts.capability = 10 * properties.major + properties.minor;
   facts.sm_count = properties.multiProcessorCount;
   facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   facts.clock_hz = std::int64_t{1000} * khz;
+  facts.threads_per_sm = properties.maxThreadsPerMultiProcessor;
+  facts.blocks_per_sm = properties.maxBlocksPerMultiProcessor;
+  facts.registers_per_sm = properties.regsPerMultiprocessor;
+  facts.shared_bytes_per_sm = static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor);
+  facts.l2_bytes = properties.l2CacheSize;
+  facts.copy_engines = properties.asyncEngineCount;
+  int memory_khz = 0;
+  TRAINSCOPE_CUDA(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, number));
+  facts.memory_bytes_per_s = 2e3 * memory_khz * (properties.memoryBusWidth / 8.0);
   if (facts.capability < kOldest)
     throw MissingError(facts.name + " has compute capability " + std::to_string(properties.major) +
                        "." + std::to_string(properties.minor) +
@@ -98,6 +109,10 @@ RealDevice::~RealDevice() {
   cudaDeviceSynchronize();
 }
 
+bool RealDevice::is_usable() const {
+  return !is_sticky(cudaPeekAtLastError());
+}
+
 void RealDevice::pass_time(Nanos duration, bool on_core) {
   if (!on_core) return std::this_thread::sleep_for(std::chrono::nanoseconds(duration));
   const Nanos end = host_clock() + duration;
@@ -113,13 +128,14 @@ void RealDevice::enter_thread() {
 
 void RealDevice::begin_call(CallId call, StreamHandle handle) {
   current = {call, handle, nullptr, {}};
+  if (!watched_) return;
   if (!timer_) return tracer_->push(call);
   if (!stream(handle).captured) current.begun = timer_->begin(of(handle));
 }
 
 void RealDevice::end_call() {
   if (!timer_) {
-    tracer_->pop();
+    if (watched_) tracer_->pop();
   } else if (current.begun) {
     current.what.call = current.call;
     timer_->end(current.begun, of(current.stream), current.what);
@@ -129,6 +145,11 @@ void RealDevice::end_call() {
 
 void RealDevice::note(const Activity& what) {
   if (timer_) current.what = what;
+}
+
+void RealDevice::watch(bool on) {
+  watched_ = on;
+  if (!timer_) tracer_->watch(on);
 }
 
 Activities RealDevice::collect() {
@@ -231,6 +252,8 @@ void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
 }
 
 std::string RealDevice::refusal(const program::Operation& operation) const {
+  for (const program::Operation& part : operation.parts)
+    if (std::string why = refusal(part); !why.empty()) return why;
   const bool multiplies = operation.kind == program::OperationKind::kGemm ||
                           std::holds_alternative<program::Linear>(operation.function);
   if (multiplies && !products_->why_not().empty()) return products_->why_not();

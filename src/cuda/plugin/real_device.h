@@ -25,6 +25,7 @@ class RealDevice : public DeviceCalls {
   ~RealDevice() override;
 
   DeviceFacts facts() const override { return facts_; }
+  bool is_usable() const override;
   Nanos now() override { return host_clock(); }
   void pass_time(Nanos duration, bool on_core) override;
   void enter_thread() override;
@@ -52,6 +53,7 @@ class RealDevice : public DeviceCalls {
   GraphHandle end_capture(StreamHandle stream) override;
   void instantiate(GraphHandle graph) override;
   void launch_graph(GraphHandle graph, StreamHandle stream) override;
+  void watch(bool on) override;
   Activities collect() override;
 
  private:
@@ -72,6 +74,7 @@ class RealDevice : public DeviceCalls {
   void note(const Activity& what);
 
   int number_;
+  bool watched_ = true;
   DeviceFacts facts_;
   std::unique_ptr<CuptiTracer> tracer_;  // before the context
   std::unique_ptr<EventTimer> timer_;    // where the tracer does not watch

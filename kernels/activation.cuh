@@ -1,0 +1,56 @@
+// Activations value by value, forward and backward; formulas of activation.h.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/device.h"
+
+namespace trainscope::kernels {
+
+inline constexpr float kSqrtHalf = 0.70710678118654752F;
+inline constexpr float kSlope = 0.79788456080286536F;    // √(2/π)
+inline constexpr float kDensity = 0.39894228040143268F;  // 1/√(2π)
+inline constexpr float kCubic = 0.044715F;
+
+// (1 + tanh u) / 2 and (1 - tanh u) / 2, from the exponential that is at most 1: nothing cancels.
+struct Halves {
+  float plus;
+  float minus;
+};
+
+inline __device__ Halves tanh_halves(float z) {
+  const float twice = 2 * kSlope * (z + kCubic * z * z * z);
+  const float e = expf(-fabsf(twice));
+  const float large = 1 / (1 + e);
+  const float small = e * large;
+  return twice < 0 ? Halves{small, large} : Halves{large, small};
+}
+
+struct None {
+  __device__ float value(float z) const { return z; }
+  __device__ float slope(float, float dy) const { return dy; }
+};
+
+struct Relu {
+  __device__ float value(float z) const { return z < 0 ? 0.0F : z; }
+  __device__ float slope(float z, float dy) const { return z <= 0 ? 0.0F : dy; }
+};
+
+struct GeluErf {
+  __device__ float value(float z) const { return 0.5F * z * (1 + erff(z * kSqrtHalf)); }
+  __device__ float slope(float z, float dy) const {
+    const float below = 0.5F * (1 + erff(z * kSqrtHalf));
+    return dy * (below + z * expf(-0.5F * z * z) * kDensity);
+  }
+};
+
+struct GeluTanh {
+  __device__ float value(float z) const { return z * tanh_halves(z).plus; }
+  __device__ float slope(float z, float dy) const {
+    const Halves halves = tanh_halves(z);
+    const float inner = kSlope * (1 + 3 * kCubic * z * z);
+    return dy * (halves.plus + 2 * z * halves.plus * halves.minus * inner);
+  }
+};
+
+}  // namespace trainscope::kernels

@@ -1,0 +1,128 @@
+// `trainscope calibrate`: measures the GPU that is here and writes it as a GPU and a machine of the
+// catalogue.
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "analysis/measured_run.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "cuda/calibration/machine_files.h"
+#include "cuda/nvml.h"
+#include "cuda/plugin_loader.h"
+#include "report/measurements_json.h"
+
+namespace trainscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The clocks of the GPU of that name, now.
+std::string clocks_of(const std::string& name) {
+  for (const cuda::GpuState& state : cuda::gpu_states().gpus)
+    if (state.name == name) return cuda::clocks_in_words(state);
+  return "";
+}
+
+std::string checked_id(const std::string& id) {
+  if (id == cuda::id_of_device(id)) return id;
+  throw InputError("the id " + id + " has letters that no id has; write --id " +
+                   cuda::id_of_device(id));
+}
+
+struct Places {
+  fs::path gpu;
+  fs::path machine;
+};
+
+// Refused before anything is measured.
+Places places_of(const CalibrateOptions& options, const std::string& id) {
+  const fs::path folder = options.out.empty() ? home_folder() / "assets" : fs::path(options.out);
+  const Places places{folder / "gpus" / (id + ".toml"), folder / "machines" / (id + "-1.toml")};
+  for (const fs::path& file : {places.gpu, places.machine})
+    if (fs::exists(file))
+      throw InputError(file.string() + ": is there already; give another --id, or move it away");
+  std::error_code error;
+  for (const fs::path& file : {places.gpu, places.machine})
+    if (fs::create_directories(file.parent_path(), error); error)
+      throw InputError(file.parent_path().string() + ": cannot be made (" + error.message() +
+                       "); give another folder with --out");
+  return places;
+}
+
+void print_figures(const cuda::Calibration& calibration) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  table.add({"figure", "measured", "half within", "how"});
+  const auto show = [](const cuda::MeasuredFigure& figure, double value) {
+    const std::string& name = figure.name;
+    const bool is_rate = name.starts_with("pcie.") && name.find("latency") == std::string::npos;
+    if (is_rate || name.ends_with("bandwidth") || name.find("memcpy") != std::string::npos)
+      return format_rate(value);
+    const bool is_time = name.find("kernel_") != std::string::npos ||
+                         (!name.starts_with("gpu.") && name != "host.launch_queue");
+    return is_time ? format_nanos(value) : fmt::format("{:.5g}", value);
+  };
+  for (const cuda::MeasuredFigure& figure : calibration.figures)
+    table.add({figure.name, show(figure, figure.value),
+               figure.spread > 0 ? show(figure, figure.spread) : "", figure.how});
+  std::cout << table.text() << "\n";
+  TextTable transfers({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  transfers.add({"copy or pass", "bytes", "time", "rate"});
+  for (const cuda::TransferPoint& point : calibration.transfers)
+    transfers.add({point.what, format_bytes(static_cast<double>(point.bytes)),
+                   format_nanos(point.nanos),
+                   format_rate(1e9 * static_cast<double>(point.bytes) / point.nanos)});
+  std::cout << transfers.text() << "\n";
+}
+
+void print_products(const cuda::Calibration& calibration) {
+  if (calibration.products.empty()) return;
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"product", "m x n x k", "time", "rate"});
+  for (const cuda::ProductPoint& point : calibration.products)
+    table.add({cuda::word_of(point.type), fmt::format("{} x {} x {}", point.m, point.n, point.k),
+               format_nanos(point.nanos),
+               fmt::format("{:.1f} TFLOP/s", point.flops_per_s() / 1e12)});
+  std::cout << table.text() << "\n";
+}
+
+}  // namespace
+
+int calibrate_command(const CalibrateOptions& options) {
+  const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+  const cuda::DeviceFacts facts = device->facts();
+  const std::string id =
+      options.id.empty() ? cuda::id_of_device(facts.name) : checked_id(options.id);
+  const Places places = places_of(options, id);
+  const auto known = analysis::machine_of_device(facts);
+  std::string clocks;  // before the last part: an idle GPU has lower ones
+  const cuda::Calibration calibration = cuda::calibrate(
+      *device, {}, known ? known->gpu.fp16_flops_per_s : 0, [&](std::string_view part) {
+        std::cerr << "measuring: " << part << "\n";
+        clocks = clocks_of(facts.name);
+      });
+  const bool is_asset = options.out.empty();
+  const cuda::CalibrationFiles files =
+      cuda::machine_files(calibration, {analysis::today(), "trainscope calibrate", clocks}, id,
+                          known, is_asset ? id : "../gpus/" + id + ".toml");
+  write_file(places.gpu, files.gpu);
+  write_file(places.machine, files.machine);
+  if (options.json) {
+    std::cout << report::calibration_json(calibration) << "\n";
+  } else {
+    print_figures(calibration);
+    print_products(calibration);
+    std::cout << fmt::format("A launch takes {} while activities are watched.\n",
+                             format_nanos(calibration.watched_launch_ns));
+    for (const std::string& sentence : calibration.left_out)
+      std::cout << "not measured: " << sentence << "\n";
+  }
+  std::cerr << "written: " << places.gpu.string() << ", " << places.machine.string() << "\n";
+  return 0;
+}
+
+}  // namespace trainscope::cli

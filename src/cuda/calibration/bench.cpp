@@ -1,0 +1,166 @@
+#include "cuda/calibration/bench.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace trainscope::cuda {
+
+using program::ElementType;
+using program::MemoryKind;
+using program::Operation;
+using program::OperationKind;
+
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+Operation on_numbers(const char* kernel, std::int64_t count, std::int64_t bytes) {
+  constexpr int kThreads = 256;
+  Operation one;
+  one.kernel = kernel;
+  one.m = count;
+  one.bytes = static_cast<double>(bytes);
+  one.blocks = (count + kThreads - 1) / kThreads;
+  one.threads = kThreads;
+  return one;
+}
+
+// The numbers of an operation's operands: of those that it reads, then of those that it writes.
+std::vector<std::int64_t> numbers_read(const Operation& one) {
+  if (one.kind == OperationKind::kGemm) return {one.m * one.k, one.k * one.n};
+  if (std::holds_alternative<program::Add>(one.function)) return {one.m, one.m};
+  if (std::holds_alternative<program::Multiply>(one.function)) return {one.m};
+  return {};
+}
+std::vector<std::int64_t> numbers_written(const Operation& one) {
+  if (one.kind == OperationKind::kGemm) return {one.m * one.n};
+  if (one.kind == OperationKind::kOpaque) return {};
+  return {one.m};
+}
+
+}  // namespace
+
+Operation empty_kernel() {
+  Operation one = on_numbers("fill", 1, kFloat);
+  one.function = program::Fill{1, 0};
+  return one;
+}
+
+Operation long_kernel(Nanos duration) {
+  Operation one = on_numbers("busy", 1, 0);
+  one.kind = OperationKind::kOpaque;
+  one.opaque_duration = duration;
+  return one;
+}
+
+Operation scale_kernel(std::int64_t count) {
+  Operation one = on_numbers("scale", count, 2 * kFloat * count);
+  one.function = program::Multiply{count, 1};
+  return one;
+}
+
+Operation add_kernel(std::int64_t count) {
+  Operation one = on_numbers("add", count, 3 * kFloat * count);
+  one.function = program::Add{count};
+  return one;
+}
+
+Operation product(std::int64_t m, std::int64_t n, std::int64_t k, ElementType type) {
+  Operation one;
+  one.kernel = "gemm";
+  one.kind = OperationKind::kGemm;
+  one.type = type;
+  one.m = m;
+  one.n = n;
+  one.k = k;
+  one.flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  one.bytes = static_cast<double>((m * k + k * n + m * n) * program::size_of(type));
+  return one;
+}
+
+Bench::Bench(DeviceCalls& device)
+    : device_(device),
+      first_(device.make_stream(program::StreamKind::kNonBlocking, 0)),
+      second_(device.make_stream(program::StreamKind::kNonBlocking, 0)) {
+  device_.watch(false);
+}
+
+// What a lost device had is gone with it.
+Bench::~Bench() {
+  try {
+    device_.watch(true);
+    free_all();
+  } catch (const Error&) {
+  }
+}
+
+void* Bench::on_device(std::int64_t bytes) {
+  device_memory_.push_back(device_.allocate(bytes, first_));
+  device_.fill_zero(device_memory_.back(), bytes, first_);
+  return device_memory_.back();
+}
+
+void* Bench::on_host(std::int64_t bytes, MemoryKind kind) {
+  void* memory = device_.allocate_host(bytes, kind);
+  host_memory_.emplace_back(memory, kind);
+  std::memset(memory, 1, static_cast<std::size_t>(bytes));
+  return memory;
+}
+
+void Bench::free_all() {
+  for (const auto& [memory, kind] : std::exchange(host_memory_, {}))
+    device_.release_host(memory, kind);
+  for (void* memory : std::exchange(device_memory_, {})) device_.release(memory, first_);
+  device_.synchronise();
+}
+
+const KernelCall& Bench::prepare(Operation operation) {
+  operations_.push_back(std::move(operation));
+  const Operation& one = operations_.back();
+  const auto operands = [&](const std::vector<std::int64_t>& counts) {
+    std::vector<Operand> all;
+    for (const std::int64_t count : counts)
+      all.push_back({on_device(count * program::size_of(one.type)), count, one.type});
+    return all;
+  };
+  KernelCall call;
+  call.operation = &one;
+  call.reads = operands(numbers_read(one));
+  call.writes = operands(numbers_written(one));
+  const std::int64_t room = device_.room_for(call);
+  if (room > 0) call.room = static_cast<float*>(on_device(room * kFloat));
+  kernels_.push_back(std::move(call));
+  return kernels_.back();
+}
+
+void Bench::launch(const KernelCall& kernel) {
+  if (watching_) device_.begin_call(++calls_, first_);
+  device_.launch(kernel, first_);
+  if (watching_) device_.end_call();
+}
+
+void Bench::copy(const CopyCall& copy, StreamHandle stream) {
+  if (watching_) device_.begin_call(++calls_, stream);
+  device_.copy(copy, stream);
+  if (watching_) device_.end_call();
+}
+
+void Bench::begin_watch() {
+  device_.synchronise();
+  device_.watch(true);
+  device_.collect();  // what came before is no part of it
+  watching_ = true;
+}
+
+std::vector<Activity> Bench::end_watch() {
+  device_.synchronise();
+  watching_ = false;
+  device_.watch(false);
+  std::vector<Activity> records = device_.collect().records;
+  std::sort(records.begin(), records.end(),
+            [](const Activity& a, const Activity& b) { return a.start < b.start; });
+  return records;
+}
+
+}  // namespace trainscope::cuda

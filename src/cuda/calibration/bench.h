@@ -1,0 +1,85 @@
+// A device as measurements use it: streams, memory that goes back by itself, operations of a known
+// size, and the times of calls on the host and of work on the device. Nanoseconds.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "cuda/calibration/samples.h"
+#include "cuda/device_calls.h"
+
+namespace trainscope::cuda {
+
+// How much is measured; the default takes well under a minute on a GPU.
+struct CalibrationPlan {
+  int repeats = 50;  // of what takes microseconds
+  int few = 7;       // of what takes milliseconds
+  int warm_up = 5;   // that come before and do not count
+  std::int64_t most_copied = std::int64_t{256} << 20;
+  std::int64_t largest_product = 8192;
+};
+
+// The operations that are measured.
+program::Operation empty_kernel();                    // fills one number
+program::Operation long_kernel(Nanos duration);       // one block that computes
+program::Operation scale_kernel(std::int64_t count);  // STREAM's scale: 8 bytes a number
+program::Operation add_kernel(std::int64_t count);    // STREAM's add: 12 bytes a number
+program::Operation product(std::int64_t m, std::int64_t n, std::int64_t k,
+                           program::ElementType type);
+
+class Bench {
+ public:
+  explicit Bench(DeviceCalls& device);
+  ~Bench();
+  Bench(const Bench&) = delete;
+
+  DeviceCalls& device() { return device_; }
+  StreamHandle stream() const { return first_; }
+  StreamHandle other_stream() const { return second_; }
+
+  // Memory of the bench, until free_all().
+  void* on_device(std::int64_t bytes);
+  void* on_host(std::int64_t bytes, program::MemoryKind kind);  // every page touched
+  void free_all();
+
+  // The operation with memory for its operands; it stays as long as the bench.
+  const KernelCall& prepare(program::Operation operation);
+
+  // On the first stream; while activities are watched each is a call of its own.
+  void launch(const KernelCall& kernel);
+  void copy(const CopyCall& copy) { this->copy(copy, first_); }
+  void copy(const CopyCall& copy, StreamHandle stream);
+  // What `body` takes on the host.
+  template <typename Body>
+  Nanos timed(const Body& body) {
+    const Nanos begin = device_.now();
+    body();
+    return device_.now() - begin;
+  }
+  // What is not between is not watched. The activities of `body` on the device, in order of their
+  // starts, once it is done.
+  template <typename Body>
+  std::vector<Activity> watched(const Body& body) {
+    begin_watch();
+    body();
+    return end_watch();
+  }
+
+ private:
+  void begin_watch();
+  std::vector<Activity> end_watch();
+
+  DeviceCalls& device_;
+  StreamHandle first_;
+  StreamHandle second_;
+  bool watching_ = false;
+  CallId calls_ = 0;
+  std::vector<void*> device_memory_;
+  std::vector<std::pair<void*, program::MemoryKind>> host_memory_;
+  std::deque<program::Operation> operations_;
+  std::deque<KernelCall> kernels_;
+};
+
+}  // namespace trainscope::cuda

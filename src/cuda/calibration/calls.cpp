@@ -1,0 +1,151 @@
+// What calls cost the host, and what passes between a call and the device.
+
+#include <algorithm>
+
+#include "cuda/calibration/calibration.h"
+
+namespace trainscope::cuda {
+namespace {
+
+constexpr Nanos kMicro = 1000;
+constexpr Nanos kMilli = 1'000'000;
+
+void add(Calibration& to, const char* name, const Summary& summary, const std::string& what) {
+  to.figures.push_back({name, summary.median, summary.spread, summary.count,
+                        "median of " + std::to_string(summary.count) + " " + what});
+}
+
+// The times of `body` on the host, one a call. The device gets time to catch up now and then, so
+// that no call waits for room in its queue.
+template <typename Body>
+Summary calls(Bench& bench, const CalibrationPlan& plan, const Body& body) {
+  constexpr int kTogether = 100;
+  std::vector<double> times;
+  for (int i = -plan.warm_up; i < 4 * plan.repeats; ++i) {
+    const auto took = static_cast<double>(bench.timed(body));
+    if (i >= 0) times.push_back(took);
+    if (i % kTogether == 0) bench.device().synchronise();
+  }
+  bench.device().synchronise();
+  return summarise(std::move(times));
+}
+
+// How many launches of a stream are not done when a call first waits for one; 0: none waited.
+int launches_before_a_wait(Bench& bench, double launch_ns) {
+  constexpr int kMost = 4096;
+  const Nanos wait = std::max<Nanos>(100 * kMicro, static_cast<Nanos>(30 * launch_ns));
+  const KernelCall& small = bench.prepare(empty_kernel());
+  const Nanos blocked = std::max<Nanos>(100 * kMilli, static_cast<Nanos>(4 * kMost * launch_ns));
+  const KernelCall& blocker = bench.prepare(long_kernel(blocked));
+  bench.device().synchronise();
+  bench.launch(blocker);
+  int found = 0;
+  for (int queued = 1; queued <= kMost && found == 0; ++queued)
+    if (bench.timed([&] { bench.launch(small); }) > wait) found = queued;
+  bench.device().synchronise();
+  return found;
+}
+
+}  // namespace
+
+void measure_calls(Bench& bench, const CalibrationPlan& plan, Calibration& to) {
+  DeviceCalls& device = bench.device();
+  const KernelCall& small = bench.prepare(empty_kernel());
+  const Summary launch = calls(bench, plan, [&] { bench.launch(small); });
+  add(to, "host.launch_call", launch, "launches, nothing watching");
+  device.watch(true);
+  to.watched_launch_ns = calls(bench, plan, [&] { bench.launch(small); }).median;
+  device.watch(false);
+  const EventHandle event = device.make_event();
+  const Summary record = calls(bench, plan, [&] { device.record(event, bench.stream()); });
+  const Summary wait = calls(bench, plan, [&] { device.wait(bench.other_stream(), event); });
+  to.figures.push_back({"host.event_call", (record.median + wait.median) / 2,
+                        std::max(record.spread, wait.spread), record.count + wait.count,
+                        "mean of the medians of " + std::to_string(record.count) +
+                            " records and as many waits of a stream"});
+  add(to, "host.sync_call", calls(bench, plan, [&] { device.synchronise_stream(bench.stream()); }),
+      "synchronisations of an idle stream");
+  constexpr std::int64_t kSmall = 4096;
+  const CopyCall copy{bench.on_host(kSmall, program::MemoryKind::kPinned), bench.on_device(kSmall),
+                      kSmall, program::MemoryKind::kPinned, program::MemoryKind::kDevice};
+  add(to, "host.copy_call", calls(bench, plan, [&] { bench.copy(copy); }),
+      "calls of a pinned copy of 4 KiB");
+  const int queue = launches_before_a_wait(bench, launch.median);
+  if (queue > 0) {
+    to.figures.push_back({"host.launch_queue", static_cast<double>(queue), 0, 1,
+                          "launches not done when the first call waited for one"});
+  } else {
+    to.left_out.push_back("host.launch_queue: no call of 4096 waited for room");
+  }
+  bench.free_all();
+}
+
+// From a call to its kernel, from a kernel to the next, from the last to the return of a call.
+void measure_order(Bench& bench, const CalibrationPlan& plan, Calibration& to) {
+  DeviceCalls& device = bench.device();
+  const KernelCall& small = bench.prepare(empty_kernel());
+  const KernelCall& longer = bench.prepare(long_kernel(100 * kMicro));
+  const KernelCall& blocker = bench.prepare(long_kernel(plan.repeats * 20 * kMicro));
+  std::vector<double> latencies, wakes, floors, gaps;
+  for (int i = -plan.warm_up; i < plan.repeats; ++i) {
+    Nanos called = 0, woken = 0;
+    const auto records = bench.watched([&] {
+      bench.launch(longer);
+      called = device.now();
+      device.synchronise_stream(bench.stream());
+      woken = device.now();
+    });
+    if (i < 0 || records.empty()) continue;
+    latencies.push_back(static_cast<double>(std::max<Nanos>(0, records.front().start - called)));
+    wakes.push_back(static_cast<double>(std::max<Nanos>(0, woken - records.back().end)));
+  }
+  // Behind a long one, so that they follow one another however slow the host is.
+  const auto records = bench.watched([&] {
+    bench.launch(blocker);
+    for (int i = 0; i < plan.repeats; ++i) bench.launch(small);
+  });
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    floors.push_back(static_cast<double>(records[i].end - records[i].start));
+    gaps.push_back(static_cast<double>(records[i].start - records[i - 1].end));
+  }
+  add(to, "host.launch_latency", summarise(std::move(latencies)), "launches on an idle GPU");
+  add(to, "host.wake", summarise(std::move(wakes)), "waits for a kernel of 100 us");
+  add(to, "gpu.kernel_floor", summarise(std::move(floors)), "kernels that write one number");
+  // Between kernels of a full queue; a tracer's stamps may overlap by its resolution.
+  Summary gap = summarise(std::move(gaps));
+  gap.median = std::max(0.0, gap.median);
+  add(to, "gpu.kernel_gap", gap, "kernels back to back on a stream");
+  bench.free_all();
+}
+
+void measure_graphs(Bench& bench, const CalibrationPlan& plan, Calibration& to) {
+  DeviceCalls& device = bench.device();
+  const KernelCall& small = bench.prepare(empty_kernel());
+  std::vector<Point> launched, instantiated;
+  for (const int nodes : {1, 16, 64, 256, 1024}) {
+    const StreamHandle captured = device.make_stream(program::StreamKind::kNonBlocking, 0);
+    device.begin_capture(captured);
+    for (int i = 0; i < nodes; ++i) device.launch(small, captured);
+    const GraphHandle graph = device.end_capture(captured);
+    std::vector<double> made, times;
+    for (int i = 0; i < plan.few; ++i)
+      made.push_back(static_cast<double>(bench.timed([&] { device.instantiate(graph); })));
+    for (int i = -plan.warm_up; i < plan.repeats; ++i) {
+      const Nanos took = bench.timed([&] { device.launch_graph(graph, bench.stream()); });
+      device.synchronise();
+      if (i >= 0) times.push_back(static_cast<double>(took));
+    }
+    instantiated.push_back({static_cast<double>(nodes), summarise(std::move(made)).median});
+    launched.push_back({static_cast<double>(nodes), summarise(std::move(times)).median});
+  }
+  const std::string how = "line through the medians for graphs of 1 to 1024 nodes";
+  const Line launch = fit_line(launched), instantiate = fit_line(instantiated);
+  to.figures.push_back({"host.graph_launch", launch.at_zero, 0, launch.count, how});
+  to.figures.push_back(
+      {"host.graph_launch_node", std::max(0.0, launch.slope), 0, launch.count, how});
+  to.figures.push_back(
+      {"host.graph_instantiate_node", std::max(0.0, instantiate.slope), 0, instantiate.count, how});
+  bench.free_all();
+}
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,62 @@
+#include "report/measurements_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace trainscope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string measured_validation_json(const analysis::Validation& validation) {
+  Json rows = Json::array();
+  for (const analysis::ValidationRow& row : validation.rows) {
+    Json one{{"program", row.program},
+             {"metric", row.metric->name},
+             {"unit", row.metric->unit},
+             {"simulated", row.simulated},
+             {"measured", row.measured}};
+    if (row.error) one["error"] = *row.error;
+    rows.push_back(std::move(one));
+  }
+  return dumped({{"machine", validation.machine},
+                 {"origin", validation.origin},
+                 {"checks", std::move(rows)},
+                 {"left_out", validation.left_out}});
+}
+
+std::string calibration_json(const cuda::Calibration& calibration) {
+  Json figures = Json::array(), transfers = Json::array(), products = Json::array();
+  for (const cuda::MeasuredFigure& figure : calibration.figures)
+    figures.push_back({{"name", figure.name},
+                       {"value", figure.value},
+                       {"spread", figure.spread},
+                       {"count", figure.count},
+                       {"how", figure.how}});
+  for (const cuda::TransferPoint& point : calibration.transfers)
+    transfers.push_back({{"what", point.what},
+                         {"bytes", point.bytes},
+                         {"time", point.nanos},
+                         {"spread", point.spread}});
+  for (const cuda::ProductPoint& point : calibration.products)
+    products.push_back({{"type", cuda::word_of(point.type)},
+                        {"m", point.m},
+                        {"n", point.n},
+                        {"k", point.k},
+                        {"time", point.nanos},
+                        {"spread", point.spread}});
+  return dumped({{"device", calibration.facts.name},
+                 {"driver", calibration.facts.driver},
+                 {"figures", std::move(figures)},
+                 {"transfers", std::move(transfers)},
+                 {"products", std::move(products)},
+                 {"watched_launch", calibration.watched_launch_ns},
+                 {"left_out", calibration.left_out}});
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,146 @@
+// What holds on a real GPU: the numbers of the host, the times of a clock. Skipped where there is
+// none, or no plug-in.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "analysis/measured_run.h"
+#include "base/error.h"
+#include "cuda/calibration/calibration.h"
+#include "cuda/plugin_loader.h"
+#include "support/skip.h"
+
+using namespace trainscope;
+
+namespace {
+
+// One for all cases: a process has one tracer. Null: there is no GPU, and `why` says it.
+cuda::DeviceCalls* device(std::string& why) {
+  static std::string reason;
+  static const cuda::OpenDevice opened = [] {
+    try {
+      return cuda::open_device(cuda::program_folder());
+    } catch (const Error& error) {
+      reason = error.what();
+      return cuda::OpenDevice(nullptr, [](cuda::DeviceCalls*) {});
+    }
+  }();
+  why = reason;
+  return opened.get();
+}
+
+#define NEED_DEVICE(name)                \
+  std::string why;                       \
+  cuda::DeviceCalls* name = device(why); \
+  if (!name) TRAINSCOPE_SKIP(why)
+
+program::Config config_of(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return config;
+}
+
+std::vector<trace::TrainingStep> steps_of(const analysis::Run& run) {
+  std::vector<trace::TrainingStep> steps;
+  for (std::uint32_t i = 0; i < run.trace->steps().size(); ++i)
+    steps.push_back(run.trace->steps()[i]);
+  return steps;
+}
+
+// A device fuses multiplications with additions and sums in another order.
+constexpr double kFp32 = 1e-3;
+
+void check_learns_alike(cuda::DeviceCalls& on, const std::vector<std::string>& settings,
+                        double allowed) {
+  INFO(settings.front() << " ... " << settings.back());
+  const program::Config config = config_of(settings);
+  const analysis::Run measured = analysis::measured_run("A", config, on);
+  INFO((measured.ending ? sim::sentence(*measured.ending) : ""));
+  REQUIRE_FALSE(measured.ending);
+  const auto real = steps_of(measured), ours = steps_of(analysis::run_config("A", config));
+  REQUIRE_FALSE(ours.empty());
+  REQUIRE(real.size() == ours.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    INFO("step " << i << ": " << real[i].loss << " on the device, " << ours[i].loss);
+    CHECK(std::abs(real[i].loss - ours[i].loss) <= allowed * std::abs(ours[i].loss));
+    CHECK(real[i].skipped == ours[i].skipped);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("on the device models learn as on the host, eager, fused and in graphs") {
+  NEED_DEVICE(gpu);
+  for (const std::string model : {"mlp", "cnn", "gpt-mini"})
+    for (const std::string how :
+         {"compile.fuse=false", "compile.fuse=true", "compile.cuda_graph=true"})
+      check_learns_alike(*gpu,
+                         {"workload=train", "model.name=" + model,
+                          model == "gpt-mini" ? "data.name=text" : "data.name=digits", "steps=5",
+                          "batch_size=16", how},
+                         kFp32);
+}
+
+TEST_CASE("on the device mixed precision scales, skips and learns as on the host") {
+  NEED_DEVICE(gpu);
+  const std::vector<std::string> mlp{"workload=train", "model.name=mlp", "data.name=digits",
+                                     "steps=6"};
+  auto half = mlp, brain = mlp;
+  half.insert(half.end(), {"precision=fp16", "scaler.enabled=true", "scaler.inject_inf_at=2"});
+  brain.insert(brain.end(), {"precision=bf16"});
+  check_learns_alike(*gpu, half, 1e-2);
+  check_learns_alike(*gpu, brain, 3e-2);
+}
+
+TEST_CASE("on the device a pinned copy is faster than a pageable one, and both are seen") {
+  NEED_DEVICE(gpu);
+  double rates[2] = {0, 0};
+  for (const bool pinned : {false, true}) {
+    const analysis::Run run = analysis::measured_run(
+        "A",
+        config_of({"workload=copy", pinned ? "copy.memory=pinned" : "copy.memory=pageable",
+                   "copy.bytes=134217728", "copy.count=5"}),
+        *gpu);
+    REQUIRE_FALSE(run.ending);
+    const auto rate = analysis::value_of(run.metrics, "bandwidth.h2d");
+    REQUIRE(rate);
+    rates[pinned] = *rate;
+  }
+  CHECK(rates[1] > rates[0]);
+}
+
+TEST_CASE("on the device a graph of launches takes the host less time than the launches") {
+  NEED_DEVICE(gpu);
+  double blocked[2] = {0, 0};
+  for (const bool graph : {false, true}) {
+    const analysis::Run run = analysis::measured_run(
+        "A",
+        config_of({"workload=launch", "launch.count=200", "steps=5", "launch.kernel_ns=2000",
+                   graph ? "launch.graph=true" : "launch.graph=false"}),
+        *gpu);
+    REQUIRE_FALSE(run.ending);
+    blocked[graph] = *analysis::value_of(run.metrics, "time.step");
+  }
+  CHECK(blocked[1] < blocked[0]);
+}
+
+TEST_CASE("on the device a calibration finds figures that a GPU can have") {
+  NEED_DEVICE(gpu);
+  cuda::CalibrationPlan plan;
+  plan.repeats = 20;
+  plan.few = 3;
+  plan.most_copied = std::int64_t{64} << 20;
+  plan.largest_product = 4096;
+  const cuda::Calibration found = cuda::calibrate(*gpu, plan, 0);
+  const auto value = [&](const char* name) {
+    const auto* figure = found.find(name);
+    REQUIRE(figure);
+    return figure->value;
+  };
+  CHECK(value("host.launch_call") > 200);
+  CHECK(value("host.launch_call") < 100'000);
+  CHECK(value("gpu.kernel_floor") > 200);
+  CHECK(value("pcie.h2d") > 1e9);
+  CHECK(value("pcie.h2d") < 1e12);
+  CHECK(value("gpu.memory_efficiency") > 0.3);
+}

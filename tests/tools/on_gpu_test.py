@@ -1,0 +1,83 @@
+"""What tools/on-gpu says and returns where it has nothing to run with, and what it leaves where it has."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# A program that does what it is told: refuses the GPU, or leaves the files that its options name.
+NO_GPU = 'echo "trainscope: there is no NVIDIA driver here; --executor sim simulates the same run" >&2; exit 3'
+WORKS = (
+    'echo "$*" >>"$CALLS"; while [ $# -gt 0 ]; do case $1 in --save) echo saved >"$2" ;; esac; shift; done; echo fine'
+)
+BREAKS = WORKS.replace("echo fine", "") + 'grep -q calibrate "$CALLS" || exit 0; echo "the GPU stopped" >&2; exit 1'
+
+
+class OnGpu(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.calls = self.folder / "calls"
+        self.out = self.folder / "out"
+
+    def pack(self, body, programs=("trainscope", "tests_device", "trainscope_bench")):
+        packed = self.folder / "packed"
+        packed.mkdir()
+        for name in programs:
+            (packed / name).write_text(f"#!/bin/sh\n{body}\n")
+            (packed / name).chmod(0o755)
+        return packed
+
+    def run_tool(self, *arguments, **variables):
+        environment = {**os.environ, "CALLS": str(self.calls), "TMPDIR": str(self.folder), **variables}
+        return subprocess.run(
+            [ROOT / "tools/on-gpu", *arguments], env=environment, capture_output=True, text=True, check=False
+        )
+
+    def test_without_a_gpu_it_says_so_in_one_sentence_and_writes_nothing(self):
+        result = self.run_tool("run", self.out, self.pack(NO_GPU))
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual(result.stderr, "there is no NVIDIA driver here; --executor sim simulates the same run\n")
+        self.assertFalse(self.out.exists())
+
+    def test_without_a_place_for_the_results_it_asks_for_one(self):
+        result = self.run_tool("run")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_it_tests_calibrates_validates_and_records_a_run_and_its_simulation(self):
+        result = self.run_tool("run", self.out, self.pack(WORKS))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        recordings = {file.name for file in (self.out / "recordings").glob("*.tsrun")}
+        self.assertEqual(len(recordings), 12)
+        self.assertIn("training-step.tsrun", recordings)
+        self.assertIn("pinned-vs-pageable.simulated.tsrun", recordings)
+        calls = self.calls.read_text()
+        for command in ("doctor", "calibrate --id measured", "validate --out"):
+            self.assertIn(command, calls)
+        self.assertIn("fine", (self.out / "bench.txt").read_text())
+
+    def test_what_fails_is_named_with_its_last_words_and_the_rest_is_done(self):
+        result = self.run_tool("run", self.out, self.pack(BREAKS))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("not done: calibrate: the GPU stopped", result.stderr)
+        self.assertIn("done: doctor", result.stderr)
+        self.assertIn("not done: bench", result.stderr)
+
+    def test_what_there_is_no_time_for_is_not_begun(self):
+        result = self.run_tool("run", self.out, self.pack(WORKS), TRAINSCOPE_GPU_SECONDS="0")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("not done: bench: the time is used up", result.stderr)
+
+    def test_it_shows_its_usage(self):
+        result = self.run_tool()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("tools/on-gpu run OUT", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
