@@ -28,7 +28,11 @@ struct Present {
   std::size_t causes = 0;                         // of the difference that are shown
 
   // Everything but whether it is on, as at a lesson's start.
-  void begin_again() { *this = {.on = on}; }
+  void begin_again() {
+    const bool was_on = on;
+    *this = {};
+    on = was_on;
+  }
   // Hands for the option, of those on a step; 0: none.
   int hands_for(std::size_t step, std::size_t option) const;
   int most_hands(std::size_t step) const;

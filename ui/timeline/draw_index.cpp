@@ -38,7 +38,7 @@ std::vector<Counter> counters_of(const trace::Trace& trace) {
     counter.samples.push_back(i);
   }
   // Shares are of 100, whatever they reached.
-  for (std::size_t lane = 0; lane < counters.size(); ++lane)
+  for (trace::LaneId lane = 0; lane < trace.lanes().size(); ++lane)
     if (!counters[lane].samples.empty() && trace.lanes()[lane].name.ends_with('%'))
       counters[lane].most = std::max(counters[lane].most, 100.0);
   for (Counter& counter : counters)
