@@ -56,6 +56,12 @@ Interval window_of(const Measured& measured, Where where) {
   return {measured.marks.front().start, measured.marks.back().end};
 }
 
+// A copy engine's lane says the direction, its spans only how many bytes.
+std::string name_of(const trace::Trace& trace, const trace::Span& span, const trace::Lane& lane) {
+  if (lane.kind != LaneKind::kCopyEngine) return trace.name(span);
+  return std::string(trace::name_of(span.category)) + ", " + trace.name(span);
+}
+
 struct Gathered {
   Operation operation;
   std::array<Nanos, trace::kCategoryCount> by_category{};
@@ -76,12 +82,16 @@ std::map<Key, Gathered> gather(const Measured& measured) {
     if (!here.counts || !measured.counts(lane)) continue;
     const Interval window = window_of(measured, here.where);
     if (span.start < window.start || span.start >= window.end) continue;
-    const std::uint64_t id = 2 * std::uint64_t{span.name} + (here.where == Where::kHost ? 1 : 0);
+    const auto kind = static_cast<std::uint64_t>(
+        lane.kind == LaneKind::kCopyEngine ? span.category : Category::kOther);
+    const std::uint64_t id = (std::uint64_t{span.name} * trace::kCategoryCount + kind) * 2 +
+                             (here.where == Where::kHost ? 1 : 0);
     Gathered*& gathered = known[id];
     if (!gathered) {
-      gathered = &all[{here.where, trace.name(span)}];
+      const std::string name = name_of(trace, span, lane);
+      gathered = &all[{here.where, name}];
       gathered->operation.where = here.where;
-      gathered->operation.name = trace.name(span);
+      gathered->operation.name = name;
     }
     gathered->operation.durations.push_back(span.duration);
     gathered->operation.total += span.duration;

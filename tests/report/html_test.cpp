@@ -52,7 +52,7 @@ TEST_CASE("two runs are told apart operation by operation, one run is not") {
   CHECK(both.find("Operations, a step") != std::string::npos);
   const std::string table = test::between(both, "Operations, a step", "</table>");
   CHECK(table.find("A total") != std::string::npos);
-  CHECK(table.find("HtoD") != std::string::npos);
+  CHECK(table.find("copy H2D") != std::string::npos);
   CHECK(report_of({&a}).find("Operations, a step") == std::string::npos);
 }
 
