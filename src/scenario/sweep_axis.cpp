@@ -35,6 +35,16 @@ struct Range {
   double by = 2;
 };
 
+// "1 MiB" of a knob of bytes.
+std::optional<double> bytes_in(const Knob& knob, std::string_view text) {
+  if (knob.type != KnobType::kBytes) return std::nullopt;
+  try {
+    return number_of(program::parse_value(knob, text));
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
 std::optional<Range> range_in(const std::string& name, std::string_view text) {
   const std::size_t dots = text.find("..");
   if (dots == text.npos) return std::nullopt;
@@ -49,12 +59,16 @@ std::optional<Range> range_in(const std::string& name, std::string_view text) {
   const bool known = step.starts_with('x') || step.starts_with('+');
   const auto read = known ? std::from_chars(step.data() + 1, end, range.by)
                           : std::from_chars_result{end, std::errc::invalid_argument};
-  if (read.ec != std::errc() || read.ptr != end)
+  range.multiplies = step.starts_with('x');
+  if (read.ec == std::errc() && read.ptr == end) return range;
+  const auto bytes = step.starts_with('+') ? bytes_in(program::find_knob(name), step.substr(1))
+                                           : std::optional<double>();
+  if (!bytes)
     throw InputError(
         fmt::format("{}: \"{}\" is no step of a range; write :x4 to multiply by 4, :+8 "
                     "to add 8, or nothing to double",
                     name, step));
-  range.multiplies = step.starts_with('x');
+  range.by = *bytes;
   return range;
 }
 
