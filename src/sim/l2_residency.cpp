@@ -21,9 +21,14 @@ std::size_t lowest_bit(std::size_t place) {
 }  // namespace
 
 L2Residency::L2Residency(const program::Program& program, const machine::Gpu& gpu)
-    : program_(program), gpu_(gpu), place_of_(program.buffers.size()) {
+    : program_(program), gpu_(gpu) {
   constexpr std::size_t kFirst = 1024;
-  sums_.resize(std::max(kFirst, 4 * program.buffers.size()));
+  sums_.resize(kFirst);
+}
+
+std::size_t L2Residency::place_of(Index buffer) const {
+  const auto found = place_of_.find(buffer);
+  return found == place_of_.end() ? 0 : found->second;
 }
 
 double L2Residency::touch(const program::Operation& operation) {
@@ -50,7 +55,7 @@ void L2Residency::gather(const program::Operation& operation) {
   const auto add = [&](Index buffer, bool read) {
     const auto bytes = static_cast<double>(program_.buffers[buffer].bytes);
     traffic += bytes;
-    operands_.push_back({place_of_[buffer], buffer, bytes, 1, read});
+    operands_.push_back({place_of(buffer), buffer, bytes, 1, read});
   };
   for (const Index buffer : operation.reads) add(buffer, true);
   for (const Index buffer : operation.writes) add(buffer, false);
@@ -94,11 +99,12 @@ void L2Residency::add(std::size_t place, std::int64_t bytes) {
 void L2Residency::touch(Index buffer, std::int64_t bytes) {
   if (order_.size() == sums_.size()) compact();
   if (buffer != program::kNoIndex) {
-    if (const std::size_t place = place_of_[buffer]; place > 0) {
+    std::size_t& place = place_of_[buffer];
+    if (place > 0) {
       add(place, -order_[place - 1].bytes);
       order_[place - 1] = {};
     }
-    place_of_[buffer] = order_.size() + 1;
+    place = order_.size() + 1;
   }
   order_.push_back({buffer, bytes});
   add(order_.size(), bytes);
@@ -113,7 +119,7 @@ void L2Residency::compact() {
     bytes += static_cast<double>(before[first - 1].bytes);
   order_.clear();
   all_ = 0;
-  std::fill(place_of_.begin(), place_of_.end(), 0);
+  place_of_.clear();
   for (std::size_t i = first; i < before.size(); ++i) {
     if (before[i].bytes == 0) continue;
     order_.push_back(before[i]);

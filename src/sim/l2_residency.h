@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "machine/machine.h"
@@ -41,6 +42,7 @@ class L2Residency {
     bool read = false;
   };
   void gather(const program::Operation& operation);
+  std::size_t place_of(program::Index buffer) const;
   double hits_of(std::size_t place, double own) const;
   void touch(program::Index buffer, std::int64_t bytes);
   std::int64_t bytes_behind(std::size_t place) const;
@@ -49,11 +51,13 @@ class L2Residency {
 
   const program::Program& program_;
   const machine::Gpu& gpu_;
-  std::vector<Touched> order_;         // as touched, the last last; bytes 0: touched again since
-  std::vector<std::int64_t> sums_;     // of order_'s bytes, as a Fenwick tree
-  std::vector<std::size_t> place_of_;  // by buffer: its place in order_ + 1; 0: none
-  std::int64_t all_ = 0;               // bytes in order_
-  std::vector<Operand> operands_;      // of the kernel at hand; kept for its memory
+  std::vector<Touched> order_;      // as touched, the last last; bytes 0: touched again since
+  std::vector<std::int64_t> sums_;  // of order_'s bytes, as a Fenwick tree
+  // Of the buffers that were touched: the place in order_ + 1. A program of many ranks has many
+  // times the buffers that one GPU touches.
+  std::unordered_map<program::Index, std::size_t> place_of_;
+  std::int64_t all_ = 0;           // bytes in order_
+  std::vector<Operand> operands_;  // of the kernel at hand; kept for its memory
 };
 
 }  // namespace trainscope::sim
