@@ -219,7 +219,7 @@ TEST_CASE("a picture can be asked for with a panel in front") {
     driver->app().show_panel(name);
     driver->settle();
   }
-  CHECK(is_in_front(kRooflinePanel));  // the last that has something to show
+  CHECK(is_in_front(kSweepPanel));  // the last that has something to show
   driver->app().show_panel("memory");
   driver->settle();
   CHECK(is_in_front(kMemoryPanel));
