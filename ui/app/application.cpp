@@ -1,31 +1,20 @@
 #include "ui/app/application.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <thread>
 #include <utility>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "ui/app/action_table.h"
-#include "ui/app/export.h"
 #include "ui/app/moment.h"
 #include "ui/app/settings.h"
 #include "ui/app/shortcuts.h"
-#include "ui/panels/running.h"
 #include "ui/panels/shelf.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/top_bar.h"
 
 namespace trainscope::ui {
-namespace {
-
-bool shows_sweep(const scenario::Step& step) {
-  return step.focus && step.focus->panel == "sweep";
-}
-
-}  // namespace
 
 Application::Application(Window& window, ThemeMode mode)
     : window_(&window), workspace_([&window] { window.wake(); }) {
@@ -97,64 +86,6 @@ void Application::set_zoom(float zoom) {
   layout_stale_ = true;
 }
 
-void Application::open_palette() {
-  palette_ = {};
-  palette_.open = palette_.just_opened = true;
-}
-
-void Application::ask_for_trace() {
-  trace_sheet_.open = trace_sheet_.just_opened = true;
-}
-
-void Application::ask_for_export() {
-  export_sheet_.open = export_sheet_.just_opened = true;
-  const LessonModel* lesson = workspace_.lesson();
-  if (export_sheet_.path.empty())
-    export_sheet_.path = (lesson ? lesson->lesson.id : std::string("trainscope")) + ".html";
-}
-
-// A picture is of the next frame, without the sheet.
-void Application::export_to(const std::string& file) {
-  if (file.ends_with(".png")) {
-    picture_due_ = file;
-    return;
-  }
-  try {
-    workspace_.notice = write_export(workspace_, file);
-  } catch (const Error& error) {
-    workspace_.notice = error.what();
-  }
-}
-
-// With what was copied, where that is a link.
-void Application::ask_for_link() {
-  link_sheet_.open = link_sheet_.just_opened = true;
-  const char* copied = ImGui::GetClipboardText();
-  if (copied && std::string_view(copied).starts_with(scenario::kLinkBegins))
-    link_sheet_.path = copied;
-}
-
-void Application::copy_link() {
-  const std::string link = scenario::write_link(workspace_.link());
-  ImGui::SetClipboardText(link.c_str());
-  workspace_.notice = "Copied: " + link;
-}
-
-void Application::open_link(const std::string& text) {
-  try {
-    const scenario::Link link = scenario::parse_link(text);
-    attention_ = {};
-    workspace_.open_link(link);
-  } catch (const Error& error) {
-    workspace_.notice = error.what();
-  }
-}
-
-void Application::ask_for_picture() {
-  picture_sheet_.open = picture_sheet_.just_opened = true;
-  if (picture_sheet_.path.empty()) picture_sheet_.path = "trainscope.png";
-}
-
 // The projector's theme comes with it, and goes with it.
 void Application::set_present(bool on) {
   if (workspace_.present.on == on) return;
@@ -162,11 +93,6 @@ void Application::set_present(bool on) {
   if (on) theme_before_ = theme_.mode;
   set_theme(on ? ThemeMode::kProjector : theme_before_);
   layout_stale_ = true;
-}
-
-void Application::ask_for_operations() {
-  operations_sheet_.open = operations_sheet_.just_opened = true;
-  if (operations_sheet_.path.empty()) operations_sheet_.path = "operations.csv";
 }
 
 void Application::explore() {
@@ -274,266 +200,6 @@ void Application::advance_playhead() {
   if (playhead.playing && playhead.time > view.end && attention_.timeline.progress >= 1)
     pan(attention_.timeline, 0.9);
   window_->scheduler().animate_for(0.1);
-}
-
-namespace {
-
-// A lesson's name of a panel, and its windows: of a pair's screen and of one run's.
-struct NamedPanel {
-  std::string_view name;
-  bool PanelsOpen::* open;
-  const char* pair;
-  const char* single;
-};
-
-const NamedPanel* find_panel(std::string_view name) {
-  static constexpr NamedPanel kPanels[] = {
-      {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
-      {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
-      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
-      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel},
-      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
-      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
-      {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
-      {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
-      {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
-      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
-      {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel},
-      {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel},
-      {"operations", &PanelsOpen::operations, kOperationsPanel, nullptr},
-      {"runs", &PanelsOpen::runs, kRunsPanel, kSingleRunsPanel},
-      {"sweep", &PanelsOpen::sweep, kSweepPanel, kSingleSweepPanel}};
-  for (const NamedPanel& panel : kPanels)
-    if (panel.name == name) return &panel;
-  return nullptr;
-}
-
-const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
-  return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
-}
-
-// What is below the timelines wants room: charts of a training, the SMs, the GPUs of a collective.
-bool wants_height(const Workspace& workspace) {
-  const auto& sides = workspace.sides();
-  return std::any_of(sides.begin(), sides.end(), [](const SideModel& side) {
-    const std::string& workload = side.config.word("workload");
-    const bool wants = workload == "train" || workload == "kernel" || workload == "gemm" ||
-                       workload == "collective";
-    return side.file.empty() && wants;
-  });
-}
-
-}  // namespace
-
-// Once the panels have been drawn: only then they have a place.
-void Application::show_panel_asked_for() {
-  if (const NamedPanel* panel = find_panel(std::exchange(attention_.tab_to_show, "")))
-    if (const char* window = window_of(*panel, workspace_); window && panels_.*panel->open)
-      show_tab(window);
-  const std::string asked = std::exchange(attention_.asked_panel, "");
-  const NamedPanel* panel = find_panel(asked);
-  const char* window = panel ? window_of(*panel, workspace_) : nullptr;
-  if (!window) return;
-  // Asked for by hand, a lesson's own sweep is what there is to begin with.
-  if (asked == "sweep" && !workspace_.sweep_form()) workspace_.start_lesson_sweep();
-  if (panels_.*panel->open) return bring_to_front(window);
-  panels_.*panel->open = true;
-  attention_.asked_panel = asked;  // again, in the next frame
-  window_->scheduler().request_frames(3);
-}
-
-void Application::show_panel_of_step() {
-  const LessonModel* lesson = workspace_.lesson();
-  if (!lesson || !lesson->progress.revealed()) return;
-  const std::pair step{lesson->lesson.id, lesson->progress.step()};
-  if (step == pointed_at_) return;
-  pointed_at_ = step;
-  if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
-    show_panel(focus->panel);
-  if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
-}
-
-void Application::toggle_panel(const std::string& name) {
-  const NamedPanel* panel = find_panel(name);
-  const char* window = panel ? window_of(*panel, workspace_) : nullptr;
-  if (window && panels_.*panel->open && is_in_front(window))
-    panels_.*panel->open = false;
-  else
-    show_panel(name);
-}
-
-void Application::draw_panels(const PanelContext& context) {
-  const Arrangement arrangement = arrangement_of(workspace_);
-  const bool compact = is_compact(theme_);
-  if (layout_stale_) panels_ = {};
-  dock_panels(theme_, arrangement, compact, wants_height(workspace_),
-              layout_stale_ || compact != compact_.value_or(compact));
-  layout_stale_ = false;
-  compact_ = compact;
-  if (arrangement == Arrangement::kSingle) {
-    if (panels_.timelines) draw_timelines(context, timelines_, kTimelinePanel, &panels_.timelines);
-    if (panels_.code) draw_details_panel(context, kDetailsPanel, &panels_.code);
-    if (panels_.compare) draw_summary(context, summary_, kSummaryPanel, &panels_.compare);
-    if (panels_.copy_path)
-      draw_copy_path(context, copy_path_, kSingleCopyPathPanel, kSummaryPanel, &panels_.copy_path);
-    draw_states(context, true);
-    return;
-  }
-  if (arrangement != Arrangement::kPair && panels_.lesson)
-    draw_lesson(context, lesson_, kLessonPanel, &panels_.lesson);
-  if (panels_.timelines) draw_timelines(context, timelines_, kTimelinesPanel, &panels_.timelines);
-  arrangement == Arrangement::kPresent ? draw_for_a_room(context) : draw_tools(context, compact);
-}
-
-void Application::draw_for_a_room(const PanelContext& context) {
-  if (panels_.compare)
-    draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
-  if (panels_.copy_path)
-    draw_copy_path(context, copy_path_, kCopyPathPanel, kDifferencePanel, &panels_.copy_path);
-  draw_states(context, false);
-}
-
-// Where there is little room they share one place, as tabs in this order.
-void Application::draw_tools(const PanelContext& context, bool compact) {
-  if (panels_.compare)
-    draw_compare(context, compare_, kComparePanel, &panels_.compare,
-                 compact ? ComparePart::kTable : ComparePart::kBoth);
-  if (panels_.compare && compact)
-    draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
-  if (panels_.copy_path)
-    draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
-  draw_states(context, false);
-  if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
-  if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
-}
-
-void Application::draw_states(const PanelContext& context, bool single) {
-  const char* beside = single ? kTimelinePanel : kComparePanel;
-  if (panels_.loss && has_loss(workspace_))
-    draw_loss(context, loss_, single ? kSingleLossPanel : kLossPanel, beside, &panels_.loss);
-  if (panels_.loss_scaling && has_loss_scaling(workspace_))
-    draw_loss_scaling(context, loss_scaling_, single ? kSingleLossScalingPanel : kLossScalingPanel,
-                      beside, &panels_.loss_scaling);
-  if (panels_.memory && has_memory(workspace_))
-    draw_memory(context, memory_, single ? kSingleMemoryPanel : kMemoryPanel, beside,
-                &panels_.memory);
-  if (panels_.sm_array && has_sm_array(workspace_))
-    draw_sm_array(context, sm_array_, single ? kSingleSmArrayPanel : kSmArrayPanel, beside,
-                  &panels_.sm_array);
-  if (panels_.gradient_flow && has_gradient_flow(workspace_))
-    draw_gradient_flow(context, gradient_flow_,
-                       single ? kSingleGradientFlowPanel : kGradientFlowPanel, beside,
-                       &panels_.gradient_flow);
-  if (panels_.roofline && shows_roofline(context, roofline_))
-    draw_roofline(context, roofline_, single ? kSingleRooflinePanel : kRooflinePanel, beside,
-                  &panels_.roofline);
-  if (!single && panels_.operations && has_operations(workspace_))
-    draw_operations(context, operations_, kOperationsPanel, beside, &panels_.operations);
-  if (panels_.runs && has_runs(workspace_))
-    draw_runs(context, runs_, single ? kSingleRunsPanel : kRunsPanel, beside, &panels_.runs);
-  if (panels_.sweep && workspace_.can_sweep())
-    draw_sweep_panel(context, sweep_, single ? kSingleSweepPanel : kSweepPanel, beside,
-                     &panels_.sweep);
-}
-
-void Application::draw_sheets(const PanelContext& context) {
-  draw_all_parameters(context, knobs_, attention_.all_parameters);
-  draw_palette(context, palette_);
-  draw_machine_chooser(context, machines_);
-  draw_help(context, help_open_);
-  draw_terms(context, terms_open_);
-  draw_notes(context, notes_open_);
-  draw_log(context, log_, log_open_);
-  if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
-                      "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {
-    attention_ = {};
-    workspace_.open_trace(trace_sheet_.path);
-  }
-  if (draw_path_sheet(context, link_sheet_, "Open a link##sheet",
-                      "One line that begins with trainscope:1, as \"Copy a link\" writes it",
-                      "Open"))
-    open_link(link_sheet_.path);
-  if (draw_path_sheet(context, export_sheet_, "Export##sheet",
-                      "The file's ending says what is written: .html a report, .json or .json.gz "
-                      "a Chrome trace of each run, .csv the metrics, .tsrun the runs themselves, "
-                      ".png a picture",
-                      "Write"))
-    export_to(export_sheet_.path);
-  if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
-                      "The window as it is now, as a PNG file", "Save"))
-    picture_due_ = picture_sheet_.path;
-  if (draw_path_sheet(context, operations_sheet_, "Save the operations##sheet",
-                      "A line an operation, with its times in A and in B, as a CSV file", "Save"))
-    save_operations();
-  if (!picture_due_.empty()) window_->scheduler().request_frames(3);
-}
-
-// A sentence at the foot of the window, until it is clicked.
-void Application::draw_notice() {
-  if (workspace_.notice.empty()) return;
-  const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
-                           viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},
-                          ImGuiCond_Always, {0.5F, 1});
-  ImGui::SetNextWindowSize({std::min(theme_.px(620), viewport->WorkSize.x * 0.9F), 0});
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
-  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.warn));
-  ImGui::Begin("##notice", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoFocusOnAppearing);
-  ImGui::PopStyleColor(2);
-  text(theme_.font.text, theme_.size.small, theme_.text, workspace_.notice, true);
-  if (button(theme_, "Close", ButtonKind::kLink)) workspace_.notice.clear();
-  ImGui::End();
-}
-
-// At the foot of the window, once a run takes long enough to be waited for.
-void Application::draw_progress() {
-  constexpr auto kPatience = std::chrono::milliseconds(400);
-  const auto now = std::chrono::steady_clock::now();
-  std::vector<const SideModel*> slow;
-  for (const SideModel& side : workspace_.sides())
-    if (side.busy && now - side.progress.begun > kPatience) slow.push_back(&side);
-  if (slow.empty()) return;
-  const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
-                           viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},
-                          ImGuiCond_Always, {0.5F, 1});
-  ImGui::SetNextWindowSize({std::min(theme_.px(460), viewport->WorkSize.x * 0.9F), 0});
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
-  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.accent));
-  ImGui::Begin("##running", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoFocusOnAppearing);
-  ImGui::PopStyleColor(2);
-  for (const SideModel* side : slow) draw_running(theme_, *side);
-  if (button(theme_, "Cancel", ButtonKind::kQuiet)) asked_.emplace_back("run.cancel");
-  ImGui::End();
-}
-
-void Application::save_picture_if_due() {
-  if (picture_due_.empty()) return;
-  try {
-    // The last finished frame: the sheet that asked for the name is gone from it by now.
-    write_png(picture_due_, window_->capture());
-    workspace_.notice = "The picture is in " + picture_due_.string() + ".";
-  } catch (const Error& error) {
-    workspace_.notice = error.what();
-  }
-  picture_due_.clear();
-  picture_frames_ = 0;
-}
-
-void Application::save_operations() {
-  try {
-    refresh_operations(workspace_, operations_);
-    write_file(operations_sheet_.path, analysis::operations_csv(operations_.rows));
-    workspace_.notice = "The operations are in " + operations_sheet_.path + ".";
-  } catch (const Error& error) {
-    workspace_.notice = error.what();
-  }
 }
 
 void Application::draw() {

@@ -117,4 +117,8 @@ bool SweepModel::take() {
   return done || !arrived.empty();
 }
 
+bool shows_sweep(const scenario::Step& step) {
+  return step.focus && step.focus->panel == "sweep";
+}
+
 }  // namespace trainscope::ui

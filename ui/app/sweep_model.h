@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/lesson.h"
 #include "scenario/sweep.h"
 
 namespace trainscope::ui {
@@ -57,5 +58,8 @@ class SweepModel {
   std::shared_ptr<Job> job_;                 // under way
   std::vector<std::shared_ptr<Job>> ended_;  // being stopped
 };
+
+// The step of a lesson points at the lesson's sweep.
+bool shows_sweep(const scenario::Step& step);
 
 }  // namespace trainscope::ui

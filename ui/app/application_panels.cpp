@@ -1,0 +1,170 @@
+// The application's panels: which are drawn, and which goes to the front.
+
+#include <algorithm>
+#include <utility>
+
+#include "ui/app/application.h"
+#include "ui/panels/side_data.h"
+
+namespace trainscope::ui {
+namespace {
+
+// A lesson's name of a panel, and its windows: of a pair's screen and of one run's.
+struct NamedPanel {
+  std::string_view name;
+  bool PanelsOpen::* open;
+  const char* pair;
+  const char* single;
+};
+
+const NamedPanel* find_panel(std::string_view name) {
+  static constexpr NamedPanel kPanels[] = {
+      {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
+      {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
+      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
+      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel},
+      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
+      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
+      {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
+      {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
+      {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
+      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
+      {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel},
+      {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel},
+      {"operations", &PanelsOpen::operations, kOperationsPanel, nullptr},
+      {"runs", &PanelsOpen::runs, kRunsPanel, kSingleRunsPanel},
+      {"sweep", &PanelsOpen::sweep, kSweepPanel, kSingleSweepPanel}};
+  for (const NamedPanel& panel : kPanels)
+    if (panel.name == name) return &panel;
+  return nullptr;
+}
+
+const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
+  return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
+}
+
+// What is below the timelines wants room: charts of a training, the SMs, the GPUs of a collective.
+bool wants_height(const Workspace& workspace) {
+  const auto& sides = workspace.sides();
+  return std::any_of(sides.begin(), sides.end(), [](const SideModel& side) {
+    const std::string& workload = side.config.word("workload");
+    const bool wants = workload == "train" || workload == "kernel" || workload == "gemm" ||
+                       workload == "collective";
+    return side.file.empty() && wants;
+  });
+}
+
+}  // namespace
+
+// Once the panels have been drawn: only then they have a place.
+void Application::show_panel_asked_for() {
+  if (const NamedPanel* panel = find_panel(std::exchange(attention_.tab_to_show, "")))
+    if (const char* window = window_of(*panel, workspace_); window && panels_.*panel->open)
+      show_tab(window);
+  const std::string asked = std::exchange(attention_.asked_panel, "");
+  const NamedPanel* panel = find_panel(asked);
+  const char* window = panel ? window_of(*panel, workspace_) : nullptr;
+  if (!window) return;
+  // Asked for by hand, a lesson's own sweep is what there is to begin with.
+  if (asked == "sweep" && !workspace_.sweep_form()) workspace_.start_lesson_sweep();
+  if (panels_.*panel->open) return bring_to_front(window);
+  panels_.*panel->open = true;
+  attention_.asked_panel = asked;  // again, in the next frame
+  window_->scheduler().request_frames(3);
+}
+
+void Application::show_panel_of_step() {
+  const LessonModel* lesson = workspace_.lesson();
+  if (!lesson || !lesson->progress.revealed()) return;
+  const std::pair step{lesson->lesson.id, lesson->progress.step()};
+  if (step == pointed_at_) return;
+  pointed_at_ = step;
+  if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
+    show_panel(focus->panel);
+  if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
+}
+
+void Application::toggle_panel(const std::string& name) {
+  const NamedPanel* panel = find_panel(name);
+  const char* window = panel ? window_of(*panel, workspace_) : nullptr;
+  if (window && panels_.*panel->open && is_in_front(window))
+    panels_.*panel->open = false;
+  else
+    show_panel(name);
+}
+
+void Application::draw_panels(const PanelContext& context) {
+  const Arrangement arrangement = arrangement_of(workspace_);
+  const bool compact = is_compact(theme_);
+  if (layout_stale_) panels_ = {};
+  dock_panels(theme_, arrangement, compact, wants_height(workspace_),
+              layout_stale_ || compact != compact_.value_or(compact));
+  layout_stale_ = false;
+  compact_ = compact;
+  if (arrangement == Arrangement::kSingle) {
+    if (panels_.timelines) draw_timelines(context, timelines_, kTimelinePanel, &panels_.timelines);
+    if (panels_.code) draw_details_panel(context, kDetailsPanel, &panels_.code);
+    if (panels_.compare) draw_summary(context, summary_, kSummaryPanel, &panels_.compare);
+    if (panels_.copy_path)
+      draw_copy_path(context, copy_path_, kSingleCopyPathPanel, kSummaryPanel, &panels_.copy_path);
+    draw_states(context, true);
+    return;
+  }
+  if (arrangement != Arrangement::kPair && panels_.lesson)
+    draw_lesson(context, lesson_, kLessonPanel, &panels_.lesson);
+  if (panels_.timelines) draw_timelines(context, timelines_, kTimelinesPanel, &panels_.timelines);
+  arrangement == Arrangement::kPresent ? draw_for_a_room(context) : draw_tools(context, compact);
+}
+
+void Application::draw_for_a_room(const PanelContext& context) {
+  if (panels_.compare)
+    draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
+  if (panels_.copy_path)
+    draw_copy_path(context, copy_path_, kCopyPathPanel, kDifferencePanel, &panels_.copy_path);
+  draw_states(context, false);
+}
+
+// Where there is little room they share one place, as tabs in this order.
+void Application::draw_tools(const PanelContext& context, bool compact) {
+  if (panels_.compare)
+    draw_compare(context, compare_, kComparePanel, &panels_.compare,
+                 compact ? ComparePart::kTable : ComparePart::kBoth);
+  if (panels_.compare && compact)
+    draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
+  if (panels_.copy_path)
+    draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
+  draw_states(context, false);
+  if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
+  if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
+}
+
+void Application::draw_states(const PanelContext& context, bool single) {
+  const char* beside = single ? kTimelinePanel : kComparePanel;
+  if (panels_.loss && has_loss(workspace_))
+    draw_loss(context, loss_, single ? kSingleLossPanel : kLossPanel, beside, &panels_.loss);
+  if (panels_.loss_scaling && has_loss_scaling(workspace_))
+    draw_loss_scaling(context, loss_scaling_, single ? kSingleLossScalingPanel : kLossScalingPanel,
+                      beside, &panels_.loss_scaling);
+  if (panels_.memory && has_memory(workspace_))
+    draw_memory(context, memory_, single ? kSingleMemoryPanel : kMemoryPanel, beside,
+                &panels_.memory);
+  if (panels_.sm_array && has_sm_array(workspace_))
+    draw_sm_array(context, sm_array_, single ? kSingleSmArrayPanel : kSmArrayPanel, beside,
+                  &panels_.sm_array);
+  if (panels_.gradient_flow && has_gradient_flow(workspace_))
+    draw_gradient_flow(context, gradient_flow_,
+                       single ? kSingleGradientFlowPanel : kGradientFlowPanel, beside,
+                       &panels_.gradient_flow);
+  if (panels_.roofline && shows_roofline(context, roofline_))
+    draw_roofline(context, roofline_, single ? kSingleRooflinePanel : kRooflinePanel, beside,
+                  &panels_.roofline);
+  if (!single && panels_.operations && has_operations(workspace_))
+    draw_operations(context, operations_, kOperationsPanel, beside, &panels_.operations);
+  if (panels_.runs && has_runs(workspace_))
+    draw_runs(context, runs_, single ? kSingleRunsPanel : kRunsPanel, beside, &panels_.runs);
+  if (panels_.sweep && workspace_.can_sweep())
+    draw_sweep_panel(context, sweep_, single ? kSingleSweepPanel : kSweepPanel, beside,
+                     &panels_.sweep);
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,181 @@
+// What the application shows over its panels: sheets that ask for a file, notices, progress.
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "ui/app/application.h"
+#include "ui/app/export.h"
+#include "ui/panels/running.h"
+
+namespace trainscope::ui {
+
+// ---- Asking ------------------------------------------------------------------------------------
+
+void Application::open_palette() {
+  palette_ = {};
+  palette_.open = palette_.just_opened = true;
+}
+
+void Application::ask_for_trace() {
+  trace_sheet_.open = trace_sheet_.just_opened = true;
+}
+
+void Application::ask_for_export() {
+  export_sheet_.open = export_sheet_.just_opened = true;
+  const LessonModel* lesson = workspace_.lesson();
+  if (export_sheet_.path.empty())
+    export_sheet_.path = (lesson ? lesson->lesson.id : std::string("trainscope")) + ".html";
+}
+
+// A picture is of the next frame, without the sheet.
+void Application::export_to(const std::string& file) {
+  if (file.ends_with(".png")) {
+    picture_due_ = file;
+    return;
+  }
+  try {
+    workspace_.notice = write_export(workspace_, file);
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
+// With what was copied, where that is a link.
+void Application::ask_for_link() {
+  link_sheet_.open = link_sheet_.just_opened = true;
+  const char* copied = ImGui::GetClipboardText();
+  if (copied && std::string_view(copied).starts_with(scenario::kLinkBegins))
+    link_sheet_.path = copied;
+}
+
+void Application::copy_link() {
+  const std::string link = scenario::write_link(workspace_.link());
+  ImGui::SetClipboardText(link.c_str());
+  workspace_.notice = "Copied: " + link;
+}
+
+void Application::open_link(const std::string& text) {
+  try {
+    const scenario::Link link = scenario::parse_link(text);
+    attention_ = {};
+    workspace_.open_link(link);
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
+void Application::ask_for_picture() {
+  picture_sheet_.open = picture_sheet_.just_opened = true;
+  if (picture_sheet_.path.empty()) picture_sheet_.path = "trainscope.png";
+}
+
+void Application::ask_for_operations() {
+  operations_sheet_.open = operations_sheet_.just_opened = true;
+  if (operations_sheet_.path.empty()) operations_sheet_.path = "operations.csv";
+}
+
+// ---- Drawing -----------------------------------------------------------------------------------
+
+void Application::draw_sheets(const PanelContext& context) {
+  draw_all_parameters(context, knobs_, attention_.all_parameters);
+  draw_palette(context, palette_);
+  draw_machine_chooser(context, machines_);
+  draw_help(context, help_open_);
+  draw_terms(context, terms_open_);
+  draw_notes(context, notes_open_);
+  draw_log(context, log_, log_open_);
+  if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
+                      "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {
+    attention_ = {};
+    workspace_.open_trace(trace_sheet_.path);
+  }
+  if (draw_path_sheet(context, link_sheet_, "Open a link##sheet",
+                      "One line that begins with trainscope:1, as \"Copy a link\" writes it",
+                      "Open"))
+    open_link(link_sheet_.path);
+  if (draw_path_sheet(context, export_sheet_, "Export##sheet",
+                      "The file's ending says what is written: .html a report, .json or .json.gz "
+                      "a Chrome trace of each run, .csv the metrics, .tsrun the runs themselves, "
+                      ".png a picture",
+                      "Write"))
+    export_to(export_sheet_.path);
+  if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
+                      "The window as it is now, as a PNG file", "Save"))
+    picture_due_ = picture_sheet_.path;
+  if (draw_path_sheet(context, operations_sheet_, "Save the operations##sheet",
+                      "A line an operation, with its times in A and in B, as a CSV file", "Save"))
+    save_operations();
+  if (!picture_due_.empty()) window_->scheduler().request_frames(3);
+}
+
+// A sentence at the foot of the window, until it is clicked.
+void Application::draw_notice() {
+  if (workspace_.notice.empty()) return;
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
+                           viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},
+                          ImGuiCond_Always, {0.5F, 1});
+  ImGui::SetNextWindowSize({std::min(theme_.px(620), viewport->WorkSize.x * 0.9F), 0});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
+  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.warn));
+  ImGui::Begin("##notice", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor(2);
+  text(theme_.font.text, theme_.size.small, theme_.text, workspace_.notice, true);
+  if (button(theme_, "Close", ButtonKind::kLink)) workspace_.notice.clear();
+  ImGui::End();
+}
+
+// At the foot of the window, once a run takes long enough to be waited for.
+void Application::draw_progress() {
+  constexpr auto kPatience = std::chrono::milliseconds(400);
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<const SideModel*> slow;
+  for (const SideModel& side : workspace_.sides())
+    if (side.busy && now - side.progress.begun > kPatience) slow.push_back(&side);
+  if (slow.empty()) return;
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
+                           viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},
+                          ImGuiCond_Always, {0.5F, 1});
+  ImGui::SetNextWindowSize({std::min(theme_.px(460), viewport->WorkSize.x * 0.9F), 0});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
+  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.accent));
+  ImGui::Begin("##running", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor(2);
+  for (const SideModel* side : slow) draw_running(theme_, *side);
+  if (button(theme_, "Cancel", ButtonKind::kQuiet)) asked_.emplace_back("run.cancel");
+  ImGui::End();
+}
+
+void Application::save_picture_if_due() {
+  if (picture_due_.empty()) return;
+  try {
+    // The last finished frame: the sheet that asked for the name is gone from it by now.
+    write_png(picture_due_, window_->capture());
+    workspace_.notice = "The picture is in " + picture_due_.string() + ".";
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+  picture_due_.clear();
+  picture_frames_ = 0;
+}
+
+void Application::save_operations() {
+  try {
+    refresh_operations(workspace_, operations_);
+    write_file(operations_sheet_.path, analysis::operations_csv(operations_.rows));
+    workspace_.notice = "The operations are in " + operations_sheet_.path + ".";
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
+}  // namespace trainscope::ui
