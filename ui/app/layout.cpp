@@ -83,7 +83,8 @@ void arrange_present(ImGuiID root, ImVec2 size) {
   dock(kLessonPanel, left);
   dock(kTimelinesPanel, split(root, ImGuiDir_Down, size.y * 0.38F, below));
   for (const char* panel : {kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
-                            kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel})
+                            kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel,
+                            kOperationsPanel, kRunsPanel, kSweepPanel})
     dock(panel, below);
 }
 

@@ -1,6 +1,7 @@
 #include "ui/app/present.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ui/app/comparison.h"
 #include "ui/app/workspace.h"
@@ -59,6 +60,11 @@ std::size_t lanes_of(const Workspace& workspace) {
 }
 
 }  // namespace
+
+void Present::reveal_all() {
+  lanes = kLanes;
+  causes = std::numeric_limits<std::size_t>::max();
+}
 
 int Present::hands_for(std::size_t step, std::size_t option) const {
   const auto found = hands.find(step);

@@ -33,6 +33,7 @@ struct Present {
     *this = {};
     on = was_on;
   }
+  void reveal_all();
   // Hands for the option, of those on a step; 0: none.
   int hands_for(std::size_t step, std::size_t option) const;
   int most_hands(std::size_t step) const;

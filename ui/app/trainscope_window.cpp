@@ -140,11 +140,7 @@ void draw_picture(const PictureRequest& request, const fs::path& png) {
   if (request.present) app.set_present(true);
   open_for_picture(app, request);
   app.settle();
-  if (request.present) {
-    Present& present = app.workspace().present;
-    while (next_reveal(app.workspace()) == Reveal::kLane) ++present.lanes;
-    while (next_reveal(app.workspace()) == Reveal::kCause) ++present.causes;
-  }
+  if (request.present) app.workspace().present.reveal_all();
   if (request.playhead)
     app.workspace().playhead.time =
         std::clamp<Nanos>(*request.playhead, 0, app.workspace().playhead_end());
