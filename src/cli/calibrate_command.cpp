@@ -14,6 +14,7 @@
 #include "cuda/calibration/machine_files.h"
 #include "cuda/nvml.h"
 #include "cuda/plugin_loader.h"
+#include "program/products.h"
 #include "report/measurements_json.h"
 
 namespace trainscope::cli {
@@ -84,8 +85,8 @@ void print_products(const cuda::Calibration& calibration) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"product", "m x n x k", "time", "rate"});
   for (const cuda::ProductPoint& point : calibration.products)
-    table.add({cuda::word_of(point.type), fmt::format("{} x {} x {}", point.m, point.n, point.k),
-               format_nanos(point.nanos),
+    table.add({std::string(machine::name_of(program::gemm_type(point.type))),
+               fmt::format("{} x {} x {}", point.m, point.n, point.k), format_nanos(point.nanos),
                fmt::format("{:.1f} TFLOP/s", point.flops_per_s() / 1e12)});
   std::cout << table.text() << "\n";
 }

@@ -32,11 +32,6 @@ std::int64_t element_bytes(GemmType type) {
   return type == GemmType::kFp16 || type == GemmType::kBf16 ? 2 : 4;
 }
 
-std::string_view name_of(GemmType type) {
-  constexpr std::array<std::string_view, 4> kNames{"fp32", "tf32", "fp16", "bf16"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
 void check_sides(std::int64_t m, std::int64_t n, std::int64_t k) {
   for (const auto& [name, side] : {std::pair{"m", m}, std::pair{"n", n}, std::pair{"k", k}})
     if (side < 1)
@@ -123,6 +118,11 @@ double waves_of(const Gpu& gpu, const GemmPlan& plan) {
 }
 
 }  // namespace
+
+std::string_view name_of(GemmType type) {
+  constexpr std::array<std::string_view, 4> kNames{"fp32", "tf32", "fp16", "bf16"};
+  return kNames[static_cast<std::size_t>(type)];
+}
 
 std::string GemmPlan::kernel() const {
   const std::string_view unit = math == Math::kTensorFp16   ? "tensorop_16"

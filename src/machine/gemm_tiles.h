@@ -12,6 +12,7 @@
 namespace trainscope::machine {
 
 enum class GemmType : std::uint8_t { kFp32, kTf32, kFp16, kBf16 };
+std::string_view name_of(GemmType type);  // "fp16", as in the knobs
 
 struct GemmPlan {
   Math math = Math::kFp32;  // a tensor type only where the GPU has the unit

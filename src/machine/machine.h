@@ -71,6 +71,9 @@ struct GpuLink {
   double ring_bytes_per_s = 0;    // bus bandwidth that a large all-reduce reaches on rings
   double nvls_bytes_per_s = 0;    // the same, all GPUs of a node, added up in the switch; 0: cannot
   std::vector<NvlinkPair> pairs;  // of nvlink; empty: every GPU has one link to every other
+
+  // Directly or through a switch; else GPUs reach one another over PCIe, or not at all.
+  bool is_nvlink() const { return kind == LinkKind::kNvlink || kind == LinkKind::kNvswitch; }
 };
 
 // How the GPUs of one node hang on its processors.

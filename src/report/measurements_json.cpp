@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "program/products.h"
+
 namespace trainscope::report {
 namespace {
 
@@ -44,7 +46,7 @@ std::string calibration_json(const cuda::Calibration& calibration) {
                          {"time", point.nanos},
                          {"spread", point.spread}});
   for (const cuda::ProductPoint& point : calibration.products)
-    products.push_back({{"type", cuda::word_of(point.type)},
+    products.push_back({{"type", std::string(machine::name_of(program::gemm_type(point.type)))},
                         {"m", point.m},
                         {"n", point.n},
                         {"k", point.k},

@@ -42,6 +42,8 @@ std::string percent_decoded(std::string_view text) {
     if (!enough || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
       refuse(fmt::format("has \"{}\", where % and two hexadecimal digits are meant",
                          text.substr(i, 3)));
+    if (byte < ' ')
+      refuse(fmt::format("has \"{}\", which stands for no letter", text.substr(i, 3)));
     out += static_cast<char>(byte);
     i += 2;
   }

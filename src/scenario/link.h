@@ -4,7 +4,8 @@
 //   trainscope:1?lesson=pinned-vs-pageable&step=5&A.copy.count=40&seed=7
 //
 // 1 is the format. A knob without a side is both sides'. Steps count from 1. Bytes other than
-// letters, digits and -._~:,/ stand as %XX. Without a lesson it is one run, or two: by their knobs.
+// letters, digits and -._~:,/ stand as %XX; control characters are not told. Without a lesson it is
+// one run, or two: by their knobs.
 #pragma once
 
 #include <string>

@@ -9,10 +9,6 @@ namespace {
 constexpr double kPerNs = 1e-9;   // units a second → units a nanosecond
 constexpr double kTenths = 10.0;  // of a percent: finer is not written
 
-bool has_nvlink(const machine::Machine& machine) {
-  return machine.gpu_link.kind != machine::LinkKind::kPcie && machine.gpu_link.bytes_per_s > 0;
-}
-
 double rate_of(const CollectivePlan& plan) {
   return plan.wire_bytes / static_cast<double>(std::max<Nanos>(plan.duration, 1));
 }
@@ -23,7 +19,7 @@ LinkUse::LinkUse(const program::Program& program, const machine::Machine& machin
                  Recorder& recorder)
     : machine_(machine),
       recorder_(recorder),
-      gpu_carries_((has_nvlink(machine)
+      gpu_carries_((machine.gpu_link.is_nvlink()
                         ? machine.gpu_link.bytes_per_s
                         : std::max(machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s)) *
                    kPerNs),
@@ -65,9 +61,10 @@ void LinkUse::sample(Nanos now, Counter& counter, double carries, int which, boo
   const double percent = std::abs(std::round(share * 100 * kTenths)) / kTenths;
   if (percent == counter.shown) return;
   if (counter.lane == trace::kNone)
-    counter.lane = network                ? recorder_.add_network_use_lane(which)
-                   : has_nvlink(machine_) ? recorder_.add_link_use_lane(which, "NVLink in, %")
-                                          : recorder_.add_link_use_lane(which, "PCIe in, %");
+    counter.lane = network ? recorder_.add_network_use_lane(which)
+                   : machine_.gpu_link.is_nvlink()
+                       ? recorder_.add_link_use_lane(which, "NVLink in, %")
+                       : recorder_.add_link_use_lane(which, "PCIe in, %");
   recorder_.trace().add_sample({now, percent, counter.lane});
   counter.shown = percent;
 }

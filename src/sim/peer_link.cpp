@@ -10,11 +10,6 @@ namespace {
 constexpr double kOfNvlink = 0.88;
 constexpr double kThroughHost = 0.4;
 
-bool has_nvlink(const machine::Machine& machine) {
-  const machine::LinkKind kind = machine.gpu_link.kind;
-  return kind == machine::LinkKind::kNvlink || kind == machine::LinkKind::kNvswitch;
-}
-
 double pcie_rate(const machine::Machine& machine) {
   return std::min(machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s);
 }
@@ -28,7 +23,8 @@ Way peer_way(const machine::Machine& machine, int from, int to) {
   const bool between_processors = std::any_of(
       path.wires.begin(), path.wires.end(),
       [&](std::uint32_t wire) { return topology.wires[wire].kind == machine::WireKind::kSocket; });
-  const bool direct = machine.gpu_link.peer_to_peer && !(has_nvlink(machine) && between_processors);
+  const bool direct =
+      machine.gpu_link.peer_to_peer && !(machine.gpu_link.is_nvlink() && between_processors);
   return direct ? Way::kPcie : Way::kThroughHost;
 }
 
@@ -41,7 +37,8 @@ double peer_rate(const machine::Machine& machine, int from, int to) {
 }
 
 double peer_port_rate(const machine::Machine& machine) {
-  return has_nvlink(machine) ? kOfNvlink * machine.gpu_link.bytes_per_s : pcie_rate(machine);
+  return machine.gpu_link.is_nvlink() ? kOfNvlink * machine.gpu_link.bytes_per_s
+                                      : pcie_rate(machine);
 }
 
 }  // namespace trainscope::sim

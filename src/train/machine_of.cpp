@@ -41,7 +41,7 @@ void set_cores(machine::Machine& machine, std::int64_t cores) {
 void cut_nvlinks(machine::Machine& machine) {
   using machine::LinkKind;
   machine::GpuLink& link = machine.gpu_link;
-  if (link.kind != LinkKind::kNvlink && link.kind != LinkKind::kNvswitch)
+  if (!link.is_nvlink())
     throw InputError(machine.id +
                      " has no NVLinks that nvlink = off could cut; leave nvlink out, or choose a "
                      "machine with NVLink");

@@ -9,6 +9,7 @@
 #include "fuzz/targets.h"
 #include "program/config.h"
 #include "scenario/expression.h"
+#include "scenario/link.h"
 
 namespace trainscope::fuzz {
 namespace {
@@ -30,6 +31,14 @@ void try_to(const Read& read) {
   } catch (const Error& error) {
     check_sentence(error.what());
   }
+}
+
+// What is read as a link is written as one that means the same.
+void read_link(const std::string& line) {
+  const scenario::Link link = scenario::parse_link(line);
+  const scenario::Link again = scenario::parse_link(scenario::write_link(link));
+  promise(again.lesson == link.lesson && again.step == link.step && again.knobs == link.knobs,
+          "a link that is written reads as itself");
 }
 
 void set_text(const std::string& line) {
@@ -59,6 +68,7 @@ void arguments(std::string_view bytes) {
   for (const std::string& line : lines) {
     try_to([&] { set_text(line); });
     try_to([&] { read_expression(line); });
+    try_to([&] { read_link(line); });
     try_to([&] { scenario::fill_in(line, {}); });
     cli::split_side(line);
     parse_bytes(line);

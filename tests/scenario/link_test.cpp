@@ -60,4 +60,5 @@ TEST_CASE("a link that cannot be read is refused with a sentence") {
   refused("trainscope:1?lesson", "without a value");
   refused("trainscope:1?lesson=%4", "two hexadecimal digits");
   refused("trainscope:1?lesson=%zz", "two hexadecimal digits");
+  refused("trainscope:1?%0A=1", "stands for no letter");
 }

@@ -2,11 +2,9 @@
 #include "ui/app/config_history.h"
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <random>
-#include <thread>
 
-#include "ui/app/workspace.h"
+#include "ui/idle.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -21,17 +19,6 @@ ConfigHistory::State with_count(std::int64_t count) {
 
 std::int64_t count_of(const ConfigHistory::State& state) {
   return state.front().whole("copy.count");
-}
-
-void wait_until_idle(Workspace& workspace) {
-  for (int i = 0; i < 20000; ++i) {
-    workspace.take_reports();
-    bool ready = !workspace.busy();
-    for (const SideModel& side : workspace.sides()) ready &= side.outline || !side.error.empty();
-    if (ready) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  FAIL("the workspace is still at work after 20 s");
 }
 
 void run_first_lesson(Workspace& workspace) {

@@ -1,47 +1,22 @@
 // A learner's way through a lesson, what is kept of it, and how the shelf shows it.
 #include <imgui_internal.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 
+#include "base/temporary_folder.h"
 #include "scenario/grade.h"
 #include "scenario/learner.h"
 #include "ui/app/layout.h"
 #include "ui/app/lesson_answers.h"
 #include "ui/driver.h"
+#include "ui/idle.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_(std::filesystem::temp_directory_path() /
-              ("trainscope-answers-" + std::to_string(::getpid()))) {}
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-void wait_until_idle(Workspace& workspace) {
-  for (int i = 0; i < 20000; ++i) {
-    workspace.take_reports();
-    const bool outlined =
-        std::all_of(workspace.sides().begin(), workspace.sides().end(),
-                    [](const SideModel& side) { return side.outline || !side.error.empty(); });
-    if (outlined && !workspace.busy()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  FAIL("the workspace is still busy");
-}
 
 int right_option(const scenario::Question& question, const scenario::Sides& sides) {
   for (std::size_t i = 0; i < question.options.size(); ++i)
@@ -79,7 +54,7 @@ void take_lesson(Workspace& workspace, int option) {
 }  // namespace
 
 TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Workspace workspace([] {});
   workspace.set_student("Ada");
   workspace.keep_learner_in(folder.path());
@@ -101,7 +76,7 @@ TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
 }
 
 TEST_CASE("a lesson that was left goes on where it was left, with its runs") {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   {
     Workspace workspace([] {});
     workspace.keep_learner_in(folder.path());
@@ -144,7 +119,7 @@ TEST_CASE("answers that cannot be kept are a sentence, and the lesson goes on") 
 
 TEST_CASE("the shelf shows what is done, what is worth another go, and what is next") {
   REQUIRE_DRIVER(driver, 1400, 1000);
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   {
     scenario::Learner learner(folder.path());
     const auto took = [&](const char* id, scenario::LessonRecord record) {

@@ -2,26 +2,13 @@
 #include "scenario/link.h"
 
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <thread>
 
-#include "ui/app/workspace.h"
+#include "ui/idle.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-void wait_until_idle(Workspace& workspace) {
-  for (int i = 0; i < 20000; ++i) {
-    workspace.take_reports();
-    bool ready = !workspace.busy();
-    for (const SideModel& side : workspace.sides()) ready &= side.outline || !side.error.empty();
-    if (ready) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  FAIL("the workspace is still at work after 20 s");
-}
 
 scenario::Link sent(const Workspace& workspace) {
   return scenario::parse_link(scenario::write_link(workspace.link()));

@@ -123,7 +123,6 @@ TEST_CASE("the lecturer's notes are on a second page") {
 TEST_CASE("no lesson shows a room more than three lanes a side, and each of them has spans") {
   Workspace workspace([] {});
   for (const scenario::Lesson& lesson : workspace.shelf()) {
-    if (lesson.track != "T1" && lesson.id != "dp-vs-ddp") continue;
     CAPTURE(lesson.id);
     trace::Trace trace{trace::Origin{}};
     for (const trace::LaneKind kind :

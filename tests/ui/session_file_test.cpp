@@ -5,64 +5,56 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
 
-struct Folder {
-  Folder() : path(std::filesystem::temp_directory_path() / "trainscope-session-test") {
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
-
 constexpr const char* kLink = "trainscope:1?lesson=pinned-vs-pageable&step=4";
 
 }  // namespace
 
 TEST_CASE("what was open is there again after a crash, and not after the window was closed") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   {
-    SessionFile session(folder.path);
+    SessionFile session(folder.path());
     CHECK(session.left_behind().empty());
     session.keep("trainscope:1?lesson=first");
     session.keep(kLink);
   }
-  SessionFile next(folder.path);
+  SessionFile next(folder.path());
   CHECK(next.left_behind() == kLink);
   next.keep(kLink);
   next.close();
-  CHECK(SessionFile(folder.path).left_behind().empty());
+  CHECK(SessionFile(folder.path()).left_behind().empty());
 }
 
 TEST_CASE("the shelf leaves nothing behind") {
-  const Folder folder;
-  SessionFile session(folder.path);
+  const test::TemporaryFolder folder;
+  SessionFile session(folder.path());
   session.keep(kLink);
   session.keep("");
-  CHECK(SessionFile(folder.path).left_behind().empty());
+  CHECK(SessionFile(folder.path()).left_behind().empty());
 }
 
 TEST_CASE("a session file that is nonsense is as good as none") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   for (const std::string& text :
        {std::string("\x01\x02\xFF"), std::string(100'000, 'x'), std::string()}) {
-    write_file(folder.path / "open.txt", text);
-    CHECK(SessionFile(folder.path).left_behind().empty());
+    write_file(folder.path() / "open.txt", text);
+    CHECK(SessionFile(folder.path()).left_behind().empty());
   }
-  std::filesystem::remove(folder.path / "open.txt");
-  std::filesystem::create_directory(folder.path / "open.txt");
-  CHECK(SessionFile(folder.path).left_behind().empty());
+  std::filesystem::remove(folder.path() / "open.txt");
+  std::filesystem::create_directory(folder.path() / "open.txt");
+  CHECK(SessionFile(folder.path()).left_behind().empty());
 }
 
 TEST_CASE("a session that cannot be kept says so once for each link") {
-  const Folder folder;
-  write_file(folder.path / "file", "no folder");
-  SessionFile session(folder.path / "file");
+  const test::TemporaryFolder folder;
+  write_file(folder.path() / "file", "no folder");
+  SessionFile session(folder.path() / "file");
   CHECK_THROWS_AS(session.keep(kLink), Error);
   CHECK_NOTHROW(session.keep(kLink));
   SessionFile nowhere{std::filesystem::path()};

@@ -3,33 +3,14 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <thread>
 
 #include "ui/app/lesson_card.h"
+#include "ui/idle.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-template <typename Done>
-bool wait_for(Workspace& workspace, Done done) {
-  for (int i = 0; i < 20000; ++i) {
-    workspace.take_reports();
-    if (done()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
-
-bool wait_until_idle(Workspace& workspace) {
-  return wait_for(workspace, [&] {
-    for (const SideModel& side : workspace.sides())
-      if (!side.outline && side.file.empty() && side.error.empty()) return false;
-    return !workspace.busy();
-  });
-}
 
 scenario::Lesson first_lesson() {
   return scenario::find_lesson("pinned-vs-pageable");
@@ -53,7 +34,7 @@ TEST_CASE("a lesson's run is carried out beside the window and then revealed") {
   REQUIRE(workspace.can_run());
   workspace.run_lesson();
   CHECK_FALSE(workspace.revealed());
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   CHECK(workspace.revealed());
   CHECK(woken > 0);
   CHECK(workspace.lesson_sides().size() == 2);
@@ -64,12 +45,12 @@ TEST_CASE("a newer run abandons the older one of the same side at once") {
   Workspace workspace([] {});
   open_and_predict(workspace, 0);
   workspace.run_lesson();
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   // Long enough that each would be under way when the next comes.
   for (std::int64_t count = 20000; count <= 20020; ++count)
     workspace.set_knob(0, "copy.count", count);
   workspace.set_knob(0, "copy.count", std::int64_t{2});
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   CHECK(workspace.sides()[0].run->config.whole("copy.count") == 2);
   workspace.reset_knobs();
   CHECK(workspace.sides()[0].run == workspace.lesson()->as_run[0].run);
@@ -79,7 +60,7 @@ TEST_CASE("a long run can be drawn while it grows") {
   Workspace workspace([] {});
   open_and_predict(workspace, 0);
   workspace.run_lesson();
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   workspace.set_knob(0, "copy.count", std::int64_t{60000});
   const TraceView before = workspace.sides()[0].view;
   const bool grew =
@@ -95,7 +76,7 @@ TEST_CASE("a long run can be drawn while it grows") {
 TEST_CASE("what cannot be read is a sentence, not a crash") {
   Workspace workspace([] {});
   workspace.open_trace("/nowhere/trace.json.gz");
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   CHECK_FALSE(workspace.sides()[0].error.empty());
   CHECK_FALSE(workspace.sides()[0].run);
   workspace.open_lesson(first_lesson());
@@ -106,7 +87,7 @@ TEST_CASE("a knob's wrong value is refused with a sentence and changes nothing")
   Workspace workspace([] {});
   open_and_predict(workspace, 0);
   workspace.run_lesson();
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   workspace.set_knob(0, "copy.count", std::int64_t{-4});
   CHECK_FALSE(workspace.notice.empty());
   CHECK_FALSE(workspace.knobs_changed());
@@ -116,7 +97,7 @@ TEST_CASE("the guess of a ratio is drawn where B would end") {
   Workspace workspace([] {});
   open_and_predict(workspace, 2);
   workspace.run_lesson();
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   const LessonModel& lesson = *workspace.lesson();
   REQUIRE(predicted_step(lesson) == std::size_t{1});
   const scenario::Sides sides = workspace.lesson_sides();

@@ -35,8 +35,6 @@ struct TransferPoint {
   double spread = 0;
 };
 
-std::string word_of(program::ElementType type);  // "fp16", as the knobs have it
-
 struct ProductPoint {
   program::ElementType type = program::ElementType::kFp32;
   std::int64_t m = 0, n = 0, k = 0;

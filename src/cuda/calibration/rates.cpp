@@ -52,19 +52,6 @@ double rate_of(const std::vector<Point>& points) {
 
 }  // namespace
 
-std::string word_of(ElementType type) {
-  switch (type) {
-    case ElementType::kTf32:
-      return "tf32";
-    case ElementType::kFp16:
-      return "fp16";
-    case ElementType::kBf16:
-      return "bf16";
-    default:
-      return "fp32";
-  }
-}
-
 double ProductPoint::flops_per_s() const {
   return 2e9 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / nanos;
 }
