@@ -62,6 +62,68 @@ inline std::vector<CutLetter> cut_text(const ImDrawData& data) {
   return cut;
 }
 
+// Two texts of one window, one on top of the other.
+struct TextOverlap {
+  std::string window;
+  ImVec2 first, second;  // where each begins
+  float width = 0;       // of what both cover
+};
+
+namespace cut_text_detail {
+
+// Letters that follow one another on a line.
+struct TextRun {
+  ImVec2 min, max;
+};
+
+inline bool goes_on(const TextRun& run, const Quad& letter) {
+  const float height = std::max(run.max.y - run.min.y, letter.max.y - letter.min.y);
+  return letter.min.y < run.max.y && letter.max.y > run.min.y && letter.min.x > run.max.x - 2 &&
+         letter.min.x < run.max.x + height;
+}
+
+inline std::vector<TextRun> runs_of(const ImDrawList& list) {
+  std::vector<TextRun> runs;
+  for (const ImDrawCmd& command : list.CmdBuffer) {
+    const ImVec4& clip = command.ClipRect;
+    bool open = false;
+    for (unsigned at = 0; at + 6 <= command.ElemCount; at += 3) {
+      const Quad quad = quad_of(list, command, at);
+      if (!quad.is_letter || quad.max.x < clip.x || quad.min.x > clip.z || quad.max.y < clip.y ||
+          quad.min.y > clip.w)
+        continue;
+      if (open && goes_on(runs.back(), quad)) {
+        TextRun& run = runs.back();
+        run.min.y = std::min(run.min.y, quad.min.y);
+        run.max = {quad.max.x, std::max(run.max.y, quad.max.y)};
+      } else {
+        runs.push_back({quad.min, quad.max});
+        open = true;
+      }
+    }
+  }
+  return runs;
+}
+
+}  // namespace cut_text_detail
+
+inline std::vector<TextOverlap> overlapping_text(const ImDrawData& data) {
+  constexpr float kWidth = 3, kHeight = 3;  // rims may touch
+  std::vector<TextOverlap> found;
+  for (const ImDrawList* list : data.CmdLists) {
+    const auto runs = cut_text_detail::runs_of(*list);
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      for (std::size_t j = i + 1; j < runs.size(); ++j) {
+        const auto &a = runs[i], &b = runs[j];
+        const float width = std::min(a.max.x, b.max.x) - std::max(a.min.x, b.min.x);
+        const float height = std::min(a.max.y, b.max.y) - std::max(a.min.y, b.min.y);
+        if (width > kWidth && height > kHeight)
+          found.push_back({list->_OwnerName ? list->_OwnerName : "", a.min, b.min, width});
+      }
+  }
+  return found;
+}
+
 // How many letters there are: a test that looked at nothing must not pass.
 inline std::size_t letters(const ImDrawData& data) {
   std::size_t count = 0;

@@ -4,42 +4,11 @@
 #include <catch2/catch.hpp>
 
 #include "ui/app/settings.h"
-#include "ui/cut_text.h"
-#include "ui/driver.h"
 #include "ui/panels/timelines.h"
+#include "ui/words.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
-
-namespace {
-
-// To the first step after the run, every question skipped.
-void walk_to_result(Driver& driver, const std::string& lesson) {
-  Workspace& workspace = driver.workspace();
-  workspace.open_lesson(scenario::find_lesson(lesson));
-  driver.settle();
-  for (int i = 0; i < 20 && !workspace.revealed(); ++i) {
-    if (driver.app().can("lesson.skip")) driver.app().run("lesson.skip");
-    if (driver.app().can("lesson.run")) driver.app().run("lesson.run");
-    driver.settle();
-    driver.app().run("lesson.next");
-    driver.settle();
-  }
-  REQUIRE(workspace.revealed());
-}
-
-void check_words_are_whole() {
-  const ImDrawData& data = *ImGui::GetDrawData();
-  CHECK(letters(data) > 300);
-  for (const CutLetter& letter : cut_text(data)) {
-    CAPTURE(letter.window, letter.min.x, letter.min.y, letter.max.x, letter.clip_left,
-            letter.clip_right);
-    CHECK(letter.max.x <= letter.clip_right);
-    CHECK(letter.min.x >= letter.clip_left);
-  }
-}
-
-}  // namespace
 
 TEST_CASE("the measure of cut words finds one that is cut, and none that is whole") {
   REQUIRE_DRIVER(driver);
@@ -58,6 +27,20 @@ TEST_CASE("the measure of cut words finds one that is cut, and none that is whol
   }
 }
 
+TEST_CASE("the measure of words on top of each other finds a pair, and no pair of neighbours") {
+  REQUIRE_DRIVER(driver);
+  for (const float below : {30.0F, 6.0F}) {
+    driver->window().wait();
+    driver->window().begin_frame();
+    ImDrawList* draw = ImGui::GetForegroundDrawList();
+    draw->AddText({12, 12}, IM_COL32_WHITE, "one thing");
+    draw->AddText({12 + ImGui::CalcTextSize("one thing").x + 1, 12}, IM_COL32_WHITE, "beside");
+    draw->AddText({20, 12 + below}, IM_COL32_WHITE, "another");
+    driver->window().end_frame();
+    CHECK(overlapping_text(*ImGui::GetDrawData()).size() == (below < 10 ? 1 : 0));
+  }
+}
+
 TEST_CASE("no word is cut on any lesson's result in any theme on a small screen") {
   REQUIRE_DRIVER(driver, 1366, 768);
   for (const scenario::Lesson& lesson : scenario::all_lessons()) {
@@ -67,6 +50,7 @@ TEST_CASE("no word is cut on any lesson's result in any theme on a small screen"
       driver->settle();
       INFO(lesson.id << ", " << name_of(mode));
       check_words_are_whole();
+      check_words_are_apart();
     }
   }
 }
@@ -79,6 +63,7 @@ TEST_CASE("no word is cut on a large screen, nor at any scale, nor in any of the
     driver->settle();
     INFO(name_of(mode));
     check_words_are_whole();
+    check_words_are_apart();
   }
   driver->app().set_theme(ThemeMode::kDark);
   for (const float zoom : {0.75F, 1.5F, 2.0F}) {
@@ -92,6 +77,7 @@ TEST_CASE("no word is cut on a large screen, nor at any scale, nor in any of the
       INFO("at " << zoom << ", panel " << panel);
       CHECK(is_in_front(panel) == ImGui::FindWindowByName(panel)->WasActive);
       check_words_are_whole();
+      check_words_are_apart();
     }
   }
 }

@@ -35,12 +35,16 @@ std::vector<ShownColumn> columns_in(const Theme& theme, const Box& box, bool mil
       {Column::kGradients, "gradients", 74, 5}, {Column::kSize, "size", 78, 1},
       {Column::kReady, "ready" + unit, 82, 3},  {Column::kLaunched, "launched" + unit, 100, 4},
       {Column::kDone, "done" + unit, 82, 2},    {Column::kExposed, "exposed", 80, 0}};
+  const auto width_of = [&theme](const Offer& offer) {
+    const float head = text_size(theme.font.text, theme.size.label, offer.head).x;
+    return std::max(theme.px(offer.width), head + theme.px(14));
+  };
   float room = box.width() - theme.px(38);
   std::vector<bool> shown(offers.size(), false);
   for (int rank = 0; rank < static_cast<int>(offers.size()); ++rank)
     for (std::size_t i = 0; i < offers.size(); ++i)
-      if (offers[i].rank == rank && theme.px(offers[i].width) <= room) {
-        room -= theme.px(offers[i].width);
+      if (offers[i].rank == rank && width_of(offers[i]) <= room) {
+        room -= width_of(offers[i]);
         shown[i] = true;
       }
   const auto count = static_cast<float>(std::count(shown.begin(), shown.end(), true));
@@ -50,7 +54,7 @@ std::vector<ShownColumn> columns_in(const Theme& theme, const Box& box, bool mil
   for (std::size_t i = offers.size(); i-- > 0;) {
     if (!shown[i]) continue;
     columns.push_back({offers[i].column, offers[i].head, right});
-    right -= theme.px(offers[i].width) + more;
+    right -= width_of(offers[i]) + more;
   }
   return columns;
 }

@@ -187,9 +187,10 @@ void name_axis(const Theme& theme, const Box& box, const char* words) {
   const Box inside = chart_box();
   const float size = theme.size.label, gap = theme.px(8);
   const float width = text_size(theme.font.text, size, words).x;
+  const float tick = text_size(theme.font.text, size, "9,999").x / 2;  // of a label at the edge
   const float y = inside.max.y + theme.px(5) + size / 2;
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  if (width + gap < inside.min.x - box.min.x)
+  if (width + tick < inside.min.x - box.min.x)
     draw_text_middle(draw, theme.font.text, size, box.min.x, y, theme.muted, words);
   else if (width + 3 * gap < box.max.x - inside.max.x)
     draw_text_middle(draw, theme.font.text, size, box.max.x, y, theme.muted, words, 1);

@@ -10,18 +10,31 @@ namespace {
 
 // Where the table's columns stand.
 struct Columns {
-  float name, a, b, ratio, bars, end;  // a, b, ratio: right edges
+  float name, name_end, a, b, ratio, bars, end;  // a, b, ratio: right edges
 };
 
-Columns columns_of(const Theme& theme, float left, float width) {
-  const float figure = theme.px(112);
+using Figure = std::string CompareRow::*;
+
+float widest(const Theme& theme, const std::vector<CompareRow>& rows, Figure figure) {
+  float width = 0;
+  for (const CompareRow& row : rows)
+    width = std::max(width, text_size(theme.font.mono, theme.size.label, row.*figure).x);
+  return width;
+}
+
+Columns columns_of(const Theme& theme, const std::vector<CompareRow>& rows, float left,
+                   float width) {
+  const float figure = theme.px(112), gap = theme.px(14);
+  const float a = widest(theme, rows, &CompareRow::a), b = widest(theme, rows, &CompareRow::b);
+  const float ratio = widest(theme, rows, &CompareRow::ratio);
   Columns columns{};
   columns.name = left + theme.px(8);
   columns.end = left + width - theme.px(10);
   const float name_width = std::clamp(width * 0.30F, theme.px(150), theme.px(235));
   columns.a = columns.name + name_width + figure * 0.75F;
-  columns.b = columns.a + figure;
-  columns.ratio = columns.b + theme.px(68);
+  columns.name_end = columns.a - a - gap;
+  columns.b = columns.a + std::max(figure, b + gap);
+  columns.ratio = columns.b + std::max(theme.px(68), ratio + gap);
   columns.bars = columns.ratio + theme.px(24);
   return columns;
 }
@@ -62,7 +75,7 @@ void metric_row(const Theme& theme, const Columns& columns, const CompareRow& ro
   if (toned)
     draw->AddRectFilled({columns.name - theme.px(8), at.y},
                         {columns.end + theme.px(6), at.y + height}, theme.lane_tone, theme.px(3));
-  const float room = columns.a - theme.px(84) - columns.name;
+  const float room = columns.name_end - columns.name;
   draw_text_middle(draw, theme.font.text, theme.size.small, columns.name, middle, theme.text,
                    shortened(theme.font.text, theme.size.small, row.metric->label, room));
   const auto figure = [&](float right, const std::string& text, Color color) {
@@ -85,7 +98,7 @@ void draw_table(const Theme& theme, const Comparison& comparison, float width) {
   const bool scrolls = static_cast<float>(comparison.rows.size()) * theme.px(29) + theme.px(22) >
                        ImGui::GetContentRegionAvail().y;
   const float room = ImGui::GetContentRegionAvail().x - (scrolls ? 0 : theme.px(4));
-  const Columns columns = columns_of(theme, ImGui::GetCursorScreenPos().x, room);
+  const Columns columns = columns_of(theme, comparison.rows, ImGui::GetCursorScreenPos().x, room);
   head_row(theme, columns);
   bool toned = false;
   for (const CompareRow& row : comparison.rows) metric_row(theme, columns, row, toned = !toned);

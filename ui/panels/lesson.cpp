@@ -254,7 +254,9 @@ void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& c
       draw->AddCircle({x, middle}, radius + theme.px(3), faded(theme.accent, 0.5F), 0,
                       theme.px(1.2F));
   }
-  const std::string left = fmt::format("about {} min left", card.minutes_left);
+  const std::string left =
+      shortened(theme.font.text, theme.size.label,
+                fmt::format("about {} min left", card.minutes_left), at.x + width - x);
   draw_text_middle(draw, theme.font.text, theme.size.label, at.x + width, middle, theme.faint, left,
                    1);
   ImGui::Dummy({width, height});

@@ -282,12 +282,16 @@ void draw_figures(const PanelContext& context, const std::vector<Shown>& shown, 
     const float x = draw_side_title(theme, context.workspace, one.side, {box.min.x, head});
     draw_sample(theme, {x, head}, one.side);
     if (one.curve->window > 1)
-      draw_text_middle(draw, theme.font.text, theme.size.label, x + theme.px(34), head, theme.muted,
-                       fmt::format("mean of {}", one.curve->window));
+      draw_text_middle(
+          draw, theme.font.text, theme.size.label, x + theme.px(34), head, theme.muted,
+          shortened(theme.font.text, theme.size.label, fmt::format("mean of {}", one.curve->window),
+                    box.max.x - x - theme.px(34)));
     y += head_height;
     for (const Figure& row : rows) {
+      const float value = text_size(theme.font.mono, theme.size.mono, row.value).x;
       draw_text_middle(draw, theme.font.text, theme.size.small, box.min.x, y, theme.muted,
-                       row.name);
+                       shortened(theme.font.text, theme.size.small, row.name,
+                                 box.width() - value - theme.px(8)));
       draw_text_middle(draw, theme.font.mono, theme.size.mono, box.max.x, y, row.color, row.value,
                        1);
       y += row_height;

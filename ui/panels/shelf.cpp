@@ -41,8 +41,9 @@ Mark mark_of(const Theme& theme, const CourseEntry& entry) {
   return {};
 }
 
-void draw_mark(const Theme& theme, const Mark& mark, float right, float y) {
-  if (mark.words.empty()) return;
+// Returns where it begins.
+float draw_mark(const Theme& theme, const Mark& mark, float right, float y) {
+  if (mark.words.empty()) return right;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.label, width = text_size(theme.font.strong, size, mark.words).x;
   const float pad = theme.px(8);
@@ -51,6 +52,7 @@ void draw_mark(const Theme& theme, const Mark& mark, float right, float y) {
                         {right, y + size * 1.2F + theme.px(4)}, mark.color, theme.size.corner);
   draw_text(draw, theme.font.strong, size, {right - width - (mark.filled ? pad : 0), y},
             mark.filled ? theme.accent_text : mark.color, mark.words);
+  return right - width - 2 * pad;
 }
 
 // What the lesson is about, in its last lines: what one hears, or what should come first.
@@ -74,9 +76,11 @@ bool lesson_card(const Theme& theme, const CourseEntry& entry, float width, floa
   draw->AddRect(at, max, lit || next ? theme.accent : theme.line, theme.size.corner,
                 theme.size.border * (lit ? 1.5F : 1.0F));
   draw->PushClipRect(at, {max.x - pad * 0.5F, max.y - pad * 0.5F}, true);
+  const float mark = draw_mark(theme, mark_of(theme, entry), max.x - pad, at.y + pad);
   draw_text(draw, theme.font.text, label, {at.x + pad, at.y + pad}, theme.faint,
-            fmt::format("{}   {} min   {}", lesson.topic, lesson.minutes, lesson.level));
-  draw_mark(theme, mark_of(theme, entry), max.x - pad, at.y + pad);
+            shortened(theme.font.text, label,
+                      fmt::format("{}   {} min   {}", lesson.topic, lesson.minutes, lesson.level),
+                      mark - at.x - pad));
   draw_text(draw, theme.font.strong, theme.size.heading, {at.x + pad, at.y + pad + label * 1.7F},
             theme.text,
             shortened(theme.font.strong, theme.size.heading, lesson.title, width - 2 * pad));

@@ -176,15 +176,17 @@ struct Columns {
 };
 
 Columns columns_in(const Theme& theme, const Box& box) {
+  const float figure = std::max(
+      theme.px(84), text_size(theme.font.mono, theme.size.label, "99.99 us").x + theme.px(14));
   Columns columns;
   columns.name = box.min.x + theme.px(8);
   columns.exposed = box.max.x - theme.px(10);
-  columns.done = columns.exposed - theme.px(84);
-  columns.sent = columns.done - theme.px(88);
+  columns.done = columns.exposed - figure;
+  columns.sent = columns.done - figure;
   columns.start = 0;
-  if (columns.sent - columns.name > theme.px(290)) {
+  if (columns.sent - columns.name > theme.px(202) + figure) {
     columns.start = columns.sent;
-    columns.sent -= theme.px(88);
+    columns.sent -= figure;
   }
   return columns;
 }
@@ -209,10 +211,12 @@ void draw_row(const Theme& theme, const Columns& columns, const StarStageTimes& 
   const bool begun = stage.start <= time, done = stage.end <= time;
   const auto color = [&](bool known) { return known ? theme.text : theme.faint; };
   ImFont* mono = theme.font.mono;
-  words_at(theme, theme.font.text, columns.name, y, color(begun), analysis::name_of(stage.stage),
-           0);
-  words_at(theme, mono, columns.sent, y, color(begun),
-           stage.bytes > 0 ? format_bytes(static_cast<double>(stage.bytes)) : "?", 1);
+  const std::string bytes = stage.bytes > 0 ? format_bytes(static_cast<double>(stage.bytes)) : "?";
+  const float room =
+      columns.sent - columns.name - theme.px(12) - text_size(mono, theme.size.label, bytes).x;
+  words_at(theme, theme.font.text, columns.name, y, color(begun),
+           shortened(theme.font.text, theme.size.label, analysis::name_of(stage.stage), room), 0);
+  words_at(theme, mono, columns.sent, y, color(begun), bytes, 1);
   words_at(theme, mono, columns.start, y, color(begun), table_time(stage.start, milliseconds), 1);
   words_at(theme, mono, columns.done, y, color(done), table_time(stage.end, milliseconds), 1);
   words_at(theme, mono, columns.exposed, y,

@@ -161,8 +161,11 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
 }
 
 float playback_width(const Theme& theme, const Box& bar) {
-  return theme.px(4 * 34 + 66 + 5 * 7) + theme.px(is_narrow(theme, bar) ? 0 : 122) +
-         theme.px(is_tight(theme, bar) ? 0 : 110);
+  const float speed = text_size(theme.font.text, theme.size.text, "range in 20 s").x;
+  const float time = text_size(theme.font.mono, theme.size.label, "t = 99.99 ms").x;
+  return theme.px(4 * 34 + 66 + 5 * 7) +
+         (is_narrow(theme, bar) ? 0 : std::max(theme.px(122), speed + theme.px(30))) +
+         (is_tight(theme, bar) ? 0 : std::max(theme.px(110), time + theme.px(14)));
 }
 
 float draw_find(const PanelContext& context, const Box& bar) {

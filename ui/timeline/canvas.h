@@ -16,6 +16,7 @@ struct SideView {
   float top = 0;         // of its lanes, scrolled
   float bottom = 0;
   TimelineLayout layout;
+  std::vector<Box> flags;  // the words of its markers, that others give way to
 
   bool scrolls() const { return bottom - top > window_end - window + 1.5F; }
   bool in_sight(float from, float to) const { return to > window && from < window_end; }
@@ -98,6 +99,7 @@ void paint_measure(const Canvas& canvas, const Measure& measure);
 void paint_strip(const Canvas& canvas, const SideView& view);
 void paint_guesses(const Canvas& canvas, const SideView& view);
 void paint_markers(const Canvas& canvas, const SideView& view);
+void place_flags(Canvas& canvas);
 void paint_range(const Canvas& canvas, const TimeRange& range);
 void paint_range_length(const Canvas& canvas, const TimeRange& range);
 void paint_playhead(const Canvas& canvas);

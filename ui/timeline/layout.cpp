@@ -154,7 +154,8 @@ class Builder {
       if (right - left < request_.min_bar + 1) continue;
       const Strip strip = strip_of(*box, 0);
       const std::string& label = gaps[i].label;
-      const float room = std::min(right, scale_.width) - std::max(left, 0.0F);
+      const float free = std::min(scale_.x(first_start_in(gaps[i])), right);
+      const float room = std::min(free, scale_.width) - std::max(left, 0.0F);
       layout_.gaps.push_back({left, strip.y, right - left, strip.height, i,
                               fitting(request_, room, label, label.substr(0, label.find(':')))});
     }
@@ -178,6 +179,14 @@ class Builder {
   }
 
  private:
+  // A collective that waits for a rank lies in a gap: of where nothing is carried out.
+  Nanos first_start_in(const IdleGap& gap) const {
+    const auto& rows = draw_.rows[gap.lane];
+    if (rows.empty()) return gap.end;
+    const auto first = std::upper_bound(rows[0].starts.begin(), rows[0].starts.end(), gap.start);
+    return first == rows[0].starts.end() ? gap.end : std::min(*first, gap.end);
+  }
+
   bool visible(const LaneBox& box) const {
     return box.y < request_.visible_bottom && box.y + box.height > request_.visible_top;
   }

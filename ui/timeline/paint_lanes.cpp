@@ -81,6 +81,14 @@ Box screen_box(const Canvas& canvas, const SideView& view, float x, float y, flo
   return {{left, top}, {left + width, top + height}};
 }
 
+// The words of a bar or a gap, on one line from `left`; false where a marker's words will stand.
+bool is_free(const SideView& view, float left, float middle, float width, float size) {
+  return std::none_of(view.flags.begin(), view.flags.end(), [&](const Box& flag) {
+    return left < flag.max.x && left + width > flag.min.x && middle - size / 2 < flag.max.y &&
+           middle + size / 2 > flag.min.y;
+  });
+}
+
 void paint_gap(const Canvas& canvas, const SideView& view, const GapBox& gap) {
   const Theme& theme = *canvas.theme;
   Box box = screen_box(canvas, view, gap.x, gap.y, gap.width, gap.height);
@@ -96,6 +104,7 @@ void paint_gap(const Canvas& canvas, const SideView& view, const GapBox& gap) {
   const float left = std::max(box.min.x, canvas.lanes.min.x) + theme.px(4);
   const float size = theme.size.label, middle = box.centre().y;
   const float width = text_size(theme.font.text, size, gap.label).x;
+  if (!is_free(view, left, middle, width, size)) return;
   canvas.draw->AddRectFilled({left - theme.px(3), middle - size * 0.62F},
                              {left + width + theme.px(3), middle + size * 0.62F},
                              faded(theme.panel, 0.86F), theme.px(3));
@@ -103,13 +112,14 @@ void paint_gap(const Canvas& canvas, const SideView& view, const GapBox& gap) {
                    gap.label);
 }
 
-void paint_label(const Canvas& canvas, const Bar& bar, const Box& box, const CategoryStyle& style) {
+void paint_label(const Canvas& canvas, const SideView& view, const Bar& bar, const Box& box,
+                 const CategoryStyle& style) {
   const Theme& theme = *canvas.theme;
   const float size = std::min(theme.size.label, box.height() - 1);
   const float left = std::max(box.min.x, canvas.lanes.min.x) + theme.px(4);
-  const float middle = box.centre().y;
+  const float middle = box.centre().y, width = text_size(theme.font.text, size, bar.label).x;
+  if (!is_free(view, left, middle, width, size)) return;
   if (style.hatched) {
-    const float width = text_size(theme.font.text, size, bar.label).x;
     canvas.draw->AddRectFilled({left - theme.px(3), middle - size * 0.62F},
                                {left + width + theme.px(3), middle + size * 0.62F},
                                faded(style.fill, 0.82F), theme.px(3));
@@ -153,7 +163,7 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
     box.max.x -= theme.px(1);  // neighbours stay apart
     draw_bar(canvas.draw, theme, box, style);
   }
-  if (!bar.label.empty()) paint_label(canvas, bar, box, style);
+  if (!bar.label.empty()) paint_label(canvas, view, bar, box, style);
   paint_found(canvas, bar, box);
   const SpanRef self{view.which, bar.span};
   const bool lit = view.side->lit_line != 0 && bar.count == 1 &&

@@ -165,35 +165,44 @@ bool playhead_crosses(const Canvas& canvas, const SideView& view, const Box& box
   return x > box.min.x - canvas.theme->px(2) && x < box.max.x + canvas.theme->px(2);
 }
 
-// Words beside a vertical line: to its right, or to its left where the right has no room.
-void paint_flag(const Canvas& canvas, const SideView& view, float x, float top,
-                const Marker& marker, Color color) {
+// The place of words beside a vertical line: to its right, or to its left where the right has no
+// room. Nothing where the line is out of sight.
+std::optional<Box> flag_box(const Canvas& canvas, const SideView& view, const Marker& marker) {
   const Theme& theme = *canvas.theme;
+  const auto extent = extent_of(view, trace::kNone);
+  const float x = std::round(canvas.x(marker.time + view.side->offset));
+  if (!extent || x < canvas.lanes.min.x || x > canvas.lanes.max.x) return std::nullopt;
   const float size = theme.size.label, pad = theme.px(6), line = size * 1.35F;
   const float title = text_size(theme.font.strong, size, marker.title).x;
   const float width = std::max(title, text_size(theme.font.text, size, marker.text).x);
   const bool right = x + pad + width < canvas.all.max.x - theme.px(4);
-  const float left = right ? x + pad : x - pad - width;
+  const float left = right ? x + pad : x - pad - width, top = extent->top + theme.px(6);
   const float lines = marker.text.empty() ? 1 : 2;
-  const Box box{{left - theme.px(4), top},
-                {left + width + theme.px(4), top + lines * line + theme.px(4)}};
+  return Box{{left - theme.px(4), top},
+             {left + width + theme.px(4), top + lines * line + theme.px(4)}};
+}
+
+void paint_flag(const Canvas& canvas, const SideView& view, const Marker& marker, const Box& box,
+                Color color) {
+  const Theme& theme = *canvas.theme;
+  const float size = theme.size.label, left = box.min.x + theme.px(4);
+  const float top = box.min.y + theme.px(2);
   // The projector's lane lines are strong enough to strike words through.
   if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box) ||
       theme.mode == ThemeMode::kProjector)
-    canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.9F), theme.px(3));
-  draw_text(canvas.draw, theme.font.strong, size, {left, top + theme.px(2)}, color, marker.title);
-  draw_text(canvas.draw, theme.font.text, size, {left, top + theme.px(2) + line}, color,
-            marker.text);
+    canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.95F), theme.px(3));
+  draw_text(canvas.draw, theme.font.strong, size, {left, top}, color, marker.title);
+  draw_text(canvas.draw, theme.font.text, size, {left, top + size * 1.35F}, color, marker.text);
 }
 
 void paint_marker(const Canvas& canvas, const SideView& view, const Marker& marker) {
-  const Theme& theme = *canvas.theme;
-  const auto extent = extent_of(view, trace::kNone);
+  const auto box = flag_box(canvas, view, marker);
+  if (!box) return;
   const float x = std::round(canvas.x(marker.time + view.side->offset));
-  if (!extent || x < canvas.lanes.min.x || x > canvas.lanes.max.x) return;
-  const Color color = marker.bad ? theme.bad : theme.good;
-  canvas.draw->AddLine({x, extent->top}, {x, extent->bottom}, color, theme.px(2));
-  paint_flag(canvas, view, x, extent->top + theme.px(6), marker, color);
+  const Extent extent = *extent_of(view, trace::kNone);
+  const Color color = marker.bad ? canvas.theme->bad : canvas.theme->good;
+  canvas.draw->AddLine({x, extent.top}, {x, extent.bottom}, color, canvas.theme->px(2));
+  paint_flag(canvas, view, marker, *box, color);
 }
 
 }  // namespace
@@ -240,6 +249,14 @@ void paint_guesses(const Canvas& canvas, const SideView& view) {
 
 void paint_markers(const Canvas& canvas, const SideView& view) {
   for (const Marker& marker : view.side->markers) paint_marker(canvas, view, marker);
+}
+
+void place_flags(Canvas& canvas) {
+  for (SideView& view : canvas.sides) {
+    if (!is_ready(*view.side)) continue;
+    for (const Marker& marker : view.side->markers)
+      if (const auto box = flag_box(canvas, view, marker)) view.flags.push_back(*box);
+  }
 }
 
 void paint_range(const Canvas& canvas, const TimeRange& range) {

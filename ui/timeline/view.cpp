@@ -191,6 +191,7 @@ TimelineEvents draw_timeline(const char* id, const Theme& theme, const TimelineI
   follow_selection(input, state);
   Canvas canvas = make_canvas(theme, input, state, at, size);
   place_sides(canvas, state);
+  place_flags(canvas);
   take_hits(canvas, state, events);
   canvas.draw->PushClipRect(canvas.all.min, canvas.all.max, true);
   paint(canvas, state);
