@@ -1,5 +1,7 @@
 #include "analysis/measured_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include "cuda/calibration/machine_files.h"
 #include "cuda/execution.h"
 #include "train/build.h"
+#include "train/ranks.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -42,7 +45,29 @@ bool has_other_form(const std::string& device, const std::string& id) {
   return (has(device, "SXM") && has(id, "pcie")) || (has(device, "PCI") && has(id, "sxm"));
 }
 
+// Of several GPUs the config's machine: a device by itself says nothing of its links.
+bool has_several_gpus(const program::Config& config) {
+  const bool joins =
+      config.word("workload") == "collective" ||
+      (config.word("workload") == "train" && config.word("parallel.strategy") != "none");
+  return joins && machine::all_gpus(train::machine_of(config)) > 1;
+}
+
 }  // namespace
+
+std::string sharing_note(const program::Program& program, cuda::DeviceCalls& device) {
+  const int wanted = sim::gpus_of(program), there = device.gpus();
+  std::string note;
+  if (wanted > there) {
+    const std::string name = device.facts().name;
+    note = fmt::format(
+        "{} GPUs are virtual ones that share {} {}: transfers between those on one GPU are copies "
+        "inside its memory, and their kernels share its SMs",
+        wanted, there, there == 1 ? name : name + "s");
+  }
+  const std::string ring = cuda::ring_note(program, device);
+  return note + (note.empty() || ring.empty() ? "" : "; ") + ring;
+}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -77,18 +102,26 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
         "the GPU was lost in an earlier run, and this process has no other; start "
         "the program again");
   const cuda::DeviceFacts facts = device.facts();
-  const std::optional<machine::Machine> known = machine_of_device(facts);
+  const bool several = has_several_gpus(config);
+  const std::optional<machine::Machine> known = several ? std::nullopt : machine_of_device(facts);
   Run run;
   run.label = std::move(label);
   run.config = config;
   run.machine = std::make_shared<machine::Machine>(known ? *known : train::machine_of(config));
-  run.program = std::make_shared<program::Program>(train::build_program(config, *run.machine));
+  run.program = std::make_shared<program::Program>(
+      train::with_every_rank(train::build_program(config, *run.machine)));
   trace::Origin origin;
   origin.kind = trace::OriginKind::kMeasured;
   origin.subject = facts.name;
   origin.detail = facts.driver + ", built with " + facts.toolkit + ", commit " TRAINSCOPE_COMMIT +
                   ", " + today();
-  if (!known) origin.detail += ", no machine file describes it: shares are of " + run.machine->name;
+  if (const std::string note = sharing_note(*run.program, device); !note.empty())
+    origin.detail += ", " + note;
+  if (several) {
+    origin.detail += ", shares are of " + run.machine->name;
+  } else if (!known) {
+    origin.detail += ", no machine file describes it: shares are of " + run.machine->name;
+  }
   const auto trace = std::make_shared<trace::Trace>(std::move(origin));
   cuda::Execution execution(*run.program, *run.machine, device, *trace);
   if (const auto failure = execution.run())

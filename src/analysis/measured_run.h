@@ -13,6 +13,10 @@ namespace trainscope::analysis {
 // SMs and, of several, the nearest memory. Nothing where no file describes it.
 std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts);
 
+// What a trace says where a program has more GPUs than there are, or collectives that no library
+// carries out; else nothing.
+std::string sharing_note(const program::Program& program, cuda::DeviceCalls& device);
+
 // "2026-11-22", in UTC.
 std::string today();
 

@@ -22,6 +22,7 @@ struct Activity {
   Nanos start = 0;
   Nanos end = 0;
   CallId call = 0;
+  int gpu = 0;       // real
   std::string name;  // of a kernel
   // Of a kernel; a grid of no blocks is not known.
   std::int32_t grid[3] = {0, 0, 0};

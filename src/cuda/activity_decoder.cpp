@@ -85,6 +85,7 @@ Activities ActivityDecoder::take() {
     if (const auto* kernel = std::get_if<TracedKernel>(&record)) {
       Activity activity = timed(*kernel);
       activity.name = name_of(kernel->name);
+      activity.gpu = static_cast<int>(kernel->gpu);
       std::copy_n(kernel->grid, 3, activity.grid);
       std::copy_n(kernel->block, 3, activity.block);
       activity.registers = kernel->registers;

@@ -20,7 +20,8 @@ struct TracedKernel {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint32_t correlation = 0;  // with the driver's or runtime's call
-  const char* name = nullptr;     // as the linker has it; kept by the tracer until the process ends
+  std::uint32_t gpu = 0;
+  const char* name = nullptr;  // as the linker has it; kept by the tracer until the process ends
   std::int32_t grid[3] = {0, 0, 0};
   std::int32_t block[3] = {0, 0, 0};
   std::int32_t registers = 0;

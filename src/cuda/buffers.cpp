@@ -56,13 +56,18 @@ Buffers::Buffers(const program::Program& program, DeviceCalls& device,
       streams_(streams),
       initial_(program),
       places_(program.buffers.size()) {
+  for (program::Index i = 0; i < streams.size(); ++i) {
+    const auto gpu = static_cast<std::size_t>(program.streams[i].device);
+    if (first_.size() <= gpu) first_.resize(gpu + 1, kNone);
+    if (first_[gpu] == kNone) first_[gpu] = i;
+  }
   const std::vector<bool> later = allocated_later(program);
   for (program::Index i = 0; i < places_.size(); ++i) {
     if (later[i] && program.buffers[i].kind == MemoryKind::kDevice &&
         !is_number(program.buffers[i]))
       continue;
     place(i);
-    fill(i, streams.front());
+    fill(i, streams[first_of(i)]);
   }
 }
 
@@ -74,7 +79,7 @@ Buffers::~Buffers() {
     for (program::Index i = 0; i < places_.size(); ++i) {
       if (program_.buffers[i].kind != MemoryKind::kDevice) continue;
       for (void* memory : {places_[i].memory, places_[i].lent})
-        if (memory) device_.release(memory, streams_.front());
+        if (memory && !places_[i].is_view) device_.release(memory, streams_[first_of(i)]);
     }
   } catch (const Error&) {  // the device is lost, and its memory with it
   }
@@ -84,15 +89,17 @@ void Buffers::lend(program::Index buffer) {
   const std::lock_guard held(mutex_);
   Place& place = places_[buffer];
   if (place.memory || place.lent) return;
-  place.lent = device_.allocate(program_.buffers[buffer].bytes, streams_.front());
-  device_.synchronise_stream(streams_.front());  // any stream may use it from here on
+  const StreamHandle stream = streams_[first_of(buffer)];
+  place.lent = device_.allocate(program_.buffers[buffer].bytes, stream);
+  device_.synchronise_stream(stream);  // any stream may use it from here on
 }
 
 void Buffers::place(program::Index buffer) {
   const program::Buffer& what = program_.buffers[buffer];
   Place& place = places_[buffer];
   if (what.kind == MemoryKind::kDevice) {
-    place.memory = device_.allocate(what.bytes, streams_.front());
+    place.stream = first_of(buffer);
+    place.memory = device_.allocate(what.bytes, streams_[place.stream]);
     if (!what.is_view) note(buffer, 1);
   } else {
     place.memory = device_.allocate_host(what.bytes, what.kind);
@@ -128,6 +135,14 @@ void Buffers::upload(program::Index buffer, StreamHandle stream) {
                stream);
 }
 
+void Buffers::view(const program::View& action) {
+  Place& place = places_[action.view];
+  if (place.memory && !place.is_view)
+    device_.release(place.memory, streams_[first_of(action.view)]);
+  place.is_view = true;
+  place.memory = static_cast<char*>(at(action.of)) + action.begin;
+}
+
 Operand Buffers::operand(program::Index buffer) const {
   const program::Buffer& what = program_.buffers[buffer];
   return {at(buffer), what.elements(), what.type};
@@ -148,7 +163,7 @@ void Buffers::free(program::Index buffer) {
   if (program_.buffers[buffer].kind != MemoryKind::kDevice) return;
   Place& place = places_[buffer];
   for (const program::Index user : place.users) {
-    const EventHandle event = device_.make_event();
+    const EventHandle event = device_.make_event(program_.streams[user].device);
     device_.record(event, streams_[user]);
     device_.wait(streams_[place.stream], event);
   }
@@ -181,20 +196,20 @@ void Buffers::renew(program::Index buffer) {
   place.slots.push_back({place.memory});
 }
 
-void Buffers::was_read(program::Index buffer, StreamHandle stream) {
+void Buffers::was_read(program::Index buffer, program::Index stream) {
   Place& place = places_[buffer];
   if (program_.buffers[buffer].kind != MemoryKind::kPinned || place.slots.empty()) return;
   Slot& slot = place.slots[place.slot];
-  if (!slot.has_event) slot.event = device_.make_event();
+  if (!slot.has_event) slot.event = device_.make_event(program_.streams[stream].device);
   slot.has_event = true;
   slot.read = true;
-  device_.record(slot.event, stream);
+  device_.record(slot.event, streams_[stream]);
 }
 
 void Buffers::note(program::Index buffer, std::int64_t sign) {
   const std::lock_guard held(mutex_);
   const program::Buffer& what = program_.buffers[buffer];
-  changes_.push_back({device_.now(), what.role, sign * what.bytes});
+  changes_.push_back({device_.now(), what.device, what.role, sign * what.bytes});
 }
 
 std::vector<MemoryChange> Buffers::changes() const {

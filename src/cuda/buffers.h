@@ -21,6 +21,7 @@ namespace trainscope::cuda {
 // A change of the bytes that a program has allocated.
 struct MemoryChange {
   Nanos time = 0;
+  int gpu = 0;
   program::Role role = program::Role::kWorkspace;
   std::int64_t bytes = 0;  // negative: given back
 };
@@ -41,6 +42,8 @@ class Buffers {
   // Memory for what no command of the program gives memory to where it is used: within a graph, or
   // between two parts of a fused kernel. It stays, so that a graph finds it at every launch.
   void lend(program::Index buffer);
+  // From here on the buffer is a part of another.
+  void view(const program::View& action);
   Operand operand(program::Index buffer) const;
 
   void allocate(const program::Alloc& action);
@@ -51,9 +54,14 @@ class Buffers {
   // Before a batch is written: memory that no copy reads any more.
   void renew(program::Index buffer);
   // After a copy out of it was put on a stream.
-  void was_read(program::Index buffer, StreamHandle stream);
+  void was_read(program::Index buffer, program::Index stream);
 
   std::vector<MemoryChange> changes() const;
+
+  // The first stream of a buffer's GPU.
+  program::Index first_of(program::Index buffer) const {
+    return first_[static_cast<std::size_t>(program_.buffers[buffer].device)];
+  }
 
  private:
   struct Slot {
@@ -69,7 +77,8 @@ class Buffers {
     std::vector<program::Index> users;  // other streams
     std::vector<Slot> slots;            // of host memory
     std::size_t slot = 0;
-    bool filled = false;  // with what it holds before the program begins
+    bool is_view = false;  // its memory is another buffer's
+    bool filled = false;   // with what it holds before the program begins
   };
 
   void place(program::Index buffer);
@@ -81,6 +90,8 @@ class Buffers {
   DeviceCalls& device_;
   const std::vector<StreamHandle>& streams_;
   const host::InitialValues initial_;
+  static constexpr program::Index kNone = program::kNoIndex;
+  std::vector<program::Index> first_;  // streams, by GPU
   mutable std::mutex mutex_;
   std::vector<Place> places_;
   std::vector<MemoryChange> changes_;

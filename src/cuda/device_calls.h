@@ -82,6 +82,14 @@ struct CopyCall {
   program::MemoryKind to_kind = program::MemoryKind::kDevice;
 };
 
+// What a rank gives and gets in a collective; its GPU is the rank's number.
+struct RankShare {
+  const float* give = nullptr;
+  float* get = nullptr;
+  StreamHandle stream = 0;
+  CallId call = 0;
+};
+
 class DeviceCalls {
  public:
   virtual ~DeviceCalls() = default;
@@ -101,10 +109,14 @@ class DeviceCalls {
   virtual void begin_call(CallId call, StreamHandle stream) = 0;
   virtual void end_call() = 0;
 
-  virtual StreamHandle make_stream(program::StreamKind kind, int priority) = 0;
-  virtual EventHandle make_event() = 0;
+  // Real GPUs. A program's GPU is the one of its number modulo this many: of several on one, each
+  // is a virtual GPU with streams and memory of its own.
+  virtual int gpus() const = 0;
+  virtual StreamHandle make_stream(program::StreamKind kind, int priority, int gpu) = 0;
+  // To be recorded on streams of this GPU; any may wait for it.
+  virtual EventHandle make_event(int gpu) = 0;
 
-  // Device memory, ordered with the work of a stream: from an arena that is kept.
+  // Memory of the stream's GPU, ordered with the stream's work: from an arena that is kept.
   virtual void* allocate(std::int64_t bytes, StreamHandle stream) = 0;
   virtual void release(void* memory, StreamHandle stream) = 0;
   virtual void* allocate_host(std::int64_t bytes, program::MemoryKind kind) = 0;
@@ -126,6 +138,16 @@ class DeviceCalls {
   // Whether all that was recorded is done, without waiting.
   virtual bool is_done(EventHandle event) = 0;
   virtual void synchronise() = 0;
+
+  // Makes the vendor's library ready for collectives of GPUs 0 .. ranks - 1, once; what it returns
+  // is why it cannot be used, in a sentence. Empty: it can.
+  virtual std::string join(int ranks) = 0;
+  // A collective by that library, of all ranks in one group. `elements` are those of the larger of
+  // both buffers; the root is rank 0. Work of the library is told with its GPU, as the first rank's
+  // call or as its own rank's. Waiting for streams ends with an Error where the library fails, or
+  // has a rank that never comes.
+  virtual void together(program::CollectiveKind kind, std::int64_t elements,
+                        const std::vector<RankShare>& ranks) = 0;
 
   // Launches on the stream, which has no other work, go into a graph until the end of it.
   virtual void begin_capture(StreamHandle stream) = 0;

@@ -23,10 +23,27 @@ bool has_command(const program::Program& program) {
   });
 }
 
+// The GPU that each event is recorded on.
+std::vector<int> gpus_of_events(const program::Program& program) {
+  std::vector<int> gpus(program.events);
+  for (const program::Thread& thread : program.threads)
+    for (const program::Command& command : thread.commands)
+      if (const auto* record = std::get_if<program::RecordEvent>(&command.action))
+        gpus[record->event] = program.streams[record->stream].device;
+  return gpus;
+}
+
 bool keeps_state(const program::Operation& operation) {
   return std::holds_alternative<program::SgdUpdate>(operation.function) ||
          std::holds_alternative<program::AdamUpdate>(operation.function) ||
          std::holds_alternative<program::UpdateScale>(operation.function);
+}
+
+// Of host threads.
+int ranks_of(const program::Program& program) {
+  int ranks = 1;
+  for (const program::Thread& thread : program.threads) ranks = std::max(ranks, thread.rank + 1);
+  return ranks;
 }
 
 }  // namespace
@@ -37,12 +54,16 @@ bool is_empty_launch(const program::Program& program, const program::Operation& 
 }
 
 std::string refusal_of(const program::Program& program, const DeviceCalls& device) {
-  if (!program.communicators.empty() || has_command<program::Collective>(program))
-    return "the executor cuda carries out no collectives yet; set parallel.strategy = none, or "
-           "simulate the run with --executor sim";
-  if (sim::gpus_of(program) > 1)
-    return "the executor cuda uses one GPU and this run has " +
-           std::to_string(sim::gpus_of(program)) + "; simulate it with --executor sim";
+  for (const program::Communicator& one : program.communicators)
+    if (one.simulated < one.ranks)
+      throw Error(Fault::kInternal,
+                  "one rank of the " + one.name + " stands for all, and a device carries out each");
+  const bool shares = sim::gpus_of(program) > device.gpus();
+  if (shares && std::any_of(program.streams.begin(), program.streams.end(), [](const auto& one) {
+        return one.kind == program::StreamKind::kBlocking;
+      }))
+    return "GPUs that share a real one have no streams that wait for the default stream, and this "
+           "run has some; simulate it with --executor sim";
   if (has_command<program::Compute>(program))
     return "this run computes on the CPU and has nothing for a GPU; simulate it with "
            "--executor sim";
@@ -58,19 +79,23 @@ std::string refusal_of(const program::Program& program, const DeviceCalls& devic
 }
 
 Execution::Execution(const program::Program& program, const machine::Machine& machine,
-                     DeviceCalls& device, trace::Trace& trace)
+                     DeviceCalls& device, trace::Trace& trace, Nanos time_out)
     : program_(program),
       machine_(machine),
       device_(device),
       trace_(trace),
       waits_(program),
+      meetings_(program, device, waits_, time_out),
       graphs_(program.graphs.size()),
       draws_(program.buffers.size()),
+      drawn_(static_cast<std::size_t>(sim::gpus_of(program))),
       logs_(program.threads.size()) {
   program::validate(program);
   if (const std::string why = refusal_of(program, device); !why.empty()) throw MissingError(why);
-  if (!program.data.name.empty() && !program.timing_only)
-    batches_ = std::make_unique<host::BatchSource>(program.data, host::DataSets(program.data), 0);
+  if (program.data.name.empty() || program.timing_only) return;
+  const host::DataSets sets(program.data);
+  for (int rank = 0; rank < ranks_of(program); ++rank)
+    batches_.push_back(std::make_unique<host::BatchSource>(program.data, sets, rank));
 }
 
 Execution::~Execution() {
@@ -79,19 +104,38 @@ Execution::~Execution() {
 
 void Execution::set_up() {
   for (const program::Stream& stream : program_.streams)
-    streams_.push_back(device_.make_stream(stream.kind, stream.priority));
-  for (program::Index i = 0; i < program_.events; ++i) events_.push_back(device_.make_event());
+    streams_.push_back(
+        device_.make_stream(shares_gpus() ? program::StreamKind::kNonBlocking : stream.kind,
+                            stream.priority, stream.device));
+  const std::vector<int> gpus = gpus_of_events(program_);
+  for (program::Index i = 0; i < program_.events; ++i)
+    events_.push_back(device_.make_event(gpus[i]));
   buffers_ = std::make_unique<Buffers>(program_, device_, streams_);
   steps_ = std::make_unique<StepLog>(program_, device_, *buffers_, streams_.front());
-  const auto bytes = static_cast<std::int64_t>(program_.operations.size()) * kStateBytes;
-  if (std::any_of(program_.operations.begin(), program_.operations.end(), keeps_state)) {
-    states_ = static_cast<char*>(device_.allocate(bytes, streams_.front()));
-    device_.fill_zero(states_, bytes, streams_.front());
-  }
+  make_states();
   make_rooms();
+  if (!program_.communicators.empty()) {
+    collective_memory_ = std::make_unique<CollectiveMemory>(program_, device_, *buffers_, streams_);
+    collectives_ = std::make_unique<Collectives>(program_, device_, *collective_memory_, streams_);
+  }
   device_.synchronise();
   device_.collect();  // what filled the memory is no part of the run
   begin_ = device_.now();
+}
+
+// On the GPU that the operation is launched on.
+void Execution::make_states() {
+  states_.resize(program_.operations.size());
+  for (const program::Thread& thread : program_.threads)
+    for (const program::Command& command : thread.commands) {
+      const auto* launch = std::get_if<program::Launch>(&command.action);
+      if (!launch || states_[launch->operation] ||
+          !keeps_state(program_.operations[launch->operation]))
+        continue;
+      const StreamHandle stream = streams_[launch->stream];
+      states_[launch->operation] = static_cast<char*>(device_.allocate(kStateBytes, stream));
+      device_.fill_zero(states_[launch->operation], kStateBytes, stream);
+    }
 }
 
 // As much as any operation needs that is launched on the stream.
@@ -131,7 +175,7 @@ KernelCall Execution::kernel_call(program::Index index, program::Index stream) c
   KernelCall call = operands_of(operation);
   const auto complete = [&](KernelCall& one) {
     one.room = rooms_[stream];
-    one.state = states_ ? states_ + index * kStateBytes : nullptr;
+    one.state = states_[index];
     one.seed = static_cast<std::uint64_t>(program_.seed);
   };
   complete(call);
@@ -149,9 +193,16 @@ std::uint64_t Execution::draws_of(const program::Operation& operation) {
   if (!dropout) return 0;
   const std::lock_guard held(draws_mutex_);
   if (dropout->part != program::Part::kForward || dropout->again) return draws_[operation.reads[1]];
-  const std::uint64_t first = drawn_;
-  drawn_ += static_cast<std::uint64_t>(dropout->elements);
+  std::uint64_t& drawn =
+      drawn_[static_cast<std::size_t>(program_.buffers[operation.writes[1]].device)];
+  const std::uint64_t first = drawn;
+  drawn += static_cast<std::uint64_t>(dropout->elements);
   return draws_[operation.writes[1]] = first;
+}
+
+void Execution::carry_out(const std::vector<RankCall>& calls, ThreadLog& log) {
+  const std::lock_guard held(collectives_mutex_);
+  collectives_->carry_out(calls, [this] { return ++next_call_; }, log);
 }
 
 void Execution::fail(std::uint16_t line, const std::string& sentence) {
@@ -219,7 +270,8 @@ void Execution::release_all() {
     device_.synchronise();
     for (float* room : rooms_)
       if (room) device_.release(room, streams_.front());
-    if (states_) device_.release(states_, streams_.front());
+    for (char* state : states_)
+      if (state) device_.release(state, streams_.front());
     device_.synchronise();
   } catch (const Error&) {
   }

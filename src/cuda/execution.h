@@ -14,13 +14,16 @@
 #include <vector>
 
 #include "cuda/buffers.h"
+#include "cuda/collectives.h"
 #include "cuda/device_calls.h"
 #include "cuda/host_log.h"
 #include "cuda/host_waits.h"
+#include "cuda/meetings.h"
 #include "cuda/step_log.h"
 #include "host/interpreter.h"
 #include "machine/machine.h"
 #include "program/program.h"
+#include "sim/recorder.h"
 
 namespace trainscope::cuda {
 
@@ -36,8 +39,10 @@ class Execution {
   // Program, machine, device and trace must outlive it. `machine` describes the device, for
   // occupancy and names. Throws MissingError for a program that cannot be carried out here, naming
   // what it has that the executor has not; InputError for one that is wrong.
+  // Every rank of a communicator must be in it (train::with_every_rank). `time_out`: how long ranks
+  // wait for another that does not come to a collective, on the device's clock.
   Execution(const program::Program& program, const machine::Machine& machine, DeviceCalls& device,
-            trace::Trace& trace);
+            trace::Trace& trace, Nanos time_out = Meetings::kTimeOut);
   ~Execution();
 
   // To the end, or to the first failure: what was done before it is in the trace. Call once.
@@ -61,8 +66,13 @@ class Execution {
     std::size_t thread = SIZE_MAX;
   };
 
+  // Whether some of the program's GPUs are on one real GPU. Its default stream is then none of
+  // theirs: each has a stream of its own in its place, that waits for no other by itself.
+  bool shares_gpus() const { return sim::gpus_of(program_) > device_.gpus(); }
   void set_up();
   void make_rooms();
+  void make_states();
+  void carry_out(const std::vector<RankCall>& calls, ThreadLog& log);
   // With the operands as they lie now, some of them nowhere; nothing else.
   KernelCall operands_of(const program::Operation& operation) const;
   KernelCall kernel_call(program::Index operation, program::Index stream) const;
@@ -82,15 +92,19 @@ class Execution {
   std::vector<StreamHandle> streams_;
   std::vector<EventHandle> events_;
   std::vector<float*> rooms_;  // by stream, to work in
-  char* states_ = nullptr;     // of optimizers, by operation
+  std::vector<char*> states_;  // of optimizers, by operation; null: it has none
   std::unique_ptr<Buffers> buffers_;
   std::unique_ptr<StepLog> steps_;
-  std::unique_ptr<host::BatchSource> batches_;  // null: no data
+  std::vector<std::unique_ptr<host::BatchSource>> batches_;  // by rank; none: no data
   std::mutex batches_mutex_;
   HostWaits waits_;
+  Meetings meetings_;
+  std::unique_ptr<CollectiveMemory> collective_memory_;
+  std::unique_ptr<Collectives> collectives_;
+  std::mutex collectives_mutex_;
   std::vector<GraphState> graphs_;
   std::vector<std::uint64_t> draws_;  // by buffer: where a dropout's draws began
-  std::uint64_t drawn_ = 0;           // random words so far
+  std::vector<std::uint64_t> drawn_;  // random words so far, by GPU
   std::mutex draws_mutex_;
   std::vector<ThreadLog> logs_;
   std::atomic<CallId> next_call_{0};

@@ -7,6 +7,7 @@
 
 #include "cuda/activity.h"
 #include "program/program.h"
+#include "sim/collectives/chunk_schedule.h"
 #include "trace/trace.h"
 
 namespace trainscope::cuda {
@@ -31,6 +32,11 @@ struct Call {
   program::Index stream = 0;
   const program::Operation* operation = nullptr;  // of a kernel
   const program::Copy* copy = nullptr;
+  // Of a collective: what a rank called, and one send of a chunk that it got, or a copy between its
+  // buffers and where they lie in one piece.
+  const program::Collective* collective = nullptr;
+  CallId part_of = 0;  // the rank's call that this is a part of; 0: it is one
+  const sim::ChunkSend* send = nullptr;
   bool is_hidden = false;  // the executor's own, not the program's
   std::int64_t span = -1;  // of the thread's spans; negative: none
 };

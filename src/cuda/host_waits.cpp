@@ -1,5 +1,7 @@
 #include "cuda/host_waits.h"
 
+#include <chrono>
+
 #include "base/error.h"
 
 namespace trainscope::cuda {
@@ -9,22 +11,47 @@ HostWaits::HostWaits(const program::Program& program)
   for (const program::Queue& queue : program.queues) queues_.push_back({queue.capacity, {}});
 }
 
-template <typename Ready>
-void HostWaits::wait(std::unique_lock<std::mutex>& held, const Ready& ready) {
+void HostWaits::wait(std::unique_lock<std::mutex>& held, const std::function<bool()>& ready,
+                     const std::function<void()>& look) {
+  constexpr std::chrono::milliseconds kLook{20};
   while (true) {
     if (stopped_) throw Stopped{};
     if (ready()) return;
-    ++waiting_;
-    if (waiting_ == running_) {
+    if (++waiting_ == running_) {
       --waiting_;
       stopped_ = true;
-      changed_.notify_all();
-      throw InputError("the program cannot go on: every host thread waits for another");
+      something_.notify_all();
+      const std::string why = why_ ? why_() : "";
+      throw InputError(why.empty() ? "the program cannot go on: every host thread waits for another"
+                                   : why);
     }
-    const std::uint64_t before = changes_;
-    changed_.wait(held, [&] { return stopped_ || changes_ != before; });
+    const auto woken = [this, before = changes_] { return stopped_ || changes_ != before; };
     // Who made the change has counted all who wait as going on.
+    if (!look) {
+      something_.wait(held, woken);
+    } else if (!something_.wait_for(held, kLook, woken)) {
+      --waiting_;
+      look();
+    }
   }
+}
+
+// All who wait look again, and are counted as going on meanwhile.
+void HostWaits::changed() {
+  ++changes_;
+  waiting_ = 0;
+  something_.notify_all();
+}
+
+void HostWaits::wait_for(const std::function<bool()>& ready, const std::function<void()>& look) {
+  std::unique_lock held(mutex_);
+  wait(held, ready, look);
+}
+
+void HostWaits::change(const std::function<void()>& make) {
+  const std::lock_guard held(mutex_);
+  make();
+  changed();
 }
 
 void HostWaits::push(program::Index index, std::int64_t item) {
@@ -32,9 +59,7 @@ void HostWaits::push(program::Index index, std::int64_t item) {
   Queue& queue = queues_[index];
   wait(held, [&] { return static_cast<std::int64_t>(queue.items.size()) < queue.capacity; });
   queue.items.push_back(item);
-  ++changes_;
-  waiting_ = 0;
-  changed_.notify_all();
+  changed();
 }
 
 std::int64_t HostWaits::take(program::Index index, std::optional<std::int64_t> wanted) {
@@ -48,9 +73,7 @@ std::int64_t HostWaits::take(program::Index index, std::optional<std::int64_t> w
   const auto place = found();
   const std::int64_t item = *place;
   queue.items.erase(place);
-  ++changes_;
-  waiting_ = 0;
-  changed_.notify_all();
+  changed();
   return item;
 }
 
@@ -64,15 +87,13 @@ void HostWaits::acquire(program::Index index) {
 void HostWaits::release(program::Index index) {
   const std::lock_guard held(mutex_);
   ++locks_[index].served;
-  ++changes_;
-  waiting_ = 0;
-  changed_.notify_all();
+  changed();
 }
 
 void HostWaits::stop() {
   const std::lock_guard held(mutex_);
   stopped_ = true;
-  changed_.notify_all();
+  something_.notify_all();
 }
 
 bool HostWaits::stopped() const {
@@ -84,9 +105,7 @@ void HostWaits::thread_ended() {
   const std::lock_guard held(mutex_);
   --running_;
   // The others look again, and find out if they are all that is left and none can go on.
-  ++changes_;
-  waiting_ = 0;
-  changed_.notify_all();
+  changed();
 }
 
 }  // namespace trainscope::cuda

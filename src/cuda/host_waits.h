@@ -6,8 +6,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "program/program.h"
@@ -25,6 +28,14 @@ class HostWaits {
   void push(program::Index queue, std::int64_t item);
   // The oldest item, or the one that is wanted.
   std::int64_t take(program::Index queue, std::optional<std::int64_t> wanted);
+
+  // Waits until `ready`, which is asked again after each change. Every so often `look` is called,
+  // which may throw. Both are called while no other thread changes anything.
+  void wait_for(const std::function<bool()>& ready, const std::function<void()>& look);
+  // Makes a change that others may wait for.
+  void change(const std::function<void()>& make);
+  // Who knows more of why no thread can go on says it in a sentence; an empty one: it does not.
+  void explain(std::function<std::string()> why) { why_ = std::move(why); }
 
   void acquire(program::Index lock);  // in the order in which threads come
   void release(program::Index lock);
@@ -45,13 +56,15 @@ class HostWaits {
     std::uint64_t served = 0;
   };
   // Waits until `ready`; throws Stopped, and InputError when no thread is left to make it so.
-  template <typename Ready>
-  void wait(std::unique_lock<std::mutex>& held, const Ready& ready);
+  void wait(std::unique_lock<std::mutex>& held, const std::function<bool()>& ready,
+            const std::function<void()>& look = nullptr);
+  void changed();
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable something_;
   std::vector<Queue> queues_;
   std::vector<Lock> locks_;
+  std::function<std::string()> why_;
   std::size_t running_;
   std::size_t waiting_ = 0;
   std::uint64_t changes_ = 0;

@@ -7,9 +7,10 @@ namespace {
 
 using program::MemoryKind;
 
-bool computes_loss(const program::Operation& operation) {
-  return std::holds_alternative<program::NllLoss>(operation.function) ||
-         std::any_of(operation.parts.begin(), operation.parts.end(), computes_loss);
+bool computes(const program::Operation& operation, program::Index buffer) {
+  return (!operation.writes.empty() && operation.writes.front() == buffer) ||
+         std::any_of(operation.parts.begin(), operation.parts.end(),
+                     [&](const program::Operation& part) { return computes(part, buffer); });
 }
 
 // Numbers that a run may put aside: one for each loss and change of the scale, a few for each row.
@@ -22,7 +23,7 @@ std::int64_t numbers_of(const program::Program& program) {
       if (std::holds_alternative<program::Launch>(action)) {
         const auto& operation = program.operations[std::get<program::Launch>(action).operation];
         const bool updates = std::holds_alternative<program::UpdateScale>(operation.function);
-        numbers += updates || computes_loss(operation) ? 1 : 0;
+        numbers += updates || computes(operation, program.gauges.loss) ? 1 : 0;
       }
       if (std::holds_alternative<program::GraphLaunch>(action)) numbers += 2;
       if (std::holds_alternative<program::LogStep>(action) ||
@@ -52,15 +53,12 @@ StepLog::~StepLog() {
 }
 
 bool StepLog::is_loss(const program::Operation& operation) const {
-  if (room_ == 0) return false;
-  if (std::holds_alternative<program::NllLoss>(operation.function))
-    return operation.writes.front() == program_.gauges.loss;
-  return std::any_of(operation.parts.begin(), operation.parts.end(),
-                     [this](const program::Operation& part) { return is_loss(part); });
+  return room_ > 0 && computes(operation, program_.gauges.loss);
 }
 
 bool StepLog::changes_scale(const program::Operation& operation) const {
-  return room_ > 0 && std::holds_alternative<program::UpdateScale>(operation.function);
+  return room_ > 0 && std::holds_alternative<program::UpdateScale>(operation.function) &&
+         operation.writes.front() == program_.gauges.scale;
 }
 
 std::int64_t StepLog::put_aside(program::Index buffer, StreamHandle stream, CallId call) {

@@ -21,7 +21,8 @@ class StepLog {
   ~StepLog();
   StepLog(const StepLog&) = delete;
 
-  // Whether an operation computes the loss, or is about to change the loss scale.
+  // Whether an operation computes the loss, or is about to change the loss scale: those that are
+  // told, of several ranks the first one's.
   bool is_loss(const program::Operation& operation) const;
   bool changes_scale(const program::Operation& operation) const;
 

@@ -48,8 +48,12 @@ void ThreadRun::run(const Command& command) {
       run_.buffers_->free(action.buffer);
     } else if constexpr (std::is_same_v<Type, RecordStream>) {
       run_.buffers_->record_stream(action);
+    } else if constexpr (std::is_same_v<Type, View>) {
+      run_.buffers_->view(action);
     } else if constexpr (std::is_same_v<Type, Launch>) {
       launch(command);
+    } else if constexpr (std::is_same_v<Type, Collective>) {
+      collective(command, action);
     } else if constexpr (std::is_same_v<Type, Copy>) {
       copy(command, action);
     } else if constexpr (std::is_same_v<Type, ReadScalar>) {
@@ -89,18 +93,6 @@ void ThreadRun::run(const Command& command) {
   std::visit(carry, command.action);
 }
 
-template <typename Body>
-std::int64_t ThreadRun::timed(const Command& command, const char* word, const Body& body) {
-  HostSpan span;
-  span.word = word;
-  span.line = command.line;
-  span.start = device_.now();
-  body();
-  span.end = device_.now();
-  log_.spans.push_back(span);
-  return static_cast<std::int64_t>(log_.spans.size()) - 1;
-}
-
 // ---- the host -----------------------------------------------------------------------------------
 
 void ThreadRun::operator_on_host(const Command& command, Nanos duration, bool on_core) {
@@ -126,7 +118,9 @@ void ThreadRun::host_copy(const Command& command) {
 }
 
 void ThreadRun::load(const program::LoadBatch& load) {
-  if (!run_.batches_) return;
+  if (run_.batches_.empty()) return;
+  host::BatchSource& batches =
+      *run_.batches_[static_cast<std::size_t>(run_.program_.threads[thread_].rank)];
   const program::Buffer& x = run_.program_.buffers[load.x];
   const program::Buffer& y = run_.program_.buffers[load.y];
   const bool on_device = x.kind == program::MemoryKind::kDevice;
@@ -152,20 +146,21 @@ void ThreadRun::load(const program::LoadBatch& load) {
   {
     const std::lock_guard held(run_.batches_mutex_);
     const std::int64_t samples = run_.program_.data.batch_size;
-    run_.batches_->read(load.batch * samples, samples, load.test, batch);
+    batches.read(load.batch * samples, samples, load.test, batch);
   }
   if (!on_device) return;
   // A view of a data set that lies on the device: the set's copy there is made batch by batch.
+  const Index stream = run_.buffers_->first_of(load.x);
   const auto upload = [&](Index buffer, const void* from) {
-    device_.begin_call(hidden_call(0, line_), handle(0));
+    device_.begin_call(hidden_call(stream, line_), handle(stream));
     device_.copy({from, run_.buffers_->at(buffer), run_.program_.buffers[buffer].bytes,
                   program::MemoryKind::kPageable, program::MemoryKind::kDevice},
-                 handle(0));
+                 handle(stream));
     device_.end_call();
   };
   upload(load.x, to_x);
   upload(load.y, to_y);
-  device_.synchronise_stream(handle(0));
+  device_.synchronise_stream(handle(stream));
 }
 
 void ThreadRun::branch(const program::Branch& branch) {
@@ -232,7 +227,8 @@ void ThreadRun::capture(const program::BeginCapture& begin) {
   Execution::GraphState& graph = run_.graphs_[begin.graph];
   graph.stream = begin.stream;
   graph.thread = thread_;
-  graph.own = device_.make_stream(program::StreamKind::kNonBlocking, 0);
+  graph.own = device_.make_stream(program::StreamKind::kNonBlocking, 0,
+                                  run_.program_.streams[begin.stream].device);
   device_.begin_capture(graph.own);
 }
 
@@ -273,14 +269,15 @@ void ThreadRun::copy(const Command& command, const program::Copy& copy) {
   call.copy = &copy;
   call.span = timed(command, "cudaMemcpyAsync", [&] {
     device_.begin_call(call.id, handle(copy.stream));
-    device_.copy({run_.buffers_->at(copy.from), run_.buffers_->at(copy.to), copy.bytes,
+    device_.copy({static_cast<char*>(run_.buffers_->at(copy.from)) + copy.from_begin,
+                  static_cast<char*>(run_.buffers_->at(copy.to)) + copy.to_begin, copy.bytes,
                   kind(copy.from), kind(copy.to)},
                  handle(copy.stream));
     device_.end_call();
   });
   log_.spans.back().call = call.id;
   log_.calls.push_back(call);
-  run_.buffers_->was_read(copy.from, handle(copy.stream));
+  run_.buffers_->was_read(copy.from, copy.stream);
 }
 
 void ThreadRun::allocate(const Command& command, const program::Alloc& alloc) {
@@ -302,13 +299,22 @@ void ThreadRun::synchronise(const Command& command) {
     if (event) {
       device_.synchronise_event(run_.events_[event->event]);
     } else if (device) {
-      device_.synchronise();
+      synchronise_gpu();
     } else {
       device_.synchronise_stream(handle(stream));
     }
   });
   log_.spans.back().waits = true;
   log_.spans.back().stream = stream;
+}
+
+// Of several GPUs the thread's own, streams of the others go on.
+void ThreadRun::synchronise_gpu() {
+  const std::vector<program::Stream>& streams = run_.program_.streams;
+  if (sim::gpus_of(run_.program_) == 1) return device_.synchronise();
+  for (Index i = 0; i < streams.size(); ++i)
+    if (streams[i].device == run_.program_.threads[thread_].device)
+      device_.synchronise_stream(handle(i));
 }
 
 // ---- other threads ------------------------------------------------------------------------------

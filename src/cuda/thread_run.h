@@ -29,7 +29,10 @@ class ThreadRun {
   void end_capture(const program::EndCapture& end);
   void copy(const Command& command, const program::Copy& copy);
   void allocate(const Command& command, const program::Alloc& alloc);
+  void collective(const Command& command, const program::Collective& collective);
+  bool goes_on_with(const program::Collective& collective) const;
   void synchronise(const Command& command);
+  void synchronise_gpu();
   void take(const Command& command, program::Index queue, std::optional<std::int64_t> item);
   void acquire(const Command& command, program::Index lock);
   void begin_mark(const Command& command);
@@ -39,7 +42,16 @@ class ThreadRun {
   CallId hidden_call(program::Index stream, std::uint16_t line);
   // Calls the device and leaves the span of the call; the index of the span.
   template <typename Body>
-  std::int64_t timed(const Command& command, const char* word, const Body& body);
+  std::int64_t timed(const Command& command, const char* word, const Body& body) {
+    HostSpan span;
+    span.word = word;
+    span.line = command.line;
+    span.start = device_.now();
+    body();
+    span.end = device_.now();
+    log_.spans.push_back(span);
+    return static_cast<std::int64_t>(log_.spans.size()) - 1;
+  }
   StreamHandle handle(program::Index stream) const { return run_.streams_[stream]; }
 
   struct Mark {
@@ -54,7 +66,8 @@ class ThreadRun {
   ThreadLog& log_;
   std::size_t next_ = 0;
   std::uint16_t line_ = 0;
-  std::int64_t item_ = 0;  // taken out of a queue last
+  std::int64_t item_ = 0;        // taken out of a queue last
+  std::vector<RankCall> group_;  // calls of the collective that is under way
   std::vector<Mark> marks_;
   std::vector<char> scratch_;  // of copies within host memory
 };

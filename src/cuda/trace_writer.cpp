@@ -36,8 +36,10 @@ void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& ac
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Activity& a, const Activity& b) { return a.start < b.start; });
   note_ends(sorted);
+  note_collectives(sorted);
   write_host(logs);
   for (const Activity& activity : sorted) write_activity(activity);
+  write_collectives();
   write_memory(changes);
   write_dropped(activities);
 }
@@ -93,6 +95,7 @@ void TraceWriter::write_thread(program::Index thread, const ThreadLog& log) {
     const auto known = calls_.find(one.call);
     if (one.call == 0 || known == calls_.end()) continue;
     known->second.span = before;
+    known->second.begun = at(one.start);
     known->second.called = at(one.end);
     const Call& call = *known->second.call;
     if (call.copy && is_pageable(program_, *call.copy)) {
@@ -166,11 +169,13 @@ void TraceWriter::write_activity(const Activity& activity) {
     ++unknown_;
     return;
   }
-  const Known& known = found->second;
-  const Call& call = *known.call;
+  const Call& call = *found->second.call;
+  // Copies to and from where a collective has its numbers in one piece are its caller's.
+  const Known& known = call.part_of ? calls_.at(call.part_of) : found->second;
   Last& last = last_[call.stream];
-  if (call.is_hidden) {
-    ++hidden_;
+  const bool is_chunk = call.collective && (call.send || !call.part_of);
+  if (call.is_hidden || is_chunk) {
+    hidden_ += call.is_hidden ? 1 : 0;
     last.end = std::max(last.end, at(activity.end));
     return;
   }
@@ -187,7 +192,7 @@ void TraceWriter::write_activity(const Activity& activity) {
   span.cause = after_stream ? trace::Cause::kStream : trace::Cause::kLaunch;
   span.cause_span = after_stream ? last.span : known.span;
   span.line = call.line;
-  span.correlation = call.id;
+  span.correlation = call.part_of ? call.part_of : call.id;
   span.detail = detail_of(activity, known);
   const trace::SpanId id = recorder_.add(span);
   if (known.span != trace::kNone) trace_.add_flow({known.span, id, trace::FlowKind::kLaunch});
@@ -208,18 +213,20 @@ void TraceWriter::write_engine(const Activity& activity, const Known& known,
 // ---- the rest -----------------------------------------------------------------------------------
 
 void TraceWriter::write_memory(const std::vector<MemoryChange>& changes) {
-  const sim::Recorder::MemoryLanes& lanes = recorder_.memory_lanes(0);
-  if (lanes.allocated == trace::kNone) return;
-  std::int64_t all = 0;
-  std::array<std::int64_t, program::kRoles> roles{};
+  const auto gpus = static_cast<std::size_t>(sim::gpus_of(program_));
+  std::vector<std::int64_t> all(gpus);
+  std::vector<std::array<std::int64_t, program::kRoles>> roles(gpus);
   for (const MemoryChange& change : changes) {
+    const sim::Recorder::MemoryLanes& lanes = recorder_.memory_lanes(change.gpu);
+    if (lanes.allocated == trace::kNone) continue;
+    const auto gpu = static_cast<std::size_t>(change.gpu);
     const auto role = static_cast<std::size_t>(change.role);
-    all += change.bytes;
-    roles[role] += change.bytes;
+    all[gpu] += change.bytes;
+    roles[gpu][role] += change.bytes;
     const Nanos time = std::max<Nanos>(0, at(change.time));  // the first were before the run
-    trace_.add_sample({time, static_cast<double>(all), lanes.allocated});
+    trace_.add_sample({time, static_cast<double>(all[gpu]), lanes.allocated});
     if (lanes.roles[role] != trace::kNone)
-      trace_.add_sample({time, static_cast<double>(roles[role]), lanes.roles[role]});
+      trace_.add_sample({time, static_cast<double>(roles[gpu][role]), lanes.roles[role]});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/random.h"
 
@@ -27,8 +28,9 @@ double normal(std::uint32_t radius, std::uint32_t angle) {
 }  // namespace
 
 InitialValues::InitialValues(const program::Program& program) : program_(program) {
-  std::uint64_t stream = kInitialStream;
+  std::map<int, std::uint64_t> next;  // by device
   for (const program::Buffer& buffer : program.buffers) {
+    std::uint64_t& stream = next.try_emplace(buffer.device, kInitialStream).first->second;
     streams_.push_back(stream);
     const bool whole = buffer.type == program::ElementType::kInt64;
     stream += !whole && buffer.initial.kind != Kind::kConstant ? 1 : 0;

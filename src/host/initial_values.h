@@ -19,8 +19,8 @@ class InitialValues {
 
  private:
   const program::Program& program_;
-  // A buffer's stream of random words follows from how many random ones stand before it, so that a
-  // model begins the same whatever else a program has.
+  // A buffer's stream of random words follows from how many random ones of its device stand before
+  // it, so that a model begins the same whatever else a program has, and on every rank.
   std::vector<std::uint64_t> streams_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -15,6 +16,7 @@ using program::kNoIndex;
 // Where the things of one rank begin among those of all.
 struct Offsets {
   Index buffers = 0, streams = 0, queues = 0, locks = 0, events = 0, operations = 0;
+  Index payloads = kNoIndex;  // kNoIndex: nothing is computed
 };
 
 // Moves the indices of one rank's commands.
@@ -54,7 +56,10 @@ class Mover {
   void operator()(program::Collective& one) const {
     stream(one.stream);
     if (one.after != kNoIndex) stream(one.after);
-    one.send = one.receive = kNoIndex;  // ranks that differ are timing only
+    for (Index* payload : {&one.send, &one.receive}) {
+      if (by_.payloads == kNoIndex) *payload = kNoIndex;
+      if (*payload != kNoIndex) *payload += by_.payloads;
+    }
   }
   void operator()(program::RecordEvent& one) const {
     one.event += by_.events;
@@ -69,14 +74,20 @@ class Mover {
   void operator()(program::Push& one) const { one.queue += by_.queues; }
   void operator()(program::Pop& one) const { one.queue += by_.queues; }
   void operator()(program::Take& one) const { one.queue += by_.queues; }
-  // Those that name nothing, and graphs, which training does not capture.
+  // Those that name nothing, and graphs, which training on several GPUs does not capture.
   template <class Other>
   void operator()(Other&) const {}
 
- private:
+  void operator()(program::Operation& one) const {
+    for (auto* list : {&one.reads, &one.writes})
+      for (Index& index : *list) buffer(index);
+    for (program::Operation& part : one.parts) (*this)(part);
+  }
   void buffer(Index& one) const {
     if (one != kNoIndex) one += by_.buffers;
   }
+
+ private:
   void buffers(Index& a, Index& b) const {
     buffer(a);
     buffer(b);
@@ -96,7 +107,9 @@ bool is_told_by_rank_0(const program::Action& action) {
 
 class Joiner {
  public:
-  explicit Joiner(const program::Program& first) : all_(first) {
+  // Where numbers are computed, each rank has operations of its own, on its buffers.
+  explicit Joiner(const program::Program& first)
+      : all_(first), computes_(!first.timing_only && first.computed_ranks > 1) {
     for (program::Communicator& one : all_.communicators) one.simulated = one.ranks;
     for (program::Thread& thread : all_.threads) thread.name += ", rank 0";
     operations_[&first] = 0;
@@ -115,6 +128,7 @@ class Joiner {
     all_.queues.insert(all_.queues.end(), one.queues.begin(), one.queues.end());
     all_.locks.insert(all_.locks.end(), one.locks.begin(), one.locks.end());
     all_.events += one.events;
+    if (computes_) add_numbers(one, by);
     for (const program::Thread& thread : one.threads) add_thread(one, thread, rank, by);
   }
 
@@ -129,12 +143,26 @@ class Joiner {
   Offsets offsets(const program::Program& one) {
     const auto size = [](const auto& table) { return static_cast<Index>(table.size()); };
     Offsets by{size(all_.buffers), size(all_.streams), size(all_.queues),
-               size(all_.locks),   all_.events,        0};
+               size(all_.locks),   all_.events,        size(all_.operations)};
+    if (computes_) by.payloads = size(all_.payloads);
+    if (computes_) return by;
     const auto [known, added] = operations_.try_emplace(&one, size(all_.operations));
     if (added)
       all_.operations.insert(all_.operations.end(), one.operations.begin(), one.operations.end());
     by.operations = known->second;
     return by;
+  }
+
+  void add_numbers(const program::Program& one, const Offsets& by) {
+    const Mover mover(by);
+    for (program::Operation operation : one.operations) {
+      mover(operation);
+      all_.operations.push_back(std::move(operation));
+    }
+    for (std::vector<Index> payload : one.payloads) {
+      for (Index& buffer : payload) mover.buffer(buffer);
+      all_.payloads.push_back(std::move(payload));
+    }
   }
 
   void add_thread(const program::Program& one, const program::Thread& like, int rank,
@@ -162,6 +190,7 @@ class Joiner {
   }
 
   program::Program all_;
+  bool computes_;
   std::map<const program::Program*, std::vector<Index>> names_;
   std::map<const program::Program*, Index> operations_;  // where each program's begin
 };
@@ -182,6 +211,17 @@ program::Program join_ranks(const std::vector<RankProgram>& ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     joiner.slow_down(static_cast<int>(rank), ranks[rank].slowness);
   return joiner.finish();
+}
+
+program::Program with_every_rank(const program::Program& one) {
+  const bool stands_for_all =
+      std::any_of(one.communicators.begin(), one.communicators.end(),
+                  [](const auto& ranks) { return ranks.simulated < ranks.ranks; });
+  if (!stands_for_all) return one;
+  const auto ranks = static_cast<std::size_t>(one.communicators.front().ranks);
+  program::Program all = join_ranks(std::vector<RankProgram>(ranks, {&one}));
+  all.computed_ranks = 1;
+  return all;
 }
 
 }  // namespace trainscope::train

@@ -24,4 +24,9 @@ struct RankProgram {
 // communicator has all ranks.
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
+// A program whose one rank stands for all, as one of all ranks: for an executor that carries out
+// each. Where numbers are computed, every rank has operations and payloads of its own, and begins
+// with the same numbers; batches are those of a thread's rank. Any other program: itself.
+program::Program with_every_rank(const program::Program& one);
+
 }  // namespace trainscope::train

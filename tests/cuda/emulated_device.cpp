@@ -72,6 +72,7 @@ void* poisoned(std::int64_t bytes) {
 }
 
 constexpr Nanos kMicro = 1000;
+constexpr Nanos kHour = 3'600'000'000'000;
 
 }  // namespace
 
@@ -103,12 +104,13 @@ cuda::DeviceFacts EmulatedDevice::facts() const {
 
 Nanos EmulatedDevice::now() {
   const std::lock_guard held(mutex_);
-  return options_.costs ? clock_ : ++clock_;
+  return options_.costs ? clock_ : clock_ += look_;
 }
 
 void EmulatedDevice::pass_time(Nanos duration, bool) {
   const std::lock_guard held(mutex_);
   clock_ += duration;
+  if (options_.clock_runs_off && duration >= kHour) look_ = kHour;
   if (!options_.costs) run_one();
 }
 
@@ -136,13 +138,13 @@ void EmulatedDevice::host_call(Nanos machine::Host::* cost) {
   for (std::uint32_t i = upto(3); i > 0; --i) run_one();
 }
 
-cuda::StreamHandle EmulatedDevice::make_stream(StreamKind kind, int) {
+cuda::StreamHandle EmulatedDevice::make_stream(StreamKind kind, int, int gpu) {
   const std::lock_guard held(mutex_);
-  streams_.push_back({kind, kNoOp, {}, {}, -1});
+  streams_.push_back({kind, gpu, kNoOp, {}, {}, -1});
   return static_cast<cuda::StreamHandle>(streams_.size() - 1);
 }
 
-cuda::EventHandle EmulatedDevice::make_event() {
+cuda::EventHandle EmulatedDevice::make_event(int) {
   const std::lock_guard held(mutex_);
   events_.push_back(kNoOp);
   return static_cast<cuda::EventHandle>(events_.size() - 1);
@@ -282,7 +284,8 @@ EmulatedDevice::OpId EmulatedDevice::enqueue(cuda::StreamHandle stream, Work wor
 void EmulatedDevice::join_others(const Stream& stream, std::vector<OpId>& before) const {
   if (stream.kind == StreamKind::kNonBlocking) return;
   for (const Stream& other : streams_)
-    if (other.kind != StreamKind::kNonBlocking && other.tail != kNoOp &&
+    if (other.gpu % options_.gpus == stream.gpu % options_.gpus &&
+        other.kind != StreamKind::kNonBlocking && other.tail != kNoOp &&
         (other.kind == StreamKind::kLegacyDefault || stream.kind == StreamKind::kLegacyDefault))
       before.push_back(other.tail);
 }

@@ -22,7 +22,10 @@ namespace trainscope::test {
 struct EmulatedOptions {
   std::uint32_t seed = 1;
   std::int64_t memory_bytes = std::int64_t{4} << 30;
-  std::int64_t lost_at = -1;  // the device is lost at this call; negative: never
+  int gpus = 1;                 // real ones
+  bool clock_runs_off = false;  // after host work of an hour each look at it takes another
+  bool has_library = false;     // for collectives between them
+  std::int64_t lost_at = -1;    // the device is lost at this call; negative: never
   cuda::TimeSource source = cuda::TimeSource::kTracer;
   std::int64_t dropped = 0;  // records that the tracer loses, of the first
   const machine::Machine* costs = nullptr;
@@ -42,8 +45,9 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void leave_thread() override {}
   void begin_call(cuda::CallId call, cuda::StreamHandle stream) override;
   void end_call() override;
-  cuda::StreamHandle make_stream(program::StreamKind kind, int priority) override;
-  cuda::EventHandle make_event() override;
+  int gpus() const override { return options_.gpus; }
+  cuda::StreamHandle make_stream(program::StreamKind kind, int priority, int gpu) override;
+  cuda::EventHandle make_event(int gpu) override;
   void* allocate(std::int64_t bytes, cuda::StreamHandle stream) override;
   void release(void* memory, cuda::StreamHandle stream) override;
   void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
@@ -59,6 +63,9 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void synchronise_event(cuda::EventHandle event) override;
   bool is_done(cuda::EventHandle event) override;
   void synchronise() override;
+  std::string join(int ranks) override;
+  void together(program::CollectiveKind kind, std::int64_t elements,
+                const std::vector<cuda::RankShare>& ranks) override;
   void begin_capture(cuda::StreamHandle stream) override;
   cuda::GraphHandle end_capture(cuda::StreamHandle stream) override;
   void instantiate(cuda::GraphHandle graph) override;
@@ -90,6 +97,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   };
   struct Stream {
     program::StreamKind kind;
+    int gpu = 0;
     OpId tail = kNoOp;
     std::vector<OpId> waits;   // that its next work is behind
     std::deque<OpId> kernels;  // launched; of those that may not be done yet
@@ -105,6 +113,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void tell(const Op& op, Nanos start);
   void wait_for_room(cuda::StreamHandle stream);
   void run_all();
+  void add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
+                          const std::vector<OpId>& others);
   void* memory_of(std::int64_t bytes) const;
   OpId enqueue(cuda::StreamHandle stream, Work work);
   OpId enqueue_op(cuda::StreamHandle stream, Work work);
@@ -120,6 +130,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   std::mutex mutex_;
   std::mt19937 random_;
   Nanos clock_ = 1'000'000;
+  Nanos look_ = 1;  // at the clock
   std::int64_t calls_ = 0;
   bool lost_ = false;
   bool watched_ = true;

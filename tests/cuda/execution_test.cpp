@@ -250,7 +250,6 @@ TEST_CASE("what the executor cannot carry out is refused in one sentence that sa
       CHECK(std::string(error.what()).find(word) != std::string::npos);
     }
   };
-  refuses({"parallel.strategy=ddp", "parallel.world_size=2", "machine=h200-8"}, "collectives");
   refuses({"device=cpu"}, "on the CPU");
   refuses({"workload=kernel", "kernel.type=fp64"}, "kernel.type = fp32");
 }

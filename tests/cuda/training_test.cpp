@@ -8,6 +8,7 @@
 #include "cuda/execution.h"
 #include "support/skip.h"
 #include "train/build.h"
+#include "train/ranks.h"
 
 using namespace trainscope;
 
@@ -34,7 +35,7 @@ program::Config config_of(const std::vector<std::string>& settings) {
 
 Training on_device(const program::Config& config, std::uint32_t seed) {
   const machine::Machine machine = train::machine_of(config);
-  const program::Program program = train::build_program(config, machine);
+  const program::Program program = train::with_every_rank(train::build_program(config, machine));
   trace::Trace trace(trace::Origin{trace::OriginKind::kMeasured, "Emulated GPU", "", 0});
   test::EmulatedOptions options;
   options.seed = seed;
@@ -149,4 +150,39 @@ TEST_CASE("a compiled model learns by the kernels as by the host, fused and in g
                                  "scaler.growth_interval=2"});
     check_same(mlp_with(scaled), 2e-3);
   }
+}
+
+std::vector<std::string> ddp_with(int ranks, const std::vector<std::string>& more) {
+  std::vector<std::string> settings = mlp_with(
+      {"parallel.strategy=ddp", "parallel.world_size=" + std::to_string(ranks), "machine=h200-8"});
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+TEST_CASE("ranks that share a GPU learn as the ranks of the host do") {
+  for (const int ranks : {2, 4})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed) check_same(ddp_with(ranks, {}), kFp32, seed);
+}
+
+TEST_CASE("DistributedDataParallel's options give the host's losses") {
+  check_same(ddp_with(2, {"ddp.gradient_as_bucket_view=true"}), kFp32);
+  check_same(ddp_with(2, {"ddp.find_unused_parameters=true"}), kFp32);
+  check_same(ddp_with(3, {"ddp.bucket_cap_mb=0.001", "accumulate_steps=2"}), kFp32);
+  check_same(ddp_with(2, {"loader.shuffle=true", "loader.num_workers=1", "loader.pin_memory=true"}),
+             kFp32);
+  check_same(ddp_with(2, {"precision=fp16", "scaler.enabled=true", "scaler.inject_inf_at=2",
+                          "scaler.growth_interval=2"}),
+             2e-3);
+}
+
+TEST_CASE("DataParallel on GPUs that share one learns as the host does") {
+  const auto dp_with = [](const std::vector<std::string>& more) {
+    std::vector<std::string> settings =
+        mlp_with({"parallel.strategy=dp", "parallel.world_size=3", "machine=h200-8"});
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  for (std::uint32_t seed = 1; seed <= 3; ++seed) check_same(dp_with({}), kFp32, seed);
+  check_same(dp_with({"dp.loss_in_forward=true"}), kFp32);
+  check_same(dp_with({"accumulate_steps=2"}), kFp32);
 }

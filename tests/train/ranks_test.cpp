@@ -1,6 +1,7 @@
 // Ranks that differ: a slow one, and one that has fewer batches.
 #include "train/ranks.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -115,4 +116,49 @@ TEST_CASE("odd ranks that are not there are refused with what to write") {
   CHECK_THROWS_WITH(
       Simulated({"uneven_batches=true", "parallel.strategy=none", "parallel.world_size=1"}),
       Contains("set parallel.strategy = ddp"));
+}
+
+TEST_CASE("one rank that stands for all becomes every rank, each on buffers of its own") {
+  program::Config config;
+  for (const char* setting :
+       {"parallel.strategy=ddp", "parallel.world_size=3", "machine=h200-8", "model.name=mlp",
+        "data.name=spirals", "model.inputs=2", "batch_size=8", "steps=3"})
+    config.set_text(setting);
+  const machine::Machine machine = machine_of(config);
+  const program::Program one = build_program(config, machine);
+  REQUIRE_FALSE(one.timing_only);
+  const program::Program all = with_every_rank(one);
+  program::validate(all);
+  CHECK(all.communicators.front().simulated == 3);
+  CHECK(all.threads.size() == 3 * one.threads.size());
+  CHECK(all.payloads.size() == 3 * one.payloads.size());
+  std::size_t collectives = 0;
+  for (const program::Thread& thread : all.threads)
+    for (const program::Command& command : thread.commands) {
+      const program::Index stream = program::stream_of(command.action);
+      if (stream == program::kNoIndex) continue;
+      REQUIRE(all.streams[stream].device == thread.rank);
+      const auto lies_there = [&](program::Index buffer) {
+        return all.buffers[buffer].device == thread.rank;
+      };
+      if (const auto* launch = std::get_if<program::Launch>(&command.action)) {
+        const program::Operation& operation = all.operations[launch->operation];
+        REQUIRE(std::all_of(operation.reads.begin(), operation.reads.end(), lies_there));
+        REQUIRE(std::all_of(operation.writes.begin(), operation.writes.end(), lies_there));
+      }
+      const auto* collective = std::get_if<program::Collective>(&command.action);
+      if (!collective || collective->send == program::kNoIndex) continue;
+      ++collectives;
+      const std::vector<program::Index>& payload = all.payloads[collective->send];
+      REQUIRE(std::all_of(payload.begin(), payload.end(), lies_there));
+    }
+  CHECK(collectives > 3 * 3);
+}
+
+TEST_CASE("a program that has all of its ranks stays as it is") {
+  program::Config config;
+  config.set_text("workload=collective");
+  config.set_text("machine=h200-8");
+  const program::Program one = build_program(config, machine_of(config));
+  CHECK(with_every_rank(one).threads.size() == one.threads.size());
 }

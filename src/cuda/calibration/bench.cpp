@@ -81,8 +81,8 @@ Operation product(std::int64_t m, std::int64_t n, std::int64_t k, ElementType ty
 
 Bench::Bench(DeviceCalls& device)
     : device_(device),
-      first_(device.make_stream(program::StreamKind::kNonBlocking, 0)),
-      second_(device.make_stream(program::StreamKind::kNonBlocking, 0)) {
+      first_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)),
+      second_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)) {
   device_.watch(false);
 }
 

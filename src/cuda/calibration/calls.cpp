@@ -56,7 +56,7 @@ void measure_calls(Bench& bench, const CalibrationPlan& plan, Calibration& to) {
   device.watch(true);
   to.watched_launch_ns = calls(bench, plan, [&] { bench.launch(small); }).median;
   device.watch(false);
-  const EventHandle event = device.make_event();
+  const EventHandle event = device.make_event(0);
   const Summary record = calls(bench, plan, [&] { device.record(event, bench.stream()); });
   const Summary wait = calls(bench, plan, [&] { device.wait(bench.other_stream(), event); });
   to.figures.push_back({"host.event_call", (record.median + wait.median) / 2,
@@ -123,7 +123,7 @@ void measure_graphs(Bench& bench, const CalibrationPlan& plan, Calibration& to) 
   const KernelCall& small = bench.prepare(empty_kernel());
   std::vector<Point> launched, instantiated;
   for (const int nodes : {1, 16, 64, 256, 1024}) {
-    const StreamHandle captured = device.make_stream(program::StreamKind::kNonBlocking, 0);
+    const StreamHandle captured = device.make_stream(program::StreamKind::kNonBlocking, 0, 0);
     device.begin_capture(captured);
     for (int i = 0; i < nodes; ++i) device.launch(small, captured);
     const GraphHandle graph = device.end_capture(captured);

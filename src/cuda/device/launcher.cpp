@@ -11,6 +11,7 @@
 #include "kernels/nll_loss.h"
 #include "kernels/number.h"
 #include "kernels/optimizers.h"
+#include "kernels/reductions.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -56,32 +57,53 @@ void Launcher::operator()(const program::Add&) {
   });
 }
 
-void Launcher::operator()(const program::Accumulate&) {
+void Launcher::operator()(const program::Accumulate& f) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
     T* sum = operands_.out<T>(0);
-    kernels::add(stream_, operands_.in<T>(0), static_cast<const T*>(sum), sum,
+    kernels::add(stream_, operands_.in<T>(0) + f.from, static_cast<const T*>(sum), sum,
                  operands_.size_of_write(0));
   });
 }
 
-void Launcher::operator()(const program::CopyPart&) {
-  throw Error(Fault::kInternal, "a copy of a part reached the device, and one GPU has no parts");
+void Launcher::operator()(const program::CopyPart& f) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    kernels::scale(stream_, operands_.in<T>(0) + f.from, static_cast<float>(f.factor),
+                   operands_.in_out<T>(0) + f.to, static_cast<std::size_t>(f.elements));
+  });
 }
 
 void Launcher::operator()(const program::Concatenate&) {
-  throw Error(Fault::kInternal, "a concatenation reached the device, and one GPU has no parts");
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    T* to = operands_.out<T>(0);
+    for (std::size_t i = 0; i < operands_.reads(); ++i) {
+      kernels::scale(stream_, operands_.in<T>(i), 1.0F, to, operands_.size_of_read(i));
+      to += operands_.size_of_read(i);
+    }
+  });
 }
 
 void Launcher::operator()(const program::Multiply& f) {
+  const auto factor = static_cast<float>(f.factor);
+  const std::size_t count = operands_.size_of_write(0), given = operands_.size_of_read(0);
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
-    const auto factor = static_cast<float>(f.factor);
     const T* x = operands_.in<T>(0);
-    const std::size_t count = operands_.size_of_write(0);
-    if (operands_.reads() == 1)
-      return kernels::scale(stream_, x, factor, operands_.out<T>(0), count);
-    kernels::scale_by(stream_, x, factor, operands_.in<float>(1), operands_.out<T>(0), count);
+    if (count == 1 && given > 1) {
+      float* total = operands_.out<float>(0);
+      kernels::sum(stream_, x, given, operands_.room(kernels::sum_workspace(given)), total);
+      return kernels::scale(stream_, static_cast<const float*>(total), factor, total, 1);
+    }
+    T* y = operands_.out<T>(0);
+    if (count > 1 && given == 1) {
+      kernels::fill(stream_, y, 1.0F, count);
+      return kernels::scale_by(stream_, static_cast<const T*>(y), factor, operands_.in<float>(0), y,
+                               count);
+    }
+    if (operands_.reads() == 1) return kernels::scale(stream_, x, factor, y, count);
+    kernels::scale_by(stream_, x, factor, operands_.in<float>(1), y, count);
   });
 }
 

@@ -31,7 +31,6 @@ class Launcher {
   void operator()(const program::NllLoss& f);
   void operator()(const program::Add& f);
   void operator()(const program::Accumulate& f);
-  // Of several ranks' programs, which are refused before.
   void operator()(const program::CopyPart& f);
   void operator()(const program::Concatenate& f);
   void operator()(const program::Multiply& f);

@@ -46,6 +46,9 @@ struct Workspace {
     return f.flash ? rows : rows * size(f.length);
   }
   std::size_t operator()(const program::NllLoss&) const { return 1; }
+  std::size_t operator()(const program::Multiply& f) const {  // of a sum of as many
+    return kernels::sum_workspace(size(f.elements));
+  }
   template <typename Other>
   std::size_t operator()(const Other&) const {
     return 0;

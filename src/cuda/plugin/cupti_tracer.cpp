@@ -95,6 +95,7 @@ TracedKernel kernel_of(const CUpti_ActivityKernel10& record) {
   kernel.start = record.start;
   kernel.end = record.end;
   kernel.correlation = record.correlationId;
+  kernel.gpu = record.deviceId;
   kernel.name = record.name;
   kernel.grid[0] = record.gridX;
   kernel.grid[1] = record.gridY;

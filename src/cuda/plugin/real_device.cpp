@@ -73,15 +73,6 @@ DeviceFacts facts_of(int number) {
   return facts;
 }
 
-// What is given back stays with the process, so that the next allocation needs no call of the
-// driver.
-void keep_freed_memory(int number) {
-  cudaMemPool_t pool = nullptr;
-  TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, number));
-  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-  TRAINSCOPE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
-}
-
 cudaMemcpyKind direction(const CopyCall& copy) {
   const bool from = copy.from_kind == MemoryKind::kDevice, to = copy.to_kind == MemoryKind::kDevice;
   return from && to ? cudaMemcpyDeviceToDevice
@@ -92,21 +83,20 @@ cudaMemcpyKind direction(const CopyCall& copy) {
 
 }  // namespace
 
-RealDevice::RealDevice(int number) : number_(number) {
+RealDevice::RealDevice(int number) {
   require_driver();
   tracer_ = std::make_unique<CuptiTracer>();
   TRAINSCOPE_CUDA(cudaSetDevice(number));
   facts_ = facts_of(number);
-  if (!tracer_->why_not().empty()) {
-    facts_.driver += "; " + tracer_->why_not();
-    timer_ = std::make_unique<EventTimer>();
-  }
-  keep_freed_memory(number);
-  products_ = std::make_unique<CublasProducts>();
+  by_events_ = !tracer_->why_not().empty();
+  if (by_events_) facts_.driver += "; " + tracer_->why_not();
+  find_gpus(number);
+  use(0);
 }
 
 RealDevice::~RealDevice() {
-  cudaDeviceSynchronize();
+  for (const Gpu& gpu : gpus_)
+    if (gpu.products && cudaSetDevice(gpu.number) == cudaSuccess) cudaDeviceSynchronize();
 }
 
 bool RealDevice::is_usable() const {
@@ -121,7 +111,7 @@ void RealDevice::pass_time(Nanos duration, bool on_core) {
 }
 
 void RealDevice::enter_thread() {
-  TRAINSCOPE_CUDA(cudaSetDevice(number_));
+  use(0);
 }
 
 // ---- what belongs to which call -----------------------------------------------------------------
@@ -129,31 +119,45 @@ void RealDevice::enter_thread() {
 void RealDevice::begin_call(CallId call, StreamHandle handle) {
   current = {call, handle, nullptr, {}};
   if (!watched_) return;
-  if (!timer_) return tracer_->push(call);
-  if (!stream(handle).captured) current.begun = timer_->begin(of(handle));
+  if (!by_events_) return tracer_->push(call);
+  if (stream(handle).captured) return;
+  const cudaStream_t on = of(handle);
+  current.begun = gpus_[stream(handle).gpu].timer->begin(on);
 }
 
 void RealDevice::end_call() {
-  if (!timer_) {
+  if (!by_events_) {
     if (watched_) tracer_->pop();
   } else if (current.begun) {
+    const cudaStream_t on = of(current.stream);
+    const std::size_t gpu = stream(current.stream).gpu;
     current.what.call = current.call;
-    timer_->end(current.begun, of(current.stream), current.what);
+    current.what.gpu = static_cast<int>(gpu);
+    gpus_[gpu].timer->end(current.begun, on, current.what);
   }
   current = {};
 }
 
 void RealDevice::note(const Activity& what) {
-  if (timer_) current.what = what;
+  if (by_events_) current.what = what;
 }
 
 void RealDevice::watch(bool on) {
   watched_ = on;
-  if (!timer_) tracer_->watch(on);
+  if (!by_events_) tracer_->watch(on);
 }
 
 Activities RealDevice::collect() {
-  return timer_ ? timer_->take() : tracer_->take();
+  if (!by_events_) return numbered(tracer_->take());
+  Activities all;
+  all.source = TimeSource::kEvents;
+  for (const Gpu& gpu : gpus_) {
+    if (!gpu.timer) continue;
+    const Activities one = gpu.timer->take();
+    all.records.insert(all.records.end(), one.records.begin(), one.records.end());
+    all.dropped += one.dropped;
+  }
+  return all;
 }
 
 // ---- handles ------------------------------------------------------------------------------------
@@ -171,8 +175,10 @@ RealDevice::Graph& RealDevice::graph(GraphHandle handle) {
   return graphs_[handle];
 }
 
-StreamHandle RealDevice::make_stream(program::StreamKind kind, int priority) {
+StreamHandle RealDevice::make_stream(program::StreamKind kind, int priority, int gpu) {
+  use(real(gpu));
   Stream made;
+  made.gpu = real(gpu);
   made.handle = cudaStreamLegacy;
   if (kind != program::StreamKind::kLegacyDefault) {
     const unsigned flags =
@@ -185,7 +191,8 @@ StreamHandle RealDevice::make_stream(program::StreamKind kind, int priority) {
   return static_cast<StreamHandle>(streams_.size() - 1);
 }
 
-EventHandle RealDevice::make_event() {
+EventHandle RealDevice::make_event(int gpu) {
+  use(real(gpu));
   OwnedEvent made = cuda::make_event(cudaEventDisableTiming);
   const std::lock_guard held(mutex_);
   events_.push_back(std::move(made));
@@ -196,7 +203,8 @@ EventHandle RealDevice::make_event() {
 
 void* RealDevice::allocate(std::int64_t bytes, StreamHandle handle) {
   void* memory = nullptr;
-  TRAINSCOPE_CUDA(cudaMallocAsync(&memory, static_cast<std::size_t>(bytes), of(handle)));
+  const cudaStream_t on = of(handle);
+  TRAINSCOPE_CUDA(cudaMallocAsync(&memory, static_cast<std::size_t>(bytes), on));
   return memory;
 }
 
@@ -247,7 +255,8 @@ void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
   what.name = launch_name(*kernel.operation);
   note(what);
   constexpr int kMostRounds = std::numeric_limits<int>::max();
-  launch_operation(kernel, of(handle), *products_,
+  const cudaStream_t on = of(handle);
+  launch_operation(kernel, on, *gpus_[stream(handle).gpu].products,
                    {static_cast<double>(facts_.clock_hz), kMostRounds});
 }
 
@@ -256,7 +265,8 @@ std::string RealDevice::refusal(const program::Operation& operation) const {
     if (std::string why = refusal(part); !why.empty()) return why;
   const bool multiplies = operation.kind == program::OperationKind::kGemm ||
                           std::holds_alternative<program::Linear>(operation.function);
-  if (multiplies && !products_->why_not().empty()) return products_->why_not();
+  const std::string& why_not = gpus_.front().products->why_not();
+  if (multiplies && !why_not.empty()) return why_not;
   return refusal_of(operation);
 }
 
@@ -267,16 +277,11 @@ std::int64_t RealDevice::room_for(const KernelCall& kernel) const {
 // ---- order --------------------------------------------------------------------------------------
 
 void RealDevice::record(EventHandle handle, StreamHandle on) {
-  TRAINSCOPE_CUDA(cudaEventRecord(event(handle), of(on)));
+  const cudaStream_t stream = of(on);
+  TRAINSCOPE_CUDA(cudaEventRecord(event(handle), stream));
 }
 void RealDevice::wait(StreamHandle handle, EventHandle behind) {
   TRAINSCOPE_CUDA(cudaStreamWaitEvent(of(handle), event(behind), 0));
-}
-void RealDevice::synchronise_stream(StreamHandle handle) {
-  TRAINSCOPE_CUDA(cudaStreamSynchronize(of(handle)));
-}
-void RealDevice::synchronise_event(EventHandle handle) {
-  TRAINSCOPE_CUDA(cudaEventSynchronize(event(handle)));
 }
 bool RealDevice::is_done(EventHandle handle) {
   const cudaError_t status = cudaEventQuery(event(handle));
@@ -284,10 +289,6 @@ bool RealDevice::is_done(EventHandle handle) {
   TRAINSCOPE_CUDA(status);
   return true;
 }
-void RealDevice::synchronise() {
-  TRAINSCOPE_CUDA(cudaDeviceSynchronize());
-}
-
 // Relaxed: other threads may allocate meanwhile.
 void RealDevice::begin_capture(StreamHandle handle) {
   TRAINSCOPE_CUDA(cudaStreamBeginCapture(of(handle), cudaStreamCaptureModeRelaxed));

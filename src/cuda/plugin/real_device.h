@@ -1,5 +1,8 @@
-// A GPU by the CUDA runtime: the calls of device_calls.h one to one, kernels of kernels/, products
-// by cuBLASLt, times by CUPTI or by events.
+// GPUs by the CUDA runtime: the calls of device_calls.h one to one, kernels of kernels/, products
+// by cuBLASLt, collectives by NCCL, times by CUPTI or by events.
+//
+// A call is made on the GPU of its stream. GPUs after the first are set up when a stream is made on
+// them, and are those of the first one's model.
 #pragma once
 
 #include <deque>
@@ -8,12 +11,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cuda/device_calls.h"
 #include "cuda/plugin/cublas_products.h"
 #include "cuda/plugin/cupti_tracer.h"
 #include "cuda/plugin/event_timer.h"
 #include "cuda/plugin/handles.h"
+#include "cuda/plugin/nccl.h"
 
 namespace trainscope::cuda {
 
@@ -32,8 +37,9 @@ class RealDevice : public DeviceCalls {
   void leave_thread() override {}
   void begin_call(CallId call, StreamHandle stream) override;
   void end_call() override;
-  StreamHandle make_stream(program::StreamKind kind, int priority) override;
-  EventHandle make_event() override;
+  int gpus() const override { return static_cast<int>(gpus_.size()); }
+  StreamHandle make_stream(program::StreamKind kind, int priority, int gpu) override;
+  EventHandle make_event(int gpu) override;
   void* allocate(std::int64_t bytes, StreamHandle stream) override;
   void release(void* memory, StreamHandle stream) override;
   void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
@@ -49,6 +55,9 @@ class RealDevice : public DeviceCalls {
   void synchronise_event(EventHandle event) override;
   bool is_done(EventHandle event) override;
   void synchronise() override;
+  std::string join(int ranks) override;
+  void together(program::CollectiveKind kind, std::int64_t elements,
+                const std::vector<RankShare>& ranks) override;
   void begin_capture(StreamHandle stream) override;
   GraphHandle end_capture(StreamHandle stream) override;
   void instantiate(GraphHandle graph) override;
@@ -57,7 +66,13 @@ class RealDevice : public DeviceCalls {
   Activities collect() override;
 
  private:
+  struct Gpu {
+    int number = 0;                            // of the driver
+    std::unique_ptr<EventTimer> timer;         // where the tracer does not watch
+    std::unique_ptr<CublasProducts> products;  // null: no stream is on it yet
+  };
   struct Stream {
+    std::size_t gpu = 0;
     OwnedStream owned;
     cudaStream_t handle = nullptr;  // the legacy default stream is nobody's
     bool captured = false;
@@ -68,21 +83,33 @@ class RealDevice : public DeviceCalls {
   };
 
   Stream& stream(StreamHandle handle);
-  cudaStream_t of(StreamHandle handle) { return stream(handle).handle; }
+  // The stream, on whose GPU the thread's calls are from here on.
+  cudaStream_t of(StreamHandle handle);
+  std::size_t real(int gpu) const { return static_cast<std::size_t>(gpu) % gpus_.size(); }
+  // real_gpus.cpp
+  void find_gpus(int number);
+  // Makes a GPU the thread's, and sets it up when it is the first time.
+  Gpu& use(std::size_t gpu);
+  void set_up(Gpu& gpu);
+  void share_memory(const Gpu& gpu);
+  // cudaStreamSynchronize, beside which NCCL is watched.
+  void wait_for(cudaStream_t stream);
   cudaEvent_t event(EventHandle handle);
   Graph& graph(GraphHandle handle);
   void note(const Activity& what);
+  Activities numbered(Activities all) const;
 
-  int number_;
   bool watched_ = true;
   DeviceFacts facts_;
   std::unique_ptr<CuptiTracer> tracer_;  // before the context
-  std::unique_ptr<EventTimer> timer_;    // where the tracer does not watch
-  std::mutex mutex_;                     // of the lists; what is in them stays where it is
+  bool by_events_ = false;               // where the tracer does not watch
+  std::vector<Gpu> gpus_;
+  std::mutex set_up_mutex_;
+  std::mutex mutex_;  // of the lists; what is in them stays where it is
   std::deque<Stream> streams_;
   std::deque<OwnedEvent> events_;
   std::deque<Graph> graphs_;
-  std::unique_ptr<CublasProducts> products_;
+  std::unique_ptr<Nccl> nccl_;  // null: nobody has joined the GPUs
 };
 
 }  // namespace trainscope::cuda

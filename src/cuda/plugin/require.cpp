@@ -1,22 +1,15 @@
 #include "cuda/plugin/require.h"
 
-#include <string>
-#include <string_view>
-
 #include "base/error.h"
 #include "cuda/device_calls.h"
 
 namespace trainscope::cuda {
-namespace {
 
-// "src/cuda/plugin/real_device.cpp:41", whatever folder it was built in.
-std::string place(std::string_view file, int line) {
+std::string place_of(std::string_view file, int line) {
   const auto from = file.rfind("src/cuda/");
   return std::string(from == std::string_view::npos ? file : file.substr(from)) + ":" +
          std::to_string(line);
 }
-
-}  // namespace
 
 // CUDA Runtime API, "cudaError": those that say "the process must be terminated and relaunched".
 bool is_sticky(cudaError_t status) {
@@ -42,7 +35,7 @@ bool is_sticky(cudaError_t status) {
 void require(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   const std::string what = std::string(cudaGetErrorString(status)) + " (" +
-                           cudaGetErrorName(status) + ", " + call + " at " + place(file, line) +
+                           cudaGetErrorName(status) + ", " + call + " at " + place_of(file, line) +
                            ")";
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();

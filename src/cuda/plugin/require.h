@@ -3,11 +3,17 @@
 
 #include <cuda_runtime.h>
 
+#include <string>
+#include <string_view>
+
 namespace trainscope::cuda {
 
 // Throws unless `status` is success: OutOfDeviceMemory, or DeviceLost for an error after which the
 // context does nothing any more, each with the call, the file and the line.
 void require(cudaError_t status, const char* call, const char* file, int line);
+
+// "src/cuda/plugin/real_device.cpp:41", whatever folder it was built in.
+std::string place_of(std::string_view file, int line);
 
 // Whether every later call in this process fails, too.
 bool is_sticky(cudaError_t status);

@@ -59,8 +59,8 @@ class Ring {
   int n_;
 };
 
-void add_ring(const machine::Topology& topology, CollectiveKind kind, ChunkSchedule& schedule) {
-  Ring ring(machine::ring_order(topology, schedule.ranks), schedule);
+void add_ring(std::vector<int> order, CollectiveKind kind, ChunkSchedule& schedule) {
+  Ring ring(std::move(order), schedule);
   switch (kind) {
     case CollectiveKind::kAllReduce:
       ring.turn(0, 0, true);
@@ -105,6 +105,13 @@ void add_trees(const std::vector<machine::Tree>& trees, ChunkSchedule& schedule)
   schedule.steps = schedule.sends.empty() ? 0 : schedule.sends.back().step + 1;
 }
 
+ChunkSchedule empty_schedule(Algorithm algorithm, CollectiveKind kind, int ranks, int slices) {
+  ChunkSchedule schedule;
+  schedule.ranks = ranks;
+  schedule.chunks = is_sliced(algorithm, kind) ? std::max(1, slices) : ranks;
+  return schedule;
+}
+
 }  // namespace
 
 bool has_schedule(Algorithm algorithm) {
@@ -113,14 +120,19 @@ bool has_schedule(Algorithm algorithm) {
 
 ChunkSchedule chunk_schedule(const machine::Topology& topology, Algorithm algorithm,
                              CollectiveKind kind, int ranks, int slices) {
-  ChunkSchedule schedule;
-  schedule.ranks = ranks;
-  schedule.chunks = is_sliced(algorithm, kind) ? std::max(1, slices) : ranks;
+  ChunkSchedule schedule = empty_schedule(algorithm, kind, ranks, slices);
   if (ranks < 2) return schedule;
   if (algorithm == Algorithm::kTree)
     add_trees(machine::trees_of(topology, ranks), schedule);
   else
-    add_ring(topology, kind, schedule);
+    add_ring(machine::ring_order(topology, ranks), kind, schedule);
+  return schedule;
+}
+
+ChunkSchedule ring_schedule(std::vector<int> order, CollectiveKind kind, int slices) {
+  const int ranks = static_cast<int>(order.size());
+  ChunkSchedule schedule = empty_schedule(Algorithm::kRing, kind, ranks, slices);
+  if (ranks > 1) add_ring(std::move(order), kind, schedule);
   return schedule;
 }
 

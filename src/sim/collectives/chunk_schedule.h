@@ -45,6 +45,9 @@ bool has_schedule(Algorithm algorithm);
 ChunkSchedule chunk_schedule(const machine::Topology& topology, Algorithm algorithm,
                              program::CollectiveKind kind, int ranks, int slices);
 
+// The same of a ring that goes through the ranks in this order, on whatever machine.
+ChunkSchedule ring_schedule(std::vector<int> order, program::CollectiveKind kind, int slices);
+
 // Slices of a collective that is pipelined: so many that filling the pipeline adds 1 % at most to
 // its bytes' time, or to its latency. NCCL's tuner counts no such time; what chunks of NCCL's sizes
 // lose is in its table for trees. 1 where chunks are not slices.

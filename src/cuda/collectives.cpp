@@ -1,0 +1,202 @@
+#include "cuda/collectives.h"
+
+#include <numeric>
+
+namespace trainscope::cuda {
+namespace {
+
+constexpr std::int64_t kFloat = 4;
+constexpr program::MemoryKind kDevice = program::MemoryKind::kDevice;
+
+// The sum of a part ends with the rank of its number (host/ring.h); chunks of an all-reduce have
+// the number of the rank that they leave first, the one behind it.
+std::int64_t part_of(const sim::ChunkSend& send, program::CollectiveKind kind, int chunks) {
+  return kind == program::CollectiveKind::kAllReduce ? (send.chunk + chunks - 1) % chunks
+                                                     : send.chunk;
+}
+
+}  // namespace
+
+Collectives::Collectives(const program::Program& program, DeviceCalls& device,
+                         CollectiveMemory& memory, const std::vector<StreamHandle>& streams)
+    : program_(program), device_(device), memory_(memory), streams_(streams) {
+  for (const program::Communicator& one : program.communicators)
+    by_library_.push_back(device.gpus() >= one.ranks && device.join(one.ranks).empty());
+  for (const program::Thread& thread : program.threads)
+    for (const program::Command& command : thread.commands)
+      if (const auto* one = std::get_if<program::Collective>(&command.action)) {
+        marks_[one->communicator];
+        schedule_of(one->kind, program.communicators[one->communicator].ranks);
+      }
+}
+
+const sim::ChunkSchedule& Collectives::schedule_of(program::CollectiveKind kind, int ranks) {
+  auto& known = schedules_[{kind, ranks}];
+  if (known) return *known;
+  std::vector<int> order(static_cast<std::size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  known = std::make_unique<sim::ChunkSchedule>(sim::ring_schedule(std::move(order), kind, ranks));
+  return *known;
+}
+
+const program::Operation& Collectives::addition_of(std::int64_t elements) {
+  auto& known = additions_[elements];
+  if (known) return *known;
+  known = std::make_unique<program::Operation>();
+  known->kernel = "add a chunk";
+  known->function = program::Accumulate{elements, 0};
+  known->m = elements;
+  known->flops = static_cast<double>(elements);
+  known->bytes = static_cast<double>(3 * kFloat * elements);  // two read, one written
+  return *known;
+}
+
+std::vector<Collectives::Marks>& Collectives::marks_of(program::Index communicator,
+                                                       const std::vector<RankCall>& calls) {
+  std::vector<Marks>& marks = marks_.at(communicator);
+  if (!marks.empty()) return marks;
+  for (const RankCall& call : calls) {
+    const int gpu = program_.streams[call.collective->stream].device;
+    const int of_after = call.collective->after == program::kNoIndex
+                             ? gpu
+                             : program_.streams[call.collective->after].device;
+    marks.push_back({device_.make_event(of_after),
+                     device_.make_event(gpu),
+                     {device_.make_event(gpu), device_.make_event(gpu)}});
+  }
+  return marks;
+}
+
+void Collectives::begin_part(const Rank& rank, const sim::ChunkSend* send, const Log& log) {
+  Call call;
+  call.id = log.next_call();
+  call.line = rank.call->line;
+  call.stream = rank.call->collective->stream;
+  call.collective = rank.call->collective;
+  call.part_of = rank.call->call;
+  call.send = send;
+  log.log.calls.push_back(call);
+  device_.begin_call(call.id, rank.stream);
+}
+
+void Collectives::copy_pieces(const Rank& rank, const std::vector<PieceCopy>& copies,
+                              const Log& log) {
+  const bool there = &copies == &rank.memory.before;
+  for (const PieceCopy& one : copies) {
+    begin_part(rank, nullptr, log);
+    device_.copy({there ? one.buffer : one.piece, there ? one.piece : one.buffer, one.bytes,
+                  kDevice, kDevice},
+                 rank.stream);
+    device_.end_call();
+  }
+}
+
+// Each rank behind its own work.
+void Collectives::begin(const std::vector<Rank>& ranks, const Log& log) {
+  for (const Rank& rank : ranks) {
+    const program::Index after = rank.call->collective->after;
+    if (after != program::kNoIndex) {
+      device_.record(rank.marks->after, streams_[after]);
+      device_.wait(rank.stream, rank.marks->after);
+    }
+    copy_pieces(rank, rank.memory.before, log);
+  }
+}
+
+// In place: a gathered part, and one of a scattered sum, lies where the whole has it.
+void Collectives::by_library(const std::vector<Rank>& ranks, std::int64_t elements) {
+  const program::CollectiveKind kind = ranks.front().call->collective->kind;
+  const std::int64_t part = elements / static_cast<std::int64_t>(ranks.size());
+  std::vector<RankShare> shares;
+  for (const Rank& rank : ranks) {
+    float* whole = rank.memory.piece;
+    float* own = whole + part * rank.call->rank;
+    shares.push_back({kind == program::CollectiveKind::kAllGather ? own : whole,
+                      kind == program::CollectiveKind::kReduceScatter ? own : whole, rank.stream,
+                      rank.call->call});
+  }
+  device_.together(kind, elements, shares);
+}
+
+void Collectives::pull(const Rank& from, const Rank& to, const sim::ChunkSend& send,
+                       const sim::ChunkSchedule& schedule, std::int64_t elements, const Log& log) {
+  const std::int64_t part = part_of(send, to.call->collective->kind, schedule.chunks);
+  const std::int64_t begin = part * elements / schedule.chunks;
+  const std::int64_t count = (part + 1) * elements / schedule.chunks - begin;
+  if (count == 0) return;
+  float* mine = to.memory.piece + begin;
+  float* target = send.reduces ? to.memory.room : mine;
+  begin_part(to, &send, log);
+  device_.copy({from.memory.piece + begin, target, count * kFloat, kDevice, kDevice}, to.stream);
+  if (send.reduces) {
+    KernelCall add;
+    add.operation = &addition_of(count);
+    add.reads = {{target, count, program::ElementType::kFp32}};
+    add.writes = {{mine, count, program::ElementType::kFp32}};
+    device_.launch(add, to.stream);
+  }
+  device_.end_call();
+}
+
+// All behind the last, then chunk by chunk. What a rank reads of its neighbour is not written any
+// more until all is over: of a sum that goes around, the whole comes back only after the part was
+// read. At the end a rank's stream waits for those that still read its memory.
+void Collectives::by_ring(const std::vector<Rank>& ranks, std::int64_t elements, const Log& log) {
+  for (const Rank& rank : ranks) device_.record(rank.marks->arrived, rank.stream);
+  for (const Rank& rank : ranks) device_.wait(ranks.front().stream, rank.marks->arrived);
+  device_.record(ranks.front().marks->arrived, ranks.front().stream);
+  for (const Rank& rank : ranks) {
+    device_.wait(rank.stream, ranks.front().marks->arrived);
+    device_.record(rank.marks->steps[rank.marks->last], rank.stream);
+  }
+  const sim::ChunkSchedule& schedule =
+      *schedules_.at({ranks.front().call->collective->kind, static_cast<int>(ranks.size())});
+  std::vector<std::size_t> last(ranks.size());
+  auto next = schedule.sends.begin();
+  for (int step = 0; step < schedule.steps; ++step) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) last[i] = ranks[i].marks->last;
+    for (; next != schedule.sends.end() && next->step == step; ++next) {
+      const auto from = static_cast<std::size_t>(next->from);
+      const auto to = static_cast<std::size_t>(next->to);
+      device_.wait(ranks[to].stream, ranks[from].marks->steps[last[from]]);
+      pull(ranks[from], ranks[to], *next, schedule, elements, log);
+      ranks[to].marks->last = 1 - last[to];
+      device_.record(ranks[to].marks->steps[ranks[to].marks->last], ranks[to].stream);
+    }
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Marks& reader = *ranks[(i + 1) % ranks.size()].marks;
+    device_.wait(ranks[i].stream, reader.steps[reader.last]);
+  }
+}
+
+void Collectives::carry_out(const std::vector<RankCall>& calls,
+                            const std::function<CallId()>& next_call, ThreadLog& thread_log) {
+  const Log log{next_call, thread_log};
+  const program::Collective& first = *calls.front().collective;
+  const std::int64_t elements = memory_.elements_of(first);
+  std::vector<Marks>& marks = marks_of(first.communicator, calls);
+  std::vector<Rank> ranks;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    ranks.push_back({&calls[i], streams_[calls[i].collective->stream],
+                     memory_.of(calls[i], elements), &marks[i]});
+  begin(ranks, log);
+  if (by_library_[first.communicator]) {
+    by_library(ranks, elements);
+  } else {
+    by_ring(ranks, elements, log);
+  }
+  for (const Rank& rank : ranks) copy_pieces(rank, rank.memory.after, log);
+}
+
+std::string ring_note(const program::Program& program, DeviceCalls& device) {
+  for (const program::Communicator& one : program.communicators) {
+    const char* by_ring = "collectives are a ring of copies and additions";
+    if (device.gpus() < one.ranks) return by_ring;
+    const std::string why = device.join(one.ranks);
+    if (!why.empty()) return by_ring + (" between the GPUs: " + why);
+  }
+  return "";
+}
+
+}  // namespace trainscope::cuda

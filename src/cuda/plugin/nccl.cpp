@@ -1,0 +1,136 @@
+#include "cuda/plugin/nccl.h"
+
+#include <nccl.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "cuda/meetings.h"
+#include "cuda/plugin/cupti_tracer.h"
+#include "cuda/plugin/require.h"
+
+namespace trainscope::cuda {
+
+#define TRAINSCOPE_NCCL(call) require(static_cast<int>(call), #call, __FILE__, __LINE__)
+
+struct Nccl::Functions {
+  decltype(&ncclCommInitAll) init_all = nullptr;
+  decltype(&ncclCommDestroy) destroy = nullptr;
+  decltype(&ncclCommAbort) abort = nullptr;
+  decltype(&ncclCommGetAsyncError) async_error = nullptr;
+  decltype(&ncclGetErrorString) error_words = nullptr;
+  decltype(&ncclGetLastError) last_error = nullptr;
+  decltype(&ncclGroupStart) group_start = nullptr;
+  decltype(&ncclGroupEnd) group_end = nullptr;
+  decltype(&ncclAllReduce) all_reduce = nullptr;
+  decltype(&ncclAllGather) all_gather = nullptr;
+  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
+  decltype(&ncclBroadcast) broadcast = nullptr;
+  decltype(&ncclReduce) reduce = nullptr;
+
+  bool find(const Library& library) {
+    const auto get = [&](auto& function, const char* name) {
+      function =
+          library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
+      return function != nullptr;
+    };
+    return get(init_all, "ncclCommInitAll") && get(destroy, "ncclCommDestroy") &&
+           get(abort, "ncclCommAbort") && get(async_error, "ncclCommGetAsyncError") &&
+           get(error_words, "ncclGetErrorString") && get(last_error, "ncclGetLastError") &&
+           get(group_start, "ncclGroupStart") && get(group_end, "ncclGroupEnd") &&
+           get(all_reduce, "ncclAllReduce") && get(all_gather, "ncclAllGather") &&
+           get(reduce_scatter, "ncclReduceScatter") && get(broadcast, "ncclBroadcast") &&
+           get(reduce, "ncclReduce");
+  }
+
+  ncclResult_t call(program::CollectiveKind kind, std::size_t elements, std::size_t ranks,
+                    const Share& share, ncclComm_t rank) const {
+    using Kind = program::CollectiveKind;
+    switch (kind) {
+      case Kind::kAllReduce:
+        return all_reduce(share.give, share.get, elements, ncclFloat, ncclSum, rank, share.stream);
+      case Kind::kAllGather:
+        return all_gather(share.give, share.get, elements / ranks, ncclFloat, rank, share.stream);
+      case Kind::kReduceScatter:
+        return reduce_scatter(share.give, share.get, elements / ranks, ncclFloat, ncclSum, rank,
+                              share.stream);
+      case Kind::kBroadcast:
+        return broadcast(share.give, share.get, elements, ncclFloat, 0, rank, share.stream);
+      case Kind::kReduce:
+        return reduce(share.give, share.get, elements, ncclFloat, ncclSum, 0, rank, share.stream);
+    }
+    return ncclInvalidArgument;
+  }
+};
+
+Nccl::Nccl(const std::vector<int>& gpus) : ranks_(gpus.size()), library_({"libnccl.so.2"}) {
+  if (!library_.is_there()) {
+    why_not_ = "NCCL is missing (" + library_.why_not() + ")";
+    return;
+  }
+  functions_ = std::make_unique<Functions>();
+  if (!functions_->find(library_)) {
+    why_not_ = "this NCCL lacks functions of NCCL 2.28";
+    return;
+  }
+  communicators_.resize(gpus.size());
+  std::vector<ncclComm_t> made(gpus.size());
+  const ncclResult_t status =
+      functions_->init_all(made.data(), static_cast<int>(gpus.size()), gpus.data());
+  if (status != ncclSuccess) {
+    why_not_ = std::string("NCCL does not start here (") + functions_->error_words(status) +
+               ", ncclCommInitAll: " + functions_->last_error(nullptr) + ")";
+    communicators_.clear();
+    return;
+  }
+  communicators_.assign(made.begin(), made.end());
+}
+
+Nccl::~Nccl() {
+  for (void* rank : communicators_) functions_->destroy(static_cast<ncclComm_t>(rank));
+}
+
+void Nccl::require(int status, const char* call, const char* file, int line) {
+  const auto result = static_cast<ncclResult_t>(status);
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  const std::string what = std::string(functions_->error_words(result)) + " (" + call + " at " +
+                           place_of(file, line) + "; " + functions_->last_error(nullptr) + ")";
+  abort();
+  throw Error(Fault::kFailed, "NCCL failed: " + what + "; NCCL_DEBUG=INFO says more");
+}
+
+// Nothing can be done with them any more.
+void Nccl::abort() {
+  const std::lock_guard held(mutex_);
+  for (void* rank : std::exchange(communicators_, {}))
+    functions_->abort(static_cast<ncclComm_t>(rank));
+}
+
+void Nccl::carry_out(program::CollectiveKind kind, std::size_t elements,
+                     const std::vector<Share>& ranks) {
+  TRAINSCOPE_NCCL(functions_->group_start());
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    TRAINSCOPE_NCCL(functions_->call(kind, elements, ranks.size(), ranks[i],
+                                     static_cast<ncclComm_t>(communicators_[i])));
+  TRAINSCOPE_NCCL(functions_->group_end());
+}
+
+void Nccl::require_alive(Nanos begun) {
+  std::vector<void*> all;
+  {
+    const std::lock_guard held(mutex_);
+    all = communicators_;
+  }
+  for (void* rank : all) {
+    ncclResult_t status = ncclSuccess;
+    TRAINSCOPE_NCCL(functions_->async_error(static_cast<ncclComm_t>(rank), &status));
+    TRAINSCOPE_NCCL(status);
+  }
+  if (host_clock() - begun <= Meetings::kTimeOut) return;
+  abort();
+  throw Error(Fault::kFailed,
+              "NCCL was not done with a collective after ten minutes: a rank of it never came, or "
+              "a link between the GPUs is broken; NCCL_DEBUG=INFO says more");
+}
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,56 @@
+// NCCL, for collectives of the GPUs of one process: a communicator for all, each collective one
+// group. The library is loaded when it is first wanted.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cuda/device_calls.h"
+#include "cuda/plugin/library.h"
+
+namespace trainscope::cuda {
+
+class Nccl {
+ public:
+  // A communicator of these GPUs of the driver, in the order of their ranks.
+  explicit Nccl(const std::vector<int>& gpus);
+  // Ends what is still under way.
+  ~Nccl();
+  Nccl(const Nccl&) = delete;
+
+  // Why it cannot be used, in a sentence; empty: it can.
+  const std::string& why_not() const { return why_not_; }
+
+  std::size_t ranks() const { return ranks_; }
+
+  struct Share {
+    const float* give = nullptr;
+    float* get = nullptr;
+    cudaStream_t stream = nullptr;
+  };
+  // By rank; `elements` are those of the larger buffer. Throws Error.
+  void carry_out(program::CollectiveKind kind, std::size_t elements,
+                 const std::vector<Share>& ranks);
+
+  // While someone has waited since `begun` for a stream that collectives are on: throws Error when
+  // a communicator has failed, or after the time-out, and ends all that is under way.
+  void require_alive(Nanos begun);
+
+ private:
+  struct Functions;
+  void require(int status, const char* call, const char* file, int line);
+  void abort();
+
+  std::size_t ranks_ = 0;
+  Library library_;
+  std::unique_ptr<Functions> functions_;
+  std::string why_not_;
+  std::mutex mutex_;
+  std::vector<void*> communicators_;  // ncclComm_t, by rank
+};
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,171 @@
+// Several GPUs: which there are, what each needs before its first call, whose memory who may read,
+// NCCL between them, waiting for them.
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <thread>
+
+#include "cuda/plugin/real_device.h"
+
+namespace trainscope::cuda {
+namespace {
+
+// What is given back stays with the process, so that the next allocation needs no call of the
+// driver.
+void keep_freed_memory(int number) {
+  cudaMemPool_t pool = nullptr;
+  TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, number));
+  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  TRAINSCOPE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+}
+
+}  // namespace
+
+// Those of the same model, the asked one first.
+void RealDevice::find_gpus(int number) {
+  int count = 0;
+  TRAINSCOPE_CUDA(cudaGetDeviceCount(&count));
+  cudaDeviceProp first{}, other{};
+  TRAINSCOPE_CUDA(cudaGetDeviceProperties(&first, number));
+  gpus_.emplace_back().number = number;
+  for (int i = 0; i < count; ++i) {
+    TRAINSCOPE_CUDA(cudaGetDeviceProperties(&other, i));
+    if (i != number && std::string_view(first.name) == other.name) gpus_.emplace_back().number = i;
+  }
+}
+
+RealDevice::Gpu& RealDevice::use(std::size_t index) {
+  Gpu& gpu = gpus_[index];
+  TRAINSCOPE_CUDA(cudaSetDevice(gpu.number));
+  const std::lock_guard held(set_up_mutex_);
+  if (!gpu.products) set_up(gpu);
+  return gpu;
+}
+
+void RealDevice::set_up(Gpu& gpu) {
+  keep_freed_memory(gpu.number);
+  share_memory(gpu);
+  if (by_events_) gpu.timer = std::make_unique<EventTimer>();
+  gpu.products = std::make_unique<CublasProducts>();
+}
+
+// Memory of a pool is another GPU's to read when the pool says so. Where they have no way to each
+// other, the driver takes copies through the host.
+void RealDevice::share_memory(const Gpu& gpu) {
+  const auto open = [](int owner, int reader) {
+    int can = 0;
+    TRAINSCOPE_CUDA(cudaDeviceCanAccessPeer(&can, reader, owner));
+    if (!can) return;
+    cudaMemPool_t pool = nullptr;
+    TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, owner));
+    cudaMemAccessDesc access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = reader;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    TRAINSCOPE_CUDA(cudaMemPoolSetAccess(pool, &access, 1));
+  };
+  for (const Gpu& other : gpus_) {
+    if (!other.products || other.number == gpu.number) continue;
+    open(gpu.number, other.number);
+    open(other.number, gpu.number);
+  }
+}
+
+cudaStream_t RealDevice::of(StreamHandle handle) {
+  const Stream& one = stream(handle);
+  if (gpus_.size() > 1) TRAINSCOPE_CUDA(cudaSetDevice(gpus_[one.gpu].number));
+  return one.handle;
+}
+
+std::string RealDevice::join(int ranks) {
+  const std::lock_guard held(mutex_);
+  if (nccl_ && nccl_->ranks() == static_cast<std::size_t>(ranks)) return nccl_->why_not();
+  std::vector<int> numbers;
+  for (int rank = 0; rank < ranks; ++rank) numbers.push_back(gpus_[real(rank)].number);
+  nccl_ = std::make_unique<Nccl>(numbers);
+  TRAINSCOPE_CUDA(cudaSetDevice(gpus_.front().number));
+  return nccl_->why_not();
+}
+
+// All kernels of a group are launched by the end of it: the tracer tells them as the first rank's
+// call, each with its GPU.
+void RealDevice::together(program::CollectiveKind kind, std::int64_t elements,
+                          const std::vector<RankShare>& ranks) {
+  std::vector<Nccl::Share> shares;
+  std::vector<cudaEvent_t> begun;
+  for (const RankShare& rank : ranks) {
+    shares.push_back({rank.give, rank.get, of(rank.stream)});
+    if (by_events_ && watched_)
+      begun.push_back(gpus_[stream(rank.stream).gpu].timer->begin(shares.back().stream));
+  }
+  if (!by_events_ && watched_) tracer_->push(ranks.front().call);
+  nccl_->carry_out(kind, static_cast<std::size_t>(elements), shares);
+  if (!by_events_ && watched_) tracer_->pop();
+  for (std::size_t i = 0; i < begun.size(); ++i) {
+    Activity what;
+    what.name = "nccl";
+    what.call = ranks[i].call;
+    what.gpu = static_cast<int>(i);
+    const cudaStream_t on = of(ranks[i].stream);
+    gpus_[stream(ranks[i].stream).gpu].timer->end(begun[i], on, what);
+  }
+}
+
+void RealDevice::wait_for(cudaStream_t stream) {
+  if (!nccl_ || !nccl_->why_not().empty()) {
+    TRAINSCOPE_CUDA(cudaStreamSynchronize(stream));
+    return;
+  }
+  const Nanos begun = host_clock();
+  while (true) {
+    const cudaError_t status = cudaStreamQuery(stream);
+    if (status != cudaErrorNotReady) return TRAINSCOPE_CUDA(status);
+    nccl_->require_alive(begun);
+    std::this_thread::yield();
+  }
+}
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+void RealDevice::synchronise_stream(StreamHandle handle) {
+  wait_for(of(handle));
+}
+void RealDevice::synchronise_event(EventHandle handle) {
+  if (!nccl_ || !nccl_->why_not().empty()) {
+    TRAINSCOPE_CUDA(cudaEventSynchronize(event(handle)));
+    return;
+  }
+  for (const Nanos begun = host_clock(); !is_done(handle); std::this_thread::yield())
+    nccl_->require_alive(begun);
+}
+void RealDevice::synchronise() {
+  if (nccl_ && nccl_->why_not().empty()) {
+    std::size_t count = 0;
+    {
+      const std::lock_guard held(mutex_);
+      count = streams_.size();
+    }
+    for (std::size_t i = 0; i < count; ++i) wait_for(of(static_cast<StreamHandle>(i)));
+  }
+  for (const Gpu& gpu : gpus_) {
+    if (!gpu.products) continue;
+    TRAINSCOPE_CUDA(cudaSetDevice(gpu.number));
+    TRAINSCOPE_CUDA(cudaDeviceSynchronize());
+  }
+  use(0);
+}
+
+// ---- what they did ------------------------------------------------------------------------------
+
+// The tracer tells the driver's numbers of GPUs.
+Activities RealDevice::numbered(Activities all) const {
+  for (Activity& one : all.records) {
+    const auto found = std::find_if(gpus_.begin(), gpus_.end(),
+                                    [&](const Gpu& gpu) { return gpu.number == one.gpu; });
+    one.gpu = found == gpus_.end() ? 0 : static_cast<int>(found - gpus_.begin());
+  }
+  return all;
+}
+
+}  // namespace trainscope::cuda

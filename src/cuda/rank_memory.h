@@ -1,0 +1,62 @@
+// What collectives find in a rank's memory: the numbers that it gives, and where it gets some, in
+// one piece.
+//
+// A payload of one buffer is that piece. Of several, as DistributedDataParallel's broadcast of all
+// parameters has it, or of none, as a benchmark's, it lies in a room of the rank's stream, and is
+// copied there and back, as PyTorch flattens such lists too.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/buffers.h"
+#include "cuda/device_calls.h"
+#include "cuda/meetings.h"
+#include "program/program.h"
+
+namespace trainscope::cuda {
+
+// A part of a buffer beside the part of the piece that stands for it.
+struct PieceCopy {
+  void* buffer = nullptr;
+  void* piece = nullptr;
+  std::int64_t bytes = 0;
+};
+
+struct RankMemory {
+  float* piece = nullptr;
+  float* room = nullptr;          // for a chunk that is to be added
+  std::vector<PieceCopy> before;  // buffers to piece
+  std::vector<PieceCopy> after;   // piece to buffers
+};
+
+class CollectiveMemory {
+ public:
+  // Takes room for each stream that has collectives. All must outlive it. Throws MissingError for
+  // payloads that are not FP32, OutOfDeviceMemory.
+  CollectiveMemory(const program::Program& program, DeviceCalls& device, Buffers& buffers,
+                   const std::vector<StreamHandle>& streams);
+  ~CollectiveMemory();
+  CollectiveMemory(const CollectiveMemory&) = delete;
+
+  // Numbers that the collective is of: those of its payload, else as many as its bytes are.
+  std::int64_t elements_of(const program::Collective& collective) const;
+  RankMemory of(const RankCall& call, std::int64_t elements);
+
+ private:
+  struct Room {
+    std::int64_t piece = 0;  // numbers
+    std::int64_t chunk = 0;
+    float* memory = nullptr;
+  };
+  std::vector<program::Index> numbers_of(program::Index payload) const;
+  void require_floats(program::Index payload) const;
+
+  const program::Program& program_;
+  DeviceCalls& device_;
+  Buffers& buffers_;
+  const std::vector<StreamHandle>& streams_;
+  std::vector<Room> rooms_;  // by stream
+};
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,237 @@
+// Runs of several ranks on a device that has fewer GPUs: every rank's GPU is a virtual one.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "analysis/measured_run.h"
+#include "cuda/emulated_device.h"
+#include "cuda/execution.h"
+#include "host/initial_values.h"
+#include "train/build.h"
+#include "train/ranks.h"
+
+using namespace trainscope;
+using Catch::Matchers::Contains;
+using trace::Category;
+using trace::LaneKind;
+using trace::Span;
+
+namespace {
+
+analysis::Run measured(const std::vector<std::string>& settings,
+                       const test::EmulatedOptions& options = {}) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  test::EmulatedDevice device(options);
+  return analysis::measured_run("A", config, device);
+}
+
+std::vector<Span> spans_of(const trace::Trace& trace, LaneKind kind, Category category) {
+  std::vector<Span> spans;
+  for (std::uint32_t i = 0; i < trace.spans().size(); ++i) {
+    const Span& span = trace.spans()[i];
+    if (trace.lanes()[span.lane].kind == kind && span.category == category) spans.push_back(span);
+  }
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.start < b.start; });
+  return spans;
+}
+
+double metric(const analysis::Run& run, const std::string& name) {
+  const auto value = analysis::value_of(run.metrics, name);
+  INFO(name);
+  REQUIRE(value);
+  return *value;
+}
+
+// On every lane of a stream one thing at a time.
+void check_lanes(const trace::Trace& trace) {
+  std::map<trace::LaneId, std::vector<Span>> lanes;
+  for (std::uint32_t i = 0; i < trace.spans().size(); ++i) {
+    const Span& span = trace.spans()[i];
+    REQUIRE(span.duration >= 0);
+    if (trace.lanes()[span.lane].kind == LaneKind::kStream) lanes[span.lane].push_back(span);
+  }
+  for (auto& [lane, spans] : lanes) {
+    std::sort(spans.begin(), spans.end(),
+              [](const Span& a, const Span& b) { return a.start < b.start; });
+    for (std::size_t i = 1; i < spans.size(); ++i) {
+      INFO(trace.name(spans[i - 1]) << " and " << trace.name(spans[i]));
+      REQUIRE(spans[i].start >= spans[i - 1].end());
+    }
+  }
+}
+
+constexpr std::uint16_t kLine = 5;
+
+// Ranks on threads of their own, each with a row of all-reduces, `others` of them with as many.
+program::Program ranks_that_sum(int ranks, int others) {
+  program::Program program;
+  for (int line = 0; line < kLine; ++line) program.listing.add("sum()");
+  program.communicators.push_back({"default process group", ranks, ranks});
+  for (int rank = 0; rank < ranks; ++rank) {
+    program.streams.push_back({"stream 7", 7, program::StreamKind::kNonBlocking, 0, rank, rank});
+    program.threads.push_back({"host", program::ThreadRole::kMain, rank, {}});
+    program.threads.back().device = rank;
+    for (int i = 0; i < (rank + 1 < ranks ? 2 : others); ++i) {
+      program::Collective one;
+      one.bytes = 400;
+      one.stream = static_cast<program::Index>(rank);
+      one.sequence = i;
+      program.threads.back().commands.push_back({one, program::kNoIndex, kLine});
+    }
+  }
+  return program;
+}
+
+struct Carried {
+  trace::Trace trace{trace::Origin{trace::OriginKind::kMeasured, "Emulated GPU", "", 0}};
+  std::optional<cuda::Failure> failure;
+};
+
+std::unique_ptr<Carried> carry_out(const program::Program& program,
+                                   Nanos time_out = cuda::Meetings::kTimeOut,
+                                   const test::EmulatedOptions& options = {}) {
+  auto run = std::make_unique<Carried>();
+  const machine::Machine machine = machine::load_machine("h200-8");
+  test::EmulatedDevice device(options);
+  cuda::Execution execution(program, machine, device, run->trace, time_out);
+  run->failure = execution.run();
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a row of collectives is carried out on one device, a span for each rank") {
+  for (const std::string profile : {"native", "pytorch-eager"})
+    for (const std::string op :
+         {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"}) {
+      INFO(profile << ", " << op);
+      const analysis::Run run = measured(
+          {"workload=collective", "machine=h200-8", "collective.ranks=4", "collective.op=" + op,
+           "collective.bytes=4000", "collective.count=2", "steps=3", "host.profile=" + profile});
+      REQUIRE_FALSE(run.ending);
+      CHECK(spans_of(*run.trace, LaneKind::kStream, Category::kCollective).size() == 4 * 2 * 3);
+      check_lanes(*run.trace);
+      std::set<std::int32_t> gpus;
+      for (std::uint32_t i = 0; i < run.trace->lanes().size(); ++i)
+        if (run.trace->lanes()[i].kind == LaneKind::kStream)
+          gpus.insert(run.trace->lanes()[i].device);
+      CHECK(gpus == std::set<std::int32_t>{0, 1, 2, 3});
+      CHECK(metric(run, "bandwidth.algorithm") > 0);
+      CHECK(metric(run, "bandwidth.bus") > 0);
+    }
+}
+
+TEST_CASE("chunks of an all-reduce are on the links between the GPUs, each once in a step") {
+  const analysis::Run run = measured({"workload=collective", "machine=h200-8", "collective.ranks=4",
+                                      "collective.bytes=4000", "steps=1"});
+  const auto sends = spans_of(*run.trace, LaneKind::kLink, Category::kCollective);
+  CHECK(sends.size() == 2 * 3 * 4);
+  std::int64_t bytes = 0;
+  for (const Span& send : sends)
+    bytes += std::get<trace::CopyDetail>(*run.trace->detail(send)).bytes;
+  CHECK(bytes == 2 * 3 * 4000);
+}
+
+TEST_CASE("GPUs that share a device say so in the trace's origin, and real ones do not") {
+  const std::vector<std::string> settings{"workload=collective", "machine=h200-8",
+                                          "collective.ranks=4", "steps=1"};
+  CHECK_THAT(measured(settings).trace->origin().detail,
+             Contains("4 GPUs are virtual ones that share 1 Emulated GPU"));
+  test::EmulatedOptions options;
+  options.gpus = 4;
+  CHECK_THAT(measured(settings, options).trace->origin().detail, !Contains("virtual"));
+}
+
+TEST_CASE("a rank whose program ends before a collective is named, with those that wait for it") {
+  const auto run = carry_out(ranks_that_sum(3, 1));
+  REQUIRE(run->failure);
+  CHECK_THAT(run->failure->sentence, Contains("in all_reduce 1 of the default process group at "
+                                              "line 5, ranks 0 and 1 wait for rank 2"));
+  CHECK(spans_of(run->trace, LaneKind::kStream, Category::kCollective).size() == 3);
+}
+
+TEST_CASE("a rank that does not come in time ends the run, by the device's clock") {
+  constexpr Nanos kHour = 3'600'000'000'000;
+  program::Program program = ranks_that_sum(3, 2);
+  auto& commands = program.threads.back().commands;
+  commands.insert(commands.begin() + 1, {program::HostWork{kHour, false, false}});
+  test::EmulatedOptions options;
+  options.clock_runs_off = true;
+  const auto run = carry_out(program, cuda::Meetings::kTimeOut, options);
+  REQUIRE(run->failure);
+  CHECK_THAT(run->failure->sentence, Contains("in all_reduce 1 of the default process group") &&
+                                         Contains("wait") && Contains("for rank") &&
+                                         Contains("which did not come within 600 s"));
+  CHECK(spans_of(run->trace, LaneKind::kStream, Category::kCollective).size() == 3);
+  CHECK_FALSE(carry_out(program, 1000 * kHour, options)->failure);
+}
+
+TEST_CASE("ranks that call for different collectives are told apart by name") {
+  const auto failure_with = [](const auto& change) {
+    program::Program program = ranks_that_sum(2, 2);
+    change(std::get<program::Collective>(program.threads.back().commands[1].action));
+    const auto run = carry_out(program);
+    REQUIRE(run->failure);
+    return run->failure->sentence;
+  };
+  const std::string bytes = failure_with([](program::Collective& one) { one.bytes = 800; });
+  CHECK_THAT(bytes, Contains("all_reduce of 800 bytes") && Contains("all_reduce of 400 bytes") &&
+                        Contains("rank 0") && Contains("rank 1"));
+  const std::string kind =
+      failure_with([](program::Collective& one) { one.kind = program::CollectiveKind::kReduce; });
+  CHECK_THAT(kind, Contains("reduce of 400 bytes") && Contains("collective 1"));
+}
+
+TEST_CASE("every rank begins with the same model") {
+  program::Config config;
+  for (const char* setting : {"parallel.strategy=ddp", "parallel.world_size=2", "machine=h200-8",
+                              "model.name=mlp", "data.name=spirals", "model.inputs=2"})
+    config.set_text(setting);
+  const program::Program one = train::build_program(config, train::machine_of(config));
+  const program::Program all = train::with_every_rank(one);
+  const host::InitialValues initial(all), alone(one);
+  const auto count = static_cast<program::Index>(one.buffers.size());
+  int random = 0;
+  for (program::Index i = 0; i < count; ++i) {
+    const program::Buffer& buffer = one.buffers[i];
+    if (buffer.initial.kind == program::Initial::Kind::kConstant) continue;
+    ++random;
+    std::vector<float> first(static_cast<std::size_t>(buffer.elements())), second = first,
+                                                                           before = first;
+    alone.read(i, before);
+    initial.read(i, first);
+    initial.read(count + i, second);
+    CHECK(first == before);
+    CHECK(second == before);
+  }
+  CHECK(random > 3);
+}
+
+TEST_CASE("a library's collectives have a span for each rank, and the same losses") {
+  const std::vector<std::string> settings{
+      "model.name=mlp",    "workload=train",        "data.name=spirals",    "steps=4",
+      "batch_size=16",     "model.hidden=16",       "model.inputs=2",       "machine=h200-8",
+      "model.dropout=0.1", "parallel.strategy=ddp", "parallel.world_size=4"};
+  test::EmulatedOptions options;
+  options.gpus = 4;
+  const analysis::Run ring = measured(settings, options);
+  CHECK_THAT(ring.trace->origin().detail, Contains("ring of copies and additions between the GPUs: "
+                                                   "the library for them is missing"));
+  options.has_library = true;
+  const analysis::Run library = measured(settings, options);
+  CHECK_THAT(library.trace->origin().detail, !Contains("ring"));
+  for (const analysis::Run* run : {&ring, &library}) {
+    REQUIRE_FALSE(run->ending);
+    check_lanes(*run->trace);
+  }
+  CHECK(spans_of(*library.trace, LaneKind::kStream, Category::kCollective).size() ==
+        spans_of(*ring.trace, LaneKind::kStream, Category::kCollective).size());
+  CHECK(spans_of(*library.trace, LaneKind::kLink, Category::kCollective).empty());
+  REQUIRE(ring.trace->steps().size() == library.trace->steps().size());
+  for (std::uint32_t i = 0; i < ring.trace->steps().size(); ++i)
+    CHECK(ring.trace->steps()[i].loss == library.trace->steps()[i].loss);
+}
