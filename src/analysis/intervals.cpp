@@ -1,12 +1,22 @@
 #include "analysis/intervals.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace trainscope::analysis {
 
+namespace {
+
+bool starts_before(const Interval& a, const Interval& b) {
+  return a.start < b.start;
+}
+
+}  // namespace
+
 IntervalSet::IntervalSet(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  // Lanes are written in order: most lists are sorted already.
+  if (!std::is_sorted(intervals.begin(), intervals.end(), starts_before))
+    std::sort(intervals.begin(), intervals.end(), starts_before);
   for (const Interval& next : intervals) {
     if (next.end <= next.start) continue;
     if (!intervals_.empty() && next.start <= intervals_.back().end) {
@@ -33,8 +43,10 @@ Nanos IntervalSet::length_within(const Interval& range) const {
 }
 
 IntervalSet IntervalSet::united(const IntervalSet& other) const {
-  std::vector<Interval> all = intervals_;
-  all.insert(all.end(), other.intervals_.begin(), other.intervals_.end());
+  std::vector<Interval> all;
+  all.reserve(intervals_.size() + other.intervals_.size());
+  std::merge(intervals_.begin(), intervals_.end(), other.intervals_.begin(), other.intervals_.end(),
+             std::back_inserter(all), starts_before);
   return IntervalSet(std::move(all));
 }
 

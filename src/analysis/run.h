@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/metrics.h"
+#include "analysis/run_notes.h"
 #include "machine/machine.h"
 #include "program/config.h"
 #include "program/numbers.h"
@@ -31,6 +32,7 @@ struct Run {
   std::vector<MetricValue> metrics;
   std::vector<IdleGap> gaps;     // longest first
   std::vector<IdleGap> exposed;  // communication with nothing beside it, likewise
+  std::vector<RunNote> notes;    // that people wrote on it, sorted
 };
 
 // Computes facts, metrics and gaps from the run's trace, program and machine.

@@ -39,6 +39,13 @@ void analyse_opened(Run& run, const std::string& name) try {
   throw InputError(name + ": cannot be opened: " + error.what());
 }
 
+void check_lanes_of_notes(const Run& run, const std::string& name) {
+  for (const RunNote& note : run.notes)
+    if (note.lane >= run.trace->lanes().size())
+      throw InputError(name + ": is damaged: one of its notes stands on a lane that run " +
+                       run.label + " does not have; save it again");
+}
+
 }  // namespace
 
 bool is_run_file(const std::filesystem::path& path) {
@@ -64,6 +71,7 @@ SavedRuns read_runs_content(std::string_view content, const std::string& name) t
   SavedRuns saved = std::move(head.saved);
   for (Run& run : head.runs) {
     run.trace = trace::load_trace(in);
+    check_lanes_of_notes(run, name);
     analyse_opened(run, name);
     saved.runs.push_back(std::make_shared<const Run>(std::move(run)));
   }

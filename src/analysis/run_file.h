@@ -1,7 +1,7 @@
 // Saved runs, *.tsrun: everything to open them again without running them, whatever has changed
 // since: config, the whole machine, seed, version, origin, why it ended, the trace with all that it
-// holds, the
-// listing and what metrics ask of the program. A program's commands are not kept.
+// holds, the notes that people wrote on it (run_notes.h), the listing and what metrics ask of the
+// program. A program's commands are not kept.
 //
 // The format: an envelope (trace/packed.h) around one JSON text, which is the head, and the bytes
 // of each run's trace (trace/trace_bytes.h). Text in the head is UTF-8; bytes that are not are

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "machine/machine_json.h"
+#include "trace/trace_bytes.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -315,11 +316,37 @@ std::optional<sim::Ending> ending_of(const Json& json) {
 
 // ---- Runs --------------------------------------------------------------------------------------
 
+Json json_of(const RunNote& note) {
+  return {{"lane", note.lane}, {"start", note.start}, {"end", note.end}, {"text", note.text}};
+}
+
+RunNote note_of(const Json& json) try {
+  RunNote note;
+  note.lane = static_cast<trace::LaneId>(whole(json.at("lane"), 0, trace::kNone));
+  note.start = whole(json.at("start"), trace::kEarliest);
+  note.end = whole(json.at("end"), trace::kEarliest);
+  note.text = json.at("text");
+  check_note(note);
+  return note;
+} catch (const Json::exception&) {
+  throw InputError("one of its notes is damaged");
+}
+
+std::vector<RunNote> notes_of(const Json& json) {
+  std::vector<RunNote> notes;
+  if (!json.contains("notes")) return notes;
+  if (!json["notes"].is_array()) throw InputError("its notes are damaged");
+  for (const Json& one : json["notes"]) notes.push_back(note_of(one));
+  sort_notes(notes);
+  return notes;
+}
+
 Json json_of(const Run& run) {
   Json json = {{"label", run.label}, {"config", json_of(run.config)}};
   if (run.machine) json["machine"] = machine::to_json(*run.machine);
   if (run.program) json["program"] = json_of(*run.program);
   if (run.ending) put_ending(json, *run.ending);
+  for (const RunNote& note : run.notes) json["notes"].push_back(json_of(note));
   return json;
 }
 
@@ -332,6 +359,7 @@ Run run_of(const Json& json) {
   if (json.contains("program"))
     run.program = std::make_shared<program::Program>(program_of(json["program"]));
   run.ending = ending_of(json);
+  run.notes = notes_of(json);
   return run;
 }
 

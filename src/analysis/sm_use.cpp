@@ -14,17 +14,26 @@ namespace {
 
 // A counter's value times time, summed over intervals.
 double area(const trace::Trace& trace, std::string_view lane, const IntervalSet& over) {
+  const auto& intervals = over.intervals();
+  std::vector<bool> counted(trace.lanes().size());
+  for (trace::LaneId id = 0; id < counted.size(); ++id)
+    counted[id] = trace.lanes()[id].name == lane;
   double sum = 0;
   double value = 0;
   Nanos since = 0;
+  std::size_t at = 0;  // no interval before it ends after `since`: samples stand by time
   const auto add = [&](Nanos until) {
-    if (value > 0 && since < until)
-      sum += value * static_cast<double>(over.length_within({since, until}));
+    if (until < since) at = 0;
+    while (at < intervals.size() && intervals[at].end <= since) ++at;
+    Nanos length = 0;
+    for (std::size_t i = at; i < intervals.size() && intervals[i].start < until; ++i)
+      length += std::min(intervals[i].end, until) - std::max(intervals[i].start, since);
+    if (value > 0 && since < until) sum += value * static_cast<double>(length);
     since = until;
   };
   for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
     const trace::Sample& sample = trace.samples()[i];
-    if (trace.lanes()[sample.lane].name != lane) continue;
+    if (sample.lane >= counted.size() || !counted[sample.lane]) continue;
     add(sample.time);
     value = sample.value;
   }

@@ -28,6 +28,7 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_option("--save", outputs.save, "write the run: FILE.tsrun")->check(not_empty);
   command.add_option("--html", outputs.html, "write a report that opens in any browser")
       ->check(not_empty);
+  command.add_option("--svg", outputs.svg, "write a drawing of the timelines")->check(not_empty);
   command.add_option("--png", outputs.png, "write a picture of the window")->check(not_empty);
   command.add_option("--size", outputs.look.size, "of the picture, before its scale: 1920x1080")
       ->check(not_empty);

@@ -23,6 +23,7 @@ struct Outputs {
   std::string trace;
   std::string save;
   std::string html;
+  std::string svg;
   std::string png;
   Look look;
   std::string series;  // a metric's name

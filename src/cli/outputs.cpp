@@ -17,6 +17,7 @@
 #include "report/comparison.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/svg.h"
 #include "report/written.h"
 #include "scenario/expression.h"
 #include "scenario/lesson.h"
@@ -271,7 +272,8 @@ void check_outputs(const Outputs& outputs) {
     throw InputError("the metric " + outputs.series + " is declared but not built yet");
   if (!outputs.series.empty() && outputs.json)
     throw InputError("--series prints one value a line and --json an object; give one of them");
-  for (const std::string* file : {&outputs.trace, &outputs.save, &outputs.html, &outputs.png})
+  for (const std::string* file :
+       {&outputs.trace, &outputs.save, &outputs.html, &outputs.svg, &outputs.png})
     check_writable(*file);
   check_look(outputs.look);
 }
@@ -288,6 +290,10 @@ void put_out(const Finished& finished, const Outputs& outputs) {
   if (!outputs.html.empty()) {
     write_file(outputs.html, report::html_report(report::report_input(saved_of(finished))));
     wrote(outputs.html);
+  }
+  if (!outputs.svg.empty()) {
+    write_file(outputs.svg, report::timelines_svg(report::report_input(saved_of(finished))));
+    wrote(outputs.svg);
   }
   if (!outputs.png.empty()) write_picture(finished, outputs.png, outputs.look);
   for (const Run* run : runs) print_dropped(*run);

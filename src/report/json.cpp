@@ -107,6 +107,19 @@ Json ending_of(const sim::OutOfMemory& why) {
           {"holders", std::move(holders)}};
 }
 
+Json notes_of(const analysis::Run& run) {
+  Json notes = Json::array();
+  for (const analysis::RunNote& note : run.notes) {
+    const trace::Lane& lane = run.trace->lanes()[note.lane];
+    notes.push_back({{"group", lane.group},
+                     {"lane", lane.name},
+                     {"start", note.start},
+                     {"end", note.end},
+                     {"text", note.text}});
+  }
+  return notes;
+}
+
 Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
@@ -119,6 +132,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
     json[std::string(sim::name_of(*run.ending))] =
         std::visit([](const auto& why) { return ending_of(why); }, *run.ending);
   if (Json drops = drops_of(run); !drops.empty()) json["drops"] = std::move(drops);
+  if (!run.notes.empty()) json["notes"] = notes_of(run);
   return json;
 }
 

@@ -116,6 +116,20 @@ std::string folded_html(const std::vector<RunView>& views) {
   return list_html(items);
 }
 
+// What people wrote on the runs, in the order of time.
+std::string written_html(const std::vector<RunView>& views) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < views.size(); ++i)
+    for (const analysis::RunNote& note : views[i].run->notes)
+      items.push_back(fmt::format(
+          "{}<strong>{}</strong><br><span class=\"muted small\">{}, {}{}</span>", of_run(views, i),
+          html_text(note.text), html_text(views[i].run->trace->lanes()[note.lane].name),
+          format_nanos(static_cast<double>(note.start)),
+          note.end > note.start ? " to " + format_nanos(static_cast<double>(note.end))
+                                : std::string()));
+  return items.empty() ? "" : "<h3>Written on the timelines</h3>" + list_html(items);
+}
+
 std::string meanings_html(const std::vector<RunView>& views) {
   std::string html;
   for (const analysis::Metric& metric : analysis::metrics()) {
@@ -147,7 +161,7 @@ std::string config_html(const std::vector<RunView>& views) {
 }
 
 std::string notes_html(const ReportInput& input, const std::vector<RunView>& views) {
-  std::string html;
+  std::string html = written_html(views);
   if (!input.limits.empty()) {
     html += "<h3>What the model leaves out</h3>";
     for (const std::string& limit : input.limits)

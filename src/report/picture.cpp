@@ -31,19 +31,28 @@ constexpr double kLeastBar = 2;
 struct Range {
   Nanos start = 0;
   Nanos end = 1;
+  // Times beyond it stand at its edges.
   double x(Nanos time) const {
-    return kGutter + static_cast<double>(time - start) / static_cast<double>(end - start) *
-                         (kRight - kGutter);
+    const double share = static_cast<double>(time - start) / static_cast<double>(end - start);
+    return kGutter + std::clamp(share, 0.0, 1.0) * (kRight - kGutter);
   }
+  bool shows(Nanos from, Nanos to) const { return to >= start && from <= end; }
 };
 
-Range range_of(const std::vector<RunView>& views) {
+Nanos offset_of(const PictureView& picture, std::size_t run) {
+  return run < picture.offsets.size() ? picture.offsets[run] : 0;
+}
+
+Range range_of(const std::vector<RunView>& views, const PictureView& picture) {
+  if (picture.end > picture.start) return {picture.start, picture.end};
   Range range;
   bool first = true;
-  for (const RunView& view : views) {
-    if (view.index.span_count == 0) continue;
-    range.start = first ? view.index.start : std::min(range.start, view.index.start);
-    range.end = first ? view.index.end : std::max(range.end, view.index.end);
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (views[i].index.span_count == 0) continue;
+    const Nanos start = views[i].index.start + offset_of(picture, i);
+    const Nanos end = views[i].index.end + offset_of(picture, i);
+    range.start = first ? start : std::min(range.start, start);
+    range.end = first ? end : std::max(range.end, end);
     first = false;
   }
   range.end = std::max(range.end, range.start + 1);
@@ -87,27 +96,17 @@ Nanos tick_of(const Range& range) {
 
 class Picture {
  public:
-  explicit Picture(const std::vector<RunView>& views) : views_(views), range_(range_of(views)) {}
+  Picture(const std::vector<RunView>& views, const PictureView& picture)
+      : views_(views), picture_(picture), range_(range_of(views, picture)) {}
 
-  std::string svg() {
+  Drawing drawing() {
     y_ = kAxis;
     for (std::size_t i = 0; i < views_.size(); ++i) add_run(i);
     const std::string axis = axis_svg();
-    return fmt::format(
-               "<svg class=\"drawn\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
-               "aria-label=\"Timelines of {}\">\n",
-               kWidth, y_ + 4, labels()) +
-           patterns() + grounds_ + axis + bars_ + texts_ + "</svg>";
+    return {kWidth, y_ + 4, patterns() + grounds_ + axis + bars_ + texts_};
   }
 
  private:
-  std::string labels() const {
-    std::string text;
-    for (const RunView& view : views_)
-      text += (text.empty() ? "" : " and ") + html_text(view.run->label);
-    return text;
-  }
-
   static std::string patterns() {
     std::string out = "<defs>";
     for (const char* kind : {"held", "synchronisation", "idle"})
@@ -133,6 +132,7 @@ class Picture {
 
   void add_run(std::size_t i) {
     const RunView& view = views_[i];
+    offset_ = offset_of(picture_, i);
     if (views_.size() > 1) {
       ground(y_, kStrip, "strip");
       text(12, y_ + 18, view.run->label, "strong");
@@ -143,7 +143,12 @@ class Picture {
     }
     const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
                                          kLeastBar / (kRight - kGutter));
-    const Bars bars = fold(*view.run->trace, view.index, std::max<Nanos>(cell, 1), kRows);
+    Bars bars = fold(*view.run->trace, view.index, std::max<Nanos>(cell, 1), kRows);
+    if (i < picture_.hidden.size())
+      std::erase_if(bars.lanes, [&](const LaneBars& lane) {
+        return std::find(picture_.hidden[i].begin(), picture_.hidden[i].end(), lane.lane) !=
+               picture_.hidden[i].end();
+      });
     if (bars.lanes.empty()) {
       text(kGutter, y_ + 19, "There is nothing in this trace.", "plain");
       y_ += kLane;
@@ -179,8 +184,10 @@ class Picture {
   void add_row(const trace::Trace& trace, const BarRow& row, double y, double height) {
     std::map<trace::Category, std::string> paths;
     for (const Bar& bar : row) {
-      const double x = range_.x(bar.start);
-      const double width = std::max(range_.x(bar.end) - x - (bar.count > 1 ? 0.0 : 0.5), 0.6);
+      if (!range_.shows(bar.start + offset_, bar.end + offset_)) continue;
+      const double x = range_.x(bar.start + offset_);
+      const double right = range_.x(bar.end + offset_);
+      const double width = std::max(right - x - (bar.count > 1 ? 0.0 : 0.5), 0.6);
       fmt::format_to(std::back_inserter(paths[bar.category]),
                      "M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x, y, width, height, -width);
       if (bar.count == 1) add_label(trace, bar, x, width, y + height / 2 + 4);
@@ -204,7 +211,8 @@ class Picture {
   void add_gaps(const RunView& view, trace::LaneId lane, double y, double height) {
     for (const analysis::IdleGap& gap : view.gaps) {
       if (gap.lane != lane) continue;
-      const double x = range_.x(gap.start), width = range_.x(gap.end) - x - 0.5;
+      const double x = range_.x(gap.start + offset_);
+      const double width = range_.x(gap.end + offset_) - x - 0.5;
       if (width < 3) continue;
       bars_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"b-idle\"/>\n",
@@ -235,16 +243,29 @@ class Picture {
   }
 
   const std::vector<RunView>& views_;
+  const PictureView& picture_;
   Range range_;
+  Nanos offset_ = 0;  // of the run being drawn
   double y_ = 0;
   std::string grounds_, bars_, texts_;
 };
 
 }  // namespace
 
+Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view) {
+  return Picture(views, view).drawing();
+}
+
 std::string picture_svg(const std::vector<RunView>& views) {
   if (views.empty()) return "<p class=\"muted\">There is nothing to draw.</p>";
-  return Picture(views).svg();
+  const Drawing drawing = drawn_timelines(views, {});
+  std::string labels;
+  for (const RunView& view : views)
+    labels += (labels.empty() ? "" : " and ") + html_text(view.run->label);
+  return fmt::format(
+      "<svg class=\"drawn\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
+      "aria-label=\"Timelines of {}\">\n{}</svg>",
+      drawing.width, drawing.height, labels, drawing.body);
 }
 
 }  // namespace trainscope::report

@@ -1,4 +1,4 @@
-// The timelines as a drawing (SVG) that needs no script: all runs on one axis, whole range.
+// The timelines as a drawing (SVG) that needs no script: all runs on one axis.
 #pragma once
 
 #include <string>
@@ -8,6 +8,23 @@
 
 namespace trainscope::report {
 
+// What of the runs is drawn; of the lists one entry a run, or none.
+struct PictureView {
+  Nanos start = 0;  // of the axis that the runs share; start == end: all of it
+  Nanos end = 0;
+  std::vector<std::vector<trace::LaneId>> hidden;  // lanes left out
+  std::vector<Nanos> offsets;                      // added to a run's own times
+};
+
+// A drawing without its frame, in its own units.
+struct Drawing {
+  double width = 0;
+  double height = 0;
+  std::string body;
+};
+Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view);
+
+// The whole range, as a part of a page.
 std::string picture_svg(const std::vector<RunView>& views);
 
 }  // namespace trainscope::report

@@ -31,7 +31,8 @@ std::string operations_html(const std::vector<RunView>& views);
 // The knobs that are set, those that differ first. Empty where no run knows its config.
 std::string config_html(const std::vector<RunView>& views);
 
-// What the model leaves out, what was dropped, what this page folds, what metrics mean.
+// What people wrote on the runs, what the model leaves out, what was dropped, what this page folds,
+// what metrics mean.
 std::string notes_html(const ReportInput& input, const std::vector<RunView>& views);
 
 std::string footer_html(const ReportInput& input, const std::vector<RunView>& views);

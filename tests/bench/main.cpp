@@ -14,6 +14,9 @@ int main(int count, char** arguments) {
                                                                 {"run-files", bench_run_files},
                                                                 {"simulator", bench_simulator},
                                                                 {"training", bench_training_steps},
+#ifdef TRAINSCOPE_BENCH_UI
+                                                                {"timeline", bench_timeline},
+#endif
                                                                 {"reader", bench_reader}};
   const std::set<std::string_view> wanted(arguments + 1, arguments + count);
   for (const auto& [name, bench] : benchmarks)

@@ -286,3 +286,14 @@ TEST_CASE("a training run's report draws its loss, and no other run's does") {
   CHECK(has(html, first));
   CHECK_FALSE(has(report_of({&b}), "id=\"loss-title\""));
 }
+
+TEST_CASE("what people wrote on a run stands among the notes, and markup in it stays text") {
+  analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  CHECK_FALSE(has(report_of({&a, &b}), "Written on the timelines"));
+  b.notes = {{0, 1000, 2000, "here <b>B</b> waits"}};
+  const std::string html = report_of({&a, &b});
+  CHECK(test::unbalanced(html) == "");
+  const std::string list = test::between(html, "Written on the timelines", "</ul>");
+  CHECK(has(list, "B: <strong>here &lt;b&gt;B&lt;/b&gt; waits</strong>"));
+  CHECK(has(list, "1 us to 2 us"));
+}

@@ -137,3 +137,15 @@ TEST_CASE("text that is not UTF-8 makes valid JSON all the same") {
   const json out = json::parse(report::check_json(1, {"bad \xFF byte"}));
   CHECK(out["findings"][0] == "bad \xEF\xBF\xBD byte");
 }
+
+TEST_CASE("what people wrote on a run is in its JSON, by the lane's name") {
+  analysis::Run run = test::copies("A", "pinned");
+  CHECK_FALSE(json::parse(report::run_json({&run}, 0, "sim"))["runs"]["A"].contains("notes"));
+  run.notes = {{1, 100, 250, "here it waits"}};
+  const json notes = json::parse(report::run_json({&run}, 0, "sim"))["runs"]["A"]["notes"];
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0]["lane"] == run.trace->lanes()[1].name);
+  CHECK(notes[0]["start"] == 100);
+  CHECK(notes[0]["end"] == 250);
+  CHECK(notes[0]["text"] == "here it waits");
+}

@@ -5,6 +5,7 @@
 #include "ui/app/application.h"
 #include "ui/app/line_up.h"
 #include "ui/app/moment.h"
+#include "ui/app/note_actions.h"
 #include "ui/app/settings.h"
 #include "ui/app/timeline_actions.h"
 #include "ui/panels/side_data.h"
@@ -402,6 +403,7 @@ const std::vector<Binding>& bindings() {
     add_present_actions(all);
     add_view_actions(all);
     add_timeline_actions(all);
+    add_note_actions(all);
     add_panel_actions(all);
     add_comparison_actions(all);
     add_window_actions(all);

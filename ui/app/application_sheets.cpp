@@ -36,7 +36,10 @@ void Application::export_to(const std::string& file) {
     return;
   }
   try {
-    workspace_.notice = write_export(workspace_, file);
+    workspace_.notice = file.ends_with(".svg")
+                            ? write_drawing(workspace_, timeline_input(workspace_, attention_),
+                                            attention_.timeline.view, theme_.mode, file)
+                            : write_export(workspace_, file);
   } catch (const Error& error) {
     workspace_.notice = error.what();
   }
@@ -98,7 +101,7 @@ void Application::draw_sheets(const PanelContext& context) {
   if (draw_path_sheet(context, export_sheet_, "Export##sheet",
                       "The file's ending says what is written: .html a report, .json or .json.gz "
                       "a Chrome trace of each run, .csv the metrics, .tsrun the runs themselves, "
-                      ".png a picture",
+                      ".svg the timelines as they are shown, .png a picture",
                       "Write"))
     export_to(export_sheet_.path);
   if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",

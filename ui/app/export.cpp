@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "report/svg.h"
 #include "report/written.h"
 #include "scenario/subject.h"
 
@@ -17,7 +18,7 @@ analysis::SavedRuns saved_of(const Workspace& workspace) {
       throw InputError("There is nothing to write yet: let the runs end first.");
     if (!side.run->program) saved.executor = "imported";
     if (side.run->trace->origin().kind == trace::OriginKind::kMeasured) saved.executor = "cuda";
-    saved.runs.push_back(side.run);
+    saved.runs.push_back(workspace.notebook.with_notes(side.run));
   }
   if (saved.runs.empty()) throw InputError("There is nothing to write: open a lesson or a run.");
   saved.seed = saved.runs.front()->config.whole("seed");
@@ -51,8 +52,22 @@ std::string write_export(const Workspace& workspace, const std::string& file) {
   }
   if (file.ends_with(".json") || file.ends_with(".json.gz"))
     return "The traces are in " + names_of(report::write_traces(saved, file)) + ".";
-  throw InputError(file +
-                   ": name a file that ends in .html, .json, .json.gz, .csv, .tsrun or .png.");
+  throw InputError(
+      file + ": name a file that ends in .html, .json, .json.gz, .csv, .tsrun, .svg or .png.");
+}
+
+std::string write_drawing(const Workspace& workspace, const TimelineInput& input, TimeRange view,
+                          ThemeMode theme, const std::string& file) {
+  const analysis::SavedRuns saved = saved_of(workspace);
+  report::PictureView picture{view.start, view.end, {}, {}};
+  for (const TimelineSide& side : input.sides) {
+    picture.hidden.push_back(side.hidden);
+    picture.offsets.push_back(side.offset);
+  }
+  write_file(file, report::timelines_svg(report::report_input(saved), picture,
+                                         theme == ThemeMode::kDark ? report::SvgTheme::kDark
+                                                                   : report::SvgTheme::kLight));
+  return "The timelines are in " + file + ".";
 }
 
 }  // namespace trainscope::ui

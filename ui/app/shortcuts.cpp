@@ -32,6 +32,7 @@ std::vector<ImGuiKey> keys_of(std::string_view name) {
       {"Space", {ImGuiKey_Space}},
       {"Enter", {ImGuiKey_Enter, ImGuiKey_KeypadEnter}},
       {"Escape", {ImGuiKey_Escape}},
+      {"Delete", {ImGuiKey_Delete}},
       {"Backspace", {ImGuiKey_Backspace}},
       {"Home", {ImGuiKey_Home}},
       {"End", {ImGuiKey_End}},

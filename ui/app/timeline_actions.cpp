@@ -36,6 +36,7 @@ std::optional<TimeRange> selected_time(const Application& app) {
 bool can_leave(const Application& app) {
   const TimelineState& state = timeline(app);
   return state.measure.on || app.attention().search.open || state.range ||
+         selected_note(app.workspace(), app.attention().notes) ||
          (state.selected.span != trace::kNone && app.attention().timeline_has_keys);
 }
 
@@ -46,6 +47,8 @@ void leave(Application& app) {
     state.measure = {};
   } else if (app.attention().search.open) {
     app.attention().search = {};
+  } else if (selected_note(app.workspace(), app.attention().notes)) {
+    app.attention().notes = {};
   } else if (state.range) {
     state.range.reset();
   } else {

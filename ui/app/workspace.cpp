@@ -62,6 +62,7 @@ void Workspace::open_runs(const std::vector<RunPointer>& runs) {
   for (std::size_t i = 0; i < std::min<std::size_t>(runs.size(), 2); ++i) {
     sides_.push_back(side_of(i, runs[i]->config));
     opened_.push_back(runs[i]->config);
+    notebook.take_over(*runs[i]);
     show_run(sides_[i], runs[i]);
   }
   playhead.time = end() / 2;

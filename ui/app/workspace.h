@@ -19,6 +19,7 @@
 #include "scenario/link.h"
 #include "scenario/progress.h"
 #include "ui/app/config_history.h"
+#include "ui/app/notebook.h"
 #include "ui/app/present.h"
 #include "ui/app/side_model.h"
 #include "ui/app/sweep_form.h"
@@ -190,6 +191,7 @@ class Workspace {
   // A side takes a kept run's knobs.
   void take_kept(std::size_t side, std::size_t number);
 
+  Notebook notebook;  // what people wrote on runs
   Playhead playhead;
   // Its time on a side, with A and B aligned as they are.
   Nanos playhead_of(std::size_t side) const;

@@ -51,6 +51,7 @@ void Workspace::start(std::size_t side) {
 
 void Workspace::adopt(const std::vector<RunPointer>& runs) {
   adopted_ = runs;
+  for (const RunPointer& run : runs) notebook.take_over(*run);
   for (std::size_t i = 0; i < std::min(runs.size(), sides_.size()); ++i)
     if (runs[i]->program)
       sides_[i].outline = std::make_shared<Outline>(outline_of(*runs[i]->program, *runs[i]->trace));

@@ -8,6 +8,7 @@
 
 #include "ui/app/shapes.h"
 #include "ui/app/theme.h"
+#include "ui/app/timeline_notes.h"
 #include "ui/app/timeline_search.h"
 #include "ui/app/workspace.h"
 #include "ui/timeline/view.h"
@@ -18,6 +19,7 @@ namespace trainscope::ui {
 struct Attention {
   TimelineState timeline;
   TimelineSearch search;
+  NoteDesk notes;
   std::size_t code_side = 0;        // whose listing is shown
   std::uint16_t code_line = 0;      // hovered in the listing; 0: none
   std::uint16_t followed_line = 0;  // the listing was last scrolled for

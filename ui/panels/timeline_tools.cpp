@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/panels/measure_bar.h"
+#include "ui/panels/note_bar.h"
 #include "ui/panels/search_bar.h"
 
 namespace trainscope::ui {
@@ -19,6 +20,12 @@ void follow(const PanelContext& context, const TimelineEvents& events) {
     workspace.select_span(static_cast<std::size_t>(events.selected->side), events.selected->span);
   }
   if (events.moved != 0) workspace.set_offset(workspace.offset() + events.moved);
+  if (events.note) {
+    context.attention.notes = {};
+    context.attention.notes.selected = *events.note;
+  }
+  if (events.write_note)
+    begin_note(workspace, context.attention, place_in_menu(workspace, context.attention));
   if (events.animating) context.ask("animate");
 }
 
@@ -31,14 +38,15 @@ float least_height(const Theme& theme, const TimelineInput& input) {
 }  // namespace
 
 void draw_with_tools(const PanelContext& context, RangeStrip& strip, const TimelineInput& input) {
-  const float room = ImGui::GetContentRegionAvail().y;
+  const auto [width, room] = ImGui::GetContentRegionAvail();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float least = least_height(context.theme, input);
   const auto fitting = [&](float tall, float left) { return left - tall >= least ? tall : 0; };
   // What is searched for must be typed somewhere; what one measures is written on the ruler too.
   const float searching = search_bar_height(context);
   const float measuring = fitting(measure_bar_height(context), room - searching);
-  const float bars = measuring + searching;
+  const float noted = fitting(note_bar_height(context), room - searching - measuring);
+  const float bars = measuring + searching + noted;
   const float ranged = fitting(range_strip_height(context, strip, input, room - bars), room - bars);
   const float height = std::floor(room - bars - ranged);
   const TimelineEvents events =
@@ -55,8 +63,11 @@ void draw_with_tools(const PanelContext& context, RangeStrip& strip, const Timel
   // A shift-click may just have cleared it.
   const bool has_range = context.attention.timeline.range.has_value();
   below(has_range ? ranged : 0, [&] { draw_range_strip(context, strip, ranged); });
+  below(noted, [&] { draw_note_bar(context, input, noted); });
   below(measuring, [&] { draw_measure_bar(context, input, measuring); });
   below(searching, [&] { draw_search_bar(context, input, searching); });
+  if (context.attention.notes.open)
+    draw_note_field(context, events.open_note.value_or(at), {at, {at.x + width, at.y + height}});
   follow(context, events);
 }
 

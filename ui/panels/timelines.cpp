@@ -164,6 +164,8 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   hide_for_a_room(out, workspace, side);
   filter_lanes(out, attention.timeline.filter);
   out.matches = attention.search.matches(number);
+  out.notes = lane_notes(workspace, attention.notes, static_cast<Side>(number));
+  out.takes_notes = noted_run(workspace, static_cast<Side>(number)) != nullptr;
   if (side.run && !side.busy) {
     if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
       out.total = format_nanos(*total);
@@ -243,6 +245,7 @@ void collapse_deep_lanes(const Workspace& workspace, Attention& attention, Timel
     attention.timeline.links.clear();
     attention.timeline.hovered = {};
     attention.timeline.measure.forget();
+    attention.notes = {};
     if (!view || same_lanes) continue;
     auto& collapsed = attention.timeline.collapsed[i];
     collapsed.clear();

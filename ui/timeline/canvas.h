@@ -16,7 +16,8 @@ struct SideView {
   float top = 0;         // of its lanes, scrolled
   float bottom = 0;
   TimelineLayout layout;
-  std::vector<Box> flags;  // the words of its markers, that others give way to
+  std::vector<NoteFlag> flags;
+  std::vector<Box> taken;  // by the words of markers and notes: others give way
 
   bool scrolls() const { return bottom - top > window_end - window + 1.5F; }
   bool in_sight(float from, float to) const { return to > window && from < window_end; }
@@ -76,7 +77,7 @@ Box minimap_view(const Canvas& canvas);  // the window in it
 
 // lane_menu.cpp: which lane is under the mouse, and what can be done with it.
 void note_lane(const Canvas& canvas, TimelineState& state);
-void lane_menu(const Canvas& canvas, TimelineState& state, bool asked);
+void lane_menu(const Canvas& canvas, TimelineState& state, TimelineEvents& events, bool asked);
 
 // view_state.cpp
 // All of the axis with the margin that fit() leaves.
@@ -99,12 +100,19 @@ void paint_measure(const Canvas& canvas, const Measure& measure);
 void paint_strip(const Canvas& canvas, const SideView& view);
 void paint_guesses(const Canvas& canvas, const SideView& view);
 void paint_markers(const Canvas& canvas, const SideView& view);
-void place_flags(Canvas& canvas);
+void take_places(Canvas& canvas);
 void paint_range(const Canvas& canvas, const TimeRange& range);
 void paint_range_length(const Canvas& canvas, const TimeRange& range);
 void paint_playhead(const Canvas& canvas);
 void paint_axis(const Canvas& canvas, const std::optional<TimeRange>& range);
 void paint_empty(const Canvas& canvas, const SideView& view);
+
+// paint_notes.cpp: flags on lanes, what is said of one beside the mouse, and where the flag of the
+// one that is being written would stand.
+FlagSizes flag_sizes(const Theme& theme);
+void paint_notes(const Canvas& canvas, const SideView& view);
+void note_card(const Theme& theme, const TimelineSide& side, const LaneNote& note);
+std::optional<Box> open_note(const Canvas& canvas);
 
 // hover.cpp: the card beside the mouse.
 void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar);

@@ -213,35 +213,69 @@ void take_measure(const Canvas& canvas, TimelineState& state, const SideView* vi
 
 }  // namespace
 
+namespace {
+
+// What is under the mouse: at most one of a bar and a flag.
+struct Hit {
+  const SideView* view = nullptr;
+  const Bar* bar = nullptr;
+  const NoteFlag* flag = nullptr;
+};
+
+Hit hit_at(const Canvas& canvas, const TimelineState& state, ImVec2 mouse) {
+  Hit hit;
+  hit.view = ImGui::IsItemHovered() ? side_at(canvas, mouse.y) : nullptr;
+  if (!hit.view || !inside(canvas.lanes, mouse)) return hit;
+  const float x = mouse.x - canvas.lanes.min.x, y = mouse.y - hit.view->top;
+  if (!state.measure.on) hit.flag = flag_at(hit.view->layout, hit.view->flags, x, y);
+  if (!hit.flag) hit.bar = bar_at(hit.view->layout, x, y);
+  return hit;
+}
+
+void show_card(const Canvas& canvas, const TimelineState& state, const Hit& hit) {
+  if (state.drag != TimelineState::Drag::kNone || state.measure.on) return;
+  if (hit.bar) hover_card(*canvas.theme, *hit.view->side, *hit.bar);
+  if (hit.flag) note_card(*canvas.theme, *hit.view->side, hit.view->side->notes[hit.flag->note]);
+}
+
+void end_drag(TimelineState& state, TimelineEvents& events, bool clicked) {
+  if (state.drag == TimelineState::Drag::kRange) {
+    if (clicked) state.range.reset();
+    if (state.range) events.range = state.range;
+  }
+  state.drag = TimelineState::Drag::kNone;
+}
+
+}  // namespace
+
 void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& events) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsItemActivated()) begin_drag(canvas, state, events);
   const bool moves = state.drag == TimelineState::Drag::kOffset;
   if (moves || (ImGui::IsItemHovered() && on_movable_strip(canvas, mouse)))
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  const SideView* view = ImGui::IsItemHovered() ? side_at(canvas, mouse.y) : nullptr;
-  const Bar* bar = nullptr;
-  if (view && inside(canvas.lanes, mouse))
-    bar = bar_at(view->layout, mouse.x - canvas.lanes.min.x, mouse.y - view->top);
-  state.hovered = bar ? SpanRef{view->which, bar->span} : SpanRef{};
+  const Hit hit = hit_at(canvas, state, mouse);
+  const SideView* view = hit.view;
+  state.hovered = hit.bar ? SpanRef{view->which, hit.bar->span} : SpanRef{};
   if (view) note_lane(canvas, state);
+  if (ImGui::IsItemActivated() && state.drag == TimelineState::Drag::kRange)
+    state.range_lane = state.lane;
   const bool clicked = ImGui::IsItemDeactivated() && state.drag_distance < 4;
   const bool at_footer = view && view->layout.footer && mouse.y >= view->top + *view->layout.footer;
   if (clicked && (mouse.x < canvas.lanes.min.x || at_footer) && !inside(canvas.axis, mouse))
     click_label(canvas, state);
-  lane_menu(canvas, state, view && !at_footer && ImGui::IsMouseReleased(ImGuiMouseButton_Right));
+  const bool menu = view && !at_footer && ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+  if (menu)
+    state.menu_time = canvas.time(std::clamp(mouse.x, canvas.lanes.min.x, canvas.lanes.max.x));
+  lane_menu(canvas, state, events, menu);
   const bool chosen = clicked && state.drag == TimelineState::Drag::kPan;
   take_measure(canvas, state, view, chosen);
-  if (chosen && !state.measure.on) select(state, events, view, bar);
-  if (ImGui::IsItemDeactivated()) {
-    if (state.drag == TimelineState::Drag::kRange) {
-      if (clicked) state.range.reset();
-      if (state.range) events.range = state.range;
-    }
-    state.drag = TimelineState::Drag::kNone;
-  }
-  if (bar && state.drag == TimelineState::Drag::kNone && !state.measure.on)
-    hover_card(*canvas.theme, *view->side, *bar);
+  if (chosen && hit.flag)
+    events.note = NoteRef{view->which, hit.flag->note};
+  else if (chosen && !state.measure.on)
+    select(state, events, view, hit.bar);
+  if (ImGui::IsItemDeactivated()) end_drag(state, events, clicked);
+  show_card(canvas, state, hit);
 }
 
 }  // namespace trainscope::ui

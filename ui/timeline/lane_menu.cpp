@@ -22,7 +22,7 @@ void note_lane(const Canvas& canvas, TimelineState& state) {
   }
 }
 
-void lane_menu(const Canvas& canvas, TimelineState& state, bool asked) {
+void lane_menu(const Canvas& canvas, TimelineState& state, TimelineEvents& events, bool asked) {
   const Theme& theme = *canvas.theme;
   const std::size_t side = number(state.lane.side);
   const trace::Trace* trace =
@@ -37,6 +37,8 @@ void lane_menu(const Canvas& canvas, TimelineState& state, bool asked) {
     text(theme.font.strong, theme.size.small, theme.text, lane.name);
     const auto& pinned = canvas.input->sides[side].pinned;
     const bool is_pinned = std::find(pinned.begin(), pinned.end(), state.lane.lane) != pinned.end();
+    if (canvas.input->sides[side].takes_notes && ImGui::Selectable("Write a note here"))
+      events.write_note = true;
     if (ImGui::Selectable(is_pinned ? "Unpin" : "Pin to the top")) toggle_pin(state.filter, lane);
     if (ImGui::Selectable("Hide")) hide(state.filter, lane);
     if (ImGui::Selectable("Hide all others")) hide_others(state.filter, *trace, lane);

@@ -81,11 +81,12 @@ Box screen_box(const Canvas& canvas, const SideView& view, float x, float y, flo
   return {{left, top}, {left + width, top + height}};
 }
 
-// The words of a bar or a gap, on one line from `left`; false where a marker's words will stand.
+// The words of a bar or a gap, on one line from `left`; false where those of a marker or a note
+// will stand.
 bool is_free(const SideView& view, float left, float middle, float width, float size) {
-  return std::none_of(view.flags.begin(), view.flags.end(), [&](const Box& flag) {
-    return left < flag.max.x && left + width > flag.min.x && middle - size / 2 < flag.max.y &&
-           middle + size / 2 > flag.min.y;
+  return std::none_of(view.taken.begin(), view.taken.end(), [&](const Box& box) {
+    return left < box.max.x && left + width > box.min.x && middle - size / 2 < box.max.y &&
+           middle + size / 2 > box.min.y;
   });
 }
 

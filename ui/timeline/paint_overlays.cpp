@@ -251,11 +251,15 @@ void paint_markers(const Canvas& canvas, const SideView& view) {
   for (const Marker& marker : view.side->markers) paint_marker(canvas, view, marker);
 }
 
-void place_flags(Canvas& canvas) {
+void take_places(Canvas& canvas) {
   for (SideView& view : canvas.sides) {
     if (!is_ready(*view.side)) continue;
     for (const Marker& marker : view.side->markers)
-      if (const auto box = flag_box(canvas, view, marker)) view.flags.push_back(*box);
+      if (const auto box = flag_box(canvas, view, marker)) view.taken.push_back(*box);
+    for (const NoteFlag& flag : view.flags) {
+      const float left = canvas.lanes.min.x + flag.x, top = view.top + flag.y;
+      view.taken.push_back({{left, top}, {left + flag.width, top + flag.height}});
+    }
   }
 }
 

@@ -22,6 +22,13 @@ struct LaneRef {
   friend bool operator==(const LaneRef&, const LaneRef&) = default;
 };
 
+// A note of a side, by its position in TimelineSide::notes.
+struct NoteRef {
+  Side side = Side::kA;
+  std::size_t note = SIZE_MAX;  // none
+  friend bool operator==(const NoteRef&, const NoteRef&) = default;
+};
+
 struct TimeRange {
   Nanos start = 0;
   Nanos end = 0;

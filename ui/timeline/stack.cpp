@@ -74,6 +74,8 @@ void lay_out_side(const Canvas& canvas, SideView& view, LayoutRequest& request,
   if (state.selected.side == view.which) request.links = state.links;
   view.layout =
       lay_out(*view.side->trace, *view.side->index, *view.side->draw, request, view.side->gaps);
+  if (!view.side->notes.empty())
+    view.flags = note_flags(view.layout, view.side->notes, request, flag_sizes(theme));
 }
 
 // How much of `room` each side gets: what it wants; where that is too much, the one that wants less
@@ -91,11 +93,14 @@ std::vector<float> share_out(const std::vector<float>& wanted, float room) {
 void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& requests,
                  const std::vector<float>& given, TimelineState& state) {
   const SpanRef wanted = std::exchange(state.reveal, {});
-  const std::size_t i = number(wanted.side);
-  if (wanted.span == trace::kNone || i >= canvas.input->sides.size()) return;
+  const LaneRef wanted_lane = std::exchange(state.reveal_lane, {});
+  const bool by_span = wanted.span != trace::kNone;
+  const std::size_t i = number(by_span ? wanted.side : wanted_lane.side);
+  if (i >= canvas.input->sides.size()) return;
   const TimelineSide& side = canvas.input->sides[i];
-  if (!is_ready(side) || wanted.span >= side.trace->spans().size()) return;
-  const trace::LaneId lane = side.trace->spans()[wanted.span].lane;
+  if (!is_ready(side) || (by_span && wanted.span >= side.trace->spans().size())) return;
+  const trace::LaneId lane = by_span ? side.trace->spans()[wanted.span].lane : wanted_lane.lane;
+  if (lane >= side.trace->lanes().size()) return;
   std::erase(state.collapsed_groups[i], side.trace->lanes()[lane].group);
   const TimelineLayout layout = lay_out_lanes(*side.trace, *side.draw, requests[i]);
   const LaneBox* box = lane_box(layout, lane);

@@ -140,6 +140,10 @@ void register_for_tests(const Canvas& canvas) {
       IMGUI_TEST_ENGINE_ITEM_ADD(id, box, nullptr);
       IMGUI_TEST_ENGINE_ITEM_INFO(id, label.c_str(), ImGuiItemStatusFlags_None);
     }
+    for (const NoteFlag& flag : view.flags)
+      register_item("note " + std::to_string(flag.note),
+                    {{canvas.lanes.min.x + flag.x, view.top + flag.y},
+                     {canvas.lanes.min.x + flag.x + flag.width, view.top + flag.y + flag.height}});
     if (is_ready(*view.side)) register_labels(canvas, view);
     ImGui::PopID();
   }
@@ -159,6 +163,7 @@ void paint(const Canvas& canvas, const TimelineState& state) {
     if (!is_ready(*view.side)) continue;
     paint_guesses(canvas, view);
   }
+  for (const SideView& view : canvas.sides) paint_notes(canvas, view);
   paint_axis(canvas, state.range);
   paint_playhead(canvas);
   for (const SideView& view : canvas.sides)
@@ -191,8 +196,9 @@ TimelineEvents draw_timeline(const char* id, const Theme& theme, const TimelineI
   follow_selection(input, state);
   Canvas canvas = make_canvas(theme, input, state, at, size);
   place_sides(canvas, state);
-  place_flags(canvas);
+  take_places(canvas);
   take_hits(canvas, state, events);
+  if (const auto open = open_note(canvas)) events.open_note = open->min;
   canvas.draw->PushClipRect(canvas.all.min, canvas.all.max, true);
   paint(canvas, state);
   canvas.draw->PopClipRect();

@@ -15,6 +15,7 @@
 #include "ui/timeline/layout.h"
 #include "ui/timeline/measure.h"
 #include "ui/timeline/minimap.h"
+#include "ui/timeline/notes.h"
 #include "ui/timeline/refs.h"
 
 namespace trainscope::ui {
@@ -54,6 +55,8 @@ struct TimelineSide {
   std::vector<IdleGap> gaps;
   std::vector<Guess> guesses;
   std::vector<Marker> markers;
+  std::vector<LaneNote> notes;    // in any order
+  bool takes_notes = false;       // its run is there: one can write on it
   std::optional<Nanos> playhead;  // the side's own line, where the sides are not aligned by time
   std::uint16_t lit_line = 0;     // spans of this line of the listing are lit; 0: none
   std::string progress;           // while a run is going on: "running: step 3 of 5"
@@ -79,13 +82,16 @@ struct TimelineState {
   SpanRef selected;     // kNone: nothing
   SpanRef hovered;
   SpanRef reveal;                  // its lane is scrolled to in the next frame
+  LaneRef reveal_lane;             // the same, of a lane
   std::optional<TimeRange> range;  // selected by shift-drag
+  LaneRef range_lane;              // the lane on which that began
   Measure measure;
   std::vector<trace::LaneId> collapsed[2];
   std::vector<std::string> collapsed_groups[2];
   LaneFilter filter;
-  LaneRef lane;      // last under the mouse: what its menu is about
-  float scroll = 0;  // pixels
+  LaneRef lane;         // last under the mouse: what its menu is about
+  Nanos menu_time = 0;  // on the axis: where that menu was asked for
+  float scroll = 0;     // pixels
   enum class Drag : std::uint8_t {
     kNone,
     kPan,
@@ -108,6 +114,9 @@ struct TimelineEvents {
   std::optional<SpanRef> selected;  // clicked; span kNone: the selection was cleared
   std::optional<TimeRange> range;   // a range was selected (released)
   std::optional<Nanos> playhead;    // dragged on the axis
+  std::optional<NoteRef> note;      // its flag was clicked
+  std::optional<ImVec2> open_note;  // where the field of the one that is being written belongs
+  bool write_note = false;          // asked for in a lane's menu
   Nanos moved = 0;                  // B was dragged by this much along the axis
   bool animating = false;           // wants another frame at once
 };

@@ -1,0 +1,158 @@
+#include "report/svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "report/escape.h"
+#include "report/page.h"
+#include "report/words.h"
+
+namespace trainscope::report {
+namespace {
+
+// In units of the drawing.
+constexpr double kMargin = 12, kHead = 44, kLegendLine = 22, kSwatch = 12, kLetter = 6.6;
+
+// The declarations of the rule that begins with this selector.
+std::string_view rule(std::string_view style, std::string_view selector) {
+  const std::size_t at = style.find(selector);
+  if (at == style.npos) return "";
+  const std::size_t begin = style.find('{', at) + 1;
+  return style.substr(begin, style.find('}', begin) - begin);
+}
+
+// Adds each `--name: value;`, over an older one of that name.
+void add_values(std::string_view declarations,
+                std::vector<std::pair<std::string, std::string>>& values) {
+  for (std::size_t at = declarations.find("--"); at != declarations.npos;
+       at = declarations.find("--", at)) {
+    const std::size_t colon = declarations.find(':', at), end = declarations.find(';', colon);
+    if (colon == declarations.npos || end == declarations.npos) return;
+    const std::string name(declarations.substr(at + 2, colon - at - 2));
+    std::string value(declarations.substr(colon + 1, end - colon - 1));
+    value.erase(0, value.find_first_not_of(' '));
+    std::erase_if(values, [&](const auto& one) { return one.first == name; });
+    values.emplace_back(name, std::move(value));
+    at = end;
+  }
+}
+
+std::string with_values(std::string style,
+                        const std::vector<std::pair<std::string, std::string>>& values) {
+  for (const auto& [name, value] : values) {
+    const std::string variable = "var(--" + name + ")";
+    for (std::size_t at = style.find(variable); at != style.npos; at = style.find(variable, at))
+      style.replace(at, variable.size(), value);
+  }
+  return style;
+}
+
+std::string style_of(SvgTheme theme) {
+  const std::string rules = std::string(drawn_style()) +
+                            ".ground { fill: var(--panel); } .title { font-weight: 600; "
+                            "font-size: 15px; } .badge { fill: var(--accent-soft); } "
+                            ".badge-text { fill: var(--accent); font-size: 11px; }\n";
+  return with_values(rules, theme_values(page_colors(), theme));
+}
+
+double width_of(std::string_view text) {
+  const auto letters = std::count_if(text.begin(), text.end(), [](char letter) {
+    return (static_cast<unsigned char>(letter) & 0xC0) != 0x80;
+  });
+  return static_cast<double>(letters) * kLetter;
+}
+
+// "SIMULATED" on a pill and its subject, once for all runs that share both.
+std::string badges_svg(const std::vector<RunView>& views, double right) {
+  std::vector<std::pair<std::string, std::string>> origins;
+  for (const RunView& view : views) {
+    const trace::Origin& origin = view.run->trace->origin();
+    const std::pair one{std::string(trace::badge(origin.kind)), origin.subject};
+    if (std::find(origins.begin(), origins.end(), one) == origins.end()) origins.push_back(one);
+  }
+  std::string svg;
+  for (auto one = origins.rbegin(); one != origins.rend(); ++one) {
+    right -= width_of(one->second);
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"27\" class=\"plain\">{}</text>\n", right,
+                       html_text(one->second));
+    const double pill = width_of(one->first) * 1.15 + 16;  // capitals are wide
+    right -= pill + 8;
+    svg += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"13\" width=\"{:.1f}\" height=\"20\" rx=\"10\" class=\"badge\"/>"
+        "<text x=\"{:.1f}\" y=\"27\" class=\"badge-text\" text-anchor=\"middle\">{}</text>\n",
+        right, pill, right + pill / 2, one->first);
+    right -= 16;
+  }
+  return svg;
+}
+
+// Names and classes of the categories that occur, and of idle time.
+std::vector<std::pair<std::string, std::string>> kinds_of(const std::vector<RunView>& views) {
+  std::array<bool, trace::kCategoryCount> used{};
+  bool idle = false;
+  for (const RunView& view : views) {
+    for (const LaneBars& lane : view.bars.lanes)
+      for (const BarRow& row : lane.rows)
+        for (const Bar& bar : row) used[static_cast<std::size_t>(bar.category)] = true;
+    idle |= !view.gaps.empty();
+  }
+  std::vector<std::pair<std::string, std::string>> kinds;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const std::string_view name = trace::name_of(static_cast<trace::Category>(i));
+    if (used[i]) kinds.emplace_back(name, slug(name));
+  }
+  if (idle) kinds.emplace_back("GPU idle", "idle");
+  return kinds;
+}
+
+// Returns where it ends.
+double add_legend(const std::vector<RunView>& views, double y, double right, std::string& svg) {
+  double x = kMargin;
+  const auto kinds = kinds_of(views);
+  if (kinds.empty()) return y;
+  for (const auto& [name, kind] : kinds) {
+    const double wanted = kSwatch + 6 + width_of(name);
+    if (x > kMargin && x + wanted > right) x = kMargin, y += kLegendLine;
+    fmt::format_to(std::back_inserter(svg),
+                   "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" class=\"b-{}\"/>"
+                   "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"plain\">{}</text>\n",
+                   x, y + 5, kSwatch, kSwatch, kind, x + kSwatch + 6, y + 15, name);
+    x += wanted + 18;
+  }
+  return y + kLegendLine;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> theme_values(std::string_view style,
+                                                              SvgTheme theme) {
+  std::vector<std::pair<std::string, std::string>> values;
+  add_values(rule(style, ":root {"), values);
+  add_values(rule(style, theme == SvgTheme::kDark ? ":root[data-theme=\"dark\"] {"
+                                                  : ":root, :root[data-theme=\"light\"] {"),
+             values);
+  return values;
+}
+
+std::string timelines_svg(const ReportInput& input, const PictureView& view, SvgTheme theme) {
+  const std::vector<RunView> views = view_runs(input.runs, input.page);
+  const Drawing lanes = drawn_timelines(views, view);
+  std::string legend;
+  const double height =
+      add_legend(views, kHead + lanes.height + 6, lanes.width - kMargin, legend) + 8;
+  const std::string title = html_text(input.title.empty() ? "Timelines" : input.title);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+      "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
+      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" class=\"ground\"/>\n<g class=\"drawn\">\n"
+      "<text x=\"{4}\" y=\"28\" class=\"title\">{2}</text>\n{5}"
+      "<g transform=\"translate(0 {6})\">\n{7}</g>\n{8}</g>\n</svg>\n",
+      lanes.width, height, title, style_of(theme), kMargin,
+      badges_svg(views, lanes.width - kMargin), kHead, lanes.body, legend);
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,99 @@
+#include "report/svg.h"
+
+#include <catch2/catch.hpp>
+#include <regex>
+
+#include "report/markup.h"
+#include "report/page.h"
+#include "report/runs.h"
+
+using namespace trainscope;
+
+namespace {
+
+report::ReportInput input_of(std::vector<const analysis::Run*> runs) {
+  report::ReportInput input;
+  input.title = "Pinned & pageable";
+  input.runs = std::move(runs);
+  return input;
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a drawing is a file of its own: well-formed, with its badge, legend and all colours") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  for (const auto theme : {report::SvgTheme::kLight, report::SvgTheme::kDark}) {
+    const std::string svg = report::timelines_svg(input_of({&a, &b}), {}, theme);
+    CHECK(has(svg, "xmlns=\"http://www.w3.org/2000/svg\""));
+    CHECK(test::unbalanced(svg.substr(svg.find("<svg"))) == "");
+    CHECK(has(svg, ">SIMULATED</text>"));
+    CHECK(has(svg, ">Pinned &amp; pageable</text>"));
+    CHECK(has(svg, ">copy H2D</text>"));
+    CHECK_FALSE(has(svg, "var("));
+    CHECK(svg == report::timelines_svg(input_of({&a, &b}), {}, theme));
+    // Every lane that has spans is named.
+    CHECK(has(svg, ">H2D copy engine</text>"));
+  }
+  CHECK(report::timelines_svg(input_of({&a}), {}, report::SvgTheme::kLight) !=
+        report::timelines_svg(input_of({&a}), {}, report::SvgTheme::kDark));
+}
+
+TEST_CASE("each theme's colours are those of the page") {
+  for (const auto theme : {report::SvgTheme::kLight, report::SvgTheme::kDark}) {
+    const auto values = report::theme_values(report::page_colors(), theme);
+    const auto value = [&](const std::string& name) {
+      for (const auto& [one, text] : values)
+        if (one == name) return text;
+      return std::string();
+    };
+    CHECK(value("c-forward") == "#4b9be6");
+    CHECK(value("panel") == (theme == report::SvgTheme::kDark ? "#171b21" : "#ffffff"));
+    // Whatever a drawing is styled by has a value.
+    const std::string style(report::drawn_style());
+    const std::regex variable("var\\(--([a-z0-9-]+)\\)");
+    for (std::sregex_iterator at(style.begin(), style.end(), variable), end; at != end; ++at) {
+      INFO((*at)[1].str());
+      CHECK_FALSE(value((*at)[1].str()).empty());
+    }
+  }
+}
+
+TEST_CASE("nothing is drawn outside the drawing, also where a part of the time is shown") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const Nanos end = a.trace->end();
+  for (const auto& view : {report::PictureView{}, report::PictureView{end / 3, end / 2, {}, {}},
+                           report::PictureView{-end, end / 2, {}, {0, end / 5}}}) {
+    const std::string svg = report::timelines_svg(input_of({&a, &b}), view);
+    const std::regex bar("M([0-9.-]+) [0-9.-]+h([0-9.-]+)v");
+    std::size_t bars = 0;
+    for (std::sregex_iterator at(svg.begin(), svg.end(), bar), last; at != last; ++at, ++bars) {
+      const double x = std::stod((*at)[1]), width = std::stod((*at)[2]);
+      REQUIRE(x >= 169.9);
+      REQUIRE(x + width <= 1180.7);
+    }
+    CHECK(bars > 0);
+  }
+}
+
+TEST_CASE("lanes that are hidden are left out of a drawing") {
+  const analysis::Run a = test::copies("A", "pageable");
+  report::PictureView view;
+  view.hidden.emplace_back();
+  const std::string all = report::timelines_svg(input_of({&a}));
+  for (trace::LaneId lane = 0; lane < a.trace->lanes().size(); ++lane)
+    if (a.trace->lanes()[lane].name == "H2D copy engine") view.hidden[0].push_back(lane);
+  REQUIRE(view.hidden[0].size() == 1);
+  const std::string fewer = report::timelines_svg(input_of({&a}), view);
+  CHECK(count(all, ">H2D copy engine<") == 1);
+  CHECK(count(fewer, ">H2D copy engine<") == 0);
+}
