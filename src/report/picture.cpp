@@ -16,9 +16,8 @@ namespace trainscope::report {
 namespace {
 
 // In units of the drawing.
-constexpr double kWidth = 1200;
 constexpr double kGutter = 170;
-constexpr double kRight = 1180;  // of the range
+constexpr double kMargin = 20;  // right of the range
 constexpr double kAxis = 24;
 constexpr double kStrip = 28;
 constexpr double kLane = 30;
@@ -31,14 +30,16 @@ constexpr double kLeastBar = 2;
 struct Range {
   Nanos start = 0;
   Nanos end = 1;
+  double right = 0;  // in the drawing
   double x(Nanos time) const {
-    return kGutter + static_cast<double>(time - start) / static_cast<double>(end - start) *
-                         (kRight - kGutter);
+    return kGutter +
+           static_cast<double>(time - start) / static_cast<double>(end - start) * (right - kGutter);
   }
 };
 
-Range range_of(const std::vector<RunView>& views) {
+Range range_of(const std::vector<RunView>& views, double width) {
   Range range;
+  range.right = width - kMargin;
   bool first = true;
   for (const RunView& view : views) {
     if (view.index.span_count == 0) continue;
@@ -87,7 +88,8 @@ Nanos tick_of(const Range& range) {
 
 class Picture {
  public:
-  explicit Picture(const std::vector<RunView>& views) : views_(views), range_(range_of(views)) {}
+  Picture(const std::vector<RunView>& views, double width)
+      : views_(views), width_(width), range_(range_of(views, width)) {}
 
   std::string svg() {
     y_ = kAxis;
@@ -96,7 +98,7 @@ class Picture {
     return fmt::format(
                "<svg class=\"drawn\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
                "aria-label=\"Timelines of {}\">\n",
-               kWidth, y_ + 4, labels()) +
+               width_, y_ + 4, labels()) +
            patterns() + grounds_ + axis + bars_ + texts_ + "</svg>";
   }
 
@@ -128,7 +130,7 @@ class Picture {
   void ground(double y, double height, const char* kind) {
     fmt::format_to(std::back_inserter(grounds_),
                    "<rect x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" class=\"{}\"/>\n", y,
-                   kWidth, height, kind);
+                   width_, height, kind);
   }
 
   void add_run(std::size_t i) {
@@ -142,7 +144,7 @@ class Picture {
       y_ += kStrip;
     }
     const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
-                                         kLeastBar / (kRight - kGutter));
+                                         kLeastBar / (range_.right - kGutter));
     const Bars bars = fold(*view.run->trace, view.index, std::max<Nanos>(cell, 1), kRows);
     if (bars.lanes.empty()) {
       text(kGutter, y_ + 19, "There is nothing in this trace.", "plain");
@@ -227,7 +229,7 @@ class Picture {
       out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1:.0f}V{2:.0f}\"/>", range_.x(time),
                          kAxis - 4, y_);
       // The last label has no room to the right of its tick.
-      if (range_.x(time) < kRight - 40)
+      if (range_.x(time) < range_.right - 40)
         out += fmt::format("<text x=\"{:.1f}\" y=\"14\" class=\"axis\">{}</text>\n",
                            range_.x(time) + 2, format_nanos(static_cast<double>(time)));
     }
@@ -235,6 +237,7 @@ class Picture {
   }
 
   const std::vector<RunView>& views_;
+  double width_;
   Range range_;
   double y_ = 0;
   std::string grounds_, bars_, texts_;
@@ -242,9 +245,9 @@ class Picture {
 
 }  // namespace
 
-std::string picture_svg(const std::vector<RunView>& views) {
+std::string picture_svg(const std::vector<RunView>& views, double width) {
   if (views.empty()) return "<p class=\"muted\">There is nothing to draw.</p>";
-  return Picture(views).svg();
+  return Picture(views, width).svg();
 }
 
 }  // namespace trainscope::report

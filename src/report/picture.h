@@ -8,6 +8,7 @@
 
 namespace trainscope::report {
 
-std::string picture_svg(const std::vector<RunView>& views);
+// `width` in units of the drawing: letters are 12 high, so that a narrower one is read more easily.
+std::string picture_svg(const std::vector<RunView>& views, double width = 1200);
 
 }  // namespace trainscope::report
