@@ -14,6 +14,10 @@ std::string not_empty(const std::string& text) {
   return text.empty() ? "is empty; give a value, or leave it out" : "";
 }
 
+void add_language(CLI::App& command, std::string& language) {
+  command.add_option("--lang", language, "of a lesson's texts: en, de, ...")->check(not_empty);
+}
+
 void add_look(CLI::App& command, Look& look) {
   command.add_option("--theme", look.theme, "dark, light or projector")->check(not_empty);
   command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")
@@ -33,6 +37,9 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_option("--size", outputs.look.size, "of the picture, before its scale: 1920x1080")
       ->check(not_empty);
   command.add_option("--panel", outputs.look.panel, "in front in the picture: memory, loss, ...")
+      ->check(not_empty);
+  command
+      .add_option("--action", outputs.look.action, "done before the picture is drawn: help.tour")
       ->check(not_empty);
   command.add_option("--at", outputs.look.at, "where the playhead stands in the picture: 61.4ms")
       ->check(not_empty);
@@ -58,6 +65,7 @@ void add_run(CLI::App& app, Arguments& arguments) {
       *app.add_subcommand("run", "run a lesson, a config file or knobs alone, or open a saved run");
   run.add_option("WHAT", options.what, "a lesson's id, a lesson, config or saved run file");
   add_settings(run, options);
+  add_language(run, options.language);
   run.add_option("--executor", options.executor, "sim, cuda or auto")->check(not_empty);
   add_outputs(run, options.outputs);
 }
@@ -87,6 +95,7 @@ void add_lessons(CLI::App& app, Arguments& arguments) {
   lessons.add_option("--png", options.png, "write a picture of the shelf")->check(not_empty);
   lessons.add_option("--size", options.look.size, "of the picture: 1920x1080")->check(not_empty);
   add_look(lessons, options.look);
+  add_language(lessons, options.language);
   lessons.add_flag("--json", options.json, "print JSON");
 }
 
@@ -124,6 +133,21 @@ void add_grade(CLI::App& app, Arguments& arguments) {
   grade.add_flag("--json", options.json, "print JSON");
 }
 
+void add_handout(CLI::App& app, Arguments& arguments) {
+  HandoutOptions& options = arguments.handout;
+  CLI::App& handout = *app.add_subcommand("handout", "a lesson as one page to print");
+  handout.add_option("LESSON", options.lesson, "a lesson's id or file")
+      ->required()
+      ->check(not_empty);
+  handout.add_option("--out", options.out, "the file to write: FILE.html; else ID.html")
+      ->check(not_empty);
+  handout.add_option("--machine", options.machine, "a machine's id or file")->check(not_empty);
+  handout.add_option("--seed", options.seed, "seed of every random number")->check(not_empty);
+  add_language(handout, options.language);
+  handout.add_flag("--answers,!--no-answers", options.answers,
+                   "with answers, reasons and the lecturer's notes, or a sheet to work on");
+}
+
 void add_measurements(CLI::App& app, Arguments& arguments) {
   ValidateOptions& options = arguments.validate;
   CLI::App& validate = *app.add_subcommand(
@@ -151,6 +175,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_look(app, arguments.look);
   app.add_option("--student", arguments.student, "a name: its own seed, and its answers file")
       ->check(not_empty);
+  add_language(app, arguments.language);
   add_run(app, arguments);
   add_sweep(app, arguments);
   CLI::App& import = *app.add_subcommand("import", "read PyTorch traces");
@@ -178,6 +203,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   registry("actions", "what can be done in the window");
   registry("doctor", "what this machine has, and what is missing");
   add_grade(app, arguments);
+  add_handout(app, arguments);
 }
 
 std::string one_sentence(const CLI::ParseError& error) {

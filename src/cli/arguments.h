@@ -12,8 +12,9 @@ namespace trainscope::cli {
 struct Arguments {
   std::string command;  // empty: the window
   std::vector<std::string> files;
-  Look look;            // of the window
-  std::string student;  // at the window; empty: nobody by name
+  Look look;             // of the window
+  std::string student;   // at the window; empty: nobody by name
+  std::string language;  // of the lessons in the window; empty: as chosen last
   LessonsOptions lessons;
   RunOptions run;
   SweepOptions sweep;
@@ -25,6 +26,7 @@ struct Arguments {
   MachinesOptions machines;
   SamplerOptions sampler;
   GradeOptions grade;
+  HandoutOptions handout;
   ValidateOptions validate;
   CalibrateOptions calibrate;
   bool json = false;

@@ -6,13 +6,14 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "base/toml.h"
 #include "cli/commands.h"
 #include "machine/machine.h"
 #include "report/json.h"
 #include "scenario/check.h"
+#include "scenario/file_kind.h"
 #include "scenario/glossary.h"
 #include "scenario/published.h"
+#include "scenario/translation.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "ui/app/trainscope_window.h"
 #endif
@@ -38,21 +39,6 @@ std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
     if (inside.empty()) throw InputError(path + ": this folder holds no .toml file to check");
   }
   return files;
-}
-
-// What a file is, told by its keys.
-enum class FileKind { kLesson, kMachine, kGpu, kClaims, kGlossary, kPublished, kConfig };
-
-FileKind kind_of(const fs::path& file) {
-  if (file.filename() == "claims.toml") return FileKind::kClaims;
-  if (file.filename() == "glossary.toml") return FileKind::kGlossary;
-  if (file.filename() == "published.toml") return FileKind::kPublished;
-  const toml::table table = read_toml(file);
-  if (table.contains("format") || table.contains("step")) return FileKind::kLesson;
-  if (table.contains("host") || table.contains("base") || table.contains("gpu"))
-    return FileKind::kMachine;
-  if (table.contains("sm_count") || table.contains("compute_capability")) return FileKind::kGpu;
-  return FileKind::kConfig;
 }
 
 // Which actions there are, only the window knows; without it they are not checked.
@@ -82,9 +68,17 @@ std::vector<std::string> lesson_findings(const fs::path& file) {
 std::vector<std::string> findings_of(const fs::path& file) {
   std::vector<std::string> sentences;
   try {
-    switch (kind_of(file)) {
+    using scenario::FileKind;
+    switch (scenario::kind_of(file)) {
       case FileKind::kLesson:
         sentences = lesson_findings(file);
+        break;
+      case FileKind::kTranslation:
+        for (const scenario::Finding& one : scenario::check_translation(file))
+          sentences.push_back(describe(one.place) + one.sentence);
+        break;
+      case FileKind::kWords:
+        scenario::load_words(file);
         break;
       case FileKind::kMachine:
         machine::check_machine_file(file);
@@ -104,6 +98,9 @@ std::vector<std::string> findings_of(const fs::path& file) {
         scenario::load_published(file);
         break;
       case FileKind::kConfig:
+      case FileKind::kRun:
+      case FileKind::kTrace:
+      case FileKind::kOther:
         scenario::load_config(file);
         break;
     }

@@ -15,6 +15,7 @@ struct Look {
   std::string size;      // of a picture, "1920x1080", before the scale; empty: that
   std::string panel;     // of a picture: the one that is in front, by a lesson's name of it
   bool present = false;  // in front of a room
+  std::string action;    // of a picture: done before it is drawn, by its id; empty: none
   std::string at;        // of a picture: where the playhead stands, "61.4 ms"; empty: at the start
 };
 
@@ -37,6 +38,7 @@ struct RunOptions {
   std::string executor = "sim";
   std::string steps;
   std::string seed;
+  std::string language;  // of a lesson's texts: "de"; empty: English
   Outputs outputs;
 };
 int run_command(const RunOptions& options);
@@ -57,6 +59,7 @@ int check_command(const std::vector<std::string>& paths, bool json);
 struct LessonsOptions {
   std::string png;  // a picture of the shelf to write; empty: none
   Look look;
+  std::string language;  // of the titles; empty: English
   bool json = false;
 };
 int lessons_command(const LessonsOptions& options);
@@ -111,10 +114,22 @@ struct GradeOptions {
 // graded.
 int grade_command(const GradeOptions& options);
 
+// A lesson as one HTML file to print: what it asks, room to write, what happened, the answers.
+struct HandoutOptions {
+  std::string lesson;   // its id or file
+  std::string out;      // the file to write; empty: ID.html here
+  std::string machine;  // another than the lesson's own; empty: that
+  std::string seed;
+  std::string language;  // of its texts; empty: English
+  bool answers = true;   // false: a sheet to work on
+};
+int handout_command(const HandoutOptions& options);
+
 // Opens the window with lessons, runs and traces; none: the shelf of lessons. `student`: whose
-// answers are kept, and whose seed lessons take; empty: nobody's.
+// answers are kept, and whose seed lessons take; empty: nobody's. `language`: of the lessons'
+// texts; empty: as chosen last.
 int window_command(const std::vector<std::string>& files, const Look& look,
-                   const std::string& student);
+                   const std::string& student, const std::string& language);
 
 // The words that name commands, for "did you mean".
 const std::vector<std::string>& command_names();

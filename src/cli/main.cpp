@@ -34,7 +34,9 @@ int exit_code(Fault fault) {
 
 int carry_out(const cli::Arguments& arguments) {
   const std::string& name = arguments.command;
-  if (name.empty()) return cli::window_command(arguments.files, arguments.look, arguments.student);
+  if (name.empty())
+    return cli::window_command(arguments.files, arguments.look, arguments.student,
+                               arguments.language);
   if (name == "run") return cli::run_command(arguments.run);
   if (name == "sweep") return cli::sweep_command(arguments.sweep);
   if (name == "import") return cli::import_command(arguments.traces, arguments.import_outputs);
@@ -51,6 +53,7 @@ int carry_out(const cli::Arguments& arguments) {
   if (name == "validate") return cli::validate_command(arguments.validate);
   if (name == "calibrate") return cli::calibrate_command(arguments.calibrate);
   if (name == "grade") return cli::grade_command(arguments.grade);
+  if (name == "handout") return cli::handout_command(arguments.handout);
   if (name == "doctor") return cli::doctor_command(arguments.json);
   throw InputError("the command " + name + " is declared but not built yet");
 }

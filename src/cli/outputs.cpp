@@ -218,6 +218,13 @@ void dress(const Look& look, ui::PictureRequest& request) {
   if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
     throw InputError("there is no panel " + look.panel + did_you_mean(look.panel, panels));
   request.panel = look.panel;
+  if (!look.action.empty()) {
+    std::vector<std::string> known;
+    for (const ui::ActionInfo& action : ui::actions()) known.push_back(action.id);
+    if (!ui::find_action(look.action))
+      throw InputError("there is no action " + look.action + did_you_mean(look.action, known));
+    request.action = look.action;
+  }
   request.present = look.present;
   const PictureLook picture = picture_look(look);
   request.width = picture.width;

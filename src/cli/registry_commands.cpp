@@ -11,6 +11,7 @@
 #include "program/knobs.h"
 #include "report/json.h"
 #include "scenario/lesson.h"
+#include "scenario/translation.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "cli/picture_look.h"
 #include "ui/app/trainscope_window.h"
@@ -42,6 +43,7 @@ int draw_shelf(const LessonsOptions& options) {
   const PictureLook look = picture_look(options.look);
   ui::PictureRequest request;
   request.shelf = true;
+  request.language = options.language;
   request.width = look.width;
   request.height = look.height;
   request.scale = look.scale;
@@ -60,9 +62,10 @@ int draw_shelf(const LessonsOptions&) {
 }  // namespace
 
 int lessons_command(const LessonsOptions& options) {
+  scenario::check_language(options.language);
   if (!options.png.empty()) return draw_shelf(options);
   std::vector<report::LessonEntry> entries;
-  for (const scenario::Lesson& lesson : scenario::all_lessons())
+  for (const scenario::Lesson& lesson : scenario::all_lessons(options.language))
     entries.push_back({lesson.id, lesson.title, lesson.topic, lesson.level, lesson.minutes});
   if (options.json) {
     std::cout << report::lessons_json(entries) << "\n";

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/toml.h"
 #include "scenario/link.h"
+#include "scenario/translation.h"
 
 namespace trainscope::cli {
 namespace {
@@ -86,7 +87,7 @@ void add_lesson_sides(Request& request, const Flags& flags) {
 Request read_link(const RunOptions& options, const Flags& flags) {
   const scenario::Link link = scenario::parse_link(options.what);
   Request request;
-  if (!link.lesson.empty()) request.lesson = scenario::find_lesson(link.lesson);
+  if (!link.lesson.empty()) request.lesson = scenario::find_lesson(link.lesson, options.language);
   const bool alone = link.lesson.empty() && link.knobs.b.values().empty();
   for (const char* label : {"A", "B"}) {
     const bool a = label[0] == 'A';
@@ -106,7 +107,7 @@ Request read_all_sides(const RunOptions& options) {
   Request request;
   if (!options.what.empty() && !options.what.ends_with(".toml")) refuse_file(options.what);
   if (!options.what.empty() && (!options.what.ends_with(".toml") || is_lesson_file(options.what))) {
-    request.lesson = scenario::find_lesson(options.what);
+    request.lesson = scenario::find_lesson(options.what, options.language);
     add_lesson_sides(request, flags);
     return request;
   }
@@ -140,6 +141,7 @@ SideName split_side(const std::string& word) {
 }
 
 Request read_request(const RunOptions& options) {
+  scenario::check_language(options.language);
   const SideName name = split_side(options.what);
   if (name.side.empty() || std::filesystem::exists(options.what)) return read_all_sides(options);
   RunOptions all = options;

@@ -18,4 +18,8 @@ std::string_view machines_template();  // machines.html
 std::string_view machines_style();
 std::string_view machines_script();
 
+// The handout of a lesson; its style is added to page_style().
+std::string_view handout_template();  // handout.html
+std::string_view handout_style();
+
 }  // namespace trainscope::report

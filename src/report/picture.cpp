@@ -16,9 +16,8 @@ namespace trainscope::report {
 namespace {
 
 // In units of the drawing.
-constexpr double kWidth = 1200;
 constexpr double kGutter = 170;
-constexpr double kRight = 1180;  // of the range
+constexpr double kMargin = 20;  // right of the range
 constexpr double kAxis = 24;
 constexpr double kStrip = 28;
 constexpr double kLane = 30;
@@ -31,10 +30,11 @@ constexpr double kLeastBar = 2;
 struct Range {
   Nanos start = 0;
   Nanos end = 1;
+  double right = 0;  // in the drawing
   // Times beyond it stand at its edges.
   double x(Nanos time) const {
     const double share = static_cast<double>(time - start) / static_cast<double>(end - start);
-    return kGutter + std::clamp(share, 0.0, 1.0) * (kRight - kGutter);
+    return kGutter + std::clamp(share, 0.0, 1.0) * (right - kGutter);
   }
   bool shows(Nanos from, Nanos to) const { return to >= start && from <= end; }
 };
@@ -44,8 +44,10 @@ Nanos offset_of(const PictureView& picture, std::size_t run) {
 }
 
 Range range_of(const std::vector<RunView>& views, const PictureView& picture) {
-  if (picture.end > picture.start) return {picture.start, picture.end};
+  const double right = picture.width - kMargin;
+  if (picture.end > picture.start) return {picture.start, picture.end, right};
   Range range;
+  range.right = right;
   bool first = true;
   for (std::size_t i = 0; i < views.size(); ++i) {
     if (views[i].index.span_count == 0) continue;
@@ -103,7 +105,7 @@ class Picture {
     y_ = kAxis;
     for (std::size_t i = 0; i < views_.size(); ++i) add_run(i);
     const std::string axis = axis_svg();
-    return {kWidth, y_ + 4, patterns() + grounds_ + axis + bars_ + texts_};
+    return {picture_.width, y_ + 4, patterns() + grounds_ + axis + bars_ + texts_};
   }
 
  private:
@@ -127,7 +129,7 @@ class Picture {
   void ground(double y, double height, const char* kind) {
     fmt::format_to(std::back_inserter(grounds_),
                    "<rect x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" class=\"{}\"/>\n", y,
-                   kWidth, height, kind);
+                   picture_.width, height, kind);
   }
 
   void add_run(std::size_t i) {
@@ -142,7 +144,7 @@ class Picture {
       y_ += kStrip;
     }
     const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
-                                         kLeastBar / (kRight - kGutter));
+                                         kLeastBar / (range_.right - kGutter));
     Bars bars = fold(*view.run->trace, view.index, std::max<Nanos>(cell, 1), kRows);
     if (i < picture_.hidden.size())
       std::erase_if(bars.lanes, [&](const LaneBars& lane) {
@@ -235,7 +237,7 @@ class Picture {
       out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1:.0f}V{2:.0f}\"/>", range_.x(time),
                          kAxis - 4, y_);
       // The last label has no room to the right of its tick.
-      if (range_.x(time) < kRight - 40)
+      if (range_.x(time) < range_.right - 40)
         out += fmt::format("<text x=\"{:.1f}\" y=\"14\" class=\"axis\">{}</text>\n",
                            range_.x(time) + 2, format_nanos(static_cast<double>(time)));
     }
@@ -256,9 +258,11 @@ Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& vi
   return Picture(views, view).drawing();
 }
 
-std::string picture_svg(const std::vector<RunView>& views) {
+std::string picture_svg(const std::vector<RunView>& views, double width) {
   if (views.empty()) return "<p class=\"muted\">There is nothing to draw.</p>";
-  const Drawing drawing = drawn_timelines(views, {});
+  PictureView whole;
+  whole.width = width;
+  const Drawing drawing = drawn_timelines(views, whole);
   std::string labels;
   for (const RunView& view : views)
     labels += (labels.empty() ? "" : " and ") + html_text(view.run->label);

@@ -14,6 +14,7 @@ struct PictureView {
   Nanos end = 0;
   std::vector<std::vector<trace::LaneId>> hidden;  // lanes left out
   std::vector<Nanos> offsets;                      // added to a run's own times
+  double width = 1200;                             // in units of the drawing: letters are 12 high
 };
 
 // A drawing without its frame, in its own units.
@@ -24,7 +25,7 @@ struct Drawing {
 };
 Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view);
 
-// The whole range, as a part of a page.
-std::string picture_svg(const std::vector<RunView>& views);
+// The whole range, as a part of a page; in a narrower drawing letters are larger.
+std::string picture_svg(const std::vector<RunView>& views, double width = PictureView{}.width);
 
 }  // namespace trainscope::report

@@ -43,10 +43,14 @@ CourseEntry entry_of(const Lesson& lesson, const std::vector<Lesson>& lessons,
   return entry;
 }
 
-Track& track_of(std::vector<Track>& tracks, const std::string& id) {
+Track& track_of(std::vector<Track>& tracks, const Lesson& lesson) {
   for (Track& track : tracks)
-    if (track.id == id) return track;
-  tracks.push_back({id, title_of_track(id), {}});
+    if (track.id == lesson.track) return track;
+  // In the language of the course, whether this lesson is translated or not.
+  const std::string title = title_of_track(lesson.track);
+  const auto translated = lesson.words.find(title);
+  tracks.push_back(
+      {lesson.track, translated == lesson.words.end() ? title : translated->second, {}});
   return tracks.back();
 }
 
@@ -84,7 +88,7 @@ std::string title_of_track(std::string_view track) {
 std::vector<Track> course_of(const std::vector<Lesson>& lessons, const Records& records) {
   std::vector<Track> tracks;
   for (const Lesson& lesson : lessons)
-    track_of(tracks, lesson.track).lessons.push_back(entry_of(lesson, lessons, records));
+    track_of(tracks, lesson).lessons.push_back(entry_of(lesson, lessons, records));
   std::stable_sort(tracks.begin(), tracks.end(),
                    [](const Track& a, const Track& b) { return a.id < b.id; });
   mark_next(tracks);

@@ -165,4 +165,22 @@ std::string fill_in(std::string_view text, const Sides& sides) {
   return result;
 }
 
+std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown) {
+  std::string filled;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == text.npos ? text.npos : text.find('}', open);
+    if (close == text.npos) break;
+    filled += text.substr(at, open - at);
+    try {
+      filled += fill_in(text.substr(open, close + 1 - open), sides);
+    } catch (const Error&) {
+      filled += unknown;
+    }
+    at = close + 1;
+  }
+  return filled.append(text.substr(at));
+}
+
 }  // namespace trainscope::scenario

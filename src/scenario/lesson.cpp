@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/suggest.h"
+#include "scenario/translation.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -14,7 +15,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> lesson_files() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(home_folder() / "scenarios"))
-    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    if (entry.path().extension() == ".toml" && language_of(entry.path()).empty())
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -97,20 +99,41 @@ program::Config Lesson::side(std::string_view label, const program::Config& flag
   return config;
 }
 
-Lesson find_lesson(const std::string& id_or_file) {
-  if (id_or_file.ends_with(".toml")) return load_lesson(id_or_file);
+std::size_t run_step(const Lesson& lesson) {
+  const auto run = std::find_if(lesson.steps.begin(), lesson.steps.end(),
+                                [](const Step& step) { return step.kind == StepKind::kRun; });
+  return static_cast<std::size_t>(run - lesson.steps.begin());
+}
+
+std::string Lesson::say(std::string_view english) const {
+  const auto found = language == kEnglish ? words.end() : words.find(english);
+  return found == words.end() ? std::string(english) : found->second;
+}
+
+namespace {
+
+Lesson load_in(const fs::path& file, std::string_view language) {
+  Lesson lesson = load_lesson(file);
+  translate(lesson, language);
+  return lesson;
+}
+
+}  // namespace
+
+Lesson find_lesson(const std::string& id_or_file, std::string_view language) {
+  if (id_or_file.ends_with(".toml")) return load_in(id_or_file, language);
   std::vector<std::string> ids;
   for (const fs::path& file : lesson_files()) {
-    if (file.stem() == id_or_file) return load_lesson(file);
+    if (file.stem() == id_or_file) return load_in(file, language);
     ids.push_back(file.stem());
   }
   throw InputError("there is no lesson " + id_or_file + did_you_mean(id_or_file, ids) +
                    "; `trainscope lessons` lists them");
 }
 
-std::vector<Lesson> all_lessons() {
+std::vector<Lesson> all_lessons(std::string_view language) {
   std::vector<Lesson> lessons;
-  for (const fs::path& file : lesson_files()) lessons.push_back(load_lesson(file));
+  for (const fs::path& file : lesson_files()) lessons.push_back(load_in(file, language));
   return in_course_order(std::move(lessons));
 }
 

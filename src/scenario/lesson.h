@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,19 +90,31 @@ struct Lesson {
   std::vector<Term> glossary;        // of its terms
   // What several places say about one thing, by claim: "pin_memory=True makes transfers faster".
   std::string heard;
+  // Of the texts, and how many of them have no translation and stay English (translation.h).
+  std::string language = "en";
+  std::size_t untranslated = 0;
+  std::string translation_fault;  // why there is none, as a sentence; empty: nothing is wrong
+  std::map<std::string, std::string, std::less<>> words;  // short ones, by the English
+
+  // A short word of the window or of a handout in the lesson's language; else as it stands.
+  std::string say(std::string_view english) const;
 
   // The config of a side ("A" or "B"), with `flags` over everything.
   program::Config side(std::string_view label, const program::Config& flags = {}) const;
 };
 
+// The step that runs both sides, from 0; the number of steps where there is none.
+std::size_t run_step(const Lesson& lesson);
+
 // Throws InputError naming file, line, column, what is wrong and what to write.
 Lesson load_lesson(const std::filesystem::path& file);
 
-// A lesson by id or path. Throws InputError with "did you mean".
-Lesson find_lesson(const std::string& id_or_file);
+// A lesson by id or path, in a language ("de"; empty: English). Throws InputError with "did you
+// mean".
+Lesson find_lesson(const std::string& id_or_file, std::string_view language = {});
 
 // All shipped lessons in the order of the course (by track, then by what they require).
-std::vector<Lesson> all_lessons();
+std::vector<Lesson> all_lessons(std::string_view language = {});
 
 // A config file: knobs alone, as [config.*] of a lesson holds them.
 program::Config load_config(const std::filesystem::path& file);

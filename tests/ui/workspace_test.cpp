@@ -1,9 +1,13 @@
 // The window's model and its worker, without a window.
 #include "ui/app/workspace.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <filesystem>
 
+#include "base/files.h"
 #include "ui/app/lesson_card.h"
 #include "ui/idle.h"
 
@@ -124,4 +128,86 @@ TEST_CASE("a card shows what is known before the run and nothing more") {
   workspace.lesson()->progress.commit();
   CHECK_FALSE(card_of(workspace).question->right.has_value());
   CHECK(card_of(workspace).question->verdict.empty());
+}
+
+TEST_CASE("another language changes a lesson's words and leaves its step and answers alone") {
+  Workspace workspace([] {});
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  LessonModel& model = *workspace.lesson();
+  workspace.next_step();
+  model.progress.choose(2);
+  model.progress.commit();
+  workspace.set_language("de");
+  CHECK(model.progress.step() == 1);
+  CHECK(model.progress.answer(1).option == 2);
+  CHECK(card_of(workspace).kind == "Vorhersagen");
+  CHECK(card_of(workspace).question->options[2].text == "Zwei- bis viermal so lang");
+  CHECK(workspace.notice.empty());
+  workspace.set_language("en");
+  CHECK(card_of(workspace).kind == "Predict");
+  workspace.set_language("de");
+  workspace.open_lesson(scenario::find_lesson("where-is-my-tensor", "de"));
+  CHECK(workspace.notice == "This lesson is not there in Deutsch yet, and is shown in English.");
+}
+
+namespace {
+
+// The shipped lesson as a file that is being written.
+struct OwnLesson {
+  OwnLesson() {
+    std::filesystem::remove_all(folder);
+    save("", "");
+  }
+  ~OwnLesson() { std::filesystem::remove_all(folder); }
+  std::filesystem::path file() const { return folder / "pinned-vs-pageable.toml"; }
+  void save(const std::string& from, const std::string& to) const {
+    std::string text = read_file(home_folder() / "scenarios" / "pinned-vs-pageable.toml", 1 << 20);
+    if (!from.empty()) text.replace(text.find(from), from.size(), to);
+    write_file(file(), text);
+  }
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("trainscope-own-" + std::to_string(::getpid()));
+};
+
+}  // namespace
+
+TEST_CASE("a lesson that is saved while it is open is read again where one is") {
+  const OwnLesson own;
+  Workspace workspace([] {});
+  workspace.open_lesson(scenario::find_lesson(own.file().string()));
+  REQUIRE(wait_until_idle(workspace));
+  workspace.next_step();
+  workspace.lesson()->progress.choose(1);
+  workspace.lesson()->progress.commit();
+  workspace.reload_if_saved();
+  CHECK(workspace.notice.empty());
+  own.save("The same bytes cross the same link.", "The very same bytes cross the same link.");
+  workspace.reload_if_saved();
+  CHECK(workspace.notice == "The lesson was read again.");
+  CHECK(card_of(workspace).text.find("The very same bytes") == 0);
+  CHECK(workspace.lesson()->progress.answer(1).option == 1);
+  // Another program: what was answered stays, and the step is found by its name.
+  own.save("copy.count = 3", "copy.count = 5");
+  workspace.reload_if_saved();
+  REQUIRE(wait_until_idle(workspace));
+  CHECK(workspace.lesson()->step().id == "predict");
+  CHECK(workspace.lesson()->progress.answer(1).option == 1);
+  CHECK(workspace.sides()[0].config.whole("copy.count") == 5);
+}
+
+TEST_CASE("a lesson that is saved with a fault keeps its last good state and says where it is") {
+  const OwnLesson own;
+  Workspace workspace([] {});
+  workspace.open_lesson(scenario::find_lesson(own.file().string()));
+  REQUIRE(wait_until_idle(workspace));
+  own.save("hint = \"It is hatched", "hnt = \"It is hatched");
+  workspace.reload_if_saved();
+  const std::string fault = workspace.lesson()->fault;
+  CAPTURE(fault);
+  CHECK(fault.find("pinned-vs-pageable.toml:") != std::string::npos);
+  CHECK(fault.find("did you mean hint?") != std::string::npos);
+  CHECK(workspace.lesson()->lesson.steps.size() == 8);
+  own.save("", "");
+  workspace.reload_if_saved();
+  CHECK(workspace.lesson()->fault.empty());
 }

@@ -202,6 +202,7 @@ void add_lesson_actions(std::vector<Binding>& table) {
                      return has_lesson(app) && !app.workspace().lesson()->lesson.glossary.empty();
                    },
                    [](Application& app) { app.toggle_terms(); }});
+  table.push_back({"lesson.language", always, [](Application& app) { app.next_language(); }});
   table.push_back({"lesson.restart", has_lesson, [](Application& app) {
                      app.attention() = {};
                      app.workspace().restart_lesson();
@@ -368,7 +369,8 @@ void add_comparison_actions(std::vector<Binding>& table) {
 
 void add_window_actions(std::vector<Binding>& table) {
   table.push_back({"find.action", always, [](Application& app) { app.open_palette(); }});
-  table.push_back({"file.open_trace", always, [](Application& app) { app.ask_for_trace(); }});
+  for (const char* id : {"file.open", "file.open_trace"})
+    table.push_back({id, always, [](Application& app) { app.ask_for_file(); }});
   table.push_back({"link.copy", [](const Application& app) { return app.workspace().can_link(); },
                    [](Application& app) { app.copy_link(); }});
   table.push_back({"link.open", always, [](Application& app) { app.ask_for_link(); }});
@@ -390,6 +392,7 @@ void add_window_actions(std::vector<Binding>& table) {
                    [](Application& app) { app.set_zoom(smaller_zoom(app.zoom())); }});
   table.push_back({"scale.reset", always, [](Application& app) { app.set_zoom(1); }});
   table.push_back({"log.show", always, [](Application& app) { app.toggle_log(); }});
+  table.push_back({"help.tour", always, [](Application& app) { app.show_tour(); }});
   table.push_back({"help.show", always, [](Application& app) { app.toggle_help(); }});
   table.push_back({"app.quit", always, [](Application& app) { app.window().close(); }});
 }

@@ -25,6 +25,7 @@ Application::Application(Window& window, ThemeMode mode)
 // ---- Actions -----------------------------------------------------------------------------------
 
 bool Application::can(std::string_view action) const {
+  if (action.starts_with(kOpenRecent)) return true;
   const Binding* binding = find_binding(action);
   return binding && binding->enabled(*this);
 }
@@ -54,11 +55,15 @@ void Application::run(std::string_view action) {
   } else if (action.starts_with(kSweepTake)) {
     const std::string words(action.substr(kSweepTake.size()));
     workspace_.take_sweep_point(words.starts_with('1') ? 1 : 0, std::stoul(words.substr(2)));
+  } else if (action.starts_with(kOpenRecent)) {
+    const std::size_t number = std::stoul(std::string(action.substr(kOpenRecent.size())));
+    if (number < recent_.files().size()) try_open(std::filesystem::path(recent_.files()[number]));
   } else if (action.starts_with(kOpenLesson)) {
     const std::string id(action.substr(kOpenLesson.size()));
     for (const scenario::Lesson& lesson : workspace_.shelf())
       if (lesson.id == id) {
         attention_ = {};
+        recent_.add(lesson.file);
         workspace_.open_lesson(lesson);
         break;
       }
@@ -205,11 +210,9 @@ void Application::advance_playhead() {
 void Application::draw() {
   dress();
   workspace_.take_reports();
+  workspace_.reload_if_saved();
   log_.take(workspace_);
-  for (const auto& file : window_->take_dropped_files()) {
-    attention_ = {};
-    workspace_.open_trace(file);
-  }
+  for (const auto& file : window_->take_dropped_files()) try_open(file);
   animating_ = false;
   const PanelContext shared = context();
   take_shortcuts();

@@ -10,6 +10,7 @@
 
 #include "ui/app/layout.h"
 #include "ui/app/message_log.h"
+#include "ui/app/recent_files.h"
 #include "ui/app/theme.h"
 #include "ui/app/window.h"
 #include "ui/app/workspace.h"
@@ -24,6 +25,7 @@
 #include "ui/panels/loss_scaling.h"
 #include "ui/panels/machine_chooser.h"
 #include "ui/panels/memory.h"
+#include "ui/panels/open_sheet.h"
 #include "ui/panels/operations.h"
 #include "ui/panels/palette.h"
 #include "ui/panels/roofline.h"
@@ -33,6 +35,7 @@
 #include "ui/panels/summary.h"
 #include "ui/panels/sweep.h"
 #include "ui/panels/timelines.h"
+#include "ui/panels/tour.h"
 
 namespace trainscope::ui {
 
@@ -75,7 +78,20 @@ class Application {
   void toggle_notes() { notes_open_ = !notes_open_; }
   // A lesson in front of a room: ui/app/present.h.
   void set_present(bool on);
-  void ask_for_trace();
+  // The sheet that walks through folders.
+  void ask_for_file();
+  // Whatever it holds: a lesson, a saved run, a trace, a config, a machine. Throws InputError with
+  // what is wrong or what to open instead.
+  void open_file(const std::filesystem::path& file);
+  // The same; what is wrong is a notice.
+  void try_open(const std::filesystem::path& file);
+  void keep_recent_in(const std::filesystem::path& folder) { recent_ = RecentFiles(folder); }
+  RecentFiles& recent() { return recent_; }
+  void next_language();
+  // From its first card; on the shelf it opens the lesson that comes next, to have something to
+  // point at.
+  void show_tour();
+  const Tour& tour() const { return tour_; }
   void ask_for_link();
   void copy_link();
   // Says what is wrong with it where it cannot be read.
@@ -111,6 +127,8 @@ class Application {
   // Those that there is something to show in: training, memory, blocks on SMs.
   void draw_states(const PanelContext& context, bool single);
   void draw_sheets(const PanelContext& context);
+  void draw_file_sheet(const PanelContext& context);
+  void draw_path_sheets(const PanelContext& context);
   void draw_notice();
   void draw_progress();
   void run_asked();
@@ -150,11 +168,13 @@ class Application {
   SweepPanel sweep_;
   PalettePanel palette_;
   MachineChooser machines_;
-  PathSheet trace_sheet_;
+  OpenSheet open_sheet_;
+  RecentFiles recent_;
   PathSheet picture_sheet_;
   PathSheet link_sheet_;
   PathSheet export_sheet_;
   PathSheet operations_sheet_;
+  Tour tour_;
   bool help_open_ = false;
   bool terms_open_ = false;
   bool notes_open_ = false;

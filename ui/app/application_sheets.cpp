@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "ui/app/application.h"
 #include "ui/app/export.h"
+#include "ui/panels/export_sheet.h"
 #include "ui/panels/running.h"
 
 namespace trainscope::ui {
@@ -16,10 +18,11 @@ namespace trainscope::ui {
 void Application::open_palette() {
   palette_ = {};
   palette_.open = palette_.just_opened = true;
-}
-
-void Application::ask_for_trace() {
-  trace_sheet_.open = trace_sheet_.just_opened = true;
+  for (std::size_t i = 0; i < recent_.files().size(); ++i) {
+    const std::filesystem::path& file = recent_.files()[i];
+    palette_.more.push_back({std::string(kOpenRecent) + std::to_string(i),
+                             "Open " + file.filename().string(), "", file.parent_path().string()});
+  }
 }
 
 void Application::ask_for_export() {
@@ -89,28 +92,38 @@ void Application::draw_sheets(const PanelContext& context) {
   draw_terms(context, terms_open_);
   draw_notes(context, notes_open_);
   draw_log(context, log_, log_open_);
-  if (draw_path_sheet(context, trace_sheet_, "Open a trace##sheet",
-                      "The path of a trace of PyTorch's profiler: .json or .json.gz", "Open")) {
-    attention_ = {};
-    workspace_.open_trace(trace_sheet_.path);
+  draw_file_sheet(context);
+  draw_path_sheets(context);
+  draw_tour(context, tour_);
+  if (tour_.open) window_->scheduler().request_frames(2);
+  if (!picture_due_.empty()) window_->scheduler().request_frames(3);
+}
+
+// What is wrong with a file is said on the sheet, which stays.
+void Application::draw_file_sheet(const PanelContext& context) {
+  const std::filesystem::path file = draw_open_sheet(context, open_sheet_);
+  if (!open_sheet_.to_forget.empty()) recent_.drop(std::exchange(open_sheet_.to_forget, {}));
+  if (file.empty()) return;
+  try {
+    open_file(file);
+    open_sheet_.open = false;
+  } catch (const Error& error) {
+    open_sheet_.browser.fail(error.what());
   }
+}
+
+void Application::draw_path_sheets(const PanelContext& context) {
   if (draw_path_sheet(context, link_sheet_, "Open a link##sheet",
                       "One line that begins with trainscope:1, as \"Copy a link\" writes it",
                       "Open"))
     open_link(link_sheet_.path);
-  if (draw_path_sheet(context, export_sheet_, "Export##sheet",
-                      "The file's ending says what is written: .html a report, .json or .json.gz "
-                      "a Chrome trace of each run, .csv the metrics, .tsrun the runs themselves, "
-                      ".svg the timelines as they are shown, .png a picture",
-                      "Write"))
-    export_to(export_sheet_.path);
+  if (draw_export_sheet(context, export_sheet_)) export_to(export_sheet_.path);
   if (draw_path_sheet(context, picture_sheet_, "Save a picture##sheet",
                       "The window as it is now, as a PNG file", "Save"))
     picture_due_ = picture_sheet_.path;
   if (draw_path_sheet(context, operations_sheet_, "Save the operations##sheet",
                       "A line an operation, with its times in A and in B, as a CSV file", "Save"))
     save_operations();
-  if (!picture_due_.empty()) window_->scheduler().request_frames(3);
 }
 
 // A sentence at the foot of the window, until it is clicked.

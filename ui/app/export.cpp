@@ -2,8 +2,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "report/handout.h"
 #include "report/svg.h"
 #include "report/written.h"
+#include "scenario/sheet.h"
 #include "scenario/subject.h"
 
 namespace trainscope::ui {
@@ -34,10 +36,60 @@ std::string names_of(const std::vector<std::filesystem::path>& files) {
   return names;
 }
 
+// Of the lesson as it sets its sides, whatever was turned since.
+std::string handout_of(const Workspace& workspace, bool answers) {
+  const LessonModel* lesson = workspace.lesson();
+  if (!lesson) throw InputError("A handout is of a lesson, and none is open.");
+  report::HandoutInput input;
+  input.runs = workspace.lesson_sides();
+  if (input.runs.size() != 2)
+    throw InputError("There is nothing to write yet: let the runs end first.");
+  input.sheet = scenario::sheet_of(lesson->lesson, input.runs);
+  input.version = TRAINSCOPE_VERSION;
+  input.answers = answers;
+  return report::handout_html(input);
+}
+
 }  // namespace
+
+const std::vector<ExportKind>& export_kinds() {
+  static const std::vector<ExportKind> kinds = {
+      {".html", "Report", "the timelines, the metrics and the listing, to be opened anywhere"},
+      {".handout.html", "Handout", "the lesson on paper, with its answers", true},
+      {".students.html", "Sheet to work on", "the lesson on paper, without a solution", true},
+      {".json", "Traces", "a Chrome trace of each run; .json.gz packs it"},
+      {".csv", "Metrics", "a row a metric"},
+      {".tsrun", "Runs", "to be opened again without running them"},
+      {".svg", "Drawing", "the timelines as they are shown, for paper and slides"},
+      {".png", "Picture", "the window as it is now"},
+  };
+  return kinds;
+}
+
+const ExportKind* export_kind_of(const std::string& file) {
+  const ExportKind* best = nullptr;
+  for (const ExportKind& kind : export_kinds())
+    if (file.ends_with(kind.ending) && (!best || kind.ending.size() > best->ending.size()))
+      best = &kind;
+  if (!best && file.ends_with(".json.gz")) return export_kind_of("a.json");
+  return best;
+}
+
+std::string with_ending(const std::string& file, const ExportKind& kind) {
+  const ExportKind* now = export_kind_of(file);
+  if (now == &kind) return file;
+  std::string_view ending = now ? std::string_view(now->ending) : "";
+  if (file.ends_with(".json.gz")) ending = ".json.gz";
+  return file.substr(0, file.size() - ending.size()) + kind.ending;
+}
 
 std::string write_export(const Workspace& workspace, const std::string& file) {
   const analysis::SavedRuns saved = saved_of(workspace);
+  for (const bool answers : {true, false})
+    if (file.ends_with(answers ? ".handout.html" : ".students.html")) {
+      write_file(file, handout_of(workspace, answers));
+      return "The handout is in " + file + ".";
+    }
   if (file.ends_with(".html")) {
     write_file(file, report::html_report(report::report_input(saved)));
     return "The report is in " + file + ".";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ui/app/theme.h"
 #include "ui/app/workspace.h"
@@ -9,9 +10,23 @@
 
 namespace trainscope::ui {
 
+// What can be written, told by the file's ending.
+struct ExportKind {
+  std::string ending;        // ".handout.html"
+  std::string name;          // "Handout"
+  std::string help;          // one line
+  bool of_a_lesson = false;  // only while one is open
+};
+const std::vector<ExportKind>& export_kinds();
+// Null: the ending is another one.
+const ExportKind* export_kind_of(const std::string& file);
+// The same name with the ending of that kind.
+std::string with_ending(const std::string& file, const ExportKind& kind);
+
 // "The report is in out.html."
 //   .html  a report          .json, .json.gz  a Chrome trace of each run
 //   .csv   the metrics       .tsrun           the runs, to be opened again
+//   .handout.html, .students.html: the lesson on paper, with its answers and without
 // Throws InputError when there is no finished run, when the ending is another one, and when the
 // file cannot be written. Pictures (.png) are the application's: they are of what is drawn.
 std::string write_export(const Workspace& workspace, const std::string& file);

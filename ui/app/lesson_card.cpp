@@ -33,25 +33,6 @@ struct ConfigsAlone {
   }
 };
 
-// Every placeholder by itself, so that one that cannot be known yet hides no other.
-std::string fill_what_is_known(const std::string& text, const Sides& sides) {
-  std::string filled;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t open = text.find('{', at);
-    const std::size_t close = open == text.npos ? text.npos : text.find('}', open);
-    if (close == text.npos) break;
-    filled += text.substr(at, open - at);
-    try {
-      filled += scenario::fill_in(text.substr(open, close + 1 - open), sides);
-    } catch (const Error&) {
-      filled += "?";
-    }
-    at = close + 1;
-  }
-  return filled + text.substr(at);
-}
-
 class Filler {
  public:
   Filler(const Workspace& workspace, LessonCard& card) : configs_(workspace.sides()), card_(&card) {
@@ -66,12 +47,12 @@ class Filler {
   bool known() const { return known_ && !sides_.empty(); }
 
   std::string operator()(const std::string& text) {
-    if (!known()) return fill_what_is_known(text, configs_.sides);
+    if (!known()) return scenario::fill_in_known(text, configs_.sides);
     try {
       return scenario::fill_in(text, sides_);
     } catch (const Error& error) {
       card_->error = error.what();
-      return fill_what_is_known(text, sides_);
+      return scenario::fill_in_known(text, sides_);
     }
   }
 
@@ -275,7 +256,7 @@ LessonCard card_of(const Workspace& workspace) {
   const Step& step = model.step();
   LessonCard card;
   Filler filler(workspace, card);
-  card.kind = std::string(scenario::title_of(step.kind));
+  card.kind = model.lesson.say(scenario::title_of(step.kind));
   card.text = filler(step.text);
   card.minutes_left = minutes_left(model);
   if (step.question)

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 constexpr std::array kZoomSteps{kLeastZoom, 0.8F, 0.9F,  1.0F, 1.1F,  1.25F,    1.5F,
                                 1.75F,      2.0F, 2.25F, 2.5F, 2.75F, kMostZoom};
 
+constexpr std::size_t kMostLetters = 35;  // of a language's tag
+
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
   return value && *value ? value : nullptr;
@@ -53,12 +55,15 @@ float smaller_zoom(float zoom) {
 }
 
 std::string write_settings(const Settings& settings) {
-  return fmt::format("theme {}\nzoom {:.3f}\ncompact {}\n", name_of(settings.theme), settings.zoom,
-                     settings.compact ? "yes" : "no");
+  return fmt::format("theme {}\nzoom {:.3f}\ncompact {}\nlanguage {}\ntour {}\n",
+                     name_of(settings.theme), settings.zoom, settings.compact ? "yes" : "no",
+                     settings.language.empty() ? "en" : settings.language,
+                     settings.toured ? "over" : "due");
 }
 
 Settings read_settings(const std::string& text) {
   Settings settings;
+  settings.toured = !text.empty();  // settings from before there was a tour: the window is known
   std::istringstream lines(text);
   std::string key, value;
   while (lines >> key >> value) {
@@ -66,6 +71,8 @@ Settings read_settings(const std::string& text) {
       for (const ThemeMode mode : kThemeModes)
         if (value == name_of(mode)) settings.theme = mode;
     if (key == "compact") settings.compact = value == "yes";
+    if (key == "tour") settings.toured = value != "due";
+    if (key == "language" && value.size() <= kMostLetters) settings.language = value;
     if (key == "zoom") settings.zoom = std::strtof(value.c_str(), nullptr);
   }
   if (!(settings.zoom >= kLeastZoom && settings.zoom <= kMostZoom)) settings.zoom = 1;

@@ -1,4 +1,4 @@
-// What the window remembers from one time to the next: theme and interface scale.
+// What the window remembers from one time to the next: theme, interface scale, language.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +12,8 @@ namespace trainscope::ui {
 struct Settings {
   ThemeMode theme = ThemeMode::kDark;
   float zoom = 1;        // of everything, over the display's own scale
+  bool toured = false;   // the tour was ended or skipped, and is not shown by itself again
+  std::string language;  // of the lessons' texts: "de"; empty: English
   bool compact = false;  // panels stood closely in the layout that is kept
 };
 

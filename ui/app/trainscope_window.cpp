@@ -82,6 +82,7 @@ void walk_to(Application& app, std::size_t step, const std::optional<scenario::A
 }
 
 void open_for_picture(Application& app, const PictureRequest& request) {
+  app.workspace().set_language(request.lesson ? request.lesson->language : request.language);
   if (request.shelf) return;
   if (!request.lesson) {
     app.workspace().open_runs(request.runs);
@@ -106,22 +107,31 @@ int open_window(const WindowRequest& request) {
   app.set_zoom(settings.zoom);
   app.set_compact(settings.compact);
   app.workspace().set_student(request.student);
+  app.workspace().set_language(request.language.empty() ? settings.language : request.language);
   app.workspace().keep_learner_in(settings_folder());
+  app.keep_recent_in(settings_folder());
+  for (const fs::path& file : request.files) app.recent().add(file);
   if (request.present) app.set_present(true);
   SessionFile session(settings_folder());
   open_first(app.workspace(), request);
   if (names_nothing(request) && !session.left_behind().empty()) reopen(app, session);
+  if (!settings.toured) app.show_tour();
   for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
   while (window.wait()) {
     window.begin_frame();
     app.draw();
     window.end_frame();
     keep_session(app.workspace(), session);
+    if (!settings.toured && !app.tour().open) {
+      settings.toured = true;
+      save_settings(settings);
+    }
   }
   session.close();
   app.set_present(false);
   settings.theme = app.theme_mode();
   settings.zoom = app.zoom();
+  settings.language = app.workspace().language();
   settings.compact = app.compact().value_or(settings.compact);
   save_settings(settings);
   return 0;
@@ -145,6 +155,7 @@ void draw_picture(const PictureRequest& request, const fs::path& png) {
     app.workspace().playhead.time =
         std::clamp<Nanos>(*request.playhead, 0, app.workspace().playhead_end());
   if (!request.panel.empty()) app.show_panel(request.panel);
+  if (request.action) app.run(*request.action);
   app.settle();
   write_png(png, window.capture());
 }

@@ -27,9 +27,11 @@ struct WindowRequest {
   std::vector<RunPointer> runs;               // one, or two to compare
   std::optional<scenario::Link> link;         // before all others
   std::optional<ThemeMode> theme;             // else what was chosen last; dark at first
+  std::vector<std::filesystem::path> files;   // that these were read from, to be remembered
   float scale = 0;                            // of fonts and sizes; 0: the display's
   bool present = false;                       // in front of a room
-  std::string student;  // whose answers are kept, and whose seed lessons take; empty: nobody's
+  std::string language;  // of the lessons' texts; empty: as chosen last, English at first
+  std::string student;   // whose answers are kept, and whose seed lessons take; empty: nobody's
 };
 
 // Returns once the window is closed: 0. Throws MissingError when there is no display.
@@ -38,12 +40,14 @@ int open_window(const WindowRequest& request);
 // A lesson with its runs A and B, or one or two runs alone (of a config, of a trace), or the shelf.
 struct PictureRequest {
   bool shelf = false;
+  std::string language;  // of the shelf; a lesson has its own
   std::optional<scenario::Lesson> lesson;
   std::vector<RunPointer> runs;
   std::optional<std::size_t> step;         // from 0; else the first step after the run
   std::optional<scenario::Answer> answer;  // to the lesson's first question; else it is skipped
   bool present = false;                    // as in front of a room, all revealed
   std::string panel;                       // in front; empty: those of the layout
+  std::optional<std::string> action;       // done before it is drawn: "help.tour"
   std::optional<Nanos> playhead;           // its time; else as the step has it
   int width = 1920;                        // pixels
   int height = 1080;

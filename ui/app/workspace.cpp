@@ -8,11 +8,12 @@
 
 namespace trainscope::ui {
 Workspace::Workspace(std::function<void()> wake)
-    : worker_(std::make_unique<Worker>(wake)), sweep_(std::move(wake)) {}
+    : worker_(std::make_unique<Worker>(wake)), sweep_(wake), watch_(std::move(wake)) {}
 
 void Workspace::close() {
   for (std::size_t slot = 0; slot < Worker::kSlots; ++slot) worker_->abandon(slot);
   lesson_.reset();
+  watch_.watch({});
   sides_.clear();
   opened_.clear();
   adopted_.clear();
@@ -38,7 +39,7 @@ const std::vector<scenario::Lesson>& Workspace::shelf() {
   if (!shelf_) {
     shelf_.emplace();
     try {
-      *shelf_ = scenario::all_lessons();
+      *shelf_ = scenario::all_lessons(language_);
     } catch (const std::exception& error) {
       shelf_error_ = error.what();
     }
@@ -54,6 +55,8 @@ void Workspace::show_lesson(scenario::Lesson lesson) {
     sides_.push_back(side_of(i, base_config(i)));
     worker_->outline(i, SideModel::label_of(i), sides_[i].config);
   }
+  tell_translation();
+  watch_lesson();
 }
 
 void Workspace::open_runs(const std::vector<RunPointer>& runs) {

@@ -19,6 +19,7 @@
 #include "scenario/link.h"
 #include "scenario/progress.h"
 #include "ui/app/config_history.h"
+#include "ui/app/file_watch.h"
 #include "ui/app/notebook.h"
 #include "ui/app/present.h"
 #include "ui/app/side_model.h"
@@ -47,6 +48,7 @@ struct LessonModel {
   std::vector<SideModel> as_run;  // both sides as the lesson sets them: what its texts are about
   bool run_asked = false;         // by the run step
   bool hint_shown = false;
+  std::string fault;   // of its file as it was saved last: a sentence; empty: none
   std::string remark;  // on the last span selected
   // What progress does not hold of the answers: spans, knobs as they were left, hints taken.
   scenario::Answers noted;
@@ -77,6 +79,10 @@ class Workspace {
   void open_lesson(scenario::Lesson lesson);
   // From its first step, without the answers given.
   void restart_lesson();
+  // Reads the lesson that is open again where its file was saved since: the step, the answers and,
+  // where the sides are set as before, the runs stay. A file with a fault changes nothing but
+  // `LessonModel::fault`.
+  void reload_if_saved();
   // Finished runs: one, or two to compare.
   void open_runs(const std::vector<RunPointer>& runs);
   void open_trace(const std::filesystem::path& file);
@@ -85,6 +91,11 @@ class Workspace {
   // What is open now as a link; not of what was read from a file.
   bool can_link() const;
   scenario::Link link() const;
+
+  // Of the lessons' texts: "de"; empty: English. A lesson that is open changes its words and
+  // nothing else.
+  void set_language(const std::string& language);
+  const std::string& language() const { return language_; }
 
   // The lessons that are shipped; read once. When they cannot be: a sentence.
   const std::vector<scenario::Lesson>& shelf();
@@ -221,7 +232,10 @@ class Workspace {
   // What is left of knobs on a step is part of its answer.
   void note_task();
   void show_lesson(scenario::Lesson lesson);
-  void resume(const scenario::Answers& answers);
+  void tell_translation();
+  void watch_lesson();
+  void reload(scenario::Lesson again);
+  void resume(const scenario::Answers& answers, std::optional<std::size_t> at = {});
 
   Screen screen_ = Screen::kShelf;
   std::unique_ptr<LessonModel> lesson_;
@@ -232,6 +246,7 @@ class Workspace {
   scenario::TurnedKnobs linked_;  // to be turned once the lesson has run
   std::vector<RunPointer> adopted_;
   std::string student_;
+  std::string language_;
   scenario::Learner learner_;
   // What says that there is something new to keep.
   struct GivenAnswers {
@@ -248,6 +263,7 @@ class Workspace {
   std::unique_ptr<Worker> worker_;
   std::optional<SweepForm> sweep_form_;
   SweepModel sweep_;
+  FileWatch watch_;
 };
 
 }  // namespace trainscope::ui

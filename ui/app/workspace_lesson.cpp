@@ -21,23 +21,23 @@ void Workspace::restart_lesson() {
   if (lesson_) show_lesson(scenario::Lesson(lesson_->lesson));
 }
 
-// Its step is the first one after the last answer; the runs, which were seen, are made again.
-void Workspace::resume(const scenario::Answers& answers) {
+// At a step, or else at the first one after the last answer. Questions before it that have no
+// answer are skipped; the runs before it, which were seen, are made again.
+void Workspace::resume(const scenario::Answers& answers, std::optional<std::size_t> at) {
   const std::vector<scenario::Step>& steps = lesson_->lesson.steps;
   std::vector<scenario::Answer> given(steps.size());
-  std::size_t step = 0;
+  std::size_t step = at.value_or(0);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const scenario::StepAnswer* answer = answers.find(steps[i].id);
-    if (!answer) continue;
-    given[i] = answer->answer;
-    lesson_->noted.at(steps[i].id) = *answer;
-    if (answer->answer.committed || answer->knobs) step = i + 1;
+    if (const scenario::StepAnswer* answer = answers.find(steps[i].id)) {
+      given[i] = answer->answer;
+      lesson_->noted.at(steps[i].id) = *answer;
+      if (!at && (answer->answer.committed || answer->knobs)) step = i + 1;
+    } else if (at && i < *at && steps[i].question) {
+      given[i].committed = given[i].skipped = true;
+    }
   }
   lesson_->progress.resume(std::move(given), step);
-  const auto run = std::find_if(steps.begin(), steps.end(), [](const scenario::Step& one) {
-    return one.kind == scenario::StepKind::kRun;
-  });
-  if (lesson_->progress.step() <= static_cast<std::size_t>(run - steps.begin())) return;
+  if (lesson_->progress.step() <= scenario::run_step(lesson_->lesson)) return;
   lesson_->run_asked = true;
   for (std::size_t i = 0; i < sides_.size(); ++i) start(i);
 }

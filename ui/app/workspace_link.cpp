@@ -11,18 +11,11 @@ namespace {
 
 using scenario::Lesson;
 
-std::size_t run_step(const Lesson& lesson) {
-  const auto run = std::find_if(lesson.steps.begin(), lesson.steps.end(), [](const auto& step) {
-    return step.kind == scenario::StepKind::kRun;
-  });
-  return static_cast<std::size_t>(run - lesson.steps.begin());
-}
-
 // The step that a link means, from 0. What was turned can be seen only once the lesson has run.
 std::size_t step_of(const scenario::Link& link, const Lesson& lesson) {
   if (link.step > 0) return std::min(link.step, lesson.steps.size()) - 1;
   const bool turned = !link.knobs.a.values().empty() || !link.knobs.b.values().empty();
-  return turned ? std::min(run_step(lesson) + 1, lesson.steps.size() - 1) : 0;
+  return turned ? std::min(scenario::run_step(lesson) + 1, lesson.steps.size() - 1) : 0;
 }
 
 }  // namespace
@@ -55,7 +48,7 @@ void Workspace::open_link(const scenario::Link& link) {
     if (link.lesson.empty())
       open_configs(link);
     else
-      open_lesson_at(scenario::find_lesson(link.lesson), link);
+      open_lesson_at(scenario::find_lesson(link.lesson, language_), link);
   } catch (const Error& error) {
     notice = error.what();
   }
@@ -74,29 +67,13 @@ void Workspace::open_configs(const scenario::Link& link) {
   }
 }
 
-// Questions before the step are as the learner answered them in an attempt of their own, and else
-// skipped; the runs before it are made.
+// Questions are as the learner answered them in an attempt of their own.
 void Workspace::open_lesson_at(Lesson lesson, const scenario::Link& link) {
   const std::size_t step = step_of(link, lesson);
-  const std::string id = lesson.id;
   show_lesson(std::move(lesson));
-  const std::vector<scenario::Step>& steps = lesson_->lesson.steps;
-  const auto own = learner_.under_way(id);
-  std::vector<scenario::Answer> given(steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const scenario::StepAnswer* answer = own ? own->find(steps[i].id) : nullptr;
-    if (answer) {
-      given[i] = answer->answer;
-      lesson_->noted.at(steps[i].id) = *answer;
-    } else if (i < step && steps[i].question) {
-      given[i].committed = given[i].skipped = true;
-    }
-  }
-  lesson_->progress.resume(std::move(given), step);
+  const auto own = learner_.under_way(lesson_->lesson.id);
+  resume(own.value_or(scenario::Answers()), step);
   linked_ = link.knobs;
-  if (lesson_->progress.step() <= run_step(lesson_->lesson)) return;
-  lesson_->run_asked = true;
-  for (std::size_t i = 0; i < sides_.size(); ++i) start(i);
 }
 
 // Once the lesson's own runs are there, what the link turned is turned.

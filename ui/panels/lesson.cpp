@@ -219,7 +219,7 @@ void draw_recap(const Theme& theme, const LessonCard& card) {
 void draw_heard(const Theme& theme, const LessonModel& model) {
   if (model.lesson.heard.empty()) return;
   separator(theme, theme.px(8));
-  text(theme.font.text, theme.size.label, theme.faint, "What you may have heard");
+  text(theme.font.text, theme.size.label, theme.faint, model.lesson.say("What you may have heard"));
   markdown(theme, "\"" + model.lesson.heard + "\"",
            {.size = theme.size.small, .color = theme.text});
 }
@@ -228,7 +228,8 @@ void draw_limits(const Theme& theme, const LessonModel& model) {
   const bool last = model.progress.step() + 1 == model.progress.steps();
   if (!last || !model.progress.can_go_on() || model.lesson.limits.empty()) return;
   separator(theme, theme.px(8));
-  text(theme.font.text, theme.size.label, theme.faint, "What the model leaves out");
+  text(theme.font.text, theme.size.label, theme.faint,
+       model.lesson.say("What the model leaves out"));
   markdown(theme, model.lesson.limits, {.size = theme.size.small, .color = theme.muted});
 }
 
@@ -303,7 +304,10 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   if (!card.goal.empty())
     notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
   if (!card.explain.empty()) markdown(theme, card.explain, {.terms = &model.lesson.glossary});
-  if (model.hint_shown) notice_card(theme, Tone::kPlain, "Hint", model.step().hint);
+  if (model.hint_shown)
+    notice_card(theme, Tone::kPlain, model.lesson.say("Hint"), model.step().hint);
+  if (!model.fault.empty())
+    notice_card(theme, Tone::kBad, "The file as it was saved last is not shown", model.fault);
   if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);
   place_buttons(context, panel);
   if (!recap_first && card.recap) {

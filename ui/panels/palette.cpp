@@ -40,7 +40,7 @@ void action_row(const PanelContext& context, const ActionInfo& action, bool chos
 }
 
 void draw_list(const PanelContext& context, PalettePanel& panel) {
-  auto list = matching_actions(panel.words);
+  auto list = matching_actions(panel.words, panel.more);
   // What can be done now comes first.
   std::stable_partition(list.begin(), list.end(),
                         [&](const ActionInfo* action) { return context.can(action->id); });
@@ -82,12 +82,14 @@ bool fits(const ActionInfo& action, const std::string& words, int& score) {
 
 }  // namespace
 
-std::vector<const ActionInfo*> matching_actions(const std::string& words) {
+std::vector<const ActionInfo*> matching_actions(const std::string& words,
+                                                const std::vector<ActionInfo>& more) {
   std::vector<std::pair<int, const ActionInfo*>> scored;
-  for (const ActionInfo& action : actions()) {
-    int score = 0;
-    if (words.empty() || fits(action, words, score)) scored.emplace_back(score, &action);
-  }
+  for (const auto* some : {&actions(), &more})
+    for (const ActionInfo& action : *some) {
+      int score = 0;
+      if (words.empty() || fits(action, words, score)) scored.emplace_back(score, &action);
+    }
   std::stable_sort(scored.begin(), scored.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const ActionInfo*> list;

@@ -194,7 +194,7 @@ void draw_shelf(const PanelContext& context) {
   text(theme.font.text, theme.size.text, theme.muted,
        "A trace of PyTorch's profiler (.json or .json.gz). Drop the file on this window, or:");
   ImGui::Dummy({0, theme.px(2)});
-  if (button(theme, "Open a trace", ButtonKind::kPrimary)) context.ask("file.open_trace");
+  if (button(theme, "Open a file", ButtonKind::kPrimary)) context.ask("file.open");
   ImGui::PopStyleVar();
   ImGui::EndGroup();
   ImGui::End();

@@ -178,6 +178,7 @@ float draw_find(const PanelContext& context, const Box& bar) {
   ImGui::SetCursorScreenPos({left, bar.centre().y - height / 2});
   if (ImGui::InvisibleButton("Find an action", {width, height})) context.ask("find.action");
   const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  context.attention.find_action = box;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.ground, 0.4F), theme.size.corner);
   draw->AddRect(box.min, box.max, ImGui::IsItemHovered() ? theme.faint : theme.line,

@@ -1,0 +1,59 @@
+// A lesson that has run, as plain words in the order in which they are read: for a page on paper or
+// a screen. Texts are Markdown with their numbers filled in.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainscope::analysis {
+
+struct SheetOption {
+  std::string text;
+  bool right = false;
+  std::string why;  // why one would think so, and what speaks against it
+};
+
+enum class SheetAnswer : std::uint8_t {
+  kNone,    // the step asks nothing
+  kChoice,  // one of the options
+  kNumber,
+  kSpan,  // to be found in the timelines
+  kWords,
+};
+
+// One card of the lesson.
+struct SheetStep {
+  std::string kind;   // "predict", a lesson's word
+  std::string title;  // "Predict"
+  std::string text;
+  std::string hint;
+  std::string explain;  // after the answer
+  SheetAnswer asks = SheetAnswer::kNone;
+  std::vector<SheetOption> options;  // of a choice
+  std::string answer;                // of a number, a span, words: what is right, as it is read
+  std::string depends;               // what decides, where machines answer differently
+  bool before_run = false;           // it is read before anything is shown of the runs
+};
+
+struct LessonSheet {
+  std::string language = "en";  // of the texts: a tag of BCP 47
+  std::string id, title, topic, track, level;
+  int minutes = 0;
+  std::string heard;  // what the lesson puts to the test, as one hears it said
+  std::vector<SheetStep> steps;
+  std::vector<std::pair<std::string, std::string>> terms;  // a word, and what it means
+  std::string limits;                                      // what the model leaves out
+  std::string notes;                                       // the lecturer's
+  // The sheet's own words in its language, by the English ones; what is not there stays English.
+  std::map<std::string, std::string, std::less<>> words;
+
+  std::string say(const std::string& english) const {
+    const auto found = words.find(english);
+    return found == words.end() ? english : found->second;
+  }
+};
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,233 @@
+#include "report/handout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/comparison.h"
+#include "report/escape.h"
+#include "report/html.h"
+#include "report/loss_chart.h"
+#include "report/page.h"
+#include "report/picture.h"
+#include "report/sections.h"
+#include "report/template.h"
+
+namespace trainscope::report {
+namespace {
+
+using analysis::LessonSheet;
+using analysis::SheetAnswer;
+using analysis::SheetStep;
+
+// A sheet of paper shows less of a trace than a screen that zooms does.
+constexpr double kPaperWidth = 820;  // of the drawing: its letters are read on A4
+constexpr PageLimits kPaper = {20'000, 24, 400, 400};
+
+// Paragraphs of a lesson's Markdown; a line alone goes on in the next one.
+std::string paragraphs(const std::string& text, const char* kind = "foreign") {
+  std::string html;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find("\n\n", at), text.size());
+    const std::string one = text.substr(at, end - at);
+    if (one.find_first_not_of(" \n") != one.npos)
+      html += fmt::format("<p class=\"{}\">{}</p>\n", kind, html_prose(one));
+    at = end + 2;
+  }
+  return html;
+}
+
+class Sheet {
+ public:
+  explicit Sheet(const HandoutInput& input) : input_(input), sheet_(input.sheet) {}
+
+  std::string say(const char* english) const { return html_text(sheet_.say(english)); }
+
+  std::string course() const { return say(sheet_.track.c_str()) + ": " + html_text(sheet_.topic); }
+
+  std::string facts() const {
+    std::string html =
+        fmt::format("{} · {} {}", say(sheet_.level.c_str()), sheet_.minutes, say("minutes"));
+    std::string machines;
+    for (const analysis::Run* run : input_.runs)
+      if (const std::string& name = run->trace->origin().subject;
+          machines.find(name) == machines.npos)
+        machines += (machines.empty() ? "" : ", ") + name;
+    if (!machines.empty()) html += " · " + html_text(machines);
+    if (!input_.runs.empty())
+      html += " · " + say("seed") + " " +
+              html_text(program::spell(input_.runs.front()->config.value("seed")));
+    return html;
+  }
+
+  std::string name_line() const {
+    return "<p class=\"who only-print\"><span>" + say("Name") + "</span><span>" + say("Date") +
+           "</span></p>";
+  }
+
+  std::string heard() const {
+    if (sheet_.heard.empty()) return "";
+    return "<div class=\"heard\"><p class=\"muted small\">" + say("What you may have heard") +
+           "</p><p class=\"foreign\">" + html_prose(sheet_.heard) + "</p></div>";
+  }
+
+  std::string cards(bool before_run) const {
+    std::string html;
+    for (const SheetStep& step : sheet_.steps)
+      if (step.before_run == before_run && step.kind != "run") html += card(step);
+    return html;
+  }
+
+  // What the run step says, under the title of what happened.
+  std::string run_words() const {
+    std::string html;
+    if (input_.runs.size() == 2) {
+      const std::string words = headline(*input_.runs[0], *input_.runs[1]);
+      if (!words.empty()) html += "<p class=\"headline\">" + html_text(words) + "</p>";
+    }
+    for (const SheetStep& step : sheet_.steps)
+      if (step.kind == "run") html += paragraphs(step.text, "foreign muted");
+    return html.empty() ? "" : "<div class=\"run-words\">" + html + "</div>";
+  }
+
+  std::string ending() const {
+    return terms() + panel("limits", say("What the model leaves out"), paragraphs(sheet_.limits)) +
+           (input_.answers ? panel("notes", say("For whoever teaches it"), paragraphs(sheet_.notes))
+                           : "");
+  }
+
+ private:
+  std::string panel(const char* id, const std::string& title, const std::string& body) const {
+    if (body.empty()) return "";
+    return fmt::format(
+        "<section class=\"panel\" aria-labelledby=\"{0}-title\">\n<div class=\"head\">"
+        "<h2 id=\"{0}-title\">{1}</h2></div>\n<div class=\"body\">{2}</div>\n</section>\n",
+        id, title, body);
+  }
+
+  std::string terms() const {
+    std::string html;
+    for (const auto& [word, text] : sheet_.terms)
+      html += fmt::format("<div><dt class=\"foreign\">{}</dt><dd class=\"foreign\">{}</dd></div>\n",
+                          html_text(word), html_prose(text));
+    if (html.empty()) return "";
+    return panel("terms", say("Terms"), "<dl class=\"words\">" + html + "</dl>");
+  }
+
+  std::string card(const SheetStep& step) const {
+    // Without answers an explanation is for whoever reads to write.
+    const bool told = input_.answers || step.kind != "explain";
+    std::string html =
+        "<section class=\"panel card\">\n<p class=\"kind\">" + say(step.title.c_str()) + "</p>\n";
+    html += told ? paragraphs(step.text)
+                 : "<p>" + say("Say in your own words why the runs differ here.") + "</p>";
+    html += options(step);
+    if (input_.answers && !step.hint.empty())
+      html += "<div class=\"hint\"><span class=\"label\">" + say("Hint") + "</span>" +
+              paragraphs(step.hint) + "</div>";
+    html += room(step, told) + answer(step);
+    return html + "</section>\n";
+  }
+
+  std::string options(const SheetStep& step) const {
+    if (step.options.empty()) return "";
+    // Before the run nothing is told: the answer stands among what comes after it.
+    const bool told = input_.answers && !step.before_run;
+    std::string html = "<ol class=\"options\">\n";
+    for (const analysis::SheetOption& option : step.options) html += item(option, told);
+    return html + "</ol>\n";
+  }
+
+  std::string item(const analysis::SheetOption& option, bool told) const {
+    std::string html =
+        fmt::format("<li{}><span class=\"box\"></span><span class=\"foreign\">{}</span>",
+                    told && option.right ? " class=\"right\"" : "", html_prose(option.text));
+    if (told && option.right) html += "<span class=\"why\"><b>" + say("Right.") + "</b></span>";
+    if (told && !option.right && !option.why.empty())
+      html += "<span class=\"why foreign\">" + html_prose(option.why) + "</span>";
+    return html + "</li>\n";
+  }
+
+  std::string room(const SheetStep& step, bool told) const {
+    int lines = 0;
+    std::string words;
+    if (step.asks == SheetAnswer::kChoice) {
+      lines = step.before_run ? 3 : 1;
+      words = say("Your reason");
+    } else if (step.asks != SheetAnswer::kNone) {
+      lines = step.asks == SheetAnswer::kWords ? 3 : 2;
+      words = say("Your answer");
+    } else if (!told || step.kind == "vary") {
+      lines = 3;
+      words = step.kind == "vary" ? say("What you found") : "";
+    }
+    if (lines == 0 || (input_.answers && !step.before_run)) return "";
+    std::string html = "<div class=\"room\" aria-hidden=\"true\"><span>" + words + "</span>";
+    for (int i = 0; i < lines; ++i) html += "<i></i>";
+    return html + "</div>\n";
+  }
+
+  std::string labelled(const char* label, const std::string& text) const {
+    if (text.empty()) return "";
+    return "<div class=\"answer\"><span class=\"label\">" + say(label) + "</span>" +
+           paragraphs(text) + "</div>\n";
+  }
+
+  std::string answer(const SheetStep& step) const {
+    if (!input_.answers || step.before_run) return "";
+    return labelled("Answer", step.answer) + labelled("What decides", step.depends) +
+           labelled("Why", step.explain);
+  }
+
+ public:
+  // The questions asked before the run, looked back at with what came of them.
+  std::string looked_back() const {
+    if (!input_.answers) return "";
+    std::string html;
+    for (SheetStep step : sheet_.steps) {
+      if (!step.before_run || step.asks == SheetAnswer::kNone) continue;
+      step.before_run = false;
+      html += card(step);
+    }
+    return html;
+  }
+
+ private:
+  const HandoutInput& input_;
+  const LessonSheet& sheet_;
+};
+
+}  // namespace
+
+std::string handout_html(const HandoutInput& input) {
+  const std::vector<RunView> views = view_runs(input.runs, kPaper);
+  const Sheet sheet(input);
+  ReportInput report;
+  report.runs = input.runs;
+  report.version = input.version;
+  Parts parts;
+  parts["language"] = html_text(input.sheet.language);
+  parts["title"] = html_text(input.sheet.title);
+  parts["style"] = std::string(page_style()) + std::string(handout_style());
+  parts["course"] = sheet.course();
+  parts["badges"] = badges_html(views);
+  parts["facts"] = sheet.facts();
+  parts["name_line"] = sheet.name_line();
+  parts["heard"] = sheet.heard();
+  parts["before"] = sheet.cards(true);
+  parts["code"] = listing_html(views);
+  parts["run_title"] = sheet.say("What happened");
+  parts["run_aside"] = sheet.say("one axis for both sides, each from its own start");
+  parts["run_words"] = sheet.run_words();
+  parts["picture"] = picture_svg(views, kPaperWidth);
+  parts["legend"] = legend_html(views);
+  parts["loss"] = loss_html(views);
+  parts["compare"] = compare_html(report, views);
+  parts["after"] = sheet.looked_back() + sheet.cards(false);
+  parts["ending"] = sheet.ending();
+  parts["footer"] = footer_html(report, views);
+  return filled(handout_template(), parts);
+}
+
+}  // namespace trainscope::report

@@ -1,0 +1,27 @@
+// A lesson on paper: one HTML file to print or to read on a screen, without a script and without a
+// network. What is asked stands before what happened, with room to write a prediction down; what
+// happened begins a page of its own.
+//
+// Equal input gives equal bytes; there is no date in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/lesson_sheet.h"
+#include "analysis/run.h"
+
+namespace trainscope::report {
+
+struct HandoutInput {
+  analysis::LessonSheet sheet;
+  std::vector<const analysis::Run*> runs;  // A and B, as the lesson sets them
+  std::string version;                     // of Trainscope; empty: not shown
+  // The right answers, their reasons, the explanations, the hints and the lecturer's notes; without
+  // them it is a sheet to work on.
+  bool answers = true;
+};
+
+std::string handout_html(const HandoutInput& input);
+
+}  // namespace trainscope::report

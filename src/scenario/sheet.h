@@ -1,0 +1,15 @@
+// A lesson that has run, as the words of a sheet to hand out.
+#pragma once
+
+#include "analysis/lesson_sheet.h"
+#include "scenario/expression.h"
+#include "scenario/lesson.h"
+
+namespace trainscope::scenario {
+
+// `sides`: the runs A and B as the lesson sets them. Numbers that a learner cannot know yet stand
+// as "?" before the run; those of an explanation that speaks of knobs as the learner left them are
+// left open, to be written in. Throws InputError when the lesson's expressions fail.
+analysis::LessonSheet sheet_of(const Lesson& lesson, const Sides& sides);
+
+}  // namespace trainscope::scenario

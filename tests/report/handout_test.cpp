@@ -1,0 +1,139 @@
+// A lesson on paper: what stands where, what a sheet to work on leaves out, foreign text.
+#include "report/handout.h"
+
+#include <catch2/catch.hpp>
+
+#include "report/markup.h"
+#include "report/runs.h"
+
+using namespace trainscope;
+using analysis::LessonSheet;
+using analysis::SheetAnswer;
+using analysis::SheetStep;
+
+namespace {
+
+SheetStep step(const char* kind, const char* text, bool before_run) {
+  SheetStep one;
+  one.kind = kind;
+  one.title = kind;
+  one.text = text;
+  one.before_run = before_run;
+  return one;
+}
+
+LessonSheet sheet() {
+  LessonSheet sheet;
+  sheet.id = "copies";
+  sheet.title = "Copies";
+  sheet.track = "Feed the GPU";
+  sheet.topic = "Copies";
+  sheet.level = "worked";
+  sheet.minutes = 5;
+  sheet.heard = "Pinning makes it faster";
+  SheetStep predict = step("predict", "How much longer?", true);
+  predict.asks = SheetAnswer::kChoice;
+  predict.options = {{"About as long", false, "The link decides only if"},
+                     {"Twice as long", true, ""}};
+  SheetStep find = step("observe", "Find the span.", false);
+  find.asks = SheetAnswer::kSpan;
+  find.answer = "**A**, *host main*: `held`";
+  find.hint = "It is hatched.";
+  sheet.steps = {step("scene", "Both sides send a tensor.", true), predict,
+                 step("run", "Run both sides.", true), find,
+                 step("explain", "The engine reads what stays in place.", false)};
+  sheet.terms = {{"pinned", "Locked in place."}};
+  sheet.limits = "What pinning costs.";
+  sheet.notes = "Ask for a show of hands.";
+  return sheet;
+}
+
+std::string page(bool answers, LessonSheet of = sheet()) {
+  static const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  report::HandoutInput input;
+  input.sheet = std::move(of);
+  input.runs = {&a, &b};
+  input.version = "1.2.3";
+  input.answers = answers;
+  return report::handout_html(input);
+}
+
+bool has(const std::string& html, std::string_view text) {
+  return html.find(text) != html.npos;
+}
+
+}  // namespace
+
+TEST_CASE("a handout is well-formed, has no script and asks the network for nothing") {
+  for (const bool answers : {true, false}) {
+    const std::string html = page(answers);
+    CHECK(test::unbalanced(html) == "");
+    for (const char* outside : {"http:", "https:", "src=", "<link", "<img", "@import", "<script"}) {
+      CAPTURE(outside);
+      CHECK_FALSE(has(html, outside));
+    }
+    CHECK(has(html, "@media print"));
+    CHECK(has(html, "default-src 'none'"));
+    CHECK(has(html, "lang=\"en\""));
+  }
+}
+
+TEST_CASE("a prediction is asked for, with room to write, before anything of the runs is shown") {
+  const std::string html = page(true);
+  const std::size_t asked = html.find("How much longer?"), room = html.find("class=\"room\""),
+                    own_page = html.find("page-of-its-own\" aria-labelledby=\"run-title\""),
+                    picture = html.find("<svg"), table = html.find("<table class=\"metrics\">"),
+                    why = html.find("The link decides only if");
+  REQUIRE(asked != html.npos);
+  CHECK(asked < room);
+  CHECK(room < own_page);
+  CHECK(own_page < picture);
+  CHECK(picture < table);
+  CHECK(table < why);
+  CHECK_FALSE(has(html.substr(0, own_page), "class=\"right\""));
+  CHECK(test::count(html, "class=\"right\"") == 1);
+}
+
+TEST_CASE("a handout says what its numbers are of") {
+  const std::string html = page(true);
+  CHECK(has(html, "SIMULATED"));
+  CHECK(has(html, "H200"));
+  CHECK(has(html, "seed 0"));
+  CHECK(has(html, "1.2.3"));
+  CHECK(has(html, "What pinning costs."));
+  CHECK(has(html, "Locked in place."));
+}
+
+TEST_CASE("a sheet to work on keeps the runs and leaves every solution out") {
+  const std::string html = page(false);
+  for (const char* told : {"class=\"right\"", "The link decides only if", "It is hatched.",
+                           "The engine reads", "show of hands", "<code>held</code>"}) {
+    CAPTURE(told);
+    CHECK_FALSE(has(html, told));
+    CHECK(has(page(true), told));
+  }
+  CHECK(has(html, "<svg"));
+  CHECK(has(html, "Say in your own words"));
+  // To predict, to find, to explain.
+  CHECK(test::count(html, "class=\"room\"") == 3);
+  CHECK(test::count(page(true), "class=\"room\"") == 1);
+}
+
+TEST_CASE("a handout's own words are those of its language, and English where there are none") {
+  LessonSheet german = sheet();
+  german.language = "de";
+  german.words = {{"What happened", "Was geschah"}};
+  const std::string html = page(true, german);
+  CHECK(has(html, "lang=\"de\""));
+  CHECK(has(html, "Was geschah"));
+  CHECK(has(html, "What you may have heard"));
+}
+
+TEST_CASE("markup in a lesson's words stays words in a handout") {
+  LessonSheet nasty = sheet();
+  nasty.title = nasty.heard = nasty.steps[0].text = "<script>alert(1)</script> {{title}}";
+  const std::string html = page(true, nasty);
+  CHECK(test::unbalanced(html) == "");
+  CHECK_FALSE(has(html, "<script"));
+  CHECK(has(html, "{{title}}"));
+}

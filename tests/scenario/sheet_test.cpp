@@ -1,0 +1,78 @@
+// Lessons as the words of a handout.
+#include "scenario/sheet.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace trainscope;
+using analysis::SheetAnswer;
+using analysis::SheetStep;
+
+namespace {
+
+struct Ran {
+  explicit Ran(const scenario::Lesson& lesson)
+      : a(analysis::run_config("A", lesson.side("A"))),
+        b(analysis::run_config("B", lesson.side("B"))) {}
+  analysis::Run a, b;
+  analysis::LessonSheet sheet(const scenario::Lesson& lesson) const {
+    return scenario::sheet_of(lesson, {&a, &b});
+  }
+};
+
+const SheetStep& step_of(const analysis::LessonSheet& sheet, const std::string& kind) {
+  const auto found = std::find_if(sheet.steps.begin(), sheet.steps.end(),
+                                  [&](const SheetStep& step) { return step.kind == kind; });
+  REQUIRE(found != sheet.steps.end());
+  return *found;
+}
+
+void check_texts(const SheetStep& step) {
+  for (const std::string* text : {&step.text, &step.hint, &step.explain, &step.answer}) {
+    CAPTURE(*text);
+    CHECK(text->find('{') == std::string::npos);
+    // A number that is not known stands as a word of its own.
+    if (!step.before_run) CHECK(text->find(" ?") == std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every lesson makes a sheet whose questions have one right answer") {
+  const auto lessons = scenario::all_lessons();
+  REQUIRE(lessons.size() >= 47);
+  for (const scenario::Lesson& lesson : lessons) {
+    CAPTURE(lesson.id);
+    const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
+    REQUIRE(sheet.steps.size() == lesson.steps.size());
+    CHECK(sheet.steps.front().before_run);
+    CHECK_FALSE(sheet.steps.back().before_run);
+    for (const SheetStep& step : sheet.steps) {
+      CAPTURE(step.kind, step.text);
+      check_texts(step);
+      const auto right = std::count_if(step.options.begin(), step.options.end(),
+                                       [](const auto& option) { return option.right; });
+      CHECK(right == (step.asks == SheetAnswer::kChoice ? 1 : 0));
+      CHECK(step.answer.empty() ==
+            (step.asks == SheetAnswer::kNone || step.asks == SheetAnswer::kChoice));
+    }
+  }
+}
+
+TEST_CASE("a sheet's numbers are the run's, and before the run only the knobs are known") {
+  scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  lesson.steps[0].text = "{A.copy.count} copies take {A.time.h2d}.";
+  const Ran ran(lesson);
+  const analysis::LessonSheet sheet = ran.sheet(lesson);
+  CHECK(sheet.steps[0].text == "3 copies take ?.");
+  const std::string time = scenario::fill_in("{A.time.h2d}", {&ran.a, &ran.b});
+  CHECK(step_of(sheet, "explain").text.find("Of " + time) != std::string::npos);
+  const std::string found = step_of(sheet, "observe").answer;
+  CHECK(found.find("**A**, *host main*: `held: staging") == 0);
+}
+
+TEST_CASE("what a learner's own knobs decide is left open on a sheet") {
+  const scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
+  CHECK(step_of(sheet, "vary").explain.find("A takes ______ times as long at ______.") == 0);
+}

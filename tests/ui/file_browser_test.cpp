@@ -1,0 +1,187 @@
+// Opening files: what a folder shows, what was opened lately, and the sheet by keyboard alone.
+#include "ui/app/file_browser.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "ui/app/recent_files.h"
+#include "ui/cut_text.h"
+#include "ui/driver.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A folder with what can be opened and what cannot.
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / ("trainscope-open-" + std::to_string(::getpid()))) {
+    fs::remove_all(path);
+    fs::create_directories(path / "inner");
+    fs::create_directories(path / ".hidden");
+    for (const char* name :
+         {"b.json", "A.tsrun", "c.json.gz", "notes.txt", ".secret.json", "inner/deep.json"})
+      write_file(path / name, "{}");
+    fs::copy_file(home_folder() / "scenarios" / "pinned-vs-pageable.toml", path / "lesson.toml");
+    write_file(path / "config.toml", "workload = \"copy\"\ncopy.count = 2\n");
+    path = fs::canonical(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+std::vector<std::string> names_of(const std::vector<BrowserRow>& rows) {
+  std::vector<std::string> names;
+  for (const BrowserRow& row : rows) names.push_back(row.name);
+  return names;
+}
+
+bool key(Driver& driver, ImGuiKey which) {
+  return driver.act([which](ImGuiTestContext* context) { context->KeyPress(which); });
+}
+
+}  // namespace
+
+TEST_CASE("a folder shows folders first, then what can be opened, and nothing that is hidden") {
+  const Folder folder;
+  const auto rows = read_folder(folder.path);
+  CHECK(names_of(rows) == std::vector<std::string>{"inner", "A.tsrun", "b.json", "c.json.gz",
+                                                   "config.toml", "lesson.toml"});
+  CHECK(rows[0].size.empty());
+  CHECK(rows[2].size == "2 B");
+  CHECK(rows[2].detail == "trace");
+  CHECK(rows[2].changed.size() == std::string("2026-03-14 09:26").size());
+  CHECK_THROWS_WITH(read_folder(folder.path / "nowhere"), Contains("no such folder"));
+}
+
+TEST_CASE("typing narrows, Enter enters, and going up stands on the folder one came from") {
+  const Folder folder;
+  FileBrowser browser;
+  browser.open(folder.path, {});
+  browser.narrow("JSON");
+  CHECK(names_of(browser.rows()) == std::vector<std::string>{"b.json", "c.json.gz"});
+  browser.move(1);
+  CHECK(browser.confirm() == folder.path / "c.json.gz");
+  browser.narrow("inn");
+  CHECK(browser.confirm().empty());
+  CHECK(browser.folder() == folder.path / "inner");
+  CHECK(browser.words().empty());
+  CHECK(names_of(browser.rows()) == std::vector<std::string>{"..", "deep.json"});
+  CHECK(browser.confirm().empty());  // the folder above
+  CHECK(browser.folder() == folder.path);
+  CHECK(browser.rows()[browser.chosen()].name == "inner");
+  browser.move(-2);
+  CHECK(browser.rows()[browser.chosen()].name == "lesson.toml");
+}
+
+TEST_CASE("a path that is typed is meant as it stands, and a wrong one is said in place") {
+  const Folder folder;
+  FileBrowser browser;
+  browser.open(folder.path, {});
+  browser.narrow((folder.path / "inner" / "deep.json").string());
+  CHECK(browser.confirm() == folder.path / "inner" / "deep.json");
+  browser.narrow("/nowhere/at/all.json");
+  CHECK(browser.confirm().empty());
+  CHECK_THAT(browser.error(), Contains("/nowhere/at/all.json: there is no such file"));
+  CHECK(browser.folder() == folder.path);
+  browser.narrow("b");
+  CHECK(browser.error().empty());
+}
+
+TEST_CASE("what was opened lately comes back the next time, latest first, each once") {
+  const Folder folder;
+  RecentFiles recent(folder.path);
+  for (int i = 0; i < 20; ++i) recent.add(folder.path / (std::to_string(i) + ".json"));
+  recent.add(folder.path / "inner" / ".." / "15.json");
+  RecentFiles back(folder.path);
+  REQUIRE(back.files().size() == RecentFiles::kMost);
+  CHECK(back.files()[0] == folder.path / "15.json");
+  CHECK(back.files()[1] == folder.path / "19.json");
+  back.drop(folder.path / "19.json");
+  CHECK(RecentFiles(folder.path).files()[1] == folder.path / "18.json");
+  RecentFiles nowhere;
+  nowhere.add(folder.path / "b.json");
+  CHECK(nowhere.files().size() == 1);
+}
+
+TEST_CASE("a recent file that is gone is said to be, and is forgotten when asked") {
+  const Folder folder;
+  FileBrowser browser;
+  browser.open(folder.path, {folder.path / "gone.json", folder.path / "b.json"});
+  REQUIRE(browser.rows()[0].kind == BrowserRow::Kind::kRecent);
+  CHECK(browser.rows()[0].gone);
+  CHECK_FALSE(browser.rows()[1].gone);
+  CHECK(browser.confirm().empty());
+  CHECK_THAT(browser.error(), Contains("gone.json: this file is gone"));
+  browser.drop(folder.path / "gone.json");
+  CHECK(browser.error().empty());
+  CHECK(browser.rows()[0].name == "b.json");
+}
+
+TEST_CASE("a lesson is found and opened by keys alone, and stands among what was opened") {
+  REQUIRE_DRIVER(driver, 1280, 720);
+  const Folder folder;
+  driver->settle();
+  driver->app().keep_recent_in(folder.path / ".hidden");
+  driver->app().recent().add(folder.path / "inner" / "deep.json");
+  REQUIRE(driver->act(
+      [](ImGuiTestContext* context) { context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O); }));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  REQUIRE(key(*driver, ImGuiKey_Backspace));  // from inner to the folder above
+  REQUIRE(driver->act([](ImGuiTestContext* context) { context->KeyChars("less"); }));
+  REQUIRE(key(*driver, ImGuiKey_Enter));
+  REQUIRE(driver->workspace().lesson());
+  CHECK(driver->workspace().lesson()->lesson.file == folder.path / "lesson.toml");
+  CHECK(driver->app().recent().files().front() == folder.path / "lesson.toml");
+  driver->app().run("lesson.shelf");
+  driver->settle();
+  driver->app().open_palette();
+  driver->settle();
+  REQUIRE(driver->act([](ImGuiTestContext* context) { context->KeyChars("Open lesson.toml"); }));
+  REQUIRE(key(*driver, ImGuiKey_Enter));
+  CHECK(driver->workspace().lesson());
+}
+
+TEST_CASE("what is wrong with a file is said on the sheet, which stays") {
+  REQUIRE_DRIVER(driver, 1280, 720);
+  const Folder folder;
+  write_file(folder.path / "inner" / "broken.toml", "format = 1\nid = 3\n");
+  driver->app().recent().add(folder.path / "inner" / "deep.json");
+  driver->settle();
+  driver->app().run("file.open");
+  driver->settle();
+  REQUIRE(driver->act([](ImGuiTestContext* context) { context->KeyChars("broken"); }));
+  REQUIRE(key(*driver, ImGuiKey_Enter));
+  CHECK(driver->workspace().screen() == Screen::kShelf);
+  CHECK(ImGui::IsPopupOpen("Open##sheet",
+                           ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+}
+
+TEST_CASE("every kind of file that is dropped opens as what it is, or says what to do") {
+  REQUIRE_DRIVER(driver);
+  const Folder folder;
+  Application& app = driver->app();
+  driver->settle();
+  const fs::path machine = home_folder() / "assets" / "machines" / "t4-1.toml";
+  CHECK_THROWS_WITH(app.open_file(machine), Contains("open a lesson first"));
+  CHECK_THROWS_WITH(app.open_file(folder.path / "notes.txt"), Contains("nothing to open"));
+  CHECK_THROWS_WITH(app.open_file(folder.path / "none.json"), Contains("no such file"));
+  CHECK_THROWS_WITH(app.open_file(home_folder() / "scenarios" / "pinned-vs-pageable.de.toml"),
+                    Contains("is a translation"));
+  app.open_file(folder.path / "config.toml");
+  driver->settle();
+  CHECK(driver->workspace().sides()[0].config.whole("copy.count") == 2);
+  REQUIRE(driver->workspace().sides()[0].run);
+  app.open_file(machine);
+  driver->settle();
+  CHECK(driver->workspace().sides()[0].config.word("machine") == machine.string());
+  CHECK(driver->workspace().sides()[0].run->machine->gpu.name.find("T4") != std::string::npos);
+}

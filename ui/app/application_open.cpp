@@ -1,0 +1,123 @@
+// Opening files: one way for the sheet, for what is dropped on the window, and for what was opened
+// lately.
+
+#include <algorithm>
+
+#include "analysis/run_file.h"
+#include "base/error.h"
+#include "machine/machine.h"
+#include "scenario/course.h"
+#include "scenario/file_kind.h"
+#include "scenario/translation.h"
+#include "ui/app/application.h"
+
+namespace trainscope::ui {
+namespace {
+
+namespace fs = std::filesystem;
+using scenario::FileKind;
+
+void open_saved(Workspace& workspace, const fs::path& file) {
+  const analysis::SavedRuns saved = analysis::open_runs(file);
+  if (saved.runs.size() > 2)
+    throw InputError(file.string() +
+                     ": the window shows two runs beside each other, and these are " +
+                     std::to_string(saved.runs.size()) + "; open it as `trainscope FILE.tsrun:A`");
+  workspace.open_runs(saved.runs);
+}
+
+// The machine takes what is open; alone it is nothing to look at.
+void run_on(Application& app, const fs::path& file) {
+  machine::check_machine_file(file);
+  Workspace& workspace = app.workspace();
+  const std::string name = file.string();
+  if (workspace.screen() == Screen::kShelf || !workspace.has_machines())
+    throw InputError(name + ": is a machine; open a lesson first, then the machine to run it on");
+  const std::string refusal = workspace.machine_refusal(name);
+  if (!refusal.empty()) throw InputError(refusal);
+  app.choose_machine(workspace.sides().size() == 2 ? "AB" : "A", name);
+}
+
+[[noreturn]] void refuse(const fs::path& file, FileKind kind) {
+  if (kind == FileKind::kTranslation)
+    throw InputError(file.string() + ": is a translation; open " +
+                     scenario::original_of(file).filename().string() +
+                     ", and choose the language of the lessons");
+  throw InputError(file.string() +
+                   ": is nothing to open; lessons, machines and configs end in .toml, runs in "
+                   ".tsrun, traces in .json or .json.gz");
+}
+
+}  // namespace
+
+void Application::ask_for_file() {
+  open_sheet_ = {};
+  open_sheet_.open = open_sheet_.just_opened = true;
+  std::error_code ignored;
+  const fs::path last = recent_.files().empty() ? fs::path() : recent_.files().front();
+  const fs::path here = fs::current_path(ignored);
+  open_sheet_.browser.open(
+      fs::is_directory(last.parent_path(), ignored) ? last.parent_path() : here, recent_.files());
+}
+
+void Application::open_file(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) throw InputError(file.string() + ": there is no such file");
+  FileKind kind = scenario::kind_of(file);
+  if (kind == FileKind::kOther && analysis::is_run_file(file)) kind = FileKind::kRun;
+  switch (kind) {
+    case FileKind::kLesson:
+      workspace_.open_lesson(scenario::find_lesson(file.string(), workspace_.language()));
+      break;
+    case FileKind::kRun:
+      open_saved(workspace_, file);
+      break;
+    case FileKind::kTrace:
+      workspace_.open_trace(file);
+      break;
+    case FileKind::kConfig: {
+      scenario::Link link;
+      link.knobs.a = scenario::load_config(file);
+      workspace_.open_link(link);
+      break;
+    }
+    case FileKind::kMachine:
+      run_on(*this, file);
+      recent_.add(file);
+      return;  // what is looked at stays
+    default:
+      refuse(file, kind);
+  }
+  attention_ = {};
+  recent_.add(file);
+}
+
+void Application::try_open(const fs::path& file) {
+  try {
+    open_file(file);
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
+void Application::show_tour() {
+  if (workspace_.screen() == Screen::kShelf)
+    for (const scenario::Track& track :
+         scenario::course_of(workspace_.shelf(), workspace_.learner().records()))
+      for (const scenario::CourseEntry& entry : track.lessons)
+        if (entry.standing == scenario::Standing::kNext) run("open-lesson " + entry.lesson->id);
+  tour_.begin();
+}
+
+void Application::next_language() {
+  const std::vector<std::string> all = scenario::languages();
+  const std::string now =
+      workspace_.language().empty() ? std::string(scenario::kEnglish) : workspace_.language();
+  const auto at = std::find(all.begin(), all.end(), now);
+  const bool last = at == all.end() || at + 1 == all.end();
+  const std::string next = last ? all.front() : *(at + 1);
+  workspace_.notice = "The lessons are shown in " + scenario::name_of_language(next) + ".";
+  workspace_.set_language(next);
+}
+
+}  // namespace trainscope::ui
