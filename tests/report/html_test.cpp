@@ -286,3 +286,13 @@ TEST_CASE("a training run's report draws its loss, and no other run's does") {
   CHECK(has(html, first));
   CHECK_FALSE(has(report_of({&b}), "id=\"loss-title\""));
 }
+
+TEST_CASE("the drawing has no rows for lanes that hold samples alone") {
+  const auto trace = test::empty_trace();
+  test::add_kernel(*trace, test::add_stream(*trace, "stream 7"), "kernel", 0, 100);
+  trace->add_lane({"queue", trace::LaneKind::kCounter, 0, 0, 1, 1, ""});
+  const analysis::Run run = test::run_of("A", trace);
+  const std::string drawing = test::between(report_of({&run}), "<svg", "</svg>");
+  CHECK(has(drawing, "stream 7"));
+  CHECK_FALSE(has(drawing, "queue"));
+}
