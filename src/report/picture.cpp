@@ -96,6 +96,13 @@ Nanos tick_of(const Range& range) {
   return range.end - range.start;
 }
 
+// A lane of samples alone: the drawing has no curves, and would leave it blank.
+bool only_counts(const RunView& view, const LaneBars& lane) {
+  const trace::LaneKind kind = view.run->trace->lanes()[lane.lane].kind;
+  return lane.rows.empty() &&
+         (kind == trace::LaneKind::kMemory || kind == trace::LaneKind::kCounter);
+}
+
 class Picture {
  public:
   Picture(const std::vector<RunView>& views, const PictureView& picture)
@@ -146,6 +153,7 @@ class Picture {
     const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
                                          kLeastBar / (range_.right - kGutter));
     Bars bars = fold(*view.run->trace, view.index, std::max<Nanos>(cell, 1), kRows);
+    std::erase_if(bars.lanes, [&](const LaneBars& lane) { return only_counts(view, lane); });
     if (i < picture_.hidden.size())
       std::erase_if(bars.lanes, [&](const LaneBars& lane) {
         return std::find(picture_.hidden[i].begin(), picture_.hidden[i].end(), lane.lane) !=

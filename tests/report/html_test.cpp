@@ -297,3 +297,13 @@ TEST_CASE("what people wrote on a run stands among the notes, and markup in it s
   CHECK(has(list, "B: <strong>here &lt;b&gt;B&lt;/b&gt; waits</strong>"));
   CHECK(has(list, "1 us to 2 us"));
 }
+
+TEST_CASE("the drawing has no rows for lanes that hold samples alone") {
+  const auto trace = test::empty_trace();
+  test::add_kernel(*trace, test::add_stream(*trace, "stream 7"), "kernel", 0, 100);
+  trace->add_lane({"queue", trace::LaneKind::kCounter, 0, 0, 1, 1, ""});
+  const analysis::Run run = test::run_of("A", trace);
+  const std::string drawing = test::between(report_of({&run}), "<svg", "</svg>");
+  CHECK(has(drawing, "stream 7"));
+  CHECK_FALSE(has(drawing, "queue"));
+}

@@ -29,7 +29,8 @@ struct Folder {
     for (const char* name :
          {"b.json", "A.tsrun", "c.json.gz", "notes.txt", ".secret.json", "inner/deep.json"})
       write_file(path / name, "{}");
-    fs::copy_file(home_folder() / "scenarios" / "pinned-vs-pageable.toml", path / "lesson.toml");
+    fs::copy_file(home_folder() / "scenarios" / "pinned-vs-pageable.toml",
+                  path / "pinned-vs-pageable.toml");
     write_file(path / "config.toml", "workload = \"copy\"\ncopy.count = 2\n");
     path = fs::canonical(path);
   }
@@ -53,7 +54,7 @@ TEST_CASE("a folder shows folders first, then what can be opened, and nothing th
   const Folder folder;
   const auto rows = read_folder(folder.path);
   CHECK(names_of(rows) == std::vector<std::string>{"inner", "A.tsrun", "b.json", "c.json.gz",
-                                                   "config.toml", "lesson.toml"});
+                                                   "config.toml", "pinned-vs-pageable.toml"});
   CHECK(rows[0].size.empty());
   CHECK(rows[2].size == "2 B");
   CHECK(rows[2].detail == "trace");
@@ -78,7 +79,7 @@ TEST_CASE("typing narrows, Enter enters, and going up stands on the folder one c
   CHECK(browser.folder() == folder.path);
   CHECK(browser.rows()[browser.chosen()].name == "inner");
   browser.move(-2);
-  CHECK(browser.rows()[browser.chosen()].name == "lesson.toml");
+  CHECK(browser.rows()[browser.chosen()].name == "pinned-vs-pageable.toml");
 }
 
 TEST_CASE("a path that is typed is meant as it stands, and a wrong one is said in place") {
@@ -135,16 +136,17 @@ TEST_CASE("a lesson is found and opened by keys alone, and stands among what was
       [](ImGuiTestContext* context) { context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O); }));
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
   REQUIRE(key(*driver, ImGuiKey_Backspace));  // from inner to the folder above
-  REQUIRE(driver->act([](ImGuiTestContext* context) { context->KeyChars("less"); }));
+  REQUIRE(driver->act([](ImGuiTestContext* context) { context->KeyChars("pinned"); }));
   REQUIRE(key(*driver, ImGuiKey_Enter));
   REQUIRE(driver->workspace().lesson());
-  CHECK(driver->workspace().lesson()->lesson.file == folder.path / "lesson.toml");
-  CHECK(driver->app().recent().files().front() == folder.path / "lesson.toml");
+  CHECK(driver->workspace().lesson()->lesson.file == folder.path / "pinned-vs-pageable.toml");
+  CHECK(driver->app().recent().files().front() == folder.path / "pinned-vs-pageable.toml");
   driver->app().run("lesson.shelf");
   driver->settle();
   driver->app().open_palette();
   driver->settle();
-  REQUIRE(driver->act([](ImGuiTestContext* context) { context->KeyChars("Open lesson.toml"); }));
+  REQUIRE(driver->act(
+      [](ImGuiTestContext* context) { context->KeyChars("Open pinned-vs-pageable.toml"); }));
   REQUIRE(key(*driver, ImGuiKey_Enter));
   CHECK(driver->workspace().lesson());
 }

@@ -12,9 +12,9 @@ namespace trainscope::ui {
 struct Settings {
   ThemeMode theme = ThemeMode::kDark;
   float zoom = 1;        // of everything, over the display's own scale
+  bool compact = false;  // panels stood closely in the layout that is kept
   bool toured = false;   // the tour was ended or skipped, and is not shown by itself again
   std::string language;  // of the lessons' texts: "de"; empty: English
-  bool compact = false;  // panels stood closely in the layout that is kept
 };
 
 // The scales that Ctrl + and Ctrl - go through.

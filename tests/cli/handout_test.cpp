@@ -1,0 +1,67 @@
+// `trainscope handout`: a lesson as one page to print; all of them.
+#include "report/handout.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "cli/program.h"
+#include "report/markup.h"
+#include "scenario/sheet.h"
+
+using namespace trainscope;
+using namespace trainscope::test;
+using Catch::Contains;
+
+TEST_CASE("every lesson makes a handout, with its answers and without") {
+  for (const scenario::Lesson& lesson : scenario::all_lessons()) {
+    CAPTURE(lesson.id);
+    const analysis::Run a = analysis::run_config("A", lesson.side("A")),
+                        b = analysis::run_config("B", lesson.side("B"));
+    report::HandoutInput input;
+    input.runs = {&a, &b};
+    input.sheet = scenario::sheet_of(lesson, input.runs);
+    const std::string told = report::handout_html(input);
+    input.answers = false;
+    const std::string asked = report::handout_html(input);
+    for (const std::string* page : {&told, &asked}) {
+      CHECK(unbalanced(*page) == "");
+      CHECK(count(*page, "<svg") >= 1);
+      CHECK(page->find("{A.") == std::string::npos);
+      CHECK(page->find("{ratio(") == std::string::npos);
+      CHECK(count(*page, "class=\"room\"") >= 1);
+    }
+    CHECK(count(asked, "class=\"right\"") == 0);
+    CHECK(told.size() > asked.size());
+  }
+}
+
+TEST_CASE("handout writes one page, in the language and on the machine asked for") {
+  const Folder folder;
+  const std::string page = folder.file("h.html"), other = folder.file("t4.html");
+  const Result result = run("handout pinned-vs-pageable --out " + page);
+  CHECK(result.code == 0);
+  CHECK(result.out.empty());
+  CHECK(result.err == "wrote " + page + "\n");
+  const std::string html = read(page);
+  CHECK_THAT(html, Contains("Pinned vs pageable memory") && Contains("class=\"right\""));
+  run("handout pinned-vs-pageable --no-answers --lang de --machine t4-1 --out " + other);
+  CHECK_THAT(read(other), Contains("Gepinnter und auslagerbarer Speicher") && Contains("T4") &&
+                              Contains("lang=\"de\"") && !Contains("class=\"right\""));
+  run("handout pinned-vs-pageable --out " + other);
+  CHECK(read(other) == html);
+}
+
+TEST_CASE("handout refuses what is no lesson, and a language that there is not") {
+  const Folder folder;
+  refuses("handout pinned-vs-pagable", 2, "did you mean pinned-vs-pageable?");
+  refuses("handout trainscope:1?A.copy.count=4", 2, "is no lesson");
+  refuses("handout pinned-vs-pageable --lang xx", 2, "there are en, de");
+  refuses("handout pinned-vs-pageable --out /proc/none/h.html", 2, "/proc/none/h.html");
+  refuses("handout", 2, "LESSON");
+}
+
+TEST_CASE("a lesson's words are printed in its language") {
+  CHECK_THAT(run("lessons --lang de").out, Contains("Gepinnter und auslagerbarer Speicher"));
+  CHECK_THAT(run("run pinned-vs-pageable --lang de").out, Contains("Gepinnter und auslagerbarer"));
+  CHECK_THAT(run("lessons").out, !Contains("Gepinnter"));
+}
