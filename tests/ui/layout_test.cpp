@@ -319,6 +319,68 @@ TEST_CASE("a counter is drawn over the whole view and keeps its peak") {
   CHECK(curve.points.back().first == Approx(400));
 }
 
+namespace {
+
+// What a curve shows at each pixel, as shares of its range.
+std::vector<double> values_of(const Curve& curve, float width) {
+  std::vector<double> values;
+  std::size_t at = 0;
+  for (float x = 0; x <= width; x += 1) {
+    while (at + 1 < curve.points.size() && curve.points[at + 1].first <= x) ++at;
+    values.push_back((curve.y + curve.height - curve.points[at].second) / curve.height);
+  }
+  return values;
+}
+
+// The largest value of each pixel's samples, else the one that still holds, one sample at a time.
+std::vector<double> plain_values(const Trace& trace, const LayoutRequest& request) {
+  std::vector<double> values;
+  double value = 0;
+  std::uint32_t at = 0;
+  for (float x = 0; x <= request.width; x += 1) {
+    const double nanos = static_cast<double>(request.view_end - request.view_start) /
+                         request.width * static_cast<double>(x);
+    double shown = value;
+    for (bool any = false;
+         at < trace.samples().size() &&
+         trace.samples()[at].time <= request.view_start + static_cast<Nanos>(nanos);
+         ++at, any = true) {
+      value = trace.samples()[at].value;
+      shown = any && x > 0 ? std::max(shown, value) : value;
+    }
+    values.push_back(shown / 100);
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a counter's curve is that of a plain walk, and of many samples it loses no peak") {
+  std::mt19937 random(5);
+  for (const int count : {1, 30, 700, 15'000, 100'000}) {
+    INFO(count << " samples");
+    Trace trace = empty_trace();
+    const LaneId lane = add_lane(trace, "busy, %");
+    for (int i = 0; i < count; ++i)
+      trace.add_sample({1'000'000'000LL / count * i + static_cast<Nanos>(random() % 1000),
+                        static_cast<double>(random() % 100), lane});
+    for (const Nanos start : {-50'000'000LL, 0LL, 400'000'000LL}) {
+      const LayoutRequest request = request_of(start, 900'000'000, 400);
+      const auto shown = values_of(laid_out(trace, request).curves.at(0), 400);
+      const auto plain = plain_values(trace, request);
+      REQUIRE(shown.size() == plain.size());
+      for (std::size_t x = 0; x < plain.size(); ++x) {
+        INFO("pixel " << x);
+        // Of many samples the rest of a block stands in the next pixel.
+        if (count <= 15'000) REQUIRE(shown[x] == Approx(plain[x]).margin(1e-4));
+        if (x + 1 < plain.size() && x > 0)
+          REQUIRE(std::max(shown[x], shown[x + 1]) >= plain[x] - 1e-4);
+        if (x > 1) REQUIRE(shown[x] <= std::max(plain[x], plain[x - 1]) + 1e-4);
+      }
+    }
+  }
+}
+
 TEST_CASE("a counter that is back at zero is drawn so, however short its peak was") {
   Trace trace = empty_trace();
   const LaneId lane = add_lane(trace, "NVLink in, %");

@@ -121,7 +121,7 @@ void draw_note_field(const PanelContext& context, ImVec2 at, const Box& room) {
   ImGui::Begin("##note field", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings);
-  const float button_room = text_size(theme.font.text, theme.size.small, "Keep").x + theme.px(40);
+  const float button_room = text_size(theme.font.text, theme.size.small, "Keep").x + theme.px(64);
   const bool kept = draw_field(context, std::max(wide - button_room, theme.px(60)));
   ImGui::End();
   ImGui::PopFont();

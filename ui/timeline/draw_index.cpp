@@ -27,6 +27,19 @@ DrawRow draw_row(const trace::Trace& trace, const trace::Row& row) {
   return out;
 }
 
+void add_blocks(const trace::Trace& trace, Counter& counter) {
+  const auto& samples = counter.samples;
+  for (std::size_t at = 0; at < samples.size(); ++at) {
+    const trace::Sample& sample = trace.samples()[samples[at]];
+    if (at % Counter::kBlock == 0) {
+      counter.times.push_back(sample.time);
+      counter.peaks.push_back(sample.value);
+    } else {
+      counter.peaks.back() = std::max(counter.peaks.back(), sample.value);
+    }
+  }
+}
+
 std::vector<Counter> counters_of(const trace::Trace& trace) {
   std::vector<Counter> counters(trace.lanes().size());
   for (std::uint32_t i = 0, count = trace.samples().size(); i < count; ++i) {
@@ -41,10 +54,16 @@ std::vector<Counter> counters_of(const trace::Trace& trace) {
   for (trace::LaneId lane = 0; lane < trace.lanes().size(); ++lane)
     if (!counters[lane].samples.empty() && trace.lanes()[lane].name.ends_with('%'))
       counters[lane].most = std::max(counters[lane].most, 100.0);
-  for (Counter& counter : counters)
-    std::stable_sort(counter.samples.begin(), counter.samples.end(), [&](auto a, auto b) {
-      return trace.samples()[a].time < trace.samples()[b].time;
-    });
+  const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+    return trace.samples()[a].time < trace.samples()[b].time;
+  };
+  for (Counter& counter : counters) {
+    auto& samples = counter.samples;
+    // Almost always they were written in order.
+    if (!std::is_sorted(samples.begin(), samples.end(), earlier))
+      std::stable_sort(samples.begin(), samples.end(), earlier);
+    add_blocks(trace, counter);
+  }
   return counters;
 }
 

@@ -26,7 +26,12 @@ struct DrawRow {
 
 struct Counter {
   std::vector<std::uint32_t> samples;  // positions in Trace::samples(), by time
-  double least = 0;                    // 0 or below
+  // Of each block of kBlock samples the time of its first and its largest value, so that a pixel
+  // with thousands of samples costs a few steps.
+  static constexpr std::size_t kBlock = 32;
+  std::vector<Nanos> times;
+  std::vector<double> peaks;
+  double least = 0;  // 0 or below
   double most = 0;
 };
 

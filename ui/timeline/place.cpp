@@ -154,15 +154,52 @@ std::optional<std::size_t> row_of(const Trace& trace, const trace::LaneIndex& la
 
 namespace {
 
-// The largest value among the samples [from, to), of many of them of a sample.
-double peak(const Trace& trace, const std::vector<std::uint32_t>& samples, std::size_t from,
-            std::size_t to) {
-  constexpr std::size_t kSample = 16;
-  const std::size_t count = to - from, taken = std::min(count, kSample);
-  double most = trace.samples()[samples[to - 1]].value;
-  for (std::size_t i = 0; i < taken; ++i)
-    most = std::max(most, trace.samples()[samples[from + i * count / taken]].value);
+// The largest value among the samples [from, to): block by block where whole ones lie within.
+double peak(const Trace& trace, const Counter& counter, std::size_t from, std::size_t to) {
+  constexpr std::size_t kBlock = Counter::kBlock;
+  double most = trace.samples()[counter.samples[from]].value;
+  while (from < to) {
+    if (from % kBlock == 0 && to - from >= kBlock) {
+      most = std::max(most, counter.peaks[from / kBlock]);
+      from += kBlock;
+    } else {
+      most = std::max(most, trace.samples()[counter.samples[from++]].value);
+    }
+  }
   return most;
+}
+
+// The first block from `from` on that begins after `time`. Galloping: it is near.
+std::size_t first_block_after(const Counter& counter, std::size_t from, Nanos time) {
+  const std::size_t size = counter.times.size();
+  std::size_t step = 1;
+  while (from + step <= size && counter.times[from + step - 1] <= time) {
+    from += step;
+    step *= 2;
+  }
+  const auto begin = counter.times.begin();
+  const auto low = begin + static_cast<std::ptrdiff_t>(std::min(from, size));
+  const auto high = begin + static_cast<std::ptrdiff_t>(std::min(size, from + step));
+  return static_cast<std::size_t>(std::upper_bound(low, high, time) - begin);
+}
+
+// Past the last sample of a pixel that ends at `time`, of those from `done` on. Of many samples
+// those of whole blocks, but for the last pixel: the rest of a block stands in the next one.
+std::size_t pixel_end(const Trace& trace, const Counter& counter, std::size_t done, Nanos time,
+                      bool last) {
+  constexpr std::size_t kBlock = Counter::kBlock;
+  const auto& samples = counter.samples;
+  const std::size_t block = first_block_after(counter, done / kBlock, time);
+  if (block == 0) return done;
+  const std::size_t whole = (block - 1) * kBlock;
+  if (!last && whole > done + 2 * kBlock) return whole;
+  const auto from = samples.begin() + static_cast<std::ptrdiff_t>(std::max(whole, done));
+  const auto to =
+      samples.begin() + static_cast<std::ptrdiff_t>(std::min(samples.size(), block * kBlock));
+  if (from >= to) return done;
+  const auto end = std::partition_point(
+      from, to, [&](std::uint32_t sample) { return trace.samples()[sample].time <= time; });
+  return static_cast<std::size_t>(end - samples.begin());
 }
 
 }  // namespace
@@ -180,14 +217,13 @@ Curve curve_of(const Trace& trace, const Counter& counter, const LaneBox& box,
   for (float x = 0; x <= request.width; x += 1) {
     const Nanos until =
         request.view_start + static_cast<Nanos>(static_cast<double>(x) * nanos_per_pixel);
-    const auto next = std::partition_point(
-        samples.begin() + static_cast<std::ptrdiff_t>(done), samples.end(),
-        [&](std::uint32_t sample) { return trace.samples()[sample].time <= until; });
-    const auto end = static_cast<std::size_t>(next - samples.begin());
+    // What was before the view is passed in whole, down to the sample.
+    const bool last = x == 0 || x + 1 > request.width;
+    const std::size_t end = pixel_end(trace, counter, done, until, last);
     double shown = value;
     if (end > done) {
       value = trace.samples()[samples[end - 1]].value;
-      shown = x == 0 ? value : peak(trace, samples, done, end);
+      shown = x == 0 ? value : peak(trace, counter, done, end);
       done = end;
     }
     const auto share = static_cast<float>((shown - counter.least) / range);
