@@ -113,6 +113,8 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   trace::Origin origin;
   origin.kind = trace::OriginKind::kMeasured;
   origin.subject = facts.name;
+  if (const int wanted = sim::gpus_of(*run.program); wanted > device.gpus())
+    origin.subject += fmt::format(" as {} virtual GPUs", wanted);
   origin.detail = facts.driver + ", built with " + facts.toolkit + ", commit " TRAINSCOPE_COMMIT +
                   ", " + today();
   if (const std::string note = sharing_note(*run.program, device); !note.empty())

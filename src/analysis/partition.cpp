@@ -17,11 +17,12 @@ struct HostTimes {
   IntervalSet staging;  // held by the staging of pageable memory, or waiting to begin it
   IntervalSet data;     // waiting for a batch, loading or pinning one
   IntervalSet sync;     // in a synchronisation
+  IntervalSet peer;     // until other ranks have called for a collective
 };
 
 HostTimes host_times(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
-  std::vector<Interval> staging, data, sync;
+  std::vector<Interval> staging, data, sync, peer;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
     const trace::Lane& lane = trace.lanes()[span.lane];
@@ -32,7 +33,9 @@ HostTimes host_times(const Measured& measured) {
     if (span.category != Category::kHeld) continue;
     // Held on its way to a launch: by the interpreter's lock, or by the launch queue.
     if (span.cause == Cause::kLock || span.cause == Cause::kRoom) continue;
-    if (span.cause == Cause::kData) {
+    if (span.cause == Cause::kPeer) {
+      peer.push_back(interval);
+    } else if (span.cause == Cause::kData) {
       data.push_back(interval);
     } else if (trace.name(span).starts_with("cuda")) {
       sync.push_back(interval);
@@ -41,7 +44,7 @@ HostTimes host_times(const Measured& measured) {
     }
   }
   return {IntervalSet(std::move(staging)), IntervalSet(std::move(data)),
-          IntervalSet(std::move(sync))};
+          IntervalSet(std::move(sync)), IntervalSet(std::move(peer))};
 }
 
 IntervalSet window_of(const Measured& measured) {
@@ -98,7 +101,7 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   const DeviceCauses device = device_causes(measured, left);
   const HostTimes host = host_times(measured);
   take(Part::kIdleStream, device.event);
-  take(Part::kIdleCollective, device.peer);
+  take(Part::kIdleCollective, device.peer.united(host.peer));
   const IntervalSet between_kernels = left.intersected(device.order);
   left = left.without(device.order);
   take(Part::kIdleCopy, host.staging);

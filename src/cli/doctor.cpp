@@ -120,7 +120,8 @@ std::vector<DoctorEntry> examine() {
                     "measured timelines have the times of events alone (with a GPU)"),
       library_entry("cuBLASLt", {"libcublasLt.so.13"}, "measured matrix products (with a GPU)"),
       library_entry("cuDNN", {"libcudnn.so.9"}, "nothing: convolutions are by kernels of our own"),
-      library_entry("NCCL", {"libnccl.so.2"}, "nothing yet: measured collectives are not built")};
+      library_entry("NCCL", {"libnccl.so.2"},
+                    "measured collectives are a ring of copies (with several GPUs)")};
   const std::vector<DoctorEntry> gpus = gpu_entries(cuda::gpu_states(), read_driver_settings());
   all.insert(all.end(), gpus.begin(), gpus.end());
   return all;

@@ -26,16 +26,17 @@ bool holds_numbers(const program::Buffer& buffer) {
          buffer.type == ElementType::kTf32;
 }
 
-// What operations read before they have written it.
-bool is_kept(const program::Buffer& buffer) {
-  return buffer.role == program::Role::kParameter ||
+// What operations read before they have written it; how many answers were right is added to.
+bool is_kept(const program::Program& program, program::Index index) {
+  const program::Buffer& buffer = program.buffers[index];
+  return index == program.gauges.correct || buffer.role == program::Role::kParameter ||
          buffer.role == program::Role::kOptimizerState ||
          buffer.role == program::Role::kWorkspace || buffer.initial.value != 0;
 }
 
 // A single number that is kept, as the loss scale: a framework may make it after its first use.
-bool is_number(const program::Buffer& buffer) {
-  return is_kept(buffer) && buffer.elements() == 1;
+bool is_number(const program::Program& program, program::Index index) {
+  return is_kept(program, index) && program.buffers[index].elements() == 1;
 }
 
 std::vector<bool> allocated_later(const program::Program& program) {
@@ -63,8 +64,7 @@ Buffers::Buffers(const program::Program& program, DeviceCalls& device,
   }
   const std::vector<bool> later = allocated_later(program);
   for (program::Index i = 0; i < places_.size(); ++i) {
-    if (later[i] && program.buffers[i].kind == MemoryKind::kDevice &&
-        !is_number(program.buffers[i]))
+    if (later[i] && program.buffers[i].kind == MemoryKind::kDevice && !is_number(program, i))
       continue;
     place(i);
     fill(i, streams[first_of(i)]);
@@ -155,7 +155,7 @@ void Buffers::allocate(const program::Alloc& action) {
   place.memory = device_.allocate(program_.buffers[action.buffer].bytes, streams_[action.stream]);
   place.stream = action.stream;
   note(action.buffer, 1);
-  if (!place.filled && is_kept(program_.buffers[action.buffer]))
+  if (!place.filled && is_kept(program_, action.buffer))
     fill(action.buffer, streams_[action.stream]);
 }
 

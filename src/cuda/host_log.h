@@ -19,7 +19,8 @@ struct HostSpan {
   program::Index name = program::kNoIndex;  // of Program::names, in place of the word
   trace::Category category = trace::Category::kHostApi;
   std::uint16_t line = 0;
-  CallId call = 0;     // that put work on the device; 0: none
+  CallId call = 0;  // that put work on the device; 0: none
+  trace::Cause cause = trace::Cause::kProgram;
   bool waits = false;  // for the device: for a stream, or for all of them
   program::Index stream = program::kNoIndex;
 };

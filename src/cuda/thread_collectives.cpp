@@ -45,6 +45,7 @@ void ThreadRun::collective(const Command& command, const program::Collective& co
     held.word = "waits for the other ranks";
     held.name = program::kNoIndex;
     held.category = trace::Category::kHeld;
+    held.cause = trace::Cause::kPeer;
     log_.spans.push_back(held);
   };
   try {

@@ -1,6 +1,7 @@
 #include "cuda/trace_writer.h"
 
 #include <algorithm>
+#include <string>
 
 namespace trainscope::cuda {
 namespace {
@@ -87,7 +88,7 @@ void TraceWriter::write_thread(program::Index thread, const ThreadLog& log) {
     span.name = trace_.intern(text(one));
     span.lane = recorder_.thread_lane(thread);
     span.category = held ? trace::Category::kHeld : one.category;
-    span.cause = held ? trace::Cause::kDevice : trace::Cause::kProgram;
+    span.cause = held ? trace::Cause::kDevice : one.cause;
     span.cause_span = held ? trace::kNone : before;
     span.line = one.line;
     span.correlation = one.call;
@@ -118,10 +119,21 @@ void TraceWriter::write_thread(program::Index thread, const ThreadLog& log) {
   }
 }
 
+// Processes stage at the same time, each in its driver's buffer.
+trace::LaneId TraceWriter::staging_lane(int rank) {
+  if (rank == 0) return recorder_.staging_lane();
+  const auto [lane, added] = staging_lanes_.try_emplace(rank, trace::kNone);
+  const auto place = static_cast<std::int64_t>(program_.threads.size()) + 2 + rank;
+  if (added)
+    lane->second = trace_.add_lane({"staging, rank " + std::to_string(rank),
+                                    trace::LaneKind::kStaging, rank, -1, 1, place, "host"});
+  return lane->second;
+}
+
 void TraceWriter::write_staging(const Call& call, const trace::Span& host) {
   trace::Span span = host;
   span.name = recorder_.name("staging (inferred)");
-  span.lane = recorder_.staging_lane();
+  span.lane = staging_lane(program_.streams[call.stream].rank);
   span.category = trace::Category::kStaging;
   span.correlation = call.id;
   recorder_.add(span);

@@ -220,7 +220,12 @@ void EmulatedDevice::copy(const cuda::CopyCall& copy, cuda::StreamHandle stream)
       std::memcpy(to, staged.data(), staged.size());
     };
   } else {
-    work.run = [from = copy.from, to = copy.to, bytes] { std::memcpy(to, from, bytes); };
+    work.run = [this, from = copy.from, to = copy.to, bytes,
+                arrives = copy.to_kind == MemoryKind::kPinned] {
+      std::memcpy(to, from, bytes);
+      const auto* numbers = static_cast<const float*>(from);
+      if (arrives) arrived_.emplace_back(numbers, numbers + bytes / sizeof(float));
+    };
   }
   const bool to_device = copy.to_kind == MemoryKind::kDevice;
   const bool from_device = copy.from_kind == MemoryKind::kDevice;

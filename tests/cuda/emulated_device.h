@@ -73,6 +73,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void watch(bool on) override;
   cuda::Activities collect() override;
 
+  // What was copied into pinned memory, in the order in which it came there; of numbers in FP32.
+  const std::vector<std::vector<float>>& arrived() const { return arrived_; }
   std::int64_t calls() const { return calls_; }
   std::int64_t bytes_in_use() const { return in_use_; }
 
@@ -145,6 +147,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   std::vector<void*> memory_;            // all there ever was
   std::int64_t in_use_ = 0;
   cuda::Activities told_;
+  std::vector<std::vector<float>> arrived_;
 };
 
 }  // namespace trainscope::test

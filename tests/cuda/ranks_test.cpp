@@ -139,8 +139,9 @@ TEST_CASE("chunks of an all-reduce are on the links between the GPUs, each once 
 TEST_CASE("GPUs that share a device say so in the trace's origin, and real ones do not") {
   const std::vector<std::string> settings{"workload=collective", "machine=h200-8",
                                           "collective.ranks=4", "steps=1"};
-  CHECK_THAT(measured(settings).trace->origin().detail,
-             Contains("4 GPUs are virtual ones that share 1 Emulated GPU"));
+  const trace::Origin shared = measured(settings).trace->origin();
+  CHECK(shared.subject == "Emulated GPU as 4 virtual GPUs");
+  CHECK_THAT(shared.detail, Contains("4 GPUs are virtual ones that share 1 Emulated GPU"));
   test::EmulatedOptions options;
   options.gpus = 4;
   CHECK_THAT(measured(settings, options).trace->origin().detail, !Contains("virtual"));

@@ -1,11 +1,15 @@
 // Trainings by the kernels, on the emulated device, beside the same ones by the host's operations.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 
 #include "analysis/run.h"
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
+#include "host/rank_numbers.h"
+#include "sim/simulation.h"
 #include "support/skip.h"
 #include "train/build.h"
 #include "train/ranks.h"
@@ -67,8 +71,13 @@ void check_same(const std::vector<std::string>& settings, double allowed, std::u
       CHECK(device.steps[i].gradient_norm == Approx(host.steps[i].gradient_norm).epsilon(allowed));
   }
   REQUIRE(device.evaluations.size() == host.evaluations.size());
-  for (std::size_t i = 0; i < host.evaluations.size(); ++i)
+  for (std::size_t i = 0; i < host.evaluations.size(); ++i) {
     CHECK(device.evaluations[i].samples == host.evaluations[i].samples);
+    // What lies on the border of two classes may fall to either side.
+    const std::int64_t others = device.evaluations[i].correct - host.evaluations[i].correct;
+    CHECK(std::abs(static_cast<double>(others)) <=
+          0.02 * static_cast<double>(host.evaluations[i].samples));
+  }
 }
 
 const std::vector<std::string> kMlp{"model.name=mlp", "workload=train", "data.name=spirals",
@@ -185,4 +194,61 @@ TEST_CASE("DataParallel on GPUs that share one learns as the host does") {
   for (std::uint32_t seed = 1; seed <= 3; ++seed) check_same(dp_with({}), kFp32, seed);
   check_same(dp_with({"dp.loss_in_forward=true"}), kFp32);
   check_same(dp_with({"accumulate_steps=2"}), kFp32);
+}
+
+namespace {
+
+// At the end each rank's main thread copies its parameters to the host, one rank after the other.
+void bring_parameters(program::Program& program, std::size_t ranks) {
+  const auto count = program.buffers.size() / ranks;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto parameter = static_cast<program::Index>(rank * count + i);
+      if (program.buffers[parameter].role != program::Role::kParameter) continue;
+      const auto to = static_cast<program::Index>(program.buffers.size());
+      program.buffers.push_back(
+          {"there", program.buffers[parameter].bytes, program::MemoryKind::kPinned});
+      const auto stream = static_cast<program::Index>(rank * program.streams.size() / ranks);
+      auto& commands = program.threads[rank * program.threads.size() / ranks].commands;
+      commands.push_back({program::Copy{parameter, to, program.buffers[parameter].bytes, stream}});
+      commands.push_back({program::StreamSync{stream}});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("after DistributedDataParallel all ranks have the same bytes, and the host's weights") {
+  for (const int ranks : {2, 4}) {
+    const program::Config config = config_of(ddp_with(ranks, {"optimizer.momentum=0.9"}));
+    const machine::Machine machine = train::machine_of(config);
+    const program::Program one = train::build_program(config, machine);
+    trace::Trace simulated(trace::Origin{}), measured(trace::Origin{});
+    host::RankNumbers numbers(one);
+    sim::Simulation(one, machine, "native", simulated, &numbers).finish();
+
+    program::Program all = train::with_every_rank(one);
+    const std::size_t count = one.buffers.size();
+    bring_parameters(all, static_cast<std::size_t>(ranks));
+    test::EmulatedDevice device;
+    REQUIRE_FALSE(cuda::Execution(all, machine, device, measured).run());
+
+    std::map<std::vector<float>, int> seen;  // how many ranks ended with these numbers
+    for (const std::vector<float>& values : device.arrived()) ++seen[values];
+    std::size_t parameters = 0;
+    for (program::Index i = 0; i < count; ++i) {
+      if (one.buffers[i].role != program::Role::kParameter) continue;
+      ++parameters;
+      const host::Results expected = numbers.rank(0).values(i);
+      const auto same = [&](const auto& entry) {
+        if (entry.second != ranks || entry.first.size() != expected.size()) return false;
+        for (std::size_t k = 0; k < expected.size(); ++k)
+          if (std::abs(entry.first[k] - expected[k]) > kFp32) return false;
+        return true;
+      };
+      INFO(ranks << " ranks, " << one.buffers[i].name);
+      CHECK(std::any_of(seen.begin(), seen.end(), same));
+    }
+    CHECK(parameters >= 4);
+    CHECK(device.arrived().size() >= parameters * static_cast<std::size_t>(ranks));
+  }
 }

@@ -79,10 +79,10 @@ TEST_CASE("a program that a device cannot carry out is named and left out, the o
   test::EmulatedDevice device;
   auto programs = small_programs();
   programs.resize(1);
-  programs.push_back(program_of("eight GPUs", {"workload=collective", "machine=h100-sxm-8"}));
+  programs.push_back(program_of("an FP64 kernel", {"workload=kernel", "kernel.type=fp64"}));
   const auto all = analysis::validate_executors(device, programs, "");
   REQUIRE(all.left_out.size() == 1);
-  CHECK_THAT(all.left_out.front(), Catch::Contains("eight GPUs: "));
+  CHECK_THAT(all.left_out.front(), Catch::Contains("an FP64 kernel: "));
   CHECK_FALSE(all.rows.empty());
   CHECK_THROWS_WITH(analysis::validate_executors(device, {programs.back()}, ""),
                     Catch::Contains("nothing was measured"));

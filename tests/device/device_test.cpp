@@ -81,6 +81,42 @@ TEST_CASE("on the device models learn as on the host, eager, fused and in graphs
                          kFp32);
 }
 
+TEST_CASE("on the device ranks learn as on the host, whether they share a GPU or not") {
+  NEED_DEVICE(gpu);
+  const std::vector<std::string> mlp{
+      "workload=train", "model.name=mlp", "data.name=digits",     "steps=5",
+      "batch_size=16",  "machine=h200-8", "parallel.world_size=4"};
+  for (const char* strategy : {"parallel.strategy=ddp", "parallel.strategy=dp"}) {
+    auto settings = mlp;
+    settings.push_back(strategy);
+    check_learns_alike(*gpu, settings, kFp32);
+  }
+}
+
+TEST_CASE("on the device every kind of collective ends, and each rank has its span") {
+  NEED_DEVICE(gpu);
+  for (const std::string op :
+       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"}) {
+    INFO(op);
+    const analysis::Run run = analysis::measured_run(
+        "A",
+        config_of({"workload=collective", "machine=h200-8", "collective.ranks=4", "steps=3",
+                   "collective.bytes=16777216", "collective.op=" + op}),
+        *gpu);
+    REQUIRE_FALSE(run.ending);
+    int spans = 0;
+    for (std::uint32_t i = 0; i < run.trace->spans().size(); ++i) {
+      const trace::Span& span = run.trace->spans()[i];
+      spans += span.category == trace::Category::kCollective &&
+                       run.trace->lanes()[span.lane].kind == trace::LaneKind::kStream
+                   ? 1
+                   : 0;
+    }
+    CHECK(spans == 4 * 3);
+    CHECK(analysis::value_of(run.metrics, "bandwidth.bus").value_or(0) > 0);
+  }
+}
+
 TEST_CASE("on the device mixed precision scales, skips and learns as on the host") {
   NEED_DEVICE(gpu);
   const std::vector<std::string> mlp{"workload=train", "model.name=mlp", "data.name=digits",

@@ -53,7 +53,7 @@ class OnGpu(unittest.TestCase):
         result = self.run_tool("run", self.out, self.pack(WORKS))
         self.assertEqual(result.returncode, 0, result.stderr)
         recordings = {file.name for file in (self.out / "recordings").glob("*.tsrun")}
-        self.assertEqual(len(recordings), 12)
+        self.assertEqual(len(recordings), 16)
         self.assertIn("training-step.tsrun", recordings)
         self.assertIn("pinned-vs-pageable.simulated.tsrun", recordings)
         calls = self.calls.read_text()
