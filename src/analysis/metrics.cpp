@@ -293,18 +293,15 @@ void add_memory_roles(Table& t) {
 
 void add_memory(Table& t) {
   t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors",
-        [](const Facts& f) { return memory_peaks(*f.measured.trace).allocated; });
+        [](const Facts& f) { return f.peaks.allocated; });
   t.add("memory.least_peak", "B", "peak allocated, least",
         "the same of the GPU that needs the least, where several are simulated",
-        [](const Facts& f) {
-          const MemoryPeaks peaks = memory_peaks(*f.measured.trace);
-          return peaks.gpus > 1 ? peaks.least_allocated : Answer();
-        });
+        [](const Facts& f) { return f.peaks.gpus > 1 ? f.peaks.least_allocated : Answer(); });
   t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
-        [](const Facts& f) { return memory_peaks(*f.measured.trace).reserved; });
+        [](const Facts& f) { return f.peaks.reserved; });
   t.share("memory.fragmentation", "fragmentation",
           "the share of the allocator's memory that no tensor held when tensors held the most",
-          [](const Facts& f) { return memory_peaks(*f.measured.trace).fragmentation; });
+          [](const Facts& f) { return f.peaks.fragmentation; });
   t.rows.back().less_is_better = true;
   t.add("memory.alloc_retries", "1", "allocation retries",
         "times that the allocator found no room, gave back what it cached and tried again",
@@ -418,15 +415,20 @@ void add_model(Table& t) {
     t.rows[lost].less_is_better = true;
 }
 
-// Where the peak itself is counted.
-RoleBytes counted_roles(const trace::Trace& trace) {
-  return memory_peaks(trace).allocated ? roles_at_peak(trace) : RoleBytes();
-}
+// Of the whole trace, whichever part of it is measured.
+struct DeviceMemory {
+  explicit DeviceMemory(const trace::Trace& trace) : peaks(memory_peaks(trace)) {
+    if (peaks.allocated) roles = roles_at_peak(trace);
+  }
+  MemoryPeaks peaks;
+  RoleBytes roles;
+};
 
-Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& roles) {
+Facts facts_of(Measured measured, const Learning& learning, const DeviceMemory& memory) {
   Facts facts;
   facts.learning = learning;
-  facts.roles = roles;
+  facts.peaks = memory.peaks;
+  facts.roles = memory.roles;
   facts.measured = std::move(measured);
   facts.partition = partition(facts.measured);
   facts.h2d = copy_times(facts.measured, trace::Category::kCopyH2D);
@@ -442,22 +444,22 @@ Facts facts_of(Measured measured, const Learning& learning, const RoleBytes& rol
 
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine) {
-  return facts_of(measure(trace, program, machine), learning(trace), counted_roles(trace));
+  return facts_of(measure(trace, program, machine), learning(trace), DeviceMemory(trace));
 }
 
 Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
                          const machine::Machine* machine) {
-  return facts_of(measure_whole(trace, program, machine), learning(trace), counted_roles(trace));
+  return facts_of(measure_whole(trace, program, machine), learning(trace), DeviceMemory(trace));
 }
 
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
                                      const machine::Machine* machine) {
   std::vector<Facts> steps;
-  const RoleBytes roles = counted_roles(trace);
+  const DeviceMemory memory(trace);
   for (const StepWindow& step : step_windows(trace)) {
     const auto number = static_cast<std::int64_t>(steps.size());
     steps.push_back(facts_of(measure_step(trace, program, machine, step),
-                             learning_of_step(trace, number), roles));
+                             learning_of_step(trace, number), memory));
   }
   return steps;
 }

@@ -12,6 +12,7 @@
 #include "analysis/host_time.h"
 #include "analysis/learning.h"
 #include "analysis/measured.h"
+#include "analysis/memory_counters.h"
 #include "analysis/memory_map.h"
 #include "analysis/partition.h"
 #include "analysis/roofline.h"
@@ -30,7 +31,8 @@ struct Facts {
   Learning learning;
   SmFacts sms;
   Roofline roofline;
-  RoleBytes roles;  // of device memory at its peak
+  MemoryPeaks peaks;  // of device memory
+  RoleBytes roles;    // of what is allocated at its peak
 };
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine);
