@@ -48,34 +48,34 @@ TEST_CASE("a lesson's runs are exported as a report, traces, metrics and runs") 
 
 TEST_CASE("a lesson is exported as a handout and as a sheet to work on, whatever was turned") {
   REQUIRE_DRIVER(driver);
-  const Folder folder;
+  const test::TemporaryFolder folder;
   driver->open_revealed("pinned-vs-pageable");
-  write_export(driver->workspace(), folder / "a.handout.html");
-  const std::string handout = read_file(folder / "a.handout.html", kMost);
+  write_export(driver->workspace(), in(folder, "a.handout.html"));
+  const std::string handout = read_file(in(folder, "a.handout.html"), kMost);
   CHECK_THAT(handout, Contains("Pinned vs pageable memory") && Contains("class=\"right\""));
   driver->workspace().set_knob(0, "copy.count", std::int64_t{9});
   driver->settle();
-  CHECK(write_export(driver->workspace(), folder / "a.students.html") ==
-        "The handout is in " + folder / "a.students.html" + ".");
-  const std::string sheet = read_file(folder / "a.students.html", kMost);
+  CHECK(write_export(driver->workspace(), in(folder, "a.students.html")) ==
+        "The handout is in " + in(folder, "a.students.html") + ".");
+  const std::string sheet = read_file(in(folder, "a.students.html"), kMost);
   CHECK_THAT(sheet, !Contains("class=\"right\""));
   CHECK_THAT(sheet, Contains("The same bytes cross the same link"));
-  write_export(driver->workspace(), folder / "b.handout.html");
-  CHECK(read_file(folder / "b.handout.html", kMost) == handout);
+  write_export(driver->workspace(), in(folder, "b.handout.html"));
+  CHECK(read_file(in(folder, "b.handout.html"), kMost) == handout);
 }
 
 TEST_CASE("the export sheet's arrows choose what is written, and the name follows") {
   REQUIRE_DRIVER(driver, 1280, 720);
-  const Folder folder;
+  const test::TemporaryFolder folder;
   driver->open_revealed("pinned-vs-pageable");
   REQUIRE(driver->act([&](ImGuiTestContext* context) {
     context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_E);
-    context->KeyCharsReplace((folder / "x.html").c_str());
+    context->KeyCharsReplace(in(folder, "x.html").c_str());
     context->KeyPress(ImGuiKey_DownArrow);
   }));
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
   REQUIRE(driver->act([](ImGuiTestContext* context) { context->KeyPress(ImGuiKey_Enter); }));
-  CHECK(driver->workspace().notice == "The handout is in " + folder / "x.handout.html" + ".");
+  CHECK(driver->workspace().notice == "The handout is in " + in(folder, "x.handout.html") + ".");
   CHECK(with_ending("a.json.gz", *export_kind_of("b.csv")) == "a.csv");
   CHECK(with_ending("a", *export_kind_of("b.tsrun")) == "a.tsrun");
   CHECK(with_ending("a.students.html", *export_kind_of("b.html")) == "a.html");

@@ -1,13 +1,12 @@
 // The window's model and its worker, without a window.
 #include "ui/app/workspace.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "ui/app/lesson_card.h"
 #include "ui/idle.h"
 
@@ -154,19 +153,14 @@ namespace {
 
 // The shipped lesson as a file that is being written.
 struct OwnLesson {
-  OwnLesson() {
-    std::filesystem::remove_all(folder);
-    save("", "");
-  }
-  ~OwnLesson() { std::filesystem::remove_all(folder); }
-  std::filesystem::path file() const { return folder / "pinned-vs-pageable.toml"; }
+  OwnLesson() { save("", ""); }
+  std::filesystem::path file() const { return folder.path() / "pinned-vs-pageable.toml"; }
   void save(const std::string& from, const std::string& to) const {
     std::string text = read_file(home_folder() / "scenarios" / "pinned-vs-pageable.toml", 1 << 20);
     if (!from.empty()) text.replace(text.find(from), from.size(), to);
     write_file(file(), text);
   }
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("trainscope-own-" + std::to_string(::getpid()));
+  test::TemporaryFolder folder;
 };
 
 }  // namespace
@@ -175,7 +169,7 @@ TEST_CASE("a lesson that is saved while it is open is read again where one is") 
   const OwnLesson own;
   Workspace workspace([] {});
   workspace.open_lesson(scenario::find_lesson(own.file().string()));
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   workspace.next_step();
   workspace.lesson()->progress.choose(1);
   workspace.lesson()->progress.commit();
@@ -189,7 +183,7 @@ TEST_CASE("a lesson that is saved while it is open is read again where one is") 
   // Another program: what was answered stays, and the step is found by its name.
   own.save("copy.count = 3", "copy.count = 5");
   workspace.reload_if_saved();
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   CHECK(workspace.lesson()->step().id == "predict");
   CHECK(workspace.lesson()->progress.answer(1).option == 1);
   CHECK(workspace.sides()[0].config.whole("copy.count") == 5);
@@ -199,7 +193,7 @@ TEST_CASE("a lesson that is saved with a fault keeps its last good state and say
   const OwnLesson own;
   Workspace workspace([] {});
   workspace.open_lesson(scenario::find_lesson(own.file().string()));
-  REQUIRE(wait_until_idle(workspace));
+  wait_until_idle(workspace);
   own.save("hint = \"It is hatched", "hnt = \"It is hatched");
   workspace.reload_if_saved();
   const std::string fault = workspace.lesson()->fault;
