@@ -103,6 +103,14 @@ bool only_counts(const RunView& view, const LaneBars& lane) {
          (kind == trace::LaneKind::kMemory || kind == trace::LaneKind::kCounter);
 }
 
+// With its heading where another lane has the same name: "GPU 1, stream 7".
+std::string lane_name(const trace::Trace& trace, const Bars& bars, trace::LaneId id) {
+  const trace::Lane& lane = trace.lanes()[id];
+  const auto alike = std::ranges::count_if(
+      bars.lanes, [&](const LaneBars& one) { return trace.lanes()[one.lane].name == lane.name; });
+  return alike > 1 && !lane.group.empty() ? lane.group + ", " + lane.name : lane.name;
+}
+
 class Picture {
  public:
   Picture(const std::vector<RunView>& views, const PictureView& picture)
@@ -164,14 +172,14 @@ class Picture {
       y_ += kLane;
     }
     for (std::size_t lane = 0; lane < bars.lanes.size(); ++lane)
-      add_lane(view, bars.lanes[lane], lane % 2 == 1);
+      add_lane(view, bars.lanes[lane], lane_name(*view.run->trace, bars, bars.lanes[lane].lane),
+               lane % 2 == 1);
     y_ += 8;
   }
 
-  void add_lane(const RunView& view, const LaneBars& lane, bool odd) {
+  void add_lane(const RunView& view, const LaneBars& lane, const std::string& words, bool odd) {
     const trace::Trace& trace = *view.run->trace;
-    const auto name =
-        wrapped(trace.lanes()[lane.lane].name, static_cast<std::size_t>((kGutter - 20) / kLetter));
+    const auto name = wrapped(words, static_cast<std::size_t>((kGutter - 20) / kLetter));
     const auto rows = static_cast<double>(lane.rows.size());
     const double row = lane.rows.size() > 1 ? kRow : kLane;
     const double bars = std::max(rows, 1.0) * row + (lane.rows.size() > 1 ? 4 : 0);

@@ -298,6 +298,20 @@ TEST_CASE("what people wrote on a run stands among the notes, and markup in it s
   CHECK(has(list, "1 us to 2 us"));
 }
 
+TEST_CASE("lanes of the same name say whose they are") {
+  const auto trace = test::empty_trace();
+  for (const int gpu : {0, 1})
+    trace->add_lane(
+        {"stream 7", trace::LaneKind::kStream, 0, gpu, 1, 7 + gpu, "GPU " + std::to_string(gpu)});
+  trace->add_lane({"stream 9", trace::LaneKind::kStream, 0, 1, 1, 9, "GPU 1"});
+  for (const trace::LaneId lane : {0U, 1U, 2U}) test::add_kernel(*trace, lane, "kernel", 0, 100);
+  const analysis::Run run = test::run_of("A", trace);
+  const std::string drawing = test::between(report_of({&run}), "<svg", "</svg>");
+  CHECK(has(drawing, ">GPU 0, stream 7<"));
+  CHECK(has(drawing, ">GPU 1, stream 7<"));
+  CHECK(has(drawing, ">stream 9<"));
+}
+
 TEST_CASE("the drawing has no rows for lanes that hold samples alone") {
   const auto trace = test::empty_trace();
   test::add_kernel(*trace, test::add_stream(*trace, "stream 7"), "kernel", 0, 100);
