@@ -189,12 +189,12 @@ class Picture {
     for (std::size_t i = 0; i < name.size(); ++i)
       text(12, first + kLine * static_cast<double>(i), name[i], "plain");
     const double inset = lane.rows.size() > 1 ? 0.5 : 2;
+    add_gaps(view, lane, y_ + 2, row - 4);  // beneath the bars: staging lies within a copy
     for (std::size_t i = 0; i < lane.rows.size(); ++i)
       add_row(trace, lane.rows[i],
               y_ + (height - bars) / 2 + (lane.rows.size() > 1 ? 2 : 0) +
                   row * static_cast<double>(i) + inset,
               row - 2 * inset);
-    add_gaps(view, lane.lane, y_ + 2, row - 4);
     y_ += height;
   }
 
@@ -226,18 +226,26 @@ class Picture {
     }
   }
 
-  void add_gaps(const RunView& view, trace::LaneId lane, double y, double height) {
+  // Where the first bar within a gap begins; the gap's end where there is none.
+  static Nanos first_bar_in(const analysis::IdleGap& gap, const LaneBars& lane) {
+    if (lane.rows.empty()) return gap.end;
+    const auto after = std::ranges::upper_bound(lane.rows[0], gap.start, {}, &Bar::end);
+    return after == lane.rows[0].end() ? gap.end : std::clamp(after->start, gap.start, gap.end);
+  }
+
+  void add_gaps(const RunView& view, const LaneBars& lane, double y, double height) {
     for (const analysis::IdleGap& gap : view.gaps) {
-      if (gap.lane != lane) continue;
+      if (gap.lane != lane.lane) continue;
       const double x = range_.x(gap.start + offset_);
       const double width = range_.x(gap.end + offset_) - x - 0.5;
       if (width < 3) continue;
       bars_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"b-idle\"/>\n",
           x, y, width, height);
+      const double room = range_.x(first_bar_in(gap, lane) + offset_) - x - 8;
       const std::string label = gap_label(gap);
       for (const std::string& words : {label, label.substr(0, label.find(':'))}) {
-        if (static_cast<double>(letters(words)) * kLetter > width - 8) continue;
+        if (static_cast<double>(letters(words)) * kLetter > room) continue;
         text(x + 5, y + height / 2 + 4, words, "halo");
         break;
       }
