@@ -101,6 +101,7 @@ function drawGrid(context, top) {
 function drawLane(context, box) {
   const {lane} = box;
   const shift = lane.run.shift;
+  for (const gap of lane.gaps) drawGap(context, box, gap, shift);
   for (let row = 0; row < Math.min(box.rows, lane.rows.length); ++row) {
     const strip = stripOf(box, row);
     eachBar(lane.rows[row], shift, (first, last, start, end) => {
@@ -120,7 +121,6 @@ function drawLane(context, box) {
       drawBar(context, bar);
     });
   }
-  for (const gap of lane.gaps) drawGap(context, box, gap, shift);
   if (lane.times) drawCounter(context, box);
 }
 
@@ -207,6 +207,14 @@ function drawPlate(context, x, bar, width, colour) {
   context.globalAlpha = alpha;
 }
 
+// Where the first bar within a gap begins: what waits for another rank, staging, lies within gaps.
+function firstBarIn(gap, lane) {
+  if (!lane.rows.length) return gap.end;
+  const {starts, ends, size} = lane.rows[0];
+  const at = lowerBound(ends, gap.start + 1);
+  return at < size ? Math.min(Math.max(starts[at], gap.start), gap.end) : gap.end;
+}
+
 function drawGap(context, box, gap, shift) {
   if (gap.end + shift <= view.start || gap.start + shift >= view.end) return;
   const x = Math.max(xOf(gap.start + shift), plot.left - 1);
@@ -217,7 +225,8 @@ function drawGap(context, box, gap, shift) {
   context.fillRect(x + 0.5, strip.y, right - x - 1.5, strip.height);
   drawnBars.push({gap, lane: box.lane, x, width: right - x, y: strip.y, height: strip.height});
   context.font = fontOf(12);
-  const room = right - Math.max(x, plot.left) - 14 * theme.scale;
+  const free = Math.min(right, xOf(firstBarIn(gap, box.lane) + shift));
+  const room = free - Math.max(x, plot.left) - 14 * theme.scale;
   const text = [textOf(gap.text), textOf(gap.text).split(":")[0]].find(
       (words) => widthOf(context, words) <= room);
   if (!text || strip.height < 13 * theme.scale) return;

@@ -6,18 +6,16 @@ let selected = null;
 let cursor = null;  // the time under the pointer
 let lit = null;     // { runs, line } of the listing
 
-// Thin bars have a little more room than they fill.
+// Thin bars have a little more room than they fill. What is drawn last is on top.
 function barAt(x, y) {
   let best = null;
   let nearest = 3;
   for (const bar of drawnBars) {
     if (y < bar.y || y > bar.y + bar.height) continue;
     const distance = Math.max(bar.x - x, x - bar.x - bar.width, 0);
-    if (distance < nearest) {
-      nearest = distance;
-      best = bar;
-    }
-    if (distance === 0) break;
+    if (distance > nearest) continue;
+    nearest = distance;
+    best = bar;
   }
   return best;
 }
