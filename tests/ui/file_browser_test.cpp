@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "ui/app/recent_files.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
@@ -186,4 +187,27 @@ TEST_CASE("every kind of file that is dropped opens as what it is, or says what 
   driver->settle();
   CHECK(driver->workspace().sides()[0].config.word("machine") == machine.string());
   CHECK(driver->workspace().sides()[0].run->machine->gpu.name.find("T4") != std::string::npos);
+}
+
+TEST_CASE("saved runs are read beside the window, and what was open stays where they cannot be") {
+  REQUIRE_DRIVER(driver);
+  const test::TemporaryFolder folder;
+  program::Config config;
+  config.set_text("workload=copy");
+  analysis::SavedRuns saved;
+  saved.runs = {std::make_shared<const analysis::Run>(analysis::run_config("A", config))};
+  analysis::save_runs(saved, folder.path() / "a.tsrun");
+  driver->settle();
+  driver->app().open_file(folder.path() / "a.tsrun");
+  CHECK(driver->workspace().screen() == Screen::kShelf);  // no frame has been drawn since
+  driver->settle();
+  REQUIRE(driver->workspace().screen() != Screen::kShelf);
+  REQUIRE(driver->workspace().sides().size() == 1);
+  const RunPointer first = driver->workspace().sides()[0].run;
+  REQUIRE(first);
+  const auto damaged = folder.write("b.tsrun", "no run at all");
+  driver->app().open_file(damaged);
+  driver->settle();
+  CHECK(driver->workspace().notice.find(damaged.string()) != std::string::npos);
+  CHECK(driver->workspace().sides()[0].run == first);
 }

@@ -211,9 +211,10 @@ void Application::draw() {
   dress();
   workspace_.take_reports();
   workspace_.reload_if_saved();
+  take_opened();
   log_.take(workspace_);
   for (const auto& file : window_->take_dropped_files()) try_open(file);
-  animating_ = false;
+  animating_ = opening_.busy();
   const PanelContext shared = context();
   take_shortcuts();
   attention_.pointed_knob.clear();  // the panels tell it anew
@@ -230,6 +231,7 @@ void Application::draw() {
   draw_sheets(shared);
   draw_notice();
   draw_progress();
+  draw_opening();
   if (picture_was_due) save_picture_if_due();
   run_asked();
   workspace_.keep_answers();
@@ -241,7 +243,7 @@ void Application::settle() {
     window_->begin_frame();
     draw();
     window_->end_frame();
-    const bool busy = workspace_.busy() || workspace_.sweep().busy();
+    const bool busy = workspace_.busy() || workspace_.sweep().busy() || opening_.busy();
     quiet = busy || animating_ ? 0 : quiet + 1;
     if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

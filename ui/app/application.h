@@ -1,6 +1,7 @@
 // The application around a window: one frame after another, on the display or off screen.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/run_file.h"
+#include "ui/app/background.h"
 #include "ui/app/layout.h"
 #include "ui/app/message_log.h"
 #include "ui/app/recent_files.h"
@@ -131,6 +134,9 @@ class Application {
   void draw_path_sheets(const PanelContext& context);
   void draw_notice();
   void draw_progress();
+  void draw_opening();
+  void begin_to_open(const std::filesystem::path& file);
+  void take_opened();
   void run_asked();
   void save_picture_if_due();
   void export_to(const std::string& file);
@@ -169,6 +175,14 @@ class Application {
   PalettePanel palette_;
   MachineChooser machines_;
   OpenSheet open_sheet_;
+  // Saved runs that are being read: large ones take seconds.
+  struct Opened {
+    analysis::SavedRuns saved;
+    std::string error;
+  };
+  Background<Opened> opening_;
+  std::filesystem::path opening_file_;
+  std::chrono::steady_clock::time_point opening_since_;
   RecentFiles recent_;
   PathSheet picture_sheet_;
   PathSheet link_sheet_;

@@ -1,6 +1,8 @@
 // Opening files: one way for the sheet, for what is dropped on the window, and for what was opened
 // lately.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analysis/run_file.h"
@@ -16,15 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using scenario::FileKind;
-
-void open_saved(Workspace& workspace, const fs::path& file) {
-  const analysis::SavedRuns saved = analysis::open_runs(file);
-  if (saved.runs.size() > 2)
-    throw InputError(file.string() +
-                     ": the window shows two runs beside each other, and these are " +
-                     std::to_string(saved.runs.size()) + "; open it as `trainscope FILE.tsrun:A`");
-  workspace.open_runs(saved.runs);
-}
 
 // The machine takes what is open; alone it is nothing to look at.
 void run_on(Application& app, const fs::path& file) {
@@ -60,18 +53,51 @@ void Application::ask_for_file() {
       fs::is_directory(last.parent_path(), ignored) ? last.parent_path() : here, recent_.files());
 }
 
+void Application::begin_to_open(const fs::path& file) {
+  opening_file_ = file;
+  opening_since_ = std::chrono::steady_clock::now();
+  opening_.start([file](const Background<Opened>::Stopped&) {
+    auto opened = std::make_shared<Opened>();
+    try {
+      opened->saved = analysis::open_runs(file);
+      if (opened->saved.runs.size() > 2)
+        throw InputError(
+            fmt::format("{}: the window shows two runs beside each other, and these are {}; open "
+                        "it as `trainscope FILE.tsrun:A`",
+                        file.string(), opened->saved.runs.size()));
+    } catch (const std::exception& error) {
+      opened->error = error.what();
+    }
+    return opened;
+  });
+}
+
+void Application::take_opened() {
+  const std::shared_ptr<Opened> opened = opening_.get();
+  if (!opened) return;
+  opening_.drop();
+  if (!opened->error.empty()) {
+    workspace_.notice = opened->error;
+    return;
+  }
+  workspace_.open_runs(opened->saved.runs);
+  attention_ = {};
+  recent_.add(opening_file_);
+}
+
 void Application::open_file(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) throw InputError(file.string() + ": there is no such file");
   FileKind kind = scenario::kind_of(file);
   if (kind == FileKind::kOther && analysis::is_run_file(file)) kind = FileKind::kRun;
+  if (kind != FileKind::kMachine) opening_.drop();
   switch (kind) {
     case FileKind::kLesson:
       workspace_.open_lesson(scenario::find_lesson(file.string(), workspace_.language()));
       break;
     case FileKind::kRun:
-      open_saved(workspace_, file);
-      break;
+      begin_to_open(file);
+      return;
     case FileKind::kTrace:
       workspace_.open_trace(file);
       break;

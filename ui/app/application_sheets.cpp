@@ -147,27 +147,46 @@ void Application::draw_notice() {
 }
 
 // At the foot of the window, once a run takes long enough to be waited for.
+namespace {
+
+constexpr auto kPatience = std::chrono::milliseconds(400);
+
+// Near the lower edge of the window.
+void begin_progress(const Theme& theme, const char* name) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
+                           viewport->WorkPos.y + viewport->WorkSize.y - theme.px(28)},
+                          ImGuiCond_Always, {0.5F, 1});
+  ImGui::SetNextWindowSize({std::min(theme.px(460), viewport->WorkSize.x * 0.9F), 0});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme.head));
+  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme.accent));
+  ImGui::Begin(name, nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor(2);
+}
+
+}  // namespace
+
 void Application::draw_progress() {
-  constexpr auto kPatience = std::chrono::milliseconds(400);
   const auto now = std::chrono::steady_clock::now();
   std::vector<const SideModel*> slow;
   for (const SideModel& side : workspace_.sides())
     if (side.busy && now - side.progress.begun > kPatience) slow.push_back(&side);
   if (slow.empty()) return;
-  const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
-                           viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},
-                          ImGuiCond_Always, {0.5F, 1});
-  ImGui::SetNextWindowSize({std::min(theme_.px(460), viewport->WorkSize.x * 0.9F), 0});
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme_.head));
-  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme_.accent));
-  ImGui::Begin("##running", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoFocusOnAppearing);
-  ImGui::PopStyleColor(2);
+  begin_progress(theme_, "##running");
   for (const SideModel* side : slow) draw_running(theme_, *side);
   if (button(theme_, "Cancel", ButtonKind::kQuiet)) asked_.emplace_back("run.cancel");
+  ImGui::End();
+}
+
+void Application::draw_opening() {
+  if (!opening_.busy() || std::chrono::steady_clock::now() - opening_since_ < kPatience) return;
+  begin_progress(theme_, "##opening");
+  text(theme_.font.text, theme_.size.text, theme_.text,
+       "Opening " + opening_file_.filename().string(), true);
+  if (button(theme_, "Cancel", ButtonKind::kQuiet)) opening_.drop();
   ImGui::End();
 }
 

@@ -32,6 +32,13 @@ class Background {
     jobs_.push_back({slot, std::jthread(run)});
   }
 
+  // Nothing is asked for any more.
+  void drop() {
+    for (Job& job : jobs_) job.thread.request_stop();
+    wanted_ = nullptr;
+    value_ = nullptr;
+  }
+
   // Something was asked for and is not there yet.
   bool busy() {
     get();
