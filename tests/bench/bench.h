@@ -35,5 +35,6 @@ void bench_lessons();         // both sides of each lesson, metrics included
 void bench_simulator();       // commands a second
 void bench_timeline();        // ten million spans opened and drawn; a trace that grows
 void bench_training_steps();  // a step with its kernels block by block
+void bench_window();          // start to first picture; a knob to both timelines
 
 }  // namespace trainscope::bench

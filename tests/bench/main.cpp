@@ -16,6 +16,7 @@ int main(int count, char** arguments) {
                                                                 {"training", bench_training_steps},
 #ifdef TRAINSCOPE_BENCH_UI
                                                                 {"timeline", bench_timeline},
+                                                                {"window", bench_window},
 #endif
                                                                 {"reader", bench_reader}};
   const std::set<std::string_view> wanted(arguments + 1, arguments + count);
