@@ -150,7 +150,7 @@ void Worker::simulate(const Job& job, const Simulate& what, const std::stop_toke
     progress.spans = session.trace()->spans().size();
     so_far.progress = progress;
     if (now - shown >= between) {
-      so_far.view = index_trace(session.trace());
+      so_far.view = indexed(job.slot, session.trace());
       shown = Clock::now();
       // A long trace takes long to index: most of the time goes into the run itself.
       between = std::max<Clock::duration>(kBetweenViews, 8 * (shown - now));
@@ -165,9 +165,16 @@ void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run) {
   Report report = report_on(job.slot, true);
   if (run->program)
     report.outline = std::make_shared<Outline>(outline_of(*run->program, *run->trace));
-  report.view = index_trace(run->trace);
+  report.view = indexed(job.slot, run->trace);
   report.run = std::move(run);
   tell(job, std::move(report));
+}
+
+TraceView Worker::indexed(std::size_t slot, std::shared_ptr<const trace::Trace> trace) {
+  auto& [last, before] = kept_[slot];
+  before = std::move(last);
+  last = index_trace(std::move(trace));
+  return last;
 }
 
 void Worker::tell(const Job& job, Report report) {

@@ -96,6 +96,7 @@ class Worker {
   void finish(const Job& job, std::shared_ptr<const analysis::Run> run);
   bool is_wanted(const Job& job, const std::stop_token& stop) const;
   void tell(const Job& job, Report report);
+  TraceView indexed(std::size_t slot, std::shared_ptr<const trace::Trace> trace);
 
   std::function<void()> wake_;
   std::mutex mutex_;
@@ -103,6 +104,9 @@ class Worker {
   std::deque<Job> jobs_;
   std::vector<Ticketed> reports_;
   std::array<std::atomic<std::uint64_t>, kSlots> newest_{};
+  // The last views and those before them, only the thread's: freeing a large one takes many frames,
+  // so that the window never is the last to let go of it.
+  std::array<std::array<TraceView, 2>, kSlots> kept_;
   std::jthread thread_;  // last: it ends before what it uses
 };
 
