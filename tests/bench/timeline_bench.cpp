@@ -205,6 +205,7 @@ void bench_growing(Stage& stage) {
   std::atomic<std::shared_ptr<const ui::IndexedTrace>> newest;
   std::atomic<int> views = 0;
   newest = ui::index_trace(trace);
+  stage.show(newest.load());  // lets go of what was drawn before
   const auto start = Clock::now();
   std::jthread writer([&] { write_spans(*trace, kASecond, kSeconds); });
   std::jthread indexer([&](const std::stop_token& stop) {
