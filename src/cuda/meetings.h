@@ -31,7 +31,7 @@ struct RankCall {
 class Meetings {
  public:
   // PyTorch's watchdog of NCCL ends a job after ten minutes
-  // (torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp: kProcessGroupNCCLDefaultTimeout).
+  // (pytorch/pytorch#110947: "Change ProcessGroupNCCL default timeout to 10 min").
   static constexpr Nanos kTimeOut = 600'000'000'000;
 
   // All must outlive it. `time_out` is on the device's clock.

@@ -3,19 +3,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "ui/driver.h"
 #include "ui/panels/sweep.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
-}
 
 struct Gallery {
   Driver& driver;

@@ -2,19 +2,10 @@
 #include "ui/app/notebook.h"
 
 #include <catch2/catch.hpp>
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
-
-namespace {
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
-}
-
-}  // namespace
 
 TEST_CASE("a note is on every run of the same config and on no other") {
   const RunPointer first = run_of("A", {"workload=copy", "copy.memory=pinned"});

@@ -11,7 +11,7 @@
 #include "analysis/run_file.h"
 #include "ui/app/export.h"
 #include "ui/cut_text.h"
-#include "ui/driver.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -48,19 +48,6 @@ struct Laned {
   LayoutRequest request;
   TimelineLayout layout;
 };
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
-}
-
-void open_pair(Driver& driver) {
-  driver.workspace().open_runs(
-      {run_of("A", {"workload=train", "steps=6", "loader.pin_memory=false"}),
-       run_of("B", {"workload=train", "steps=6", "loader.pin_memory=true"})});
-  driver.settle();
-}
 
 ImVec2 at(ImGuiTestContext* context, float across, float down) {
   const ImRect box = context->GetWindowByRef("//Timelines##pair")->Rect();
@@ -150,7 +137,7 @@ TEST_CASE("notes on lanes that are not shown, or out of the view, have no flag")
 
 TEST_CASE("a note is written on a selected range of a lane, and Escape leaves the field") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   CHECK_FALSE(driver->app().can("note.write"));
   select_range(*driver, 0.4F, 0.6F, 0.3F);
   const TimelineState& state = driver->app().attention().timeline;
@@ -175,7 +162,7 @@ TEST_CASE("a note is written on a selected range of a lane, and Escape leaves th
 
 TEST_CASE("notes are walked by key, changed and deleted, and a click on a flag selects one") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   Workspace& workspace = driver->workspace();
   const Nanos end = workspace.end();
   workspace.notebook.add(*workspace.sides()[0].run, {1, end / 4, end / 3, "first"});
@@ -210,7 +197,7 @@ TEST_CASE("notes are walked by key, changed and deleted, and a click on a flag s
 
 TEST_CASE("a note is written from a lane's menu") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   REQUIRE(driver->act([](ImGuiTestContext* context) {
     context->MouseMoveToPos(at(context, 0.5F, 0.3F));
     context->MouseClick(ImGuiMouseButton_Right);
@@ -224,7 +211,7 @@ TEST_CASE("a note is written from a lane's menu") {
 
 TEST_CASE("a note goes when a knob is turned, is there again when it is undone, and is saved") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   Workspace& workspace = driver->workspace();
   workspace.notebook.add(*workspace.sides()[0].run, {1, 0, workspace.end() / 4, "of this run"});
   workspace.set_knob(0, "steps", program::Value(std::int64_t{5}));

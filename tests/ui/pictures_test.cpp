@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "ui/driver.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -15,12 +15,6 @@ void walk_to_reveal(Driver& driver, const char* lesson) {
   driver.open_revealed(lesson);
   driver.workspace().next_step();
   driver.settle();
-}
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
 }
 
 struct Gallery {

@@ -6,9 +6,9 @@
 #include <imgui_internal.h>
 
 #include "ui/app/moment.h"
-#include "ui/driver.h"
 #include "ui/panels/code.h"
 #include "ui/panels/timelines.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -40,12 +40,6 @@ TraceView steps_at(const std::vector<Nanos>& times, Nanos end) {
   tail.name = trace->intern("work");
   trace->add_span(tail);
   return index_trace(trace);
-}
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
 }
 
 void open_pair(Driver& driver, const char* batch_of_b = "batch_size=64") {

@@ -4,19 +4,13 @@
 #include "base/temporary_folder.h"
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
-#include "ui/driver.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 using test::TemporaryFolder;
 
 namespace {
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
-}
 
 bool is_there(const char* window) {
   const ImGuiWindow* found = ImGui::FindWindowByName(window);

@@ -4,18 +4,12 @@
 #include "ui/app/layout.h"
 #include "ui/app/line_up.h"
 #include "ui/cut_text.h"
-#include "ui/driver.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
-}
 
 void open_pair(Driver& driver) {
   driver.workspace().open_runs(

@@ -7,27 +7,14 @@
 
 #include "ui/app/range_rows.h"
 #include "ui/cut_text.h"
-#include "ui/driver.h"
 #include "ui/panels/measure_bar.h"
 #include "ui/panels/timelines.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
-}
-
-void open_pair(Driver& driver) {
-  driver.workspace().open_runs(
-      {run_of("A", {"workload=train", "steps=6", "loader.pin_memory=false"}),
-       run_of("B", {"workload=train", "steps=6", "loader.pin_memory=true"})});
-  driver.settle();
-}
 
 const trace::Trace& trace_of(Driver& driver, std::size_t side) {
   return *driver.workspace().sides()[side].view->trace;
@@ -82,7 +69,7 @@ void check_legible(Driver& driver) {
 
 TEST_CASE("shift-drag selects a range, whose sums of each lane stand below; Escape clears it") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   select_range(*driver, 0.4F, 0.7F);
   const auto range = state_of(*driver).range;
   REQUIRE(range);
@@ -108,7 +95,7 @@ TEST_CASE("shift-drag selects a range, whose sums of each lane stand below; Esca
 
 TEST_CASE("what is selected is zoomed to, and a selected range is played over and over") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   select_range(*driver, 0.4F, 0.5F);
   const TimeRange range = *state_of(*driver).range;
   REQUIRE(driver->click("//Timelines##pair/**/Zoom to it"));
@@ -137,7 +124,7 @@ TEST_CASE("what is selected is zoomed to, and a selected range is played over an
 
 TEST_CASE("M measures between the ends of two spans, across A and B, and Escape leaves") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   press(*driver, ImGuiKey_M, false);
   REQUIRE(state_of(*driver).measure.on);
   // Two spans that are wide on the screen.
@@ -183,7 +170,7 @@ TEST_CASE("M measures between the ends of two spans, across A and B, and Escape 
 
 TEST_CASE("full stop and comma walk along the selected span's lane") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   const trace::Trace& trace = trace_of(*driver, 0);
   trace::SpanId first = 0;
   while (!trace::is_gpu_work(trace.spans()[first].category)) ++first;
@@ -208,7 +195,7 @@ TEST_CASE("full stop and comma walk along the selected span's lane") {
 
 TEST_CASE("W, A, S and D move the view only where the mouse is over the timelines") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   const auto width = [&] { return state_of(*driver).view.end - state_of(*driver).view.start; };
   const Nanos whole = width();
   press(*driver, ImGuiKey_A, false);
@@ -228,7 +215,7 @@ TEST_CASE("W, A, S and D move the view only where the mouse is over the timeline
 
 TEST_CASE("a slash searches: matches are counted and lit, Enter shows the next one") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   press(*driver, ImGuiKey_Slash);
   TimelineSearch& search = driver->app().attention().search;
   REQUIRE(search.open);
@@ -261,7 +248,7 @@ TEST_CASE("a slash searches: matches are counted and lit, Enter shows the next o
 TEST_CASE(
     "a lane's menu pins it to the top and hides it, in A and B; a line tells what is hidden") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   const auto lanes = [&](std::size_t side) {
     const auto input = timeline_input(driver->workspace(), driver->app().attention());
     LayoutRequest request;
@@ -304,7 +291,7 @@ TEST_CASE(
 
 TEST_CASE("the minimap's window is dragged along the run, and a click beside it goes there") {
   REQUIRE_DRIVER(driver);
-  open_pair(*driver);
+  open_trainings(*driver);
   press(*driver, ImGuiKey_I);
   CHECK_FALSE(state_of(*driver).show_minimap);
   press(*driver, ImGuiKey_I);
@@ -364,7 +351,7 @@ void use_every_tool(Driver& driver) {
 
 TEST_CASE("with every tool in use no word is cut, in any theme, at any scale, in a small window") {
   REQUIRE_DRIVER(driver, 1280, 720);
-  open_pair(*driver);
+  open_trainings(*driver);
   use_every_tool(*driver);
   for (const ThemeMode mode : {ThemeMode::kDark, ThemeMode::kLight, ThemeMode::kProjector})
     for (const float zoom : {0.75F, 1.0F, 1.5F, 2.0F, 3.0F}) {
@@ -384,7 +371,7 @@ TEST_CASE("pictures of the timelines' tools", "[.tools]") {
     write_png(std::filesystem::path(folder) / (name + ".png"), driver.window().capture());
   };
   REQUIRE_DRIVER(driver, 1600, 900);
-  open_pair(*driver);
+  open_trainings(*driver);
   save(*driver, "plain");
   state_of(*driver).range = TimeRange{driver->workspace().end() / 4, driver->workspace().end() / 2};
   save(*driver, "range");

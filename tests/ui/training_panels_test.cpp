@@ -6,19 +6,13 @@
 
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
-#include "ui/driver.h"
 #include "ui/panels/timelines.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
-}
 
 RunPointer trained(const char* label, const char* more = "precision=fp16") {
   return run_of(label, {"workload=train", "data.name=digits", "steps=60", "scaler.enabled=true",

@@ -76,14 +76,7 @@ bool draw_export_sheet(const PanelContext& context, PathSheet& sheet) {
       typed->ReloadUserBufAndMoveToEnd();
   ImGui::PopStyleVar();
   ImGui::Dummy({0, theme.px(4)});
-  const bool pressed = button(theme, "Write", ButtonKind::kPrimary, 0, !sheet.path.empty());
-  ImGui::SameLine();
-  if (button(theme, "Cancel", ButtonKind::kLink)) sheet.open = false;
-  const bool done = (enter || pressed) && !sheet.path.empty();
-  if (done) sheet.open = false;
-  if (!sheet.open) ImGui::CloseCurrentPopup();
-  end_sheet();
-  return done;
+  return end_path_sheet(theme, sheet, "Write", enter);
 }
 
 }  // namespace trainscope::ui

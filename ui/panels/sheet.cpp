@@ -113,6 +113,17 @@ void draw_notes(const PanelContext& context, bool& open) {
   end_sheet();
 }
 
+bool end_path_sheet(const Theme& theme, PathSheet& sheet, const char* confirm, bool enter) {
+  const bool pressed = button(theme, confirm, ButtonKind::kPrimary, 0, !sheet.path.empty());
+  ImGui::SameLine();
+  if (button(theme, "Cancel", ButtonKind::kLink)) sheet.open = false;
+  const bool done = (enter || pressed) && !sheet.path.empty();
+  if (done) sheet.open = false;
+  if (!sheet.open) ImGui::CloseCurrentPopup();
+  end_sheet();
+  return done;
+}
+
 bool draw_path_sheet(const PanelContext& context, PathSheet& sheet, const char* name,
                      const char* hint, const char* confirm) {
   const Theme& theme = context.theme;
@@ -125,14 +136,7 @@ bool draw_path_sheet(const PanelContext& context, PathSheet& sheet, const char* 
   const bool enter = ImGui::InputText("##path", &sheet.path, ImGuiInputTextFlags_EnterReturnsTrue);
   ImGui::PopFont();
   ImGui::Dummy({0, theme.px(2)});
-  const bool pressed = button(theme, confirm, ButtonKind::kPrimary, 0, !sheet.path.empty());
-  ImGui::SameLine();
-  if (button(theme, "Cancel", ButtonKind::kLink)) sheet.open = false;
-  const bool done = (enter || pressed) && !sheet.path.empty();
-  if (done) sheet.open = false;
-  if (!sheet.open) ImGui::CloseCurrentPopup();
-  end_sheet();
-  return done;
+  return end_path_sheet(theme, sheet, confirm, enter);
 }
 
 }  // namespace trainscope::ui

@@ -31,6 +31,9 @@ struct PathSheet {
   bool just_opened = false;
   std::string path;
 };
+// The sheet's foot: its button, Cancel, and its end. `enter`: was pressed in the path's field. True
+// once the path is confirmed.
+bool end_path_sheet(const Theme& theme, PathSheet& sheet, const char* confirm, bool enter);
 bool draw_path_sheet(const PanelContext& context, PathSheet& sheet, const char* name,
                      const char* hint, const char* confirm);
 

@@ -100,7 +100,7 @@ void paint_measure(const Canvas& canvas, const Measure& measure);
 void paint_strip(const Canvas& canvas, const SideView& view);
 void paint_guesses(const Canvas& canvas, const SideView& view);
 void paint_markers(const Canvas& canvas, const SideView& view);
-void take_places(Canvas& canvas);
+void take_places(Canvas& canvas);  // of words that labels give way to
 void paint_range(const Canvas& canvas, const TimeRange& range);
 void paint_range_length(const Canvas& canvas, const TimeRange& range);
 void paint_playhead(const Canvas& canvas);
@@ -110,6 +110,7 @@ void paint_empty(const Canvas& canvas, const SideView& view);
 // paint_notes.cpp: flags on lanes, what is said of one beside the mouse, and where the flag of the
 // one that is being written would stand.
 FlagSizes flag_sizes(const Theme& theme);
+Box flag_box(const Canvas& canvas, const SideView& view, const NoteFlag& flag);
 void paint_notes(const Canvas& canvas, const SideView& view);
 void note_card(const Theme& theme, const TimelineSide& side, const LaneNote& note);
 std::optional<Box> open_note(const Canvas& canvas);

@@ -6,11 +6,6 @@
 namespace trainscope::ui {
 namespace {
 
-Box flag_box(const Canvas& canvas, const SideView& view, const NoteFlag& flag) {
-  const float left = canvas.lanes.min.x + flag.x, top = view.top + flag.y;
-  return {{left, top}, {left + flag.width, top + flag.height}};
-}
-
 void paint_flag(const Canvas& canvas, const SideView& view, const NoteFlag& flag) {
   const Theme& theme = *canvas.theme;
   const LaneNote& note = view.side->notes[flag.note];
@@ -39,6 +34,11 @@ void paint_flags(const Canvas& canvas, const SideView& view, bool pinned, float 
 }
 
 }  // namespace
+
+Box flag_box(const Canvas& canvas, const SideView& view, const NoteFlag& flag) {
+  const float left = canvas.lanes.min.x + flag.x, top = view.top + flag.y;
+  return {{left, top}, {left + flag.width, top + flag.height}};
+}
 
 FlagSizes flag_sizes(const Theme& theme) {
   FlagSizes sizes;

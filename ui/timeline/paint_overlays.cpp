@@ -167,7 +167,7 @@ bool playhead_crosses(const Canvas& canvas, const SideView& view, const Box& box
 
 // The place of words beside a vertical line: to its right, or to its left where the right has no
 // room. Nothing where the line is out of sight.
-std::optional<Box> flag_box(const Canvas& canvas, const SideView& view, const Marker& marker) {
+std::optional<Box> marker_box(const Canvas& canvas, const SideView& view, const Marker& marker) {
   const Theme& theme = *canvas.theme;
   const auto extent = extent_of(view, trace::kNone);
   const float x = std::round(canvas.x(marker.time + view.side->offset));
@@ -196,7 +196,7 @@ void paint_flag(const Canvas& canvas, const SideView& view, const Marker& marker
 }
 
 void paint_marker(const Canvas& canvas, const SideView& view, const Marker& marker) {
-  const auto box = flag_box(canvas, view, marker);
+  const auto box = marker_box(canvas, view, marker);
   if (!box) return;
   const float x = std::round(canvas.x(marker.time + view.side->offset));
   const Extent extent = *extent_of(view, trace::kNone);
@@ -255,11 +255,8 @@ void take_places(Canvas& canvas) {
   for (SideView& view : canvas.sides) {
     if (!is_ready(*view.side)) continue;
     for (const Marker& marker : view.side->markers)
-      if (const auto box = flag_box(canvas, view, marker)) view.taken.push_back(*box);
-    for (const NoteFlag& flag : view.flags) {
-      const float left = canvas.lanes.min.x + flag.x, top = view.top + flag.y;
-      view.taken.push_back({{left, top}, {left + flag.width, top + flag.height}});
-    }
+      if (const auto box = marker_box(canvas, view, marker)) view.taken.push_back(*box);
+    for (const NoteFlag& flag : view.flags) view.taken.push_back(flag_box(canvas, view, flag));
   }
 }
 

@@ -1,0 +1,25 @@
+// Runs for tests to open: by settings of their knobs, "batch_size=256".
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+
+#include "ui/driver.h"
+
+namespace trainscope::ui {
+
+inline RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* setting : settings) config.set_text(setting);
+  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
+}
+
+// Two trainings of six steps that differ in pin_memory alone.
+inline void open_trainings(Driver& driver) {
+  driver.workspace().open_runs(
+      {run_of("A", {"workload=train", "steps=6", "loader.pin_memory=false"}),
+       run_of("B", {"workload=train", "steps=6", "loader.pin_memory=true"})});
+  driver.settle();
+}
+
+}  // namespace trainscope::ui
