@@ -58,7 +58,7 @@ void move_by_head(ImVec2 size) {
 void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
   const float size = theme.px(18), arm = theme.px(4);
   ImGui::SetCursorScreenPos({middle.x - size / 2, middle.y - size / 2});
-  if (ImGui::InvisibleButton("##close", {size, size})) open = false;
+  if (press_area("##close", {size, size})) open = false;
   const bool lit = ImGui::IsItemHovered();
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (lit)
@@ -118,7 +118,7 @@ float draw_tabs(const Theme& theme, const Box& box, const char* name, float righ
     if (!tab.shown) {
       const std::string id = "tab " + std::string(title_of(tab.window->Name));
       ImGui::SetCursorScreenPos({x - apart / 2, box.min.y});
-      if (ImGui::InvisibleButton(id.c_str(), {width + apart, head})) put_first(*tab.window);
+      if (press_area(id.c_str(), {width + apart, head})) put_first(*tab.window);
       lit = ImGui::IsItemHovered();
     }
     draw_text_middle(draw, tab.shown ? theme.font.strong : theme.font.text, theme.size.text, x,
@@ -179,7 +179,9 @@ bool begin_panel(const Theme& theme, const char* name, const PanelOptions& optio
                       : ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
   const bool body = ImGui::BeginChild(
       "##body", {size.x - 2 * border, size.y - head - border - foot},
-      options.padded ? ImGuiChildFlags_AlwaysUseWindowPadding : ImGuiChildFlags_None, flags);
+      ImGuiChildFlags_NavFlattened |
+          (options.padded ? ImGuiChildFlags_AlwaysUseWindowPadding : ImGuiChildFlags_None),
+      flags);
   ImGui::PopStyleVar();
   return visible && body;
 }

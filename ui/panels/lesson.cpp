@@ -115,9 +115,9 @@ bool option_card(const Theme& theme, const OptionCard& option, bool open, Hands 
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginDisabled(!open);
   const std::string id = fmt::format("option {}", option.number);
-  const bool pressed = ImGui::InvisibleButton(id.c_str(), {width, bottom - at.y});
+  const bool pressed = press_area(id.c_str(), {width, bottom - at.y});
   ImGui::EndDisabled();
-  storage->SetBool(hover_id, ImGui::IsItemHovered() || ImGui::IsItemFocused());
+  storage->SetBool(hover_id, ImGui::IsItemHovered());
   ImGui::PopID();
   return pressed;
 }
@@ -326,8 +326,8 @@ void draw_pinned_buttons(const PanelContext& context, LessonPanel& panel, ImVec2
                                       {at.x - theme.size.pad + room.x, at.y}, theme.line,
                                       theme.size.border);
   ImGui::SetCursorPos({theme.size.pad, room.y - foot + theme.px(8)});
-  ImGui::BeginChild("##buttons", {room.x - 2 * theme.size.pad, panel.buttons}, ImGuiChildFlags_None,
-                    ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("##buttons", {room.x - 2 * theme.size.pad, panel.buttons},
+                    ImGuiChildFlags_NavFlattened, ImGuiWindowFlags_NoScrollbar);
   draw_lesson_buttons(context);
   panel.buttons = ImGui::GetCursorPosY() + theme.px(4);
   ImGui::EndChild();
@@ -360,7 +360,8 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
     const float dots = theme.px(44), foot = dots + (panel.pinned ? panel.buttons : 0);
     panel.room = room.y - dots;
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.size.pad, theme.px(14)));
-    ImGui::BeginChild("##card", {room.x, room.y - foot}, ImGuiChildFlags_AlwaysUseWindowPadding);
+    ImGui::BeginChild("##card", {room.x, room.y - foot},
+                      ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
     ImGui::PopStyleVar();
     if (context.workspace.forked())
       draw_fork(context);

@@ -58,7 +58,7 @@ float draw_menu_button(const PanelContext& context, const Box& bar) {
   const Theme& theme = context.theme;
   const float size = theme.px(30), middle = bar.centre().y;
   ImGui::SetCursorScreenPos({bar.min.x + theme.px(10), middle - size / 2});
-  const bool pressed = ImGui::InvisibleButton("Menu", {size, size});
+  const bool pressed = press_area("Menu", {size, size});
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
   const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen("##menu");
@@ -176,7 +176,7 @@ float draw_find(const PanelContext& context, const Box& bar) {
   const float height = theme.px(27);
   const float left = bar.max.x - theme.size.gap - theme.px(4) - width;
   ImGui::SetCursorScreenPos({left, bar.centre().y - height / 2});
-  if (ImGui::InvisibleButton("Find an action", {width, height})) context.ask("find.action");
+  if (press_area("Find an action", {width, height})) context.ask("find.action");
   const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
   context.attention.find_action = box;
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -239,7 +239,7 @@ void draw_machine(const PanelContext& context, const Box& bar, float left, float
   const float width = text_size(theme.font.text, theme.size.small, words).x + frame;
   ImGui::SetCursorScreenPos({left, middle - height / 2});
   ImGui::BeginDisabled(!opens);
-  if (ImGui::InvisibleButton("Machine", {width, height})) context.ask("machine.choose");
+  if (press_area("Machine", {width, height})) context.ask("machine.choose");
   ImGui::EndDisabled();
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("%s", origin_words(context.workspace).c_str());
