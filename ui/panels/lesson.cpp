@@ -243,7 +243,8 @@ void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& c
   const float apart =
       std::min(theme.px(20), (width - theme.px(120)) / static_cast<float>(model.progress.steps()));
   float x = at.x + radius;
-  for (std::size_t i = 0; i < model.progress.steps(); ++i, x += apart) {
+  const std::size_t dots = apart < 2.2F * radius ? 0 : model.progress.steps();
+  for (std::size_t i = 0; i < dots; ++i, x += apart) {
     const bool now = i == model.progress.step(), done = i < model.progress.step();
     const bool skipped = model.progress.answer(i).skipped;
     const Color color = now || done ? theme.accent : mixed(theme.panel, theme.text, 0.18F);
@@ -375,7 +376,9 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
                       ImGuiWindowFlags_NoScrollbar);
     draw_foot(theme, model, card);
     ImGui::EndChild();
-    panel.pinned = panel.pin_next && !context.workspace.forked();
+    // Not where nothing would be left of the text.
+    panel.pinned =
+        panel.pin_next && !context.workspace.forked() && panel.room - panel.buttons > theme.px(96);
   }
   end_panel();
 }

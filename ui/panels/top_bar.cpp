@@ -102,6 +102,13 @@ bool is_narrow(const Theme& theme, const Box& bar) {
 bool is_tight(const Theme& theme, const Box& bar) {
   return bar.width() < theme.px(1180);
 }
+// Where there is hardly any, "Find an action" is the menu's alone; then all but Play goes.
+bool is_tiny(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(620);
+}
+bool plays_only(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(400);
+}
 
 // Names to the left; returns where they end.
 float draw_names(const PanelContext& context, const Box& bar, float left, float limit) {
@@ -146,12 +153,13 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
     }
     x += width + gap;
   };
-  place("start", Symbol::kStart, "play.start", small, false);
-  place("previous", Symbol::kBack, "play.previous_event", small, false);
+  const bool whole = !plays_only(theme, bar);
+  if (whole) place("start", Symbol::kStart, "play.start", small, false);
+  if (whole) place("previous", Symbol::kBack, "play.previous_event", small, false);
   place("play", context.workspace.playhead.playing ? Symbol::kPause : Symbol::kPlay, "play.toggle",
         wide, true);
-  place("next", Symbol::kForward, "play.next_event", small, false);
-  place("end", Symbol::kEnd, "play.end", small, false);
+  if (whole) place("next", Symbol::kForward, "play.next_event", small, false);
+  if (whole) place("end", Symbol::kEnd, "play.end", small, false);
   if (!is_narrow(theme, bar)) x = draw_speed(context, bar, x, enabled) + theme.px(10);
   if (is_tight(theme, bar)) return;  // the playhead stands on the axis
   const std::string time =
@@ -163,13 +171,17 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
 float playback_width(const Theme& theme, const Box& bar) {
   const float speed = text_size(theme.font.text, theme.size.text, "range in 20 s").x;
   const float time = text_size(theme.font.mono, theme.size.label, "t = 99.99 ms").x;
+  if (plays_only(theme, bar)) return theme.px(66 + 7);
   return theme.px(4 * 34 + 66 + 5 * 7) +
          (is_narrow(theme, bar) ? 0 : std::max(theme.px(122), speed + theme.px(30))) +
          (is_tight(theme, bar) ? 0 : std::max(theme.px(110), time + theme.px(14)));
 }
 
+// Returns where it begins.
 float draw_find(const PanelContext& context, const Box& bar) {
   const Theme& theme = context.theme;
+  context.attention.find_action = {};
+  if (is_tiny(theme, bar)) return bar.max.x;
   const float keys = text_size(theme.font.mono, theme.size.label, "Ctrl K").x;
   const bool narrow = is_narrow(theme, bar);
   const float width = narrow ? keys + theme.px(20) : std::min(theme.px(262), bar.width() * 0.16F);
