@@ -120,7 +120,8 @@ bool Session::advance(std::uint64_t budget) {
 }
 
 bool Session::train(std::uint64_t budget) {
-  for (; budget > 0; --budget) {
+  constexpr std::uint64_t kEvents = 64;  // take about as long as an operation that is computed
+  for (std::uint64_t spent = 0; spent < budget; spent += kEvents) {
     if (!later_->compute_next(*trace_)) return true;
     if (!later_->ended_run()) continue;
     numbers_ = later_->known();

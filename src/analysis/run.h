@@ -55,8 +55,8 @@ class Session {
   const std::shared_ptr<const trace::Trace>& trace() const { return shared_trace_; }
   const program::Program& program() const { return *program_; }
 
-  // Goes on for about `budget` simulated events, or operations computed; true once the run is over,
-  // also when the device's memory did not suffice or training diverged. Throws InputError.
+  // Goes on for about `budget` simulated events, or as long with numbers; true once the run is
+  // over, also when the device's memory did not suffice or training diverged. Throws InputError.
   bool advance(std::uint64_t budget);
 
   // The timeline is complete, and only rows of training are still added to the trace.

@@ -143,6 +143,25 @@ TEST_CASE("the early timeline of every lesson is the one that its run has in the
   CHECK(trained_later >= 10);
 }
 
+TEST_CASE(
+    "a training that diverges ends its timeline there, and nothing of the longer one is kept") {
+  Worker worker([] {});
+  worker.run(0, "A",
+             config_of({"workload=train", "data.name=digits", "model.name=mlp", "steps=12",
+                        "optimizer.lr=1e6"}));
+  const auto reports = reports_until(worker, [](const auto& all) { return is_over(all, 0); });
+  REQUIRE_FALSE(reports.empty());
+  const auto early = std::find_if(reports.begin(), reports.end(),
+                                  [](const Report& one) { return one.view && is_training(one); });
+  REQUIRE(early != reports.end());
+  const Report& last = reports.back();
+  REQUIRE(last.run->ending);
+  CHECK(sim::name_of(*last.run->ending) == "diverged");
+  CHECK(last.view->trace == last.run->trace);
+  CHECK(last.view->trace != early->view->trace);
+  CHECK(last.view->trace->end() < early->view->trace->end());
+}
+
 TEST_CASE("nothing counts as finished before the numbers of its training are there") {
   Workspace workspace([] {});
   open_training(workspace);

@@ -37,8 +37,8 @@ Outline outline_of(const program::Program& program, const trace::Trace& trace);
 struct Progress {
   double share = 0;         // of the program's commands, 0..1
   std::uint32_t spans = 0;  // written so far
-  bool complete = false;    // the timeline; what is still to come are
-  bool training = false;    // numbers that the run trains, and then its metrics
+  bool complete = false;    // the timeline is; numbers that the run trains and metrics may not be
+  bool training = false;    // those numbers are being computed
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 
   std::string percent() const;  // "41 %"
@@ -61,7 +61,8 @@ class Worker {
  public:
   static constexpr std::size_t kSlots = 2;
 
-  // `wake` is called from the worker's threads, at once, whenever there is something to report.
+  // `wake` is called from the worker's threads, maybe at the same time, whenever there is something
+  // to report.
   explicit Worker(std::function<void()> wake);
   ~Worker();
   Worker(const Worker&) = delete;
