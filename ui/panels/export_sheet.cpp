@@ -44,9 +44,10 @@ bool choose_kind(const PanelContext& context, std::string& path) {
   const ExportKind* now = export_kind_of(path);
   const auto at = std::find(kinds.begin(), kinds.end(), now) - kinds.begin();
   const auto count = static_cast<std::ptrdiff_t>(kinds.size());
+  const int steps = steps_by_arrows();
   std::ptrdiff_t next = at;
-  if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) next = at == count ? 0 : (at + 1) % count;
-  if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) next = at == 0 ? count - 1 : at - 1;
+  if (steps > 0) next = at == count ? 0 : (at + 1) % count;
+  if (steps < 0) next = at == 0 ? count - 1 : at - 1;
   for (std::ptrdiff_t i = 0; i < count; ++i)
     if (kind_row(context.theme, *kinds[static_cast<std::size_t>(i)], i == at)) next = i;
   if (next == at) return false;

@@ -178,8 +178,7 @@ void take_keys(MachineChooser& chooser, const std::vector<std::size_t>& shown) {
   });
   int place = at == shown.end() ? 0 : static_cast<int>(at - shown.begin());
   const int before = at == shown.end() ? -1 : place;
-  if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) ++place;
-  if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) --place;
+  place += steps_by_arrows();
   if (ImGui::IsKeyPressed(ImGuiKey_PageDown)) place += 8;
   if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) place -= 8;
   place = std::clamp(place, 0, static_cast<int>(shown.size()) - 1);

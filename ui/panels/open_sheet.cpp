@@ -101,10 +101,8 @@ std::filesystem::path draw_rows(const PanelContext& context, OpenSheet& sheet, b
 // True when another row was chosen.
 bool take_keys(OpenSheet& sheet) {
   FileBrowser& browser = sheet.browser;
-  const bool down = ImGui::IsKeyPressed(ImGuiKey_DownArrow),
-             up = ImGui::IsKeyPressed(ImGuiKey_UpArrow);
-  if (down) browser.move(1);
-  if (up) browser.move(-1);
+  const int steps = steps_by_arrows();
+  if (steps != 0) browser.move(steps);
   if (sheet.words.empty() && ImGui::IsKeyPressed(ImGuiKey_Backspace, false)) browser.up();
   const bool on_recent = browser.chosen() < browser.rows().size() &&
                          browser.rows()[browser.chosen()].kind == Kind::kRecent;
@@ -112,7 +110,7 @@ bool take_keys(OpenSheet& sheet) {
     sheet.to_forget = browser.rows()[browser.chosen()].path;
     browser.drop(sheet.to_forget);
   }
-  return down || up;
+  return steps != 0;
 }
 
 }  // namespace

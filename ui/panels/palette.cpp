@@ -45,8 +45,7 @@ void draw_list(const PanelContext& context, PalettePanel& panel) {
   std::stable_partition(list.begin(), list.end(),
                         [&](const ActionInfo* action) { return context.can(action->id); });
   const int count = static_cast<int>(list.size());
-  if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) ++panel.chosen;
-  if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) --panel.chosen;
+  panel.chosen += steps_by_arrows();
   panel.chosen = count == 0 ? 0 : (panel.chosen + count) % count;
   if (count == 0)
     text(context.theme.font.text, context.theme.size.small, context.theme.muted,

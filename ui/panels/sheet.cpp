@@ -1,8 +1,10 @@
 #include "ui/panels/sheet.h"
 
+#include <imgui_internal.h>
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/app/action_list.h"
 #include "ui/panels/markdown.h"
@@ -45,6 +47,15 @@ bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size) 
 
 void end_sheet() {
   ImGui::EndPopup();
+}
+
+int steps_by_arrows() {
+  int steps = 0;
+  for (const auto& [key, step] : {std::pair{ImGuiKey_DownArrow, 1}, {ImGuiKey_UpArrow, -1}}) {
+    ImGui::SetKeyOwner(key, ImGui::GetID("arrows"));
+    if (ImGui::IsKeyPressed(key)) steps += step;
+  }
+  return steps;
 }
 
 void draw_help(const PanelContext& context, bool& open) {

@@ -13,6 +13,10 @@ namespace trainscope::ui {
 bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size);
 void end_sheet();
 
+// By how much the arrow keys move what is chosen in a sheet's list: down 1, up -1. They do not
+// carry the keys from its field to its buttons.
+int steps_by_arrows();
+
 // Every action with its key.
 void draw_help(const PanelContext& context, bool& open);
 

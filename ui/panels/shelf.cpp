@@ -103,9 +103,12 @@ const scenario::Lesson* draw_track(const Theme& theme, const scenario::Track& tr
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const ImVec2 head = ImGui::GetCursorScreenPos();
   text(theme.font.strong, theme.size.heading, theme.text, track.title);
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, head.x + width,
-                   head.y + theme.size.heading * 0.6F, theme.faint,
-                   fmt::format("{} of {} done", track.done(), track.lessons.size()), 1);
+  const float room =
+      width - text_size(theme.font.strong, theme.size.heading, track.title).x - theme.px(16);
+  const std::string done = fmt::format("{} of {} done", track.done(), track.lessons.size());
+  if (text_size(theme.font.text, theme.size.small, done).x <= room)
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, head.x + width,
+                     head.y + theme.size.heading * 0.6F, theme.faint, done, 1);
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const scenario::Lesson* chosen = nullptr;
   for (std::size_t i = 0; i < track.lessons.size(); ++i) {
@@ -132,19 +135,20 @@ std::string hours(int minutes) {
 }
 
 // Beside the title: how much of the course is behind and ahead.
-void draw_so_far(const Theme& theme, const std::vector<scenario::Track>& tracks, float right,
-                 float y) {
+void draw_so_far(const Theme& theme, const std::vector<scenario::Track>& tracks, float left,
+                 float right, float y) {
   std::size_t done = 0, all = 0;
   for (const scenario::Track& track : tracks) {
     done += static_cast<std::size_t>(track.done());
     all += track.lessons.size();
   }
-  const int left = scenario::minutes_left(tracks);
+  const int minutes = scenario::minutes_left(tracks);
   const std::string words =
-      left > 0 ? fmt::format("{} of {} done, about {} left", done, all, hours(left))
-               : fmt::format("all {} done", all);
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.text, right, y,
-                   theme.muted, words, 1);
+      minutes > 0 ? fmt::format("{} of {} done, about {} left", done, all, hours(minutes))
+                  : fmt::format("all {} done", all);
+  if (text_size(theme.font.text, theme.size.text, words).x <= right - left)
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.text, right, y,
+                     theme.muted, words, 1);
 }
 
 void begin_room_below_bar(const Theme& theme) {
@@ -173,10 +177,13 @@ void draw_shelf(const PanelContext& context) {
       scenario::course_of(lessons, context.workspace.learner().records());
   const ImVec2 title = ImGui::GetCursorScreenPos();
   if (!lessons.empty())
-    draw_so_far(theme, tracks, title.x + width, title.y + theme.size.figure * 0.6F);
+    draw_so_far(
+        theme, tracks,
+        title.x + text_size(theme.font.strong, theme.size.figure, "Lessons").x + theme.px(16),
+        title.x + width, title.y + theme.size.figure * 0.6F);
   text(theme.font.strong, theme.size.figure, theme.text, "Lessons");
   text(theme.font.text, theme.size.text, theme.muted,
-       "Each is one experiment: you predict, it runs, the difference is explained.");
+       "Each is one experiment: you predict, it runs, the difference is explained.", true);
   ImGui::Dummy({0, theme.px(10)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(8)));
   if (!context.workspace.shelf_error().empty()) {
