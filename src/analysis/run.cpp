@@ -25,11 +25,10 @@ trace::Origin origin_of(const machine::Machine& machine, const program::Config& 
 }
 
 // What computes a program's numbers beside the simulator; null where it has none.
-std::unique_ptr<program::Numbers> numbers_of(const program::Program& program) {
+std::unique_ptr<program::Numbers> numbers_of(const program::Program& program, int most_threads) {
   if (!program.timing_only) {
-    constexpr int kMostThreads = 8;  // operations of this size use no more
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    const int threads = std::clamp(cores, 1, kMostThreads);
+    const int threads = std::clamp(cores, 1, most_threads);
     if (program.computed_ranks > 1) return std::make_unique<host::RankNumbers>(program, threads);
     return std::make_unique<host::Interpreter>(program, threads);
   }
@@ -82,42 +81,59 @@ Run measured_as_a_whole(const Run& run) {
   return whole;
 }
 
-namespace {
-
-std::shared_ptr<program::Program> build(const program::Config& config,
-                                        const machine::Machine& machine) {
-  auto program = std::make_shared<program::Program>(train::build_program(config, machine));
-  program->step_alone = step_alone(config);
-  return program;
-}
-
-}  // namespace
-
-Session::Session(std::string label, const program::Config& config)
+Session::Session(std::string label, const program::Config& config, int threads)
     : machine_(std::make_shared<machine::Machine>(train::machine_of(config))),
-      program_(build(config, *machine_)),
-      trace_(std::make_shared<trace::Trace>(origin_of(*machine_, config, *program_))),
-      shared_trace_(trace_),
-      numbers_(numbers_of(*program_)),
-      simulation_(std::make_unique<sim::Simulation>(
-          *program_, *machine_, config.word("host.profile"), *trace_, numbers_.get(),
-          sim::Detail{.chunks = config.flag("collective.expanded")})) {
+      program_(std::make_shared<program::Program>(train::build_program(config, *machine_))),
+      numbers_(numbers_of(*program_, threads)) {
   run_.label = std::move(label);
   run_.config = config;
   for (const program::Thread& thread : program_->threads) commands_ += thread.commands.size();
+  if (numbers_ && !host::numbers_decide(*program_))
+    later_ = std::make_unique<host::LaterNumbers>(std::move(numbers_));
+  begin();
+}
+
+void Session::begin() {
+  const program::Config& config = run_.config;
+  program::Numbers* const numbers = numbers_ ? numbers_.get() : later_.get();
+  simulation_.reset();
+  trace_ = std::make_shared<trace::Trace>(origin_of(*machine_, config, *program_));
+  shared_trace_ = trace_;
+  simulation_ = std::make_unique<sim::Simulation>(
+      *program_, *machine_, config.word("host.profile"), *trace_, numbers,
+      sim::Detail{.chunks = config.flag("collective.expanded")});
 }
 
 double Session::share() const {
-  return commands_ == 0
-             ? 1.0
-             : static_cast<double>(simulation_->commands_done()) / static_cast<double>(commands_);
+  constexpr double kTimeline = 0.1;  // of a run whose numbers come after it
+  if (commands_ == 0) return 1.0;
+  const double carried_out =
+      static_cast<double>(simulation_->commands_done()) / static_cast<double>(commands_);
+  if (!later_) return carried_out;
+  return kTimeline * carried_out + (1 - kTimeline) * (timed_ ? later_->share() : 0.0);
 }
 
 bool Session::advance(std::uint64_t budget) {
-  return simulation_->advance(std::numeric_limits<Nanos>::max(), budget);
+  if (is_training()) return train(budget);
+  timed_ = simulation_->advance(std::numeric_limits<Nanos>::max(), budget);
+  return timed_ && !is_training();
+}
+
+bool Session::train(std::uint64_t budget) {
+  constexpr std::uint64_t kEvents = 64;  // take about as long as an operation that is computed
+  for (std::uint64_t spent = 0; spent < budget; spent += kEvents) {
+    if (!later_->compute_next(*trace_)) return true;
+    if (!later_->ended_run()) continue;
+    numbers_ = later_->known();
+    timed_ = false;
+    begin();
+    return false;
+  }
+  return false;
 }
 
 Run Session::result() {
+  program_->step_alone = step_alone(run_.config);
   run_.machine = machine_;
   run_.program = program_;
   run_.trace = shared_trace_;
@@ -128,7 +144,8 @@ Run Session::result() {
 
 Run run_config(std::string label, const program::Config& config) {
   Session session(std::move(label), config);
-  session.advance(std::numeric_limits<std::uint64_t>::max());
+  while (!session.advance(std::numeric_limits<std::uint64_t>::max())) {
+  }
   return session.result();
 }
 

@@ -10,6 +10,7 @@
 
 #include "analysis/metrics.h"
 #include "analysis/run_notes.h"
+#include "host/later_numbers.h"
 #include "machine/machine.h"
 #include "program/config.h"
 #include "program/numbers.h"
@@ -42,34 +43,47 @@ void analyse(Run& run);
 // steps is: to be put beside one.
 Run measured_as_a_whole(const Run& run);
 
-// A run under way. The trace may be drawn while it grows.
+// A run under way. The trace may be drawn while it grows. Where no number decides what the program
+// does, its whole timeline is there before the numbers that it trains; should a loss then end the
+// run, another trace takes the place of the first.
 class Session {
  public:
-  // Loads the machine and builds the program. Throws InputError.
-  Session(std::string label, const program::Config& config);
+  // Loads the machine and builds the program. Numbers are computed by at most so many threads, on
+  // which they do not depend. Throws InputError.
+  Session(std::string label, const program::Config& config, int threads = kMostThreads);
 
   const std::shared_ptr<const trace::Trace>& trace() const { return shared_trace_; }
   const program::Program& program() const { return *program_; }
 
-  // Goes on for about `budget` simulated events; true once the run is over, also when
-  // the device's memory did not suffice or training diverged. Throws InputError.
+  // Goes on for about `budget` simulated events, or as long with numbers; true once the run is
+  // over, also when the device's memory did not suffice or training diverged. Throws InputError.
   bool advance(std::uint64_t budget);
+
+  // The timeline is complete, and only rows of training are still added to the trace.
+  bool is_training() const { return timed_ && later_ && !numbers_; }
 
   // How much of the program is carried out, 0..1, by its commands.
   double share() const;
 
-  // The finished run; call once, after advance has returned true.
+  // The finished run, analysed; call once, after advance has returned true. Throws InputError.
   Run result();
 
+  static constexpr int kMostThreads = 8;  // operations of this size use no more
+
  private:
+  void begin();
+  bool train(std::uint64_t budget);
+
   Run run_;
   std::shared_ptr<const machine::Machine> machine_;
-  std::shared_ptr<const program::Program> program_;
+  std::shared_ptr<program::Program> program_;
   std::shared_ptr<trace::Trace> trace_;
   std::shared_ptr<const trace::Trace> shared_trace_;
-  std::unique_ptr<program::Numbers> numbers_;  // null: the program has none
+  std::unique_ptr<host::LaterNumbers> later_;  // null: the program has none that can wait
+  std::unique_ptr<program::Numbers> numbers_;  // null: nor others, or they are not known yet
   std::unique_ptr<sim::Simulation> simulation_;
   std::uint64_t commands_ = 0;
+  bool timed_ = false;  // the program is carried out
 };
 
 // Runs a config from start to end.

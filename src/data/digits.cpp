@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 
 #include "data/draws.h"
@@ -113,34 +114,37 @@ void to_pixels(const Canvas& canvas, Draws& draws, std::uint8_t* pixels) {
   }
 }
 
-LabelledImages render(Split split, std::uint64_t seed, std::int64_t size) {
-  const auto count = static_cast<std::size_t>(size);
-  const std::size_t area = Canvas{}.size();
-  LabelledImages images;
-  images.pixels.resize(count * area);
-  images.labels.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    Draws draws(seed, stream_of(DrawsOf::kDigits, split, static_cast<std::int64_t>(i)));
-    const auto digit = static_cast<int>(draws.below(10));
-    to_pixels(write_digit(digit, draws), draws, images.pixels.data() + i * area);
-    images.labels[i] = static_cast<std::uint8_t>(digit);
-  }
-  return images;
-}
-
 }  // namespace
 
 DigitsDataset::DigitsDataset(Split split, std::uint64_t seed)
-    : split_(split), seed_(seed), shape_{1, kCanvasSide, kCanvasSide, 0, 1, 10} {}
+    : split_(split), seed_(seed), shape_{1, kCanvasSide, kCanvasSide, 0, 1, 10} {
+  const auto samples = static_cast<std::size_t>(size());
+  drawn_ = std::make_unique<std::once_flag[]>(samples);
+  // Memory that no sample is drawn into yet is not touched either.
+  pixels_ = std::make_unique_for_overwrite<std::uint8_t[]>(samples * Canvas{}.size());
+  labels_ = std::make_unique_for_overwrite<std::uint8_t[]>(samples);
+}
 
 std::int64_t DigitsDataset::size() const {
   return split_ == Split::kTrain ? kTrainSamples : kTestSamples;
 }
 
+void DigitsDataset::draw_sample(std::int64_t index, std::uint8_t* pixels,
+                                std::uint8_t& label) const {
+  Draws draws(seed_, stream_of(DrawsOf::kDigits, split_, index));
+  const auto digit = static_cast<int>(draws.below(10));
+  to_pixels(write_digit(digit, draws), draws, pixels);
+  label = static_cast<std::uint8_t>(digit);
+}
+
 void DigitsDataset::read(std::int64_t index, std::span<float> values, std::span<std::int64_t>,
                          std::span<std::int64_t> targets) const {
-  std::call_once(rendered_, [this] { images_ = render(split_, seed_, size()); });
-  read_image(images_, shape_, kNormalization, index, values, targets);
+  assert(index >= 0 && index < size() && targets.size() == 1);
+  const auto sample = static_cast<std::size_t>(index), area = Canvas{}.size();
+  std::uint8_t* const pixels = pixels_.get() + sample * area;
+  std::call_once(drawn_[sample], [&] { draw_sample(index, pixels, labels_[sample]); });
+  read_pixels({pixels, area}, shape_, kNormalization, values);
+  targets[0] = labels_[sample];
 }
 
 }  // namespace trainscope::data

@@ -21,9 +21,8 @@ struct Normalization {
   std::array<float, 3> std;
 };
 
-void read_image(const LabelledImages& images, const SampleShape& shape,
-                const Normalization& normalization, std::int64_t index, std::span<float> values,
-                std::span<std::int64_t> targets);
+void read_pixels(std::span<const std::uint8_t> pixels, const SampleShape& shape,
+                 const Normalization& normalization, std::span<float> values);
 
 // Images that are all there.
 class ImageDataset : public Dataset {

@@ -5,8 +5,10 @@
 // is the order in which a device carries it out.
 #pragma once
 
+#include <cmath>
+
 #include "program/program.h"
-#include "trace/training.h"
+#include "trace/trace.h"
 
 namespace trainscope::program {
 
@@ -25,6 +27,16 @@ class Numbers {
   // What LogStep and LogEvaluation keep; the executor adds the time.
   virtual trace::TrainingStep step(std::int64_t number) = 0;
   virtual trace::Evaluation evaluation(std::int64_t step) = 0;
+  // Of those, the next that the device has computed, with its time: it goes into the trace.
+  virtual void keep(const trace::TrainingStep& row, trace::Trace& trace) { trace.add_step(row); }
+  virtual void keep(const trace::Evaluation& row, trace::Trace& trace) {
+    trace.add_evaluation(row);
+  }
 };
+
+// The run diverges with this step: from here on every number would be NaN.
+inline bool ends_run(const trace::TrainingStep& row) {
+  return row.has_loss && !std::isfinite(row.loss) && !row.skipped;
+}
 
 }  // namespace trainscope::program

@@ -29,10 +29,9 @@ void Host::log_step(Nanos now, std::uint32_t thread, const program::Command& com
   const trace::TrainingStep row = numbers_->step(log.step);
   device_.when_done(now, device_.tail(now, log.stream), [this, step = row](Nanos done) mutable {
     step.time = done;
-    recorder_.trace().add_step(step);
+    numbers_->keep(step, recorder_.trace());
   });
-  if (row.has_loss && !std::isfinite(row.loss) && !row.skipped)
-    end_diverged(now, thread, command, row);
+  if (program::ends_run(row)) end_diverged(now, thread, command, row);
 }
 
 // The run ends here: no thread goes on. What the device has been given it still does.
@@ -60,7 +59,7 @@ void Host::log_evaluation(Nanos now, const program::LogEvaluation& log) {
   device_.when_done(now, device_.tail(now, log.stream),
                     [this, evaluation = numbers_->evaluation(log.step)](Nanos done) mutable {
                       evaluation.time = done;
-                      recorder_.trace().add_evaluation(evaluation);
+                      numbers_->keep(evaluation, recorder_.trace());
                     });
 }
 

@@ -17,22 +17,12 @@
 
 namespace trainscope::ui {
 
-class Driver {
+// A window off screen with the engine; what it shows is the subclass's.
+class EngineDriver {
  public:
-  // Null where the machine cannot draw; then `why` says so.
-  static std::unique_ptr<Driver> open(std::string& why, int width = 1366, int height = 768) {
-    try {
-      return std::make_unique<Driver>(width, height);
-    } catch (const MissingError& error) {
-      why = error.what();
-      return nullptr;
-    }
-  }
-
-  Driver(int width, int height)
+  EngineDriver(int width, int height)
       : engine_(ImGuiTestEngine_CreateContext()),
-        window_(std::make_unique<Window>(options(width, height))),
-        app_(std::make_unique<Application>(*window_, ThemeMode::kDark)) {
+        window_(std::make_unique<Window>(options(width, height))) {
     ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_);
     io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
     io.ConfigNoThrottle = true;
@@ -42,25 +32,78 @@ class Driver {
     io.ConfigVerboseLevelOnError = ImGuiTestVerboseLevel_Info;
     ImGuiTestEngine_Start(engine_, ImGui::GetCurrentContext());
   }
-  ~Driver() {
+  virtual ~EngineDriver() {
     ImGuiTestEngine_Stop(engine_);
-    app_.reset();
     window_.reset();
     ImGuiTestEngine_DestroyContext(engine_);
   }
+  EngineDriver(const EngineDriver&) = delete;
+  EngineDriver& operator=(const EngineDriver&) = delete;
 
-  Application& app() { return *app_; }
-  Workspace& workspace() { return app_->workspace(); }
   Window& window() { return *window_; }
 
   void frame() {
     window_->wait();
     window_->begin_frame();
-    app_->draw();
+    draw();
     window_->end_frame();
     ImGuiTestEngine_PostSwap(engine_);
   }
-  void settle() { app_->settle(); }
+  virtual void settle() {}
+
+  // What a person does, as steps of the test engine. True when every step found its item.
+  bool act(const std::function<void(ImGuiTestContext*)>& steps) {
+    const std::string name = "act " + std::to_string(++acts_);
+    ImGuiTest* test = ImGuiTestEngine_RegisterTest(engine_, "panels", name.c_str());
+    test->TestFunc = steps;
+    ImGuiTestEngine_QueueTest(engine_, test);
+    for (int i = 0; i < 3000 && !ImGuiTestEngine_IsTestQueueEmpty(engine_); ++i) frame();
+    const bool good = test->Output.Status == ImGuiTestStatus_Success;
+    if (!good) std::fputs(test->Output.Log.Buffer.c_str(), stderr);
+    settle();
+    return good;
+  }
+  bool click(const std::string& item) {
+    return act([&item](ImGuiTestContext* context) { context->ItemClick(item.c_str()); });
+  }
+
+ private:
+  virtual void draw() = 0;
+
+  static WindowOptions options(int width, int height) {
+    WindowOptions options;
+    options.width = width;
+    options.height = height;
+    options.scale = 1;
+    options.off_screen = true;
+    return options;
+  }
+
+  ImGuiTestEngine* engine_;
+  std::unique_ptr<Window> window_;
+  int acts_ = 0;
+};
+
+// Null where the machine cannot draw; then `why` says so.
+template <typename Driven, typename... Arguments>
+std::unique_ptr<Driven> open_driven(std::string& why, Arguments... arguments) {
+  try {
+    return std::make_unique<Driven>(arguments...);
+  } catch (const MissingError& error) {
+    why = error.what();
+    return nullptr;
+  }
+}
+
+class Driver : public EngineDriver {
+ public:
+  explicit Driver(int width = 1366, int height = 768)
+      : EngineDriver(width, height),
+        app_(std::make_unique<Application>(window(), ThemeMode::kDark)) {}
+
+  Application& app() { return *app_; }
+  Workspace& workspace() { return app_->workspace(); }
+  void settle() override { app_->settle(); }
 
   // Opens a lesson and goes through it, skipping its questions, until the results are shown.
   void open_revealed(const char* lesson) {
@@ -80,42 +123,18 @@ class Driver {
     settle();
   }
 
-  // What a person does, as steps of the test engine. True when every step found its item.
-  bool act(const std::function<void(ImGuiTestContext*)>& steps) {
-    const std::string name = "act " + std::to_string(++acts_);
-    ImGuiTest* test = ImGuiTestEngine_RegisterTest(engine_, "panels", name.c_str());
-    test->TestFunc = steps;
-    ImGuiTestEngine_QueueTest(engine_, test);
-    for (int i = 0; i < 3000 && !ImGuiTestEngine_IsTestQueueEmpty(engine_); ++i) frame();
-    const bool good = test->Output.Status == ImGuiTestStatus_Success;
-    if (!good) std::fputs(test->Output.Log.Buffer.c_str(), stderr);
-    settle();
-    return good;
-  }
-  bool click(const std::string& item) {
-    return act([&item](ImGuiTestContext* context) { context->ItemClick(item.c_str()); });
-  }
-
  private:
-  static WindowOptions options(int width, int height) {
-    WindowOptions options;
-    options.width = width;
-    options.height = height;
-    options.scale = 1;
-    options.off_screen = true;
-    return options;
-  }
+  void draw() override { app_->draw(); }
 
-  ImGuiTestEngine* engine_;
-  std::unique_ptr<Window> window_;
   std::unique_ptr<Application> app_;
-  int acts_ = 0;
 };
 
 }  // namespace trainscope::ui
 
 // Skips the test where no window can be opened.
-#define REQUIRE_DRIVER(driver, ...)                                                       \
-  std::string why_not;                                                                    \
-  const auto driver = ::trainscope::ui::Driver::open(why_not __VA_OPT__(, ) __VA_ARGS__); \
+#define REQUIRE_ENGINE(driver, Driven, ...)                                                      \
+  std::string why_not;                                                                           \
+  const auto driver = ::trainscope::ui::open_driven<Driven>(why_not __VA_OPT__(, ) __VA_ARGS__); \
   if (!(driver)) TRAINSCOPE_SKIP(why_not)
+#define REQUIRE_DRIVER(driver, ...) \
+  REQUIRE_ENGINE(driver, ::trainscope::ui::Driver __VA_OPT__(, ) __VA_ARGS__)

@@ -95,7 +95,7 @@ TEST_CASE("before the prediction nothing has been run and nothing is drawn of a 
 
 TEST_CASE("the picture before the prediction is the same whatever the runs say") {
   std::string why_not;
-  if (!Driver::open(why_not)) TRAINSCOPE_SKIP(why_not);
+  if (!open_driven<Driver>(why_not)) TRAINSCOPE_SKIP(why_not);
   PictureRequest request;
   request.lesson = scenario::find_lesson("pinned-vs-pageable");
   request.step = 1;

@@ -1,22 +1,13 @@
-// Words about twice as long as ours, as another language may have them: every letter takes the
-// room of two.
-#include <imgui_internal.h>
-
+// Words twice as long in every panel.
 #include <catch2/catch.hpp>
 
+#include "ui/long_words.h"
 #include "ui/words.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-// Before the first frame: letters are measured when they are first drawn.
-void make_words_long(Theme theme) {
-  const float letter = theme.size.text * 0.55F;  // the mean of Inter's lower case
-  for (ImFont* font : ImGui::GetIO().Fonts->Fonts)
-    for (ImFontConfig* source : font->Sources) source->GlyphExtraAdvanceX = letter;
-}
 
 void check_words() {
   check_words_are_whole();

@@ -138,11 +138,11 @@ TEST_CASE("Ctrl with plus, minus and 0 makes everything larger, smaller, and as 
 TEST_CASE("panels come closer where there is little room, and go back where there is more") {
   REQUIRE_DRIVER(driver, 1366, 768);
   walk_to_result(*driver, "pinned-vs-pageable");
-  CHECK(driver->app().compact() == false);
+  CHECK(driver->app().room() == Room::kWide);
   REQUIRE(is_in_front(kKnobsPanel));
   driver->app().run("theme.projector");
   driver->settle();
-  CHECK(driver->app().compact() == true);
+  CHECK(driver->app().room() == Room::kClose);
   CHECK(is_in_front(kComparePanel));
   CHECK_FALSE(is_in_front(kKnobsPanel));
   REQUIRE(driver->click("//Compare##pair/tab Knobs"));
@@ -163,7 +163,7 @@ TEST_CASE(
   walk_to_result(*driver, "pinned-vs-pageable");
   driver->app().run("theme.projector");
   driver->settle();
-  REQUIRE(driver->app().compact() == true);
+  REQUIRE(driver->app().room() == Room::kClose);
   const auto point_at = [&](const scenario::Focus& focus) {
     REQUIRE(show_focus(focus, driver->workspace(), driver->app().attention(), false));
     driver->settle();

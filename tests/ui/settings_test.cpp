@@ -7,10 +7,11 @@ using namespace trainscope::ui;
 TEST_CASE("what the window remembers comes back as it was") {
   for (const ThemeMode mode : kThemeModes)
     for (const float zoom : {0.75F, 1.0F, 1.25F, 3.0F}) {
-      const Settings back = read_settings(write_settings({mode, zoom, true}));
+      const Settings back = read_settings(write_settings({mode, zoom, Room::kLow, true, {}}));
       CHECK(back.theme == mode);
       CHECK(back.zoom == Approx(zoom));
-      CHECK(back.compact);
+      CHECK(back.room == Room::kLow);
+      CHECK(back.toured);
     }
 }
 

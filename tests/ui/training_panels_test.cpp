@@ -4,8 +4,12 @@
 #include <chrono>
 #include <cmath>
 
+#include "scenario/link.h"
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
+#include "ui/idle.h"
+#include "ui/panels/running.h"
+#include "ui/panels/side_data.h"
 #include "ui/panels/timelines.h"
 #include "ui/runs.h"
 
@@ -50,6 +54,24 @@ TEST_CASE("the panels about training come with what they show, and not without i
   }
   for (const char* action : {"layout.loss", "layout.loss_scaling", "layout.memory"})
     CHECK_FALSE(driver->app().can(action));
+}
+
+TEST_CASE("losses are something to see as soon as the timeline of their training is") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  Workspace& workspace = driver->workspace();
+  program::Config config;
+  for (const char* setting : {"workload=train", "data.name=digits", "model.name=mlp", "steps=3000"})
+    config.set_text(setting);
+  scenario::Link link;
+  link.knobs = {config, config};
+  workspace.open_link(link);
+  REQUIRE(wait_for(workspace, [&] { return is_training(workspace.sides()[0]); }));
+  CHECK(has_loss(workspace));
+  for (int i = 0; i < 20; ++i) driver->frame();
+  CHECK(is_training(workspace.sides()[0]));
+  CHECK(progress_words(workspace.sides()[0]).find("Training, ") == 0);
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  workspace.cancel();
 }
 
 TEST_CASE("an action opens a panel about training, a click on its mark closes it") {

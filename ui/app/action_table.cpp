@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ui/app/application.h"
+#include "ui/app/lesson_actions.h"
 #include "ui/app/line_up.h"
 #include "ui/app/moment.h"
 #include "ui/app/note_actions.h"
@@ -15,88 +16,6 @@ namespace {
 
 bool always(const Application&) {
   return true;
-}
-
-// ---- The lesson --------------------------------------------------------------------------------
-
-const LessonModel* walked_lesson(const Application& app) {
-  return app.workspace().forked() ? nullptr : app.workspace().lesson();
-}
-
-bool has_open_question(const Application& app) {
-  const LessonModel* lesson = walked_lesson(app);
-  return lesson && lesson->step().question &&
-         !lesson->progress.answer(lesson->progress.step()).committed;
-}
-
-bool can_predict(const Application& app) {
-  const LessonModel* lesson = walked_lesson(app);
-  return lesson && lesson->progress.can_commit();
-}
-
-bool can_go_on(const Application& app) {
-  const LessonModel* lesson = walked_lesson(app);
-  return lesson && lesson->progress.can_go_on() &&
-         lesson->progress.step() + 1 < lesson->progress.steps() && !lesson->run_asked;
-}
-
-bool can_go_back(const Application& app) {
-  const LessonModel* lesson = walked_lesson(app);
-  return lesson && lesson->progress.step() > 0 && !lesson->run_asked;
-}
-
-bool has_hint(const Application& app) {
-  const LessonModel* lesson = walked_lesson(app);
-  return lesson && !lesson->step().hint.empty() && !lesson->hint_shown;
-}
-
-bool can_show(const Application& app) {
-  const LessonModel* lesson = walked_lesson(app);
-  if (!lesson) return false;
-  const auto& step = lesson->step();
-  const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
-  if (step.focus && !step.focus->knob.empty()) return true;
-  return (step.focus || find) && lesson->progress.revealed();
-}
-
-// ---- In front of a room ------------------------------------------------------------------------
-
-template <int option>
-Binding hand_for(const char* id) {
-  return {id, [](const Application& app) { return can_count_hands(app.workspace(), option); },
-          [](Application& app) { count_hand(app.workspace(), option); }};
-}
-
-constexpr const char* kLaptop = "laptop-1";
-
-void add_present_actions(std::vector<Binding>& table) {
-  table.push_back({"lesson.notes",
-                   [](const Application& app) {
-                     const LessonModel* lesson = app.workspace().lesson();
-                     return lesson && !lesson->lesson.notes.empty();
-                   },
-                   [](Application& app) { app.toggle_notes(); }});
-  table.push_back({"present.toggle", [](const Application&) { return true; },
-                   [](Application& app) { app.set_present(!app.workspace().present.on); }});
-  table.push_back(
-      {"present.reveal",
-       [](const Application& app) { return next_reveal(app.workspace()) != Reveal::kNothing; },
-       [](Application& app) { reveal_next(app.workspace()); }});
-  table.push_back(hand_for<0>("present.hand_1"));
-  table.push_back(hand_for<1>("present.hand_2"));
-  table.push_back(hand_for<2>("present.hand_3"));
-  table.push_back(hand_for<3>("present.hand_4"));
-  table.push_back({"present.clear_hands",
-                   [](const Application& app) { return can_count_hands(app.workspace(), 0); },
-                   [](Application& app) { clear_hands(app.workspace()); }});
-  table.push_back({"machine.laptop",
-                   [](const Application& app) {
-                     return app.workspace().has_machines() &&
-                            app.workspace().machine_refusal(kLaptop).empty();
-                   },
-                   [](Application& app) {
-                     app.choose_machine(app.workspace().sides().size() == 2 ? "AB" : "A", kLaptop);
-                   }});
 }
 
 // ---- The timelines -----------------------------------------------------------------------------
@@ -173,42 +92,6 @@ bool has_pair(const Application& app) {
 
 bool has_knobs(const Application& app) {
   return has_pair(app) || app.workspace().knobs_free();
-}
-
-void add_lesson_actions(std::vector<Binding>& table) {
-  table.push_back({"lesson.predict", can_predict,
-                   [](Application& app) { app.workspace().lesson()->progress.commit(); }});
-  table.push_back({"lesson.run", [](const Application& app) { return app.workspace().can_run(); },
-                   [](Application& app) { app.workspace().run_lesson(); }});
-  table.push_back({"lesson.next", can_go_on, [](Application& app) {
-                     app.workspace().next_step();
-                     app.attention().lit_knob.clear();
-                   }});
-  table.push_back({"lesson.back", can_go_back, [](Application& app) {
-                     app.workspace().previous_step();
-                     app.attention().lit_knob.clear();
-                   }});
-  table.push_back({"lesson.hint", has_hint, [](Application& app) { app.workspace().show_hint(); }});
-  table.push_back({"lesson.show_me", can_show, [](Application& app) { app.show_me(); }});
-  table.push_back({"lesson.skip", has_open_question,
-                   [](Application& app) { app.workspace().skip_question(); }});
-  table.push_back({"lesson.explore",
-                   [](const Application& app) { return app.workspace().can_explore(); },
-                   [](Application& app) { app.explore(); }});
-  table.push_back({"lesson.return", [](const Application& app) { return app.workspace().forked(); },
-                   [](Application& app) { app.return_to_lesson(); }});
-  table.push_back({"lesson.terms",
-                   [](const Application& app) {
-                     return has_lesson(app) && !app.workspace().lesson()->lesson.glossary.empty();
-                   },
-                   [](Application& app) { app.toggle_terms(); }});
-  table.push_back({"lesson.language", always, [](Application& app) { app.next_language(); }});
-  table.push_back({"lesson.restart", has_lesson, [](Application& app) {
-                     app.attention() = {};
-                     app.workspace().restart_lesson();
-                   }});
-  table.push_back(
-      {"lesson.shelf", has_panels, [](Application& app) { app.workspace().show_shelf(); }});
 }
 
 void add_view_actions(std::vector<Binding>& table) {
@@ -403,7 +286,6 @@ const std::vector<Binding>& bindings() {
   static const std::vector<Binding> table = [] {
     std::vector<Binding> all;
     add_lesson_actions(all);
-    add_present_actions(all);
     add_view_actions(all);
     add_timeline_actions(all);
     add_note_actions(all);

@@ -173,13 +173,14 @@ void Application::take_shortcuts() {
   const bool sheet = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
   if (sheet) return;
   const bool leaves = can("timeline.leave");
+  const bool item_has_keys = ImGui::GetIO().NavVisible && !attention_.timeline_has_keys;
   for (const ActionInfo& action : actions()) {
     // The timelines read these themselves when the mouse is over them.
     const bool theirs = (action.id.starts_with("view.") && attention_.timeline_has_keys) ||
                         (attention_.timeline_hovered && is_timeline_key(action.shortcut));
     // What was entered last is left first: the lesson's own path is returned to after that.
     const bool later = leaves && action.id == "lesson.return";
-    if (theirs || later || !is_pressed(action)) continue;
+    if (theirs || later || !is_pressed(action, item_has_keys)) continue;
     // In front of a room the space bar reveals what comes next.
     const bool reveals = action.id == "play.toggle" && can("present.reveal");
     asked_.push_back(reveals ? "present.reveal" : action.id);

@@ -66,9 +66,9 @@ class Application {
   // Of everything, over the display's own.
   void set_zoom(float zoom);
   float zoom() const { return zoom_; }
-  // Whether panels stood closely when the layout was last kept; unknown at first.
-  std::optional<bool> compact() const { return compact_; }
-  void set_compact(bool compact) { compact_ = compact; }
+  // What the layout was made for; unknown at first.
+  std::optional<Room> room() const { return room_; }
+  void set_room(Room room) { room_ = room; }
   const OperationsPanel& operations() const { return operations_; }
   Window& window() { return *window_; }
   const Window& window() const { return *window_; }
@@ -125,7 +125,7 @@ class Application {
   void take_shortcuts();
   void advance_playhead();
   void draw_panels(const PanelContext& context);
-  void draw_tools(const PanelContext& context, bool compact);
+  void draw_tools(const PanelContext& context, Room room);
   void draw_for_a_room(const PanelContext& context);
   // Those that there is something to show in: training, memory, blocks on SMs.
   void draw_states(const PanelContext& context, bool single);
@@ -155,7 +155,7 @@ class Application {
   std::optional<Attention> attention_before_;       // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;
-  std::optional<bool> compact_;
+  std::optional<Room> room_;
 
   TimelinesPanel timelines_;
   LessonPanel lesson_;

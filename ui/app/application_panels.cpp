@@ -95,12 +95,12 @@ void Application::toggle_panel(const std::string& name) {
 
 void Application::draw_panels(const PanelContext& context) {
   const Arrangement arrangement = arrangement_of(workspace_);
-  const bool compact = is_compact(theme_);
+  const Room room = room_for_panels(theme_);
   if (layout_stale_) panels_ = {};
-  dock_panels(theme_, arrangement, compact, wants_height(workspace_),
-              layout_stale_ || compact != compact_.value_or(compact));
+  dock_panels(theme_, arrangement, room, wants_height(workspace_),
+              layout_stale_ || room != room_.value_or(room));
   layout_stale_ = false;
-  compact_ = compact;
+  room_ = room;
   if (arrangement == Arrangement::kSingle) {
     if (panels_.timelines) draw_timelines(context, timelines_, kTimelinePanel, &panels_.timelines);
     if (panels_.code) draw_details_panel(context, kDetailsPanel, &panels_.code);
@@ -113,7 +113,7 @@ void Application::draw_panels(const PanelContext& context) {
   if (arrangement != Arrangement::kPair && panels_.lesson)
     draw_lesson(context, lesson_, kLessonPanel, &panels_.lesson);
   if (panels_.timelines) draw_timelines(context, timelines_, kTimelinesPanel, &panels_.timelines);
-  arrangement == Arrangement::kPresent ? draw_for_a_room(context) : draw_tools(context, compact);
+  arrangement == Arrangement::kPresent ? draw_for_a_room(context) : draw_tools(context, room);
 }
 
 void Application::draw_for_a_room(const PanelContext& context) {
@@ -125,7 +125,8 @@ void Application::draw_for_a_room(const PanelContext& context) {
 }
 
 // Where there is little room they share one place, as tabs in this order.
-void Application::draw_tools(const PanelContext& context, bool compact) {
+void Application::draw_tools(const PanelContext& context, Room room) {
+  const bool compact = room != Room::kWide;
   if (panels_.compare)
     draw_compare(context, compare_, kComparePanel, &panels_.compare,
                  compact ? ComparePart::kTable : ComparePart::kBoth);

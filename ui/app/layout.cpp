@@ -111,19 +111,43 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   dock(kSingleCopyPathPanel, summary);
 }
 
-void arrange(const Theme& theme, Arrangement arrangement, bool compact, bool tall, ImGuiID root,
+// In the order in which they come to the front. What no run shows, or an arrangement does not have,
+// is not there.
+constexpr const char* kAllPanels[] = {
+    kTimelinesPanel,      kComparePanel,       kDifferencePanel,
+    kCopyPathPanel,       kLossPanel,          kLossScalingPanel,
+    kMemoryPanel,         kSmArrayPanel,       kGradientFlowPanel,
+    kRooflinePanel,       kOperationsPanel,    kRunsPanel,
+    kSweepPanel,          kKnobsPanel,         kCodePanel,
+    kTimelinePanel,       kDetailsPanel,       kSummaryPanel,
+    kSingleCopyPathPanel, kSingleLossPanel,    kSingleLossScalingPanel,
+    kSingleMemoryPanel,   kSingleSmArrayPanel, kSingleGradientFlowPanel,
+    kSingleRooflinePanel, kSingleRunsPanel,    kSingleSweepPanel};
+
+// All in one place, the lesson beside it where there is room for two.
+void arrange_in_one(const Theme& theme, ImGuiID root, ImVec2 size, bool beside) {
+  ImGuiID left = root;
+  if (beside) root = split(root, ImGuiDir_Left, std::min(size.x * 0.36F, theme.px(300)), left);
+  dock(kLessonPanel, left);
+  for (const char* panel : kAllPanels) dock(panel, root);
+}
+
+void arrange(const Theme& theme, Arrangement arrangement, Room room, bool tall, ImGuiID root,
              ImVec2 size) {
   ImGui::DockBuilderRemoveNode(root);
   ImGui::DockBuilderAddNode(root, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(root, size);
-  if (arrangement == Arrangement::kSingle)
+  const bool lesson = arrangement == Arrangement::kLesson || arrangement == Arrangement::kPresent;
+  if (room == Room::kLow || room == Room::kTiny)
+    arrange_in_one(theme, root, size, lesson && room == Room::kLow);
+  else if (arrangement == Arrangement::kSingle)
     arrange_single(theme, root, size);
   else if (arrangement == Arrangement::kPresent)
     arrange_present(root, size);
-  else if (compact)
-    arrange_compact_pair(theme, root, size, arrangement == Arrangement::kLesson, tall);
+  else if (room == Room::kClose)
+    arrange_compact_pair(theme, root, size, lesson, tall);
   else
-    arrange_pair(theme, root, size, arrangement == Arrangement::kLesson, tall);
+    arrange_pair(theme, root, size, lesson, tall);
   ImGui::DockBuilderFinish(root);
 }
 
@@ -135,11 +159,14 @@ Arrangement arrangement_of(const Workspace& workspace) {
   return workspace.sides().size() == 2 ? Arrangement::kPair : Arrangement::kSingle;
 }
 
-bool is_compact(const Theme& theme) {
-  return ImGui::GetMainViewport()->WorkSize.x < theme.px(1180);
+Room room_for_panels(const Theme& theme) {
+  const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
+  if (size.x < theme.px(520)) return Room::kTiny;
+  if (size.y < theme.px(420)) return Room::kLow;
+  return size.x < theme.px(1180) ? Room::kClose : Room::kWide;
 }
 
-void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool tall, bool reset) {
+void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool tall, bool reset) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float gap = theme.size.gap, top = theme.size.top_bar;
   const ImVec2 size{viewport->WorkSize.x - 2 * gap, viewport->WorkSize.y - top - 2 * gap};
@@ -155,7 +182,7 @@ void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool
   ImGui::PopStyleVar(2);
   const ImGuiID root = ImGui::GetID("root");
   if (reset || !ImGui::DockBuilderGetNode(root))
-    arrange(theme, arrangement, compact, tall, root, size);
+    arrange(theme, arrangement, room, tall, root, size);
   ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
   // Between panels one sees the ground; a line shows where one may drag.
   // (ImGui takes the colours of its separators between docks from these.)

@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include "ui/app/room.h"
 #include "ui/app/theme.h"
 #include "ui/app/workspace.h"
 
@@ -56,9 +57,8 @@ struct PanelsOpen {
   bool sweep = false;  // until one is asked for
 };
 
-// Where there is little room (a small window, a large scale, a projector) the panels for knobs,
-// code and comparison share one place below the timelines, and one of them is shown.
-bool is_compact(const Theme& theme);
+// Little is where the window is small, the scale large, or the theme the projector's.
+Room room_for_panels(const Theme& theme);
 
 enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle, kPresent };
 Arrangement arrangement_of(const Workspace& workspace);
@@ -66,6 +66,6 @@ Arrangement arrangement_of(const Workspace& workspace);
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
 // Where there is much to show below the timelines (`tall`) that place below the timelines is given
 // more height.
-void dock_panels(const Theme& theme, Arrangement arrangement, bool compact, bool tall, bool reset);
+void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool tall, bool reset);
 
 }  // namespace trainscope::ui

@@ -58,7 +58,7 @@ void move_by_head(ImVec2 size) {
 void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
   const float size = theme.px(18), arm = theme.px(4);
   ImGui::SetCursorScreenPos({middle.x - size / 2, middle.y - size / 2});
-  if (ImGui::InvisibleButton("##close", {size, size})) open = false;
+  if (press_area("##close", {size, size})) open = false;
   const bool lit = ImGui::IsItemHovered();
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (lit)
@@ -88,21 +88,53 @@ struct Tab {
   bool shown;
 };
 
-// All titles in full where they fit, else each within its share.
-std::vector<Tab> tabs_within(const Theme& theme, const char* name, float room, float apart) {
+std::vector<Tab> tabs_of(const char* name) {
   ImVector<ImGuiWindow*> windows = neighbours();
   sort_by_drawing(windows);
   std::vector<Tab> tabs;
-  float wanted = 0;
   for (ImGuiWindow* window : windows) {
     const bool shown = window == ImGui::GetCurrentWindow();
     tabs.push_back({window, std::string(title_of(shown ? name : window->Name)), shown});
-    wanted += text_size(theme.font.strong, theme.size.text, tabs.back().title).x + apart;
   }
-  if (wanted - apart <= room) return tabs;
-  const float share = (room + apart) / static_cast<float>(tabs.size()) - apart;
-  for (Tab& tab : tabs) tab.title = shortened(theme.font.strong, theme.size.text, tab.title, share);
   return tabs;
+}
+
+// All titles in full where they fit, else each within its share. False where that would say nothing
+// any more.
+bool fit_titles(const Theme& theme, std::vector<Tab>& tabs, float room, float apart) {
+  float wanted = 0;
+  for (const Tab& tab : tabs)
+    wanted += text_size(theme.font.strong, theme.size.text, tab.title).x + apart;
+  if (wanted - apart <= room) return true;
+  const float share = (room + apart) / static_cast<float>(tabs.size()) - apart;
+  if (tabs.size() > 1 && share < theme.px(44)) return false;
+  for (Tab& tab : tabs) tab.title = shortened(theme.font.strong, theme.size.text, tab.title, share);
+  return true;
+}
+
+// The title of the panel that is shown; pressed, it lists the others that share its place. Returns
+// where it ends.
+float draw_tab_list(const Theme& theme, const Box& box, const std::vector<Tab>& tabs, float left,
+                    float right) {
+  const float head = theme.size.head, middle = box.min.y + head / 2, mark = theme.px(20);
+  const auto shown =
+      std::find_if(tabs.begin(), tabs.end(), [](const Tab& tab) { return tab.shown; });
+  const std::string title =
+      shortened(theme.font.strong, theme.size.text, shown->title, right - left - mark);
+  const float end = left + text_size(theme.font.strong, theme.size.text, title).x + mark;
+  ImGui::SetCursorScreenPos({left, box.min.y});
+  if (press_area("other panels", {end - left, head})) ImGui::OpenPopup("##panels");
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw_text_middle(draw, theme.font.strong, theme.size.text, left, middle, theme.text, title);
+  draw_down_mark(draw, theme, {end - theme.px(7), middle}, theme.muted);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(8), theme.px(8)));
+  if (ImGui::BeginPopup("##panels")) {
+    for (const Tab& tab : tabs)
+      if (ImGui::MenuItem(tab.title.c_str(), nullptr, tab.shown)) put_first(*tab.window);
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+  return end;
 }
 
 // One title, or the titles of all panels that share this place. Returns where they end.
@@ -110,7 +142,8 @@ float draw_tabs(const Theme& theme, const Box& box, const char* name, float righ
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float head = theme.size.head, middle = box.min.y + head / 2, apart = theme.px(22);
   float x = box.min.x + theme.px(12);
-  const std::vector<Tab> tabs = tabs_within(theme, name, right - x, apart);
+  std::vector<Tab> tabs = tabs_of(name);
+  if (!fit_titles(theme, tabs, right - x, apart)) return draw_tab_list(theme, box, tabs, x, right);
   for (const Tab& tab : tabs) {
     // As wide as in front, so that none moves when another is chosen.
     const float width = text_size(theme.font.strong, theme.size.text, tab.title).x;
@@ -118,7 +151,7 @@ float draw_tabs(const Theme& theme, const Box& box, const char* name, float righ
     if (!tab.shown) {
       const std::string id = "tab " + std::string(title_of(tab.window->Name));
       ImGui::SetCursorScreenPos({x - apart / 2, box.min.y});
-      if (ImGui::InvisibleButton(id.c_str(), {width + apart, head})) put_first(*tab.window);
+      if (press_area(id.c_str(), {width + apart, head})) put_first(*tab.window);
       lit = ImGui::IsItemHovered();
     }
     draw_text_middle(draw, tab.shown ? theme.font.strong : theme.font.text, theme.size.text, x,
@@ -179,7 +212,9 @@ bool begin_panel(const Theme& theme, const char* name, const PanelOptions& optio
                       : ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
   const bool body = ImGui::BeginChild(
       "##body", {size.x - 2 * border, size.y - head - border - foot},
-      options.padded ? ImGuiChildFlags_AlwaysUseWindowPadding : ImGuiChildFlags_None, flags);
+      ImGuiChildFlags_NavFlattened |
+          (options.padded ? ImGuiChildFlags_AlwaysUseWindowPadding : ImGuiChildFlags_None),
+      flags);
   ImGui::PopStyleVar();
   return visible && body;
 }

@@ -142,16 +142,20 @@ void reveal_next(Workspace& workspace) {
   }
 }
 
-bool can_count_hands(const Workspace& workspace, int option) {
+bool can_take_option(const Workspace& workspace, int option) {
   const scenario::Question* question = open_choice(workspace);
-  return workspace.present.on && question && option < Present::kOptions &&
+  return question && option < Present::kOptions &&
          static_cast<std::size_t>(option) < question->options.size();
 }
 
-void count_hand(Workspace& workspace, int option) {
-  if (!can_count_hands(workspace, option)) return;
-  const std::size_t step = workspace.lesson()->progress.step();
-  std::vector<int>& hands = workspace.present.hands[step];
+void take_option(Workspace& workspace, int option) {
+  if (!can_take_option(workspace, option)) return;
+  scenario::Progress& progress = workspace.lesson()->progress;
+  if (!workspace.present.on) {
+    progress.choose(option);
+    return;
+  }
+  std::vector<int>& hands = workspace.present.hands[progress.step()];
   hands.resize(open_choice(workspace)->options.size());
   ++hands[static_cast<std::size_t>(option)];
 }

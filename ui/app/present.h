@@ -51,9 +51,10 @@ Reveal next_reveal(const Workspace& workspace);
 // Does it; with kHands it says so.
 void reveal_next(Workspace& workspace);
 
-// A choice is open whose option has a key: hands may be counted for it, from 0.
-bool can_count_hands(const Workspace& workspace, int option);
-void count_hand(Workspace& workspace, int option);
+// A choice is open whose option, from 0, has a key.
+bool can_take_option(const Workspace& workspace, int option);
+// Chooses it; in front of a room a hand is counted for it.
+void take_option(Workspace& workspace, int option);
 void clear_hands(Workspace& workspace);
 
 }  // namespace trainscope::ui

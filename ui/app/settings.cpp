@@ -55,8 +55,8 @@ float smaller_zoom(float zoom) {
 }
 
 std::string write_settings(const Settings& settings) {
-  return fmt::format("theme {}\nzoom {:.3f}\ncompact {}\nlanguage {}\ntour {}\n",
-                     name_of(settings.theme), settings.zoom, settings.compact ? "yes" : "no",
+  return fmt::format("theme {}\nzoom {:.3f}\nroom {}\nlanguage {}\ntour {}\n",
+                     name_of(settings.theme), settings.zoom, name_of(settings.room),
                      settings.language.empty() ? "en" : settings.language,
                      settings.toured ? "over" : "due");
 }
@@ -70,7 +70,9 @@ Settings read_settings(const std::string& text) {
     if (key == "theme")
       for (const ThemeMode mode : kThemeModes)
         if (value == name_of(mode)) settings.theme = mode;
-    if (key == "compact") settings.compact = value == "yes";
+    if (key == "room")
+      for (const Room room : kRooms)
+        if (value == name_of(room)) settings.room = room;
     if (key == "tour") settings.toured = value != "due";
     if (key == "language" && value.size() <= kMostLetters) settings.language = value;
     if (key == "zoom") settings.zoom = std::strtof(value.c_str(), nullptr);

@@ -5,16 +5,17 @@
 #include <string>
 #include <string_view>
 
+#include "ui/app/room.h"
 #include "ui/app/theme_mode.h"
 
 namespace trainscope::ui {
 
 struct Settings {
   ThemeMode theme = ThemeMode::kDark;
-  float zoom = 1;        // of everything, over the display's own scale
-  bool compact = false;  // panels stood closely in the layout that is kept
-  bool toured = false;   // the tour was ended or skipped, and is not shown by itself again
-  std::string language;  // of the lessons' texts: "de"; empty: English
+  float zoom = 1;           // of everything, over the display's own scale
+  Room room = Room::kWide;  // that the layout was made for which is kept
+  bool toured = false;      // the tour was ended or skipped, and is not shown by itself again
+  std::string language;     // of the lessons' texts: "de"; empty: English
 };
 
 // The scales that Ctrl + and Ctrl - go through.

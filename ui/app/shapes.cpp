@@ -163,6 +163,10 @@ std::string_view visible_part(std::string_view label) {
 
 }  // namespace
 
+bool press_area(const char* id, ImVec2 size) {
+  return ImGui::InvisibleButton(id, size, ImGuiButtonFlags_EnableNav);
+}
+
 bool button(const Theme& theme, const char* label, ButtonKind kind, float width, bool enabled) {
   ButtonLook look = look_of(theme, kind);
   if (!enabled) look.text = theme.faint;
@@ -174,8 +178,8 @@ bool button(const Theme& theme, const char* label, ButtonKind kind, float width,
   const ImVec2 extent{width > 0 ? width : std::ceil(text_width + 2 * pad), theme.size.button};
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::BeginDisabled(!enabled);
-  const bool pressed = ImGui::InvisibleButton(label, extent);
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  const bool pressed = press_area(label, extent);
+  const bool lit = ImGui::IsItemHovered();
   ImGui::EndDisabled();
   const ImVec2 max{at.x + extent.x, at.y + extent.y};
   ImDrawList* draw = ImGui::GetWindowDrawList();

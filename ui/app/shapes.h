@@ -45,6 +45,9 @@ float draw_side_mark(ImDrawList* draw, const Theme& theme, ImVec2 left_middle, c
 void draw_down_mark(ImDrawList* draw, const Theme& theme, ImVec2 middle, Color color);
 
 // Items, placed at the cursor like ImGui's own.
+// A place to press, by mouse or by keys; what it looks like is drawn over it. It is hovered also
+// while it has the keys, and has a ring then.
+bool press_area(const char* id, ImVec2 size);
 void pill(const Theme& theme, std::string_view text, Color fill, Color text_color);
 enum class ButtonKind : std::uint8_t { kPrimary, kQuiet, kLink };
 // The label may carry "##id". A width of 0 fits the label.

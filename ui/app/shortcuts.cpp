@@ -74,7 +74,7 @@ bool is_readable(std::string_view shortcut) {
   return !chord_of(shortcut).keys.empty();
 }
 
-bool is_pressed(const ActionInfo& action) {
+bool is_pressed(const ActionInfo& action, bool item_has_keys) {
   if (action.shortcut.empty()) return false;
   const ImGuiIO& io = ImGui::GetIO();
   const Chord chord = chord_of(action.shortcut);
@@ -83,7 +83,7 @@ bool is_pressed(const ActionInfo& action) {
   if (io.KeyShift != chord.shift && !plus) return false;
   if (!chord.ctrl && io.WantTextInput) return false;
   for (const ImGuiKey key : chord.keys) {
-    const bool activates = (key == ImGuiKey_Space || key == ImGuiKey_Enter) && io.NavVisible;
+    const bool activates = (key == ImGuiKey_Space || key == ImGuiKey_Enter) && item_has_keys;
     if (!activates && ImGui::IsKeyPressed(key, false)) return true;
   }
   return false;

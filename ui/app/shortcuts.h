@@ -8,8 +8,8 @@ namespace trainscope::ui {
 struct ActionInfo;
 
 // Whether the action's keys were pressed in this frame. Keys without Ctrl are left alone while
-// someone types.
-bool is_pressed(const ActionInfo& action);
+// someone types, Space and Enter while an item of the window has the keys: they press it.
+bool is_pressed(const ActionInfo& action, bool item_has_keys);
 
 // W, A, S, D: over the timelines they zoom and pan.
 bool is_timeline_key(std::string_view shortcut);

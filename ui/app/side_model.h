@@ -28,6 +28,11 @@ struct SideModel {
   static std::string label_of(std::size_t number) { return number == 0 ? "A" : "B"; }
 };
 
+// Its timeline is complete, and the numbers that the run trains are still coming.
+inline bool is_training(const SideModel& side) {
+  return side.busy && side.progress.training;
+}
+
 // Side 0 (A) or 1 (B), without a run.
 SideModel side_of(std::size_t number, program::Config config);
 

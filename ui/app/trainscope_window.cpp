@@ -105,7 +105,7 @@ int open_window(const WindowRequest& request) {
   Window window(options);
   Application app(window, request.theme.value_or(settings.theme));
   app.set_zoom(settings.zoom);
-  app.set_compact(settings.compact);
+  app.set_room(settings.room);
   app.workspace().set_student(request.student);
   app.workspace().set_language(request.language.empty() ? settings.language : request.language);
   app.workspace().keep_learner_in(settings_folder());
@@ -132,7 +132,7 @@ int open_window(const WindowRequest& request) {
   settings.theme = app.theme_mode();
   settings.zoom = app.zoom();
   settings.language = app.workspace().language();
-  settings.compact = app.compact().value_or(settings.compact);
+  settings.room = app.room().value_or(settings.room);
   save_settings(settings);
   return 0;
 }

@@ -12,8 +12,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kEventsAtOnce = 4096;  // well under a millisecond
+constexpr std::uint64_t kEventsAtOnce = 64;  // operations computed among them may take long
 constexpr auto kBetweenViews = std::chrono::milliseconds(60);
+constexpr auto kFirstView = std::chrono::milliseconds(30);  // after a knob is let go
+
+// All slots at work use no more threads than there are cores.
+int threads_of_a_slot() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / Worker::kSlots));
+}
 
 Report report_on(std::size_t slot, bool over) {
   Report report;
@@ -21,6 +27,37 @@ Report report_on(std::size_t slot, bool over) {
   report.over = over;
   return report;
 }
+
+void note(const analysis::Session& session, bool over, Progress& progress) {
+  progress.share = session.share();
+  progress.spans = session.trace()->spans().size();
+  progress.complete = over || session.is_training();
+  progress.training = session.is_training();
+}
+
+// When to say how far a run is, and when to show it.
+class Pace {
+ public:
+  explicit Pace(Clock::time_point begun) : told_(begun - kBetweenViews + kFirstView) {}
+
+  bool due() {
+    const Clock::time_point now = Clock::now();
+    if (now - told_ < kBetweenViews) return false;
+    told_ = now;
+    return true;
+  }
+  bool view_due() const { return told_ - viewed_ >= between_; }
+  void viewed() {
+    viewed_ = Clock::now();
+    // A long trace takes long to index: most of the time goes into the run itself.
+    between_ = std::max<Clock::duration>(kBetweenViews, 8 * (viewed_ - told_));
+  }
+
+ private:
+  Clock::time_point told_;
+  Clock::time_point viewed_{};
+  Clock::duration between_ = kBetweenViews;
+};
 
 }  // namespace
 
@@ -47,12 +84,14 @@ Outline outline_of(const program::Program& program, const trace::Trace& trace) {
   return outline;
 }
 
-Worker::Worker(std::function<void()> wake)
-    : wake_(std::move(wake)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+Worker::Worker(std::function<void()> wake) : wake_(std::move(wake)) {
+  for (std::size_t slot = 0; slot < kSlots; ++slot)
+    threads_[slot] = std::jthread([this, slot](const std::stop_token& stop) { work(slot, stop); });
+}
 
 Worker::~Worker() {
-  thread_.request_stop();
-  thread_.join();
+  for (std::jthread& thread : threads_) thread.request_stop();
+  for (std::jthread& thread : threads_) thread.join();
 }
 
 void Worker::outline(std::size_t slot, std::string label, program::Config config) {
@@ -78,12 +117,12 @@ void Worker::abandon(std::size_t slot) {
 
 void Worker::add(Job job) {
   job.ticket = ++newest_[job.slot];
+  const std::size_t slot = job.slot;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(jobs_, [&](const Job& other) { return other.slot == job.slot; });
-    jobs_.push_back(std::move(job));
+    jobs_[slot] = std::move(job);
   }
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 std::vector<Report> Worker::reports() {
@@ -98,16 +137,15 @@ std::vector<Report> Worker::reports() {
   return wanted;
 }
 
-void Worker::work(const std::stop_token& stop) {
+void Worker::work(std::size_t slot, const std::stop_token& stop) {
   while (true) {
-    Job job;
+    std::optional<Job> job;
     {
       std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [this] { return !jobs_.empty(); })) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      if (!changed_.wait(lock, stop, [&] { return jobs_[slot].has_value(); })) return;
+      job.swap(jobs_[slot]);
     }
-    carry_out(job, stop);
+    carry_out(*job, stop);
   }
 }
 
@@ -134,40 +172,38 @@ void Worker::carry_out(const Job& job, const std::stop_token& stop) {
 }
 
 void Worker::simulate(const Job& job, const Simulate& what, const std::stop_token& stop) {
-  analysis::Session session(job.label, what.config);
+  Progress progress;
+  analysis::Session session(job.label, what.config, threads_of_a_slot());
   Report begun = report_on(job.slot, !what.to_the_end);
   begun.outline = std::make_shared<Outline>(outline_of(session.program(), *session.trace()));
   tell(job, std::move(begun));
   if (!what.to_the_end) return;
-  Progress progress;
-  Clock::time_point told = Clock::now(), shown = told;
-  Clock::duration between = kBetweenViews;
-  while (!session.advance(kEventsAtOnce)) {
+  TraceView view;  // of the timeline, once that is complete
+  Pace pace(progress.begun);
+  for (bool over = false; !over;) {
+    over = session.advance(kEventsAtOnce);
     if (!is_wanted(job, stop)) return;
-    const Clock::time_point now = Clock::now();
-    if (now - told < kBetweenViews) continue;
-    told = now;
+    note(session, over, progress);
+    const bool completes = progress.complete && !(view && view->trace == session.trace());
+    if (!pace.due() && !completes) continue;
     Report so_far = report_on(job.slot, false);
-    progress.share = session.share();
-    progress.spans = session.trace()->spans().size();
     so_far.progress = progress;
-    if (now - shown >= between) {
+    if (completes) {
+      so_far.view = view = indexed(job.slot, session.trace());
+    } else if (!progress.complete && pace.view_due()) {
       so_far.view = indexed(job.slot, session.trace());
-      shown = Clock::now();
-      // A long trace takes long to index: most of the time goes into the run itself.
-      between = std::max<Clock::duration>(kBetweenViews, 8 * (shown - now));
+      pace.viewed();
     }
     tell(job, std::move(so_far));
   }
-  if (!is_wanted(job, stop)) return;
-  finish(job, std::make_shared<analysis::Run>(session.result()));
+  finish(job, std::make_shared<analysis::Run>(session.result()), std::move(view));
 }
 
-void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run) {
+void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn) {
   Report report = report_on(job.slot, true);
   if (run->program)
     report.outline = std::make_shared<Outline>(outline_of(*run->program, *run->trace));
-  report.view = indexed(job.slot, run->trace);
+  report.view = drawn ? std::move(drawn) : indexed(job.slot, run->trace);
   report.run = std::move(run);
   tell(job, std::move(report));
 }

@@ -1,5 +1,5 @@
-// Runs simulations and reads traces beside the window, on one thread. A newer job for the same slot
-// abandons the older one at once. All members belong to the window's thread.
+// Runs simulations and reads traces beside the window, on a thread for each slot. A newer job for
+// the same slot abandons the older one at once. All members belong to the window's thread.
 #pragma once
 
 #include <array>
@@ -7,7 +7,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <mutex>
@@ -39,6 +38,8 @@ struct Progress {
   double share = 0;         // of the program's commands, 0..1
   std::uint32_t spans = 0;  // written so far
   bool opening = false;     // a run that was read: its timeline, and then its metrics
+  bool complete = false;    // the timeline is; numbers that the run trains and metrics may not be
+  bool training = false;    // those numbers are being computed
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 
   std::string percent() const;  // "41 %"
@@ -50,7 +51,9 @@ struct Report {
   bool over = false;  // done, or failed with a sentence
   OutlinePointer outline;
   std::optional<Progress> progress;
-  TraceView view;  // of a run under way: what there is so far
+  // Of a run under way: what there is so far. A timeline that is complete gets rows of training
+  // into its trace yet; should they diverge, the run's own view, which ends there, takes its place.
+  TraceView view;
   std::shared_ptr<const analysis::Run> run;
   std::string error;
 };
@@ -59,7 +62,8 @@ class Worker {
  public:
   static constexpr std::size_t kSlots = 2;
 
-  // `wake` is called from the worker's thread whenever there is something to report.
+  // `wake` is called from the worker's threads, maybe at the same time, whenever there is something
+  // to report.
   explicit Worker(std::function<void()> wake);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -98,11 +102,12 @@ class Worker {
   };
 
   void add(Job job);
-  void work(const std::stop_token& stop);
+  void work(std::size_t slot, const std::stop_token& stop);
   void carry_out(const Job& job, const std::stop_token& stop);
   void simulate(const Job& job, const Simulate& what, const std::stop_token& stop);
   void show_opened(const Job& job, const Opened& opened, const std::stop_token& stop);
-  void finish(const Job& job, std::shared_ptr<const analysis::Run> run);
+  // `drawn`: the run's view, where there is one.
+  void finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn = nullptr);
   bool is_wanted(const Job& job, const std::stop_token& stop) const;
   void tell(const Job& job, Report report);
   TraceView indexed(std::size_t slot, std::shared_ptr<const trace::Trace> trace);
@@ -110,13 +115,13 @@ class Worker {
   std::function<void()> wake_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Job> jobs_;
+  std::array<std::optional<Job>, kSlots> jobs_;  // that nobody has begun
   std::vector<Ticketed> reports_;
   std::array<std::atomic<std::uint64_t>, kSlots> newest_{};
-  // The last views and those before them, only the thread's: freeing a large one takes many frames,
-  // so that the window never is the last to let go of it.
+  // The last views and those before them, only the slot's thread's: freeing a large one takes many
+  // frames, so that the window never is the last to let go of it.
   std::array<std::array<TraceView, 2>, kSlots> kept_;
-  std::jthread thread_;  // last: it ends before what it uses
+  std::array<std::jthread, kSlots> threads_;  // last: they end before what they use
 };
 
 }  // namespace trainscope::ui

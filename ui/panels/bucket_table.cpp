@@ -117,8 +117,8 @@ class Table {
     const BucketState state = state_at(bucket, time_);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const Box box{at, {at.x + width_, at.y + row_height(theme_)}};
-    const bool pressed = ImGui::InvisibleButton(fmt::format("bucket {}", number).c_str(),
-                                                {box.width(), box.height()});
+    const bool pressed =
+        press_area(fmt::format("bucket {}", number).c_str(), {box.width(), box.height()});
     const bool hovered = ImGui::IsItemHovered();
     ground(box, bucket, state, hovered);
     const bool future = state == BucketState::kFilling && share_ready(bucket, time_) <= 0;

@@ -134,8 +134,7 @@ void side_switch(const PanelContext& context, ImVec2 right_middle) {
   for (std::size_t i = 0; i < 2; ++i) {
     const float x = right_middle.x - width * static_cast<float>(2 - i);
     ImGui::SetCursorScreenPos({x, right_middle.y - height / 2});
-    if (ImGui::InvisibleButton(i == 0 ? "side A" : "side B", {width, height}))
-      context.attention.code_side = i;
+    if (press_area(i == 0 ? "side A" : "side B", {width, height})) context.attention.code_side = i;
     const bool on = context.attention.code_side == i;
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
@@ -150,7 +149,7 @@ void side_switch(const PanelContext& context, ImVec2 right_middle) {
 }
 
 void draw_listing(const PanelContext& context, const SideModel& side, float height) {
-  ImGui::BeginChild("##listing", {0, height});
+  ImGui::BeginChild("##listing", {0, height}, ImGuiChildFlags_NavFlattened);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const std::uint16_t lit = lit_line(context.workspace, context.attention);
   context.attention.code_line = 0;
@@ -171,7 +170,8 @@ void draw_card(const PanelContext& context, float height) {
                                             theme.card, theme.size.corner);
   ImGui::SetCursorScreenPos({at.x + inset, at.y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
-  ImGui::BeginChild("##details", {width, height - inset}, ImGuiChildFlags_AlwaysUseWindowPadding);
+  ImGui::BeginChild("##details", {width, height - inset},
+                    ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
   draw_details(context, false);
   ImGui::EndChild();

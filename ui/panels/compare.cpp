@@ -11,6 +11,7 @@ namespace {
 // Where the table's columns stand.
 struct Columns {
   float name, name_end, a, b, ratio, bars, end;  // a, b, ratio: right edges
+  bool with_ratio = true;
 };
 
 using Figure = std::string CompareRow::*;
@@ -20,6 +21,18 @@ float widest(const Theme& theme, const std::vector<CompareRow>& rows, Figure fig
   for (const CompareRow& row : rows)
     width = std::max(width, text_size(theme.font.mono, theme.size.label, row.*figure).x);
   return width;
+}
+
+// The figures flush right, as near to one another as can be; the ratio goes where the name would
+// have no room.
+void stand_closely(const Theme& theme, Columns& columns, float a, float b, float ratio) {
+  const float gap = theme.px(14), all = columns.end - columns.name;
+  columns.with_ratio = all - (a + b + ratio + 3 * gap) >= theme.px(90);
+  columns.ratio = columns.end;
+  columns.b = columns.with_ratio ? columns.ratio - ratio - gap : columns.end;
+  columns.a = columns.b - b - gap;
+  columns.name_end = columns.a - a - gap;
+  columns.bars = columns.end;
 }
 
 Columns columns_of(const Theme& theme, const std::vector<CompareRow>& rows, float left,
@@ -36,6 +49,7 @@ Columns columns_of(const Theme& theme, const std::vector<CompareRow>& rows, floa
   columns.b = columns.a + std::max(figure, b + gap);
   columns.ratio = columns.b + std::max(theme.px(68), ratio + gap);
   columns.bars = columns.ratio + theme.px(24);
+  if (columns.ratio > columns.end) stand_closely(theme, columns, a, b, ratio);
   return columns;
 }
 
@@ -49,7 +63,7 @@ void head_row(const Theme& theme, const Columns& columns) {
   word(columns.name, "metric", 0);
   word(columns.a, "A", 1);
   word(columns.b, "B", 1);
-  word(columns.ratio, "B / A", 1);
+  if (columns.with_ratio) word(columns.ratio, "B / A", 1);
   ImGui::Dummy({columns.end - at.x, height});
 }
 
@@ -83,7 +97,7 @@ void metric_row(const Theme& theme, const Columns& columns, const CompareRow& ro
   };
   figure(columns.a, row.a, theme.text);
   figure(columns.b, row.b, theme.text);
-  figure(columns.ratio, row.ratio, theme.muted);
+  if (columns.with_ratio) figure(columns.ratio, row.ratio, theme.muted);
   if (row.ratio != "?") side_bars(theme, columns, row, middle);
   ImGui::PushID(row.metric);
   ImGui::InvisibleButton("row", {columns.end - at.x, height});

@@ -1,7 +1,10 @@
 #include "ui/panels/controls.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/panels/markdown.h"
 
@@ -16,20 +19,13 @@ Color track_color(const Theme& theme) {
   return mixed(theme.panel, theme.text, theme.is_dark() ? 0.14F : 0.15F);
 }
 
-void focus_ring(const Theme& theme, const Box& box, float corner) {
-  if (!ImGui::IsItemFocused() || !ImGui::GetIO().NavVisible) return;
-  ImGui::GetWindowDrawList()->AddRect({box.min.x - 2, box.min.y - 2},
-                                      {box.max.x + 2, box.max.y + 2}, theme.accent, corner + 2,
-                                      theme.px(1.5F));
-}
-
 }  // namespace
 
 bool toggle_switch(const Theme& theme, const char* id, bool& on, bool enabled) {
   const float height = theme.px(21), width = theme.px(40), knob = height / 2 - theme.px(3);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::BeginDisabled(!enabled);
-  const bool pressed = ImGui::InvisibleButton(id, {width, height});
+  const bool pressed = press_area(id, {width, height});
   ImGui::EndDisabled();
   if (pressed) on = !on;
   const Box box{at, {at.x + width, at.y + height}};
@@ -40,37 +36,53 @@ bool toggle_switch(const Theme& theme, const char* id, bool& on, bool enabled) {
   draw->AddRectFilled(box.min, box.max, dimmed(theme, track, enabled), height / 2);
   const float x = on ? box.max.x - height / 2 : box.min.x + height / 2;
   draw->AddCircleFilled({x, box.centre().y}, knob, dimmed(theme, rgb(0xFFFFFF), enabled));
-  focus_ring(theme, box, height / 2);
   return pressed;
 }
 
-bool slider(const Theme& theme, const char* id, float width, double& share, bool& released,
-            bool enabled) {
+namespace {
+
+// The arrows that turn a slider go to it alone: they do not carry the keys to its neighbour.
+int arrow_steps(ImGuiID id) {
+  int steps = 0;
+  for (const auto& [key, step] : {std::pair{ImGuiKey_LeftArrow, -1}, {ImGuiKey_RightArrow, 1}}) {
+    ImGui::SetKeyOwner(key, id);
+    if (ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, id)) steps += step;
+  }
+  return steps;
+}
+
+}  // namespace
+
+SliderUse slider(const Theme& theme, const char* id, float width, double& share, bool enabled) {
   const float height = theme.px(22), knob = theme.px(7.5F), thick = theme.px(4);
   const ImVec2 at = ImGui::GetCursorScreenPos();
+  SliderUse use;
   ImGui::BeginDisabled(!enabled);
-  ImGui::InvisibleButton(id, {width, height});
+  const bool pressed = press_area(id, {width, height});
   ImGui::EndDisabled();
-  const bool active = enabled && ImGui::IsItemActive();
+  const bool held = enabled && ImGui::IsItemActive() && ImGui::IsMouseDown(ImGuiMouseButton_Left);
   const float left = at.x + knob, right = at.x + width - knob, middle = at.y + height / 2;
-  bool moved = false;
-  if (active && right > left) {
+  if (held && right > left) {
     const double before = share;
     share = std::clamp(static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)),
                        0.0, 1.0);
-    moved = share != before;
+    use.moved = share != before;
   }
-  released = enabled && ImGui::IsItemDeactivated();
+  use.released = enabled && ImGui::IsItemDeactivated();
+  const bool by_keys = pressed && !ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+  const bool twice = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+  use.types = enabled && (by_keys || twice);
+  if (enabled && ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
+    use.steps = arrow_steps(ImGui::GetItemID());
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float x = left + (right - left) * static_cast<float>(std::clamp(share, 0.0, 1.0));
   draw->AddRectFilled({left, middle - thick / 2}, {right, middle + thick / 2}, track_color(theme),
                       thick / 2);
-  const Color color = dimmed(
-      theme, active || ImGui::IsItemHovered() ? theme.accent_hovered : theme.accent, enabled);
+  const Color color =
+      dimmed(theme, held || ImGui::IsItemHovered() ? theme.accent_hovered : theme.accent, enabled);
   draw->AddRectFilled({left, middle - thick / 2}, {x, middle + thick / 2}, color, thick / 2);
   draw->AddCircleFilled({x, middle}, knob, color);
-  focus_ring(theme, {at, {at.x + width, at.y + height}}, theme.size.corner);
-  return moved;
+  return use;
 }
 
 bool segments(const Theme& theme, const char* id, float width, std::span<const std::string> words,
@@ -90,7 +102,7 @@ bool segments(const Theme& theme, const char* id, float width, std::span<const s
     const bool on = words[i] == chosen;
     ImGui::SetCursorScreenPos(box.min);
     ImGui::BeginDisabled(!enabled || !runs);
-    if (ImGui::InvisibleButton(words[i].c_str(), {each, height}) && !on) {
+    if (press_area(words[i].c_str(), {each, height}) && !on) {
       chosen = words[i];
       changed = true;
     }
@@ -105,7 +117,6 @@ bool segments(const Theme& theme, const char* id, float width, std::span<const s
         shortened(theme.font.text, theme.size.label, words[i], each - theme.px(6));
     draw_text_middle(draw, on ? theme.font.strong : theme.font.text, theme.size.label,
                      box.centre().x, box.centre().y, color, shown, 0.5F);
-    focus_ring(theme, box, corner);
   }
   draw->AddRect(at, {at.x + width, at.y + height}, theme.line, corner, theme.size.border);
   ImGui::SetCursorScreenPos(at);
@@ -157,7 +168,7 @@ bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool prima
   const float height = theme.px(28);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::BeginDisabled(!enabled);
-  const bool pressed = ImGui::InvisibleButton(id, {width, height});
+  const bool pressed = press_area(id, {width, height});
   ImGui::EndDisabled();
   const bool lit = enabled && ImGui::IsItemHovered();
   const Box box{at, {at.x + width, at.y + height}};
@@ -168,7 +179,6 @@ bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool prima
   if (!primary) draw->AddRect(box.min, box.max, theme.line, theme.size.corner, theme.size.border);
   const Color color = dimmed(theme, primary ? theme.accent_text : theme.text, enabled);
   draw_symbol(draw, symbol, box.centre(), theme.px(5), color);
-  focus_ring(theme, box, theme.size.corner);
   return pressed;
 }
 

@@ -12,9 +12,17 @@ namespace trainscope::ui {
 // Items of ImGui, placed at the cursor; the ids are theirs alone (push one for a row).
 bool toggle_switch(const Theme& theme, const char* id, bool& on, bool enabled = true);
 
-// A handle on a track; `share` is 0..1. True while it is moved; `released` once it is let go.
-bool slider(const Theme& theme, const char* id, float width, double& share, bool& released,
-            bool enabled = true);
+// What a person does with a slider.
+struct SliderUse {
+  bool moved = false;     // the handle is dragged, and stands elsewhere now
+  bool released = false;  // and was let go
+  int steps = 0;          // by the arrow keys, while it has the keys: -1, 0 or 1
+  bool types = false;     // a double click, or Enter: the value is to be typed
+};
+
+// A handle on a track; `share` is 0..1.
+SliderUse slider(const Theme& theme, const char* id, float width, double& share,
+                 bool enabled = true);
 
 // One of several words; a word that is not `built` cannot be chosen. True when `chosen` changed.
 bool segments(const Theme& theme, const char* id, float width, std::span<const std::string> words,

@@ -52,11 +52,11 @@ bool draw_link(const Theme& theme, const char* id, const std::string& words, Col
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = text_size(theme.font.text, theme.size.label, shown);
   ImGui::BeginDisabled(!enabled);
-  const bool pressed = ImGui::InvisibleButton(id, {std::max(size.x, 1.0F), height});
+  const bool pressed = press_area(id, {std::max(size.x, 1.0F), height});
   ImGui::EndDisabled();
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw_text(draw, theme.font.text, theme.size.label, {at.x, at.y + theme.px(2)}, color, shown);
-  if (enabled && (ImGui::IsItemHovered() || ImGui::IsItemFocused()))
+  if (enabled && (ImGui::IsItemHovered()))
     draw->AddLine({at.x, at.y + height - 1}, {at.x + size.x, at.y + height - 1}, color,
                   theme.size.border);
   if (shown != words && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))

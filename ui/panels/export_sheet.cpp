@@ -23,7 +23,7 @@ bool kind_row(const Theme& theme, const ExportKind& kind, bool chosen) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool pressed = ImGui::InvisibleButton(kind.ending.c_str(), {width, height});
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  if (chosen || ImGui::IsItemHovered() || ImGui::IsItemFocused())
+  if (chosen || ImGui::IsItemHovered())
     draw->AddRectFilled(at, {at.x + width, at.y + height},
                         chosen ? theme.accent_soft : mixed(theme.panel, theme.text, 0.05F),
                         theme.size.corner);

@@ -1,6 +1,7 @@
 #include "ui/panels/knob_control.h"
 
 #include <fmt/format.h>
+#include <imgui_internal.h>
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
@@ -65,27 +66,76 @@ std::string key_of(const Knob& knob, std::size_t side) {
   return knob.name + (side == 0 ? "@A" : "@B");
 }
 
-void number_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
-                    std::size_t side, float width) {
+void begin_to_type(KnobsPanel& panel, const std::string& key, const Value& now) {
+  panel.typed[key] = program::spell(now);
+  panel.to_focus = key;
+}
+
+void take_typed(Workspace& workspace, const Knob& knob, std::size_t side,
+                const std::string& words) {
+  try {
+    workspace.set_knob(side, knob.name, program::parse_value(knob, words));
+  } catch (const Error& error) {
+    workspace.notice = error.what();
+  }
+}
+
+// A field in the slider's place: Enter takes what was typed, Escape leaves it.
+void typed_number(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
+                  std::size_t side, float width) {
   const Theme& theme = context.theme;
-  const Value& now = context.workspace.sides()[side].config.value(knob.name);
+  const std::string key = key_of(knob, side);
+  ImGui::PushFont(theme.font.mono, theme.size.label);
+  if (panel.to_focus == key) ImGui::SetKeyboardFocusHere();
+  ImGui::SetNextItemWidth(width);
+  ImGui::InputText(("##" + key).c_str(), &panel.typed[key], ImGuiInputTextFlags_AutoSelectAll);
+  if (ImGui::IsItemActive()) panel.to_focus.clear();
+  if (ImGui::IsItemDeactivated()) {
+    if (!ImGui::IsKeyPressed(ImGuiKey_Escape))
+      take_typed(context.workspace, knob, side, panel.typed[key]);
+    panel.typed.erase(key);
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) panel.to_focus = key;
+  }
+  ImGui::PopFont();
+}
+
+void number_slider(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
+                   std::size_t side, float width) {
+  const Theme& theme = context.theme;
+  const Value now = context.workspace.sides()[side].config.value(knob.name);
   const std::string key = key_of(knob, side);
   const auto dragged = panel.dragged.find(key);
   const double value = dragged == panel.dragged.end() ? number_of(now) : dragged->second;
   const bool enabled = knob.built && context.workspace.knobs_free();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Value shown = rounded(knob, value);
-  const Value& exact = dragged == panel.dragged.end() ? now : shown;
+  const Value exact = dragged == panel.dragged.end() ? now : rounded(knob, value);
   draw_text(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, at,
             enabled ? theme.text : theme.muted, program::show(knob, exact));
   ImGui::SetCursorScreenPos({at.x, at.y + theme.size.label + theme.px(3)});
   double share = share_of(knob, value);
-  bool released = false;
-  if (slider(theme, key.c_str(), width, share, released, enabled)) {
+  const SliderUse use = slider(theme, key.c_str(), width, share, enabled);
+  if (panel.to_focus == key) {
+    ImGui::FocusItem();
+    panel.to_focus.clear();
+  }
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("Drag it; a double click or Enter to type a value");
+  if (use.moved) {
     panel.dragged[key] = value_at(knob, share);
     context.workspace.set_knob(side, knob.name, rounded(knob, panel.dragged[key]));
+  } else if (use.steps != 0) {
+    context.workspace.set_knob(side, knob.name, stepped(knob, now, use.steps));
   }
-  if (released) panel.dragged.erase(key);
+  if (use.released) panel.dragged.erase(key);
+  if (use.types) begin_to_type(panel, key, now);
+}
+
+void number_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
+                    std::size_t side, float width) {
+  if (panel.typed.contains(key_of(knob, side)))
+    typed_number(context, panel, knob, side, width);
+  else
+    number_slider(context, panel, knob, side, width);
 }
 
 // A list that opens: for more words than buttons have room for.
@@ -129,8 +179,8 @@ void machine_control(const PanelContext& context, const Knob& knob, std::size_t 
   const std::string& id = context.workspace.sides()[side].config.word(knob.name);
   const float height = theme.px(26), pad = theme.px(9);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const bool pressed = ImGui::InvisibleButton(key_of(knob, side).c_str(), {width, height});
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  const bool pressed = press_area(key_of(knob, side).c_str(), {width, height});
+  const bool lit = ImGui::IsItemHovered();
   const ImVec2 max{at.x + width, at.y + height};
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled(at, max, lit ? mixed(theme.head, theme.text, 0.07F) : theme.head,
@@ -160,11 +210,7 @@ void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
   if (ImGui::InputText(("##" + key).c_str(), &words)) panel.typed[key] = words;
   ImGui::EndDisabled();
   if (ImGui::IsItemDeactivatedAfterEdit()) {
-    try {
-      workspace.set_knob(side, knob.name, program::parse_value(knob, words));
-    } catch (const Error& error) {
-      workspace.notice = error.what();
-    }
+    take_typed(workspace, knob, side, words);
     panel.typed.erase(key);
   }
   ImGui::PopFont();
@@ -183,6 +229,21 @@ double value_at(const Knob& knob, double share) {
   const auto [least, most] = slider_range(knob);
   if (is_logarithmic(knob)) return least * std::pow(most / least, share);
   return least + (most - least) * share;
+}
+
+Value stepped(const Knob& knob, const Value& now, int direction) {
+  const double value = number_of(now);
+  const bool whole = std::holds_alternative<std::int64_t>(now);
+  double to = value + direction;
+  if (is_logarithmic(knob) && value > 0) {
+    const double factor = whole ? 2 : 1.25;
+    to = direction > 0 ? value * factor : value / factor;
+  } else if (!whole) {
+    const auto [least, most] = slider_range(knob);
+    to = value + direction * std::max(most - least, std::abs(value)) / 50;
+  }
+  if (whole) return static_cast<std::int64_t>(std::llround(std::clamp(to, knob.least, knob.most)));
+  return std::clamp(std::stod(fmt::format("{:.3g}", to)), knob.least, knob.most);
 }
 
 bool is_wide(const Knob& knob) {

@@ -56,11 +56,11 @@ void sweep_link(const PanelContext& context, const Knob& knob, const Box& line) 
   if (line.width() < used + width) return;
   const ImVec2 after = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({line.max.x - width - theme.px(6), line.min.y});
-  if (ImGui::InvisibleButton("sweep", {width + theme.px(6), line.height()}))
+  if (press_area("sweep", {width + theme.px(6), line.height()}))
     context.ask("sweep-knob " + knob.name);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("Run %s over several values, and see the curve", knob.name.c_str());
-  if (hovered || ImGui::IsItemFocused())
+  if (hovered || ImGui::IsItemHovered())
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label,
                      line.max.x - theme.px(3), line.centre().y, theme.accent, words, 1);
   ImGui::SetCursorScreenPos(after);
@@ -224,7 +224,7 @@ void draw_all_parameters(const PanelContext& context, KnobsPanel& panel, bool& o
     ImGui::SetNextItemWidth(-1);
     ImGui::InputTextWithHint("##search", "Search a name or what it does", &panel.search);
     side_heads(theme, context.workspace.sides().size());
-    ImGui::BeginChild("##list");
+    ImGui::BeginChild("##list", {0, 0}, ImGuiChildFlags_NavFlattened);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(2)));
     draw_list(context, panel);
     ImGui::PopStyleVar();

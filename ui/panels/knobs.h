@@ -14,6 +14,7 @@ struct KnobsPanel {
   // Text and numbers while they are typed, handles while they are dragged: by side and knob.
   std::map<std::string, std::string> typed;
   std::map<std::string, double> dragged;
+  std::string to_focus;  // a field or slider that takes the keys, by side and knob
 };
 
 void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name, bool* open);

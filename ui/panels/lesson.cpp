@@ -115,9 +115,9 @@ bool option_card(const Theme& theme, const OptionCard& option, bool open, Hands 
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginDisabled(!open);
   const std::string id = fmt::format("option {}", option.number);
-  const bool pressed = ImGui::InvisibleButton(id.c_str(), {width, bottom - at.y});
+  const bool pressed = press_area(id.c_str(), {width, bottom - at.y});
   ImGui::EndDisabled();
-  storage->SetBool(hover_id, ImGui::IsItemHovered() || ImGui::IsItemFocused());
+  storage->SetBool(hover_id, ImGui::IsItemHovered());
   ImGui::PopID();
   return pressed;
 }
@@ -243,7 +243,8 @@ void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& c
   const float apart =
       std::min(theme.px(20), (width - theme.px(120)) / static_cast<float>(model.progress.steps()));
   float x = at.x + radius;
-  for (std::size_t i = 0; i < model.progress.steps(); ++i, x += apart) {
+  const std::size_t dots = apart < 2.2F * radius ? 0 : model.progress.steps();
+  for (std::size_t i = 0; i < dots; ++i, x += apart) {
     const bool now = i == model.progress.step(), done = i < model.progress.step();
     const bool skipped = model.progress.answer(i).skipped;
     const Color color = now || done ? theme.accent : mixed(theme.panel, theme.text, 0.18F);
@@ -326,8 +327,8 @@ void draw_pinned_buttons(const PanelContext& context, LessonPanel& panel, ImVec2
                                       {at.x - theme.size.pad + room.x, at.y}, theme.line,
                                       theme.size.border);
   ImGui::SetCursorPos({theme.size.pad, room.y - foot + theme.px(8)});
-  ImGui::BeginChild("##buttons", {room.x - 2 * theme.size.pad, panel.buttons}, ImGuiChildFlags_None,
-                    ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("##buttons", {room.x - 2 * theme.size.pad, panel.buttons},
+                    ImGuiChildFlags_NavFlattened, ImGuiWindowFlags_NoScrollbar);
   draw_lesson_buttons(context);
   panel.buttons = ImGui::GetCursorPosY() + theme.px(4);
   ImGui::EndChild();
@@ -360,7 +361,8 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
     const float dots = theme.px(44), foot = dots + (panel.pinned ? panel.buttons : 0);
     panel.room = room.y - dots;
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.size.pad, theme.px(14)));
-    ImGui::BeginChild("##card", {room.x, room.y - foot}, ImGuiChildFlags_AlwaysUseWindowPadding);
+    ImGui::BeginChild("##card", {room.x, room.y - foot},
+                      ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
     ImGui::PopStyleVar();
     if (context.workspace.forked())
       draw_fork(context);
@@ -374,7 +376,9 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
                       ImGuiWindowFlags_NoScrollbar);
     draw_foot(theme, model, card);
     ImGui::EndChild();
-    panel.pinned = panel.pin_next && !context.workspace.forked();
+    // Not where nothing would be left of the text.
+    panel.pinned =
+        panel.pin_next && !context.workspace.forked() && panel.room - panel.buttons > theme.px(96);
   }
   end_panel();
 }

@@ -32,14 +32,10 @@ Choice main_choice(const LessonModel& model) {
 bool flowing_button(const Theme& theme, const char* label, ButtonKind kind, bool enabled,
                     float right, bool first) {
   const float width = text_size(theme.font.strong, theme.size.small, label).x + theme.px(30);
-  if (!first) {
+  if (!first && ImGui::GetItemRectMax().x + theme.px(6) + width <= right)
     ImGui::SameLine(0, theme.px(6));
-    if (ImGui::GetCursorScreenPos().x + width > right) {
-      ImGui::NewLine();
-      // Words stand flush where a line begins.
-      if (kind == ButtonKind::kLink) ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
-    }
-  }
+  else if (!first && kind == ButtonKind::kLink)  // words stand flush where a line begins
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
   return button(theme, label, kind,
                 kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0, enabled);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/panels/controls.h"
+#include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -333,11 +334,24 @@ void draw_switch(const Theme& theme, LossPanel& panel, ImVec2 right_middle) {
                    right_middle.x - theme.px(46) - width, right_middle.y, theme.muted, words);
 }
 
+// Instead of a chart: whose losses are to come, and how far they are.
+void draw_coming(const PanelContext& context, const Box& room) {
+  const Theme& theme = context.theme;
+  std::string words;
+  for (const SideModel& side : context.workspace.sides())
+    if (is_training(side))
+      words += (words.empty() ? "" : "   ") + side.label + ": " + progress_words(side);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.text, room.centre().x,
+                   room.centre().y, theme.muted,
+                   shortened(theme.font.text, theme.size.text, words, room.width()), 0.5F);
+}
+
 void draw_body(const PanelContext& context, LossPanel& panel) {
   const Theme& theme = context.theme;
   const std::vector<Shown> shown = shown_sides(context.workspace, panel);
   const Box room = padded_room(theme, theme.px(8), theme.px(2));
-  if (shown.empty() || room.width() < theme.px(120) || room.height() < theme.px(60)) return;
+  if (shown.empty()) return draw_coming(context, room);
+  if (room.width() < theme.px(120) || room.height() < theme.px(60)) return;
   const bool beside = room.width() > theme.px(620);
   const float line = theme.px(24);
   const float column = beside ? theme.px(206) : 0;

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "ui/panels/number_line.h"
+#include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -224,7 +225,7 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
 // ---- Both sides --------------------------------------------------------------------------------
 
 std::string title_of(const SideModel& side, const LossScalingPanel::Read& read) {
-  if (!read.state) return "before the first step";
+  if (!read.state) return is_training(side) ? progress_words(side) : "before the first step";
   std::string words = fmt::format("step {}", read.state->step);
   if (read.state->scaled)
     words += ", scale " + scale_words(read.state->scale);

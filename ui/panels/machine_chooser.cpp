@@ -209,7 +209,7 @@ void draw_list(const PanelContext& context, MachineChooser& chooser,
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const Columns columns = columns_of(theme, size.x - theme.px(12));
   head_row(theme, columns);
-  ImGui::BeginChild("##machines", {size.x, size.y - theme.px(22)});
+  ImGui::BeginChild("##machines", {size.x, size.y - theme.px(22)}, ImGuiChildFlags_NavFlattened);
   if (shown.empty())
     text(theme.font.text, theme.size.small, theme.muted, "No machine fits these words.");
   for (const std::size_t i : shown)

@@ -89,8 +89,8 @@ void sort_by(OperationsPanel& panel, OperationOrder order) {
 void head_cell(const Theme& theme, OperationsPanel& panel, const Column& column, ImVec2 at,
                float width, float height, bool left) {
   ImGui::SetCursorScreenPos(at);
-  if (ImGui::InvisibleButton(column.title, {width, height})) sort_by(panel, column.order);
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  if (press_area(column.title, {width, height})) sort_by(panel, column.order);
+  const bool lit = ImGui::IsItemHovered();
   const bool on = panel.order == column.order;
   const Color color = on || lit ? theme.accent : theme.faint;
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -166,9 +166,9 @@ void draw_row(const Theme& theme, OperationsPanel& panel, const std::vector<Colu
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool chosen = &row == chosen_row(panel);
   ImGui::PushID(static_cast<int>(row.where));
-  if (ImGui::InvisibleButton(row.name.empty() ? "##nameless" : row.name.c_str(), {width, height}))
+  if (press_area(row.name.empty() ? "##nameless" : row.name.c_str(), {width, height}))
     panel.chosen = row.name;
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  const bool lit = ImGui::IsItemHovered();
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
     ImGui::PushTextWrapPos(theme.px(420));
     ImGui::SetTooltip("%s\n%s, %s", row.name.c_str(), std::string(name_of(row.where)).c_str(),
@@ -199,7 +199,7 @@ void draw_table(const Theme& theme, OperationsPanel& panel, const Box& box) {
     x += width;
   }
   ImGui::SetCursorScreenPos({box.min.x, box.min.y + head});
-  ImGui::BeginChild("##rows", {box.width(), box.height() - head});
+  ImGui::BeginChild("##rows", {box.width(), box.height() - head}, ImGuiChildFlags_NavFlattened);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   ImGuiListClipper clipper;
   const std::vector<std::size_t> shown = shown_rows(panel);

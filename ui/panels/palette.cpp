@@ -69,11 +69,13 @@ std::string lowered(std::string text) {
   return text;
 }
 
-// Letters that stand together in the label weigh most, its beginning more; then scattered ones.
+// Letters that stand together in the label weigh most, its beginning more, and those that are
+// nearly all of it; then scattered ones.
 bool fits(const ActionInfo& action, const std::string& words, int& score) {
   const std::size_t at = lowered(action.label).find(lowered(words));
   if (at != std::string::npos) {
-    score = 10000 - static_cast<int>(at);
+    const std::size_t beyond = std::min<std::size_t>(action.label.size() - words.size(), 99);
+    score = 100000 - 100 * static_cast<int>(at) - static_cast<int>(beyond);
     return true;
   }
   const std::string all = action.label + " " + action.id;

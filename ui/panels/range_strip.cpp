@@ -235,7 +235,8 @@ void draw_range_strip(const PanelContext& context, const RangeStrip& strip, floa
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::GetWindowDrawList()->AddLine(at, {at.x + width, at.y}, theme.line, theme.size.border);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(4)));
-  if (ImGui::BeginChild("##range", {width, height}, ImGuiChildFlags_AlwaysUseWindowPadding)) {
+  if (ImGui::BeginChild("##range", {width, height},
+                        ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened)) {
     draw_head(context, *context.attention.timeline.range);
     const float room = height - head_height(theme) - theme.px(10);
     const std::size_t sides = std::min<std::size_t>(context.workspace.sides().size(), 2);

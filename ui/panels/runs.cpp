@@ -154,9 +154,8 @@ void kept_controls(const PanelContext& context, const Shown& shown, const Box& r
   const float size = theme.px(18);
   ImGui::PushID(shown.name.c_str());
   ImGui::SetCursorScreenPos({end - size, row.centre().y - size / 2});
-  if (ImGui::InvisibleButton("drop", {size, size}))
-    context.ask(fmt::format("runs-drop {}", *shown.kept));
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  if (press_area("drop", {size, size})) context.ask(fmt::format("runs-drop {}", *shown.kept));
+  const bool lit = ImGui::IsItemHovered();
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) ImGui::SetTooltip("Keep it no longer");
   const ImVec2 middle{end - size / 2, row.centre().y};
   const float arm = theme.px(4);
@@ -167,7 +166,7 @@ void kept_controls(const PanelContext& context, const Shown& shown, const Box& r
   draw->AddLine({middle.x - arm, middle.y + arm}, {middle.x + arm, middle.y - arm}, color,
                 theme.px(1.3F));
   ImGui::SetCursorScreenPos(row.min);
-  if (ImGui::InvisibleButton("take", {end - size - theme.px(6) - row.min.x, row.height()}) &&
+  if (press_area("take", {end - size - theme.px(6) - row.min.x, row.height()}) &&
       context.workspace.knobs_free())
     context.ask(fmt::format("runs-take {}", *shown.kept));
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))

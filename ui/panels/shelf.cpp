@@ -67,8 +67,8 @@ bool lesson_card(const Theme& theme, const CourseEntry& entry, float width, floa
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float pad = theme.px(18), label = theme.size.label;
   ImGui::PushID(lesson.id.c_str());
-  const bool pressed = ImGui::InvisibleButton("lesson", {width, height});
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  const bool pressed = press_area("lesson", {width, height});
+  const bool lit = ImGui::IsItemHovered();
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const ImVec2 max{at.x + width, at.y + height};
   const bool next = entry.standing == Standing::kNext;

@@ -20,7 +20,8 @@ bool any_side(const Workspace& workspace, std::string_view panel, const Has& has
 }
 
 // A run that computes losses does so at its first step or, with a loss read now and then, soon.
-bool has_a_loss(const SideModel&, const trace::Trace* trace) {
+bool has_a_loss(const SideModel& side, const trace::Trace* trace) {
+  if (is_training(side)) return true;
   const std::uint32_t steps = std::min<std::uint32_t>(trace->steps().size(), 64);
   for (std::uint32_t i = 0; i < steps; ++i)
     if (trace->steps()[i].has_loss) return true;
@@ -44,6 +45,9 @@ const trace::Trace* shown_trace(const Workspace& workspace, std::size_t side,
 }
 
 bool has_scaling_data(const SideModel& side, const trace::Trace* trace) {
+  // Before the first row of another training: as it was.
+  if (trace && trace->steps().empty() && is_training(side) && side.run)
+    trace = side.run->trace.get();
   if (!trace || trace->steps().empty()) return false;
   const trace::TrainingStep& first = trace->steps()[0];
   if (std::isfinite(first.used_scale)) return true;

@@ -266,13 +266,12 @@ std::optional<std::size_t> draw_star_table(const Theme& theme, const char* id, c
   ImGui::SetCursorScreenPos({box.min.x, box.min.y + head});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::BeginChild(id, {box.width(), box.height() - head});
+  ImGui::BeginChild(id, {box.width(), box.height() - head}, ImGuiChildFlags_NavFlattened);
   std::optional<std::size_t> clicked;
   for (std::size_t i = 0; i < step.stages.size(); ++i) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const Box row{at, {at.x + inner.width(), at.y + row_height(theme)}};
-    if (ImGui::InvisibleButton(fmt::format("stage {}", i).c_str(), {row.width(), row.height()}))
-      clicked = i;
+    if (press_area(fmt::format("stage {}", i).c_str(), {row.width(), row.height()})) clicked = i;
     paint_ground(theme, row, step.stages[i], time, selected);
     draw_row(theme, columns, step.stages[i], row.centre().y, time, milliseconds);
   }

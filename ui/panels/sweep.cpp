@@ -151,9 +151,9 @@ void point_items(const PanelContext& context, const analysis::Metric& metric,
     const Box& box = columns[i];
     if (box.width() < 1 || box.height() < 1) continue;
     ImGui::SetCursorScreenPos(box.min);
-    if (ImGui::InvisibleButton(fmt::format("point {}", i).c_str(), {box.width(), box.height()}))
+    if (press_area(fmt::format("point {}", i).c_str(), {box.width(), box.height()}))
       context.ask(fmt::format("sweep-take {} {}", pair && !ImGui::GetIO().KeyShift ? 1 : 0, i));
-    if (!ImGui::IsItemHovered() && !ImGui::IsItemFocused()) continue;
+    if (!ImGui::IsItemHovered()) continue;
     ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, faded(theme.accent, 0.12F),
                                               theme.px(3));
     if (ImGui::IsItemHovered()) draw_card(context, metric, i);
@@ -286,7 +286,7 @@ void draw_sweep_panel(const PanelContext& context, SweepPanel& panel, const char
     ImGui::SetCursorPos({theme.size.pad, theme.px(8)});
     const ImVec2 room = ImGui::GetContentRegionAvail();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(8), theme.px(5)));
-    ImGui::BeginChild("##sweep", {room.x - theme.size.pad, room.y});
+    ImGui::BeginChild("##sweep", {room.x - theme.size.pad, room.y}, ImGuiChildFlags_NavFlattened);
     draw_body(context, panel);
     ImGui::EndChild();
     ImGui::PopStyleVar();

@@ -51,8 +51,8 @@ void draw_with_tools(const PanelContext& context, RangeStrip& strip, const Timel
   const float height = std::floor(room - bars - ranged);
   const TimelineEvents events =
       draw_timeline("##timelines", context.theme, input, context.attention.timeline, {0, height});
-  context.attention.timeline_hovered = ImGui::IsItemHovered();
-  context.attention.timeline_has_keys = ImGui::IsItemHovered() || ImGui::IsWindowFocused();
+  context.attention.timeline_hovered = events.hovered;
+  context.attention.timeline_has_keys = events.has_keys;
   float y = at.y + height;
   const auto below = [&](float tall, const auto& draw) {
     if (tall <= 0) return;

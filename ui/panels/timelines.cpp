@@ -327,7 +327,7 @@ void alignment_switch(const PanelContext& context, ImVec2 right_middle) {
   if (x < ImGui::GetWindowPos().x + theme.px(120)) return;
   ImGui::SetCursorScreenPos({x, right_middle.y - height / 2});
   ImGui::BeginDisabled(!enabled);
-  if (ImGui::InvisibleButton("align", {width, height})) context.ask("play.align");
+  if (press_area("align", {width, height})) context.ask("play.align");
   const bool lit = ImGui::IsItemHovered();
   ImGui::EndDisabled();
   ImDrawList* draw = ImGui::GetWindowDrawList();

@@ -58,7 +58,7 @@ float draw_menu_button(const PanelContext& context, const Box& bar) {
   const Theme& theme = context.theme;
   const float size = theme.px(30), middle = bar.centre().y;
   ImGui::SetCursorScreenPos({bar.min.x + theme.px(10), middle - size / 2});
-  const bool pressed = ImGui::InvisibleButton("Menu", {size, size});
+  const bool pressed = press_area("Menu", {size, size});
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
   const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen("##menu");
@@ -101,6 +101,13 @@ bool is_narrow(const Theme& theme, const Box& bar) {
 }
 bool is_tight(const Theme& theme, const Box& bar) {
   return bar.width() < theme.px(1180);
+}
+// Where there is hardly any, "Find an action" is the menu's alone; then all but Play goes.
+bool is_tiny(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(620);
+}
+bool plays_only(const Theme& theme, const Box& bar) {
+  return bar.width() < theme.px(400);
 }
 
 // Names to the left; returns where they end.
@@ -146,12 +153,13 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
     }
     x += width + gap;
   };
-  place("start", Symbol::kStart, "play.start", small, false);
-  place("previous", Symbol::kBack, "play.previous_event", small, false);
+  const bool whole = !plays_only(theme, bar);
+  if (whole) place("start", Symbol::kStart, "play.start", small, false);
+  if (whole) place("previous", Symbol::kBack, "play.previous_event", small, false);
   place("play", context.workspace.playhead.playing ? Symbol::kPause : Symbol::kPlay, "play.toggle",
         wide, true);
-  place("next", Symbol::kForward, "play.next_event", small, false);
-  place("end", Symbol::kEnd, "play.end", small, false);
+  if (whole) place("next", Symbol::kForward, "play.next_event", small, false);
+  if (whole) place("end", Symbol::kEnd, "play.end", small, false);
   if (!is_narrow(theme, bar)) x = draw_speed(context, bar, x, enabled) + theme.px(10);
   if (is_tight(theme, bar)) return;  // the playhead stands on the axis
   const std::string time =
@@ -163,20 +171,24 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
 float playback_width(const Theme& theme, const Box& bar) {
   const float speed = text_size(theme.font.text, theme.size.text, "range in 20 s").x;
   const float time = text_size(theme.font.mono, theme.size.label, "t = 99.99 ms").x;
+  if (plays_only(theme, bar)) return theme.px(66 + 7);
   return theme.px(4 * 34 + 66 + 5 * 7) +
          (is_narrow(theme, bar) ? 0 : std::max(theme.px(122), speed + theme.px(30))) +
          (is_tight(theme, bar) ? 0 : std::max(theme.px(110), time + theme.px(14)));
 }
 
+// Returns where it begins.
 float draw_find(const PanelContext& context, const Box& bar) {
   const Theme& theme = context.theme;
+  context.attention.find_action = {};
+  if (is_tiny(theme, bar)) return bar.max.x;
   const float keys = text_size(theme.font.mono, theme.size.label, "Ctrl K").x;
   const bool narrow = is_narrow(theme, bar);
   const float width = narrow ? keys + theme.px(20) : std::min(theme.px(262), bar.width() * 0.16F);
   const float height = theme.px(27);
   const float left = bar.max.x - theme.size.gap - theme.px(4) - width;
   ImGui::SetCursorScreenPos({left, bar.centre().y - height / 2});
-  if (ImGui::InvisibleButton("Find an action", {width, height})) context.ask("find.action");
+  if (press_area("Find an action", {width, height})) context.ask("find.action");
   const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
   context.attention.find_action = box;
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -239,7 +251,7 @@ void draw_machine(const PanelContext& context, const Box& bar, float left, float
   const float width = text_size(theme.font.text, theme.size.small, words).x + frame;
   ImGui::SetCursorScreenPos({left, middle - height / 2});
   ImGui::BeginDisabled(!opens);
-  if (ImGui::InvisibleButton("Machine", {width, height})) context.ask("machine.choose");
+  if (press_area("Machine", {width, height})) context.ask("machine.choose");
   ImGui::EndDisabled();
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("%s", origin_words(context.workspace).c_str());

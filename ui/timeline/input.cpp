@@ -9,6 +9,16 @@
 namespace trainscope::ui {
 namespace {
 
+bool mouse_is_over() {
+  return ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride);
+}
+
+// The mouse is over the timeline, or it has the keys, or nothing else in its window has.
+bool has_keys() {
+  return mouse_is_over() || ImGui::IsItemFocused() ||
+         (ImGui::IsWindowFocused() && !ImGui::GetIO().NavVisible);
+}
+
 template <typename T>
 void toggle(std::vector<T>& list, const T& value) {
   const auto at = std::find(list.begin(), list.end(), value);
@@ -37,7 +47,7 @@ void take_keys(const Canvas& canvas, TimelineState& state) {
   const bool over = inside(canvas.lanes, io.MousePos);
   const Nanos anchor = over ? canvas.time(io.MousePos.x) : (state.view.start + state.view.end) / 2;
   const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key, true); };
-  if (ImGui::IsItemHovered() && !io.KeyShift) {
+  if (mouse_is_over() && !io.KeyShift) {
     if (pressed(ImGuiKey_W)) zoom(state, 1 / 1.4, anchor);
     if (pressed(ImGuiKey_S)) zoom(state, 1.4, anchor);
     if (pressed(ImGuiKey_A)) pan(state, -0.15);
@@ -140,14 +150,22 @@ Box scroll_bar(const Canvas& canvas, const SideView& view) {
 }
 
 void take_input(const Canvas& canvas, TimelineState& state, TimelineEvents& events) {
-  const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  const bool hovered = events.hovered = mouse_is_over();
+  const bool active = ImGui::IsItemActive();
   if (hovered) {
-    for (const ImGuiKey key : {ImGuiKey_MouseWheelX, ImGuiKey_MouseWheelY, ImGuiKey_LeftArrow,
-                               ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow})
+    for (const ImGuiKey key : {ImGuiKey_MouseWheelX, ImGuiKey_MouseWheelY})
       ImGui::SetItemKeyOwner(key);
     take_wheel(canvas, state);
   }
-  if (hovered || ImGui::IsWindowFocused()) take_keys(canvas, state);
+  events.has_keys = has_keys();
+  if (events.has_keys) {
+    // The arrows do not carry the keys to a neighbour, and Space presses nothing: it plays.
+    for (const ImGuiKey key :
+         {ImGuiKey_LeftArrow, ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow,
+          ImGuiKey_Space, ImGuiKey_Enter, ImGuiKey_KeypadEnter})
+      ImGui::SetKeyOwner(key, ImGui::GetItemID());
+    take_keys(canvas, state);
+  }
   if (active) go_on_dragging(canvas, state, events);
   // Who measures may click twice in one place.
   if (hovered && !state.measure.on && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) &&
@@ -224,7 +242,7 @@ struct Hit {
 
 Hit hit_at(const Canvas& canvas, const TimelineState& state, ImVec2 mouse) {
   Hit hit;
-  hit.view = ImGui::IsItemHovered() ? side_at(canvas, mouse.y) : nullptr;
+  hit.view = mouse_is_over() ? side_at(canvas, mouse.y) : nullptr;
   if (!hit.view || !inside(canvas.lanes, mouse)) return hit;
   const float x = mouse.x - canvas.lanes.min.x, y = mouse.y - hit.view->top;
   if (!state.measure.on) hit.flag = flag_at(hit.view->layout, hit.view->flags, x, y);
@@ -252,7 +270,7 @@ void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& event
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsItemActivated()) begin_drag(canvas, state, events);
   const bool moves = state.drag == TimelineState::Drag::kOffset;
-  if (moves || (ImGui::IsItemHovered() && on_movable_strip(canvas, mouse)))
+  if (moves || (mouse_is_over() && on_movable_strip(canvas, mouse)))
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   const Hit hit = hit_at(canvas, state, mouse);
   const SideView* view = hit.view;

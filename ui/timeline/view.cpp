@@ -183,7 +183,7 @@ TimelineEvents draw_timeline(const char* id, const Theme& theme, const TimelineI
   if (size.x < theme.px(200) || size.y < theme.size.axis + theme.size.strip) return events;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushID(id);
-  ImGui::InvisibleButton("timeline", size);
+  press_area("timeline", size);
   const TimeRange axis = axis_range(input);
   // At most a 30th of a second a frame: an animation that begins after a sleep is seen.
   const double step = std::min(static_cast<double>(ImGui::GetIO().DeltaTime), 1.0 / 30);

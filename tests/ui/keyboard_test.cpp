@@ -1,0 +1,172 @@
+// Without a mouse: a lesson from its first step to its last, knobs, panels and sheets.
+#include <imgui_internal.h>
+
+#include <catch2/catch.hpp>
+#include <initializer_list>
+
+#include "ui/app/layout.h"
+#include "ui/driver.h"
+#include "ui/panels/knob_control.h"
+#include "ui/words.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+bool press(Driver& driver, std::initializer_list<ImGuiKeyChord> keys) {
+  return driver.act([keys](ImGuiTestContext* context) {
+    for (const ImGuiKeyChord key : keys) {
+      context->KeyPress(key);
+      context->Yield(2);
+    }
+  });
+}
+
+bool type(Driver& driver, const char* words) {
+  return driver.act([words](ImGuiTestContext* context) { context->KeyChars(words); });
+}
+
+const char* window_with_keys() {
+  const ImGuiWindow* window = ImGui::GetCurrentContext()->NavWindow;
+  return window ? window->RootWindow->Name : "";
+}
+
+// Ctrl+Tab, as often as it takes.
+bool go_to_panel(Driver& driver, const char* panel) {
+  for (int i = 0; i < 12 && std::string_view(window_with_keys()) != panel; ++i) {
+    const int times = i + 1;
+    REQUIRE(driver.act([times](ImGuiTestContext* context) {
+      context->KeyDown(ImGuiMod_Ctrl);
+      for (int k = 0; k < times; ++k) {
+        context->KeyPress(ImGuiKey_Tab);
+        context->Yield();
+      }
+      context->KeyUp(ImGuiMod_Ctrl);
+      context->Yield(2);
+    }));
+  }
+  return std::string_view(window_with_keys()) == panel;
+}
+
+}  // namespace
+
+TEST_CASE("a whole lesson is taken by keyboard alone") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  driver->settle();
+  const Workspace& workspace = driver->workspace();
+  const scenario::Progress& progress = workspace.lesson()->progress;
+
+  REQUIRE(press(*driver, {ImGuiKey_N, ImGuiKey_1, ImGuiKey_3}));
+  CHECK(progress.answer(1).option == 2);  // changed before it is fixed
+  REQUIRE(press(*driver, {ImGuiMod_Ctrl | ImGuiKey_Enter}));
+  CHECK(progress.answer(1).committed);
+  REQUIRE(press(*driver, {ImGuiKey_N, ImGuiKey_R}));
+  REQUIRE(workspace.revealed());
+
+  // The span that is asked for is found by its name.
+  REQUIRE(press(*driver, {ImGuiKey_N, ImGuiKey_Slash}));
+  REQUIRE(type(*driver, "held: staging"));
+  REQUIRE(press(*driver, {ImGuiKey_Enter}));
+  CHECK_FALSE(progress.answer(3).committed);  // seen, not answered with
+  REQUIRE(press(*driver, {ImGuiKey_Escape, ImGuiMod_Ctrl | ImGuiKey_Enter}));
+  CHECK(progress.answer(3).committed);
+  CHECK_FALSE(progress.answer(3).skipped);
+
+  REQUIRE(press(*driver, {ImGuiKey_N, ImGuiKey_S, ImGuiKey_N, ImGuiKey_N}));
+  REQUIRE(workspace.lesson()->step().kind == scenario::StepKind::kVary);
+  REQUIRE(press(*driver, {ImGuiKey_N, ImGuiKey_2, ImGuiMod_Ctrl | ImGuiKey_Enter}));
+  CHECK(progress.step() + 1 == progress.steps());
+  CHECK(progress.finished());
+  REQUIRE(press(*driver, {ImGuiMod_Ctrl | ImGuiKey_L}));
+  CHECK(workspace.screen() == Screen::kShelf);
+}
+
+TEST_CASE("a number key means an option only where one is asked for") {
+  REQUIRE_DRIVER(driver);
+  driver->workspace().open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  driver->settle();
+  CHECK_FALSE(driver->app().can("lesson.option_1"));
+  driver->app().run("lesson.next");
+  driver->settle();
+  const auto options = driver->workspace().lesson()->step().question->options.size();
+  CHECK(driver->app().can("lesson.option_1"));
+  CHECK(driver->app().can("lesson.option_4") == (options >= 4));
+  driver->app().run("lesson.option_1");
+  driver->app().run("lesson.predict");
+  CHECK_FALSE(driver->app().can("lesson.option_2"));
+}
+
+TEST_CASE("every panel is reached by keys, and a knob is turned by them") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  for (const char* panel : {kLessonPanel, kTimelinesPanel, kKnobsPanel, kComparePanel}) {
+    INFO(panel);
+    CHECK(go_to_panel(*driver, panel));
+  }
+}
+
+TEST_CASE("an arrow key turns a slider, and Enter lets its value be typed") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  Workspace& workspace = driver->workspace();
+  REQUIRE(go_to_panel(*driver, kKnobsPanel));
+  std::vector<std::int64_t> bytes;
+  const auto note = [&] { bytes.push_back(workspace.sides()[0].config.whole("copy.bytes")); };
+  // One act: between two the engine lets go of the keys.
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    const auto keys = [&](std::initializer_list<ImGuiKey> all) {
+      for (const ImGuiKey key : all) {
+        context->KeyPress(key);
+        context->Yield(2);
+      }
+      note();
+    };
+    const auto enter = [&](const char* words, ImGuiKey end) {
+      keys({ImGuiKey_Enter});
+      context->KeyCharsReplace(words);
+      keys({end});
+    };
+    const ImGuiID slider = context->ItemInfo("//Knobs##pair/**/copy.bytes@A").ID;
+    for (int i = 0; i < 20 && ImGui::GetCurrentContext()->NavId != slider; ++i)
+      keys({ImGuiKey_Tab});
+    bytes.clear();
+    note();
+    keys({ImGuiKey_LeftArrow});
+    keys({ImGuiKey_RightArrow, ImGuiKey_RightArrow});
+    enter("12345", ImGuiKey_Enter);
+    enter("99 MB", ImGuiKey_Escape);
+    CHECK(workspace.notice.empty());
+    enter("many", ImGuiKey_Enter);
+  }));
+  const std::int64_t before = bytes.front();
+  CHECK(bytes == std::vector<std::int64_t>{before, before / 2, 2 * before, 2 * before, 12345, 12345,
+                                           12345, 12345, 12345});
+  CHECK_THAT(workspace.notice, Catch::Contains("copy.bytes"));
+}
+
+TEST_CASE("a step of a slider stays within the knob's range and always goes somewhere else") {
+  for (const program::Knob& knob : program::knobs()) {
+    const bool number = knob.type == program::KnobType::kInteger ||
+                        knob.type == program::KnobType::kBytes ||
+                        knob.type == program::KnobType::kNumber;
+    if (!number || !knob.built) continue;
+    for (const int direction : {-1, 1}) {
+      program::Value now = knob.initial;
+      for (int i = 0; i < 100; ++i) {
+        CAPTURE(knob.name, direction, i, program::spell(now));
+        const program::Value next = stepped(knob, now, direction);
+        REQUIRE_NOTHROW(program::Config().set(knob.name, next));
+        const double to = std::holds_alternative<double>(next)
+                              ? std::get<double>(next)
+                              : static_cast<double>(std::get<std::int64_t>(next));
+        if (next == now) {
+          CHECK(to == (direction > 0 ? knob.most : knob.least));
+          break;
+        }
+        now = next;
+      }
+    }
+  }
+}
