@@ -1,6 +1,7 @@
 #include "analysis/collectives.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,31 +22,42 @@ using trace::Span;
 // When the host began each call: the operator around it where there is one.
 class Calls {
  public:
-  explicit Calls(const trace::Trace& trace) {
-    std::map<std::pair<trace::LaneId, Nanos>, Nanos> operators;  // by lane and end
-    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-      const Span& span = trace.spans()[i];
-      if (trace.lanes()[span.lane].kind != LaneKind::kHostThread) continue;
-      if (span.category == Category::kHostWork) {
-        const auto [entry, added] = operators.try_emplace({span.lane, span.end()}, span.start);
-        if (!added) entry->second = std::min(entry->second, span.start);
-      }
-    }
-    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-      const Span& span = trace.spans()[i];
-      if (span.correlation == 0 || span.category != Category::kHostApi) continue;
-      const auto around = operators.find({span.lane, span.end()});
-      begun_[span.correlation] =
-          around == operators.end() ? span.start : std::min(span.start, around->second);
-    }
+  explicit Calls(const trace::Trace& trace) : trace_(trace) {
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (span.category == Category::kCollective && span.correlation != 0)
+        calls_.try_emplace(span.correlation, trace::kNone);
+    });
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId id) {
+      if (span.correlation == 0 || span.category != Category::kHostApi) return;
+      if (const auto call = calls_.find(span.correlation); call != calls_.end()) call->second = id;
+    });
+    find_operators();
   }
   Nanos begun(const Span& span) const {
-    const auto call = begun_.find(span.correlation);
-    return call == begun_.end() ? span.start : std::min(span.start, call->second);
+    const auto found = calls_.find(span.correlation);
+    if (found == calls_.end() || found->second == trace::kNone) return span.start;
+    const Span& call = trace_.spans()[found->second];
+    return std::min({span.start, call.start, begun_.at({call.lane, call.end()})});
   }
 
  private:
-  std::unordered_map<std::uint32_t, Nanos> begun_;
+  void find_operators() {
+    for (const auto& [correlation, id] : calls_) {
+      if (id == trace::kNone) continue;
+      const Span& call = trace_.spans()[id];
+      begun_.try_emplace({call.lane, call.end()}, std::numeric_limits<Nanos>::max());
+    }
+    trace::for_each(trace_.spans(), [&](const Span& span, trace::SpanId) {
+      if (span.category != Category::kHostWork) return;
+      if (trace_.lanes()[span.lane].kind != LaneKind::kHostThread) return;
+      if (const auto ended = begun_.find({span.lane, span.end()}); ended != begun_.end())
+        ended->second = std::min(ended->second, span.start);
+    });
+  }
+
+  const trace::Trace& trace_;
+  std::unordered_map<std::uint32_t, trace::SpanId> calls_;  // of collectives, by correlation
+  std::map<std::pair<trace::LaneId, Nanos>, Nanos> begun_;  // operators, by a call's lane and end
 };
 
 // As PyTorch's profiler names them; variants of one kind share its name ("_allgather_base",
@@ -116,23 +128,22 @@ CollectiveTimes collective_times(const Measured& measured) {
   bool all_known = true;
   std::optional<std::int32_t>
       gpu;  // the first that takes part: a rank's own trace has one, of any number
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (span.end() <= measured.window.start || span.end() > measured.window.end) return;
     const trace::Lane& lane = trace.lanes()[span.lane];
-    if (span.end() <= measured.window.start || span.end() > measured.window.end) continue;
     if (span.category == Category::kSync && span.cause == trace::Cause::kPeer)
       waits[lane.device] += span.duration;
+    if (span.category != Category::kCollective) return;
     const auto* detail = trace.detail(span);
     const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
-    if (span.category != Category::kCollective || !collective) continue;
-    if (lane.device != gpu.value_or(lane.device)) continue;
+    if (!collective || lane.device != gpu.value_or(lane.device)) return;
     gpu = lane.device;
     const bool after_work = span.cause == trace::Cause::kEvent;
     intervals.push_back({after_work ? span.start : calls.begun(span), span.end()});
     at_work.push_back({span.start, span.end()});
     ++times.count;
     all_known &= add_bytes(times, *collective, trace.name(span.name));
-  }
+  });
   if (!all_known) times.bytes = times.bus_bytes = times.wire_bytes = 0;
   for (const auto& [device, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);
   times.intervals = IntervalSet(std::move(intervals));

@@ -1,9 +1,10 @@
 #include "analysis/host_time.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
-#include <unordered_map>
 
+#include "analysis/by_correlation.h"
 #include "program/marks.h"
 
 namespace trainscope::analysis {
@@ -24,17 +25,28 @@ class StepFinder {
  public:
   explicit StepFinder(const std::vector<Interval>& marks) : marks_(marks) {}
 
-  // Of the mark that holds `time`; nothing outside all of them.
-  std::optional<std::size_t> step_of(Nanos time) const {
-    const auto next =
-        std::upper_bound(marks_.begin(), marks_.end(), time,
-                         [](Nanos t, const Interval& mark) { return t < mark.start; });
-    if (next == marks_.begin() || time >= std::prev(next)->end) return std::nullopt;
-    return static_cast<std::size_t>(std::prev(next) - marks_.begin());
+  // Of the mark that holds `time`; nothing outside all of them. Cheapest near the last one asked
+  // for.
+  std::optional<std::size_t> step_of(Nanos time) {
+    if (!is_next(time)) {
+      const auto next =
+          std::upper_bound(marks_.begin(), marks_.end(), time,
+                           [](Nanos t, const Interval& mark) { return t < mark.start; });
+      next_ = static_cast<std::size_t>(next - marks_.begin());
+    }
+    if (next_ == 0 || time >= marks_[next_ - 1].end) return std::nullopt;
+    return next_ - 1;
   }
 
  private:
+  // The mark that was found last is the first one that begins after `time`, too.
+  bool is_next(Nanos time) const {
+    return (next_ == 0 || marks_[next_ - 1].start <= time) &&
+           (next_ == marks_.size() || time < marks_[next_].start);
+  }
+
   const std::vector<Interval>& marks_;
+  std::size_t next_ = 0;
 };
 
 // PyTorch's profiler and ours call them so: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch.
@@ -42,26 +54,32 @@ bool is_launch(std::string_view name) {
   return name.starts_with("cu") && name.find("Launch") != std::string_view::npos;
 }
 
+std::vector<bool> launch_names(const trace::Trace& trace) {
+  std::vector<bool> launches(trace.name_count());
+  for (trace::NameId name = 0; name < launches.size(); ++name)
+    launches[name] = is_launch(trace.name(name));
+  return launches;
+}
+
 std::vector<StepLaunches> launches_by_step(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
-  const StepFinder finder(measured.marks);
+  const std::vector<bool> launches = launch_names(trace);
+  StepFinder finder(measured.marks);
   std::vector<StepLaunches> steps(measured.marks.size());
-  std::unordered_map<std::uint32_t, std::size_t> step_of_call;  // by correlation
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (span.category != Category::kHostApi || span.correlation == 0) continue;
+  ByCorrelation<std::uint32_t> step_of_call(trace, UINT32_MAX);
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (span.category != Category::kHostApi || span.correlation == 0) return;
     const auto step = finder.step_of(span.start);
-    if (!step || !is_launch(trace.name(span))) continue;
-    step_of_call[span.correlation] = *step;
+    if (!step || !launches[span.name]) return;
+    step_of_call.set(span.correlation, static_cast<std::uint32_t>(*step));
     ++steps[*step].calls;
     steps[*step].last_call = std::max(steps[*step].last_call, span.end());
-  }
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (!trace::is_gpu_work(span.category)) continue;
-    if (const auto call = step_of_call.find(span.correlation); call != step_of_call.end())
-      steps[call->second].work_done = std::max(steps[call->second].work_done, span.end());
-  }
+  });
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (!trace::is_gpu_work(span.category)) return;
+    if (const std::uint32_t* step = step_of_call.find(span.correlation))
+      steps[*step].work_done = std::max(steps[*step].work_done, span.end());
+  });
   return steps;
 }
 
@@ -80,19 +98,18 @@ void add_launches(const Measured& measured, HostTimes& times) {
 
 void add_timers(const Measured& measured, HostTimes& times) {
   const trace::Trace& trace = *measured.trace;
-  const StepFinder finder(measured.marks);
+  StepFinder finder(measured.marks);
   const Span* first = nullptr;
   Nanos sum = 0;
   int count = 0;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (span.category != Category::kAnnotation || trace.name(span) != program::kTimerMark) continue;
-    if (trace.lanes()[span.lane].kind == LaneKind::kStream) continue;  // its shadow on the GPU
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (span.category != Category::kAnnotation || trace.name(span) != program::kTimerMark) return;
+    if (trace.lanes()[span.lane].kind == LaneKind::kStream) return;  // its shadow on the GPU
     if (!first || span.start < first->start) first = &span;
-    if (!finder.step_of(span.start)) continue;
+    if (!finder.step_of(span.start)) return;
     sum += span.duration;
     ++count;
-  }
+  });
   if (first) times.first_timer = static_cast<double>(first->duration);
   if (count > 0) times.timer = static_cast<double>(sum) / count;
 }

@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace trainscope::analysis {
 
 namespace {
 
-bool starts_before(const Interval& a, const Interval& b) {
+constexpr auto starts_before = [](const Interval& a, const Interval& b) {
   return a.start < b.start;
+};
+
+// Millions of intervals are kept for as long as the run: not with room for twice as many.
+void give_back_room(std::vector<Interval>& intervals) {
+  if (intervals.capacity() > 2 * intervals.size()) intervals.shrink_to_fit();
 }
 
 }  // namespace
@@ -17,14 +23,18 @@ IntervalSet::IntervalSet(std::vector<Interval> intervals) {
   // Lanes are written in order: most lists are sorted already.
   if (!std::is_sorted(intervals.begin(), intervals.end(), starts_before))
     std::sort(intervals.begin(), intervals.end(), starts_before);
-  for (const Interval& next : intervals) {
+  std::size_t kept = 0;  // they are joined where they stand
+  for (const Interval next : intervals) {
     if (next.end <= next.start) continue;
-    if (!intervals_.empty() && next.start <= intervals_.back().end) {
-      intervals_.back().end = std::max(intervals_.back().end, next.end);
+    if (kept > 0 && next.start <= intervals[kept - 1].end) {
+      intervals[kept - 1].end = std::max(intervals[kept - 1].end, next.end);
     } else {
-      intervals_.push_back(next);
+      intervals[kept++] = next;
     }
   }
+  intervals.resize(kept);
+  give_back_room(intervals);
+  intervals_ = std::move(intervals);
 }
 
 Nanos IntervalSet::length() const {
@@ -43,6 +53,8 @@ Nanos IntervalSet::length_within(const Interval& range) const {
 }
 
 IntervalSet IntervalSet::united(const IntervalSet& other) const {
+  if (empty()) return other;
+  if (other.empty()) return *this;
   std::vector<Interval> all;
   all.reserve(intervals_.size() + other.intervals_.size());
   std::merge(intervals_.begin(), intervals_.end(), other.intervals_.begin(), other.intervals_.end(),
@@ -52,6 +64,8 @@ IntervalSet IntervalSet::united(const IntervalSet& other) const {
 
 IntervalSet IntervalSet::intersected(const IntervalSet& other) const {
   IntervalSet result;
+  if (empty() || other.empty()) return result;
+  result.intervals_.reserve(intervals_.size() + other.intervals_.size());
   std::size_t i = 0, j = 0;
   while (i < intervals_.size() && j < other.intervals_.size()) {
     const Interval &a = intervals_[i], &b = other.intervals_[j];
@@ -63,11 +77,14 @@ IntervalSet IntervalSet::intersected(const IntervalSet& other) const {
       ++j;
     }
   }
+  give_back_room(result.intervals_);
   return result;
 }
 
 IntervalSet IntervalSet::without(const IntervalSet& other) const {
+  if (empty() || other.empty()) return *this;
   IntervalSet result;
+  result.intervals_.reserve(intervals_.size() + other.intervals_.size());
   std::size_t j = 0;
   for (const Interval& one : intervals_) {
     Nanos from = one.start;
@@ -80,6 +97,7 @@ IntervalSet IntervalSet::without(const IntervalSet& other) const {
     }
     if (from < one.end) result.intervals_.push_back({from, one.end});
   }
+  give_back_room(result.intervals_);
   return result;
 }
 

@@ -5,9 +5,11 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include "analysis/by_correlation.h"
+#include "analysis/lane_kinds.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -19,27 +21,25 @@ using trace::Span;
 // Step marks, by start.
 std::vector<Interval> step_marks(const trace::Trace& trace) {
   std::vector<Interval> marks;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (span.category != Category::kAnnotation) continue;
-    if (trace.lanes()[span.lane].kind == LaneKind::kStream) continue;  // its shadow on the GPU
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (span.category != Category::kAnnotation) return;
+    if (trace.lanes()[span.lane].kind == LaneKind::kStream) return;  // its shadow on the GPU
     if (std::string_view(trace.name(span)).starts_with("ProfilerStep#"))
       marks.push_back({span.start, span.end()});
-  }
+  });
   std::sort(marks.begin(), marks.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
   return marks;
 }
 
 Interval whole_of(const trace::Trace& trace) {
-  Interval whole;
-  bool first = true;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (first || span.start < whole.start) whole.start = span.start;
-    if (first || span.end() > whole.end) whole.end = span.end();
-    first = false;
-  }
+  if (trace.spans().empty()) return {};
+  const Span& first = trace.spans()[0];
+  Interval whole{first.start, first.end()};
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    whole.start = std::min(whole.start, span.start);
+    whole.end = std::max(whole.end, span.end());
+  });
   return whole;
 }
 
@@ -47,19 +47,17 @@ Interval whole_of(const trace::Trace& trace) {
 class LaunchedWork {
  public:
   explicit LaunchedWork(const trace::Trace& trace) {
-    std::unordered_map<std::uint32_t, Nanos> calls;
-    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-      const Span& span = trace.spans()[i];
-      if (span.correlation != 0 && trace.lanes()[span.lane].kind == LaneKind::kHostThread)
-        calls.try_emplace(span.correlation, span.start);
-    }
-    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-      const Span& span = trace.spans()[i];
-      if (!trace::is_gpu_work(span.category)) continue;
-      if (const auto call = calls.find(span.correlation); call != calls.end())
-        done_.emplace_back(call->second, span.end());
-    }
-    std::sort(done_.begin(), done_.end());
+    const std::vector<LaneKind> kinds = lane_kinds(trace);
+    ByCorrelation<Nanos> calls(trace, std::numeric_limits<Nanos>::min());
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (span.correlation != 0 && kinds[span.lane] == LaneKind::kHostThread)
+        calls.add(span.correlation, span.start);
+    });
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (!trace::is_gpu_work(span.category)) return;
+      if (const Nanos* call = calls.find(span.correlation)) done_.emplace_back(*call, span.end());
+    });
+    if (!std::is_sorted(done_.begin(), done_.end())) std::sort(done_.begin(), done_.end());
     for (std::size_t i = 1; i < done_.size(); ++i)
       done_[i].second = std::max(done_[i].second, done_[i - 1].second);
   }
@@ -81,11 +79,10 @@ Nanos first_endless_call(const trace::Trace& trace) {
   for (const trace::SpanId wait : endless_waits(trace))
     endless.insert(trace.spans()[wait].correlation);
   if (endless.empty()) return first;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     const bool on_host = trace.lanes()[span.lane].kind == LaneKind::kHostThread;
     if (on_host && endless.contains(span.correlation)) first = std::min(first, span.start);
-  }
+  });
   return first;
 }
 
@@ -133,18 +130,28 @@ void gather(Gathered& all, const Span& span, LaneKind lane, bool engines, Interv
     all.held.push_back(clipped);
 }
 
+// Of each lane, whether its spans are measured.
+std::vector<bool> counted_lanes(const Measured& measured) {
+  std::vector<bool> counted;
+  trace::for_each(measured.trace->lanes(), [&](const trace::Lane& lane, trace::LaneId) {
+    counted.push_back(measured.counts(lane));
+  });
+  return counted;
+}
+
 void gather_all(Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   const bool engines = has_engines(trace);
+  const std::vector<LaneKind> kinds = lane_kinds(trace);
+  const std::vector<bool> counted = counted_lanes(measured);
   Gathered all;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     measured.on_gpu |= trace::is_gpu_work(span.category);
     const Interval clipped{std::max(span.start, measured.window.start),
                            std::min(span.end(), measured.window.end)};
-    if (clipped.start < clipped.end && measured.counts(trace.lanes()[span.lane]))
-      gather(all, span, trace.lanes()[span.lane].kind, engines, clipped);
-  }
+    if (clipped.start < clipped.end && counted[span.lane])
+      gather(all, span, kinds[span.lane], engines, clipped);
+  });
   measured.kernels = IntervalSet(std::move(all.kernels));
   measured.unphased = IntervalSet(std::move(all.unphased));
   measured.forward = IntervalSet(std::move(all.forward));
@@ -187,11 +194,10 @@ void find_critical(Measured& measured) {
   if (!measured.program || gpus < 2 || !ranks_have_hosts(trace, first)) return;
   std::map<std::int32_t, Nanos> waits;
   for (const auto& [rank, gpu] : first) waits[rank] = 0;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (span.category == Category::kSync && span.cause == trace::Cause::kPeer)
       waits[trace.lanes()[span.lane].rank] += span.duration;
-  }
+  });
   const auto least = std::min_element(
       waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   measured.rank = least->first;
@@ -214,11 +220,10 @@ Measured unmeasured(const trace::Trace& trace, const program::Program* program,
 std::vector<trace::SpanId> endless_waits(const trace::Trace& trace) {
   std::unordered_set<std::uint32_t> begun;  // correlations of collectives
   std::vector<trace::SpanId> waits, endless;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId id) {
     if (span.category == Category::kCollective) begun.insert(span.correlation);
-    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer) waits.push_back(i);
-  }
+    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer) waits.push_back(id);
+  });
   for (const trace::SpanId wait : waits)
     if (!begun.contains(trace.spans()[wait].correlation)) endless.push_back(wait);
   return endless;
@@ -271,29 +276,39 @@ std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
+std::vector<trace::SpanId> copies_of(const trace::Trace& trace, Category direction) {
+  std::vector<trace::SpanId> copies;
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId id) {
+    if (span.category == direction && trace.lanes()[span.lane].kind == LaneKind::kStream)
+      copies.push_back(id);
+  });
+  return copies;
+}
+
 }  // namespace
 
 CopyTimes copy_times(const Measured& measured, Category direction) {
   const trace::Trace& trace = *measured.trace;
-  std::unordered_map<std::uint32_t, Interval> calls;  // by correlation
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (span.correlation != 0 && span.category == Category::kHostApi)
-      calls[span.correlation] = {span.start, span.end()};
-  }
   CopyTimes times;
+  const std::vector<trace::SpanId> copies = copies_of(trace, direction);
+  if (copies.empty()) return times;
+  constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
+  ByCorrelation<Interval> calls(trace, {kNever, kNever});
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (span.correlation != 0 && span.category == Category::kHostApi)
+      calls.set(span.correlation, {span.start, span.end()});
+  });
   std::vector<Interval> intervals;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
-    if (span.category != direction || trace.lanes()[span.lane].kind != LaneKind::kStream) continue;
+  for (const trace::SpanId id : copies) {
+    const Span& span = trace.spans()[id];
     Interval interval{span.start, span.end()};
-    if (const auto call = calls.find(span.correlation); call != calls.end()) {
-      interval.start = std::min(interval.start, call->second.start);
+    if (const Interval* call = calls.find(span.correlation)) {
+      interval.start = std::min(interval.start, call->start);
       // Into pageable memory, the copy is complete when the call returns.
       const auto* detail = trace.detail(span);
       const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
       if (copy && copy->to == trace::Memory::kPageable)
-        interval.end = std::max(interval.end, call->second.end);
+        interval.end = std::max(interval.end, call->end);
     }
     // A host that runs ahead may have called before the window; what counts is when it was done.
     if (interval.end <= measured.window.start || interval.end > measured.window.end) continue;

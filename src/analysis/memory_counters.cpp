@@ -14,13 +14,62 @@ using trace::LaneKind;
 
 using Gpu = std::tuple<std::int32_t, std::int32_t>;  // rank and device
 
-struct Count {
-  std::vector<trace::Sample> allocated, reserved;
+// Of millions of samples in order of time only those are kept that can matter: where a count
+// changes, or, of one of which only the peak is asked, where it is higher than ever before.
+class Samples {
+ public:
+  explicit Samples(bool only_peak) : only_peak_(only_peak) {}
+
+  void take(const trace::Sample& sample) {
+    ordered_ &= kept_.empty() || last_ <= sample.time;
+    last_ = sample.time;
+    const bool matters = kept_.empty() || (only_peak_ ? sample.value > kept_.back().value
+                                                      : sample.value != kept_.back().value);
+    if (matters) kept_.push_back(sample);
+  }
+  bool ordered() const { return ordered_; }
+
+  // All of them, in any order.
+  void replace(std::vector<trace::Sample> all) {
+    std::ranges::stable_sort(all, {}, &trace::Sample::time);
+    kept_ = std::move(all);
+  }
+
+  // The first of the largest.
+  const trace::Sample* peak() const {
+    const auto most = std::ranges::max_element(kept_, {}, &trace::Sample::value);
+    return most == kept_.end() ? nullptr : &*most;
+  }
+
+  std::optional<double> value_at(Nanos time) const {
+    const auto after = std::ranges::upper_bound(kept_, time, {}, &trace::Sample::time);
+    return after == kept_.begin() ? std::nullopt : std::optional(std::prev(after)->value);
+  }
+
+ private:
+  bool only_peak_;
+  bool ordered_ = true;
+  Nanos last_ = 0;
+  std::vector<trace::Sample> kept_;
 };
+
+struct Count {
+  Samples allocated{true}, reserved{false};
+};
+
+// Rare: a file may hold its samples in any order.
+void take_in_any_order(const trace::Trace& trace, const std::vector<Samples*>& counted,
+                       Samples& samples) {
+  std::vector<trace::Sample> all;
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t) {
+    if (counted[sample.lane] == &samples) all.push_back(sample);
+  });
+  samples.replace(std::move(all));
+}
 
 std::map<Gpu, Count> counts_of(const trace::Trace& trace) {
   std::map<Gpu, Count> counts;
-  std::vector<std::vector<trace::Sample>*> counted(trace.lanes().size(), nullptr);
+  std::vector<Samples*> counted(trace.lanes().size(), nullptr);
   for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i) {
     const Lane& lane = trace.lanes()[i];
     const MemoryCount what = counted_by(lane);
@@ -28,24 +77,13 @@ std::map<Gpu, Count> counts_of(const trace::Trace& trace) {
     Count& count = counts[{lane.rank, lane.device}];
     counted[i] = what == MemoryCount::kAllocated ? &count.allocated : &count.reserved;
   }
-  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i)
-    if (auto* samples = counted[trace.samples()[i].lane]) samples->push_back(trace.samples()[i]);
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t) {
+    if (Samples* samples = counted[sample.lane]) samples->take(sample);
+  });
   for (auto& [gpu, count] : counts)
-    for (auto* samples : {&count.allocated, &count.reserved})
-      if (!std::ranges::is_sorted(*samples, {}, &trace::Sample::time))
-        std::ranges::stable_sort(*samples, {}, &trace::Sample::time);
+    for (Samples* samples : {&count.allocated, &count.reserved})
+      if (!samples->ordered()) take_in_any_order(trace, counted, *samples);
   return counts;
-}
-
-// The first of the largest.
-const trace::Sample* peak(const std::vector<trace::Sample>& samples) {
-  const auto most = std::ranges::max_element(samples, {}, &trace::Sample::value);
-  return most == samples.end() ? nullptr : &*most;
-}
-
-std::optional<double> value_at(const std::vector<trace::Sample>& samples, Nanos time) {
-  const auto after = std::ranges::upper_bound(samples, time, {}, &trace::Sample::time);
-  return after == samples.begin() ? std::nullopt : std::optional(std::prev(after)->value);
 }
 
 }  // namespace
@@ -62,16 +100,16 @@ MemoryCount counted_by(const Lane& lane) {
 MemoryPeaks memory_peaks(const trace::Trace& trace) {
   MemoryPeaks peaks;
   for (const auto& [gpu, count] : counts_of(trace)) {
-    if (const trace::Sample* most = peak(count.reserved))
+    if (const trace::Sample* most = count.reserved.peak())
       peaks.reserved = std::max(peaks.reserved.value_or(0), most->value);
-    const trace::Sample* most = peak(count.allocated);
+    const trace::Sample* most = count.allocated.peak();
     if (most) {
       peaks.least_allocated = std::min(peaks.least_allocated.value_or(most->value), most->value);
       ++peaks.gpus;
     }
     if (!most || (peaks.allocated && *peaks.allocated >= most->value)) continue;
     peaks.allocated = most->value;
-    const std::optional<double> reserved = value_at(count.reserved, most->time);
+    const std::optional<double> reserved = count.reserved.value_at(most->time);
     peaks.fragmentation =
         reserved && *reserved > 0 ? std::optional(1 - most->value / *reserved) : std::nullopt;
   }
@@ -84,8 +122,9 @@ std::optional<double> alloc_retries(const trace::Trace& trace) {
     counted |= trace.lanes()[i].kind == LaneKind::kMemory;
   if (!counted || trace.allocator_events().empty()) return std::nullopt;
   double retries = 0;
-  for (std::uint32_t i = 0, n = trace.allocator_events().size(); i < n; ++i)
-    if (trace.allocator_events()[i].action == trace::AllocatorAction::kRetry) ++retries;
+  trace::for_each(trace.allocator_events(), [&](const trace::AllocatorEvent& event, std::uint32_t) {
+    if (event.action == trace::AllocatorAction::kRetry) ++retries;
+  });
   return retries;
 }
 

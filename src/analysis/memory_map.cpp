@@ -21,15 +21,16 @@ Peak peak_of(const trace::Trace& trace) {
   std::map<std::int32_t, double> held;  // a damaged file may claim any number of bytes
   double most = 0;
   Peak peak;
-  for (std::uint32_t i = 0, n = trace.allocator_events().size(); i < n; ++i) {
-    const AllocatorEvent& event = trace.allocator_events()[i];
-    double& here = held[event.device];
+  auto last = held.try_emplace(0, 0).first;  // mostly the next one's, too
+  trace::for_each(trace.allocator_events(), [&](const AllocatorEvent& event, std::uint32_t i) {
+    if (event.device != last->first) last = held.try_emplace(event.device, 0).first;
+    double& here = last->second;
     if (event.action == AllocatorAction::kAlloc) here += static_cast<double>(event.bytes);
     if (event.action == AllocatorAction::kFreeRequested) here -= static_cast<double>(event.bytes);
-    if (here <= most) continue;
+    if (here <= most) return;
     most = here;
     peak = {event.device, i + 1};
-  }
+  });
   return peak;
 }
 

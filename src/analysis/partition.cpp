@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
+
+#include "analysis/lane_kinds.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -23,16 +26,16 @@ struct HostTimes {
 HostTimes host_times(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   std::vector<Interval> staging, data, sync, peer;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    const bool loads = span.category == Category::kLoader || span.category == Category::kPin;
+    if (!loads && span.category != Category::kHeld) return;
     const trace::Lane& lane = trace.lanes()[span.lane];
-    if (lane.kind != LaneKind::kHostThread || !measured.counts(lane)) continue;
+    if (lane.kind != LaneKind::kHostThread || !measured.counts(lane)) return;
     const Interval interval{span.start, span.end()};
-    if (span.category == Category::kLoader || span.category == Category::kPin)
-      data.push_back(interval);
-    if (span.category != Category::kHeld) continue;
+    if (loads) data.push_back(interval);
+    if (span.category != Category::kHeld) return;
     // Held on its way to a launch: by the interpreter's lock, or by the launch queue.
-    if (span.cause == Cause::kLock || span.cause == Cause::kRoom) continue;
+    if (span.cause == Cause::kLock || span.cause == Cause::kRoom) return;
     if (span.cause == Cause::kPeer) {
       peer.push_back(interval);
     } else if (span.cause == Cause::kData) {
@@ -42,7 +45,7 @@ HostTimes host_times(const Measured& measured) {
     } else {
       staging.push_back(interval);
     }
-  }
+  });
   return {IntervalSet(std::move(staging)), IntervalSet(std::move(data)),
           IntervalSet(std::move(sync)), IntervalSet(std::move(peer))};
 }
@@ -57,6 +60,37 @@ IntervalSet busy(const Measured& measured) {
       .united(measured.memsets);
 }
 
+// Walks through a set for times that mostly ascend: each is found near the one before.
+class Walker {
+ public:
+  explicit Walker(const IntervalSet& set) : all_(set.intervals()), at_(all_.begin()) {}
+
+  // The first interval that ends at `time` or later; the end of all where there is none.
+  std::vector<Interval>::const_iterator ending_from(Nanos time) {
+    constexpr int kNear = 8;
+    for (int i = 0; i < kNear && at_ != all_.end() && at_->end < time; ++i) ++at_;
+    const bool before = at_ == all_.begin() || std::prev(at_)->end < time;
+    const bool there = at_ == all_.end() || at_->end >= time;
+    if (!before || !there)
+      at_ = std::lower_bound(before ? at_ : all_.begin(), before ? all_.end() : at_, time,
+                             [](const Interval& one, Nanos start) { return one.end < start; });
+    return at_;
+  }
+
+  // IntervalSet::length_within.
+  Nanos length_within(const Interval& range) {
+    Nanos sum = 0;
+    for (auto one = ending_from(range.start + 1); one != all_.end() && one->start < range.end;
+         ++one)
+      sum += std::min(one->end, range.end) - std::max(one->start, range.start);
+    return sum;
+  }
+
+ private:
+  const std::vector<Interval>& all_;
+  std::vector<Interval>::const_iterator at_;
+};
+
 // Idle time that ends with a span which an event, a peer or the work before it let go.
 struct DeviceCauses {
   IntervalSet event;
@@ -67,17 +101,15 @@ struct DeviceCauses {
 DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
   const trace::Trace& trace = *measured.trace;
   std::vector<Interval> event, peer, order;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const Span& span = trace.spans()[i];
+  Walker gaps(idle);
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     const bool by_order = span.cause == Cause::kStream && trace::is_kernel(span.category);
-    if (span.cause != Cause::kEvent && span.cause != Cause::kPeer && !by_order) continue;
-    if (!measured.counts(trace.lanes()[span.lane])) continue;
-    const auto gap =
-        std::lower_bound(idle.intervals().begin(), idle.intervals().end(), span.start,
-                         [](const Interval& one, Nanos start) { return one.end < start; });
-    if (gap == idle.intervals().end() || gap->end != span.start) continue;
+    if (span.cause != Cause::kEvent && span.cause != Cause::kPeer && !by_order) return;
+    if (!measured.counts(trace.lanes()[span.lane])) return;
+    const auto gap = gaps.ending_from(span.start);
+    if (gap == idle.intervals().end() || gap->end != span.start) return;
     (by_order ? order : span.cause == Cause::kEvent ? event : peer).push_back(*gap);
-  }
+  });
   return {IntervalSet(std::move(event)), IntervalSet(std::move(peer)),
           IntervalSet(std::move(order))};
 }
@@ -91,6 +123,7 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
     return sets;
   }
   const auto take = [&](Part part, const IntervalSet& claim) {
+    if (claim.empty()) return;
     sets[static_cast<std::size_t>(part)] = left.intersected(claim);
     left = left.without(claim);
   };
@@ -107,8 +140,7 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   take(Part::kIdleCopy, host.staging);
   take(Part::kIdleData, host.data);
   take(Part::kIdleSync, host.sync);
-  left = left.united(between_kernels);
-  take(Part::kIdleLaunch, left);
+  sets[static_cast<std::size_t>(Part::kIdleLaunch)] = left.united(between_kernels);
   return sets;
 }
 
@@ -117,24 +149,24 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
 class GapLanes {
  public:
   explicit GapLanes(const trace::Trace& trace) {
+    const std::vector<LaneKind> kinds = lane_kinds(trace);
     std::vector<std::pair<Nanos, trace::LaneId>> kernels, others;
-    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-      const Span& span = trace.spans()[i];
-      if (trace.lanes()[span.lane].kind != LaneKind::kStream || !trace::is_gpu_work(span.category))
-        continue;
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (kinds[span.lane] != LaneKind::kStream || !trace::is_gpu_work(span.category)) return;
       (trace::is_kernel(span.category) ? kernels : others).emplace_back(span.start, span.lane);
-    }
+    });
     starts_ = kernels.empty() ? std::move(others) : std::move(kernels);
-    std::sort(starts_.begin(), starts_.end());
+    if (!std::is_sorted(starts_.begin(), starts_.end())) std::sort(starts_.begin(), starts_.end());
   }
-  trace::LaneId after(Nanos gap_end) const {
-    const auto next =
-        std::lower_bound(starts_.begin(), starts_.end(), std::pair{gap_end, trace::LaneId{0}});
-    return next == starts_.end() ? trace::kNone : next->second;
+  // Of gaps that ascend.
+  trace::LaneId after(Nanos gap_end) {
+    while (next_ < starts_.size() && starts_[next_].first < gap_end) ++next_;
+    return next_ == starts_.size() ? trace::kNone : starts_[next_].second;
   }
 
  private:
   std::vector<std::pair<Nanos, trace::LaneId>> starts_;
+  std::size_t next_ = 0;
 };
 
 void sort_by_length(std::vector<IdleGap>& gaps) {
@@ -183,14 +215,16 @@ Partition partition(const Measured& measured) {
 std::vector<IdleGap> idle_gaps(const Measured& measured) {
   if (!measured.on_gpu) return {};
   const auto sets = parts(measured);
-  const GapLanes lanes(*measured.trace);
+  std::vector<Walker> walkers(sets.begin(), sets.end());
+  GapLanes lanes(*measured.trace);
   const IntervalSet idle = window_of(measured).without(busy(measured));
   std::vector<IdleGap> gaps;
+  gaps.reserve(idle.intervals().size());
   for (const Interval& one : idle.intervals()) {
     IdleGap gap{one.start, one.end, Part::kIdleLaunch, lanes.after(one.end)};
     Nanos most = -1;
     for (std::size_t i = 0; i < kPartCount; ++i) {
-      const Nanos here = sets[i].length_within(one);
+      const Nanos here = walkers[i].length_within(one);
       if (here <= most) continue;
       most = here;
       gap.cause = static_cast<Part>(i);
@@ -203,7 +237,7 @@ std::vector<IdleGap> idle_gaps(const Measured& measured) {
 
 std::vector<IdleGap> exposed_communication(const Measured& measured) {
   if (measured.collectives.empty()) return {};
-  const GapLanes lanes(*measured.trace);
+  GapLanes lanes(*measured.trace);
   std::vector<IdleGap> gaps;
   const IntervalSet exposed = measured.collectives.without(measured.kernels);
   for (const Interval& one : exposed.intervals())

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
+#include "analysis/lane_kinds.h"
 #include "sim/kernel_model.h"
 
 namespace trainscope::analysis {
@@ -33,9 +34,16 @@ struct Group {
   const program::Operation* operation = nullptr;
   std::int64_t launches = 0;
   Nanos whole = 0;  // of the launches, clipped or not
-  std::vector<Interval> intervals;
+  Nanos time = 0;   // clipped to the window
+  Bound bound = Bound::kOverhead;
 };
 using Groups = std::map<std::ptrdiff_t, Group>;  // by the operation's index; -1: not known
+
+// One launch within the window.
+struct Launch {
+  Interval time;
+  const Group* group = nullptr;
+};
 
 class Gatherer {
  public:
@@ -43,31 +51,38 @@ class Gatherer {
       : measured_(measured),
         operations_(operations_by_shape(*measured.program, measured.machine->gpu)) {}
 
-  Groups gather() {
+  void gather() {
     const trace::Trace& trace = *measured_.trace;
-    for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-      const Span& span = trace.spans()[i];
-      if (!trace::is_kernel(span.category) ||
-          trace.lanes()[span.lane].kind != trace::LaneKind::kStream)
-        continue;
+    const std::vector<trace::LaneKind> kinds = lane_kinds(trace);
+    by_detail_.assign(trace.details().size() + 1, nullptr);
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (!trace::is_kernel(span.category) || kinds[span.lane] != trace::LaneKind::kStream) return;
       const Interval clipped{std::max(span.start, measured_.window.start),
                              std::min(span.end(), measured_.window.end)};
       if (clipped.start < clipped.end) take(span, clipped);
-    }
-    return std::move(groups_);
+    });
   }
+  Groups& groups() { return groups_; }
+  // In the order of the trace.
+  const std::vector<Launch>& launches() const { return launches_; }
 
  private:
   void take(const Span& span, Interval clipped) {
-    const auto [entry, added] = by_detail_.try_emplace(span.detail, nullptr);
-    if (added) entry->second = operation_of(span);
-    const program::Operation* operation = entry->second;
+    const std::size_t slot =
+        std::min<std::size_t>(span.detail, by_detail_.size() - 1);  // the last: without a detail
+    Group*& group = by_detail_[slot];
+    if (!group) group = &group_of(operation_of(span));
+    ++group->launches;
+    group->whole += span.duration;
+    group->time += clipped.end - clipped.start;
+    launches_.push_back({clipped, group});
+  }
+
+  Group& group_of(const program::Operation* operation) {
     Group& group =
         groups_[operation ? operation - measured_.program->operations.data() : std::ptrdiff_t{-1}];
     group.operation = operation;
-    ++group.launches;
-    group.whole += span.duration;
-    group.intervals.push_back(clipped);
+    return group;
   }
 
   const program::Operation* operation_of(const Span& span) const {
@@ -81,8 +96,9 @@ class Gatherer {
 
   const Measured& measured_;
   std::map<Shape, const program::Operation*> operations_;
-  std::unordered_map<trace::DetailId, const program::Operation*> by_detail_;
+  std::vector<Group*> by_detail_;
   Groups groups_;
+  std::vector<Launch> launches_;
 };
 
 RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu) {
@@ -91,7 +107,7 @@ RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu) {
   kernel.work = sim::kernel_work(*group.operation, gpu);
   kernel.launches = group.launches;
   kernel.nanos = static_cast<double>(group.whole) / static_cast<double>(group.launches);
-  for (const Interval& one : group.intervals) kernel.time += one.end - one.start;
+  kernel.time = group.time;
   // What device memory could not carry in the time came from L2, where another kernel left it.
   if (gpu.l2_bytes_per_s > 0)
     kernel.work.device_bytes =
@@ -134,6 +150,20 @@ struct ByBound {
   std::vector<Interval> compute, memory, unknown;
 };
 
+// In the order of the trace, in which they need no sorting.
+ByBound by_bound(const std::vector<Launch>& launches) {
+  ByBound intervals;
+  for (const Launch& launch : launches) {
+    if (!launch.group->operation)
+      intervals.unknown.push_back(launch.time);
+    else if (launch.group->bound == Bound::kCompute)
+      intervals.compute.push_back(launch.time);
+    else if (launch.group->bound == Bound::kMemory)
+      intervals.memory.push_back(launch.time);
+  }
+  return intervals;
+}
+
 // What no kernel that computes or moves memory takes is overhead.
 void divide_window(Roofline& result, const Interval& window, ByBound intervals) {
   const IntervalSet compute(std::move(intervals.compute)), memory(std::move(intervals.memory)),
@@ -168,20 +198,17 @@ Roofline roofline(const Measured& measured) {
     sort_by_time(result.kernels);
     return result;
   }
-  ByBound by_bound;
-  for (const auto& [index, group] : Gatherer(measured).gather()) {
+  Gatherer gatherer(measured);
+  gatherer.gather();
+  for (auto& [index, group] : gatherer.groups()) {
     if (!group.operation) {
-      for (const Interval& one : group.intervals) result.unknown += one.end - one.start;
-      by_bound.unknown = group.intervals;
+      result.unknown = group.time;
       continue;
     }
     result.kernels.push_back(kernel_of(group, measured.machine->gpu));
-    const Bound bound = result.kernels.back().regime.bound;
-    if (bound == Bound::kOverhead) continue;
-    auto& all = bound == Bound::kCompute ? by_bound.compute : by_bound.memory;
-    all.insert(all.end(), group.intervals.begin(), group.intervals.end());
+    group.bound = result.kernels.back().regime.bound;
   }
-  if (result.known()) divide_window(result, measured.window, std::move(by_bound));
+  if (result.known()) divide_window(result, measured.window, by_bound(gatherer.launches()));
   sort_by_time(result.kernels);
   return result;
 }

@@ -32,13 +32,6 @@ Head head_of(std::string_view text, const std::string& name) try {
   throw InputError(name + ": is damaged: its head does not describe runs; save it again");
 }
 
-// What nobody could have run, a kernel too large for its GPU, shows only here.
-void analyse_opened(Run& run, const std::string& name) try {
-  analyse(run);
-} catch (const InputError& error) {
-  throw InputError(name + ": cannot be opened: " + error.what());
-}
-
 void check_lanes_of_notes(const Run& run, const std::string& name) {
   for (const RunNote& note : run.notes)
     if (note.lane >= run.trace->lanes().size())
@@ -65,20 +58,57 @@ std::string runs_content(const SavedRuns& saved) {
   return out.bytes();
 }
 
-SavedRuns read_runs_content(std::string_view content, const std::string& name) try {
-  trace::ByteReader in(content, name);
+namespace {
+
+SavedRuns read_all(trace::ByteReader in, const std::string& name) {
   Head head = head_of(in.text(), name);
   SavedRuns saved = std::move(head.saved);
   for (Run& run : head.runs) {
     run.trace = trace::load_trace(in);
     check_lanes_of_notes(run, name);
-    analyse_opened(run, name);
     saved.runs.push_back(std::make_shared<const Run>(std::move(run)));
   }
   if (in.left() > 0) in.damaged("there is more in it than its runs");
   return saved;
+}
+
+// Unpacks on one thread and reads on this one.
+SavedRuns read_packed(std::string_view bytes, const std::string& name) {
+  trace::Unpacking unpacking(envelope(), bytes, name);
+  SavedRuns saved = read_all({unpacking, name}, name);
+  unpacking.finish();
+  return saved;
+}
+
+SavedRuns all_analysed(SavedRuns saved, const std::string& name) {
+  for (auto& run : saved.runs) run = std::make_shared<const Run>(analysed(*run, name));
+  return saved;
+}
+
+// What `read` gives; one sentence where there is not the memory for it.
+template <typename Read>
+auto within_memory(const std::string& name, const Read& read) try {
+  return read();
 } catch (const std::bad_alloc&) {
   throw InputError(name + ": does not fit into this machine's memory; save fewer steps");
+}
+
+// What nobody could have run, a kernel too large for its GPU, shows only here.
+void analyse_opened(Run& run, const std::string& name) try {
+  analyse(run);
+} catch (const InputError& error) {
+  throw InputError(name + ": cannot be opened: " + error.what());
+}
+
+}  // namespace
+
+Run analysed(Run run, const std::string& name) {
+  within_memory(name, [&] { analyse_opened(run, name); });
+  return run;
+}
+
+SavedRuns read_runs_content(std::string_view content, const std::string& name) {
+  return within_memory(name, [&] { return all_analysed(read_all({content, name}, name), name); });
 }
 
 std::string pack_runs(const SavedRuns& saved) {
@@ -90,11 +120,16 @@ void save_runs(const SavedRuns& saved, const std::filesystem::path& path) {
 }
 
 SavedRuns unpack_runs(std::string_view bytes, const std::string& name) {
-  return read_runs_content(trace::unpack(envelope(), bytes, name), name);
+  return within_memory(name, [&] { return all_analysed(read_packed(bytes, name), name); });
+}
+
+SavedRuns read_runs(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  return within_memory(name, [&] { return read_packed(read_file(path, kLargest), name); });
 }
 
 SavedRuns open_runs(const std::filesystem::path& path) {
-  return unpack_runs(read_file(path, kLargest), path.string());
+  return all_analysed(read_runs(path), path.string());
 }
 
 }  // namespace trainscope::analysis

@@ -46,6 +46,15 @@ std::string pack_runs(const SavedRuns& saved);
 // short, or of a newer format. One sentence, naming the file.
 void save_runs(const SavedRuns& saved, const std::filesystem::path& path);
 SavedRuns open_runs(const std::filesystem::path& path);
+
+// In two steps, so that the trace can be looked at before its numbers are there: the runs without
+// facts, metrics and gaps, everything of the file checked; then one of them with these. `name` is
+// the file's. Both throw as open_runs does.
+SavedRuns read_runs(const std::filesystem::path& path);
+Run analysed(Run run, const std::string& name);
+inline bool is_analysed(const Run& run) {
+  return run.facts.measured.trace != nullptr;
+}
 SavedRuns unpack_runs(std::string_view bytes, const std::string& name);
 
 // What the envelope holds, for tests and fuzzing: the same without it.

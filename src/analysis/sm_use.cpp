@@ -31,12 +31,11 @@ double area(const trace::Trace& trace, std::string_view lane, const IntervalSet&
     if (value > 0 && since < until) sum += value * static_cast<double>(length);
     since = until;
   };
-  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
-    const trace::Sample& sample = trace.samples()[i];
-    if (sample.lane >= counted.size() || !counted[sample.lane]) continue;
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t) {
+    if (sample.lane >= counted.size() || !counted[sample.lane]) return;
     add(sample.time);
     value = sample.value;
-  }
+  });
   add(trace.end());
   return sum;
 }

@@ -1,6 +1,8 @@
 #include "trace/bytes.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 #include "base/error.h"
@@ -31,28 +33,68 @@ void ByteReader::damaged(const std::string& why) const {
   throw InputError(name_ + ": is damaged: " + why + "; save it again");
 }
 
+bool ByteReader::wait_for(std::size_t size) {
+  size = std::min(size, left());
+  if (source_ && size > static_cast<std::size_t>(there_ - at_))
+    there_ = source_->data() + source_->wait_for(source_->size() - left() + size);
+  return size > 0;
+}
+
+void ByteReader::need(std::size_t size) {
+  if (!source_ || size <= static_cast<std::size_t>(there_ - at_)) return;
+  source_->let_go(source_->size() - left());
+  wait_for(size);
+}
+
 std::string_view ByteReader::take(std::size_t size) {
-  if (size > rest_.size()) damaged("it ends too early");
-  const std::string_view taken = rest_.substr(0, size);
-  rest_.remove_prefix(size);
+  if (size > left()) damaged("it ends too early");
+  need(size);
+  const std::string_view taken(at_, size);
+  at_ += size;
   return taken;
 }
 
-std::uint64_t ByteReader::whole() {
+std::uint64_t ByteReader::long_whole() {
+  constexpr std::size_t kMost = 10;
   std::uint64_t value = 0;
+  need(kMost);
   for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (rest_.empty()) damaged("it ends too early");
-    const auto byte = static_cast<unsigned char>(rest_.front());
-    rest_.remove_prefix(1);
+    if (at_ == there_) damaged("it ends too early");
+    const auto byte = static_cast<unsigned char>(*at_++);
     value |= std::uint64_t{byte & 0x7Fu} << shift;
     if (byte < 0x80) return value;
   }
   damaged("a number in it is too long");
 }
 
-std::int64_t ByteReader::integer() {
-  const std::uint64_t folded = whole();
-  return static_cast<std::int64_t>((folded >> 1) ^ (~(folded & 1) + 1));
+namespace {
+
+// The last byte of a number has no high bit: how many such bytes there are among eight.
+std::uint32_t ends_among(const char* eight) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, eight, sizeof word);
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  return static_cast<std::uint32_t>((((~word >> 7) & kOnes) * kOnes) >> 56);
+}
+
+}  // namespace
+
+ByteReader ByteReader::column(std::uint32_t count) {
+  ByteReader column(*this);
+  while (count > 0) {
+    if (!wait_for(1)) damaged("it ends too early");
+    for (; there_ - at_ >= 8; at_ += 8) {
+      const std::uint32_t ends = ends_among(at_);
+      if (ends >= count) break;
+      count -= ends;
+    }
+    // The rest byte by byte: the column's last number, or what is there of the bytes so far.
+    for (int i = 0; i < 8 && at_ < there_ && count > 0; ++i)
+      if (static_cast<unsigned char>(*at_++) < 0x80) --count;
+  }
+  column.source_ = nullptr;
+  column.there_ = column.end_ = at_;
+  return column;
 }
 
 double ByteReader::real() {
@@ -64,14 +106,12 @@ double ByteReader::real() {
 
 std::string_view ByteReader::text() {
   const std::uint64_t size = whole();
-  if (size > rest_.size()) damaged("a text in it is longer than the file");
+  if (size > left()) damaged("a text in it is longer than the file");
   return take(static_cast<std::size_t>(size));
 }
 
-std::uint32_t ByteReader::below(std::uint64_t limit, const char* what) {
-  const std::uint64_t value = whole();
-  if (value >= limit || value > UINT32_MAX) damaged(std::string(what) + " is out of range");
-  return static_cast<std::uint32_t>(value);
+void ByteReader::out_of_range(const char* what) const {
+  damaged(std::string(what) + " is out of range");
 }
 
 std::int32_t ByteReader::small() {
@@ -84,7 +124,7 @@ std::int32_t ByteReader::small() {
 
 std::uint32_t ByteReader::count(std::size_t least_bytes, const char* what) {
   const std::uint64_t value = whole();
-  if (value > rest_.size() / least_bytes || value >= UINT32_MAX)
+  if (value > left() / least_bytes || value >= UINT32_MAX)
     damaged("it claims more " + std::string(what) + " than it has room for");
   return static_cast<std::uint32_t>(value);
 }

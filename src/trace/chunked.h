@@ -5,13 +5,17 @@
 // element below it complete. One writer; any number of readers; no locks. Indices are 32 bits wide.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cassert>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
+
+#include "base/memory.h"
 
 namespace trainscope::trace {
 
@@ -33,9 +37,7 @@ class Chunked {
     const std::uint32_t index = size_.load(std::memory_order_relaxed);
     assert(index != UINT32_MAX);
     const Place place = place_of(index);
-    if (!chunks_[place.chunk].load(std::memory_order_relaxed))
-      chunks_[place.chunk].store(std::allocator<T>().allocate(elements(place.chunk)),
-                                 std::memory_order_release);
+    if (!chunks_[place.chunk].load(std::memory_order_relaxed)) add_chunk(place.chunk);
     std::construct_at(&at(place), std::move(value));
     size_.store(index + 1, std::memory_order_release);
     return index;
@@ -47,6 +49,15 @@ class Chunked {
 
   const T& operator[](std::uint32_t index) const { return at(place_of(index)); }
 
+  // The elements from `index` on, below `end`, that lie side by side: at least one where
+  // index < end. For loops over all of millions.
+  std::span<const T> stretch(std::uint32_t index, std::uint32_t end) const {
+    if (index >= end) return {};
+    const Place place = place_of(index);
+    const std::size_t in_chunk = elements(place.chunk) - place.offset;
+    return {&at(place), std::min<std::size_t>(in_chunk, end - index)};
+  }
+
  private:
   static constexpr std::uint32_t kFirst = 256;  // elements in the first chunk
   static constexpr std::size_t kChunks = 25;    // 256 * (2^25 - 1) > 2^32
@@ -56,6 +67,11 @@ class Chunked {
     std::uint32_t offset;
   };
   static std::size_t elements(std::uint32_t chunk) { return std::size_t{kFirst} << chunk; }
+  void add_chunk(std::uint32_t chunk) {
+    T* memory = std::allocator<T>().allocate(elements(chunk));
+    expect_to_fill(memory, elements(chunk) * sizeof(T));
+    chunks_[chunk].store(memory, std::memory_order_release);
+  }
   T& at(Place place) const {
     return chunks_[place.chunk].load(std::memory_order_relaxed)[place.offset];
   }
@@ -69,5 +85,13 @@ class Chunked {
   std::array<std::atomic<T*>, kChunks> chunks_{};
   std::atomic<std::uint32_t> size_{0};
 };
+
+// Calls visit(element, index) for each that may be read now, in order. Much cheaper than asking for
+// one after the other.
+template <typename T, typename Visit>
+void for_each(const Chunked<T>& all, const Visit& visit) {
+  for (std::uint32_t index = 0, size = all.size(); index < size;)
+    for (const T& one : all.stretch(index, size)) visit(one, index++);
+}
 
 }  // namespace trainscope::trace

@@ -1,11 +1,15 @@
 #include "trace/packed.h"
 
 #include <zlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include <algorithm>
 #include <new>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace trainscope::trace {
 namespace {
@@ -86,21 +90,35 @@ class Inflater {
   int result_ = Z_OK;
 };
 
-// Grows with what is really there, whatever size was stated. Empty text: damaged.
-bool inflate_all(std::string_view packed, std::uint64_t size, std::string& content) {
-  constexpr std::size_t kFirst = 1 << 20;
-  Inflater inflater(packed);
-  std::size_t filled = 0;
-  while (true) {
-    const std::size_t room = static_cast<std::size_t>(
-        std::min<std::uint64_t>(size + 1, std::max<std::uint64_t>(kFirst, 2 * filled)));
-    content.resize(room);
-    const std::size_t more = inflater.fill(content.data() + filled, room - filled);
-    filled += more;
-    if (filled < room || filled > size) break;
-  }
-  content.resize(filled);
-  return filled == size && inflater.complete();
+[[noreturn]] void fail_damaged(const std::string& name, const char* why) {
+  throw InputError(name + ": is damaged: " + why + "; save it again, or copy it again");
+}
+
+// What an envelope holds, as it stands there.
+struct Packed {
+  std::uint64_t size = 0;  // once unpacked, as stated
+  std::string_view bytes;
+};
+
+Packed open_envelope(const Envelope& envelope, std::string_view bytes, const std::string& name) {
+  if (!has_mark(envelope, bytes)) throw InputError(name + ": this is not " + envelope.what);
+  if (bytes.size() < kStart) fail_damaged(name, "it is cut short");
+  const std::uint64_t format = number_at(bytes, kMark, 4);
+  if (format > envelope.format)
+    throw InputError(name + ": is " + envelope.what + " of format " + std::to_string(format) +
+                     ", and this Trainscope reads formats up to " +
+                     std::to_string(envelope.format) + "; open it with a newer Trainscope");
+  if (format == 0) fail_damaged(name, "its format has no number");
+  if (format < envelope.oldest)
+    throw InputError(name + ": is " + envelope.what + " of format " + std::to_string(format) +
+                     ", of an older Trainscope, and this one reads formats from " +
+                     std::to_string(envelope.oldest) + " on; " + envelope.remedy);
+  if (number_at(bytes, kMark + 4, 4) != checksum(bytes.substr(kHead)))
+    fail_damaged(name, "its checksum does not fit; part of it is missing or was changed");
+  const Packed packed{number_at(bytes, kHead, 8), bytes.substr(kStart)};
+  if (packed.size > kMostContent || !plausible(packed.size, packed.bytes.size()))
+    fail_damaged(name, "it claims a size that its content cannot have");
+  return packed;
 }
 
 }  // namespace
@@ -124,30 +142,83 @@ std::string pack(const Envelope& envelope, std::string_view content) {
 }
 
 std::string unpack(const Envelope& envelope, std::string_view bytes, const std::string& name) {
-  if (!has_mark(envelope, bytes)) throw InputError(name + ": this is not " + envelope.what);
-  const auto damaged = [&](const char* why) {
-    throw InputError(name + ": is damaged: " + why + "; save it again, or copy it again");
-  };
-  if (bytes.size() < kStart) damaged("it is cut short");
-  const std::uint64_t format = number_at(bytes, kMark, 4);
-  if (format > envelope.format)
-    throw InputError(name + ": is " + envelope.what + " of format " + std::to_string(format) +
-                     ", and this Trainscope reads formats up to " +
-                     std::to_string(envelope.format) + "; open it with a newer Trainscope");
-  if (format == 0) damaged("its format has no number");
-  if (format < envelope.oldest)
-    throw InputError(name + ": is " + envelope.what + " of format " + std::to_string(format) +
-                     ", of an older Trainscope, and this one reads formats from " +
-                     std::to_string(envelope.oldest) + " on; " + envelope.remedy);
-  if (number_at(bytes, kMark + 4, 4) != checksum(bytes.substr(kHead)))
-    damaged("its checksum does not fit; part of it is missing or was changed");
-  const std::string_view packed = bytes.substr(kStart);
-  const std::uint64_t size = number_at(bytes, kHead, 8);
-  if (size > kMostContent || !plausible(size, packed.size()))
-    damaged("it claims a size that its content cannot have");
-  std::string content;
-  if (!inflate_all(packed, size, content)) damaged("its content does not unpack");
-  return content;
+  Unpacking unpacking(envelope, bytes, name);
+  unpacking.finish();
+  return {unpacking.data(), unpacking.size()};
+}
+
+Unpacking::Unpacking(const Envelope& envelope, std::string_view bytes, const std::string& name)
+    : name_(name) {
+  const Packed packed = open_envelope(envelope, bytes, name);
+  size_ = static_cast<std::size_t>(packed.size);
+  // The room is the system's until it is written to: a size that is not true costs nothing.
+  content_.reset(static_cast<char*>(std::malloc(size_ + 1)));
+  if (!content_) throw std::bad_alloc();
+  expect_to_fill(content_.get(), size_);
+  thread_ = std::thread([this, packed] { work(packed.bytes); });
+}
+
+Unpacking::~Unpacking() {
+  stop_ = true;
+  thread_.join();
+}
+
+// In pieces, so that what is there can be read soon; the one byte more finds content that goes on.
+void Unpacking::work(std::string_view packed) {
+  constexpr std::size_t kPiece = 1 << 20;
+  State end = State::kDamaged;
+  try {
+    Inflater inflater(packed);
+    std::size_t filled = 0, wanted = 0, got = 0;
+    do {
+      wanted = std::min(kPiece, size_ + 1 - filled);
+      got = inflater.fill(content_.get() + filled, wanted);
+      filled += got;
+      filled_.store(std::min(filled, size_), std::memory_order_release);
+      {
+        const std::lock_guard lock(mutex_);
+      }  // no reader lies between its look and its sleep
+      more_.notify_all();
+    } while (got == wanted && filled <= size_ && !stop_);
+    if (filled == size_ && inflater.complete()) end = State::kComplete;
+  } catch (const std::bad_alloc&) {
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = end;
+  }
+  more_.notify_all();
+}
+
+std::size_t Unpacking::wait_for(std::size_t count) {
+  count = std::min(count, size_);
+  std::unique_lock lock(mutex_);
+  more_.wait(lock, [&] {
+    return filled_.load(std::memory_order_acquire) >= count || state_ != State::kGoesOn;
+  });
+  const std::size_t filled = filled_.load(std::memory_order_acquire);
+  if (filled < count) fail_damaged(name_, "its content does not unpack");
+  return filled;
+}
+
+// Many megabytes at once. Their room goes back to the system, which gives it to what is read.
+void Unpacking::let_go([[maybe_unused]] std::size_t count) {
+#ifdef __linux__
+  constexpr std::size_t kAtOnce = std::size_t{16} << 20;
+  constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
+  if (count < gone_ + kAtOnce) return;
+  const auto start = reinterpret_cast<std::uintptr_t>(content_.get());
+  const std::uintptr_t from = (start + gone_ + kPage - 1) / kPage * kPage;
+  const std::uintptr_t to = (start + count) / kPage * kPage;
+  if (from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  gone_ = static_cast<std::size_t>(to - start);
+#endif
+}
+
+void Unpacking::finish() {
+  std::unique_lock lock(mutex_);
+  more_.wait(lock, [&] { return state_ != State::kGoesOn; });
+  if (state_ != State::kComplete) fail_damaged(name_, "its content does not unpack");
 }
 
 }  // namespace trainscope::trace

@@ -8,9 +8,17 @@
 // never takes more room than the content's stated and plausible size.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
+
+#include "trace/bytes.h"
 
 namespace trainscope::trace {
 
@@ -30,5 +38,39 @@ std::string pack(const Envelope& envelope, std::string_view content);
 // Throws InputError, one sentence naming `name`: no such file at all, a newer format or one too
 // old, cut short, damaged, or larger than this machine should be asked to hold.
 std::string unpack(const Envelope& envelope, std::string_view bytes, const std::string& name);
+
+// The same while it is read: another thread unpacks, and what there is can be read meanwhile.
+class Unpacking : public ByteSource {
+ public:
+  // Throws what unpack() throws, but for content that does not unpack: that is said once the bytes
+  // that are missing are asked for. Keeps a view of the bytes.
+  Unpacking(const Envelope& envelope, std::string_view bytes, const std::string& name);
+  ~Unpacking() override;
+
+  const char* data() const override { return content_.get(); }
+  std::size_t size() const override { return size_; }
+  std::size_t wait_for(std::size_t count) override;
+  void let_go(std::size_t count) override;
+  // Waits for the end; throws where there is another one than was stated.
+  void finish();
+
+ private:
+  void work(std::string_view packed);
+
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  std::string name_;
+  std::size_t size_ = 0;
+  std::unique_ptr<char, Free> content_;
+  std::size_t gone_ = 0;  // bytes of it, from the start on, that are let go
+  std::atomic<std::size_t> filled_ = 0;
+  enum class State : std::uint8_t { kGoesOn, kComplete, kDamaged };
+  std::atomic<State> state_ = State::kGoesOn;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;  // last: it uses the others
+};
 
 }  // namespace trainscope::trace

@@ -3,46 +3,13 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include "trace/byte_words.h"
+#include "trace/span_bytes.h"
 #include "trace/training_bytes.h"
 
 namespace trainscope::trace {
 namespace {
-
-// Differences wrap around, so that none can overflow.
-std::int64_t difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-// An id near `expected`, or none.
-void put_id(ByteWriter& out, std::uint32_t id, std::int64_t expected) {
-  if (id == kNone) return out.whole(0);
-  const std::int64_t away = std::int64_t{id} - expected;
-  out.whole(1 + (static_cast<std::uint64_t>(away) << 1 ^ (away < 0 ? ~std::uint64_t{0} : 0)));
-}
-
-std::uint32_t take_id(ByteReader& in, std::int64_t expected, std::uint32_t limit,
-                      const char* what) {
-  const std::uint64_t folded = in.whole();
-  if (folded == 0) return kNone;
-  const std::uint64_t bits = folded - 1;
-  const std::int64_t id = sum(static_cast<std::int64_t>((bits >> 1) ^ (~(bits & 1) + 1)), expected);
-  if (id < 0 || id >= std::int64_t{limit}) in.damaged(std::string(what) + " is out of range");
-  return static_cast<std::uint32_t>(id);
-}
-
-template <typename Enum>
-void put_word(ByteWriter& out, Enum word) {
-  out.whole(static_cast<std::uint64_t>(word));
-}
-template <typename Enum>
-Enum take_word(ByteReader& in, Enum last, const char* what) {
-  return static_cast<Enum>(in.below(static_cast<std::uint64_t>(last) + 1, what));
-}
 
 // ---- Names, lanes, what was dropped -------------------------------------------------------------
 
@@ -195,81 +162,7 @@ void take_details(ByteReader& in, Trace& trace) {
         take_detail(in, in.below(std::variant_size_v<Detail>, "the kind of a detail")));
 }
 
-// ---- Spans, flows, samples, allocations --------------------------------------------------------
-
-// Each member of all spans, one after the other. Times are differences within a lane, ids stand
-// near the ids before them.
-void put_spans(ByteWriter& out, const Trace& trace) {
-  const auto& spans = trace.spans();
-  const std::uint32_t count = spans.size();
-  const auto column = [&](const auto& put_one) {
-    for (std::uint32_t i = 0; i < count; ++i) put_one(spans[i], i);
-  };
-  out.whole(count);
-  column([&](const Span& span, std::uint32_t) { out.whole(span.lane); });
-  std::vector<Nanos> before(trace.lanes().size(), 0);
-  column([&](const Span& span, std::uint32_t) {
-    out.integer(difference(span.start, before[span.lane]));
-    before[span.lane] = span.start;
-  });
-  column([&](const Span& span, std::uint32_t) { out.integer(span.duration); });
-  column([&](const Span& span, std::uint32_t) { out.whole(span.name); });
-  column([&](const Span& span, std::uint32_t i) { put_id(out, span.cause_span, i); });
-  std::int64_t expected = 0;
-  column([&](const Span& span, std::uint32_t) {
-    put_id(out, span.detail, expected);
-    if (span.detail != kNone) expected = std::int64_t{span.detail} + 1;
-  });
-  std::int64_t correlation = 0;
-  column([&](const Span& span, std::uint32_t) {
-    out.integer(span.correlation - correlation);
-    correlation = span.correlation;
-  });
-  column([&](const Span& span, std::uint32_t) { put_word(out, span.category); });
-  column([&](const Span& span, std::uint32_t) { put_word(out, span.cause); });
-  column([&](const Span& span, std::uint32_t) { out.whole(span.line); });
-}
-
-void check_start(const ByteReader& in, Nanos start, const char* what) {
-  if (start <= kEarliest || start >= kLatest) in.damaged(std::string(what) + " is out of range");
-}
-
-void take_spans(ByteReader& in, Trace& trace) {
-  constexpr std::size_t kColumns = 10;
-  std::vector<Span> spans(in.count(kColumns, "spans"));
-  const auto count = static_cast<std::uint32_t>(spans.size());
-  const std::uint32_t lanes = trace.lanes().size();
-  for (Span& span : spans) span.lane = in.below(lanes, "the lane of a span");
-  std::vector<Nanos> before(lanes, 0);
-  for (Span& span : spans) span.start = before[span.lane] = sum(in.integer(), before[span.lane]);
-  for (Span& span : spans) {
-    span.duration = in.integer();
-    check_start(in, span.start, "the start of a span");
-    if (span.duration < 0 || span.duration >= kLongest)
-      in.damaged("the duration of a span is out of range");
-  }
-  for (Span& span : spans) span.name = in.below(trace.name_count(), "the name of a span");
-  for (std::uint32_t i = 0; i < count; ++i)
-    spans[i].cause_span = take_id(in, i, count, "the cause of a span");
-  std::int64_t expected = 0;
-  for (Span& span : spans) {
-    span.detail = take_id(in, expected, trace.details().size(), "the detail of a span");
-    if (span.detail != kNone) expected = std::int64_t{span.detail} + 1;
-  }
-  std::int64_t correlation = 0;
-  for (Span& span : spans) {
-    correlation = sum(correlation, in.integer());
-    if (correlation < 0 || correlation > std::int64_t{UINT32_MAX})
-      in.damaged("the correlation of a span is out of range");
-    span.correlation = static_cast<std::uint32_t>(correlation);
-  }
-  for (Span& span : spans)
-    span.category = take_word(in, Category::kOther, "the category of a span");
-  for (Span& span : spans) span.cause = take_word(in, Cause::kPeer, "the cause of a span");
-  for (Span& span : spans)
-    span.line = static_cast<std::uint16_t>(in.below(UINT16_MAX + 1, "the line of a span"));
-  for (const Span& span : spans) trace.add_span(span);
-}
+// ---- Flows, samples, allocations --------------------------------------------------------------
 
 void put_flows(ByteWriter& out, const Trace& trace) {
   out.whole(trace.flows().size());

@@ -1,8 +1,11 @@
 // Device memory of whole runs: metrics, the map at a time, what a program needs.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <numeric>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "analysis/memory_counters.h"
 #include "analysis/memory_fit.h"
@@ -67,6 +70,29 @@ TEST_CASE("the peaks are the counters' highest values, fragmentation that at the
   CHECK(peaks.reserved == 200);
   CHECK(peaks.fragmentation == Approx(0.4));
   CHECK_FALSE(analysis::alloc_retries(trace));
+}
+
+TEST_CASE("the peaks are the same in whatever order a file holds its samples") {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<trace::Sample> samples;
+    for (int i = 0; i < 60; ++i)
+      samples.push_back(
+          {i, static_cast<double>(random() % 8 + 1), static_cast<trace::LaneId>(random() % 2)});
+    const auto peaks = [&] {
+      trace::Trace trace{trace::Origin{}};
+      trace.add_lane({"allocated memory", trace::LaneKind::kMemory, 0, 0, 0, 0, ""});
+      trace.add_lane({"reserved memory", trace::LaneKind::kMemory, 0, 0, 0, 0, ""});
+      for (const trace::Sample& sample : samples) trace.add_sample(sample);
+      return analysis::memory_peaks(trace);
+    };
+    const analysis::MemoryPeaks ordered = peaks();
+    std::shuffle(samples.begin(), samples.end(), random);
+    const analysis::MemoryPeaks shuffled = peaks();
+    REQUIRE(ordered.allocated == shuffled.allocated);
+    REQUIRE(ordered.reserved == shuffled.reserved);
+    REQUIRE(ordered.fragmentation == shuffled.fragmentation);
+  }
 }
 
 TEST_CASE("a profiler's own counters of device memory have peaks too, those of the host do not") {

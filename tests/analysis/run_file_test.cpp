@@ -175,6 +175,38 @@ TEST_CASE("files that are no saved runs are refused with one sentence that names
                     Catch::Contains("there is no such file"));
 }
 
+TEST_CASE("a saved run can be read first and get its numbers then, the same as at once") {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "a.tsrun";
+  analysis::save_runs(saved({run("A", {"workload=train", "steps=3"})}), file);
+  const SavedRuns read = analysis::read_runs(file), opened = analysis::open_runs(file);
+  REQUIRE(read.runs.size() == 1);
+  CHECK_FALSE(analysis::is_analysed(*read.runs[0]));
+  CHECK(read.runs[0]->metrics.empty());
+  const Run analysed = analysis::analysed(*read.runs[0], file.string());
+  REQUIRE(analysis::is_analysed(*opened.runs[0]));
+  REQUIRE(analysed.metrics.size() == opened.runs[0]->metrics.size());
+  for (std::size_t i = 0; i < analysed.metrics.size(); ++i)
+    CHECK(analysed.metrics[i].value == opened.runs[0]->metrics[i].value);
+  CHECK(analysed.gaps.size() == opened.runs[0]->gaps.size());
+}
+
+TEST_CASE(
+    "a run that nobody could have carried out can be read, and is refused with one sentence") {
+  Run impossible = *run("A", {"workload=kernel"});
+  program::Program program = *impossible.program;
+  for (program::Operation& operation : program.operations)
+    if (operation.block_work) operation.block_work->registers = 100'000;
+  impossible.program = std::make_shared<program::Program>(program);
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "a.tsrun";
+  analysis::save_runs(saved({std::make_shared<const Run>(impossible)}), file);
+  const SavedRuns read = analysis::read_runs(file);
+  const auto begins = Catch::StartsWith(file.string() + ": cannot be opened: ");
+  CHECK_THROWS_WITH(analysis::analysed(*read.runs[0], file.string()), begins);
+  CHECK_THROWS_WITH(analysis::open_runs(file), begins);
+}
+
 // The checksum is right in these: what a person's own editor, or an enemy, could write.
 TEST_CASE("heads and traces that say impossible things are refused, not believed") {
   const SavedRuns original = saved({run("A", {"workload=train", "steps=3"})});

@@ -55,6 +55,21 @@ bool is_whole(const Trace& trace, SpanId from) {
 
 }  // namespace
 
+TEST_CASE("a walk through all visits each element once, in order, where it stands") {
+  Chunked<int> numbers;
+  for (const int size : {0, 1, 255, 256, 257, 768, 5000}) {
+    while (static_cast<int>(numbers.size()) < size)
+      numbers.push_back(static_cast<int>(numbers.size()));
+    int next = 0;
+    for_each(numbers, [&](const int& number, std::uint32_t index) {
+      REQUIRE(number == next++);
+      REQUIRE(&number == &numbers[index]);
+    });
+    CHECK(next == size);
+  }
+  CHECK(numbers.stretch(5000, 5000).empty());
+}
+
 TEST_CASE("elements keep their place and value while the array grows") {
   Chunked<std::string> words;
   std::vector<const std::string*> places;

@@ -1,7 +1,10 @@
 #include "trace/index.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
+
+#include "base/parallel.h"
 
 using namespace trainscope;
 using namespace trainscope::trace;
@@ -22,6 +25,25 @@ using Rows = std::vector<std::vector<SpanId>>;
 Rows rows_of(const TraceIndex& index, LaneId lane) {
   Rows rows;
   for (const Row& row : index.lanes[lane].rows) rows.push_back(row.spans);
+  return rows;
+}
+
+// The plain reference: each lane's spans sorted, each put below all that are still open.
+Rows plain_rows(const Trace& trace, LaneId lane) {
+  std::vector<SpanId> ids;
+  for (SpanId id = 0; id < trace.spans().size(); ++id)
+    if (trace.spans()[id].lane == lane) ids.push_back(id);
+  std::stable_sort(ids.begin(), ids.end(), [&](SpanId a, SpanId b) {
+    const Span &x = trace.spans()[a], &y = trace.spans()[b];
+    return x.start != y.start ? x.start < y.start : x.duration > y.duration;
+  });
+  Rows rows;
+  for (const SpanId id : ids) {
+    std::size_t row = rows.size();
+    while (row > 0 && trace.spans()[rows[row - 1].back()].end() <= trace.spans()[id].start) --row;
+    if (row == rows.size()) rows.emplace_back();
+    rows[row].push_back(id);
+  }
   return rows;
 }
 
@@ -90,6 +112,32 @@ TEST_CASE("no two spans of a row overlap, and every span is in one") {
     held += in_lane;
   }
   CHECK(held == 3000);
+}
+
+TEST_CASE("an index that several threads make is that of a plain sort, as one thread's is") {
+  std::mt19937 random(5);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (const int spans : {1'000, static_cast<int>(kWorthThreads) + 1}) {
+    Trace trace({});
+    for (int i = 0; i < 7; ++i) trace.add_lane({});
+    for (int i = 0; i < spans; ++i) {
+      // Even lanes in order, odd ones in any; the last has none.
+      const int lane = below(6), start = lane % 2 == 0 ? i : below(spans);
+      add(trace, static_cast<LaneId>(lane), start, start + below(40));
+    }
+    const TraceIndex index = build_index(trace);
+    REQUIRE(index.lanes.size() == 7);
+    CHECK(index.span_count == trace.spans().size());
+    Nanos end = 0;
+    for (LaneId lane = 0; lane < 7; ++lane) {
+      CHECK(index.lanes[lane].lane == lane);
+      CHECK((rows_of(index, lane) == plain_rows(trace, lane)));
+      end = std::max(end, index.lanes[lane].end);
+    }
+    CHECK(index.lanes[6].span_count == 0);
+    CHECK(index.end == end);
+    CHECK(end == trace.end());
+  }
 }
 
 TEST_CASE("the first span that ends after a time is found") {

@@ -1,5 +1,8 @@
 #include "trace/packed.h"
 
+#include <zlib.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -51,6 +54,36 @@ TEST_CASE("an envelope that is cut, changed or of another kind is refused with o
     refuses(changed, "is damaged");
   }
   refuses(bytes + "more", "is damaged");
+}
+
+TEST_CASE("content can be read while it is unpacked, up to where it does not unpack") {
+  const std::string content = noise(5'000'000);
+  std::string bytes = pack(kEnvelope, content);
+  {
+    Unpacking unpacking(kEnvelope, bytes, "f.bin");
+    CHECK(unpacking.size() == content.size());
+    for (const std::size_t count : {1, 3'000'000, 5'000'000, 9'000'000}) {
+      const std::size_t there = unpacking.wait_for(static_cast<std::size_t>(count));
+      REQUIRE(there >= std::min<std::size_t>(content.size(), count));
+      CHECK(std::string_view(unpacking.data(), there) ==
+            std::string_view(content).substr(0, there));
+    }
+    unpacking.finish();
+  }
+  // The stated size is one less, and the checksum that of the bytes as they are.
+  bytes[16] = static_cast<char>(bytes[16] - 1);
+  const auto sum = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data() + 16), bytes.size() - 16);
+  for (std::size_t i = 0; i < 4; ++i) bytes[12 + i] = static_cast<char>(sum >> (8 * i));
+  Unpacking unpacking(kEnvelope, bytes, "f.bin");
+  CHECK(unpacking.wait_for(1'000'000) >= 1'000'000);
+  CHECK_THROWS_WITH(unpacking.finish(),
+                    "f.bin: is damaged: its content does not unpack; save it "
+                    "again, or copy it again");
+}
+
+TEST_CASE("content that nobody reads to its end is let go") {
+  const std::string bytes = pack(kEnvelope, noise(5'000'000));
+  for (int i = 0; i < 20; ++i) Unpacking(kEnvelope, bytes, "f.bin").wait_for(1);
 }
 
 TEST_CASE("a newer format is refused with what to do about it") {

@@ -1,8 +1,12 @@
 #include "trace/trace_bytes.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "trace/random_trace.h"
@@ -26,7 +30,62 @@ std::unique_ptr<Trace> loaded(std::string_view bytes) {
   return trace;
 }
 
+// Bytes that come in no sooner than they are asked for.
+class Trickle : public ByteSource {
+ public:
+  explicit Trickle(std::string bytes) : bytes_(std::move(bytes)) {}
+  const char* data() const override { return bytes_.data(); }
+  std::size_t size() const override { return bytes_.size(); }
+  std::size_t wait_for(std::size_t count) override {
+    REQUIRE(count <= bytes_.size());
+    return there_ = std::max(there_, count);
+  }
+  // What is let go turns into nonsense.
+  void let_go(std::size_t count) override { std::fill_n(bytes_.begin(), count, '\xFF'); }
+
+ private:
+  std::string bytes_;
+  std::size_t there_ = 0;
+};
+
 }  // namespace
+
+TEST_CASE("columns of numbers can be read beside each other") {
+  std::mt19937_64 random(3);
+  for (std::uint32_t count = 0; count < 200; ++count) {
+    std::vector<std::uint64_t> first, second;
+    for (std::uint32_t i = 0; i < count; ++i) first.push_back(random() >> (random() % 64));
+    for (std::uint32_t i = 0; i < count; ++i) second.push_back(random() >> (random() % 64));
+    ByteWriter out;
+    for (const std::uint64_t value : first) out.whole(value);
+    for (const std::uint64_t value : second) out.whole(value);
+    out.whole(77);
+    Trickle source(out.bytes());
+    for (ByteReader in : {ByteReader(out.bytes(), "test"), ByteReader(source, "test")}) {
+      ByteReader left = in.column(count), right = in.column(count);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        REQUIRE(left.whole() == first[i]);
+        REQUIRE(right.whole() == second[i]);
+      }
+      CHECK_THROWS_AS(left.whole(), InputError);
+      CHECK(in.whole() == 77);
+      CHECK_THROWS_AS(in.column(1), InputError);
+    }
+  }
+}
+
+TEST_CASE("a trace that is read while its bytes come in is the one that is read at once") {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    const auto trace = test::RandomTrace(seed).make(4, 1 + static_cast<int>(seed * 40));
+    test::RandomTrace(seed + 1000).add_training(*trace, 3);
+    const std::string bytes = saved(*trace);
+    Trickle source(bytes);
+    ByteReader in(source, "test.tsrun");
+    const auto again = load_trace(in);
+    CHECK(in.left() == 0);
+    REQUIRE(saved(*again) == bytes);
+  }
+}
 
 TEST_CASE("numbers and texts come back from bytes") {
   const std::int64_t integers[] = {0, 1, -1, 63, 64, -64, -65, INT64_MAX, INT64_MIN};

@@ -59,7 +59,7 @@ void Application::begin_to_open(const fs::path& file) {
   opening_.start([file](const Background<Opened>::Stopped&) {
     auto opened = std::make_shared<Opened>();
     try {
-      opened->saved = analysis::open_runs(file);
+      opened->saved = analysis::read_runs(file);
       if (opened->saved.runs.size() > 2)
         throw InputError(
             fmt::format("{}: the window shows two runs beside each other, and these are {}; open "
@@ -80,7 +80,7 @@ void Application::take_opened() {
     workspace_.notice = opened->error;
     return;
   }
-  workspace_.open_runs(opened->saved.runs);
+  workspace_.open_runs(opened->saved.runs, opening_file_);
   attention_ = {};
   recent_.add(opening_file_);
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "analysis/run_file.h"
 #include "base/error.h"
 
 namespace trainscope::ui {
@@ -105,8 +106,9 @@ void Worker::import(std::size_t slot, std::string label, std::filesystem::path f
   add({slot, 0, std::move(label), std::move(file)});
 }
 
-void Worker::index(std::size_t slot, std::shared_ptr<const analysis::Run> run) {
-  add({slot, 0, run->label, std::move(run)});
+void Worker::open(std::size_t slot, std::string label, std::shared_ptr<const analysis::Run> run,
+                  std::string file) {
+  add({slot, 0, std::move(label), Opened{std::move(run), std::move(file)}});
 }
 
 void Worker::abandon(std::size_t slot) {
@@ -159,7 +161,7 @@ void Worker::carry_out(const Job& job, const std::stop_token& stop) {
     else if (const auto* file = std::get_if<std::filesystem::path>(&job.what))
       finish(job, std::make_shared<analysis::Run>(analysis::import_run(job.label, *file)));
     else
-      finish(job, std::get<std::shared_ptr<const analysis::Run>>(job.what));
+      show_opened(job, std::get<Opened>(job.what), stop);
     return;
   } catch (const Error& error) {
     failed.error = error.what();
@@ -204,6 +206,23 @@ void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run, Tr
   report.view = drawn ? std::move(drawn) : indexed(job.slot, run->trace);
   report.run = std::move(run);
   tell(job, std::move(report));
+}
+
+void Worker::show_opened(const Job& job, const Opened& opened, const std::stop_token& stop) {
+  auto run = std::make_shared<analysis::Run>(*opened.run);
+  run->label = job.label;
+  Report shown = report_on(job.slot, false);
+  if (run->program)
+    shown.outline = std::make_shared<Outline>(outline_of(*run->program, *run->trace));
+  shown.view = indexed(job.slot, run->trace);
+  tell(job, std::move(shown));
+  if (!is_wanted(job, stop)) return;
+  Report complete = report_on(job.slot, true);
+  complete.run =
+      analysis::is_analysed(*run)
+          ? std::move(run)
+          : std::make_shared<analysis::Run>(analysis::analysed(std::move(*run), opened.file));
+  tell(job, std::move(complete));
 }
 
 TraceView Worker::indexed(std::size_t slot, std::shared_ptr<const trace::Trace> trace) {

@@ -37,6 +37,7 @@ Outline outline_of(const program::Program& program, const trace::Trace& trace);
 struct Progress {
   double share = 0;         // of the program's commands, 0..1
   std::uint32_t spans = 0;  // written so far
+  bool opening = false;     // a run that was read: its timeline, and then its metrics
   bool complete = false;    // the timeline is; numbers that the run trains and metrics may not be
   bool training = false;    // those numbers are being computed
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
@@ -71,7 +72,10 @@ class Worker {
   void outline(std::size_t slot, std::string label, program::Config config);
   void run(std::size_t slot, std::string label, program::Config config);
   void import(std::size_t slot, std::string label, std::filesystem::path file);
-  void index(std::size_t slot, std::shared_ptr<const analysis::Run> run);
+  // A run that was read from `file`: first what is drawn of it, then, where they are not there yet,
+  // its metrics.
+  void open(std::size_t slot, std::string label, std::shared_ptr<const analysis::Run> run,
+            std::string file);
   void abandon(std::size_t slot);
 
   // What happened since the last call, without what was abandoned.
@@ -82,11 +86,15 @@ class Worker {
     program::Config config;
     bool to_the_end;
   };
+  struct Opened {
+    std::shared_ptr<const analysis::Run> run;
+    std::string file;
+  };
   struct Job {
     std::size_t slot = 0;
     std::uint64_t ticket = 0;
     std::string label;
-    std::variant<Simulate, std::filesystem::path, std::shared_ptr<const analysis::Run>> what;
+    std::variant<Simulate, std::filesystem::path, Opened> what;
   };
   struct Ticketed {
     std::uint64_t ticket = 0;
@@ -97,6 +105,7 @@ class Worker {
   void work(std::size_t slot, const std::stop_token& stop);
   void carry_out(const Job& job, const std::stop_token& stop);
   void simulate(const Job& job, const Simulate& what, const std::stop_token& stop);
+  void show_opened(const Job& job, const Opened& opened, const std::stop_token& stop);
   // `drawn`: the run's view, where there is one.
   void finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn = nullptr);
   bool is_wanted(const Job& job, const std::stop_token& stop) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/run_file.h"
 #include "base/error.h"
 #include "ui/app/moment.h"
 
@@ -59,16 +60,34 @@ void Workspace::show_lesson(scenario::Lesson lesson) {
   watch_lesson();
 }
 
-void Workspace::open_runs(const std::vector<RunPointer>& runs) {
+namespace {
+
+// It can be drawn, with all that is said of it, before anyone notices a wait.
+bool is_at_once(const analysis::Run& run) {
+  constexpr std::uint32_t kMostSpans = 100'000;
+  return analysis::is_analysed(run) && run.trace->spans().size() <= kMostSpans;
+}
+
+}  // namespace
+
+void Workspace::open_runs(const std::vector<RunPointer>& runs, const std::filesystem::path& file) {
   close();
   screen_ = Screen::kRuns;
+  Nanos end = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(runs.size(), 2); ++i) {
     sides_.push_back(side_of(i, runs[i]->config));
     opened_.push_back(runs[i]->config);
     notebook.take_over(*runs[i]);
-    show_run(sides_[i], runs[i]);
+    end = std::max(end, runs[i]->trace->end());
+    if (is_at_once(*runs[i])) {
+      show_run(sides_[i], runs[i]);
+      continue;
+    }
+    sides_[i].busy = true;
+    sides_[i].progress.opening = true;
+    worker_->open(i, sides_[i].label, runs[i], file.string());
   }
-  playhead.time = end() / 2;
+  playhead.time = end / 2;
 }
 
 void Workspace::open_trace(const std::filesystem::path& file) {
@@ -130,6 +149,10 @@ void Workspace::cancel() {
     side.run = nullptr;
     side.view = nullptr;
     if (!stopped || first_run) continue;
+    if (side.progress.opening) {
+      side.error = "Opening it was cancelled; open it again to see it.";
+      continue;
+    }
     side.error = side.file.empty() ? "It was cancelled at " + side.progress.percent() +
                                          ", and what there was of it is gone."
                                    : "Reading " + side.file.filename().string() +

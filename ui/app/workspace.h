@@ -83,8 +83,9 @@ class Workspace {
   // where the sides are set as before, the runs stay. A file with a fault changes nothing but
   // `LessonModel::fault`.
   void reload_if_saved();
-  // Finished runs: one, or two to compare.
-  void open_runs(const std::vector<RunPointer>& runs);
+  // Finished runs: one, or two to compare. Large ones, and those of a file whose metrics are not
+  // there yet, come beside the window: the timeline first.
+  void open_runs(const std::vector<RunPointer>& runs, const std::filesystem::path& file = {});
   void open_trace(const std::filesystem::path& file);
   // What a link means: a lesson at a step, its knobs as they were turned; or runs by their knobs.
   void open_link(const scenario::Link& link);

@@ -3,66 +3,107 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory.h"
+#include "base/parallel.h"
+
 namespace trainscope::ui {
 namespace {
 
+template <typename T>
+void make_room(std::vector<T>& list, std::size_t size) {
+  list.reserve(size);
+  expect_to_fill(list.data(), size * sizeof(T));
+}
+
 DrawRow draw_row(const trace::Trace& trace, const trace::Row& row) {
   DrawRow out;
-  out.starts.reserve(row.spans.size());
-  out.ends.reserve(row.spans.size());
-  out.categories.reserve(row.spans.size());
-  for (const trace::SpanId id : row.spans) {
-    const trace::Span& span = trace.spans()[id];
+  const std::size_t size = row.spans.size(), blocks = size / DrawRow::kBlock + 1;
+  make_room(out.starts, size);
+  make_room(out.ends, size);
+  make_room(out.categories, size);
+  make_room(out.times, blocks);
+  make_room(out.block_starts, blocks);
+  CategoryTimes so_far{};
+  for (std::size_t at = 0; at < size; ++at) {
+    const trace::Span& span = trace.spans()[row.spans[at]];
+    if (at % DrawRow::kBlock == 0) {
+      out.times.push_back(so_far);
+      out.block_starts.push_back(span.start);
+    }
     out.starts.push_back(span.start);
     out.ends.push_back(span.end());
     out.categories.push_back(span.category);
+    so_far[static_cast<std::size_t>(span.category)] += span.duration + 1;
   }
-  out.times.reserve(row.spans.size() / DrawRow::kBlock + 1);
-  CategoryTimes so_far{};
-  for (std::size_t at = 0; at <= out.starts.size(); ++at) {
-    if (at % DrawRow::kBlock == 0) out.times.push_back(so_far);
-    if (at == out.starts.size()) break;
-    so_far[static_cast<std::size_t>(out.categories[at])] += out.ends[at] - out.starts[at] + 1;
-  }
+  if (size % DrawRow::kBlock == 0) out.times.push_back(so_far);
   return out;
 }
 
-void add_blocks(const trace::Trace& trace, Counter& counter) {
-  const auto& samples = counter.samples;
-  for (std::size_t at = 0; at < samples.size(); ++at) {
-    const trace::Sample& sample = trace.samples()[samples[at]];
-    if (at % Counter::kBlock == 0) {
-      counter.times.push_back(sample.time);
-      counter.peaks.push_back(sample.value);
-    } else {
-      counter.peaks.back() = std::max(counter.peaks.back(), sample.value);
-    }
+// The next of a counter's samples in order of time.
+void add_to_blocks(Counter& counter, std::size_t at, const trace::Sample& sample) {
+  constexpr std::size_t kBlock = Counter::kBlock;
+  if (at % kBlock == 0) {
+    counter.times.push_back(sample.time);
+    counter.peaks.push_back(sample.value);
+  } else {
+    counter.peaks.back() = std::max(counter.peaks.back(), sample.value);
   }
+  if (at % (kBlock * kBlock) == 0)
+    counter.high_peaks.push_back(sample.value);
+  else
+    counter.high_peaks.back() = std::max(counter.high_peaks.back(), sample.value);
+}
+
+// Rare: almost always samples were written in order.
+void sort_samples(const trace::Trace& trace, Counter& counter) {
+  std::stable_sort(counter.samples.begin(), counter.samples.end(),
+                   [&](std::uint32_t a, std::uint32_t b) {
+                     return trace.samples()[a].time < trace.samples()[b].time;
+                   });
+  counter.times.clear();
+  counter.peaks.clear();
+  counter.high_peaks.clear();
+  for (std::size_t at = 0; at < counter.samples.size(); ++at)
+    add_to_blocks(counter, at, trace.samples()[counter.samples[at]]);
+}
+
+// Counters with room for as many samples as each has among the first `count`.
+std::vector<Counter> empty_counters(const trace::Trace& trace, std::uint32_t count) {
+  std::vector<Counter> counters(trace.lanes().size());
+  std::vector<std::size_t> sizes(counters.size());
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t i) {
+    if (i < count && sample.lane < sizes.size()) ++sizes[sample.lane];
+  });
+  for (std::size_t lane = 0; lane < counters.size(); ++lane) {
+    make_room(counters[lane].samples, sizes[lane]);
+    make_room(counters[lane].times, sizes[lane] / Counter::kBlock + 1);
+    make_room(counters[lane].peaks, sizes[lane] / Counter::kBlock + 1);
+  }
+  return counters;
 }
 
 std::vector<Counter> counters_of(const trace::Trace& trace) {
-  std::vector<Counter> counters(trace.lanes().size());
-  for (std::uint32_t i = 0, count = trace.samples().size(); i < count; ++i) {
-    const trace::Sample& sample = trace.samples()[i];
-    if (sample.lane >= counters.size()) continue;
+  const std::uint32_t count = trace.samples().size();
+  std::vector<Counter> counters = empty_counters(trace, count);
+  std::vector<Nanos> last(counters.size());
+  std::vector<bool> ordered(counters.size(), true);
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t i) {
+    if (i >= count || sample.lane >= counters.size()) return;
     Counter& counter = counters[sample.lane];
-    counter.most = counter.samples.empty() ? sample.value : std::max(counter.most, sample.value);
+    const std::size_t at = counter.samples.size();
+    if (at > 0 && sample.time < last[sample.lane]) ordered[sample.lane] = false;
+    last[sample.lane] = sample.time;
+    counter.most = at == 0 ? sample.value : std::max(counter.most, sample.value);
     counter.least = std::min(counter.least, sample.value);
+    add_to_blocks(counter, at, sample);
     counter.samples.push_back(i);
-  }
-  // Shares are of 100, whatever they reached.
-  for (trace::LaneId lane = 0; lane < trace.lanes().size(); ++lane)
-    if (!counters[lane].samples.empty() && trace.lanes()[lane].name.ends_with('%'))
-      counters[lane].most = std::max(counters[lane].most, 100.0);
-  const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
-    return trace.samples()[a].time < trace.samples()[b].time;
-  };
-  for (Counter& counter : counters) {
-    auto& samples = counter.samples;
-    // Almost always they were written in order.
-    if (!std::is_sorted(samples.begin(), samples.end(), earlier))
-      std::stable_sort(samples.begin(), samples.end(), earlier);
-    add_blocks(trace, counter);
+  });
+  for (trace::LaneId lane = 0; lane < counters.size(); ++lane) {
+    Counter& counter = counters[lane];
+    if (!ordered[lane]) sort_samples(trace, counter);
+    // Shares are of 100, whatever they reached.
+    if (!counter.samples.empty() && trace.lanes()[lane].name.ends_with('%'))
+      counter.most = std::max(counter.most, 100.0);
   }
   return counters;
 }
@@ -141,10 +182,22 @@ std::array<CategoryShare, 3> mixture_of(const DrawRow& row, std::size_t first, s
 DrawIndex build_draw_index(const trace::Trace& trace, const trace::TraceIndex& index) {
   DrawIndex draw;
   draw.rows.resize(index.lanes.size());
-  for (std::size_t lane = 0; lane < index.lanes.size(); ++lane)
-    for (const trace::Row& row : index.lanes[lane].rows)
-      draw.rows[lane].push_back(draw_row(trace, row));
-  draw.counters = counters_of(trace);
+  std::vector<std::pair<const trace::Row*, DrawRow*>> rows;
+  for (std::size_t lane = 0; lane < index.lanes.size(); ++lane) {
+    draw.rows[lane].resize(index.lanes[lane].rows.size());
+    for (std::size_t row = 0; row < draw.rows[lane].size(); ++row)
+      rows.emplace_back(&index.lanes[lane].rows[row], &draw.rows[lane][row]);
+  }
+  // The counters and the longest rows first: what is left at the end is short.
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const auto& row) { return row.first->spans.size(); });
+  const auto make = [&](std::size_t i) {
+    if (i == 0)
+      draw.counters = counters_of(trace);
+    else
+      *rows[i - 1].second = draw_row(trace, *rows[i - 1].first);
+  };
+  in_parallel(rows.size() + 1, make, index.span_count >= kWorthThreads);
   return draw;
 }
 

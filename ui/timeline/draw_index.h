@@ -22,6 +22,7 @@ struct DrawRow {
   // fold of many spans consists of is two lookups.
   static constexpr std::size_t kBlock = 64;
   std::vector<CategoryTimes> times;
+  std::vector<Nanos> block_starts;  // of the first span of each block
 };
 
 struct Counter {
@@ -31,7 +32,8 @@ struct Counter {
   static constexpr std::size_t kBlock = 32;
   std::vector<Nanos> times;
   std::vector<double> peaks;
-  double least = 0;  // 0 or below
+  std::vector<double> high_peaks;  // of each kBlock of those blocks
+  double least = 0;                // 0 or below
   double most = 0;
 };
 

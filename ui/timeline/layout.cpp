@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/timeline/near.h"
 #include "ui/timeline/place.h"
 
 namespace trainscope::ui {
@@ -55,7 +56,7 @@ class RowPacker {
 
   // Calls emit(first, count) for every bar from left to right.
   template <typename Emit>
-  void pack(const Emit& emit) const {
+  void pack(const Emit& emit) {
     // From the start of a cell, so that the leftmost fold is the same one while panning.
     const Nanos from = floor_to(scale_.start, scale_.least);
     auto at = static_cast<std::size_t>(std::lower_bound(row_.ends.begin(), row_.ends.end(), from) -
@@ -72,29 +73,34 @@ class RowPacker {
 
   // Past the last span of the fold that begins at `first`: the short spans that start in its cell.
   // A span that is not short fills the rest of the cell, so only the last one can be that.
-  std::size_t fold_end(std::size_t first) const {
+  std::size_t fold_end(std::size_t first) {
     const Nanos cell_end = floor_to(row_.starts[first], scale_.least) + scale_.least;
     std::size_t next = first_from(first + 1, cell_end);
     if (next > first + 1 && !is_short(next - 1)) --next;
     return next;
   }
 
-  // The first position from `from` on whose span starts at `time` or later. Galloping: it is near.
-  std::size_t first_from(std::size_t from, Nanos time) const {
-    const std::size_t size = row_.starts.size();
-    std::size_t step = 1;
-    while (from + step <= size && row_.starts[from + step - 1] < time) {
-      from += step;
-      step *= 2;
-    }
+  // The first position from `from` on whose span starts at `time` or later. Its block is about as
+  // far as the last one was: a fold holds about as many spans as the one before it.
+  std::size_t first_from(std::size_t from, Nanos time) {
+    constexpr std::size_t kBlock = DrawRow::kBlock;
+    const std::size_t next = from / kBlock + 1;
+    const std::size_t block =
+        first_past(next, std::max(next, row_.block_starts.size()), next + blocks_,
+                   [&](std::size_t one) { return row_.block_starts[one] >= time; });
+    blocks_ = block - next;
     const auto begin = row_.starts.begin();
-    const auto low = begin + static_cast<std::ptrdiff_t>(from);
-    const auto high = begin + static_cast<std::ptrdiff_t>(std::min(size, from + step));
-    return static_cast<std::size_t>(std::lower_bound(low, high, time) - begin);
+    const std::size_t low = std::max(from, (block - 1) * kBlock);
+    const std::size_t high = std::max(low, std::min(row_.starts.size(), block * kBlock));
+    return static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(low),
+                                                     begin + static_cast<std::ptrdiff_t>(high),
+                                                     time) -
+                                    begin);
   }
 
   const DrawRow& row_;
   const Scale& scale_;
+  std::size_t blocks_ = 0;  // that the last fold went on for
 };
 
 // The label, or a shorter form of it, or nothing: text is never cut to fit.
