@@ -90,14 +90,15 @@ Canvas write_digit(int digit, Draws& draws) {
   const float radius = draws.between(0.7F, 1.6F);
   Canvas canvas{};
   for (const Stroke& stroke : glyph) {
-    Stroke written = stroke;
-    for (Point& point : written.points) {
+    Path written;
+    for (const Point& point : stroke.points) {
       const float x = point.x + 0.02F * draws.normal(), y = point.y + 0.02F * draws.normal();
-      point = hand(wobble({x, y}));
+      written.add(hand(wobble({x, y})));
     }
     const float first = radius * draws.between(0.8F, 1.2F);
     const float last = radius * draws.between(0.8F, 1.2F);
-    draw(canvas, flatten(written, kParts), first, last);
+    const Path path = stroke.curved ? smooth(written.points(), kParts) : written;
+    draw(canvas, path.points(), first, last);
   }
   return canvas;
 }

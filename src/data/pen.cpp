@@ -42,23 +42,22 @@ void draw_piece(Canvas& canvas, Point from, Point to, float radius) {
 
 }  // namespace
 
-std::vector<Point> flatten(const Stroke& stroke, int parts) {
-  const std::vector<Point>& points = stroke.points;
-  if (!stroke.curved) return points;
-  std::vector<Point> path = {points.front()};
+Path smooth(std::span<const Point> points, int parts) {
+  Path path;
+  path.add(points.front());
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
     const Point before = points[i > 0 ? i - 1 : 0], from = points[i], to = points[i + 1];
     const Point after = points[std::min(i + 2, points.size() - 1)];
     for (int part = 1; part <= parts; ++part) {
       const float t = static_cast<float>(part) / static_cast<float>(parts);
-      path.push_back({between(before.x, from.x, to.x, after.x, t),
-                      between(before.y, from.y, to.y, after.y, t)});
+      path.add({between(before.x, from.x, to.x, after.x, t),
+                between(before.y, from.y, to.y, after.y, t)});
     }
   }
   return path;
 }
 
-void draw(Canvas& canvas, const std::vector<Point>& points, float first, float last) {
+void draw(Canvas& canvas, std::span<const Point> points, float first, float last) {
   const auto pieces = static_cast<float>(points.size() - 1);
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
     const float t = (static_cast<float>(i) + 0.5F) / pieces;

@@ -64,10 +64,10 @@ std::string knob_row(const std::vector<RunView>& views, const program::Knob& kno
   return html + "</tr>\n";
 }
 
-std::string list_html(const std::vector<std::string>& items) {
-  std::string html = "<ul>";
+std::string list_html(const std::vector<std::string>& items, const std::string& kind = "ul") {
+  std::string html = "<" + kind + ">";
   for (const std::string& item : items) html += "<li class=\"foreign\">" + item + "</li>";
-  return html + "</ul>";
+  return html + "</" + kind + ">";
 }
 
 std::string of_run(const std::vector<RunView>& views, std::size_t i) {
@@ -116,7 +116,7 @@ std::string folded_html(const std::vector<RunView>& views) {
   return list_html(items);
 }
 
-// What people wrote on the runs, in the order of time.
+// What people wrote on the runs, in the order of time; numbered as in the drawing.
 std::string written_html(const std::vector<RunView>& views) {
   std::vector<std::string> items;
   for (std::size_t i = 0; i < views.size(); ++i)
@@ -127,7 +127,7 @@ std::string written_html(const std::vector<RunView>& views) {
           format_nanos(static_cast<double>(note.start)),
           note.end > note.start ? " to " + format_nanos(static_cast<double>(note.end))
                                 : std::string()));
-  return items.empty() ? "" : "<h3>Written on the timelines</h3>" + list_html(items);
+  return items.empty() ? "" : "<h3>Written on the timelines</h3>" + list_html(items, "ol");
 }
 
 std::string meanings_html(const std::vector<RunView>& views) {

@@ -120,7 +120,7 @@ class Picture {
     y_ = kAxis;
     for (std::size_t i = 0; i < views_.size(); ++i) add_run(i);
     const std::string axis = axis_svg();
-    return {picture_.width, y_ + 4, patterns() + grounds_ + axis + bars_ + texts_};
+    return {picture_.width, y_ + 4, patterns() + grounds_ + axis + bars_ + texts_, notes_};
   }
 
  private:
@@ -150,6 +150,7 @@ class Picture {
   void add_run(std::size_t i) {
     const RunView& view = views_[i];
     offset_ = offset_of(picture_, i);
+    if (i > 0) notes_before_ += views_[i - 1].run->notes.size();
     if (views_.size() > 1) {
       ground(y_, kStrip, "strip");
       text(12, y_ + 18, view.run->label, "strong");
@@ -195,7 +196,29 @@ class Picture {
               y_ + (height - bars) / 2 + (lane.rows.size() > 1 ? 2 : 0) +
                   row * static_cast<double>(i) + inset,
               row - 2 * inset);
+    add_notes(view, lane, words);
     y_ += height;
+  }
+
+  // A line over each note's range, with the number that it has in the list of all.
+  void add_notes(const RunView& view, const LaneBars& lane, const std::string& words) {
+    const auto& notes = view.run->notes;
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      const analysis::RunNote& note = notes[i];
+      if (note.lane != lane.lane || !range_.shows(note.start + offset_, note.end + offset_))
+        continue;
+      const std::string number = std::to_string(notes_before_ + i + 1);
+      const double x = range_.x(note.start + offset_);
+      const double pill = static_cast<double>(number.size()) * kLetter + 8;
+      fmt::format_to(std::back_inserter(texts_),
+                     "<rect x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{2:.1f}\" height=\"3\" "
+                     "class=\"note\"/><rect x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{3:.1f}\" "
+                     "height=\"15\" rx=\"3\" class=\"note\"/>\n",
+                     x, y_, std::max(range_.x(note.end + offset_) - x, 1.0), pill);
+      text(x + 4, y_ + 12, number, "note-number");
+      const std::string run = views_.size() > 1 ? view.run->label + ", " : std::string();
+      notes_.push_back(number + "  " + run + words + ": " + note.text);
+    }
   }
 
   // One path a category: many bars in few bytes.
@@ -271,7 +294,9 @@ class Picture {
   const std::vector<RunView>& views_;
   const PictureView& picture_;
   Range range_;
-  Nanos offset_ = 0;  // of the run being drawn
+  Nanos offset_ = 0;              // of the run being drawn
+  std::size_t notes_before_ = 0;  // of the runs before it
+  std::vector<std::string> notes_;
   double y_ = 0;
   std::string grounds_, bars_, texts_;
 };

@@ -22,6 +22,7 @@ struct Drawing {
   double width = 0;
   double height = 0;
   std::string body;
+  std::vector<std::string> notes;  // those whose numbers stand in it: "2  B, stream 7: look here"
 };
 Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view);
 

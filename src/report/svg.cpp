@@ -14,7 +14,8 @@ namespace trainscope::report {
 namespace {
 
 // In units of the drawing.
-constexpr double kMargin = 12, kHead = 44, kLegendLine = 22, kSwatch = 12, kLetter = 6.6;
+constexpr double kMargin = 12, kHead = 44, kLegendLine = 22, kSwatch = 12, kLetter = 6.6,
+                 kNoteLine = 18;
 
 // The declarations of the rule that begins with this selector.
 std::string_view rule(std::string_view style, std::string_view selector) {
@@ -108,6 +109,30 @@ std::vector<std::pair<std::string, std::string>> kinds_of(const std::vector<RunV
   return kinds;
 }
 
+// At most so many letters.
+std::string shortened(const std::string& text, std::size_t most) {
+  std::size_t letters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) continue;
+    if (++letters > most) return text.substr(0, at) + "…";
+  }
+  return text;
+}
+
+// Below the legend: what people wrote, a line each, as much of it as there is room for. Returns
+// where it ends.
+double add_notes(const std::vector<std::string>& notes, double y, double width, std::string& svg) {
+  const auto most = static_cast<std::size_t>(std::max(width / kLetter, 2.0));
+  for (const std::string& note : notes) {
+    const std::string shown = shortened(note, most);
+    y += kNoteLine;
+    fmt::format_to(std::back_inserter(svg),
+                   "<text x=\"{}\" y=\"{:.1f}\" class=\"plain\">{}</text>\n", kMargin, y,
+                   html_text(shown));
+  }
+  return notes.empty() ? y : y + 8;
+}
+
 // Returns where it ends.
 double add_legend(const std::vector<RunView>& views, double y, double right, std::string& svg) {
   double x = kMargin;
@@ -141,8 +166,9 @@ std::string timelines_svg(const ReportInput& input, const PictureView& view, Svg
   const std::vector<RunView> views = view_runs(input.runs, input.page);
   const Drawing lanes = drawn_timelines(views, view);
   std::string legend;
-  const double height =
-      add_legend(views, kHead + lanes.height + 6, lanes.width - kMargin, legend) + 8;
+  const double legend_end =
+      add_legend(views, kHead + lanes.height + 6, lanes.width - kMargin, legend);
+  const double height = add_notes(lanes.notes, legend_end, lanes.width - 2 * kMargin, legend) + 8;
   const std::string title = html_text(input.title.empty() ? "Timelines" : input.title);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

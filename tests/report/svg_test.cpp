@@ -97,3 +97,25 @@ TEST_CASE("lanes that are hidden are left out of a drawing") {
   CHECK(count(all, ">H2D copy engine<") == 1);
   CHECK(count(fewer, ">H2D copy engine<") == 0);
 }
+
+TEST_CASE("notes have their numbers on the lanes and their words below, those in view alone") {
+  analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const trace::LaneId lane = b.trace->spans()[0].lane;
+  const Nanos end = b.trace->end();
+  a.notes = {{.lane = lane, .start = 0, .end = 1000, .text = "of A"}};
+  b.notes = {{.lane = lane, .start = 0, .end = end / 4, .text = "early & <short>"},
+             {.lane = lane, .start = end / 2, .end = end, .text = std::string(600, 'x')}};
+  const std::string svg = report::timelines_svg(input_of({&a, &b}));
+  CHECK(test::unbalanced(svg.substr(svg.find("<svg"))) == "");
+  CHECK(count(svg, "class=\"note-number\"") == 3);
+  CHECK(has(svg, ": early &amp; &lt;short&gt;</text>"));
+  CHECK(has(svg, ">2  B, "));
+  CHECK(has(svg, "xxx…</text>"));
+  CHECK_FALSE(has(svg, std::string(300, 'x')));
+  report::PictureView late;
+  late.start = end / 2 + 1;
+  late.end = end;
+  const std::string part = report::timelines_svg(input_of({&a, &b}), late);
+  CHECK(count(part, "class=\"note-number\"") == 1);
+  CHECK(has(part, ">3  B, "));
+}

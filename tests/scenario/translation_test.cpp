@@ -18,11 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path& shipped() {
-  static const fs::path file = home_folder() / "scenarios" / "pinned-vs-pageable.de.toml";
-  return file;
-}
-
 // The lesson and its translation, each with one edit, in a folder of their own.
 class Edited {
  public:

@@ -1,6 +1,6 @@
 // The layouts - a lesson, two runs to compare, a lesson in front of a room - on the screens and at
 // the scales that people have.
-#include <GLFW/glfw3.h>
+#include <imgui_internal.h>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ void check_words(Driver& driver, const std::string& where) {
   INFO(where);
   if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
     write_png(std::filesystem::path(folder) / (where + ".png"), driver.window().capture());
-  check_words_are_whole(60);
+  check_words_are_whole(30);
   check_words_are_apart();
 }
 
@@ -70,8 +70,12 @@ TEST_CASE("in a window of 320 by 240 one panel at a time is shown, whole, and an
   walk_to_result(*driver, "dp-vs-ddp");
   CHECK(driver->app().room() == Room::kTiny);
   CHECK(is_in_front(kLessonPanel));
-  REQUIRE(driver->act([](ImGuiTestContext* context) {
-    context->ItemClick("//Lesson##lesson/other panels");
+  // By position: to click an item by its name the engine brings another panel forward.
+  const ImVec2 title = ImGui::FindWindowByName(kLessonPanel)->Pos;
+  REQUIRE(driver->act([title](ImGuiTestContext* context) {
+    context->MouseMoveToPos({title.x + 30, title.y + 14});
+    context->MouseClick(0);
+    context->Yield(2);
     context->ItemClick("//$FOCUSED/Timelines");
   }));
   CHECK(is_in_front(kTimelinesPanel));

@@ -1,10 +1,12 @@
 // Themes, scales and sizes of the window: whatever a person chooses, words are whole.
 #include <imgui_internal.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "ui/app/settings.h"
 #include "ui/panels/timelines.h"
+#include "ui/runs.h"
 #include "ui/words.h"
 
 using namespace trainscope;
@@ -155,6 +157,26 @@ TEST_CASE("panels come closer where there is little room, and go back where ther
   CHECK(is_in_front(kKnobsPanel));
   CHECK(is_in_front(kComparePanel));
   CHECK(is_in_front(kCodePanel));
+}
+
+TEST_CASE("panels that lessons, rooms and pairs share stand in their place in each") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  const auto place = [](const char* panel) {
+    const ImGuiWindow* window = ImGui::FindWindowByName(panel);
+    REQUIRE(window);
+    return std::array{window->Pos.x, window->Pos.y, window->Size.x, window->Size.y};
+  };
+  const auto lesson = place(kLessonPanel), timelines = place(kTimelinesPanel);
+  driver->app().set_present(true);
+  driver->settle();
+  driver->app().set_present(false);
+  open_trainings(*driver);
+  CHECK(place(kTimelinesPanel) != timelines);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  CHECK(place(kLessonPanel) == lesson);
+  CHECK(place(kTimelinesPanel) == timelines);
+  CHECK(is_in_front(kTimelinesPanel));
 }
 
 TEST_CASE(

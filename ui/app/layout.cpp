@@ -151,6 +151,18 @@ void arrange(const Theme& theme, Arrangement arrangement, Room room, bool tall, 
   ImGui::DockBuilderFinish(root);
 }
 
+// Lessons, pairs and rooms share panels: another arrangement may have taken them.
+bool stands_elsewhere(const char* panel, ImGuiID root) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(panel);
+  return window && window->DockNode && ImGui::DockNodeGetRootNode(window->DockNode)->ID != root;
+}
+
+bool is_taken(Arrangement arrangement, ImGuiID root) {
+  if (arrangement == Arrangement::kSingle) return false;
+  const bool lesson = arrangement != Arrangement::kPair && stands_elsewhere(kLessonPanel, root);
+  return lesson || stands_elsewhere(kTimelinesPanel, root);
+}
+
 }  // namespace
 
 Arrangement arrangement_of(const Workspace& workspace) {
@@ -181,7 +193,7 @@ void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool ta
                    ImGuiWindowFlags_NoNavFocus);
   ImGui::PopStyleVar(2);
   const ImGuiID root = ImGui::GetID("root");
-  if (reset || !ImGui::DockBuilderGetNode(root))
+  if (reset || is_taken(arrangement, root) || !ImGui::DockBuilderGetNode(root))
     arrange(theme, arrangement, room, tall, root, size);
   ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
   // Between panels one sees the ground; a line shows where one may drag.

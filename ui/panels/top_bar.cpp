@@ -102,12 +102,16 @@ bool is_narrow(const Theme& theme, const Box& bar) {
 bool is_tight(const Theme& theme, const Box& bar) {
   return bar.width() < theme.px(1180);
 }
-// Where there is hardly any, "Find an action" is the menu's alone; then all but Play goes.
+// Where there is hardly any, "Find an action" is the menu's alone; then all but Play goes, then
+// Play: the space bar does the same.
 bool is_tiny(const Theme& theme, const Box& bar) {
   return bar.width() < theme.px(620);
 }
 bool plays_only(const Theme& theme, const Box& bar) {
   return bar.width() < theme.px(400);
+}
+bool has_playback(const Theme& theme, const Box& bar) {
+  return bar.width() >= theme.px(260);
 }
 
 // Names to the left; returns where they end.
@@ -171,6 +175,7 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
 float playback_width(const Theme& theme, const Box& bar) {
   const float speed = text_size(theme.font.text, theme.size.text, "range in 20 s").x;
   const float time = text_size(theme.font.mono, theme.size.label, "t = 99.99 ms").x;
+  if (!has_playback(theme, bar)) return 0;
   if (plays_only(theme, bar)) return theme.px(66 + 7);
   return theme.px(4 * 34 + 66 + 5 * 7) +
          (is_narrow(theme, bar) ? 0 : std::max(theme.px(122), speed + theme.px(30))) +
@@ -316,7 +321,7 @@ void draw_top_bar(const PanelContext& context) {
     const float centre = bar.min.x + bar.width() * share - width / 2;
     const float names = draw_names(context, bar, menu, std::max(centre, menu) - theme.px(20));
     const float left = std::max(centre, names + theme.px(20));
-    draw_playback(context, bar, left);
+    if (has_playback(theme, bar)) draw_playback(context, bar, left);
     draw_origin(context, bar, left + width + theme.px(14), find - theme.px(16));
   }
   ImGui::End();
