@@ -22,6 +22,12 @@ const RunPointer* side_of(const analysis::SavedRuns& saved, const std::string& s
   return nullptr;
 }
 
+void analyse_all(analysis::SavedRuns& saved, const std::string& name) {
+  for (RunPointer& run : saved.runs)
+    if (!analysis::is_analysed(*run))
+      run = std::make_shared<const analysis::Run>(analysis::analysed(*run, name));
+}
+
 // A run of two sides stands for B, the one that a lesson recommends.
 RunPointer saved_side(const std::string& word) {
   const analysis::SavedRuns saved = open_saved(word);
@@ -45,10 +51,18 @@ bool names_saved_run(const std::string& word) {
 }
 
 analysis::SavedRuns open_saved(const std::string& word) {
+  analysis::SavedRuns saved = read_saved(word);
+  analyse_all(saved, std::filesystem::exists(word) ? word : split_side(word).what);
+  return saved;
+}
+
+analysis::SavedRuns read_saved(const std::string& word) {
   const SideName name = std::filesystem::exists(word) ? SideName{word, ""} : split_side(word);
-  analysis::SavedRuns saved = analysis::open_runs(name.what);
+  analysis::SavedRuns saved = analysis::read_runs(name.what);
   if (name.side.empty()) {
-    if (saved.compared && saved.runs.size() == 2) level(saved.runs);
+    if (!saved.compared || saved.runs.size() != 2) return saved;
+    analyse_all(saved, name.what);
+    level(saved.runs);
     return saved;
   }
   const RunPointer* run = side_of(saved, name.side);

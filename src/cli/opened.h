@@ -15,6 +15,8 @@ bool names_saved_run(const std::string& word);
 
 // Opens a saved run; with a side, that one of its runs. Throws InputError.
 analysis::SavedRuns open_saved(const std::string& word);
+// The same, without the metrics of runs that are not compared: those of large runs take seconds.
+analysis::SavedRuns read_saved(const std::string& word);
 
 // One run for `compare`: a lesson's side, a config, a saved run's side, or a trace; of two sides
 // with none named, B. Throws InputError.

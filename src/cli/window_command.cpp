@@ -45,7 +45,7 @@ struct Named {
 // A and B of a saved run, or the one that is named.
 void add_saved(const std::string& word, Named& named) {
   if (std::filesystem::exists(word)) named.files.emplace_back(word);
-  for (const RunPointer& run : open_saved(word).runs) named.runs.push_back(run);
+  for (const RunPointer& run : read_saved(word).runs) named.runs.push_back(run);
   if (named.runs.size() > 2)
     throw InputError(word + ": the window shows two runs beside each other, and these are " +
                      std::to_string(named.runs.size()) + "; name one with FILE.tsrun:A");

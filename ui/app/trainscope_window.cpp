@@ -19,7 +19,7 @@ void open_first(Workspace& workspace, const WindowRequest& request) {
   else if (!request.lessons.empty())
     workspace.open_lesson(request.lessons.front());
   else if (!request.runs.empty())
-    workspace.open_runs(request.runs);
+    workspace.open_runs(request.runs, request.files.empty() ? fs::path() : request.files.front());
   else if (!request.traces.empty())
     workspace.open_trace(request.traces.front());
 }
