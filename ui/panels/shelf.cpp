@@ -182,8 +182,10 @@ void draw_shelf(const PanelContext& context) {
         title.x + text_size(theme.font.strong, theme.size.figure, "Lessons").x + theme.px(16),
         title.x + width, title.y + theme.size.figure * 0.6F);
   text(theme.font.strong, theme.size.figure, theme.text, "Lessons");
-  text(theme.font.text, theme.size.text, theme.muted,
-       "Each is one experiment: you predict, it runs, the difference is explained.", true);
+  constexpr std::string_view kIs =
+      "Each is one experiment: you predict, it runs, the difference is explained.";
+  const bool wraps = text_size(theme.font.text, theme.size.text, kIs).x > width;
+  text(theme.font.text, theme.size.text, theme.muted, kIs, wraps);
   ImGui::Dummy({0, theme.px(10)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(8)));
   if (!context.workspace.shelf_error().empty()) {
