@@ -24,6 +24,7 @@ constexpr double kLane = 30;
 constexpr double kRow = 15;      // of several
 constexpr double kLine = 14;     // of text
 constexpr double kLetter = 6.6;  // a wide estimate of one letter's width
+constexpr double kNote = 15;     // the height of a note's number
 constexpr std::size_t kRows = 4;
 constexpr double kLeastBar = 2;
 
@@ -184,20 +185,29 @@ class Picture {
     const auto rows = static_cast<double>(lane.rows.size());
     const double row = lane.rows.size() > 1 ? kRow : kLane;
     const double bars = std::max(rows, 1.0) * row + (lane.rows.size() > 1 ? 4 : 0);
-    const double height = std::max(bars, kLine * static_cast<double>(name.size()) + 6);
+    const double room = std::max(bars, kLine * static_cast<double>(name.size()) + 6);
+    const bool noted = std::ranges::any_of(
+        view.run->notes, [&](const analysis::RunNote& note) { return shows(note, lane); });
+    const double notes = noted ? kNote + 2 : 0;  // above the bars: a number covers none of them
+    const double height = notes + room;
     if (odd) ground(y_, height, "lane");
     const double first = y_ + (height - kLine * static_cast<double>(name.size())) / 2 + 11;
     for (std::size_t i = 0; i < name.size(); ++i)
       text(12, first + kLine * static_cast<double>(i), name[i], "plain");
     const double inset = lane.rows.size() > 1 ? 0.5 : 2;
-    add_gaps(view, lane, y_ + 2, row - 4);  // beneath the bars: staging lies within a copy
+    const double top = y_ + notes;
+    add_gaps(view, lane, top + 2, row - 4);  // beneath the bars: staging lies within a copy
     for (std::size_t i = 0; i < lane.rows.size(); ++i)
       add_row(trace, lane.rows[i],
-              y_ + (height - bars) / 2 + (lane.rows.size() > 1 ? 2 : 0) +
+              top + (room - bars) / 2 + (lane.rows.size() > 1 ? 2 : 0) +
                   row * static_cast<double>(i) + inset,
               row - 2 * inset);
     add_notes(view, lane, words);
     y_ += height;
+  }
+
+  bool shows(const analysis::RunNote& note, const LaneBars& lane) const {
+    return note.lane == lane.lane && range_.shows(note.start + offset_, note.end + offset_);
   }
 
   // A line over each note's range, with the number that it has in the list of all.
@@ -205,17 +215,16 @@ class Picture {
     const auto& notes = view.run->notes;
     for (std::size_t i = 0; i < notes.size(); ++i) {
       const analysis::RunNote& note = notes[i];
-      if (note.lane != lane.lane || !range_.shows(note.start + offset_, note.end + offset_))
-        continue;
+      if (!shows(note, lane)) continue;
       const std::string number = std::to_string(notes_before_ + i + 1);
       const double x = range_.x(note.start + offset_);
       const double pill = static_cast<double>(number.size()) * kLetter + 8;
       fmt::format_to(std::back_inserter(texts_),
                      "<rect x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{2:.1f}\" height=\"3\" "
                      "class=\"note\"/><rect x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{3:.1f}\" "
-                     "height=\"15\" rx=\"3\" class=\"note\"/>\n",
-                     x, y_, std::max(range_.x(note.end + offset_) - x, 1.0), pill);
-      text(x + 4, y_ + 12, number, "note-number");
+                     "height=\"{4}\" rx=\"3\" class=\"note\"/>\n",
+                     x, y_ + 1, std::max(range_.x(note.end + offset_) - x, 1.0), pill, kNote);
+      text(x + 4, y_ + 13, number, "note-number");
       const std::string run = views_.size() > 1 ? view.run->label + ", " : std::string();
       notes_.push_back(number + "  " + run + words + ": " + note.text);
     }
