@@ -80,11 +80,6 @@ SavedRuns read_packed(std::string_view bytes, const std::string& name) {
   return saved;
 }
 
-SavedRuns all_analysed(SavedRuns saved, const std::string& name) {
-  for (auto& run : saved.runs) run = std::make_shared<const Run>(analysed(*run, name));
-  return saved;
-}
-
 // What `read` gives; one sentence where there is not the memory for it.
 template <typename Read>
 auto within_memory(const std::string& name, const Read& read) try {
@@ -105,6 +100,12 @@ void analyse_opened(Run& run, const std::string& name) try {
 Run analysed(Run run, const std::string& name) {
   within_memory(name, [&] { analyse_opened(run, name); });
   return run;
+}
+
+SavedRuns all_analysed(SavedRuns saved, const std::string& name) {
+  for (auto& run : saved.runs)
+    if (!is_analysed(*run)) run = std::make_shared<const Run>(analysed(*run, name));
+  return saved;
 }
 
 SavedRuns read_runs_content(std::string_view content, const std::string& name) {

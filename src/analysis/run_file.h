@@ -48,10 +48,11 @@ void save_runs(const SavedRuns& saved, const std::filesystem::path& path);
 SavedRuns open_runs(const std::filesystem::path& path);
 
 // In two steps, so that the trace can be looked at before its numbers are there: the runs without
-// facts, metrics and gaps, everything of the file checked; then one of them with these. `name` is
-// the file's. Both throw as open_runs does.
+// facts, metrics and gaps, everything of the file checked; then one of them, or all that have none
+// yet, with these. `name` is the file's. All throw as open_runs does.
 SavedRuns read_runs(const std::filesystem::path& path);
 Run analysed(Run run, const std::string& name);
+SavedRuns all_analysed(SavedRuns saved, const std::string& name);
 inline bool is_analysed(const Run& run) {
   return run.facts.measured.trace != nullptr;
 }

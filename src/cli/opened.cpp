@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/sides.h"
@@ -20,12 +21,6 @@ const RunPointer* side_of(const analysis::SavedRuns& saved, const std::string& s
   for (const RunPointer& run : saved.runs)
     if (run->label == side) return &run;
   return nullptr;
-}
-
-void analyse_all(analysis::SavedRuns& saved, const std::string& name) {
-  for (RunPointer& run : saved.runs)
-    if (!analysis::is_analysed(*run))
-      run = std::make_shared<const analysis::Run>(analysis::analysed(*run, name));
 }
 
 // A run of two sides stands for B, the one that a lesson recommends.
@@ -51,9 +46,8 @@ bool names_saved_run(const std::string& word) {
 }
 
 analysis::SavedRuns open_saved(const std::string& word) {
-  analysis::SavedRuns saved = read_saved(word);
-  analyse_all(saved, std::filesystem::exists(word) ? word : split_side(word).what);
-  return saved;
+  const std::string file = std::filesystem::exists(word) ? word : split_side(word).what;
+  return analysis::all_analysed(read_saved(word), file);
 }
 
 analysis::SavedRuns read_saved(const std::string& word) {
@@ -61,7 +55,7 @@ analysis::SavedRuns read_saved(const std::string& word) {
   analysis::SavedRuns saved = analysis::read_runs(name.what);
   if (name.side.empty()) {
     if (!saved.compared || saved.runs.size() != 2) return saved;
-    analyse_all(saved, name.what);
+    saved = analysis::all_analysed(std::move(saved), name.what);
     level(saved.runs);
     return saved;
   }

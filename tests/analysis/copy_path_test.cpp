@@ -6,10 +6,12 @@
 
 #include "analysis/run.h"
 #include "scenario/lesson.h"
+#include "support/config.h"
 #include "support/skip.h"
 #include "support/traces.h"
 
 using namespace trainscope;
+using test::config_of;
 using namespace trainscope::analysis;
 using trace::Category;
 using trace::LaneKind;
@@ -124,12 +126,6 @@ void check_everywhere(const Run& run) {
   CHECK(last.pageable.bytes == 0);
   CHECK(last.pinned.bytes == 0);
   CHECK(last.chunks.empty());
-}
-
-program::Config config_of(std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return config;
 }
 
 CopyPath path_of(const Run& run) {

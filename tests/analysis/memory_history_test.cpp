@@ -8,18 +8,14 @@
 #include "analysis/memory_counters.h"
 #include "analysis/memory_map.h"
 #include "analysis/run.h"
+#include "support/config.h"
 #include "train/build.h"
 
 using namespace trainscope;
+using test::config_of;
 using namespace trainscope::analysis;
 
 namespace {
-
-program::Config config_of(std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return config;
-}
 
 bool same(const std::vector<MemorySegment>& a, const std::vector<MemorySegment>& b) {
   if (a.size() != b.size()) return false;

@@ -13,6 +13,7 @@
 #include "analysis/run_file.h"
 #include "sim/simulation.h"
 #include "support/bench_program.h"
+#include "support/config.h"
 #include "trace/chrome_reader.h"
 #include "trace/chrome_writer.h"
 #include "train/build.h"
@@ -21,16 +22,11 @@ using namespace trainscope;
 using analysis::BlockState;
 using analysis::MemoryNeed;
 using analysis::Run;
+using test::config_of;
 
 namespace {
 
 constexpr std::int64_t kMi = 1 << 20;
-
-program::Config config_of(std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return config;
-}
 
 Run run(std::initializer_list<const char*> settings) {
   return analysis::run_config("A", config_of(settings));

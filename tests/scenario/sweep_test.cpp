@@ -6,11 +6,13 @@
 
 #include "analysis/run.h"
 #include "base/error.h"
+#include "support/config.h"
 
 using namespace trainscope;
 using scenario::parse_axis;
 using scenario::Sweep;
 using scenario::SweepPoint;
+using test::config_of;
 
 namespace {
 
@@ -19,12 +21,6 @@ std::string spelled(const scenario::SweepAxis& axis) {
   for (const program::Value& value : axis.values) text += program::spell(value) + " ";
   text.pop_back();
   return text;
-}
-
-program::Config config_of(std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return config;
 }
 
 Sweep sweep(const std::vector<scenario::LabelledConfig>& sides,

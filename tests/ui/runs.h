@@ -4,14 +4,13 @@
 #include <initializer_list>
 #include <memory>
 
+#include "support/config.h"
 #include "ui/driver.h"
 
 namespace trainscope::ui {
 
 inline RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config));
+  return std::make_shared<analysis::Run>(analysis::run_config(label, test::config_of(settings)));
 }
 
 // Two trainings of six steps that differ in pin_memory alone.

@@ -9,21 +9,12 @@
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/panels/sweep.h"
+#include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-program::Config config_of(std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return config;
-}
-
-RunPointer run_of(const char* label, std::initializer_list<const char*> settings) {
-  return std::make_shared<analysis::Run>(analysis::run_config(label, config_of(settings)));
-}
 
 // Two copies that differ in their bytes alone.
 void open_pair(Driver& driver) {

@@ -12,19 +12,15 @@
 #include "base/temporary_folder.h"
 #include "scenario/lesson.h"
 #include "scenario/link.h"
+#include "support/config.h"
 #include "ui/app/export.h"
 #include "ui/idle.h"
 
 using namespace trainscope;
+using test::config_of;
 using namespace trainscope::ui;
 
 namespace {
-
-program::Config config_of(std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return config;
-}
 
 // Trains for longer than a test looks at it.
 const program::Config& long_training() {
