@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <random>
 #include <thread>
 
 #include "analysis/run_file.h"
@@ -127,11 +128,14 @@ std::size_t bytes_of(const ui::IndexedTrace& view) {
   for (const trace::LaneIndex& lane : view.index.lanes)
     for (const trace::Row& row : lane.rows) bytes += row.spans.capacity() * sizeof(trace::SpanId);
   for (const auto& rows : view.draw.rows)
-    for (const ui::DrawRow& row : rows)
+    for (const ui::DrawRow& row : rows) {
       bytes += row.starts.capacity() * sizeof(Nanos) + row.ends.capacity() * sizeof(Nanos) +
                row.block_starts.capacity() * sizeof(Nanos) +
                row.categories.capacity() * sizeof(trace::Category) +
                row.times.capacity() * sizeof(ui::CategoryTimes);
+      for (const ui::FoldLevel& level : row.levels)
+        bytes += level.folds.capacity() * sizeof(ui::Fold);
+    }
   return bytes;
 }
 
@@ -184,6 +188,32 @@ void bench_large_run(Stage& stage) {
   say("searched", [&] { ui::refresh(search, stage.input); });
   stage.input.sides[0].matches = search.matches(0);
   draw_at_every_zoom(stage, "drawn with what was found");
+}
+
+// Many short lanes, all in sight at once.
+void bench_many_lanes(Stage& stage) {
+  constexpr trace::LaneId kLanes = 40;
+  auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+  for (trace::LaneId i = 0; i < kLanes; ++i) {
+    trace::Lane lane;
+    lane.name = "stream " + std::to_string(i);
+    trace->add_lane(lane);
+  }
+  const trace::NameId name = trace->intern("kernel");
+  std::mt19937 random(7);
+  std::array<Nanos, kLanes> time{};
+  for (int i = 0; i < 1'000'000; ++i) {
+    trace::Span span;
+    span.lane = random() % kLanes;
+    span.start = time[span.lane];
+    span.duration = random() % 20'000;
+    span.name = name;
+    span.category = static_cast<trace::Category>(random() % trace::kCategoryCount);
+    time[span.lane] += span.duration + random() % 5'000;
+    trace->add_span(span);
+  }
+  stage.show(ui::index_trace(trace));
+  draw_at_every_zoom(stage, "1 M spans on 40 lanes");
 }
 
 // Spans on eight lanes, each lane busy from end to end.
@@ -259,6 +289,8 @@ void bench_timeline() try {
   fmt::print("\nthe timeline at scale, 1920 x 1080\n");
   Stage stage;
   bench_large_run(stage);
+  stage.input = {};
+  bench_many_lanes(stage);
   stage.state = {};
   stage.input = {};
   bench_growing(stage);

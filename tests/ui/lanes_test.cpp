@@ -161,8 +161,8 @@ TEST_CASE("a fold says what it is a mixture of, the largest part first") {
   const Bar& fold = layout.bars[0];
   CHECK(fold.count == 960);
   CHECK(fold.category == Category::kForward);
-  CHECK(fold.mixture[0].share == Approx(2.0 / 3));
+  CHECK(fold.mixture[0].parts == 170);
   CHECK(fold.mixture[1].category == Category::kCopyH2D);
-  CHECK(fold.mixture[1].share == Approx(1.0 / 3));
-  CHECK(fold.mixture[2].share == 0);
+  CHECK(fold.mixture[1].parts == 85);
+  CHECK(fold.mixture[2].parts == 0);
 }

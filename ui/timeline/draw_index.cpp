@@ -17,41 +17,37 @@ void make_room(std::vector<T>& list, std::size_t size) {
 
 DrawRow draw_row(const trace::Trace& trace, const trace::Row& row) {
   DrawRow out;
-  const std::size_t size = row.spans.size(), blocks = size / DrawRow::kBlock + 1;
+  const std::size_t size = row.spans.size();
   make_room(out.starts, size);
   make_room(out.ends, size);
   make_room(out.categories, size);
-  make_room(out.times, blocks);
-  make_room(out.block_starts, blocks);
+  make_room(out.times, size / DrawRow::kTimesBlock + 1);
+  make_room(out.block_starts, size / DrawRow::kBlock + 1);
   CategoryTimes so_far{};
   for (std::size_t at = 0; at < size; ++at) {
     const trace::Span& span = trace.spans()[row.spans[at]];
-    if (at % DrawRow::kBlock == 0) {
-      out.times.push_back(so_far);
-      out.block_starts.push_back(span.start);
-    }
+    if (at % DrawRow::kBlock == 0) out.block_starts.push_back(span.start);
+    if (at % DrawRow::kTimesBlock == 0) out.times.push_back(so_far);
     out.starts.push_back(span.start);
     out.ends.push_back(span.end());
     out.categories.push_back(span.category);
     so_far[static_cast<std::size_t>(span.category)] += span.duration + 1;
   }
-  if (size % DrawRow::kBlock == 0) out.times.push_back(so_far);
+  if (size % DrawRow::kTimesBlock == 0) out.times.push_back(so_far);
+  out.levels = fold_levels(out, row.spans);
   return out;
 }
 
 // The next of a counter's samples in order of time.
 void add_to_blocks(Counter& counter, std::size_t at, const trace::Sample& sample) {
-  constexpr std::size_t kBlock = Counter::kBlock;
-  if (at % kBlock == 0) {
-    counter.times.push_back(sample.time);
-    counter.peaks.push_back(sample.value);
-  } else {
-    counter.peaks.back() = std::max(counter.peaks.back(), sample.value);
+  std::size_t block = Counter::kBlock;
+  for (std::vector<Peak>& level : counter.peaks) {
+    if (at % block == 0)
+      level.push_back({sample.time, sample.value});
+    else
+      level.back().value = std::max(level.back().value, sample.value);
+    block *= Counter::kStep;
   }
-  if (at % (kBlock * kBlock) == 0)
-    counter.high_peaks.push_back(sample.value);
-  else
-    counter.high_peaks.back() = std::max(counter.high_peaks.back(), sample.value);
 }
 
 // Rare: almost always samples were written in order.
@@ -60,9 +56,7 @@ void sort_samples(const trace::Trace& trace, Counter& counter) {
                    [&](std::uint32_t a, std::uint32_t b) {
                      return trace.samples()[a].time < trace.samples()[b].time;
                    });
-  counter.times.clear();
-  counter.peaks.clear();
-  counter.high_peaks.clear();
+  for (std::vector<Peak>& level : counter.peaks) level.clear();
   for (std::size_t at = 0; at < counter.samples.size(); ++at)
     add_to_blocks(counter, at, trace.samples()[counter.samples[at]]);
 }
@@ -76,8 +70,8 @@ std::vector<Counter> empty_counters(const trace::Trace& trace, std::uint32_t cou
   });
   for (std::size_t lane = 0; lane < counters.size(); ++lane) {
     make_room(counters[lane].samples, sizes[lane]);
-    make_room(counters[lane].times, sizes[lane] / Counter::kBlock + 1);
-    make_room(counters[lane].peaks, sizes[lane] / Counter::kBlock + 1);
+    for (std::size_t block = Counter::kBlock; block <= sizes[lane]; block *= Counter::kStep)
+      make_room(counters[lane].peaks.emplace_back(), sizes[lane] / block + 1);
   }
   return counters;
 }
@@ -108,6 +102,19 @@ std::vector<Counter> counters_of(const trace::Trace& trace) {
   return counters;
 }
 
+// The blocks of kTimesBlock spans that lie within [first, first + count).
+std::pair<std::size_t, std::size_t> whole_blocks(std::size_t first, std::size_t count) {
+  return {(first + DrawRow::kTimesBlock - 1) / DrawRow::kTimesBlock,
+          (first + count) / DrawRow::kTimesBlock};
+}
+
+CategoryTimes times_between(const DrawRow& row, std::size_t from, std::size_t to) {
+  CategoryTimes sums{};
+  for (std::size_t kind = 0; kind < sums.size(); ++kind)
+    sums[kind] = row.times[to][kind] - row.times[from][kind];
+  return sums;
+}
+
 }  // namespace
 
 CategoryTimes times_of(const DrawRow& row, std::size_t first, std::size_t count) {
@@ -117,66 +124,28 @@ CategoryTimes times_of(const DrawRow& row, std::size_t first, std::size_t count)
       sums[static_cast<std::size_t>(row.categories[at])] += row.ends[at] - row.starts[at] + 1;
   };
   const std::size_t end = first + count;
-  const std::size_t from = (first + DrawRow::kBlock - 1) / DrawRow::kBlock;
-  const std::size_t to = end / DrawRow::kBlock;
+  const auto [from, to] = whole_blocks(first, count);
   if (from >= to) {
     take(first, end);
     return sums;
   }
-  for (std::size_t kind = 0; kind < sums.size(); ++kind)
-    sums[kind] = row.times[to][kind] - row.times[from][kind];
-  take(first, from * DrawRow::kBlock);
-  take(to * DrawRow::kBlock, end);
+  sums = times_between(row, from, to);
+  take(first, from * DrawRow::kTimesBlock);
+  take(to * DrawRow::kTimesBlock, end);
   return sums;
 }
 
-namespace {
-
-// What a colour needs, for thousands of folds a frame: of many spans the whole blocks among them,
-// of some a few runs of neighbours, which lie together in memory.
-CategoryTimes estimated_times(const DrawRow& row, std::size_t first, std::size_t count) {
-  constexpr std::size_t kRuns = 4, kRun = 4;
-  const std::size_t from = (first + DrawRow::kBlock - 1) / DrawRow::kBlock;
-  const std::size_t to = (first + count) / DrawRow::kBlock;
-  CategoryTimes sums{};
-  if (from < to) {
-    for (std::size_t kind = 0; kind < sums.size(); ++kind)
-      sums[kind] = row.times[to][kind] - row.times[from][kind];
-    return sums;
-  }
-  const auto take = [&](std::size_t begin, std::size_t taken) {
-    for (std::size_t at = begin; at < begin + taken; ++at)
-      sums[static_cast<std::size_t>(row.categories[at])] += row.ends[at] - row.starts[at] + 1;
-  };
-  if (count <= kRuns * kRun) {
-    take(first, count);
-  } else {
-    for (std::size_t i = 0; i < kRuns; ++i) take(first + i * (count - kRun) / (kRuns - 1), kRun);
-  }
-  return sums;
-}
-
-}  // namespace
-
-std::array<CategoryShare, 3> mixture_of(const DrawRow& row, std::size_t first, std::size_t count) {
-  const CategoryTimes times = estimated_times(row, first, count);
-  Nanos sum = 0, most[3] = {};
-  std::array<CategoryShare, 3> mixture{};
-  for (std::size_t kind = 0; kind < times.size(); ++kind) {
-    Nanos time = times[kind];
-    if (time == 0) continue;
-    sum += time;
-    auto category = static_cast<trace::Category>(kind);
-    for (std::size_t i = 0; i < mixture.size(); ++i) {
-      if (time <= most[i]) continue;
-      std::swap(time, most[i]);
-      std::swap(category, mixture[i].category);
-    }
-  }
-  for (std::size_t i = 0; i < mixture.size(); ++i)
-    mixture[i].share = static_cast<float>(static_cast<double>(most[i]) /
-                                          static_cast<double>(std::max<Nanos>(sum, 1)));
-  return mixture;
+Fold fold_of(const DrawRow& row, const std::vector<trace::SpanId>& spans, std::size_t first,
+             std::size_t count) {
+  const auto [from, to] = whole_blocks(first, count);
+  const CategoryTimes times =
+      from < to ? times_between(row, from, to) : times_of(row, first, count);
+  return {row.starts[first],
+          row.ends[first + count - 1],
+          static_cast<std::uint32_t>(first),
+          static_cast<std::uint32_t>(count),
+          spans[first],
+          mixture_of(times)};
 }
 
 DrawIndex build_draw_index(const trace::Trace& trace, const trace::TraceIndex& index) {

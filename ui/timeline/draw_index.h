@@ -1,39 +1,44 @@
 // What drawing a trace needs beside its index: times and categories of each row side by side, so
-// that a search through a million spans stays within the cache, and where each counter's samples
-// are. Made once a trace, after its index; about 20 bytes a span.
+// that a search through a million spans stays within the cache; the folds of every zoom; and where
+// each counter's samples are. Made once a trace, after its index; about 20 bytes a span.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "trace/index.h"
 #include "trace/trace.h"
+#include "ui/timeline/folds.h"
 
 namespace trainscope::ui {
-
-using CategoryTimes = std::array<Nanos, trace::kCategoryCount>;
 
 // One row of a lane: the spans of trace::Row, in the same order.
 struct DrawRow {
   std::vector<Nanos> starts;
   std::vector<Nanos> ends;
   std::vector<trace::Category> categories;
-  // Per block of kBlock spans the time of each category in all blocks before it, so that what a
-  // fold of many spans consists of is two lookups.
+  // Per block of kBlock spans the start of its first.
   static constexpr std::size_t kBlock = 64;
+  std::vector<Nanos> block_starts;
+  // Per block of kTimesBlock spans the time of each category in all blocks before it, so that what
+  // a fold of many spans consists of is two lookups.
+  static constexpr std::size_t kTimesBlock = 256;
   std::vector<CategoryTimes> times;
-  std::vector<Nanos> block_starts;  // of the first span of each block
+  std::vector<FoldLevel> levels;
+};
+
+// Of a block of samples the time of its first, and its largest value.
+struct Peak {
+  Nanos time = 0;
+  double value = 0;
 };
 
 struct Counter {
   std::vector<std::uint32_t> samples;  // positions in Trace::samples(), by time
-  // Of each block of kBlock samples the time of its first and its largest value, so that a pixel
-  // with thousands of samples costs a few steps.
-  static constexpr std::size_t kBlock = 32;
-  std::vector<Nanos> times;
-  std::vector<double> peaks;
-  std::vector<double> high_peaks;  // of each kBlock of those blocks
-  double least = 0;                // 0 or below
+  // Of blocks of kBlock samples, of kStep of those blocks, and so on: a pixel with thousands of
+  // samples costs a few steps.
+  static constexpr std::size_t kBlock = 8, kStep = 4;
+  std::vector<std::vector<Peak>> peaks;
+  double least = 0;  // 0 or below
   double most = 0;
 };
 
@@ -46,14 +51,10 @@ struct DrawIndex {
 // more those of all blocks that lie within. An instant counts as 1 ns.
 CategoryTimes times_of(const DrawRow& row, std::size_t first, std::size_t count);
 
-// How much of a fold's busy time is of one category, 0..1.
-struct CategoryShare {
-  trace::Category category = trace::Category::kOther;
-  float share = 0;
-};
-
-// The categories that take most of that time, largest first.
-std::array<CategoryShare, 3> mixture_of(const DrawRow& row, std::size_t first, std::size_t count);
+// The spans [first, first + count) of a row as one bar. Its mixture is exact for a few hundred
+// spans; of more it is that of whole blocks among them. `spans` as in trace::Row.
+Fold fold_of(const DrawRow& row, const std::vector<trace::SpanId>& spans, std::size_t first,
+             std::size_t count);
 
 DrawIndex build_draw_index(const trace::Trace& trace, const trace::TraceIndex& index);
 

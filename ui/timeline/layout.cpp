@@ -1,6 +1,7 @@
 #include "ui/timeline/layout.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "ui/timeline/near.h"
@@ -24,9 +25,8 @@ struct Scale {
   Nanos end = 0;
   float width = 0;
   double pixels_per_nano = 0;
-  // Shorter spans are folded, with those that start in the same cell of this length; so a fold
-  // keeps its place and colour while one pans.
-  Nanos least = 1;
+  // Shorter spans are folded, with those that start in the same cell of this length.
+  Nanos cell = 1;
 
   float x(Nanos time) const {
     return static_cast<float>(static_cast<double>(time - start) * pixels_per_nano);
@@ -39,42 +39,64 @@ Scale scale_of(const LayoutRequest& request) {
   scale.end = std::max(request.view_end, request.view_start + 1);
   scale.width = request.width;
   scale.pixels_per_nano = request.width / static_cast<double>(scale.end - scale.start);
-  scale.least = static_cast<Nanos>(std::ceil(request.min_bar / scale.pixels_per_nano));
-  scale.least = std::max<Nanos>(scale.least, 1);
+  const double least = std::ceil(request.min_bar / scale.pixels_per_nano);
+  scale.cell = static_cast<Nanos>(std::bit_ceil(static_cast<std::uint64_t>(std::max(least, 1.0))));
   return scale;
-}
-
-Nanos floor_to(Nanos time, Nanos cell) {
-  const Nanos rest = time % cell;
-  return time - (rest < 0 ? rest + cell : rest);
 }
 
 // One row of a lane, cut into bars.
 class RowPacker {
  public:
-  RowPacker(const DrawRow& row, const Scale& scale) : row_(row), scale_(scale) {}
+  RowPacker(const DrawRow& row, const std::vector<SpanId>& spans, const Scale& scale)
+      : row_(row), spans_(spans), scale_(scale) {}
 
-  // Calls emit(first, count) for every bar from left to right.
+  // Calls emit(fold) for every bar from left to right; most spans are a fold of their own.
   template <typename Emit>
   void pack(const Emit& emit) {
     // From the start of a cell, so that the leftmost fold is the same one while panning.
-    const Nanos from = floor_to(scale_.start, scale_.least);
-    auto at = static_cast<std::size_t>(std::lower_bound(row_.ends.begin(), row_.ends.end(), from) -
-                                       row_.ends.begin());
-    while (at < row_.starts.size() && row_.starts[at] < scale_.end) {
+    const Nanos from = cell_start(scale_.start, scale_.cell);
+    const auto at = static_cast<std::size_t>(
+        std::lower_bound(row_.ends.begin(), row_.ends.end(), from) - row_.ends.begin());
+    const auto level = std::find_if(row_.levels.begin(), row_.levels.end(),
+                                    [&](const FoldLevel& one) { return one.cell == scale_.cell; });
+    if (level != row_.levels.end())
+      emit_folds(level->folds, at, emit);
+    else
+      cut(at, emit);
+  }
+
+ private:
+  bool is_short(std::size_t at) const { return row_.ends[at] - row_.starts[at] < scale_.cell; }
+  bool in_view(std::size_t at) const {
+    return at < row_.starts.size() && row_.starts[at] < scale_.end;
+  }
+
+  // The folds made before, and what stands between them, from `at` on.
+  template <typename Emit>
+  void emit_folds(const std::vector<Fold>& folds, std::size_t at, const Emit& emit) {
+    auto fold = std::partition_point(folds.begin(), folds.end(),
+                                     [&](const Fold& one) { return one.first + one.count <= at; });
+    for (; fold != folds.end() && fold->start < scale_.end; ++fold) {
+      for (; at < fold->first; ++at) emit(fold_of(row_, spans_, at, 1));
+      emit(*fold);
+      at = fold->first + fold->count;
+    }
+    for (; in_view(at) && !is_short(at); ++at) emit(fold_of(row_, spans_, at, 1));
+  }
+
+  template <typename Emit>
+  void cut(std::size_t at, const Emit& emit) {
+    while (in_view(at)) {
       const std::size_t next = is_short(at) ? fold_end(at) : at + 1;
-      emit(at, next - at);
+      emit(fold_of(row_, spans_, at, next - at));
       at = next;
     }
   }
 
- private:
-  bool is_short(std::size_t at) const { return row_.ends[at] - row_.starts[at] < scale_.least; }
-
   // Past the last span of the fold that begins at `first`: the short spans that start in its cell.
   // A span that is not short fills the rest of the cell, so only the last one can be that.
   std::size_t fold_end(std::size_t first) {
-    const Nanos cell_end = floor_to(row_.starts[first], scale_.least) + scale_.least;
+    const Nanos cell_end = cell_start(row_.starts[first], scale_.cell) + scale_.cell;
     std::size_t next = first_from(first + 1, cell_end);
     if (next > first + 1 && !is_short(next - 1)) --next;
     return next;
@@ -99,6 +121,7 @@ class RowPacker {
   }
 
   const DrawRow& row_;
+  const std::vector<SpanId>& spans_;
   const Scale& scale_;
   std::size_t blocks_ = 0;  // that the last fold went on for
 };
@@ -210,30 +233,31 @@ class Builder {
     if (box.lane >= draw_.rows.size() || row_number >= draw_.rows[box.lane].size()) return;
     const DrawRow& row = draw_.rows[box.lane][row_number];
     const Strip strip = strip_of(box, row_number);
-    RowPacker(row, scale_).pack([&](std::size_t first, std::size_t count) {
-      Bar bar;
-      bar.start = row.starts[first];
-      bar.end = row.ends[first + count - 1];
-      if (scale_.x(bar.end) < -1) return;
-      bar.span = index_.lanes[box.lane].rows[row_number].spans[first];
-      bar.count = static_cast<std::uint32_t>(count);
-      bar.lane = box.lane;
-      bar.row = row_number;
-      bar.at = static_cast<std::uint32_t>(first);
-      if (count > 1) bar.mixture = mixture_of(row, first, count);
-      bar.category = count > 1 ? bar.mixture[0].category : row.categories[first];
-      bar.hatched = is_hatched(bar.category);
-      bar.pinned = box.pinned;
-      if (request_.matches) {
-        bar.found = request_.matches->among(box.lane, row_number, first, count) > 0;
-        bar.dimmed = !bar.found;
-      }
-      bar.y = strip.y;
-      bar.height = strip.height;
-      set_extent(bar, scale_);
-      set_label(bar);
-      layout_.bars.push_back(std::move(bar));
-    });
+    RowPacker(row, index_.lanes[box.lane].rows[row_number].spans, scale_)
+        .pack([&](const Fold& fold) {
+          if (scale_.x(fold.end) < -1) return;
+          Bar bar;
+          bar.start = fold.start;
+          bar.end = fold.end;
+          bar.span = fold.span;
+          bar.count = fold.count;
+          bar.lane = box.lane;
+          bar.row = row_number;
+          bar.at = fold.first;
+          if (fold.count > 1) bar.mixture = fold.mixture;
+          bar.category = fold.mixture[0].category;
+          bar.hatched = is_hatched(bar.category);
+          bar.pinned = box.pinned;
+          if (request_.matches) {
+            bar.found = request_.matches->among(box.lane, row_number, fold.first, fold.count) > 0;
+            bar.dimmed = !bar.found;
+          }
+          bar.y = strip.y;
+          bar.height = strip.height;
+          set_extent(bar, scale_);
+          set_label(bar);
+          layout_.bars.push_back(std::move(bar));
+        });
   }
 
   void set_label(Bar& bar) const {

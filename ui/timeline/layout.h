@@ -46,7 +46,7 @@ struct LayoutRequest {
   float row_height = 20;   // of each row of a lane of several
   float counter_height = 48;
   float group_height = 24;
-  float min_bar = 3;      // spans narrower than this are folded together
+  float min_bar = 3;      // narrower spans are folded; those of twice this and more never
   float min_label = 14;   // no text in bars narrower than this
   float label_pad = 5;    // on both sides of a label
   float visible_top = 0;  // lanes outside [top, bottom) get their place but no bars
@@ -96,8 +96,8 @@ struct Bar {
   bool found = false;   // by a search: it, or one of the fold
   bool dimmed = false;  // a search found others
   Nanos start = 0, end = 0;
-  std::string label;                       // what fits; often nothing
-  std::array<CategoryShare, 3> mixture{};  // of a fold, largest first; what is left is others
+  std::string label;  // what fits; often nothing
+  Mixture mixture{};  // of a fold
 };
 
 struct GapBox {

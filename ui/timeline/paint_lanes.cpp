@@ -284,10 +284,11 @@ Color solid_color(const Theme& theme, const Bar& bar) {
   };
   if (bar.count == 1) return color_of(bar.category);
   Color color = color_of(bar.category);
-  float weight = bar.mixture[0].share;
-  for (std::size_t i = 1; i < bar.mixture.size() && bar.mixture[i].share > 0; ++i) {
-    weight += bar.mixture[i].share;
-    color = mixed(color, color_of(bar.mixture[i].category), bar.mixture[i].share / weight);
+  float weight = bar.mixture[0].parts;
+  for (std::size_t i = 1; i < bar.mixture.size() && bar.mixture[i].parts > 0; ++i) {
+    weight += bar.mixture[i].parts;
+    color = mixed(color, color_of(bar.mixture[i].category),
+                  static_cast<float>(bar.mixture[i].parts) / weight);
   }
   return color;
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/timeline/near.h"
-
 namespace trainscope::ui {
 namespace {
 
@@ -152,90 +150,6 @@ std::optional<std::size_t> row_of(const Trace& trace, const trace::LaneIndex& la
       if (*at == span) return row;
   }
   return std::nullopt;
-}
-
-namespace {
-
-double value_of(const Trace& trace, const Counter& counter, std::size_t at) {
-  return trace.samples()[counter.samples[at]].value;
-}
-
-// The largest value among the samples from `from` on that lie in the largest block that begins
-// there and ends by `to`; moves past them.
-double next_peak(const Trace& trace, const Counter& counter, std::size_t& from, std::size_t to) {
-  constexpr std::size_t kBlock = Counter::kBlock, kHigh = kBlock * kBlock;
-  const std::size_t at = from;
-  if (at % kHigh == 0 && to - at >= kHigh) {
-    from += kHigh;
-    return counter.high_peaks[at / kHigh];
-  }
-  if (at % kBlock == 0 && to - at >= kBlock) {
-    from += kBlock;
-    return counter.peaks[at / kBlock];
-  }
-  ++from;
-  return value_of(trace, counter, at);
-}
-
-// The largest value among the samples [from, to), of which there is one.
-double peak(const Trace& trace, const Counter& counter, std::size_t from, std::size_t to) {
-  double most = next_peak(trace, counter, from, to);
-  while (from < to) most = std::max(most, next_peak(trace, counter, from, to));
-  return most;
-}
-
-// Past the last sample of a pixel that ends at `time`, of those from `done` on: likely as many as
-// the pixel before had. Of many samples those of whole blocks, but for the last pixel: the rest of
-// a block stands in the next one.
-std::size_t pixel_end(const Trace& trace, const Counter& counter, std::size_t done,
-                      std::size_t likely, Nanos time, bool last) {
-  constexpr std::size_t kBlock = Counter::kBlock;
-  const auto& samples = counter.samples;
-  const std::size_t block = first_past(std::min(done / kBlock, counter.times.size()),
-                                       counter.times.size(), (done + likely) / kBlock,
-                                       [&](std::size_t one) { return counter.times[one] > time; });
-  if (block == 0) return done;
-  const std::size_t whole = (block - 1) * kBlock;
-  if (!last && whole > done + 2 * kBlock) return whole;
-  const auto from = samples.begin() + static_cast<std::ptrdiff_t>(std::max(whole, done));
-  const auto to =
-      samples.begin() + static_cast<std::ptrdiff_t>(std::min(samples.size(), block * kBlock));
-  if (from >= to) return done;
-  const auto end = std::partition_point(
-      from, to, [&](std::uint32_t sample) { return trace.samples()[sample].time <= time; });
-  return static_cast<std::size_t>(end - samples.begin());
-}
-
-}  // namespace
-
-Curve curve_of(const Trace& trace, const Counter& counter, const LaneBox& box,
-               const LayoutRequest& request) {
-  const float pad = std::round(box.height * 0.1F);
-  Curve curve{box.lane, box.y + pad, box.height - 2 * pad, counter.least, counter.most, {}};
-  const double nanos_per_pixel =
-      static_cast<double>(request.view_end - request.view_start) / request.width;
-  const double range = std::max(counter.most - counter.least, 1e-300);
-  std::size_t done = 0, taken = 0;  // in all, and by the last pixel
-  for (float x = 0; x <= request.width; x += 1) {
-    const Nanos until =
-        request.view_start + static_cast<Nanos>(static_cast<double>(x) * nanos_per_pixel);
-    // What was before the view is passed in whole, down to the sample.
-    const bool last = x == 0 || x + 1 > request.width;
-    const std::size_t end = pixel_end(trace, counter, done, taken, until, last);
-    // Where no sample is, the last value holds.
-    double shown = counter.least;
-    if (x > 0 && end > done)
-      shown = peak(trace, counter, done, end);
-    else if (end > 0)
-      shown = value_of(trace, counter, end - 1);
-    taken = x == 0 ? 0 : end - done;
-    done = end;
-    const auto share = static_cast<float>((shown - counter.least) / range);
-    const float y = curve.y + curve.height * (1 - share);
-    if (curve.points.empty() || curve.points.back().second != y || x + 1 > request.width)
-      curve.points.emplace_back(x, y);
-  }
-  return curve;
 }
 
 }  // namespace trainscope::ui

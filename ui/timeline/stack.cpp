@@ -20,7 +20,7 @@ LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side w
   request.row_height = theme.px(21);
   request.counter_height = theme.px(48);
   request.group_height = theme.px(24);
-  request.min_bar = std::max(3.0F, theme.px(3));
+  request.min_bar = std::max(2.0F, theme.px(2));
   request.min_label = theme.px(14);
   request.label_pad = theme.px(4);
   request.hidden = side.hidden;
