@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
+#include "machine/architecture.h"
 #include "sim/kernel_model.h"
 
 namespace trainscope::analysis {
@@ -91,7 +92,10 @@ Answer flops_achieved(const Facts& facts) {
 Answer model_flops_utilisation(const Facts& facts) {
   const Answer achieved = flops_achieved(facts);
   if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
-  return *achieved / facts.sms.peak.value_or(facts.measured.machine->gpu.fp32_flops_per_s);
+  const machine::Gpu& gpu = facts.measured.machine->gpu;
+  const auto math = used_math(facts.roofline);
+  const auto peak = math ? machine::peak_flops_per_s(gpu, *math) : std::nullopt;
+  return *achieved / peak.value_or(gpu.fp32_flops_per_s);
 }
 
 class Table {
@@ -343,7 +347,7 @@ void add_roofline(Table& t) {
                    "operations a byte of memory traffic, of all kernels together",
                    [](const Facts& f) { return intensity(f.roofline); });
   t.more_is_better("roofline.ridge", "FLOP/B", "ridge",
-                   "the intensity at which the GPU's peak in the type used and its memory's peak "
+                   "the intensity at which the GPU's peak in the type of most operations and its memory's peak "
                    "take equally long",
                    [](const Facts& f) {
                      if (!f.measured.machine) return Answer();
@@ -369,7 +373,7 @@ Compute learned(std::optional<double> Learning::* number) {
 void add_model(Table& t) {
   t.more_is_better("flops.achieved", "FLOP/s", "achieved FLOP/s",
                    "the model's operations a step over the step's time", flops_achieved);
-  t.share("mfu", "MFU", "achieved FLOP/s over the GPU's peak for the type",
+  t.share("mfu", "MFU", "achieved FLOP/s over the GPU's dense peak in the type of most of them",
           model_flops_utilisation);
   t.add("loss", "1", "loss",
         "the training loss, of the last step that is looked at; of several ranks that of rank 0's "

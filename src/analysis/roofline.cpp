@@ -223,13 +223,18 @@ std::optional<double> intensity(const Roofline& roofline) {
   return flops / bytes;
 }
 
+std::optional<machine::Math> used_math(const Roofline& roofline) {
+  std::map<machine::Math, double> flops;
+  for (const RooflineKernel& kernel : roofline.kernels)
+    flops[kernel.work.math] += kernel.work.flops * static_cast<double>(kernel.launches);
+  if (flops.empty()) return std::nullopt;
+  return std::ranges::max_element(flops, {}, [](const auto& entry) { return entry.second; })
+      ->first;
+}
+
 std::optional<double> ridge(const Roofline& roofline, const machine::Gpu& gpu) {
-  std::map<machine::Math, Nanos> times;
-  for (const RooflineKernel& kernel : roofline.kernels) times[kernel.work.math] += kernel.time;
-  if (times.empty()) return std::nullopt;
-  const auto most =
-      std::ranges::max_element(times, {}, [](const auto& entry) { return entry.second; });
-  return machine::ridge(gpu, most->first);
+  const auto math = used_math(roofline);
+  return math ? machine::ridge(gpu, *math) : std::nullopt;
 }
 
 }  // namespace trainscope::analysis

@@ -45,7 +45,9 @@ Roofline roofline(const Measured& measured);
 // Operations a byte of all kernels together; nothing where no bytes are known.
 std::optional<double> intensity(const Roofline& roofline);
 
-// The ridge of the type in which most of the time goes.
+// The type in which most operations are done; none where no kernel's are known.
+std::optional<machine::Math> used_math(const Roofline& roofline);
+// The ridge of that type.
 std::optional<double> ridge(const Roofline& roofline, const machine::Gpu& gpu);
 
 }  // namespace trainscope::analysis

@@ -3,7 +3,6 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/architecture.h"
 #include "sim/block_cost.h"
 #include "sim/lone_runs.h"
 #include "sim/sm_lanes.h"
@@ -78,7 +77,6 @@ SmFacts sm_facts(const Measured& measured) {
   facts.theoretical = run.occupancy.theoretical;
   facts.waves = static_cast<double>(run.waves);
   facts.tail_idle = run.tail_idle;
-  facts.peak = machine::peak_flops_per_s(gpu, longest->block_work->math);
   add_measured_use(measured, facts);
   return facts;
 }

@@ -1,4 +1,4 @@
-// What a run's kernels use of the SMs: for the metrics of occupancy, waves and the roofline. Only
+// What a run's kernels use of the SMs: for the metrics of occupancy and waves. Only
 // runs whose kernels are placed block by block have any of it.
 #pragma once
 
@@ -12,7 +12,6 @@ struct SmFacts {
   std::optional<double> theoretical;  // occupancy, as the launch allows it
   std::optional<double> waves;        // of one kernel
   std::optional<double> tail_idle;    // SM time without a block in the last wave, of all
-  std::optional<double> peak;         // operations a second of the unit that is used
   // While kernels run, in the window:
   std::optional<double> utilization;  // SM time with a block
   std::optional<double> achieved;     // warps on SMs with a block, of those that they could hold

@@ -170,6 +170,18 @@ TEST_CASE("the changes from A to B sum to the difference of their times") {
   CHECK(sum_of_changes == value(b, "time.step") - value(a, "time.step"));
 }
 
+TEST_CASE("no model reaches more than the peak of the type in which it computes") {
+  for (const char* model :
+       {"model.name=mlp", "model.name=cnn", "model.name=gpt-mini", "model.name=resnet18"})
+    for (const char* precision :
+         {"precision=fp32", "precision=tf32", "precision=fp16", "precision=bf16"}) {
+      INFO(model << ", " << precision);
+      const Run one = run({"workload=train", "steps=3", model, precision});
+      CHECK(value(one, "mfu") > 0);
+      CHECK(value(one, "mfu") < 0.9);
+    }
+}
+
 TEST_CASE("busy and idle make up the step") {
   for (const char* workload : {"workload=copy", "workload=train"}) {
     const Run one = run({workload, "transfer.non_blocking=true"});
