@@ -346,13 +346,14 @@ void add_roofline(Table& t) {
   t.more_is_better("roofline.intensity", "FLOP/B", "intensity",
                    "operations a byte of memory traffic, of all kernels together",
                    [](const Facts& f) { return intensity(f.roofline); });
-  t.more_is_better("roofline.ridge", "FLOP/B", "ridge",
-                   "the intensity at which the GPU's peak in the type of most operations and its memory's peak "
-                   "take equally long",
-                   [](const Facts& f) {
-                     if (!f.measured.machine) return Answer();
-                     return ridge(f.roofline, f.measured.machine->gpu);
-                   });
+  t.more_is_better(
+      "roofline.ridge", "FLOP/B", "ridge",
+      "the intensity at which the GPU's peak in the type of most operations and its memory's peak "
+      "take equally long",
+      [](const Facts& f) {
+        if (!f.measured.machine) return Answer();
+        return ridge(f.roofline, f.measured.machine->gpu);
+      });
   t.share("bound.compute", "compute-bound",
           "share of a step in which a kernel runs whose arithmetic takes most of its time",
           bound_share(machine::Bound::kCompute));

@@ -228,8 +228,7 @@ std::optional<machine::Math> used_math(const Roofline& roofline) {
   for (const RooflineKernel& kernel : roofline.kernels)
     flops[kernel.work.math] += kernel.work.flops * static_cast<double>(kernel.launches);
   if (flops.empty()) return std::nullopt;
-  return std::ranges::max_element(flops, {}, [](const auto& entry) { return entry.second; })
-      ->first;
+  return std::ranges::max_element(flops, {}, [](const auto& entry) { return entry.second; })->first;
 }
 
 std::optional<double> ridge(const Roofline& roofline, const machine::Gpu& gpu) {

@@ -107,6 +107,24 @@ TEST_CASE("every panel is reached by keys, and a knob is turned by them") {
   }
 }
 
+TEST_CASE("Tab goes into a panel that was brought to the front") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    context->KeyPress(ImGuiKey_Tab);  // the keys are in use
+    context->Yield(2);
+    for (const char* panel : {kKnobsPanel, kComparePanel, kLessonPanel}) {
+      ImGui::SetWindowFocus(panel);
+      context->Yield(2);
+      context->KeyPress(ImGuiKey_Tab);
+      context->Yield(2);
+      INFO(panel);
+      CHECK(std::string_view(window_with_keys()) == panel);
+      CHECK(ImGui::IsAnyItemFocused());
+    }
+  }));
+}
+
 TEST_CASE("an arrow key turns a slider, and Enter lets its value be typed") {
   REQUIRE_DRIVER(driver, 1920, 1080);
   walk_to_result(*driver, "pinned-vs-pageable");
@@ -144,6 +162,28 @@ TEST_CASE("an arrow key turns a slider, and Enter lets its value be typed") {
   CHECK(bytes == std::vector<std::int64_t>{before, before / 2, 2 * before, 2 * before, 12345, 12345,
                                            12345, 12345, 12345});
   CHECK_THAT(workspace.notice, Catch::Contains("copy.bytes"));
+}
+
+TEST_CASE("a double click lets a slider's value be typed, and leaves the handle where it was") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  const auto bytes = [&] { return driver->workspace().sides()[0].config.whole("copy.bytes"); };
+  const std::int64_t before = bytes();
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    context->ItemClick("//Knobs##pair/**/copy.bytes@A");
+    context->Yield(2);
+    CHECK(bytes() != before);  // a single one moves it
+    context->SleepNoSkip(1, 0.1F);
+    driver->app().run("knobs.undo");
+    context->Yield(3);
+    REQUIRE(bytes() == before);
+    context->ItemDoubleClick("//Knobs##pair/**/copy.bytes@A");
+    context->Yield(2);
+    CHECK(bytes() == before);
+    CHECK(ImGui::GetIO().WantTextInput);
+    context->KeyPress(ImGuiKey_Escape);
+  }));
+  CHECK(bytes() == before);
 }
 
 TEST_CASE("a step of a slider stays within the knob's range and always goes somewhere else") {

@@ -1,6 +1,7 @@
 #include "ui/timeline/layout.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <random>
 #include <set>
 #include <tuple>
@@ -124,15 +125,14 @@ TEST_CASE("every span in view is a bar of its own or counted in exactly one fold
 namespace {
 
 // Bars as they are compared: what they hold and where they stand.
-using Held = std::tuple<SpanId, std::uint32_t, Nanos, Nanos, Category>;
+using Held = std::tuple<SpanId, std::uint32_t, Nanos, Nanos, Category, float>;
 
 std::set<Held> bars_within(const Trace& trace, const TraceIndex& index, const DrawIndex& draw,
                            const LayoutRequest& request) {
   std::set<Held> bars;
   for (const Bar& bar : lay_out(trace, index, draw, request).bars)
     if (bar.start > request.view_start && bar.end < request.view_end)
-      bars.insert({bar.span, bar.count, bar.start, bar.end,
-                   bar.count < DrawRow::kTimesBlock ? bar.category : Category::kOther});
+      bars.insert({bar.span, bar.count, bar.start, bar.end, bar.category, bar.presence});
   return bars;
 }
 
@@ -179,6 +179,18 @@ TEST_CASE("a fold has the colour of what fills most of it") {
   for (const Bar& bar : layout.bars) {
     CHECK(bar.count > 1);
     CHECK(bar.category == Category::kBackward);
+  }
+}
+
+TEST_CASE("a fold is the paler the longer the gaps in it") {
+  Trace trace = empty_trace();
+  const LaneId lane = add_lane(trace, "stream 7");
+  for (Nanos i = 0; i < 1000; ++i) add_span(trace, lane, i * 10'000, i < 500 ? 10'000 : 5'000);
+  const TimelineLayout layout = laid_out(trace, request_of(0, 10'000'000, 500));
+  REQUIRE(layout.bars.size() > 100);
+  for (const Bar& bar : layout.bars) {
+    if (bar.end < 4'900'000) CHECK(bar.presence == 1);
+    if (bar.start > 5'100'000) CHECK(bar.presence == Approx(std::sqrt(0.5)).margin(0.1));
   }
 }
 

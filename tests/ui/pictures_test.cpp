@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "ui/app/layout.h"
 #include "ui/runs.h"
 
 using namespace trainscope;
@@ -99,7 +100,64 @@ void draw_choices(Gallery& gallery) {
   driver.act([](ImGuiTestContext* context) { context->KeyPress(ImGuiKey_Escape); });
 }
 
+void press_key(Driver& driver, ImGuiKey key) {
+  for (const bool down : {true, false}) {
+    ImGui::GetIO().AddKeyEvent(key, down);
+    driver.frame();
+    driver.frame();
+  }
+}
+
+// The ring of who goes by keys; a number that is typed; a training whose numbers still come.
+void draw_keys(Gallery& gallery) {
+  Driver& driver = gallery.driver;
+  Workspace& workspace = driver.workspace();
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  driver.settle();
+  press_key(driver, ImGuiKey_N);
+  ImGui::SetWindowFocus(kLessonPanel);
+  for (int i = 0; i < 3; ++i) press_key(driver, ImGuiKey_Tab);
+  gallery.save("ring-answer");
+  walk_to_reveal(driver, "pinned-vs-pageable");
+  ImGui::SetWindowFocus(kKnobsPanel);
+  for (int i = 0; i < 11; ++i) press_key(driver, ImGuiKey_Tab);
+  gallery.save("ring-knob");
+  press_key(driver, ImGuiKey_Enter);
+  gallery.save("sweep-by-key");
+  ImVec2 slider;
+  driver.act([&](ImGuiTestContext* context) {
+    slider = context->ItemInfo("//Knobs##pair/**/copy.bytes@A").RectClipped.GetCenter();
+  });
+  ImGui::GetIO().AddMousePosEvent(slider.x, slider.y);
+  for (const bool down : {true, false, true, false}) {
+    ImGui::GetIO().AddMouseButtonEvent(0, down);
+    driver.frame();
+  }
+  gallery.save("typed");
+  press_key(driver, ImGuiKey_Escape);
+  walk_to_reveal(driver, "amp-loss-scale");
+  driver.app().show_panel("loss");
+  driver.settle();
+  workspace.set_knob(0, "steps", std::int64_t{3000});
+  for (int i = 0; i < 8 && workspace.busy(); ++i) {
+    for (int k = 0; k < 10; ++k) {
+      driver.frame();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    write_png(gallery.folder / ("numbers-come-" + std::to_string(i) + ".png"),
+              driver.window().capture());
+  }
+}
+
 }  // namespace
+
+TEST_CASE("pictures of keys and of numbers that come", "[.pictures]") {
+  const char* folder = std::getenv("TRAINSCOPE_PICTURES");
+  REQUIRE(folder);
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  Gallery gallery{*driver, folder, ""};
+  draw_keys(gallery);
+}
 
 TEST_CASE("pictures of the copy path, the playhead and a long run", "[.pictures]") {
   const char* folder = std::getenv("TRAINSCOPE_PICTURES");

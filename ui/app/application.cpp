@@ -172,6 +172,9 @@ PanelContext Application::context() {
 void Application::take_shortcuts() {
   const bool sheet = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
   if (sheet) return;
+  // A panel that was brought to the front has the keys, but no item of it: the ring would stand
+  // nowhere, and Dear ImGui's Tab only enters a window in which it does not stand.
+  if (!ImGui::IsAnyItemFocused()) ImGui::SetNavCursorVisible(false);
   const bool leaves = can("timeline.leave");
   const bool item_has_keys = ImGui::GetIO().NavVisible && !attention_.timeline_has_keys;
   for (const ActionInfo& action : actions()) {

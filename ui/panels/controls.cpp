@@ -61,8 +61,10 @@ SliderUse slider(const Theme& theme, const char* id, float width, double& share,
   const bool pressed = press_area(id, {width, height});
   ImGui::EndDisabled();
   const bool held = enabled && ImGui::IsItemActive() && ImGui::IsMouseDown(ImGuiMouseButton_Left);
+  const bool twice = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+  use.grabbed = held && !twice && ImGui::IsItemActivated();
   const float left = at.x + knob, right = at.x + width - knob, middle = at.y + height / 2;
-  if (held && right > left) {
+  if (held && !twice && right > left) {
     const double before = share;
     share = std::clamp(static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)),
                        0.0, 1.0);
@@ -70,8 +72,8 @@ SliderUse slider(const Theme& theme, const char* id, float width, double& share,
   }
   use.released = enabled && ImGui::IsItemDeactivated();
   const bool by_keys = pressed && !ImGui::IsMouseReleased(ImGuiMouseButton_Left);
-  const bool twice = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
   use.types = enabled && (by_keys || twice);
+  use.types_by_mouse = enabled && twice;
   if (enabled && ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
     use.steps = arrow_steps(ImGui::GetItemID());
   ImDrawList* draw = ImGui::GetWindowDrawList();

@@ -14,10 +14,12 @@ bool toggle_switch(const Theme& theme, const char* id, bool& on, bool enabled = 
 
 // What a person does with a slider.
 struct SliderUse {
+  bool grabbed = false;   // a press that may become a drag
   bool moved = false;     // the handle is dragged, and stands elsewhere now
   bool released = false;  // and was let go
   int steps = 0;          // by the arrow keys, while it has the keys: -1, 0 or 1
   bool types = false;     // a double click, or Enter: the value is to be typed
+  bool types_by_mouse = false;
 };
 
 // A handle on a track; `share` is 0..1.

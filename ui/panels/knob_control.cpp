@@ -120,6 +120,7 @@ void number_slider(const PanelContext& context, KnobsPanel& panel, const Knob& k
   }
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("Drag it; a double click or Enter to type a value");
+  if (use.grabbed) panel.before_grab = now;
   if (use.moved) {
     panel.dragged[key] = value_at(knob, share);
     context.workspace.set_knob(side, knob.name, rounded(knob, panel.dragged[key]));
@@ -127,7 +128,11 @@ void number_slider(const PanelContext& context, KnobsPanel& panel, const Knob& k
     context.workspace.set_knob(side, knob.name, stepped(knob, now, use.steps));
   }
   if (use.released) panel.dragged.erase(key);
-  if (use.types) begin_to_type(panel, key, now);
+  if (!use.types) return;
+  // The first of two clicks moved the handle; that is not what was meant.
+  const Value meant = use.types_by_mouse ? panel.before_grab.value_or(now) : now;
+  if (meant != now) context.workspace.set_knob(side, knob.name, meant);
+  begin_to_type(panel, key, meant);
 }
 
 void number_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,

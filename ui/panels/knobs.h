@@ -3,8 +3,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
+#include "program/knobs.h"
 #include "ui/panels/context.h"
 
 namespace trainscope::ui {
@@ -14,6 +16,7 @@ struct KnobsPanel {
   // Text and numbers while they are typed, handles while they are dragged: by side and knob.
   std::map<std::string, std::string> typed;
   std::map<std::string, double> dragged;
+  std::optional<program::Value> before_grab;  // of the slider that was grabbed last
   std::string to_focus;  // a field or slider that takes the keys, by side and knob
 };
 

@@ -107,12 +107,19 @@ Box framed(const Theme& theme, const Box& box, const std::string& title, float l
           {box.max.x - theme.px(24), box.max.y - theme.px(48)}};
 }
 
+// A line at each tick, and labels at as many of them, from the lowest up, as have room.
 void draw_scale(const Theme& theme, const Box& inside, const Scale& scale, const Metric& metric) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  for (const double tick : scale.ticks) {
+  const float step =
+      inside.height() / static_cast<float>(std::max<std::size_t>(scale.ticks.size(), 2) - 1);
+  const auto every =
+      static_cast<std::size_t>(std::ceil(theme.size.label * 1.4F / std::max(step, 1.0F)));
+  for (std::size_t i = 0; i < scale.ticks.size(); ++i) {
+    const double tick = scale.ticks[i];
     const float y =
         std::round(inside.max.y - static_cast<float>(scale.share(tick)) * inside.height());
     draw->AddLine({inside.min.x, y}, {inside.max.x, y}, theme.grid());
+    if (i % every != 0) continue;
     draw_text_middle(draw, theme.font.mono, theme.size.label, inside.min.x - theme.px(10), y,
                      theme.muted, tick == 0 ? "0" : analysis::show(metric, tick), 1);
   }
@@ -192,8 +199,9 @@ void draw_present(const Theme& theme, const Box& inside, const SweepAxis& axis,
   for (const PresentSide& side : present) {
     const float place = static_cast<float>(side.places[0]) + (cells ? 0.5F : 0);
     const float x = std::round(inside.min.x + step * place) + 0.5F;
-    draw_dashed_line(draw, {x, inside.min.y - theme.px(4)}, {x, inside.max.y}, theme.muted,
-                     theme.size.border, theme.px(4), theme.px(4));
+    if (!cells)  // a column has its values there
+      draw_dashed_line(draw, {x, inside.min.y - theme.px(4)}, {x, inside.max.y}, theme.muted,
+                       theme.size.border, theme.px(4), theme.px(4));
     // Two that stand together are beside one another, within the panel.
     const bool together =
         present.size() == 2 &&
@@ -318,10 +326,12 @@ SweepColumns paint_sweep_lines(const Theme& theme, const Box& box, const Sweep& 
   for (const SweepPoint& point : sweep.points)
     for (std::size_t side = 0; side < point.sides.size(); ++side)
       if (const auto value = value_at(point, side, metric)) values.push_back(*value);
-  const Box inside = framed(theme, box, title_of(metric), theme.px(92), look);
+  Box inside = framed(theme, box, title_of(metric), theme.px(92), look);
   const bool lines = is_ordered(sweep.axes[0]);
+  const Box marks = inside;                  // stand above
+  if (!lines) inside.min.y += theme.px(16);  // each bar has its value above it
   draw_values_below(theme, inside, sweep.axes[0], !lines);
-  draw_present(theme, inside, sweep.axes[0], look, !lines);
+  draw_present(theme, marks, sweep.axes[0], look, !lines);
   const Scale scale = values.empty() ? Scale{} : scale_of(values, metric);
   if (!values.empty()) draw_scale(theme, inside, scale, metric);
   for (std::size_t side = 0; side < sweep.points.front().sides.size(); ++side)

@@ -102,19 +102,6 @@ std::vector<Counter> counters_of(const trace::Trace& trace) {
   return counters;
 }
 
-// The blocks of kTimesBlock spans that lie within [first, first + count).
-std::pair<std::size_t, std::size_t> whole_blocks(std::size_t first, std::size_t count) {
-  return {(first + DrawRow::kTimesBlock - 1) / DrawRow::kTimesBlock,
-          (first + count) / DrawRow::kTimesBlock};
-}
-
-CategoryTimes times_between(const DrawRow& row, std::size_t from, std::size_t to) {
-  CategoryTimes sums{};
-  for (std::size_t kind = 0; kind < sums.size(); ++kind)
-    sums[kind] = row.times[to][kind] - row.times[from][kind];
-  return sums;
-}
-
 }  // namespace
 
 CategoryTimes times_of(const DrawRow& row, std::size_t first, std::size_t count) {
@@ -123,29 +110,22 @@ CategoryTimes times_of(const DrawRow& row, std::size_t first, std::size_t count)
     for (std::size_t at = from; at < to; ++at)
       sums[static_cast<std::size_t>(row.categories[at])] += row.ends[at] - row.starts[at] + 1;
   };
-  const std::size_t end = first + count;
-  const auto [from, to] = whole_blocks(first, count);
+  constexpr std::size_t kBlock = DrawRow::kTimesBlock;
+  const std::size_t end = first + count, from = (first + kBlock - 1) / kBlock, to = end / kBlock;
   if (from >= to) {
     take(first, end);
     return sums;
   }
-  sums = times_between(row, from, to);
-  take(first, from * DrawRow::kTimesBlock);
-  take(to * DrawRow::kTimesBlock, end);
+  for (std::size_t kind = 0; kind < sums.size(); ++kind)
+    sums[kind] = row.times[to][kind] - row.times[from][kind];
+  take(first, from * kBlock);
+  take(to * kBlock, end);
   return sums;
 }
 
 Fold fold_of(const DrawRow& row, const std::vector<trace::SpanId>& spans, std::size_t first,
              std::size_t count) {
-  const auto [from, to] = whole_blocks(first, count);
-  const CategoryTimes times =
-      from < to ? times_between(row, from, to) : times_of(row, first, count);
-  return {row.starts[first],
-          row.ends[first + count - 1],
-          static_cast<std::uint32_t>(first),
-          static_cast<std::uint32_t>(count),
-          spans[first],
-          mixture_of(times)};
+  return make_fold(row, spans, first, count, times_of(row, first, count));
 }
 
 DrawIndex build_draw_index(const trace::Trace& trace, const trace::TraceIndex& index) {

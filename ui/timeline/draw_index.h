@@ -47,12 +47,10 @@ struct DrawIndex {
   std::vector<Counter> counters;           // by LaneId; without samples: no counter
 };
 
-// The time of each category in `count` spans from `first` on: exact for up to a thousand or so, of
-// more those of all blocks that lie within. An instant counts as 1 ns.
+// The time of each category in `count` spans from `first` on. An instant counts as 1 ns.
 CategoryTimes times_of(const DrawRow& row, std::size_t first, std::size_t count);
 
-// The spans [first, first + count) of a row as one bar. Its mixture is exact for a few hundred
-// spans; of more it is that of whole blocks among them. `spans` as in trace::Row.
+// Those spans as one bar. `spans` as in trace::Row.
 Fold fold_of(const DrawRow& row, const std::vector<trace::SpanId>& spans, std::size_t first,
              std::size_t count);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "ui/timeline/draw_index.h"
@@ -86,32 +87,49 @@ FoldLevel level_of(const DrawRow& row, const std::vector<trace::SpanId>& spans,
     if (is_long && cell.count == 1) continue;
     CategoryTimes times = cell.times;
     if (is_long) times[static_cast<std::size_t>(row.categories[last])] -= busy(row, last);
-    level.folds.push_back({row.starts[cell.first], row.ends[is_long ? last - 1 : last], cell.first,
-                           cell.count - (is_long ? 1 : 0), spans[cell.first], mixture_of(times)});
+    level.folds.push_back(make_fold(row, spans, cell.first, cell.count - (is_long ? 1 : 0), times));
   }
   return level;
 }
 
-}  // namespace
+// `part` of `whole` as parts of 255.
+std::uint8_t parts_of(Nanos part, Nanos whole) {
+  if (whole <= 0) return 255;
+  return static_cast<std::uint8_t>(255 * static_cast<double>(part) / static_cast<double>(whole) +
+                                   0.5);
+}
 
-Mixture mixture_of(const CategoryTimes& times) {
-  Nanos sum = 0, most[3] = {};
+Mixture mixture_of(const CategoryTimes& times, Nanos sum) {
+  Nanos most[3] = {};
   Mixture mixture{};
   for (std::size_t kind = 0; kind < times.size(); ++kind) {
     Nanos time = times[kind];
-    if (time == 0) continue;
-    sum += time;
     auto category = static_cast<trace::Category>(kind);
-    for (std::size_t i = 0; i < mixture.size(); ++i) {
+    for (std::size_t i = 0; i < mixture.size() && time > 0; ++i) {
       if (time <= most[i]) continue;
       std::swap(time, most[i]);
       std::swap(category, mixture[i].category);
     }
   }
-  const double whole = static_cast<double>(std::max<Nanos>(sum, 1));
-  for (std::size_t i = 0; i < mixture.size(); ++i)
-    mixture[i].parts = static_cast<std::uint8_t>(255 * static_cast<double>(most[i]) / whole + 0.5);
+  for (std::size_t i = 0; i < mixture.size() && sum > 0; ++i)
+    mixture[i].parts = parts_of(most[i], sum);
   return mixture;
+}
+
+}  // namespace
+
+Fold make_fold(const DrawRow& row, const std::vector<trace::SpanId>& spans, std::size_t first,
+               std::size_t count, const CategoryTimes& times) {
+  Fold fold{row.starts[first],
+            row.ends[first + count - 1],
+            static_cast<std::uint32_t>(first),
+            static_cast<std::uint32_t>(count),
+            spans[first],
+            {}};
+  const Nanos sum = std::accumulate(times.begin(), times.end(), Nanos{0});
+  fold.mixture = mixture_of(times, sum);
+  fold.busy = parts_of(std::min(sum, fold.end - fold.start), fold.end - fold.start);
+  return fold;
 }
 
 std::vector<FoldLevel> fold_levels(const DrawRow& row, const std::vector<trace::SpanId>& spans) {

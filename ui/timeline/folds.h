@@ -21,7 +21,7 @@ struct CategoryShare {
 };
 using Mixture = std::array<CategoryShare, 3>;  // largest first; what is left is others
 
-Mixture mixture_of(const CategoryTimes& times);
+struct DrawRow;
 
 // Spans side by side in a row, drawn as one bar; a single one is itself.
 struct Fold {
@@ -31,7 +31,12 @@ struct Fold {
   std::uint32_t count = 0;
   trace::SpanId span = trace::kNone;  // the first
   Mixture mixture{};
+  std::uint8_t busy = 255;  // of 255: how much of its time is not gaps between its spans
 };
+
+// The spans [first, first + count) of a row, of which each category takes that time.
+Fold make_fold(const DrawRow& row, const std::vector<trace::SpanId>& spans, std::size_t first,
+               std::size_t count, const CategoryTimes& times);
 
 // The cell in which a time lies begins here. `cell` is a power of two.
 inline Nanos cell_start(Nanos time, Nanos cell) {
@@ -44,8 +49,6 @@ struct FoldLevel {
   Nanos cell = 1;
   std::vector<Fold> folds;
 };
-
-struct DrawRow;
 
 // The levels of a row, shortest cells first; each has cells twice as long as the one before it, and
 // the first no more folds than one for kSpansAFold spans. Of short rows none: they are cut when

@@ -44,6 +44,9 @@ Scale scale_of(const LayoutRequest& request) {
   return scale;
 }
 
+// However little there is in a fold, one sees that there is something.
+constexpr float kFaintest = 0.45F;
+
 // One row of a lane, cut into bars.
 class RowPacker {
  public:
@@ -244,7 +247,10 @@ class Builder {
           bar.lane = box.lane;
           bar.row = row_number;
           bar.at = fold.first;
-          if (fold.count > 1) bar.mixture = fold.mixture;
+          if (fold.count > 1) {
+            bar.mixture = fold.mixture;
+            bar.presence = std::max(kFaintest, std::sqrt(static_cast<float>(fold.busy) / 255));
+          }
           bar.category = fold.mixture[0].category;
           bar.hatched = is_hatched(bar.category);
           bar.pinned = box.pinned;

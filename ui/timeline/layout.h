@@ -96,8 +96,9 @@ struct Bar {
   bool found = false;   // by a search: it, or one of the fold
   bool dimmed = false;  // a search found others
   Nanos start = 0, end = 0;
-  std::string label;  // what fits; often nothing
-  Mixture mixture{};  // of a fold
+  std::string label;   // what fits; often nothing
+  Mixture mixture{};   // of a fold
+  float presence = 1;  // 0..1, of a fold: less the longer the gaps in it
 };
 
 struct GapBox {

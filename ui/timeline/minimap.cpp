@@ -66,7 +66,7 @@ void paint_side(const Canvas& canvas, const TimelineLayout& layout, float top) {
     const float left = canvas.lanes.min.x + bar.x;
     canvas.draw->AddRectFilled({left, y},
                                {left + std::max(bar.width, 1.0F), y + lane->height - gap},
-                               solid_color(theme, bar));
+                               faded(solid_color(theme, bar), bar.presence));
   }
 }
 

@@ -128,10 +128,11 @@ void paint_label(const Canvas& canvas, const SideView& view, const Bar& bar, con
   draw_text_middle(canvas.draw, theme.font.text, size, left, middle, style.text, bar.label);
 }
 
-// Folds are paler than spans: there is more to see inside.
+// Folds are paler than spans, and paler still the longer the gaps in them: there is more to see
+// inside.
 void paint_fold(const Canvas& canvas, const Box& box, const Bar& bar) {
   canvas.draw->AddRectFilled(box.min, {std::max(box.max.x, box.min.x + 1), box.max.y},
-                             faded(solid_color(*canvas.theme, bar), 0.8F));
+                             faded(solid_color(*canvas.theme, bar), 0.8F * bar.presence));
 }
 
 // What a search found is edged; a fold, or a bar too narrow for that, is marked along its top. What
