@@ -4,32 +4,16 @@
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
 #include "ui/app/layout.h"
 #include "ui/long_words.h"
+#include "ui/monitors.h"
 #include "ui/runs.h"
-#include "ui/words.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 
 namespace {
-
-struct Monitor {
-  int width, height;
-};
-constexpr Monitor kMonitors[] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
-constexpr float kScales[] = {0.75F, 1, 2};
-
-void check_words(Driver& driver, const std::string& where) {
-  driver.settle();
-  INFO(where);
-  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
-    write_png(std::filesystem::path(folder) / (where + ".png"), driver.window().capture());
-  check_words_are_whole(30);
-  check_words_are_apart();
-}
 
 void check_layouts(Driver& driver, const std::string& where) {
   walk_to_result(driver, "dp-vs-ddp");

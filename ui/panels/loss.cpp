@@ -163,13 +163,16 @@ void draw_curve(const Theme& theme, const Shown& one) {
 
 void draw_playheads(const Theme& theme, const std::vector<Shown>& shown) {
   const bool same = shown.size() < 2 || shown[0].step == shown[1].step;
+  float before = -INFINITY;
   for (const Shown& one : shown) {
     if (!one.step) continue;
-    draw_upright(theme, static_cast<double>(*one.step), theme.accent, 1.4F,
-                 same            ? ""
-                 : one.side == 0 ? "A"
-                                 : "B");
+    const auto step = static_cast<double>(*one.step);
+    const float x = ImPlot::PlotToPixels(step, 1).x;
+    // Letters of lines that stand close are below one another.
+    const float down = std::abs(x - before) < theme.px(20) ? theme.px(18) : 0;
+    draw_upright(theme, step, theme.accent, 1.4F, same ? "" : one.side == 0 ? "A" : "B", down);
     if (same) break;
+    before = x;
   }
 }
 

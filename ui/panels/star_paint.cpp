@@ -171,23 +171,24 @@ float row_height(const Theme& theme) {
   return theme.px(25);
 }
 
+// Right edges but for the name; 0: there is no room for it.
 struct Columns {
-  float name = 0, sent = 0, start = 0, done = 0, exposed = 0;  // right edges but for the name
+  float name = 0, sent = 0, start = 0, done = 0, exposed = 0;
 };
 
+// The name first, then what is exposed, when it was done, how much it was, when it began.
 Columns columns_in(const Theme& theme, const Box& box) {
   const float figure = std::max(
       theme.px(84), text_size(theme.font.mono, theme.size.label, "99.99 us").x + theme.px(14));
   Columns columns;
   columns.name = box.min.x + theme.px(8);
   columns.exposed = box.max.x - theme.px(10);
-  columns.done = columns.exposed - figure;
-  columns.sent = columns.done - figure;
-  columns.start = 0;
-  if (columns.sent - columns.name > theme.px(202) + figure) {
-    columns.start = columns.sent;
-    columns.sent -= figure;
-  }
+  const float room = columns.exposed - columns.name - theme.px(118);
+  const int figures = static_cast<int>(room / figure);
+  float right = columns.exposed;
+  if (figures >= 2) columns.done = right -= figure;
+  if (figures >= 4) columns.start = right -= figure;
+  if (figures >= 3) columns.sent = right -= figure;
   return columns;
 }
 
@@ -213,7 +214,9 @@ void draw_row(const Theme& theme, const Columns& columns, const StarStageTimes& 
   ImFont* mono = theme.font.mono;
   const std::string bytes = stage.bytes > 0 ? format_bytes(static_cast<double>(stage.bytes)) : "?";
   const float room =
-      columns.sent - columns.name - theme.px(12) - text_size(mono, theme.size.label, bytes).x;
+      columns.sent > 0
+          ? columns.sent - columns.name - theme.px(12) - text_size(mono, theme.size.label, bytes).x
+          : (columns.done > 0 ? columns.done : columns.exposed) - columns.name - theme.px(84);
   words_at(theme, theme.font.text, columns.name, y, color(begun),
            shortened(theme.font.text, theme.size.label, analysis::name_of(stage.stage), room), 0);
   words_at(theme, mono, columns.sent, y, color(begun), bytes, 1);

@@ -1,0 +1,28 @@
+// The screens and the scales that people have, and whether what stands on one can be read.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "ui/words.h"
+
+namespace trainscope::ui {
+
+struct Monitor {
+  int width, height;
+};
+inline constexpr Monitor kMonitors[] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
+inline constexpr float kScales[] = {0.75F, 1, 2};
+
+// TRAINSCOPE_PICTURES=FOLDER keeps what was looked at.
+inline void check_words(Driver& driver, const std::string& where) {
+  driver.settle();
+  INFO(where);
+  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
+    write_png(std::filesystem::path(folder) / (where + ".png"), driver.window().capture());
+  check_words_are_whole(30);
+  check_words_are_apart();
+}
+
+}  // namespace trainscope::ui
