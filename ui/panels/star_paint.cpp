@@ -178,12 +178,13 @@ struct Columns {
 
 // The name first, then what is exposed, when it was done, how much it was, when it began.
 Columns columns_in(const Theme& theme, const Box& box) {
-  const float figure = std::max(
-      theme.px(84), text_size(theme.font.mono, theme.size.label, "99.99 us").x + theme.px(14));
+  const float figure = std::max({text_size(theme.font.mono, theme.size.label, "99.99 MiB").x,
+                                 text_size(theme.font.text, theme.size.label, "begun ms").x}) +
+                       theme.px(14);
   Columns columns;
   columns.name = box.min.x + theme.px(8);
   columns.exposed = box.max.x - theme.px(10);
-  const float room = columns.exposed - columns.name - theme.px(118);
+  const float room = columns.exposed - columns.name - theme.px(96);
   const int figures = static_cast<int>(room / figure);
   float right = columns.exposed;
   if (figures >= 2) columns.done = right -= figure;
