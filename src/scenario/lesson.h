@@ -53,6 +53,9 @@ struct Question {
   SourcePlace place;
 };
 
+// Where playing pauses in a step, of the span that it points at.
+enum class PauseAt { kNowhere, kSpanStart, kSpanEnd };
+
 enum class StepKind { kScene, kPredict, kRun, kObserve, kExplain, kVary, kRecap };
 std::string_view name_of(StepKind kind);   // "predict"
 std::string_view title_of(StepKind kind);  // "Predict"
@@ -66,6 +69,7 @@ struct Step {
   std::string explain;  // shown once the question is answered
   std::optional<Question> question;
   std::optional<Focus> focus;
+  PauseAt pause_at = PauseAt::kNowhere;
   std::string done_action;  // an action's id
   std::optional<Expression> done_expect;
   std::optional<Expression> goal;  // of the problem level

@@ -107,6 +107,14 @@ void read_done_when(const toml::table& table, const std::string& file, Step& ste
   step.done_expect = fields.expression("expect");
 }
 
+PauseAt read_pause(const Fields& fields, const std::optional<Focus>& focus) {
+  if (!focus || focus->lane.empty())
+    fields.fail("pause_at",
+                "pause_at is of a span: the step needs a focus with run, lane and span");
+  return read_word<PauseAt>(fields, "pause_at",
+                            {{"span.start", PauseAt::kSpanStart}, {"span.end", PauseAt::kSpanEnd}});
+}
+
 Step read_step(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a step");
   fields.only({"id", "kind", "text", "hide", "hint", "pause_at", "explain", "question", "focus",
@@ -123,11 +131,11 @@ Step read_step(const toml::table& table, const std::string& file) {
   step.text = fields.text("text");
   step.hide = fields.words("hide");
   step.hint = fields.text_or("hint", "");
-  if (fields.find("pause_at")) fields.fail("pause_at", "pause_at is declared but not built yet");
   step.explain = fields.text_or("explain", "");
   if (const toml::table* question = fields.table("question"))
     step.question = read_question(*question, file);
   if (const toml::table* focus = fields.table("focus")) step.focus = read_focus(*focus, file);
+  if (fields.find("pause_at")) step.pause_at = read_pause(fields, step.focus);
   if (const toml::table* done = fields.table("done_when")) read_done_when(*done, file, step);
   if (const toml::table* goal = fields.table("goal")) {
     const Fields inner(*goal, file, "a goal");

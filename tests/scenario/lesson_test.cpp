@@ -99,7 +99,9 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
   CHECK_THAT(error_of("ratio(A.time.h2d, B.time.h2d) < 1.2", "ratio(A.time.hd2, 1) < 1.2"),
              contains("did you mean time.h2d?"));
   CHECK_THAT(error_of("id = \"run\"", "id = \"run\"\npause_at = \"span.start\""),
-             contains("pause_at is declared but not built yet"));
+             contains("the step needs a focus with run, lane and span"));
+  CHECK_THAT(error_of("pause_at = \"span.end\"", "pause_at = \"span.strat\""),
+             contains("did you mean span.start?"));
   CHECK_THAT(error_of("level = \"worked\"", "level = 3"), contains("is not text"));
   CHECK_THAT(error_of("[config.A]", "[config.A"), contains(".toml:"));
   CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\npower_limit = 300"),

@@ -253,3 +253,37 @@ TEST_CASE("the Cancel button stops a run") {
   CHECK_FALSE(workspace.busy());
   CHECK_FALSE(workspace.sides()[0].run);
 }
+
+TEST_CASE("playing pauses where a lesson's step says, and goes on from there") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->open_revealed("pinned-vs-pageable");
+  Workspace& workspace = driver->workspace();
+  while (workspace.lesson()->step().id != "why") {
+    if (driver->app().can("lesson.skip")) driver->app().run("lesson.skip");
+    driver->app().run("lesson.next");
+    driver->settle();
+  }
+  const auto pause = workspace.pause_time();
+  REQUIRE(pause);
+  CHECK(*pause > 0);
+  workspace.playhead.time = 0;
+  workspace.playhead.seconds = 0.01;
+  const auto play_until_it_stops = [&] {
+    driver->app().run("play.toggle");
+    for (int i = 0; i < 400; ++i) {
+      driver->frame();
+      if (i > 2 && !workspace.playhead.playing) break;
+    }
+    CHECK_FALSE(workspace.playhead.playing);
+  };
+  play_until_it_stops();
+  CHECK(workspace.playhead.time == *pause);
+  play_until_it_stops();
+  CHECK(workspace.playhead.time == workspace.playhead_end());
+  driver->app().run("lesson.next");  // this step has its own, of B
+  driver->settle();
+  const auto next = workspace.pause_time();
+  REQUIRE(next);
+  workspace.set_offset(1000);
+  CHECK(workspace.pause_time() == *next + 1000);
+}

@@ -40,9 +40,9 @@ Nanos event_near(const Workspace& workspace, std::size_t number, bool forward) {
   const Nanos at = forward ? next_event(view, here) : previous_event(view, here);
   if (at == here) return workspace.playhead.time;
   const bool mapped = number > 0 && workspace.playhead.by_step && workspace.can_align_steps();
-  if (!mapped) return at + (number > 0 ? workspace.offset() : 0);
+  const Nanos there = workspace.playhead_at(number, at);
+  if (!mapped) return there;
   const Nanos now = workspace.playhead.time;
-  const Nanos there = same_step(view, *workspace.sides()[0].view, at);
   // Times are whole: an event may be mapped upon where the playhead stands.
   return forward ? std::max(there, now + 1) : std::min(there, now - 1);
 }

@@ -196,8 +196,15 @@ void Application::advance_playhead() {
   const TimeRange& view = attention_.timeline.view;
   const double share =
       std::min(static_cast<double>(ImGui::GetIO().DeltaTime), 0.1) / playhead.seconds;
+  const Nanos before = playhead.time;
   playhead.time +=
       static_cast<Nanos>(std::llround(static_cast<double>(view.end - view.start) * share));
+  const auto pause = workspace_.pause_time();
+  if (pause && before < *pause && playhead.time >= *pause) {
+    playhead.time = *pause;
+    playhead.playing = false;
+    return;
+  }
   const auto& range = attention_.timeline.range;
   if (range && playhead.time >= std::min(range->end, workspace_.playhead_end()))
     playhead.time = std::clamp<Nanos>(range->start, 0, workspace_.playhead_end());

@@ -315,6 +315,12 @@ Nanos Workspace::playhead_of(std::size_t side) const {
   return same_step(*sides_[0].view, *sides_[side].view, playhead.time);
 }
 
+Nanos Workspace::playhead_at(std::size_t side, Nanos time) const {
+  if (side == 0) return time;
+  if (!playhead.by_step || !can_align_steps()) return time + offset_;
+  return same_step(*sides_[side].view, *sides_[0].view, time);
+}
+
 Nanos Workspace::playhead_end() const {
   return playhead.by_step && can_align_steps() ? sides_[0].view->trace->end() : end();
 }

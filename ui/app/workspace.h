@@ -207,6 +207,10 @@ class Workspace {
   Playhead playhead;
   // Its time on a side, with A and B aligned as they are.
   Nanos playhead_of(std::size_t side) const;
+  // The playhead's time when a side is at this one.
+  Nanos playhead_at(std::size_t side, Nanos time) const;
+  // Where playing pauses: at the span that the lesson's step points at, where the step wants that.
+  std::optional<Nanos> pause_time() const;
   // Both sides have steps to be aligned by.
   bool can_align_steps() const;
   Nanos end() const;           // of the longer run shown

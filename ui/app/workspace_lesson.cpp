@@ -21,6 +21,21 @@ void Workspace::restart_lesson() {
   if (lesson_) show_lesson(scenario::Lesson(lesson_->lesson));
 }
 
+std::optional<Nanos> Workspace::pause_time() const {
+  if (!lesson_ || !revealed()) return std::nullopt;
+  const scenario::Step& step = lesson_->step();
+  if (step.pause_at == scenario::PauseAt::kNowhere) return std::nullopt;
+  const std::size_t side = step.focus->run == "B" ? 1 : 0;
+  if (side >= sides_.size() || !sides_[side].run || !sides_[side].view) return std::nullopt;
+  const analysis::Run& run = *sides_[side].run;
+  const auto found = scenario::find_spans(*step.focus, run);
+  const auto nth = static_cast<std::size_t>(std::max(step.focus->nth, 0));
+  if (nth >= found.size()) return std::nullopt;
+  const trace::Span& span = run.trace->spans()[found[nth]];
+  return playhead_at(side,
+                     step.pause_at == scenario::PauseAt::kSpanStart ? span.start : span.end());
+}
+
 // At a step, or else at the first one after the last answer. Questions before it that have no
 // answer are skipped; the runs before it, which were seen, are made again.
 void Workspace::resume(const scenario::Answers& answers, std::optional<std::size_t> at) {
