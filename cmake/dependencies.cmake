@@ -14,6 +14,13 @@ else()
 endif()
 find_package(CLI11 REQUIRED)
 
+# Asio without Boost: headers alone, and Debian's package names no target.
+find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+add_library(asio::asio INTERFACE IMPORTED)
+target_include_directories(asio::asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
+target_compile_definitions(asio::asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+target_link_libraries(asio::asio INTERFACE Threads::Threads)
+
 # Debian's package of OpenBLAS names its files, but no target.
 find_package(OpenBLAS REQUIRED)
 if(NOT TARGET OpenBLAS::OpenBLAS)

@@ -56,7 +56,7 @@ bool has_several_gpus(const program::Config& config) {
 }  // namespace
 
 std::string sharing_note(const program::Program& program, cuda::DeviceCalls& device) {
-  const int wanted = sim::gpus_of(program), there = device.gpus();
+  const int wanted = cuda::gpus_used(program), there = device.gpus();
   std::string note;
   if (wanted > there) {
     const std::string name = device.facts().name;
@@ -76,6 +76,15 @@ std::string today() {
   char text[16];
   std::strftime(text, sizeof(text), "%Y-%m-%d", &parts);
   return text;
+}
+
+trace::Origin measured_origin(const cuda::DeviceFacts& facts) {
+  trace::Origin origin;
+  origin.kind = trace::OriginKind::kMeasured;
+  origin.subject = facts.name;
+  origin.detail = facts.driver + ", built with " + facts.toolkit + ", commit " TRAINSCOPE_COMMIT +
+                  ", " + today();
+  return origin;
 }
 
 std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts) {
@@ -110,13 +119,9 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   run.machine = std::make_shared<machine::Machine>(known ? *known : train::machine_of(config));
   run.program = std::make_shared<program::Program>(
       train::with_every_rank(train::build_program(config, *run.machine)));
-  trace::Origin origin;
-  origin.kind = trace::OriginKind::kMeasured;
-  origin.subject = facts.name;
-  if (const int wanted = sim::gpus_of(*run.program); wanted > device.gpus())
+  trace::Origin origin = measured_origin(facts);
+  if (const int wanted = cuda::gpus_used(*run.program); wanted > device.gpus())
     origin.subject += fmt::format(" as {} virtual GPUs", wanted);
-  origin.detail = facts.driver + ", built with " + facts.toolkit + ", commit " TRAINSCOPE_COMMIT +
-                  ", " + today();
   if (const std::string note = sharing_note(*run.program, device); !note.empty())
     origin.detail += ", " + note;
   if (several) {

@@ -20,6 +20,9 @@ std::string sharing_note(const program::Program& program, cuda::DeviceCalls& dev
 // "2026-11-22", in UTC.
 std::string today();
 
+// Of what was measured on the device today.
+trace::Origin measured_origin(const cuda::DeviceFacts& facts);
+
 // Carries it out from start to end; a device that fails ends it, and what was measured before is
 // in it. The machine of metrics is the device's where a file describes that, else the config's, and
 // the trace's origin says so. Throws InputError for a config that is wrong, MissingError for a

@@ -10,6 +10,7 @@
 #include "cli/opened.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
+#include "cli/rank_process.h"
 #include "cli/sides.h"
 #include "cuda/plugin_loader.h"
 #include "scenario/subject.h"
@@ -80,7 +81,14 @@ int run_command(const RunOptions& options) {
   Request request = read_request(options);
   Finished finished;
   finished.seed = request.sides.front().second.whole("seed");
-  if (!measure(options.executor, request, finished)) simulate(request, finished);
+  const auto place = options.executor == "cuda" ? place_among_processes() : std::nullopt;
+  if (place && place->ranks > 1) {
+    finished.runs = measure_among(*place, request);
+    finished.executor = "cuda";
+    if (place->rank > 0) return 0;  // the first rank has all, and tells it
+  } else if (!measure(options.executor, request, finished)) {
+    simulate(request, finished);
+  }
   finished.lesson = std::move(request.lesson);
   if (finished.lesson) {
     scenario::Sides sides;

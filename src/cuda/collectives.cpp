@@ -21,7 +21,8 @@ Collectives::Collectives(const program::Program& program, DeviceCalls& device,
                          CollectiveMemory& memory, const std::vector<StreamHandle>& streams)
     : program_(program), device_(device), memory_(memory), streams_(streams) {
   for (const program::Communicator& one : program.communicators)
-    by_library_.push_back(device.gpus() >= one.ranks && device.join(one.ranks).empty());
+    by_library_.push_back(one.simulated < one.ranks ||
+                          (device.gpus() >= one.ranks && device.join(one.ranks).empty()));
   for (const program::Thread& thread : program.threads)
     for (const program::Command& command : thread.commands)
       if (const auto* one = std::get_if<program::Collective>(&command.action)) {
@@ -106,7 +107,8 @@ void Collectives::begin(const std::vector<Rank>& ranks, const Log& log) {
 // In place: a gathered part, and one of a scattered sum, lies where the whole has it.
 void Collectives::by_library(const std::vector<Rank>& ranks, std::int64_t elements) {
   const program::CollectiveKind kind = ranks.front().call->collective->kind;
-  const std::int64_t part = elements / static_cast<std::int64_t>(ranks.size());
+  const program::Index communicator = ranks.front().call->collective->communicator;
+  const std::int64_t part = elements / program_.communicators[communicator].ranks;
   std::vector<RankShare> shares;
   for (const Rank& rank : ranks) {
     float* whole = rank.memory.piece;
@@ -192,6 +194,7 @@ void Collectives::carry_out(const std::vector<RankCall>& calls,
 std::string ring_note(const program::Program& program, DeviceCalls& device) {
   for (const program::Communicator& one : program.communicators) {
     const char* by_ring = "collectives are a ring of copies and additions";
+    if (one.simulated < one.ranks) continue;
     if (device.gpus() < one.ranks) return by_ring;
     const std::string why = device.join(one.ranks);
     if (!why.empty()) return by_ring + (" between the GPUs: " + why);

@@ -90,6 +90,14 @@ struct RankShare {
   CallId call = 0;
 };
 
+// The other processes of a run of which each carries out one rank.
+struct Peers {
+  int rank = 0;
+  int ranks = 1;
+  // Gives every process what the first rank's gives; all call it as often.
+  std::function<std::string(const std::string&)> from_first;
+};
+
 class DeviceCalls {
  public:
   virtual ~DeviceCalls() = default;
@@ -142,10 +150,14 @@ class DeviceCalls {
   // Makes the vendor's library ready for collectives of GPUs 0 .. ranks - 1, once; what it returns
   // is why it cannot be used, in a sentence. Empty: it can.
   virtual std::string join(int ranks) = 0;
-  // A collective by that library, of all ranks in one group. `elements` are those of the larger of
-  // both buffers; the root is rank 0. Work of the library is told with its GPU, as the first rank's
-  // call or as its own rank's. Waiting for streams ends with an Error where the library fails, or
-  // has a rank that never comes.
+  // The same among processes, each with one rank on one GPU; all call it, before their runs.
+  virtual std::string join(const Peers& peers) = 0;
+  // Ranks that are elsewhere: those of other processes.
+  virtual int ranks_elsewhere() const = 0;
+  // A collective by that library, of all ranks that are here, in one group. `elements` are those of
+  // the larger of both buffers; the root is rank 0. Work of the library is told with its GPU, as
+  // the first rank's call or as its own rank's. Waiting for streams ends with an Error where the
+  // library fails, or has a rank that never comes.
   virtual void together(program::CollectiveKind kind, std::int64_t elements,
                         const std::vector<RankShare>& ranks) = 0;
 

@@ -1,6 +1,7 @@
 #include "cuda/execution.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "cuda/thread_run.h"
@@ -48,6 +49,13 @@ int ranks_of(const program::Program& program) {
 
 }  // namespace
 
+int gpus_used(const program::Program& program) {
+  std::set<int> gpus{0};
+  if (!program.streams.empty()) gpus.clear();
+  for (const program::Stream& stream : program.streams) gpus.insert(stream.device);
+  return static_cast<int>(gpus.size());
+}
+
 bool is_empty_launch(const program::Program& program, const program::Operation& operation) {
   return has_model(program) && operation.parts.empty() &&
          std::holds_alternative<std::monostate>(operation.function);
@@ -55,10 +63,10 @@ bool is_empty_launch(const program::Program& program, const program::Operation& 
 
 std::string refusal_of(const program::Program& program, const DeviceCalls& device) {
   for (const program::Communicator& one : program.communicators)
-    if (one.simulated < one.ranks)
+    if (one.simulated + device.ranks_elsewhere() < one.ranks)
       throw Error(Fault::kInternal,
                   "one rank of the " + one.name + " stands for all, and a device carries out each");
-  const bool shares = sim::gpus_of(program) > device.gpus();
+  const bool shares = gpus_used(program) > device.gpus();
   if (shares && std::any_of(program.streams.begin(), program.streams.end(), [](const auto& one) {
         return one.kind == program::StreamKind::kBlocking;
       }))

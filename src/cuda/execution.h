@@ -34,12 +34,16 @@ struct Failure {
   std::string sentence;
 };
 
+// The GPUs that a program has streams on.
+int gpus_used(const program::Program& program);
+
 class Execution {
  public:
   // Program, machine, device and trace must outlive it. `machine` describes the device, for
   // occupancy and names. Throws MissingError for a program that cannot be carried out here, naming
   // what it has that the executor has not; InputError for one that is wrong.
-  // Every rank of a communicator must be in it (train::with_every_rank). `time_out`: how long ranks
+  // Every rank of a communicator must be in it (train::with_every_rank), or in another process that
+  // the device has been joined with (train::only_rank). `time_out`: how long ranks
   // wait for another that does not come to a collective, on the device's clock.
   Execution(const program::Program& program, const machine::Machine& machine, DeviceCalls& device,
             trace::Trace& trace, Nanos time_out = Meetings::kTimeOut);
@@ -68,7 +72,7 @@ class Execution {
 
   // Whether some of the program's GPUs are on one real GPU. Its default stream is then none of
   // theirs: each has a stream of its own in its place, that waits for no other by itself.
-  bool shares_gpus() const { return sim::gpus_of(program_) > device_.gpus(); }
+  bool shares_gpus() const { return gpus_used(program_) > device_.gpus(); }
   void set_up();
   void make_rooms();
   void make_states();

@@ -6,17 +6,10 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "cuda/rank_words.h"
 
 namespace trainscope::cuda {
 namespace {
-
-// "rank 2", "ranks 0, 1 and 3".
-std::string words(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[i]);
-  return text;
-}
 
 std::string words(const program::Collective& one) {
   return fmt::format("{} of {} bytes", program::name_of(one.kind), one.bytes);
@@ -31,7 +24,8 @@ Meetings::Meetings(const program::Program& program, DeviceCalls& device, HostWai
 }
 
 bool Meetings::is_complete(const Key& key, const Meeting& meeting) const {
-  return meeting.calls.size() == static_cast<std::size_t>(program_.communicators[key.first].ranks);
+  return meeting.calls.size() ==
+         static_cast<std::size_t>(program_.communicators[key.first].simulated);
 }
 
 void Meetings::require_same(const RankCall& known, const RankCall& other) const {
@@ -57,7 +51,8 @@ std::string Meetings::who_waits(const Key& key, const Meeting& meeting) const {
   return fmt::format("in {} {} of the {} at line {}, {} {} for {}",
                      program::name_of(meeting.calls.front().collective->kind), key.second,
                      program_.communicators[key.first].name, meeting.calls.front().line,
-                     words(waiting), waiting.size() == 1 ? "waits" : "wait", words(missing));
+                     rank_words(waiting), waiting.size() == 1 ? "waits" : "wait",
+                     rank_words(missing));
 }
 
 // No thread is left that could bring the missing ranks.

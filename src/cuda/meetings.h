@@ -1,5 +1,5 @@
 // Where the ranks of a process meet before a collective: nothing of it is put on any stream before
-// the last of them has called for it.
+// the last of them has called for it. Ranks of other processes are not waited for here.
 //
 // A stream cannot wait for an event that nobody has recorded yet, and kernels that look for each
 // other in a loop need room on the device for all of them at once, which ranks that share a GPU do

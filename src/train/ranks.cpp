@@ -224,4 +224,20 @@ program::Program with_every_rank(const program::Program& one) {
   return all;
 }
 
+program::Program only_rank(const program::Program& one, int rank) {
+  program::Program mine = one;
+  for (program::Buffer& buffer : mine.buffers) buffer.device = rank;
+  for (program::Stream& stream : mine.streams) stream.device = stream.rank = rank;
+  for (program::Thread& thread : mine.threads) {
+    thread.name += fmt::format(", rank {}", rank);
+    thread.rank = thread.device = rank;
+    if (rank > 0)
+      std::erase_if(thread.commands, [](const program::Command& command) {
+        return is_told_by_rank_0(command.action);
+      });
+  }
+  mine.computed_ranks = 1;
+  return mine;
+}
+
 }  // namespace trainscope::train

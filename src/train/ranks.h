@@ -29,4 +29,8 @@ program::Program join_ranks(const std::vector<RankProgram>& ranks);
 // with the same numbers; batches are those of a thread's rank. Any other program: itself.
 program::Program with_every_rank(const program::Program& one);
 
+// A program whose one rank stands for all, as that of one of them, on the GPU of its number: for a
+// process of its own. Its communicators still have all ranks.
+program::Program only_rank(const program::Program& one, int rank);
+
 }  // namespace trainscope::train

@@ -43,13 +43,19 @@ inline std::string read(const std::string& file) {
   return text.str();
 }
 
-inline Result run(const std::string& arguments) {
+// With these variables in its environment: "RANK=1 WORLD_SIZE=2".
+inline Result run_in(const std::string& environment, const std::string& arguments) {
   const Folder folder;
   const std::string out = folder.file("out"), err = folder.file("err");
-  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " TRAINSCOPE_BINARY " " +
-                              arguments + " >" + out + " 2>" + err + " </dev/null";
+  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " + environment +
+                              " " TRAINSCOPE_BINARY " " + arguments + " >" + out + " 2>" + err +
+                              " </dev/null";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(err)};
+}
+
+inline Result run(const std::string& arguments) {
+  return run_in("", arguments);
 }
 
 // The sanitizer builds have no window.

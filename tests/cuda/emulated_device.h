@@ -25,7 +25,9 @@ struct EmulatedOptions {
   int gpus = 1;                 // real ones
   bool clock_runs_off = false;  // after host work of an hour each look at it takes another
   bool has_library = false;     // for collectives between them
-  std::int64_t lost_at = -1;    // the device is lost at this call; negative: never
+  // Among processes: gives all ranks' bytes, by rank, for this one's; none: it is alone.
+  std::function<std::vector<std::string>(const std::string&)> gather;
+  std::int64_t lost_at = -1;  // the device is lost at this call; negative: never
   cuda::TimeSource source = cuda::TimeSource::kTracer;
   std::int64_t dropped = 0;  // records that the tracer loses, of the first
   const machine::Machine* costs = nullptr;
@@ -64,6 +66,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
   bool is_done(cuda::EventHandle event) override;
   void synchronise() override;
   std::string join(int ranks) override;
+  std::string join(const cuda::Peers& peers) override;
+  int ranks_elsewhere() const override { return peers_.ranks - 1; }
   void together(program::CollectiveKind kind, std::int64_t elements,
                 const std::vector<cuda::RankShare>& ranks) override;
   void begin_capture(cuda::StreamHandle stream) override;
@@ -115,6 +119,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void tell(const Op& op, Nanos start);
   void wait_for_room(cuda::StreamHandle stream);
   void run_all();
+  void work_with_others(program::CollectiveKind kind, std::int64_t elements,
+                        const cuda::RankShare& mine) const;
   void add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
                           const std::vector<OpId>& others);
   void* memory_of(std::int64_t bytes) const;
@@ -129,6 +135,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   std::uint32_t upto(std::uint32_t most) { return static_cast<std::uint32_t>(random_() % most); }
 
   EmulatedOptions options_;
+  cuda::Peers peers_;
   std::mutex mutex_;
   std::mt19937 random_;
   Nanos clock_ = 1'000'000;

@@ -1,6 +1,8 @@
 // The vendor's library for collectives, of the emulated GPUs: each rank has a kernel, which waits
 // for the others; the last of them to run does the work of all.
 
+#include <algorithm>
+
 #include "cuda/emulated_device.h"
 #include "host/ring.h"
 
@@ -8,6 +10,44 @@ namespace trainscope::test {
 
 std::string EmulatedDevice::join(int) {
   return options_.has_library ? "" : "the library for them is missing";
+}
+
+std::string EmulatedDevice::join(const cuda::Peers& peers) {
+  if (peers.from_first(options_.gather ? "id" : "") != "id")
+    return "the library for them is missing";
+  peers_ = peers;
+  return "";
+}
+
+namespace {
+
+// Carries a collective of whole buffers out, in place: by rank.
+void carry_out_in_place(program::CollectiveKind kind, std::vector<std::vector<float>>& numbers) {
+  std::vector<host::Pieces> gives, gets;
+  for (std::vector<float>& one : numbers) {
+    gives.push_back({host::Results(one)});
+    const bool gets_some = kind != program::CollectiveKind::kReduce || gives.size() == 1;
+    gets.push_back(gets_some ? host::Pieces{host::Results(one)} : host::Pieces());
+  }
+  std::vector<float> room;
+  host::carry_out(kind, gives, gets, room);
+}
+
+}  // namespace
+
+// What all give comes over the wire, and each process works out the whole.
+void EmulatedDevice::work_with_others(program::CollectiveKind kind, std::int64_t elements,
+                                      const cuda::RankShare& mine) const {
+  const auto count = static_cast<std::size_t>(elements);
+  const std::string bytes(reinterpret_cast<const char*>(mine.give), count * sizeof(float));
+  std::vector<std::vector<float>> numbers;
+  for (const std::string& one : options_.gather(bytes)) {
+    numbers.emplace_back(count);
+    one.copy(reinterpret_cast<char*>(numbers.back().data()), one.size());
+  }
+  carry_out_in_place(kind, numbers);
+  const std::vector<float>& own = numbers[static_cast<std::size_t>(peers_.rank)];
+  std::copy(own.begin(), own.end(), mine.get);
 }
 
 void EmulatedDevice::add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
@@ -29,7 +69,8 @@ void EmulatedDevice::together(program::CollectiveKind kind, std::int64_t element
   std::vector<OpId> gates;
   for (const cuda::RankShare& rank : ranks) gates.push_back(enqueue_op(rank.stream, {}));
   Work sums;
-  sums.run = [kind, elements, ranks] {
+  sums.run = [this, kind, elements, ranks] {
+    if (peers_.ranks > 1) return work_with_others(kind, elements, ranks.front());
     std::vector<host::Pieces> gives, gets;
     const auto count = static_cast<std::size_t>(elements);
     for (const cuda::RankShare& rank : ranks) {

@@ -15,6 +15,8 @@ namespace trainscope::cuda {
 
 struct Nccl::Functions {
   decltype(&ncclCommInitAll) init_all = nullptr;
+  decltype(&ncclGetUniqueId) unique_id = nullptr;
+  decltype(&ncclCommInitRank) init_rank = nullptr;
   decltype(&ncclCommDestroy) destroy = nullptr;
   decltype(&ncclCommAbort) abort = nullptr;
   decltype(&ncclCommGetAsyncError) async_error = nullptr;
@@ -34,7 +36,8 @@ struct Nccl::Functions {
           library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
       return function != nullptr;
     };
-    return get(init_all, "ncclCommInitAll") && get(destroy, "ncclCommDestroy") &&
+    return get(init_all, "ncclCommInitAll") && get(unique_id, "ncclGetUniqueId") &&
+           get(init_rank, "ncclCommInitRank") && get(destroy, "ncclCommDestroy") &&
            get(abort, "ncclCommAbort") && get(async_error, "ncclCommGetAsyncError") &&
            get(error_words, "ncclGetErrorString") && get(last_error, "ncclGetLastError") &&
            get(group_start, "ncclGroupStart") && get(group_end, "ncclGroupEnd") &&
@@ -64,26 +67,56 @@ struct Nccl::Functions {
 };
 
 Nccl::Nccl(const std::vector<int>& gpus) : ranks_(gpus.size()), library_({"libnccl.so.2"}) {
-  if (!library_.is_there()) {
-    why_not_ = "NCCL is missing (" + library_.why_not() + ")";
-    return;
-  }
-  functions_ = std::make_unique<Functions>();
-  if (!functions_->find(library_)) {
-    why_not_ = "this NCCL lacks functions of NCCL 2.28";
-    return;
-  }
-  communicators_.resize(gpus.size());
+  if (!load()) return;
   std::vector<ncclComm_t> made(gpus.size());
   const ncclResult_t status =
       functions_->init_all(made.data(), static_cast<int>(gpus.size()), gpus.data());
-  if (status != ncclSuccess) {
-    why_not_ = std::string("NCCL does not start here (") + functions_->error_words(status) +
-               ", ncclCommInitAll: " + functions_->last_error(nullptr) + ")";
-    communicators_.clear();
+  if (status != ncclSuccess) return refuse(status, "ncclCommInitAll");
+  communicators_.assign(made.begin(), made.end());
+}
+
+// The first rank's id names the communicator. Where it has none to give, the others say so.
+Nccl::Nccl(int gpu, const Peers& peers)
+    : ranks_(static_cast<std::size_t>(peers.ranks)), library_({"libnccl.so.2"}) {
+  ncclUniqueId id{};
+  std::string words;
+  if (load() && peers.rank == 0) {
+    const ncclResult_t status = functions_->unique_id(&id);
+    if (status == ncclSuccess)
+      words.assign(id.internal, sizeof(id.internal));
+    else
+      refuse(status, "ncclGetUniqueId");
+  }
+  words = peers.from_first(words);
+  if (!why_not_.empty()) return;
+  if (words.size() != sizeof(id.internal)) {
+    why_not_ = "NCCL does not start at rank 0; its process says why";
     return;
   }
-  communicators_.assign(made.begin(), made.end());
+  words.copy(id.internal, words.size());
+  TRAINSCOPE_CUDA(cudaSetDevice(gpu));
+  ncclComm_t made = nullptr;
+  const ncclResult_t status = functions_->init_rank(&made, peers.ranks, id, peers.rank);
+  if (status != ncclSuccess) return refuse(status, "ncclCommInitRank");
+  communicators_ = {made};
+  elsewhere_ = peers.ranks - 1;
+}
+
+bool Nccl::load() {
+  if (!library_.is_there()) {
+    why_not_ = "NCCL is missing (" + library_.why_not() + ")";
+    return false;
+  }
+  functions_ = std::make_unique<Functions>();
+  if (functions_->find(library_)) return true;
+  why_not_ = "this NCCL lacks functions of NCCL 2.28";
+  return false;
+}
+
+void Nccl::refuse(int status, const char* call) {
+  why_not_ = std::string("NCCL does not start here (") +
+             functions_->error_words(static_cast<ncclResult_t>(status)) + ", " + call + ": " +
+             functions_->last_error(nullptr) + ")";
 }
 
 Nccl::~Nccl() {
@@ -110,7 +143,7 @@ void Nccl::carry_out(program::CollectiveKind kind, std::size_t elements,
                      const std::vector<Share>& ranks) {
   TRAINSCOPE_NCCL(functions_->group_start());
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    TRAINSCOPE_NCCL(functions_->call(kind, elements, ranks.size(), ranks[i],
+    TRAINSCOPE_NCCL(functions_->call(kind, elements, ranks_, ranks[i],
                                      static_cast<ncclComm_t>(communicators_[i])));
   TRAINSCOPE_NCCL(functions_->group_end());
 }

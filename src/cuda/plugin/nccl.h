@@ -1,5 +1,6 @@
 // NCCL, for collectives of the GPUs of one process: a communicator for all, each collective one
-// group. The library is loaded when it is first wanted.
+// group; or of the GPUs of several processes, each with one. The library is loaded when it is first
+// wanted.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,6 +19,8 @@ class Nccl {
  public:
   // A communicator of these GPUs of the driver, in the order of their ranks.
   explicit Nccl(const std::vector<int>& gpus);
+  // This process's rank is on this GPU.
+  Nccl(int gpu, const Peers& peers);
   // Ends what is still under way.
   ~Nccl();
   Nccl(const Nccl&) = delete;
@@ -26,13 +29,14 @@ class Nccl {
   const std::string& why_not() const { return why_not_; }
 
   std::size_t ranks() const { return ranks_; }
+  int ranks_elsewhere() const { return elsewhere_; }
 
   struct Share {
     const float* give = nullptr;
     float* get = nullptr;
     cudaStream_t stream = nullptr;
   };
-  // By rank; `elements` are those of the larger buffer. Throws Error.
+  // By rank, of those that are here; `elements` are those of the larger buffer. Throws Error.
   void carry_out(program::CollectiveKind kind, std::size_t elements,
                  const std::vector<Share>& ranks);
 
@@ -42,10 +46,13 @@ class Nccl {
 
  private:
   struct Functions;
+  bool load();
+  void refuse(int status, const char* call);
   void require(int status, const char* call, const char* file, int line);
   void abort();
 
   std::size_t ranks_ = 0;
+  int elsewhere_ = 0;
   Library library_;
   std::unique_ptr<Functions> functions_;
   std::string why_not_;

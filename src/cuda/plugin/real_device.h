@@ -56,6 +56,8 @@ class RealDevice : public DeviceCalls {
   bool is_done(EventHandle event) override;
   void synchronise() override;
   std::string join(int ranks) override;
+  std::string join(const Peers& peers) override;
+  int ranks_elsewhere() const override;
   void together(program::CollectiveKind kind, std::int64_t elements,
                 const std::vector<RankShare>& ranks) override;
   void begin_capture(StreamHandle stream) override;

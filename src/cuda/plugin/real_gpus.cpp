@@ -88,6 +88,16 @@ std::string RealDevice::join(int ranks) {
   return nccl_->why_not();
 }
 
+std::string RealDevice::join(const Peers& peers) {
+  const std::lock_guard held(mutex_);
+  nccl_ = std::make_unique<Nccl>(gpus_.front().number, peers);
+  return nccl_->why_not();
+}
+
+int RealDevice::ranks_elsewhere() const {
+  return nccl_ ? nccl_->ranks_elsewhere() : 0;
+}
+
 // All kernels of a group are launched by the end of it: the tracer tells them as the first rank's
 // call, each with its GPU.
 void RealDevice::together(program::CollectiveKind kind, std::int64_t elements,

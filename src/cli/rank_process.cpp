@@ -1,0 +1,64 @@
+#include "cli/rank_process.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "analysis/rank_run.h"
+#include "base/error.h"
+#include "cuda/plugin_loader.h"
+
+namespace trainscope::cli {
+namespace {
+
+// PyTorch's of a process group over NCCL (pytorch/pytorch#110947).
+constexpr std::chrono::minutes kTimeOut{10};
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t end = std::min(list.find(',', from), list.size());
+    if (end > from) names.push_back(list.substr(from, end - from));
+    from = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::optional<cuda::ProcessPlace> place_among_processes() {
+  return cuda::process_place([](const char* name) { return std::getenv(name); });
+}
+
+std::string visible_gpu(int local_rank, const char* visible) {
+  if (!visible) return std::to_string(local_rank);
+  const std::vector<std::string> names = names_in(visible);
+  const auto index = static_cast<std::size_t>(local_rank);
+  if (names.size() == 1) return names.front();
+  if (index < names.size()) return names[index];
+  throw InputError(
+      fmt::format("CUDA_VISIBLE_DEVICES names {} GPUs, and local rank {} wants one more; start one "
+                  "process a GPU",
+                  names.size(), local_rank));
+}
+
+std::vector<RunPointer> measure_among(const cuda::ProcessPlace& place, const Request& request) {
+  std::vector<std::pair<std::string, program::Config>> sides;
+  for (const auto& [label, config] : request.sides)
+    sides.emplace_back(label, analysis::config_of_ranks(config, place));
+  // Before anything of CUDA is loaded, and before any other thread is there.
+  ::setenv("CUDA_VISIBLE_DEVICES",
+           visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")).c_str(), 1);
+  const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+  cuda::Store store(place, kTimeOut);
+  std::vector<RunPointer> runs;
+  for (const auto& [label, config] : sides)
+    if (auto run = analysis::rank_run(label, config, *device, place, store))
+      runs.push_back(std::make_shared<const analysis::Run>(std::move(*run)));
+  return runs;
+}
+
+}  // namespace trainscope::cli

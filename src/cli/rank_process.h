@@ -1,0 +1,27 @@
+// `trainscope run` as one of several processes, each with one rank on a GPU of its own, as torchrun
+// or Slurm start them: `torchrun --no-python --nproc-per-node 4 trainscope run …`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/opened.h"
+#include "cli/sides.h"
+#include "cuda/process_place.h"
+
+namespace trainscope::cli {
+
+// Nothing: this process was started alone. Throws InputError for a starter that says half of it.
+std::optional<cuda::ProcessPlace> place_among_processes();
+
+// The GPU that a process is to see, as CUDA_VISIBLE_DEVICES has it: of those that it names now the
+// one of the local rank; the only one, where the starter has chosen already. Throws InputError
+// where there are fewer than the local ranks.
+std::string visible_gpu(int local_rank, const char* visible);
+
+// Carries all sides out, one after another. On rank 0 their runs; on the others nothing. Throws
+// what analysis::rank_run throws, and what opening the device does.
+std::vector<RunPointer> measure_among(const cuda::ProcessPlace& place, const Request& request);
+
+}  // namespace trainscope::cli

@@ -1,0 +1,201 @@
+// Runs whose ranks are processes of their own: this program starts itself once for each rank after
+// the first, as torchrun would, with an emulated device each. They meet over TCP.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "analysis/measured_run.h"
+#include "analysis/rank_run.h"
+#include "cuda/emulated_device.h"
+
+using namespace trainscope;
+using Catch::Matchers::Contains;
+using trace::Category;
+
+namespace {
+
+constexpr std::chrono::milliseconds kTimeOut{60'000};
+// Where a rank never comes.
+constexpr std::chrono::milliseconds kShortTimeOut{3'000};
+
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  REQUIRE(::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+program::Config config_of(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const char* setting :
+       {"workload=train", "model.name=mlp", "model.hidden=16", "batch_size=8", "data.name=spirals",
+        "model.inputs=2", "machine=h200-8", "parallel.strategy=ddp"})
+    config.set_text(setting);
+  for (const std::string& setting : settings) config.set_text(setting);
+  return config;
+}
+
+// What one process does.
+std::optional<analysis::Run> run_rank(const cuda::ProcessPlace& place,
+                                      const std::vector<std::string>& settings,
+                                      test::EmulatedOptions options,
+                                      std::chrono::milliseconds time_out = kTimeOut) {
+  const program::Config config = analysis::config_of_ranks(config_of(settings), place);
+  cuda::Store store(place, time_out);
+  int calls = 0;
+  options.gather = [&](const std::string& mine) {
+    const std::string key = "emulated " + std::to_string(calls++) + " of ";
+    store.set(key + std::to_string(place.rank), mine);
+    std::vector<std::string> all;
+    for (int rank = 0; rank < place.ranks; ++rank)
+      all.push_back(store.get(key + std::to_string(rank)));
+    return all;
+  };
+  options.seed = static_cast<std::uint32_t>(place.rank) + 7;
+  test::EmulatedDevice device(options);
+  return analysis::rank_run("A", config, device, place, store);
+}
+
+// What the first rank has, or why it has nothing.
+struct Ended {
+  std::optional<analysis::Run> run;
+  std::string error;
+  int others_failed = 0;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += word + " ";
+  return text;
+}
+
+pid_t start_rank(const cuda::ProcessPlace& place, const std::vector<std::string>& settings,
+                 std::int64_t lost_at) {
+  std::vector<std::string> words{"RANK=" + std::to_string(place.rank),
+                                 "WORLD_SIZE=" + std::to_string(place.ranks),
+                                 "LOCAL_RANK=" + std::to_string(place.local_rank),
+                                 "MASTER_ADDR=" + place.master,
+                                 "MASTER_PORT=" + std::to_string(place.port),
+                                 "TEST_SETTINGS=" + joined(settings),
+                                 "TEST_LOST_AT=" + std::to_string(lost_at)};
+  for (char** one = environ; *one; ++one) words.emplace_back(*one);
+  std::vector<char*> environment;
+  for (std::string& word : words) environment.push_back(word.data());
+  environment.push_back(nullptr);
+  std::string program = "/proc/self/exe", what = "one rank of several", to = "-o",
+              nowhere = "/dev/null";
+  char* arguments[] = {program.data(), what.data(), to.data(), nowhere.data(), nullptr};
+  pid_t child = 0;
+  REQUIRE(::posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments, environment.data()) ==
+          0);
+  return child;
+}
+
+// The last rank's device is lost at a call of that number; negative: never.
+Ended run_ranks(int ranks, const std::vector<std::string>& settings, std::int64_t lost_at = -1) {
+  const int port = free_port();
+  std::vector<pid_t> children;
+  for (int rank = 1; rank < ranks; ++rank)
+    children.push_back(start_rank({rank, ranks, rank, "127.0.0.1", port}, settings,
+                                  rank + 1 == ranks ? lost_at : -1));
+  Ended ended;
+  try {
+    ended.run = run_rank({0, ranks, 0, "127.0.0.1", port}, settings, {},
+                         lost_at < 0 ? kTimeOut : kShortTimeOut);
+  } catch (const Error& error) {
+    ended.error = error.what();
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ended.others_failed += status != 0;
+  }
+  return ended;
+}
+
+std::vector<double> losses(const analysis::Run& run) {
+  std::vector<double> all;
+  for (std::uint32_t i = 0; i < run.trace->steps().size(); ++i)
+    all.push_back(run.trace->steps()[i].loss);
+  return all;
+}
+
+}  // namespace
+
+// Only where the tests below have started it.
+TEST_CASE("one rank of several", "[.]") {
+  const char* settings = std::getenv("TEST_SETTINGS");
+  if (!settings) return;
+  const auto place = cuda::process_place([](const char* name) { return std::getenv(name); });
+  REQUIRE(place);
+  std::istringstream words(settings);
+  test::EmulatedOptions options;
+  options.lost_at = std::atoll(std::getenv("TEST_LOST_AT"));
+  CHECK_FALSE(run_rank(*place, {std::istream_iterator<std::string>(words), {}}, options));
+}
+
+TEST_CASE("ranks in processes of their own train as ranks in one process do") {
+  const std::vector<std::string> settings{"steps=6"};
+  const Ended ended = run_ranks(4, settings);
+  CHECK(ended.error.empty());
+  CHECK(ended.others_failed == 0);
+  REQUIRE(ended.run);
+  REQUIRE_FALSE(ended.run->ending);
+
+  program::Config config = config_of(settings);
+  config.set_text("parallel.world_size=4");
+  test::EmulatedOptions options;
+  options.gpus = 4;
+  options.has_library = true;
+  test::EmulatedDevice device(options);
+  const analysis::Run one = analysis::measured_run("A", config, device);
+  CHECK(losses(*ended.run) == losses(one));
+  CHECK(losses(one).size() == 6);
+
+  const auto lanes = [](const analysis::Run& run) {
+    std::set<std::pair<std::string, int>> names;
+    for (std::uint32_t i = 0; i < run.trace->lanes().size(); ++i)
+      if (run.trace->lanes()[i].kind == trace::LaneKind::kStream)
+        names.insert({run.trace->lanes()[i].name, run.trace->lanes()[i].device});
+    return names;
+  };
+  CHECK(lanes(*ended.run) == lanes(one));
+  for (const char* metric : {"time.step", "comm.exposed", "ddp.buckets"})
+    CHECK(analysis::value_of(ended.run->metrics, metric).has_value());
+  CHECK(ended.run->trace->origin().kind == trace::OriginKind::kMeasured);
+  CHECK_THAT(ended.run->trace->origin().detail, Contains("4 processes"));
+}
+
+TEST_CASE("a rank whose device fails ends the run by name, and what was measured is kept") {
+  const Ended ended = run_ranks(2, {"steps=3"}, 400);
+  INFO(ended.error);
+  REQUIRE(ended.run);
+  REQUIRE(ended.run->ending);
+  const auto* failed = std::get_if<sim::DeviceFailed>(&*ended.run->ending);
+  REQUIRE(failed);
+  CHECK_THAT(sim::sentence(*failed), Contains("rank 1: "));
+  CHECK(ended.run->trace->spans().size() > 10);
+}
+
+TEST_CASE("what a process a rank cannot carry out is refused on every rank") {
+  const Ended dp = run_ranks(2, {"parallel.strategy=dp", "parallel.world_size=2"});
+  CHECK_THAT(dp.error, Contains("DistributedDataParallel"));
+  CHECK(dp.others_failed == 1);
+  const Ended size = run_ranks(2, {"parallel.world_size=4"});
+  CHECK_THAT(size.error, Contains("parallel.world_size is 4, and 2 processes were started"));
+  CHECK(size.others_failed == 1);
+}

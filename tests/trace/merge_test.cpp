@@ -1,0 +1,175 @@
+#include "trace/merge.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+#include <set>
+
+#include "trace/bytes.h"
+#include "trace/index.h"
+#include "trace/trace_bytes.h"
+
+using namespace trainscope;
+using namespace trainscope::trace;
+
+namespace {
+
+// The trace of one rank, whose clock is `off` ahead of the true one.
+class Rank {
+ public:
+  Rank(int number, Nanos off) : off_(off) {
+    Lane lane;
+    lane.rank = lane.device = number;
+    lane.name = "steps";
+    lane.kind = LaneKind::kSteps;
+    trace->add_lane(lane);
+    lane.name = "host main";
+    lane.kind = LaneKind::kHostThread;
+    host_ = trace->add_lane(lane);
+    lane.name = "stream 7";
+    lane.kind = LaneKind::kStream;
+    stream_ = trace->add_lane(lane);
+  }
+
+  // A call, and a collective of it from when this rank's kernel is there to its end.
+  void add_sum(Nanos start, Nanos end, std::int64_t sequence, const std::string& operation) {
+    const SpanId call = add(host_, start - 10, 10, Category::kHostApi, kNone, kNone);
+    CollectiveDetail detail;
+    detail.operation = operation;
+    detail.sequence = sequence;
+    const DetailId known = trace->add_detail(detail);
+    const SpanId sum = add(stream_, start, end - start, Category::kCollective, call, known);
+    trace->add_flow({call, sum, FlowKind::kLaunch});
+    trace->add_sample({start + off_, static_cast<double>(sequence), stream_});
+  }
+
+  std::unique_ptr<Trace> trace = std::make_unique<Trace>(Origin{OriginKind::kMeasured, "GPU", ""});
+
+ private:
+  SpanId add(LaneId lane, Nanos start, Nanos duration, Category category, SpanId cause,
+             DetailId detail) {
+    Span span;
+    span.lane = lane;
+    span.start = start + off_;
+    span.duration = duration;
+    span.category = category;
+    span.name = trace->intern(lane == host_ ? "call" : "kernel of " + std::to_string(off_));
+    span.cause_span = cause;
+    span.detail = detail;
+    span.correlation = trace->spans().size() / 2 + 1;
+    return trace->add_span(span);
+  }
+
+  Nanos off_;
+  LaneId host_ = 0, stream_ = 0;
+};
+
+constexpr Nanos kWork = 1000;  // of a collective, once the last rank is there
+
+// Ranks that sum again and again; each comes when it likes, all end within `blur` of each other.
+std::vector<Rank> ranks_that_sum(std::mt19937& random, const std::vector<Nanos>& offsets,
+                                 Nanos blur) {
+  std::vector<Rank> ranks;
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    ranks.emplace_back(static_cast<int>(i), offsets[i]);
+  Nanos time = 100;
+  for (int sequence = 0; sequence < 41; ++sequence) {
+    std::vector<Nanos> come;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      come.push_back(time + static_cast<Nanos>(random() % 5000));
+    const Nanos end = *std::max_element(come.begin(), come.end()) + kWork;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const auto late = static_cast<Nanos>(random() % static_cast<unsigned>(blur + 1));
+      ranks[i].add_sum(come[i], end + late, sequence, "allreduce");
+    }
+    time = end + 2 * blur + 50;
+  }
+  return ranks;
+}
+
+std::vector<const Trace*> traces_of(const std::vector<Rank>& ranks) {
+  std::vector<const Trace*> traces;
+  for (const Rank& rank : ranks) traces.push_back(rank.trace.get());
+  return traces;
+}
+
+std::string bytes_of(const Trace& trace) {
+  ByteWriter out;
+  save_trace(trace, out);
+  return out.bytes();
+}
+
+}  // namespace
+
+TEST_CASE("clocks are laid on one another by the ends of all-reduces") {
+  std::mt19937 random(3);
+  for (const Nanos blur : {Nanos{0}, Nanos{200}}) {
+    const std::vector<Nanos> offsets{0, 7'000'000, -123'456, 999};
+    const std::vector<Rank> ranks = ranks_that_sum(random, offsets, blur);
+    const std::vector<Nanos> found = clock_offsets(traces_of(ranks));
+    for (std::size_t i = 0; i < offsets.size(); ++i) CHECK(std::abs(found[i] - offsets[i]) <= blur);
+  }
+}
+
+TEST_CASE("a broadcast says nothing of clocks: its ranks end when they have got it") {
+  std::vector<Rank> ranks;
+  for (int i = 0; i < 2; ++i) {
+    ranks.emplace_back(i, i * 500);
+    ranks.back().add_sum(100, 200 + 300 * i, 0, "broadcast");
+  }
+  CHECK(clock_offsets(traces_of(ranks)) == std::vector<Nanos>{0, 0});
+}
+
+TEST_CASE("merged ranks keep every span, wait for the last and work together") {
+  std::mt19937 random(4);
+  const std::vector<Rank> ranks = ranks_that_sum(random, {0, 50'000, -3'000}, 0);
+  const auto merged = merge_ranks(traces_of(ranks));
+  CHECK(merged->lanes().size() == 3 + 2 + 2);  // steps of the first alone
+  std::map<std::int64_t, std::set<Nanos>> begun, ended;
+  std::size_t waits = 0;
+  Nanos works = 0;
+  std::set<std::uint32_t> correlations;
+  for (SpanId id = 0; id < merged->spans().size(); ++id) {
+    const Span& span = merged->spans()[id];
+    if (span.category == Category::kHostApi) CHECK(correlations.insert(span.correlation).second);
+    if (span.category == Category::kSync) {
+      ++waits;
+      CHECK(merged->name(span) == "waits for the last rank");
+    }
+    if (span.category != Category::kCollective) continue;
+    const auto& detail = std::get<CollectiveDetail>(*merged->detail(span));
+    begun[detail.sequence].insert(span.start);
+    ended[detail.sequence].insert(span.end());
+    works += span.duration;
+    REQUIRE(span.cause_span < merged->spans().size());
+    const Span& cause = merged->spans()[span.cause_span];
+    CHECK(merged->lanes()[cause.lane].rank == merged->lanes()[span.lane].rank);
+    CHECK(cause.end() <= span.start);
+  }
+  CHECK(begun.size() == 41);
+  for (const auto& [sequence, times] : begun) CHECK(times.size() == 1);
+  for (const auto& [sequence, times] : ended) CHECK(times.size() == 1);
+  CHECK(works == 3 * 41 * kWork);
+  CHECK(waits >= 41);
+  CHECK(waits <= 2 * 41);
+  CHECK(merged->spans().size() == 3 * 41 * 2 + waits);
+  CHECK(merged->flows().size() == 3 * 41);
+  CHECK(merged->samples().size() == 3 * 41);
+  for (std::uint32_t i = 0; i < merged->flows().size(); ++i) {
+    const Span& from = merged->spans()[merged->flows()[i].from];
+    const Span& to = merged->spans()[merged->flows()[i].to];
+    CHECK(from.category == Category::kHostApi);
+    CHECK(to.category == Category::kCollective);
+    CHECK(from.correlation == to.correlation);
+  }
+  // On every lane one thing at a time.
+  const TraceIndex index = build_index(*merged);
+  for (const LaneIndex& lane : index.lanes) CHECK(lane.rows.size() <= 1);
+}
+
+TEST_CASE("a rank alone is merged into itself") {
+  std::mt19937 random(5);
+  const std::vector<Rank> ranks = ranks_that_sum(random, {0}, 0);
+  CHECK(bytes_of(*merge_ranks(traces_of(ranks))) == bytes_of(*ranks[0].trace));
+}
