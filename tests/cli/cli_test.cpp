@@ -140,11 +140,12 @@ TEST_CASE("doctor says of each thing whether it is there and what its absence sw
 
 TEST_CASE("a bare config runs a kernel: 109 blocks on 108 SMs take twice as long as 108") {
   const auto step = [](int blocks) {
-    const Result result =
-        run("run --set workload=kernel --set kernel.block=1024 --set kernel.registers=64 "
-            "--set kernel.flops_per_thread=100000 --set kernel.bytes_per_thread=0 "
-            "--machine a100-sxm-1 --json --set kernel.grid=" +
-            std::to_string(blocks));
+    std::string what =
+        "run --set workload=kernel --set kernel.block=1024 --set kernel.registers=64 "
+        "--set kernel.flops_per_thread=100000 --set kernel.bytes_per_thread=0 "
+        "--machine a100-sxm-1 --json --set kernel.grid=";
+    what += std::to_string(blocks);
+    const Result result = run(what);
     REQUIRE(result.code == 0);
     return json::parse(result.out)["runs"]["A"]["metrics"]["time.step"]["value"].get<double>();
   };

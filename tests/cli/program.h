@@ -47,10 +47,10 @@ inline std::string read(const std::string& file) {
 inline Result run_in(const std::string& environment, const std::string& arguments) {
   const Folder folder;
   const std::string out = folder.file("out"), err = folder.file("err");
-  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " + environment +
-                              " " TRAINSCOPE_BINARY " " + arguments + " >" + out + " 2>" + err +
-                              " </dev/null";
-  const int status = std::system(command.c_str());
+  std::ostringstream command;
+  command << "env -u DISPLAY -u WAYLAND_DISPLAY " << environment << " " TRAINSCOPE_BINARY " "
+          << arguments << " >" << out << " 2>" << err << " </dev/null";
+  const int status = std::system(command.str().c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(err)};
 }
 
