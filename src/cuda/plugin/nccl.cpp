@@ -71,8 +71,10 @@ Nccl::Nccl(const std::vector<int>& gpus) : ranks_(gpus.size()), library_({"libnc
   std::vector<ncclComm_t> made(gpus.size());
   const ncclResult_t status =
       functions_->init_all(made.data(), static_cast<int>(gpus.size()), gpus.data());
-  if (status != ncclSuccess) return refuse(status, "ncclCommInitAll");
-  communicators_.assign(made.begin(), made.end());
+  if (status != ncclSuccess)
+    refuse(status, "ncclCommInitAll");
+  else
+    communicators_.assign(made.begin(), made.end());
 }
 
 // The first rank's id names the communicator. Where it has none to give, the others say so.
@@ -97,7 +99,10 @@ Nccl::Nccl(int gpu, const Peers& peers)
   TRAINSCOPE_CUDA(cudaSetDevice(gpu));
   ncclComm_t made = nullptr;
   const ncclResult_t status = functions_->init_rank(&made, peers.ranks, id, peers.rank);
-  if (status != ncclSuccess) return refuse(status, "ncclCommInitRank");
+  if (status != ncclSuccess) {
+    refuse(status, "ncclCommInitRank");
+    return;
+  }
   communicators_ = {made};
   elsewhere_ = peers.ranks - 1;
 }
