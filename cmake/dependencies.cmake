@@ -18,7 +18,10 @@ find_package(CLI11 REQUIRED)
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 add_library(asio::asio INTERFACE IMPORTED)
 target_include_directories(asio::asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
-target_compile_definitions(asio::asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+# Asio looks for std::aligned_alloc before it includes a header that says whether there is one: what
+# it finds depends on what a file includes first, and files that differ free each other's memory.
+target_compile_definitions(asio::asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED
+                                                ASIO_DISABLE_STD_ALIGNED_ALLOC)
 target_link_libraries(asio::asio INTERFACE Threads::Threads)
 
 # Debian's package of OpenBLAS names its files, but no target.
