@@ -1,6 +1,7 @@
 // Runs whose ranks are processes of their own: this program starts itself once for each rank after
 // the first, as torchrun would, with an emulated device each. They meet over TCP.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -99,9 +100,16 @@ pid_t start_rank(const cuda::ProcessPlace& place, const std::vector<std::string>
   std::string program = "/proc/self/exe", what = "one rank of several", to = "-o",
               nowhere = "/dev/null";
   char* arguments[] = {program.data(), what.data(), to.data(), nowhere.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  REQUIRE(::posix_spawn_file_actions_init(&actions) == 0);
+  // Its count of cases is none of this program's.
+  REQUIRE(::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, nowhere.c_str(), O_WRONLY,
+                                             0) == 0);
   pid_t child = 0;
-  REQUIRE(::posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments, environment.data()) ==
-          0);
+  const int wrong =
+      ::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environment.data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  REQUIRE(wrong == 0);
   return child;
 }
 
