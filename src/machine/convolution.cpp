@@ -57,7 +57,10 @@ class Planner {
   ConvolutionPlan heuristic() const {
     if (is_depthwise()) return depthwise();
     const Product product = implicit(unit_);
-    return implicit_gemm(unit_, product, best_tile(gpu_, unit_, element_, product));
+    ConvolutionPlan plan = implicit_gemm(unit_, product, best_tile(gpu_, unit_, element_, product));
+    if (!can_fuse_winograd()) return plan;
+    ConvolutionPlan winograd = fused_winograd();
+    return winograd.nanos < plan.nanos ? winograd : plan;
   }
 
   std::vector<ConvolutionPlan> all() const {
@@ -244,6 +247,10 @@ class Planner {
   // cuDNN, supported algorithms: 3 x 3 windows, stride 1, pixels innermost.
   bool can_use_winograd() const {
     return shape_.kernel == 3 && shape_.stride == 1 && shape_.groups == 1 && !shape_.channels_last;
+  }
+
+  bool can_fuse_winograd() const {
+    return can_use_winograd() && unit_ == Math::kFp32 && shape_.part != Part::kWeightGradient;
   }
 
   // F(2 x 2, 3 x 3): 16 products instead of 36 for four outputs (Lavin and Gray).

@@ -13,9 +13,11 @@
 // tensors that lie the other way are turned round by kernels of their own, as profiles show
 // (nchwToNhwcKernel, nhwcToNchwKernel).
 //
-// Assumed: that the heuristic takes the implicit GEMM, with the tile whose padding and waves lose
-// least; that a Winograd kernel's blocks are 32 tiles x 32 outputs, as in Lavin and Gray
-// (arXiv:1509.09308); that both Winograd algorithms are F(2 x 2, 3 x 3), as the names of their
+// Without a search, profiles of FP32 show fused Winograd kernels beside implicit ones
+// (pytorch#13412: maxwell_scudnn_winograd_128x128, maxwell_scudnn_128x128_relu). Assumed: that the
+// heuristic takes whichever of the two is quicker, the implicit GEMM with the tile whose padding
+// and waves lose least; that a Winograd kernel's blocks are 32 tiles x 32 outputs, as in Lavin and
+// Gray (arXiv:1509.09308); that both Winograd algorithms are F(2 x 2, 3 x 3), as the names of their
 // kernels say (4x4). Left out: FFT, padding of 3 channels to 4, kernels that fuse a bias or a ReLU.
 #pragma once
 

@@ -8,9 +8,10 @@ namespace {
 
 using Tile = ConvolutionTile;
 
-// As the names of cuDNN's kernels have them: volta_scudnn_128x64 and the like with pixels
-// innermost, tilesize128x64x32 and cutlass_tensorop_..._128x64_32x3_nhwc with channels innermost.
-constexpr std::array kPixelTiles{Tile{128, 128}, Tile{128, 64}, Tile{128, 32}, Tile{32, 32}};
+// As the names of cuDNN's kernels have them: volta_scudnn_128x128, 128x64 and 128x32 with pixels
+// innermost, and no smaller ones; tilesize128x64x32 and cutlass_tensorop_..._128x64_32x3_nhwc with
+// channels innermost.
+constexpr std::array kPixelTiles{Tile{128, 128}, Tile{128, 64}, Tile{128, 32}};
 constexpr std::array kTensorTiles{Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{256, 64},
                                   Tile{64, 256},  Tile{128, 64},  Tile{64, 128},  Tile{64, 64},
                                   Tile{128, 32},  Tile{64, 32}};

@@ -252,17 +252,17 @@ void add_optimizer_and_loop_knobs(Table& t) {
   number("optimizer.momentum", 0, 0, 1).pytorch("momentum").help("momentum of SGD").into(t);
   number("optimizer.weight_decay", 0, 0, 1e3).pytorch("weight_decay").help("weight decay").into(t);
   choice("optimizer.impl", "foreach")
-      .choices({"foreach", "fused"})
+      .choices({"foreach", "fused", "for_loop"})
       .pytorch("foreach=, fused=")
-      .help("how the update is launched")
+      .help("how the update is launched; for_loop: kernels of each parameter alone, foreach=False")
       .into(t);
   flag("zero_grad.set_to_none", true)
       .pytorch("set_to_none")
       .help("drop gradients instead of filling them with zeros")
       .into(t);
   choice("zero_grad.when", "before_backward")
-      .choices({"before_forward", "before_backward"})
-      .help("where the loop calls zero_grad")
+      .choices({"before_forward", "before_backward", "never"})
+      .help("where the loop calls zero_grad; never: gradients of all steps add up")
       .into(t);
   number("clip_grad_norm", 0, 0, 1e9)
       .pytorch("clip_grad_norm_")

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "machine/roofline.h"
+#include "program/second_reads.h"
 
 namespace trainscope::sim {
 namespace {
@@ -43,6 +44,13 @@ double L2Residency::touch(const program::Operation& operation) {
     own += one.bytes;
     traffic += one.bytes * one.times;
     if (one.read && one.place > 0) hits += one.bytes * hits_of(one.place, own);
+  }
+  if (const auto* norm = std::get_if<program::BatchNorm>(&operation.function)) {
+    const program::SecondRead again =
+        program::second_read(*norm, program_.buffers[operation.reads.front()].bytes);
+    const std::int64_t at_once = std::min<std::int64_t>(norm->channels, gpu_.sm_count);
+    traffic += again.bytes;
+    hits += again.bytes * machine::l2_hits(gpu_, again.block_bytes * static_cast<double>(at_once));
   }
   for (const Operand& one : operands_) touch(one.buffer, std::llround(one.bytes));
   return traffic > 0 ? std::floor(hits / traffic * kSteps) / kSteps : 0;

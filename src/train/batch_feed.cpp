@@ -45,8 +45,9 @@ void BatchFeed::add_whole_set() {
   const auto whole = [&](Index batch, const char* name, MemoryKind kind) {
     const program::Buffer& part = program_.buffers[batch];
     const std::int64_t sample = part.elements() / settings_.batch;
-    return add_input(name, sample * (settings_.data.train_samples / settings_.ranks), part.type,
-                     kind);
+    const std::int64_t samples =
+        settings_.one_batch ? settings_.batch : settings_.data.train_samples / settings_.ranks;
+    return add_input(name, sample * samples, part.type, kind);
   };
   const MemoryKind host = program_.buffers[host_.x].kind;
   set_on_host_ = {whole(host_.x, "X", host), whole(host_.y, "Y", host)};

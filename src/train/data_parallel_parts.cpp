@@ -10,6 +10,7 @@
 #include "train/kernels.h"
 #include "train/lifetimes.h"
 #include "train/parallel.h"
+#include "train/train_settings.h"
 
 namespace trainscope::train {
 namespace {
@@ -63,7 +64,7 @@ DataParallel::DataParallel(program::Program& program, const program::Config& con
       convolutions_(convolutions),
       lines_(lines),
       communicator_(static_cast<Index>(program.communicators.size())),
-      adds_(config.whole("accumulate_steps") > 1 || !config.flag("zero_grad.set_to_none")),
+      adds_(config.whole("accumulate_steps") > 1 || gradients_stay(config)),
       loss_inside_(config.flag("dp.loss_in_forward")),
       model_(model) {
   const int gpus = static_cast<int>(parts.size());

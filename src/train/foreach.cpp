@@ -43,4 +43,13 @@ std::vector<program::Operation> foreach_launches(const Foreach& op,
   return launches;
 }
 
+program::Operation launch_of_one(const Foreach& op, std::int64_t size) {
+  const auto without = [](std::string name, std::string_view prefix) {
+    return name.erase(name.find(prefix), prefix.size());
+  };
+  return pointwise(without(op.kernel, "foreach_"), without(op.framework, "_foreach_"),
+                   program::OperationKind::kOptimizer, size, op.flops_each,
+                   static_cast<double>(size) * op.touched * kFloat);
+}
+
 }  // namespace trainscope::train

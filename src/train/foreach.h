@@ -23,4 +23,7 @@ struct Foreach {
 std::vector<program::Operation> foreach_launches(const Foreach& op,
                                                  const std::vector<std::int64_t>& sizes);
 
+// The same operator on one tensor alone: "add", "aten::add_".
+program::Operation launch_of_one(const Foreach& op, std::int64_t size);
+
 }  // namespace trainscope::train

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "program/second_reads.h"
+
 namespace trainscope::train {
 namespace {
 
@@ -230,7 +232,7 @@ class Describer {
   std::int64_t written_;  // and written
 };
 
-// Bytes that are read or written: of most operations each operand once.
+// Bytes that are read or written, as the SMs see it: of most operations each operand once.
 double traffic(const program::Program& program, const program::Function& function,
                const Operands& operands) {
   double bytes = 0;
@@ -256,6 +258,8 @@ double traffic(const program::Program& program, const program::Function& functio
                              : operands.reads[attention->packed ? 2 : 4];
     bytes += 4 * of(program.buffers[scores].bytes);
   }
+  if (const auto* norm = std::get_if<program::BatchNorm>(&function))
+    bytes += program::second_read(*norm, program.buffers[operands.reads[0]].bytes).bytes;
   return bytes;
 }
 

@@ -140,8 +140,10 @@ class ListingWriter {
 
   void write_whole_set() {
     const bool pinned = config_.flag("loader.pin_memory");
-    lines_.whole_set = add(fmt::format("X, Y = X{0}.to(device), Y{0}.to(device)  # once",
-                                       pinned ? ".pin_memory()" : ""));
+    const std::string part =
+        settings_.one_batch ? fmt::format("[:{}]", settings_.batch) : std::string();
+    lines_.whole_set = add(fmt::format("X, Y = X{0}{1}.to(device), Y{0}{1}.to(device)  # once",
+                                       part, pinned ? ".pin_memory()" : ""));
   }
 
   void write_model() {
@@ -181,7 +183,8 @@ class ListingWriter {
       text += fmt::format(", momentum={}", config_.number("optimizer.momentum"));
     if (config_.number("optimizer.weight_decay") > 0 || name == "adamw")
       text += fmt::format(", weight_decay={}", config_.number("optimizer.weight_decay"));
-    add(text + (settings_.fused ? ", fused=True)" : ")"));
+    const bool for_loop = config_.word("optimizer.impl") == "for_loop";
+    add(text + (settings_.fused ? ", fused=True)" : for_loop ? ", foreach=False)" : ")"));
   }
 
   void write_scaler() {
@@ -293,6 +296,7 @@ class ListingWriter {
   // ---- The loop's body --------------------------------------------------------------------------
 
   void write_zero_grad() {
+    if (settings_.zero_never) return;
     lines_.zero_grad = add(fmt::format("optimizer.zero_grad(set_to_none={})",
                                        python(config_.flag("zero_grad.set_to_none"))));
   }

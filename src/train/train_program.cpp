@@ -101,13 +101,12 @@ class TrainBuilder {
   }
 
   void add_plans_of(const Graph& graph, const BatchBuffers& batch, TapeOptions options) {
-    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
     StepPlans& plans = plans_.emplace_back();
     options.accumulate = false;
     plans.first = plan_training(program_, graph, model_, plan_buffers_, batch, options);
     if (convolutions_) convolutions_->expand(plans.first);
     if (compiled_) compiled_->lay_out(plans.first);
-    if (settings_.accumulate == 1 && !gradients_stay) return;
+    if (settings_.accumulate == 1 && !settings_.gradients_stay) return;
     options.accumulate = true;
     plans.later = plan_training(program_, graph, model_, plan_buffers_, batch, options);
     if (convolutions_) convolutions_->expand(*plans.later);
@@ -283,8 +282,7 @@ class TrainBuilder {
   }
   const Plan& plan_of(std::int64_t batch) const {
     const StepPlans& plans = plans_[place_of(batch)];
-    const bool gradients_stay = !config_.flag("zero_grad.set_to_none");
-    const bool adds = batch % settings_.accumulate > 0 || (gradients_stay && batch > 0);
+    const bool adds = batch % settings_.accumulate > 0 || (settings_.gradients_stay && batch > 0);
     return adds && plans.later ? *plans.later : plans.first;
   }
 
@@ -332,6 +330,7 @@ class TrainBuilder {
 
   // zero_grad(set_to_none=True): the gradients' memory is free until backward makes new ones.
   void write_zero_grad(ThreadWriter& main) {
+    if (settings_.zero_never) return;
     main.at(lines_.zero_grad).add(program::FrameworkCall{}, "zero_grad");
     if (!gradients_there_) return;
     if (settings_.compile.cuda_graph) return;  // their memory is the graph's

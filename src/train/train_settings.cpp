@@ -75,11 +75,11 @@ void refuse_to_replay(const program::Config& config) {
     throw InputError(
         "compile.cuda_graph warms up in the first step and captures in the second; set steps = 3, "
         "or more");
-  if (config.whole("accumulate_steps") > 1 || !config.flag("zero_grad.set_to_none"))
+  if (config.whole("accumulate_steps") > 1 || gradients_stay(config))
     throw InputError(
         "compile.cuda_graph writes each backward's gradients over those of the one before, which "
-        "are to be added to here; set accumulate_steps = 1 and zero_grad.set_to_none = true, or "
-        "compile.cuda_graph = false");
+        "are to be added to here; set accumulate_steps = 1, zero_grad.set_to_none = true and "
+        "zero_grad.when = before_backward, or compile.cuda_graph = false");
 }
 
 Compilation compilation(const program::Config& config) {
@@ -275,6 +275,10 @@ program::DataSource TrainSettings::source(const program::Config& config) const {
   return source;
 }
 
+bool gradients_stay(const program::Config& config) {
+  return config.word("zero_grad.when") == "never" || !config.flag("zero_grad.set_to_none");
+}
+
 TrainSettings train_settings(const program::Config& config, const machine::Machine& machine) {
   refuse_what_contradicts(config);
   refuse_other_heads(config);
@@ -300,6 +304,8 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   // The gradients of several batches are summed: they are dropped before the first of them.
   settings.zero_first =
       config.word("zero_grad.when") == "before_forward" || settings.accumulate > 1;
+  settings.zero_never = config.word("zero_grad.when") == "never";
+  settings.gradients_stay = gradients_stay(config);
   settings.computes = settings.data.has_samples;
   settings.evaluates = settings.computes && config.flag("loop.evaluate") &&
                        settings.data.shape.tokens == 0 &&

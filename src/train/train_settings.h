@@ -40,7 +40,9 @@ struct TrainSettings {
   bool no_sync = false;  // of several batches before an update, only the last is summed over ranks
   bool has_scaler = false;
   bool fused = false;
-  double clip_norm = 0;  // 0: no clipping
+  bool zero_never = false;      // the loop forgets zero_grad
+  bool gradients_stay = false;  // from step to step, zeroed or not
+  double clip_norm = 0;         // 0: no clipping
   std::int64_t item_every = 0;
   Precision precision;
   Compilation compile;
@@ -55,5 +57,8 @@ struct TrainSettings {
 
 // Throws InputError for knobs that contradict one another.
 TrainSettings train_settings(const program::Config& config, const machine::Machine& machine);
+
+// Whether a step's gradients lie in memory when the next step's backward begins.
+bool gradients_stay(const program::Config& config);
 
 }  // namespace trainscope::train

@@ -62,7 +62,7 @@ class UpdateBuilder {
         add(pointwise(kernel, framework, program::OperationKind::kElementwise, 1, 1, 8)));
   }
 
-  // An operator over all parameters; with a function, its last launch computes it.
+  // An operator over all parameters, whose last launch computes the function.
   void add_foreach(Launches& list, const Foreach& op, const program::Function& function = {},
                    Operands operands = {}) {
     std::vector<Operation> launches = foreach_launches(op, sizes_);
@@ -70,6 +70,26 @@ class UpdateBuilder {
     launches.back().reads = std::move(operands.reads);
     launches.back().writes = std::move(operands.writes);
     for (Operation& launch : launches) list.push_back(add(std::move(launch)));
+  }
+
+  // An update's operators, one over all parameters after another; foreach=False: all of one
+  // parameter, then all of the next.
+  void add_operators(const std::vector<Foreach>& operators, const program::Function& function,
+                     Operands operands) {
+    std::vector<Operation> launches;
+    if (config_.word("optimizer.impl") == "for_loop") {
+      for (const std::int64_t size : sizes_)
+        for (const Foreach& op : operators) launches.push_back(launch_of_one(op, size));
+    } else {
+      for (const Foreach& op : operators) {
+        std::vector<Operation> more = foreach_launches(op, sizes_);
+        std::move(more.begin(), more.end(), std::back_inserter(launches));
+      }
+    }
+    launches.back().function = function;
+    launches.back().reads = std::move(operands.reads);
+    launches.back().writes = std::move(operands.writes);
+    for (Operation& launch : launches) update_.step.push_back(add(std::move(launch)));
   }
 
   std::vector<Index> add_state(const std::string& name) {
@@ -169,7 +189,7 @@ class UpdateBuilder {
     to.insert(to.end(), from.begin(), from.end());
   }
 
-  // torch/optim/sgd.py: _multi_tensor_sgd, _fused_sgd.
+  // torch/optim/sgd.py: _multi_tensor_sgd, _single_tensor_sgd, _fused_sgd.
   void add_sgd() {
     program::SgdUpdate sgd;
     sgd.lr = config_.number("optimizer.lr");
@@ -179,21 +199,23 @@ class UpdateBuilder {
     Operands operands = update_operands(sgd.scaled);
     const bool has_momentum = sgd.momentum != 0;
     if (has_momentum) append(operands.writes, add_state(": momentum"));
-    Launches& list = update_.step;
     if (update_.fused)
-      return add_foreach(list,
+      return add_foreach(update_.step,
                          {"fused_sgd", "aten::_fused_sgd_", has_momentum ? 3 : 2,
                           has_momentum ? 4.0 : 2.0, has_momentum ? 5 : 3},
                          sgd, std::move(operands));
+    const Foreach add_in_place{"foreach_add", "aten::_foreach_add_", 2, 2, 3};
+    std::vector<Foreach> list;
     if (sgd.weight_decay != 0) {
       add_temporaries(": with decay");
-      add_foreach(list, {"foreach_add", "aten::_foreach_add", 3, 2, 3});
+      list.push_back({"foreach_add", "aten::_foreach_add", 3, 2, 3});
     }
     if (has_momentum) {
-      add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
-      add_foreach(list, {"foreach_add", "aten::_foreach_add_", 2, 2, 3});
+      list.push_back({"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
+      list.push_back(add_in_place);
     }
-    add_foreach(list, {"foreach_add", "aten::_foreach_add_", 2, 2, 3}, sgd, std::move(operands));
+    list.push_back(add_in_place);
+    add_operators(list, sgd, std::move(operands));
   }
 
   // Copies that an unfused optimizer makes of every parameter for the length of its step.
@@ -205,8 +227,8 @@ class UpdateBuilder {
     }
   }
 
-  // torch/optim/adam.py: _multi_tensor_adam, _fused_adam. The number of steps is kept on the host
-  // by the former, on the device by the latter.
+  // torch/optim/adam.py: _multi_tensor_adam, _single_tensor_adam, _fused_adam. The number of steps
+  // is kept on the host by the former, on the device by the latter.
   void add_adam() {
     program::AdamUpdate adam;
     adam.lr = config_.number("optimizer.lr");
@@ -219,26 +241,24 @@ class UpdateBuilder {
     const Index steps = add_number("optimizer's steps", Role::kOptimizerState);
     update_.state.push_back(steps);
     operands.writes.push_back(steps);
-    Launches& list = update_.step;
     if (update_.fused)
-      return add_foreach(list, {"fused_adam", "aten::_fused_adam_", 4, 12, 7}, adam,
+      return add_foreach(update_.step, {"fused_adam", "aten::_fused_adam_", 4, 12, 7}, adam,
                          std::move(operands));
     add_temporaries(": sqrt(exp_avg_sq)");
+    const Foreach multiply{"foreach_mul", "aten::_foreach_mul_", 1, 1, 2};
+    std::vector<Foreach> list;
     if (adam.weight_decay != 0) {
-      if (adam.decoupled) {
-        add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
-      } else {
-        add_foreach(list, {"foreach_add", "aten::_foreach_add", 3, 2, 3});
-      }
+      const Foreach add_decay{"foreach_add", "aten::_foreach_add", 3, 2, 3};
+      list.push_back(adam.decoupled ? multiply : add_decay);
     }
-    add_foreach(list, {"foreach_lerp", "aten::_foreach_lerp_", 2, 2, 3});
-    add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
-    add_foreach(list, {"foreach_addcmul", "aten::_foreach_addcmul_", 3, 3, 4});
-    add_foreach(list, {"foreach_sqrt", "aten::_foreach_sqrt", 2, 1, 2});
-    add_foreach(list, {"foreach_div", "aten::_foreach_div_", 1, 1, 2});
-    add_foreach(list, {"foreach_add", "aten::_foreach_add_", 1, 1, 2});
-    add_foreach(list, {"foreach_addcdiv", "aten::_foreach_addcdiv_", 3, 3, 4}, adam,
-                std::move(operands));
+    list.push_back({"foreach_lerp", "aten::_foreach_lerp_", 2, 2, 3});
+    list.push_back(multiply);
+    list.push_back({"foreach_addcmul", "aten::_foreach_addcmul_", 3, 3, 4});
+    list.push_back({"foreach_sqrt", "aten::_foreach_sqrt", 2, 1, 2});
+    list.push_back({"foreach_div", "aten::_foreach_div_", 1, 1, 2});
+    list.push_back({"foreach_add", "aten::_foreach_add_", 1, 1, 2});
+    list.push_back({"foreach_addcdiv", "aten::_foreach_addcdiv_", 3, 3, 4});
+    add_operators(list, adam, std::move(operands));
   }
 
   program::Program& program_;

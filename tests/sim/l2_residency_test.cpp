@@ -8,6 +8,7 @@
 #include <set>
 
 #include "machine/roofline.h"
+#include "program/second_reads.h"
 
 using namespace trainscope;
 using program::Index;
@@ -124,6 +125,22 @@ TEST_CASE("what came between takes room in L2, each buffer once") {
   l2.touch(kernel(program, {}, {2}));
   l2.touch(kernel(program, {}, {2}));
   CHECK(l2.touch(kernel(program, {0}, {})) == 1);
+}
+
+TEST_CASE("batch norm finds in L2 what it reads a second time, if the channels at work fit") {
+  const auto share = [](std::int64_t side) {
+    program::BatchNorm norm{32, 64, side, side};
+    const std::int64_t bytes = 4 * norm.batch * norm.channels * side * side;
+    const program::Program program = buffers({bytes, bytes});
+    program::Operation operation = kernel(program, {0}, {1});
+    operation.function = norm;
+    operation.bytes += program::second_read(norm, bytes).bytes;
+    sim::L2Residency l2(program, h200());
+    return l2.touch(operation);
+  };
+  CHECK(share(14) == 0);                          // read once
+  CHECK(share(28) == std::floor(64.0 / 3) / 64);  // of three passes, the second reading
+  CHECK(share(112) < share(28) / 2);  // 64 channels of 1.6 MB
 }
 
 TEST_CASE("a GPU whose L2's bandwidth is not known serves nothing from it") {

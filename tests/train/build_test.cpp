@@ -107,6 +107,23 @@ TEST_CASE("a data set in one tensor has no loader, and its listing splits it int
                     Catch::Contains("has no loader"));
 }
 
+TEST_CASE("a data set on the GPU is all samples, or the one batch that all steps train on") {
+  const auto samples = [](const Program& program) {
+    for (const program::Buffer& buffer : program.buffers)
+      if (buffer.name == "Y on the GPU")
+        return buffer.bytes / program::size_of(program::ElementType::kInt64);
+    return std::int64_t{0};
+  };
+  const auto train = [](const char* more) {
+    return build({"workload=train", "model.name=resnet50", "batch_size=32", "steps=3",
+                  "data.location=device", more});
+  };
+  CHECK(samples(train("data.one_batch=false")) > 1'000'000);  // ImageNet's
+  const Program one = train("data.one_batch=true");
+  CHECK(samples(one) == 32);
+  CHECK_THAT(text(one), Catch::Contains("X, Y = X[:32].to(device), Y[:32].to(device)"));
+}
+
 TEST_CASE("pinning in the loop copies each batch on the training thread, once") {
   const Program program = build({"data.source=tensor", "steps=3", "transfer.pin_in_loop=true"});
   CHECK(count<program::HostCopy>(program) == 6);

@@ -142,6 +142,37 @@ TEST_CASE("how and when gradients are zeroed changes memory and kernels, never n
         before.finish().metric("memory.peak_allocated"));
 }
 
+TEST_CASE("without zero_grad the gradients of all steps add up") {
+  const Settings still{"data.one_batch=true", "optimizer.lr=0", "clip_grad_norm=1e9"};
+  for (const Settings& model : {with(kMlp, still), with(kGpt, still)}) {
+    TrainingRun zeroed(model), kept(with(model, {"zero_grad.when=never"}));
+    zeroed.finish();
+    kept.finish();
+    const double first = zeroed.trace().steps()[0].gradient_norm;
+    for (std::uint32_t i = 0; i < kept.trace().steps().size(); ++i) {
+      CHECK(zeroed.trace().steps()[i].gradient_norm == Approx(first));
+      CHECK(kept.trace().steps()[i].gradient_norm == Approx((i + 1) * first).epsilon(1e-5));
+    }
+    CHECK(kernels(kept, "foreach_zero") == 0);
+    CHECK(kernels(kept, "accumulate") > kernels(zeroed, "accumulate"));
+  }
+}
+
+TEST_CASE("foreach=False launches each operator for each parameter, and changes no number") {
+  const Settings sgd{"optimizer.momentum=0.9", "optimizer.weight_decay=0.01"};
+  const Settings adam{"optimizer.name=adamw", "optimizer.weight_decay=0.01"};
+  for (const auto& [optimizer, operators] : {std::pair{sgd, 4}, {adam, 8}})
+    for (const Settings& model : {with(kMlp, optimizer), with(kGpt, optimizer)}) {
+      TrainingRun list(model), loop(with(model, {"optimizer.impl=for_loop"}));
+      CHECK(numbers_of(list.finish()) == numbers_of(loop.finish()));
+      CHECK(kernels(loop, "foreach_") == 0);
+      const int more = kernels(loop, "") - kernels(list, "") + kernels(list, "foreach_");
+      const auto steps = static_cast<int>(loop.trace().steps().size());
+      CHECK(more == steps * operators * static_cast<int>(loop.parameters().size()));
+      CHECK(loop.metric("memory.peak_allocated") == list.metric("memory.peak_allocated"));
+    }
+}
+
 TEST_CASE("clipping bounds the gradients' norm, and the scaler does not change it") {
   const Settings clipped = with(kMlp, {"clip_grad_norm=0.25", "optimizer.lr=1"});
   TrainingRun plain(clipped);

@@ -30,6 +30,10 @@ constexpr HopTimes kPcieHop{{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}};
 constexpr HopTimes kNetworkHop{{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}};
 constexpr double kNvlsTime = 25.0;
 
+// nccl: src/transport/nvls.cc, NVLS_NCHANNELS and NVLS_CHUNKSIZE.
+constexpr std::int64_t kNvlsChannels = 16;
+constexpr std::int64_t kNvlsChunk = 128 * 1024;
+
 // Trees do not keep to the model at medium sizes: 64 B, 128 B, and so on to 128 MiB.
 constexpr std::array<std::array<double, 22>, 3> kTreeCorrection{{
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1},
@@ -140,6 +144,16 @@ Group group_of(const machine::Machine& machine, const program::Communicator& com
   return group;
 }
 
+// What all channels take at once of a buffer that the switch reduces: a chunk for each rank,
+// smaller ones of small buffers (nccl: src/enqueue.cc, calcCollChunking).
+std::int64_t nvls_loop(std::int64_t bytes, int ranks) {
+  const std::int64_t at_once = kNvlsChannels * ranks;
+  std::int64_t chunk = kNvlsChunk;
+  for (const auto& [loops, smaller] : {std::pair{64, 65536}, std::pair{8, 32768}, {2, 16384}})
+    if (bytes < loops * at_once * chunk) chunk = std::min<std::int64_t>(chunk, smaller);
+  return std::min(bytes, at_once * chunk);
+}
+
 int ring_steps(CollectiveKind kind, int ranks) {
   if (kind == CollectiveKind::kAllReduce) return 2 * (ranks - 1);
   const bool pieces = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter;
@@ -194,6 +208,9 @@ class Tuner {
     plan.base_ns = base * 1e3;
     plan.bytes_per_s = rate * 1e9;
     const auto bytes = static_cast<double>(bytes_);
+    plan.predicted = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));
+    if (algorithm == Algorithm::kNvls && kind_ == CollectiveKind::kAllReduce)
+      plan.latency_ns += static_cast<double>(nvls_loop(bytes_, group_.ranks)) / rate;
     plan.duration = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));
     plan.wire_bytes = bytes * wire_factor(algorithm, kind_, group_.ranks);
     // What crosses is written into the neighbour's memory, read there and joined with what is
@@ -292,7 +309,7 @@ std::vector<CollectivePlan> collective_plans(const machine::Machine& machine,
         machine.id));
   std::stable_sort(
       plans.begin(), plans.end(),
-      [](const CollectivePlan& a, const CollectivePlan& b) { return a.duration < b.duration; });
+      [](const CollectivePlan& a, const CollectivePlan& b) { return a.predicted < b.predicted; });
   return plans;
 }
 

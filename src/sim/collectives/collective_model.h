@@ -4,6 +4,10 @@
 //
 //   time = latency + bytes / algorithm bandwidth
 //
+// Beyond that, an all-reduce in the switch sums a first loop of chunks before anything can come
+// down, which the tuner leaves out: it does not count for what is chosen, and does for how long it
+// takes.
+//
 // Rings pass pieces around: 2 (n - 1) steps of an all-reduce. Trees halve the steps across nodes
 // and pay with bandwidth. NVLS lets the switch add. LL sends 4 bytes with a flag of 4, LL128 120 of
 // 128: quick to start, of less bandwidth; Simple synchronises pieces, and has all of it.
@@ -33,6 +37,7 @@ struct CollectivePlan {
   double latency_ns = 0;    // before the first byte counts
   double base_ns = 0;       // of that, what passes before anything is sent
   double bytes_per_s = 0;   // algorithm bandwidth
+  Nanos predicted = 0;      // by the tuner: the quickest by this is chosen
   Nanos duration = 0;       // of the whole, once the last rank is there
   double wire_bytes = 0;    // that a rank sends, and receives
   double memory_bytes = 0;  // of a rank's device memory, read and written
@@ -40,8 +45,9 @@ struct CollectivePlan {
   double hops_ns() const { return latency_ns - base_ns; }
 };
 
-// Every way to carry out a collective, the quickest first; those that the communicator rules out
-// are not among them. Throws InputError when it rules out all, or the machine has too few GPUs.
+// Every way to carry out a collective, the quickest by the tuner first; those that the communicator
+// rules out are not among them. Throws InputError when it rules out all, or the machine has too few
+// GPUs.
 std::vector<CollectivePlan> collective_plans(const machine::Machine& machine,
                                              const program::Communicator& communicator,
                                              program::CollectiveKind kind, std::int64_t bytes);
