@@ -140,7 +140,7 @@ TEST_CASE("batch norm finds in L2 what it reads a second time, if the channels a
   };
   CHECK(share(14) == 0);                          // read once
   CHECK(share(28) == std::floor(64.0 / 3) / 64);  // of three passes, the second reading
-  CHECK(share(112) < share(28) / 2);  // 64 channels of 1.6 MB
+  CHECK(share(112) < share(28) / 2);              // 64 channels of 1.6 MB
 }
 
 TEST_CASE("a GPU whose L2's bandwidth is not known serves nothing from it") {
