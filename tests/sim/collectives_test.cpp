@@ -112,6 +112,23 @@ TEST_CASE("a switch sums a loop of chunks before any comes down, which the tuner
   CHECK(loop_of(CollectiveKind::kAllGather, 64 * kMiB) == 0);
 }
 
+TEST_CASE("a ring's hops are in the rate of large messages, and beside it below a loop of slices") {
+  const machine::Machine machine = machine::load_machine("l40s-4");
+  const auto plan = [&](std::int64_t bytes) {
+    return plan_collective(machine, group_of(4, "ring", "simple"), CollectiveKind::kAllReduce,
+                           bytes);
+  };
+  constexpr std::int64_t kMiB = 1 << 20;
+  CHECK(plan(8).latency_ns == Approx(8.4e3 + 6 * 5.7e3).epsilon(0.001));
+  CHECK(plan(2 * kMiB).latency_ns == Approx(8.4e3 + 3 * 5.7e3).epsilon(0.001));
+  CHECK(plan(4 * kMiB).latency_ns == Approx(8.4e3));
+  CHECK(plan(512 * kMiB).latency_ns == Approx(8.4e3));
+  for (std::int64_t bytes = 8; bytes < 16 * kMiB; bytes *= 2) {
+    CHECK(plan(bytes).duration < plan(2 * bytes).duration);
+    CHECK(plan(bytes).predicted >= plan(bytes).duration);
+  }
+}
+
 TEST_CASE("the choice is the tuner's quickest, and goes from LL to NVLS as messages grow") {
   const machine::Machine machine = machine::load_machine("h200-8");
   for (std::int64_t bytes = 8; bytes < std::int64_t{1} << 34; bytes *= 2) {

@@ -154,6 +154,10 @@ std::int64_t nvls_loop(std::int64_t bytes, int ranks) {
   return std::min(bytes, at_once * chunk);
 }
 
+// What a ring's channels take at once with Simple: of each rank a slice, two of the eight steps of
+// a buffer of 4 MiB (nccl: src/include/collectives.h, src/init.cc).
+constexpr std::int64_t kSlice = 1 << 20;
+
 int ring_steps(CollectiveKind kind, int ranks) {
   if (kind == CollectiveKind::kAllReduce) return 2 * (ranks - 1);
   const bool pieces = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter;
@@ -211,6 +215,8 @@ class Tuner {
     plan.predicted = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));
     if (algorithm == Algorithm::kNvls && kind_ == CollectiveKind::kAllReduce)
       plan.latency_ns += static_cast<double>(nvls_loop(bytes_, group_.ranks)) / rate;
+    if (algorithm == Algorithm::kRing && protocol == Protocol::kSimple && !moves_one_way())
+      plan.latency_ns = plan.base_ns + plan.hops_ns() * part_of_loop_missing();
     plan.duration = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));
     plan.wire_bytes = bytes * wire_factor(algorithm, kind_, group_.ranks);
     // What crosses is written into the neighbour's memory, read there and joined with what is
@@ -247,6 +253,10 @@ class Tuner {
     const int between = per_turn * (group_.nodes - 1);
     const double latency = (steps - between) * hop().ring[p] + between * kNetworkHop.ring[p];
     return latency * plateau(p);
+  }
+  double part_of_loop_missing() const {
+    const std::int64_t loop = kSlice * group_.channels * group_.ranks;
+    return std::max(0.0, 1 - static_cast<double>(bytes_) / static_cast<double>(loop));
   }
   // Of rings across nodes, once every rank has a piece to send.
   double plateau(std::size_t p) const {
