@@ -112,7 +112,8 @@ TEST_CASE("a switch sums a loop of chunks before any comes down, which the tuner
   CHECK(loop_of(CollectiveKind::kAllGather, 64 * kMiB) == 0);
 }
 
-TEST_CASE("a ring's hops are in the rate of large messages, and beside it below a loop of slices") {
+TEST_CASE(
+    "a ring's hops are in the rate of large messages, and beside it below a loop of its steps") {
   const machine::Machine machine = machine::load_machine("l40s-4");
   const auto plan = [&](std::int64_t bytes) {
     return plan_collective(machine, group_of(4, "ring", "simple"), CollectiveKind::kAllReduce,

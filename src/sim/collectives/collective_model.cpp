@@ -48,13 +48,18 @@ double most_of_ll(const machine::Gpu& gpu) {
   return gpu.compute_capability < 10 ? 141.0 : 282.0;
 }
 
-// What one channel carries: an NVLink by architecture, or a path over PCIe.
-double channel_rate(const machine::Gpu& gpu, bool nvlink) {
+// What one ring carries: the rate at which NCCL's search finds as many as it logs, by architecture
+// (nccl: src/graph/search.cc; "12 coll channels" on a DGX-1, 24 on H100, 2 over PCIe). Of Blackwell
+// assumed.
+double ring_rate_of(const machine::Gpu& gpu, bool nvlink) {
   if (!nvlink) return 12.0;
-  if (gpu.compute_capability >= 10) return 40.1;
-  if (gpu.compute_capability >= 9) return 20.6;
+  if (gpu.compute_capability >= 10) return 90.0;
+  if (gpu.compute_capability >= 9) return 30.0;
   return gpu.compute_capability == 8.6 ? 12.0 : 20.0;
 }
+
+constexpr int kChannelsARing = 2;  // nccl: src/graph/connect.cc, which duplicates rings
+constexpr double kLacking = 0.4;   // of a ring, in what was measured
 
 // The GPUs of a communicator and what joins them.
 struct Group {
@@ -134,8 +139,8 @@ Group group_of(const machine::Machine& machine, const program::Communicator& com
   find_rings(machine, communicator, group);
   const bool peers = communicator.peer_to_peer && machine.gpu_link.peer_to_peer;
   if (group.nodes == 1 && peers && group.ranks > 2) group.nvls = nvls_rate(machine, group.ranks);
-  const double each = channel_rate(machine.gpu, group.nvlink);
-  group.channels = std::max(1, static_cast<int>(std::lround(group.ring / each)));
+  const double rings = group.ring / ring_rate_of(machine.gpu, group.nvlink);
+  group.channels = kChannelsARing * std::max(1, static_cast<int>(rings + kLacking));
   if (communicator.channels == 0) return group;
   const double share = std::min(1.0, static_cast<double>(communicator.channels) / group.channels);
   group.ring *= share;
@@ -154,9 +159,9 @@ std::int64_t nvls_loop(std::int64_t bytes, int ranks) {
   return std::min(bytes, at_once * chunk);
 }
 
-// What a ring's channels take at once with Simple: of each rank a slice, two of the eight steps of
-// a buffer of 4 MiB (nccl: src/include/collectives.h, src/init.cc).
-constexpr std::int64_t kSlice = 1 << 20;
+// What a ring's channels take at once with Simple: of each rank one of the eight steps of a buffer
+// of 4 MiB (nccl: src/init.cc).
+constexpr std::int64_t kStep = 512 * 1024;
 
 int ring_steps(CollectiveKind kind, int ranks) {
   if (kind == CollectiveKind::kAllReduce) return 2 * (ranks - 1);
@@ -206,6 +211,7 @@ class Tuner {
       case Algorithm::kNvls:
         rate = group_.nvls / bus_factor(kind_, group_.ranks);
         microseconds = base = kNvlsTime;
+        plan.channels = std::min<int>(plan.channels, kNvlsChannels);
         break;
     }
     plan.latency_ns = microseconds * 1e3;
@@ -255,7 +261,7 @@ class Tuner {
     return latency * plateau(p);
   }
   double part_of_loop_missing() const {
-    const std::int64_t loop = kSlice * group_.channels * group_.ranks;
+    const std::int64_t loop = kStep * group_.channels * group_.ranks;
     return std::max(0.0, 1 - static_cast<double>(bytes_) / static_cast<double>(loop));
   }
   // Of rings across nodes, once every rank has a piece to send.

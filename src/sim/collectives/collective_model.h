@@ -4,10 +4,10 @@
 //
 //   time = latency + bytes / algorithm bandwidth
 //
-// by which it chooses. How long what is chosen takes differs where it takes buffers in loops of
-// slices. An all-reduce in the switch sums a first loop before anything can come down. A ring with
-// Simple waits for its hops in each loop: the machine's rate, which is one of large messages, has
-// that in it, so only what a message lacks of a loop is latency beside it.
+// by which it chooses. How long what is chosen takes differs where it takes buffers in loops. An
+// all-reduce in the switch sums a first loop before anything can come down. A ring with Simple
+// waits for its hops in each loop: the machine's rate, which is one of large messages, has that in
+// it, so only what a message lacks of a loop is latency beside it.
 //
 // Rings pass pieces around: 2 (n - 1) steps of an all-reduce. Trees halve the steps across nodes
 // and pay with bandwidth. NVLS lets the switch add. LL sends 4 bytes with a flag of 4, LL128 120 of
