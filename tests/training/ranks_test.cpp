@@ -86,6 +86,20 @@ TEST_CASE("so many ranks train as one GPU with so many times the batch") {
   }
 }
 
+TEST_CASE("gradients that nobody zeroes add up on ranks and on replicas as on one GPU") {
+  for (const Settings& model : {kMlp, kGpt}) {
+    const Settings never = with(model, {"zero_grad.when=never", "optimizer.lr=0.05", "steps=4"});
+    TrainingRun one(with(never, {batch_size(16)}));
+    one.finish();
+    TrainingRun zeroed(with(never, {batch_size(16), "zero_grad.when=before_backward"}));
+    CHECK(largest_difference(one.weights(), zeroed.finish().weights()) > 1e-3);
+    TrainingRun ranks(on_ranks(never, 4, {batch_size(4)}));
+    CHECK(largest_difference(one.weights(), ranks.finish().weights()) < kRounding);
+    TrainingRun replicas(on_gpus(never, 4, {batch_size(16)}));
+    CHECK(largest_difference(one.weights(), replicas.finish().weights()) < kRounding);
+  }
+}
+
 TEST_CASE("after a hundred steps two ranks have the same weights, bit for bit") {
   TrainingRun run(on_ranks(kMlp, 2, {"steps=100", "loader.shuffle=true", "optimizer.lr=0.1"}));
   run.finish();
