@@ -114,6 +114,9 @@ TEST_CASE("every optimizer, clipping and accumulation give the host's losses") {
       mlp_with({"optimizer.name=adamw", "optimizer.impl=fused", "optimizer.weight_decay=0.1"}),
       kFp32);
   check_same(mlp_with({"clip_grad_norm=0.1", "accumulate_steps=2"}), kFp32);
+  check_same(mlp_with({"optimizer.impl=for_loop", "optimizer.name=adam", "optimizer.lr=0.001",
+                       "zero_grad.when=never"}),
+             kFp32);
 }
 
 // One rounding of FP16 (2^-11) or BF16 (2^-8) a value, of which a loss is a mean.
