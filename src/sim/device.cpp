@@ -36,6 +36,7 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
     l2_.emplace_back(program, machine.gpu);
   }
   aside_.resize(sms_.size());
+  for_room_.resize(sms_.size());
   for (const program::Operation& operation : program.operations)
     block_costs_.emplace(&operation, Cost{block_cost(operation, machine.gpu)});
   if (expanded) traffic_ = std::make_unique<ChunkTraffic>(machine);
@@ -204,7 +205,7 @@ void Device::on_start(Nanos now, OpId id) {
     case Kind::kStagedCopy:
       break;
     case Kind::kCollective:
-      arrive(now, id);
+      start_collective(now, id);
       break;
     case Kind::kJoin:
       complete(now, id);

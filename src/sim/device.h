@@ -147,7 +147,7 @@ class Device {
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
     bool has_followup = false;  // in followups_
-    bool is_aside = false;      // a collective at work, until it is done
+    SetAside aside;             // what a collective has of its GPU, until it is done
   };
   // The ranks' parts of one collective.
   struct Meeting {
@@ -200,14 +200,15 @@ class Device {
   void appoint_sms(Nanos now, std::uint32_t gpu);
   void start_copy(Nanos now, OpId op);
   void start_peer_copy(Nanos now, OpId op);
+  void start_collective(Nanos now, OpId op);
+  void place_collectives(Nanos now, std::uint32_t gpu);
+  bool has_room(std::uint32_t gpu, const CollectivePlan& plan) const;
   void arrive(Nanos now, OpId op);
   void progress(Nanos now, OpId op, const CollectivePlan& plan);
   bool sends_chunks(const program::Collective& collective, const CollectivePlan& plan) const;
   void start_expanded(Nanos now, const std::vector<OpId>& arrived, const CollectivePlan& plan);
-  SetAside needs_aside(const CollectivePlan& plan) const;
-  void set_aside(Nanos now, OpId op, const CollectivePlan& plan);
-  void give_back(Nanos now, OpId op, const CollectivePlan& plan);
-  void change_aside(Nanos now, OpId op, const CollectivePlan& plan, int sign);
+  std::int64_t memory_of(const CollectivePlan& plan) const;
+  void set_aside(Nanos now, OpId op, SetAside needs);
   void finish_expanded(Nanos now, std::uint32_t expanded);
   void record_sent(const ChunkTraffic::Sent& sent);
   void appoint_links();
@@ -249,9 +250,10 @@ class Device {
   std::vector<OpId> event_ops_;
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
-  std::vector<SmArray> sms_;     // by GPU
-  std::vector<SetAside> aside_;  // by GPU: what its collectives want together
-  std::vector<L2Residency> l2_;  // by GPU
+  std::vector<SmArray> sms_;                // by GPU
+  std::vector<SetAside> aside_;             // by GPU: what its collectives have together
+  std::vector<std::deque<OpId>> for_room_;  // by GPU: collectives that wait for SMs
+  std::vector<L2Residency> l2_;             // by GPU
   struct Cost {
     BlockCost cost;
     double l2_hits = 0;  // of the last launch

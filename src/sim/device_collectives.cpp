@@ -27,6 +27,35 @@ OpId Device::enqueue_collective(Nanos now, const Enqueued& tags,
   return enqueue(now, std::move(op));
 }
 
+// Its channels want SMs that have no block, which there are once the blocks of all kernels before
+// it are placed and most are done. Those of a rank alone do nothing.
+void Device::start_collective(Nanos now, OpId id) {
+  if (program_.communicators[ops_[id].collective->communicator].ranks == 1) return arrive(now, id);
+  const auto gpu = static_cast<std::uint32_t>(gpu_of(id));
+  for_room_[gpu].push_back(id);
+  place_collectives(now, gpu);
+}
+
+void Device::place_collectives(Nanos now, std::uint32_t gpu) {
+  std::deque<OpId>& waiting = for_room_[gpu];
+  while (!waiting.empty()) {
+    const OpId id = waiting.front();
+    const CollectivePlan& plan = plan_of(*ops_[id].collective);
+    if (!has_room(gpu, plan)) return;
+    waiting.pop_front();
+    if (ops_[id].start < now) ops_[id].cause = trace::Cause::kRoom;
+    ops_[id].start = now;
+    set_aside(now, id, {plan.channels, 0});
+    arrive(now, id);
+  }
+}
+
+// Or no kernel is there: other collectives may go on for as long as this one is not.
+bool Device::has_room(std::uint32_t gpu, const CollectivePlan& plan) const {
+  const int all = machine_.gpu.sm_count;
+  return sms_[gpu].idle() || all - sms_[gpu].busy_sms() >= std::min(plan.channels, all - 1);
+}
+
 void Device::arrive(Nanos now, OpId id) {
   const program::Collective& collective = *ops_[id].collective;
   Meeting& meeting = meetings_[{collective.communicator, collective.sequence}];
@@ -74,12 +103,12 @@ void Device::record_wait(OpId id, OpId last) {
   op.cause_span = call == trace::kNone ? wait : call;
 }
 
-// Its blocks have their SMs already, before whatever else wants them, and it needs its share of
-// device memory all the while. What runs beside it has the rest.
+// Its blocks have their SMs already, and now it needs its share of device memory too. What runs
+// beside it has the rest.
 void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
   ops_[id].parts = 1;
   events_.add(now + plan.duration, EventKind::kKernelFloor, id);
-  set_aside(now, id, plan);
+  set_aside(now, id, {ops_[id].aside.sms, memory_of(plan)});
   link_use_.begin(now, gpu_of(id), program_.communicators[ops_[id].collective->communicator], plan);
 }
 
@@ -93,7 +122,8 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   const CollectivePlan& plan = plan_of(collective);
   const bool counted = !sends_chunks(collective, plan);
   for (const OpId one : arrived) {
-    if (ops_[one].is_aside) give_back(now, one, plan);
+    set_aside(now, one, {});
+    place_collectives(now, static_cast<std::uint32_t>(gpu_of(one)));
     if (counted)
       link_use_.end(now, gpu_of(one), program_.communicators[collective.communicator], plan);
     complete(now, one);

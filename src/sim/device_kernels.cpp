@@ -66,36 +66,30 @@ void Device::on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version) {
   const std::vector<std::uint32_t> done = sms.finish(now);
   begin_placed(now, gpu);
   const std::uint64_t finished = sms.version();
+  place_collectives(now, gpu);
   for (const std::uint32_t id : done) part_done(now, id);
   // What was done may have brought a kernel, and with it a new appointment.
   if (sms.version() == finished) appoint_sms(now, gpu);
 }
 
 // As much of memory as the closed form takes, over its time.
-SetAside Device::needs_aside(const CollectivePlan& plan) const {
+std::int64_t Device::memory_of(const CollectivePlan& plan) const {
   const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * 1e-9;
   const double share = std::min(
       1.0, plan.memory_bytes / rate / static_cast<double>(std::max<Nanos>(plan.duration, 1)));
-  return {plan.channels, std::llround(share * static_cast<double>(kMemoryRate))};
+  return std::llround(share * static_cast<double>(kMemoryRate));
 }
 
-void Device::set_aside(Nanos now, OpId id, const CollectivePlan& plan) {
-  change_aside(now, id, plan, 1);
-  ops_[id].is_aside = true;
-}
-
-void Device::give_back(Nanos now, OpId id, const CollectivePlan& plan) {
-  change_aside(now, id, plan, -1);
-  ops_[id].is_aside = false;
-}
-
-// However much several collectives want of memory, blocks keep half of it.
-void Device::change_aside(Nanos now, OpId id, const CollectivePlan& plan, int sign) {
-  const auto gpu = static_cast<std::uint32_t>(program_.streams[ops_[id].tags.stream].device);
-  const SetAside needs = needs_aside(plan);
-  aside_[gpu].sms += sign * needs.sms;
-  aside_[gpu].memory += sign * needs.memory;
-  sms_[gpu].set_aside(now, {aside_[gpu].sms, std::min(aside_[gpu].memory, kMemoryRate / 2)});
+// From now on, in place of what it had. However much several collectives want of memory, blocks
+// keep half of it.
+void Device::set_aside(Nanos now, OpId id, SetAside needs) {
+  if (needs == ops_[id].aside) return;
+  const auto gpu = static_cast<std::uint32_t>(gpu_of(id));
+  SetAside& together = aside_[gpu];
+  together.sms += needs.sms - ops_[id].aside.sms;
+  together.memory += needs.memory - ops_[id].aside.memory;
+  ops_[id].aside = needs;
+  sms_[gpu].set_aside(now, {together.sms, std::min(together.memory, kMemoryRate / 2)});
   sms_changed(now, gpu);
 }
 

@@ -190,6 +190,58 @@ TEST_CASE("a rank that comes first waits for the last, and both are done togethe
   CHECK(run.trace.lanes()[work[0].lane].device != run.trace.lanes()[work[1].lane].device);
 }
 
+// Each rank has a kernel of so many blocks at work, each as large as an SM, when the collective
+// comes.
+program::Program behind_kernels(std::int64_t blocks) {
+  program::Program program = two_ranks(0);
+  program::Operation operation;
+  operation.kernel = "kernel";
+  operation.flops = 1e9 * static_cast<double>(blocks);
+  operation.blocks = blocks;
+  operation.threads = 1024;
+  program.operations.push_back(operation);
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto stream = static_cast<program::Index>(program.streams.size());
+    program.streams.push_back({"stream 8", 8, program::StreamKind::kNonBlocking, 0, rank, rank});
+    auto& commands = program.threads[static_cast<std::size_t>(rank)].commands;
+    commands.insert(commands.begin(), {program::Launch{0, stream}, program::kNoIndex, 0, {}});
+  }
+  return program;
+}
+
+TEST_CASE("a collective begins when its channels have SMs, and its call cannot make it sooner") {
+  const std::int64_t sms = machine::load_machine("l40s-2").gpu.sm_count;
+  for (const std::int64_t blocks : {std::int64_t{10}, 4 * sms, 4 * sms + 10}) {
+    INFO(blocks << " blocks");
+    const Finished run(behind_kernels(blocks));
+    const auto work = run.of(trace::Category::kCollective);
+    const auto kernels = run.of(trace::Category::kKernel);
+    REQUIRE(work.size() == 2);
+    REQUIRE(kernels.size() == 2);
+    CHECK((work[0].cause == trace::Cause::kRoom) == (blocks > sms));
+    // Behind full waves; beside a few blocks, which may be the last wave.
+    CHECK((work[0].start >= kernels[0].end()) == (blocks == 4 * sms));
+    CHECK((work[0].start >= kernels[0].start + kernels[0].duration * 3 / 4) == (blocks > sms));
+  }
+}
+
+TEST_CASE("a rank that waits for the others has its SMs all the while") {
+  const auto kernel_time = [](Nanos late) {
+    program::Program program = two_ranks(late);
+    const program::Program with_kernel = behind_kernels(10'000);
+    program.operations = with_kernel.operations;
+    program.streams.push_back(with_kernel.streams[2]);
+    program.threads[0].commands.push_back({program::Launch{0, 2}, program::kNoIndex, 0, {}});
+    return Finished(program).of(trace::Category::kKernel).at(0).duration;
+  };
+  const Nanos alone = kernel_time(0), beside = kernel_time(1'000'000'000);
+  const machine::Machine machine = machine::load_machine("l40s-2");
+  const auto plan = plan_collective(machine, group_of(2), CollectiveKind::kAllReduce, 1 << 20);
+  const double sms = machine.gpu.sm_count;
+  CHECK(static_cast<double>(beside) ==
+        Approx(static_cast<double>(alone) * sms / (sms - plan.channels)).epsilon(0.02));
+}
+
 TEST_CASE("a collective that a rank never joins is a standstill with names") {
   program::Program program = two_ranks(0, 8, 2);
   std::get<program::Collective>(program.threads[1].commands[2].action).sequence = 1;
