@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "sim/block_cost.h"
 #include "sim/lone_runs.h"
 #include "sim/peer_link.h"
@@ -26,6 +27,7 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
   ops_.reserve(commands);  // seldom more; memory that is not used is not touched
+  expect_to_fill(ops_.data(), commands * sizeof(Op));
   const auto known = std::make_shared<LoneRuns>();
   for (int gpu = 0, gpus = gpus_of(program); gpu < gpus; ++gpu) {
     rates_.emplace_back(1.0);  // copies within the device: ns of work at the full rate

@@ -147,7 +147,6 @@ class Device {
     std::vector<std::uint32_t> wake_done;
     std::uint32_t wake_ready = kNoThread;
     bool has_followup = false;  // in followups_
-    SetAside aside;             // what a collective has of its GPU, until it is done
   };
   // The ranks' parts of one collective.
   struct Meeting {
@@ -207,6 +206,7 @@ class Device {
   void progress(Nanos now, OpId op, const CollectivePlan& plan);
   bool sends_chunks(const program::Collective& collective, const CollectivePlan& plan) const;
   void start_expanded(Nanos now, const std::vector<OpId>& arrived, const CollectivePlan& plan);
+  int sms_of(OpId collective) const;
   std::int64_t memory_of(const CollectivePlan& plan) const;
   void set_aside(Nanos now, OpId op, SetAside needs);
   void finish_expanded(Nanos now, std::uint32_t expanded);
@@ -250,10 +250,11 @@ class Device {
   std::vector<OpId> event_ops_;
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
-  std::vector<SmArray> sms_;                // by GPU
-  std::vector<SetAside> aside_;             // by GPU: what its collectives have together
-  std::vector<std::deque<OpId>> for_room_;  // by GPU: collectives that wait for SMs
-  std::vector<L2Residency> l2_;             // by GPU
+  std::vector<SmArray> sms_;                      // by GPU
+  std::vector<SetAside> aside_;                   // by GPU: what its collectives have together
+  std::unordered_map<OpId, SetAside> has_aside_;  // collectives, until they are done
+  std::vector<std::deque<OpId>> for_room_;        // by GPU: collectives that wait for SMs
+  std::vector<L2Residency> l2_;                   // by GPU
   struct Cost {
     BlockCost cost;
     double l2_hits = 0;  // of the last launch

@@ -108,7 +108,7 @@ void Device::record_wait(OpId id, OpId last) {
 void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
   ops_[id].parts = 1;
   events_.add(now + plan.duration, EventKind::kKernelFloor, id);
-  set_aside(now, id, {ops_[id].aside.sms, memory_of(plan)});
+  set_aside(now, id, {sms_of(id), memory_of(plan)});
   link_use_.begin(now, gpu_of(id), program_.communicators[ops_[id].collective->communicator], plan);
 }
 

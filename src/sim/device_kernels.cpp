@@ -72,6 +72,12 @@ void Device::on_sms(Nanos now, std::uint32_t gpu, std::uint64_t version) {
   if (sms.version() == finished) appoint_sms(now, gpu);
 }
 
+// That it has to itself.
+int Device::sms_of(OpId collective) const {
+  const auto known = has_aside_.find(collective);
+  return known == has_aside_.end() ? 0 : known->second.sms;
+}
+
 // As much of memory as the closed form takes, over its time.
 std::int64_t Device::memory_of(const CollectivePlan& plan) const {
   const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * 1e-9;
@@ -83,12 +89,18 @@ std::int64_t Device::memory_of(const CollectivePlan& plan) const {
 // From now on, in place of what it had. However much several collectives want of memory, blocks
 // keep half of it.
 void Device::set_aside(Nanos now, OpId id, SetAside needs) {
-  if (needs == ops_[id].aside) return;
+  const auto known = has_aside_.find(id);
+  const SetAside has = known == has_aside_.end() ? SetAside{} : known->second;
+  if (needs == has) return;
   const auto gpu = static_cast<std::uint32_t>(gpu_of(id));
   SetAside& together = aside_[gpu];
-  together.sms += needs.sms - ops_[id].aside.sms;
-  together.memory += needs.memory - ops_[id].aside.memory;
-  ops_[id].aside = needs;
+  together.sms += needs.sms - has.sms;
+  together.memory += needs.memory - has.memory;
+  if (needs == SetAside{}) {
+    has_aside_.erase(known);
+  } else {
+    has_aside_[id] = needs;
+  }
   sms_[gpu].set_aside(now, {together.sms, std::min(together.memory, kMemoryRate / 2)});
   sms_changed(now, gpu);
 }

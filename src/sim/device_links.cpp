@@ -17,7 +17,7 @@ void Device::start_expanded(Nanos now, const std::vector<OpId>& arrived,
   expanded_[id] = {arrived, true};
   for (const OpId one : arrived) {
     ops_[one].parts = 1;
-    set_aside(now, one, {ops_[one].aside.sms, memory_of(plan)});
+    set_aside(now, one, {sms_of(one), memory_of(plan)});
   }
   const int ranks = program_.communicators[collective.communicator].ranks;
   traffic_->start(now, id, plan, collective.kind, ranks, collective.bytes);

@@ -28,8 +28,20 @@ L2Residency::L2Residency(const program::Program& program, const machine::Gpu& gp
 }
 
 std::size_t L2Residency::place_of(Index buffer) const {
-  const auto found = place_of_.find(buffer);
-  return found == place_of_.end() ? 0 : found->second;
+  // One before the first is far beyond the last.
+  const std::size_t at = buffer - first_;
+  return at < places_.size() ? places_[at] : 0;
+}
+
+std::uint32_t& L2Residency::place_for(Index buffer) {
+  if (places_.empty()) first_ = buffer;
+  if (buffer < first_) {
+    places_.insert(places_.begin(), first_ - buffer, 0);
+    first_ = buffer;
+  }
+  const std::size_t at = buffer - first_;
+  if (at >= places_.size()) places_.resize(at + 1);
+  return places_[at];
 }
 
 double L2Residency::touch(const program::Operation& operation) {
@@ -107,12 +119,12 @@ void L2Residency::add(std::size_t place, std::int64_t bytes) {
 void L2Residency::touch(Index buffer, std::int64_t bytes) {
   if (order_.size() == sums_.size()) compact();
   if (buffer != program::kNoIndex) {
-    std::size_t& place = place_of_[buffer];
+    std::uint32_t& place = place_for(buffer);
     if (place > 0) {
       add(place, -order_[place - 1].bytes);
       order_[place - 1] = {};
     }
-    place = order_.size() + 1;
+    place = static_cast<std::uint32_t>(order_.size() + 1);
   }
   order_.push_back({buffer, bytes});
   add(order_.size(), bytes);
@@ -127,11 +139,12 @@ void L2Residency::compact() {
     bytes += static_cast<double>(before[first - 1].bytes);
   order_.clear();
   all_ = 0;
-  place_of_.clear();
+  std::fill(places_.begin(), places_.end(), 0);
   for (std::size_t i = first; i < before.size(); ++i) {
     if (before[i].bytes == 0) continue;
     order_.push_back(before[i]);
-    if (before[i].buffer != program::kNoIndex) place_of_[before[i].buffer] = order_.size();
+    if (before[i].buffer != program::kNoIndex)
+      place_for(before[i].buffer) = static_cast<std::uint32_t>(order_.size());
   }
   sums_.assign(std::max(sums_.size(), 2 * order_.size()), 0);
   for (std::size_t i = 0; i < order_.size(); ++i) add(i + 1, order_[i].bytes);

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "machine/machine.h"
@@ -43,6 +42,7 @@ class L2Residency {
   };
   void gather(const program::Operation& operation);
   std::size_t place_of(program::Index buffer) const;
+  std::uint32_t& place_for(program::Index buffer);
   double hits_of(std::size_t place, double own) const;
   void touch(program::Index buffer, std::int64_t bytes);
   std::int64_t bytes_behind(std::size_t place) const;
@@ -53,9 +53,10 @@ class L2Residency {
   const machine::Gpu& gpu_;
   std::vector<Touched> order_;      // as touched, the last last; bytes 0: touched again since
   std::vector<std::int64_t> sums_;  // of order_'s bytes, as a Fenwick tree
-  // Of the buffers that were touched: the place in order_ + 1. A program of many ranks has many
-  // times the buffers that one GPU touches.
-  std::unordered_map<program::Index, std::size_t> place_of_;
+  // Of the buffers from first_ on: the place in order_ + 1, 0 of those that were not touched. A
+  // program of many ranks has many times the buffers that one GPU touches, which lie together.
+  program::Index first_ = program::kNoIndex;
+  std::vector<std::uint32_t> places_;
   std::int64_t all_ = 0;           // bytes in order_
   std::vector<Operand> operands_;  // of the kernel at hand; kept for its memory
 };

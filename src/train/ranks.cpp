@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/memory.h"
+
 namespace trainscope::train {
 namespace {
 
@@ -108,11 +110,13 @@ bool is_told_by_rank_0(const program::Action& action) {
 class Joiner {
  public:
   // Where numbers are computed, each rank has operations of its own, on its buffers.
-  explicit Joiner(const program::Program& first)
+  Joiner(const program::Program& first, std::size_t ranks)
       : all_(first), computes_(!first.timing_only && first.computed_ranks > 1) {
     for (program::Communicator& one : all_.communicators) one.simulated = one.ranks;
     for (program::Thread& thread : all_.threads) thread.name += ", rank 0";
     operations_[&first] = 0;
+    all_.buffers.reserve(first.buffers.size() * ranks);
+    expect_to_fill(all_.buffers.data(), all_.buffers.capacity() * sizeof(program::Buffer));
   }
 
   void add(const program::Program& one, int rank) {
@@ -205,7 +209,7 @@ bool ranks_differ(const program::Config& config) {
 }
 
 program::Program join_ranks(const std::vector<RankProgram>& ranks) {
-  Joiner joiner(*ranks.front().program);
+  Joiner joiner(*ranks.front().program, ranks.size());
   for (std::size_t rank = 1; rank < ranks.size(); ++rank)
     joiner.add(*ranks[rank].program, static_cast<int>(rank));
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
