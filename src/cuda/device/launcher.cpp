@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "kernels/accuracy.h"
+#include "kernels/bandwidth.h"
 #include "kernels/elementwise.h"
 #include "kernels/gradient_norm.h"
 #include "kernels/log_softmax.h"
@@ -118,6 +119,12 @@ void Launcher::operator()(const program::Fill& f) {
 }
 
 void Launcher::operator()(const program::Cast&) {
+  if (operands_.write(0).type == program::ElementType::kInt64) {  // from such: their bits
+    constexpr std::size_t kFloats = sizeof(std::int64_t) / sizeof(float);
+    return kernels::copy_values(stream_, static_cast<const float*>(operands_.read(0).memory),
+                                static_cast<float*>(operands_.write(0).memory),
+                                kFloats * operands_.size_of_write(0));
+  }
   with_type(operands_.write(0).type, [&](auto type) {
     using To = decltype(type);
     cast_to(stream_, operands_.read(0), static_cast<To*>(operands_.write(0).memory));
