@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cuda/device/shapes.h"
 #include "kernels/accuracy.h"
 #include "kernels/bandwidth.h"
 #include "kernels/elementwise.h"
@@ -18,10 +19,6 @@ namespace trainscope::cuda {
 namespace {
 
 using program::Part;
-
-kernels::Matrix matrix(std::int64_t rows, std::int64_t columns) {
-  return {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)};
-}
 
 // Of its loss scale a parameter's gradient is rid in the update itself. An update that is skipped
 // on the device is told so by the predicate.
