@@ -199,6 +199,29 @@ int check_chains(const std::vector<std::string>& settings) {
   return static_cast<int>(seen.size());
 }
 
+// A fused operation over `buffers` of 16 numbers each.
+class Group {
+ public:
+  explicit Group(int buffers) {
+    for (int i = 0; i < buffers; ++i)
+      program_.buffers.push_back({"numbers", 16 * sizeof(float), program::MemoryKind::kDevice});
+  }
+  void add(const program::Function& function, std::vector<Index> reads, std::vector<Index> writes) {
+    program::Operation part;
+    part.function = function;
+    part.reads = std::move(reads);
+    part.writes = std::move(writes);
+    fused_.parts.push_back(part);
+  }
+  bool is_chain() const {
+    return cuda::fused_kernel(call_of(program_, fused_, nowhere)).has_value();
+  }
+
+ private:
+  program::Program program_;
+  program::Operation fused_;
+};
+
 const std::vector<std::string> kCnn{"model.name=cnn", "batch_size=1"};
 const std::vector<std::string> kGpt{"model.name=gpt-mini", "batch_size=2",  "model.width=24",
                                     "model.blocks=1",      "model.heads=2", "model.seq_len=5",
@@ -230,4 +253,30 @@ TEST_CASE("a chain leaves the bits of its parts, in every kind that models have"
   CHECK(check_chains(kGpt) >= 5);
   CHECK(check_chains(with(kGpt, "precision=bf16")) >= 6);
   CHECK(check_chains(with(kGpt, "precision=fp16")) >= 6);
+}
+
+TEST_CASE("what looks elsewhere at what its own group writes stays several kernels") {
+  const program::Activation relu{program::ActivationKind::kRelu, 16, program::Part::kForward};
+  const program::AddPositions positions{1, 1, 16, program::Part::kForward};
+  Group apart(4), after(3), before(3);
+  apart.add(relu, {0}, {1});
+  apart.add(positions, {1, 2}, {3});
+  CHECK(apart.is_chain());
+  after.add(relu, {0}, {1});
+  after.add(positions, {0, 1}, {2});
+  CHECK_FALSE(after.is_chain());
+  before.add(positions, {0, 1}, {2});
+  before.add(relu, {0}, {1});
+  CHECK_FALSE(before.is_chain());
+}
+
+TEST_CASE("a group of more steps than a chain has, or of one, is carried out as its parts") {
+  const program::Add add{16};
+  Group group(2);
+  group.add(add, {0, 1}, {1});
+  CHECK_FALSE(group.is_chain());
+  for (int i = 1; i < kernels::kMostChainSteps; ++i) group.add(add, {0, 1}, {1});
+  CHECK(group.is_chain());
+  group.add(add, {0, 1}, {1});
+  CHECK_FALSE(group.is_chain());
 }
