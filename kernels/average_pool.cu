@@ -2,6 +2,7 @@
 
 #include "kernels/block.cuh"
 #include "kernels/map.cuh"
+#include "kernels/pool_gradients.cuh"
 
 namespace trainscope::kernels {
 namespace {
@@ -22,18 +23,6 @@ __global__ void average_pool_kernel(Image shape, const T* x, T* y) {
   if (threadIdx.x == 0) y[blockIdx.x] = narrow<T>(total / static_cast<float>(shape.pixels()));
 }
 
-template <typename T>
-struct Spread {
-  Image shape;
-  const T* dy;
-
-  __device__ float operator()(std::size_t i) const {
-    const ImagePlace place = place_in(shape, i);
-    const std::size_t from = static_cast<std::size_t>(place.image) * shape.channels + place.channel;
-    return widen(dy[from]) / static_cast<float>(shape.pixels());
-  }
-};
-
 }  // namespace
 
 template <typename T>
@@ -46,7 +35,7 @@ void average_pool_forward(Stream stream, const Image& shape, const T* x, T* y) {
 
 template <typename T>
 void average_pool_backward(Stream stream, const Image& shape, const T* dy, T* dx) {
-  map("average_pool_backward", stream, Spread<T>{shape, dy}, shape.size(), dx);
+  map("average_pool_backward", stream, AveragePoolGradient<T>{shape, dy}, shape.size(), dx);
 }
 
 template void average_pool_forward(Stream, const Image&, const float*, float*);

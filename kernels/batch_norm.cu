@@ -1,27 +1,14 @@
 #include "kernels/batch_norm.h"
 
-#include "kernels/block.cuh"
+#include "kernels/norms.cuh"
 
 namespace trainscope::kernels {
 namespace {
 
-constexpr unsigned kThreads = 256;
-
-// Calls body(i) for the calling thread's values of a channel, i being where the value stands.
-template <typename Body>
-__device__ void for_channel(const Image& shape, int channel, const Body& body) {
-  const std::size_t pixels = static_cast<std::size_t>(shape.pixels());
-  const std::size_t count = static_cast<std::size_t>(shape.batch) * pixels;
-  for (std::size_t k = threadIdx.x; k < count; k += blockDim.x) {
-    body(shape.at(static_cast<int>(k / pixels), channel, static_cast<int>(k % pixels)));
-  }
-}
-
 template <typename T>
-__device__ void normalise(const Image& shape, int channel, const T* x, float mean, float slope,
-                          float beta, T* y) {
-  for_channel(shape, channel,
-              [&](std::size_t i) { y[i] = narrow<T>((widen(x[i]) - mean) * slope + beta); });
+__device__ void normalise(const Image& shape, int channel, const T* x, const ChannelNorm& norm,
+                          T* y) {
+  for_channel(shape, channel, [&](std::size_t i) { y[i] = narrow<T>(norm(widen(x[i]))); });
 }
 
 template <typename T>
@@ -30,24 +17,16 @@ __global__ void batch_norm_train_kernel(Image shape, const T* x, const float* ga
                                         RunningMoments running) {
   const auto c = static_cast<int>(blockIdx.x);
   const float count = static_cast<float>(shape.batch) * static_cast<float>(shape.pixels());
-  float own = 0;
-  for_channel(shape, c, [&](std::size_t i) { own += widen(x[i]); });
-  const float mean = block_sum(own) / count;
-  own = 0;
-  for_channel(shape, c, [&](std::size_t i) {
-    const float away = widen(x[i]) - mean;
-    own += away * away;
-  });
-  const float squares = block_sum(own);
-  const float rstd = 1 / sqrtf(squares / count + eps);
+  const auto each = [&](const auto& take) {
+    for_channel(shape, c, [&](std::size_t i) { take(widen(x[i])); });
+  };
+  const Moments batch = block_moments(count, eps, each);
   if (threadIdx.x == 0) {
-    moments.mean[c] = mean;
-    moments.rstd[c] = rstd;
-    const float keep = 1 - running.momentum;
-    running.mean[c] = keep * running.mean[c] + running.momentum * mean;
-    running.variance[c] = keep * running.variance[c] + running.momentum * (squares / (count - 1));
+    moments.mean[c] = batch.mean;
+    moments.rstd[c] = batch.rstd;
+    update_running(running, c, count, batch);
   }
-  normalise(shape, c, x, mean, rstd * gamma[c], beta[c], y);
+  normalise(shape, c, x, {batch.mean, batch.rstd * gamma[c], beta[c]}, y);
 }
 
 template <typename T>
@@ -61,7 +40,7 @@ __global__ void batch_norm_evaluate_kernel(Image shape, const T* x, const float*
     moments.mean[c] = mean;
     moments.rstd[c] = rstd;
   }
-  normalise(shape, c, x, mean, rstd * gamma[c], beta[c], y);
+  normalise(shape, c, x, {mean, rstd * gamma[c], beta[c]}, y);
 }
 
 template <typename T>
@@ -72,29 +51,17 @@ __global__ void batch_norm_backward_kernel(Image shape, const T* x, const float*
   const float count = static_cast<float>(shape.batch) * static_cast<float>(shape.pixels());
   const float mean = moments.mean[c];
   const float rstd = moments.rstd[c];
-  float plain = 0;
-  float with_x = 0;
-  for_channel(shape, c, [&](std::size_t i) {
-    const float d = widen(dy[i]);
-    plain += d;
-    with_x += d * ((widen(x[i]) - mean) * rstd);
-  });
-  const float sum = block_sum(plain);
-  const float sum_with_x = block_sum(with_x);
+  const auto each = [&](const auto& take) {
+    for_channel(shape, c, [&](std::size_t i) { take(widen(x[i]), widen(dy[i])); });
+  };
+  const GradientSums sums = block_gradient_sums(mean, rstd, each);
   if (threadIdx.x == 0) {
-    dgamma[c] = sum_with_x;
-    dbeta[c] = sum;
+    dgamma[c] = sums.with_x;
+    dbeta[c] = sums.plain;
   }
-  const float mean_dy = sum / count;
-  const float slope = sum_with_x / count * rstd;
-  const float factor = gamma[c] * rstd;
-  for_channel(shape, c, [&](std::size_t i) {
-    dx[i] = narrow<T>((widen(dy[i]) - mean_dy - (widen(x[i]) - mean) * slope) * factor);
-  });
-}
-
-Shape a_block_a_channel(const Image& shape) {
-  return {{static_cast<unsigned>(shape.channels), 1, 1}, {kThreads, 1, 1}};
+  const ChannelNormGradient gradient = channel_norm_gradient(mean, rstd, gamma[c], count, sums);
+  for_channel(shape, c,
+              [&](std::size_t i) { dx[i] = narrow<T>(gradient(widen(x[i]), widen(dy[i]))); });
 }
 
 }  // namespace
@@ -104,8 +71,8 @@ void batch_norm_train(Stream stream, const Image& shape, const T* x, const float
                       const float* beta, float eps, T* y, const BatchMoments& moments,
                       const RunningMoments& running) {
   if (shape.size() == 0) return;
-  launch("batch_norm_train", batch_norm_train_kernel<T>, stream, a_block_a_channel(shape), shape, x,
-         gamma, beta, eps, y, moments, running);
+  launch("batch_norm_train", batch_norm_train_kernel<T>, stream, shape_for_channels(shape), shape,
+         x, gamma, beta, eps, y, moments, running);
 }
 
 template <typename T>
@@ -113,7 +80,7 @@ void batch_norm_evaluate(Stream stream, const Image& shape, const T* x, const fl
                          const float* beta, float eps, T* y, const BatchMoments& moments,
                          const RunningMoments& running) {
   if (shape.size() == 0) return;
-  launch("batch_norm_evaluate", batch_norm_evaluate_kernel<T>, stream, a_block_a_channel(shape),
+  launch("batch_norm_evaluate", batch_norm_evaluate_kernel<T>, stream, shape_for_channels(shape),
          shape, x, gamma, beta, eps, y, moments, running);
 }
 
@@ -122,7 +89,7 @@ void batch_norm_backward(Stream stream, const Image& shape, const T* x, const fl
                          const T* dy, const BatchMoments& moments, T* dx, float* dgamma,
                          float* dbeta) {
   if (shape.size() == 0) return;
-  launch("batch_norm_backward", batch_norm_backward_kernel<T>, stream, a_block_a_channel(shape),
+  launch("batch_norm_backward", batch_norm_backward_kernel<T>, stream, shape_for_channels(shape),
          shape, x, gamma, dy, moments, dx, dgamma, dbeta);
 }
 

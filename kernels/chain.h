@@ -1,7 +1,8 @@
 // A chain of steps, value by value, in one kernel: what torch.compile fuses, interpreted. Each
 // thread reads its values once, carries the steps out in registers and writes what is left: what
 // lies between two steps never reaches memory. CPU reference: the steps' own (host/elementwise.h,
-// host/relu.h, host/gelu.h), one after another.
+// host/relu.h, host/gelu.h), one after another. With norms between its steps: norm_chain.h; with
+// sums down columns behind them: column_chain.h.
 //
 // Arithmetic is FP32; a step's result is rounded to the type that its buffer would have, so that
 // the numbers are those of the steps one by one: the same bits as elementwise.h and activation.h
@@ -10,7 +11,8 @@
 
 #include <cstdint>
 
-#include "kernels/device.h"
+#include "kernels/dropout.h"
+#include "kernels/max_pool.h"
 
 namespace trainscope::kernels {
 
@@ -23,6 +25,7 @@ enum class ChainAction : std::uint8_t {
   kScale,    // factor · a
   kScaleBy,  // factor · a · b
   kFill,     // factor
+  kDrop,     // a, factor times as large, where its draw of drops[b] keeps it
   kRelu,
   kReluSlope,
   kGeluErf,
@@ -31,9 +34,21 @@ enum class ChainAction : std::uint8_t {
   kGeluTanhSlope
 };
 
+// Where the number lies that value i is computed from.
+enum class ChainFrom : std::uint8_t {
+  kEach,      // at i
+  kSingle,    // at 0
+  kRepeated,  // at i modulo `extent`: a row for all rows, the positions of each sequence
+  kRowOf,     // in the row, of `extent` numbers, of a table of `rows`, that index[i / extent] tells
+  kMaxPool,   // the gradient of max-pooling, `index` being what it chose: by the chain's pool
+  kAveragePool  // the gradient of average pooling of the pool's input
+};
+
 inline constexpr int kMostChainOperands = 16;
 inline constexpr int kMostChainSteps = 24;
-inline constexpr int kChainRegisters = kMostChainOperands + kMostChainSteps;
+inline constexpr int kMostDrops = 4;
+inline constexpr int kMostChainNorms = 2;  // norm_chain.h
+inline constexpr int kChainRegisters = kMostChainOperands + kMostChainSteps + kMostChainNorms;
 
 struct ChainStep {
   ChainAction action = ChainAction::kMove;
@@ -46,16 +61,22 @@ struct ChainOperand {
   void* memory = nullptr;
   NumberType type = NumberType::kFp32;
   std::uint8_t place = 0;  // a register
-  bool single = false;     // one number for all values; only read
+  // Of what is read.
+  ChainFrom from = ChainFrom::kEach;
+  std::size_t extent = 0, rows = 0;
+  const void* index = nullptr;
 };
 
 struct Chain {
   ChainOperand reads[kMostChainOperands];
   ChainOperand writes[kMostChainOperands];
   ChainStep steps[kMostChainSteps];
+  Dropout drops[kMostDrops];
+  MaxPool pool;
   int read_count = 0;
   int write_count = 0;
   int step_count = 0;
+  int drop_count = 0;
   std::size_t values = 0;
 };
 

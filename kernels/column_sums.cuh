@@ -61,16 +61,24 @@ inline std::size_t column_terms_workspace(const Matrix& shape) {
   return ColumnParts(shape).count * shape.columns;
 }
 
-// sums[c] = Σ_r term(r, c), or added to it.
+// The sums of each part, for PartsTotal.
 template <typename Term>
-void sum_columns(const char* name, Stream stream, const Matrix& shape, const Term& term,
-                 float* workspace, float* sums, Into into) {
-  if (shape.columns == 0) return;
+ColumnParts sum_column_parts(const char* name, Stream stream, const Matrix& shape, const Term& term,
+                             float* workspace) {
   const ColumnParts parts(shape);
   const auto strips = static_cast<unsigned>((shape.columns + kColumns - 1) / kColumns);
   const Shape grid{{strips, static_cast<unsigned>(parts.count), 1}, {kColumns, kRowThreads, 1}};
   launch(name, column_parts_kernel<Term>, stream, grid, term, shape.rows, shape.columns, parts.rows,
          workspace);
+  return parts;
+}
+
+// sums[c] = Σ_r term(r, c), or added to it.
+template <typename Term>
+void sum_columns(const char* name, Stream stream, const Matrix& shape, const Term& term,
+                 float* workspace, float* sums, Into into) {
+  if (shape.columns == 0) return;
+  const ColumnParts parts = sum_column_parts(name, stream, shape, term, workspace);
   const PartsTotal total{workspace, parts.count, shape.columns,
                          into == Into::kAdd ? sums : nullptr};
   map(name, stream, total, shape.columns, sums);

@@ -49,8 +49,7 @@ __global__ void dropout_kernel(Dropout dropout, Factors factors, const T* x, T* 
 template <typename T>
 void apply_dropout(Stream stream, const Dropout& dropout, const T* x, T* y, std::size_t count) {
   if (count == 0) return;
-  const float p = dropout.p;
-  const Factors factors{p, p < 1 ? static_cast<float>(1 / (1 - static_cast<double>(p))) : 0};
+  const Factors factors{dropout.p, scale_of(dropout)};
   const bool packed = dropout.offset % kWords == 0 && is_aligned(x, kWords * sizeof(T)) &&
                       is_aligned(y, kWords * sizeof(T));
   launch("dropout", dropout_kernel<T>, stream, shape_for(count / kWords + 2), dropout, factors, x,

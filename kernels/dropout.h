@@ -17,6 +17,12 @@ struct Dropout {
   std::uint64_t offset = 0;
 };
 
+// 1 / (1 - p); 0 where all is dropped.
+inline float scale_of(const Dropout& dropout) {
+  const double kept = 1 - static_cast<double>(dropout.p);
+  return kept > 0 ? static_cast<float>(1 / kept) : 0;
+}
+
 template <typename T>
 void apply_dropout(Stream stream, const Dropout& dropout, const T* x, T* y, std::size_t count);
 

@@ -1,7 +1,7 @@
 #include "kernels/layer_norm.h"
 
-#include "kernels/block.cuh"
 #include "kernels/column_sums.cuh"
+#include "kernels/norms.cuh"
 
 namespace trainscope::kernels {
 namespace {
@@ -12,22 +12,18 @@ __global__ void layer_norm_forward_kernel(std::size_t columns, const T* x, const
                                           const float* beta, float eps, T* y, float* means,
                                           float* rstds) {
   const T* row = x + blockIdx.x * columns;
-  const auto count = static_cast<float>(columns);
-  float own = 0;
-  for_row(columns, [&](std::size_t, float value) { own += value; }, row);
-  const float mean = block_sum(own) / count;
-  own = 0;
-  const auto add_square = [&](std::size_t, float value) { own += (value - mean) * (value - mean); };
-  for_row(columns, add_square, row);
-  const float rstd = 1 / sqrtf(block_sum(own) / count + eps);
-
+  const auto each = [&](const auto& take) {
+    for_row(columns, [&](std::size_t, float value) { take(value); }, row);
+  };
+  const Moments moments = block_moments(static_cast<float>(columns), eps, each);
+  const RowNorm norm{moments.mean, moments.rstd};
   const auto normalise = [&](std::size_t, float value, float scale, float shift) {
-    return (value - mean) * rstd * scale + shift;
+    return norm(value, scale, shift);
   };
   map_row(columns, normalise, y + blockIdx.x * columns, row, gamma, beta);
   if (threadIdx.x != 0) return;
-  means[blockIdx.x] = mean;
-  rstds[blockIdx.x] = rstd;
+  means[blockIdx.x] = moments.mean;
+  rstds[blockIdx.x] = moments.rstd;
 }
 
 template <typename T>
@@ -37,19 +33,16 @@ __global__ void layer_norm_backward_kernel(std::size_t columns, const T* x, cons
   const std::size_t first = blockIdx.x * columns;
   const float mean = means[blockIdx.x];
   const float rstd = rstds[blockIdx.x];
-  const auto count = static_cast<float>(columns);
-  float own = 0;
-  float own_with_x = 0;
-  const auto take = [&](std::size_t, float value, float d, float scale) {
-    own += d * scale;
-    own_with_x += d * scale * ((value - mean) * rstd);
+  const auto each = [&](const auto& take) {
+    const auto one = [&](std::size_t, float value, float d, float scale) {
+      take(value, d * scale);
+    };
+    for_row(columns, one, x + first, dy + first, gamma);
   };
-  for_row(columns, take, x + first, dy + first, gamma);
-  const float mean_g = block_sum(own) / count;
-  const float mean_gx = block_sum(own_with_x) / count;
-
+  const RowNormGradient slope = row_norm_gradient(mean, rstd, static_cast<float>(columns),
+                                                  block_gradient_sums(mean, rstd, each));
   const auto gradient = [&](std::size_t, float value, float d, float scale) {
-    return rstd * (d * scale - mean_g - (value - mean) * rstd * mean_gx);
+    return slope(value, d, scale);
   };
   map_row(columns, gradient, dx + first, x + first, dy + first, gamma);
 }

@@ -1,6 +1,7 @@
 #include "kernels/max_pool.h"
 
 #include "kernels/map.cuh"
+#include "kernels/pool_gradients.cuh"
 
 namespace trainscope::kernels {
 namespace {
@@ -34,27 +35,11 @@ __global__ void max_pool_forward_kernel(MaxPool pool, const T* x, T* y, std::int
   }
 }
 
-// An item is a value of the input: it looks at every window that may have chosen it, the first
-// place first, which is the last element of the window.
+// An item is a value of the input.
 template <typename T>
-__global__ void max_pool_backward_kernel(MaxPool pool, const T* dy, const std::int32_t* chosen,
-                                         T* dx) {
-  const Image output = pool.output();
-  for (std::size_t at = first_item(); at < pool.input.size(); at += item_step()) {
-    const ImagePlace place = place_in(pool.input, at);
-    float total = 0;
-    for (int u = pool.vertical.size - 1; u >= 0; --u) {
-      const int line = place.pixel / pool.input.width;
-      const int i = pool.vertical.place_of(line, u, output.height);
-      for (int v = pool.horizontal.size - 1; i >= 0 && v >= 0; --v) {
-        const int column = place.pixel % pool.input.width;
-        const int j = pool.horizontal.place_of(column, v, output.width);
-        if (j < 0) continue;
-        const std::size_t window = output.at(place.image, place.channel, i * output.width + j);
-        if (chosen[window] == place.pixel) total += widen(dy[window]);
-      }
-    }
-    dx[at] = narrow<T>(total);
+__global__ void max_pool_backward_kernel(MaxPoolGradient<T> gradient, T* dx) {
+  for (std::size_t at = first_item(); at < gradient.pool.input.size(); at += item_step()) {
+    dx[at] = narrow<T>(gradient(at));
   }
 }
 
@@ -73,8 +58,8 @@ void max_pool_backward(Stream stream, const MaxPool& pool, const T* dy, const st
                        T* dx) {
   const std::size_t count = pool.input.size();
   if (count == 0) return;
-  launch("max_pool_backward", max_pool_backward_kernel<T>, stream, shape_for(count), pool, dy,
-         chosen, dx);
+  launch("max_pool_backward", max_pool_backward_kernel<T>, stream, shape_for(count),
+         MaxPoolGradient<T>{pool, dy, chosen}, dx);
 }
 
 #define TRAINSCOPE_INSTANTIATE(T)                                                      \

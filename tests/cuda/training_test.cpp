@@ -52,11 +52,7 @@ Training on_device(const program::Config& config, std::uint32_t seed) {
 }
 
 // Losses within `allowed` of the host's, relative to them.
-void check_same(const std::vector<std::string>& settings, double allowed, std::uint32_t seed = 1) {
-  INFO(settings.front() << ", seed " << seed);
-  const program::Config config = config_of(settings);
-  const Training device = on_device(config, seed);
-  const Training host = rows_of(*analysis::run_config("A", config).trace);
+void compare(const Training& device, const Training& host, double allowed) {
   REQUIRE(device.steps.size() == host.steps.size());
   REQUIRE_FALSE(host.steps.empty());
   for (std::size_t i = 0; i < host.steps.size(); ++i) {
@@ -78,6 +74,12 @@ void check_same(const std::vector<std::string>& settings, double allowed, std::u
     CHECK(std::abs(static_cast<double>(others)) <=
           0.02 * static_cast<double>(host.evaluations[i].samples));
   }
+}
+
+void check_same(const std::vector<std::string>& settings, double allowed, std::uint32_t seed = 1) {
+  INFO(settings.front() << ", seed " << seed);
+  const program::Config config = config_of(settings);
+  compare(on_device(config, seed), rows_of(*analysis::run_config("A", config).trace), allowed);
 }
 
 const std::vector<std::string> kMlp{"model.name=mlp", "workload=train", "data.name=spirals",
@@ -130,18 +132,22 @@ TEST_CASE("autocast and a loss scale give the host's losses, scales and skipped 
   check_same(mlp_with({"precision=bf16"}), 1e-2);
 }
 
+const std::vector<std::string> kCnn{"model.name=cnn", "workload=train", "data.name=digits",
+                                    "steps=2", "batch_size=4"};
+
 TEST_CASE("a cnn learns by the kernels as by the host") {
   if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
-  check_same({"model.name=cnn", "workload=train", "data.name=digits", "steps=2", "batch_size=4"},
-             1e-4);
+  check_same(kCnn, 1e-4);
 }
 
 // Small: every barrier of every thread is a switch of stacks in the emulator.
+const std::vector<std::string> kGpt{"model.name=gpt-mini", "workload=train",  "steps=1",
+                                    "batch_size=1",        "model.width=8",   "model.blocks=1",
+                                    "model.heads=2",       "model.seq_len=4", "model.dropout=0.1"};
+
 TEST_CASE("gpt-mini learns by the kernels as by the host") {
   if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
-  check_same({"model.name=gpt-mini", "workload=train", "steps=1", "batch_size=1", "model.width=8",
-              "model.blocks=1", "model.heads=2", "model.seq_len=4", "model.dropout=0.1"},
-             1e-4);
+  check_same(kGpt, 1e-4);
 }
 
 TEST_CASE("loader workers, the pin thread and a copy stream bring the same batches") {
@@ -162,6 +168,45 @@ TEST_CASE("a compiled model learns by the kernels as by the host, fused and in g
                                  "scaler.growth_interval=2"});
     check_same(mlp_with(scaled), 2e-3);
   }
+}
+
+// Compiled, in either way and in both, beside the host's and beside the device's own, not compiled:
+// of FP32 the latter's bits.
+void check_compiled(const std::vector<std::string>& settings, double allowed) {
+  const auto with = [&](const std::vector<std::string>& how) {
+    std::vector<std::string> all = settings;
+    all.insert(all.end(), how.begin(), how.end());
+    return config_of(all);
+  };
+  const Training host = rows_of(*analysis::run_config("A", with({})).trace);
+  const Training plain = on_device(with({}), 1);
+  const std::string fuse = "compile.fuse=true", graph = "compile.cuda_graph=true";
+  for (const auto& how : {std::vector{fuse}, {graph}, {fuse, graph}}) {
+    INFO(settings.front() << ": " << how.front() << " and " << how.size() - 1 << " more");
+    const Training compiled = on_device(with(how), 1);
+    compare(compiled, host, allowed);
+    compare(compiled, plain, 0);
+  }
+}
+
+// A graph is captured in the second step; what it draws it draws at each launch.
+TEST_CASE("a compiled cnn and gpt-mini learn as they do uncompiled, and as by the host") {
+  if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
+  check_compiled({"model.name=cnn", "workload=train", "data.name=digits", "steps=3", "batch_size=4",
+                  "loop.evaluate=false", "optimizer.lr=0.001"},
+                 1e-4);
+  check_compiled(
+      {"model.name=gpt-mini", "workload=train", "steps=3", "batch_size=2", "model.width=8",
+       "model.blocks=2", "model.heads=2", "model.seq_len=5", "model.dropout=0"},
+      1e-4);
+}
+
+TEST_CASE("a fused gpt-mini drops what it drops unfused") {
+  if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
+  std::vector<std::string> fused = kGpt;
+  fused.push_back("compile.fuse=true");
+  check_same(fused, 1e-4);
+  compare(on_device(config_of(fused), 1), on_device(config_of(kGpt), 1), 0);
 }
 
 std::vector<std::string> ddp_with(int ranks, const std::vector<std::string>& more) {

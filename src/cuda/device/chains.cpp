@@ -1,146 +1,116 @@
 #include "cuda/device/chains.h"
 
 #include <algorithm>
-#include <map>
+
+#include "cuda/device/chain_builder.h"
+#include "cuda/device/norm_chains.h"
+#include "cuda/device/shapes.h"
 
 namespace trainscope::cuda {
 namespace {
 
-using kernels::ChainAction;
-using program::ElementType;
 using program::Index;
+using program::Part;
 
-std::optional<kernels::NumberType> number_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFp32:
-    case ElementType::kTf32:
-      return kernels::NumberType::kFp32;
-    case ElementType::kFp16:
-      return kernels::NumberType::kFp16;
-    case ElementType::kBf16:
-      return kernels::NumberType::kBf16;
-    default:
-      return std::nullopt;
-  }
+bool is_norm(const KernelCall& part) {
+  return std::holds_alternative<program::LayerNorm>(part.operation->function) ||
+         std::holds_alternative<program::BatchNorm>(part.operation->function);
 }
 
-// What a part does with its first reads; nothing where it is no step.
-struct Step {
-  ChainAction action = ChainAction::kMove;
-  float factor = 1;
-  std::size_t reads = 1;
-  bool reads_result = false;  // y = y + x
-  bool kept_first = false;    // dy is read first, and the chain wants it second
-};
+bool is_bias_gradient(const KernelCall& part) {
+  const auto* linear = std::get_if<program::Linear>(&part.operation->function);
+  return linear != nullptr && linear->part == Part::kBiasGradient;
+}
 
-struct StepOf {
-  std::optional<Step> operator()(const program::Activation& f) const {
-    using Kind = program::ActivationKind;
-    const bool forward = f.part == program::Part::kForward;
-    const ChainAction action =
-        f.kind == Kind::kRelu   ? (forward ? ChainAction::kRelu : ChainAction::kReluSlope)
-        : f.kind == Kind::kGelu ? (forward ? ChainAction::kGeluErf : ChainAction::kGeluErfSlope)
-                                : (forward ? ChainAction::kGeluTanh : ChainAction::kGeluTanhSlope);
-    return Step{action, 1, forward ? 1U : 2U, false, !forward};
-  }
-  std::optional<Step> operator()(const program::Add&) const {
-    return Step{ChainAction::kAdd, 1, 2};
-  }
-  std::optional<Step> operator()(const program::Accumulate& f) const {
-    if (f.from != 0) return std::nullopt;
-    return Step{ChainAction::kAdd, 1, 1, true};
-  }
-  std::optional<Step> operator()(const program::Multiply& f) const {
-    const auto factor = static_cast<float>(f.factor);
-    if (reads > 1) return Step{ChainAction::kScaleBy, factor, 2};
-    return Step{ChainAction::kScale, factor, 1};
-  }
-  std::optional<Step> operator()(const program::Cast&) const { return Step{}; }
-  std::optional<Step> operator()(const program::Fill& f) const {
-    return Step{ChainAction::kFill, static_cast<float>(f.value), 0};
-  }
-  template <typename Other>
-  std::optional<Step> operator()(const Other&) const {
-    return std::nullopt;
-  }
-  std::size_t reads = 0;  // of the part
-};
+std::optional<kernels::Chain> plain_chain(const KernelCall& call) {
+  if (call.parts.front().writes.empty()) return std::nullopt;
+  ChainGroup group;
+  ChainBuilder builder(call.parts.front().writes.front().elements, group);
+  if (!build(call, builder)) return std::nullopt;
+  return builder.chain();
+}
 
-class Builder {
+// Values, the sums down their columns, and what is done to those.
+class SumBuilder {
  public:
-  explicit Builder(std::int64_t values) { chain_.values = static_cast<std::size_t>(values); }
+  explicit SumBuilder(const program::Linear& f)
+      : rows_(f.rows),
+        columns_(f.outputs),
+        values_(rows_ * columns_, group_),
+        sums_(columns_, group_) {}
 
   bool add(const KernelCall& part) {
-    const program::Operation& one = *part.operation;
-    const auto step = std::visit(StepOf{part.reads.size()}, one.function);
-    if (!step || part.writes.size() != 1 || part.reads.size() < step->reads) return false;
-    if (chain_.step_count == kernels::kMostChainSteps) return false;
-    const Operand& to = part.writes.front();
-    const auto type = number_type(to.type);
-    if (!type || !is_whole(to)) return false;
-    std::vector<int> from;
-    for (std::size_t i = 0; i < step->reads; ++i) from.push_back(read(one.reads[i], part.reads[i]));
-    if (step->reads_result) from.push_back(read(one.writes[0], to));
-    if (std::count(from.begin(), from.end(), kNone) > 0) return false;
-    if (step->kept_first) std::swap(from[0], from[1]);
-    const auto place = [&](std::size_t i) {
-      return static_cast<std::uint8_t>(from.empty() ? 0 : from[std::min(i, from.size() - 1)]);
-    };
-    const auto result = static_cast<std::uint8_t>(kernels::kMostChainOperands + chain_.step_count);
-    chain_.steps[chain_.step_count++] = {step->action, *type,  place(0),
-                                         place(1),     result, step->factor};
-    places_[one.writes[0]] = result;
-    return true;
+    if (is_bias_gradient(part)) return add_sum(part);
+    const auto& reads = part.operation->reads;
+    const bool of_sums =
+        std::any_of(reads.begin(), reads.end(), [&](Index i) { return sums_.has(i); });
+    return of_sums ? sums_.add(part) : values_.add(part);
   }
 
-  // False: the kernel leaves what no step has written.
   bool leave(Index buffer, const Operand& operand) {
-    const auto found = places_.find(buffer);
-    const auto type = number_type(operand.type);
-    if (found == places_.end() || !type || !is_whole(operand) ||
-        chain_.write_count == kernels::kMostChainOperands)
-      return false;
-    chain_.writes[chain_.write_count++] = {operand.memory, *type,
-                                           static_cast<std::uint8_t>(found->second), false};
-    return true;
+    return sums_.has(buffer) ? sums_.leave(buffer, operand) : values_.leave(buffer, operand);
   }
 
-  const kernels::Chain& chain() const { return chain_; }
+  SummedChain result() const {
+    return {matrix(rows_, columns_), {values_.chain(), summed_, sums_.chain()}};
+  }
 
  private:
-  static constexpr int kNone = -1;
-
-  bool is_whole(const Operand& operand) const {
-    return static_cast<std::size_t>(operand.elements) == chain_.values;
+  // Sums of FP32, rounded to their buffer's type.
+  bool add_sum(const KernelCall& part) {
+    const program::Operation& one = *part.operation;
+    const auto type = number_type(part.writes[0].type);
+    const int from = values_.read(one.reads[0], part.reads[0]);
+    if (has_sum_ || !type || from == kNoRegister) return false;
+    has_sum_ = true;
+    summed_ = static_cast<std::uint8_t>(from);
+    const int total = sums_.define(one.writes[0], part.writes[0]);
+    return total == 0 && sums_.move(total, *type, one.writes[0], part.writes[0]);
   }
 
-  // The register that has the buffer's values; kNone: it cannot be read value by value.
-  int read(Index buffer, const Operand& operand) {
-    if (const auto found = places_.find(buffer); found != places_.end()) return found->second;
-    const auto type = number_type(operand.type);
-    const bool single = operand.elements == 1;
-    if (!type || !(single || is_whole(operand)) || chain_.read_count == kernels::kMostChainOperands)
-      return kNone;
-    const int place = chain_.read_count;
-    chain_.reads[chain_.read_count++] = {operand.memory, *type, static_cast<std::uint8_t>(place),
-                                         single && !is_whole(operand)};
-    return places_[buffer] = place;
-  }
+  std::int64_t rows_, columns_;
+  ChainGroup group_;
+  ChainBuilder values_, sums_;
+  std::uint8_t summed_ = 0;
+  bool has_sum_ = false;
+};
 
-  kernels::Chain chain_;
-  std::map<Index, int> places_;  // by buffer: the register with its values as they are now
+std::optional<SummedChain> summed_chain(const KernelCall& call, const program::Linear& sum) {
+  SumBuilder builder(sum);
+  if (!build(call, builder)) return std::nullopt;
+  return builder.result();
+}
+
+template <typename Kernel>
+std::optional<FusedKernel> as_fused(const std::optional<Kernel>& kernel) {
+  if (!kernel) return std::nullopt;
+  return FusedKernel(*kernel);
+}
+
+struct Launch {
+  kernels::Stream stream;
+  float* room;
+
+  void operator()(const kernels::Chain& chain) const { kernels::run_chain(stream, chain); }
+  void operator()(const kernels::NormChain& chain) const { kernels::run_norm_chain(stream, chain); }
+  void operator()(const SummedChain& sum) const {
+    kernels::run_column_chain(stream, sum.shape, sum.chain, room);
+  }
 };
 
 }  // namespace
 
-std::optional<kernels::Chain> chain_of(const KernelCall& call) {
-  if (call.parts.empty() || call.parts.front().writes.empty()) return std::nullopt;
-  Builder builder(call.parts.front().writes.front().elements);
-  for (const KernelCall& part : call.parts)
-    if (!builder.add(part)) return std::nullopt;
-  for (std::size_t i = 0; i < call.writes.size(); ++i)
-    if (!builder.leave(call.operation->writes[i], call.writes[i])) return std::nullopt;
-  return builder.chain();
+std::optional<FusedKernel> fused_kernel(const KernelCall& call) {
+  if (call.parts.size() < 2) return std::nullopt;
+  const auto norm = std::find_if(call.parts.begin(), call.parts.end(), is_norm);
+  if (norm != call.parts.end()) return as_fused(norm_chain(call, *norm));
+  const auto sum = std::find_if(call.parts.begin(), call.parts.end(), is_bias_gradient);
+  if (sum == call.parts.end()) return as_fused(plain_chain(call));
+  return as_fused(summed_chain(call, std::get<program::Linear>(sum->operation->function)));
+}
+
+void launch_fused(const FusedKernel& fused, kernels::Stream stream, float* room) {
+  std::visit(Launch{stream, room}, fused);
 }
 
 }  // namespace trainscope::cuda

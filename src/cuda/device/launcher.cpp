@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cuda/device/shapes.h"
 #include "kernels/accuracy.h"
+#include "kernels/bandwidth.h"
 #include "kernels/elementwise.h"
 #include "kernels/gradient_norm.h"
 #include "kernels/log_softmax.h"
@@ -17,10 +19,6 @@ namespace trainscope::cuda {
 namespace {
 
 using program::Part;
-
-kernels::Matrix matrix(std::int64_t rows, std::int64_t columns) {
-  return {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)};
-}
 
 // Of its loss scale a parameter's gradient is rid in the update itself. An update that is skipped
 // on the device is told so by the predicate.
@@ -118,6 +116,12 @@ void Launcher::operator()(const program::Fill& f) {
 }
 
 void Launcher::operator()(const program::Cast&) {
+  if (operands_.write(0).type == program::ElementType::kInt64) {  // from such: their bits
+    constexpr std::size_t kFloats = sizeof(std::int64_t) / sizeof(float);
+    return kernels::copy_values(stream_, static_cast<const float*>(operands_.read(0).memory),
+                                static_cast<float*>(operands_.write(0).memory),
+                                kFloats * operands_.size_of_write(0));
+  }
   with_type(operands_.write(0).type, [&](auto type) {
     using To = decltype(type);
     cast_to(stream_, operands_.read(0), static_cast<To*>(operands_.write(0).memory));

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cuda/device/launcher.h"
+#include "cuda/device/shapes.h"
 #include "kernels/activation.h"
 #include "kernels/average_pool.h"
 #include "kernels/batch_norm.h"
@@ -21,23 +22,6 @@ namespace {
 using kernels::Into;
 using program::Part;
 
-constexpr float kNormEps = 1e-5F;  // torch.nn.BatchNorm2d, LayerNorm
-constexpr std::uint64_t kDropoutStream = 1;
-
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
-kernels::Image image(std::int64_t batch, std::int64_t channels, std::int64_t height,
-                     std::int64_t width, bool channels_last) {
-  return {static_cast<int>(batch), static_cast<int>(channels), static_cast<int>(height),
-          static_cast<int>(width), channels_last};
-}
-
-kernels::Window window(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
-  return {static_cast<int>(kernel), static_cast<int>(stride), static_cast<int>(padding), 1};
-}
-
 kernels::Conv2d conv_of(const program::Convolution& f) {
   kernels::Conv2d conv;
   conv.input = image(f.batch, f.channels, f.height, f.width, f.channels_last);
@@ -45,13 +29,6 @@ kernels::Conv2d conv_of(const program::Convolution& f) {
   conv.groups = static_cast<int>(f.groups);
   conv.vertical = conv.horizontal = window(f.kernel, f.stride, f.padding);
   return conv;
-}
-
-kernels::MaxPool pool_of(const program::MaxPooling& f) {
-  kernels::MaxPool pool;
-  pool.input = image(f.batch, f.channels, f.height, f.width, f.channels_last);
-  pool.vertical = pool.horizontal = window(f.kernel, f.stride, f.padding);
-  return pool;
 }
 
 kernels::Activation kind_of(program::ActivationKind kind) {
@@ -102,7 +79,7 @@ void Launcher::operator()(const program::Linear& f) {
   }
   with_type(r[0].type, [&](auto element) {
     using T = decltype(element);
-    const kernels::Matrix shape{size(f.rows), size(f.outputs)};
+    const kernels::Matrix shape = matrix(f.rows, f.outputs);
     kernels::column_sums(stream_, shape, operands_.in<T>(0),
                          operands_.room(kernels::column_sums_workspace(shape)),
                          operands_.out<float>(0), Into::kReplace);
@@ -162,7 +139,7 @@ void Launcher::operator()(const program::MaxPooling& f) {
 void Launcher::operator()(const program::AveragePooling& f) {
   with_type(call_.reads[0].type, [&](auto type) {
     using T = decltype(type);
-    const kernels::Image shape = image(f.batch, f.channels, 1, f.pixels, f.channels_last);
+    const kernels::Image shape = image_of(f);
     if (f.part == Part::kForward)
       return kernels::average_pool_forward(stream_, shape, operands_.in<T>(0), operands_.out<T>(0));
     kernels::average_pool_backward(stream_, shape, operands_.in<T>(0), operands_.out<T>(0));
@@ -170,7 +147,7 @@ void Launcher::operator()(const program::AveragePooling& f) {
 }
 
 void Launcher::operator()(const program::BatchNorm& f) {
-  const kernels::Image shape = image(f.batch, f.channels, f.height, f.width, f.channels_last);
+  const kernels::Image shape = image_of(f);
   with_type(call_.reads[0].type, [&](auto type) {
     using T = decltype(type);
     const auto kept = [](const Operand& operand) { return static_cast<float*>(operand.memory); };
@@ -188,7 +165,7 @@ void Launcher::operator()(const program::BatchNorm& f) {
 }
 
 void Launcher::operator()(const program::LayerNorm& f) {
-  const kernels::Matrix shape{size(f.rows), size(f.columns)};
+  const kernels::Matrix shape = matrix(f.rows, f.columns);
   const auto place = f.part == Part::kForward ? 0U : 1U;
   with_type(call_.reads[place].type, [&](auto type) {
     using T = decltype(type);
@@ -211,7 +188,7 @@ void Launcher::operator()(const program::LayerNorm& f) {
 }
 
 void Launcher::operator()(const program::Embedding& f) {
-  const kernels::Matrix table{size(f.vocabulary), size(f.width)};
+  const kernels::Matrix table = matrix(f.vocabulary, f.width);
   if (f.part == Part::kForward)
     return with_type(call_.reads[1].type, [&](auto type) {
       using T = decltype(type);
@@ -228,7 +205,7 @@ void Launcher::operator()(const program::Embedding& f) {
 }
 
 void Launcher::operator()(const program::AddPositions& f) {
-  const kernels::Matrix shape{size(f.batch), size(f.length * f.width)};
+  const kernels::Matrix shape = matrix(f.batch, f.length * f.width);
   with_type(call_.reads[0].type, [&](auto type) {
     using T = decltype(type);
     if (f.part == Part::kForward)
@@ -240,8 +217,7 @@ void Launcher::operator()(const program::AddPositions& f) {
 }
 
 void Launcher::operator()(const program::Dropout& f) {
-  const kernels::Dropout dropout{static_cast<float>(f.p), call_.seed, kDropoutStream,
-                                 call_.draws_from};
+  const kernels::Dropout dropout = dropout_of(f, call_.seed, call_.draws_from);
   with_type(call_.reads[0].type, [&](auto type) {
     using T = decltype(type);
     kernels::apply_dropout(stream_, dropout, operands_.in<T>(0), operands_.out<T>(0),

@@ -5,6 +5,7 @@
 
 #include "cuda/device/chains.h"
 #include "cuda/device/launcher.h"
+#include "cuda/device/shapes.h"
 #include "kernels/attention.h"
 #include "kernels/bandwidth.h"
 #include "kernels/busy.h"
@@ -24,20 +25,15 @@ bool is_busy(const program::Operation& operation) {
          operation.kind != OperationKind::kGemm;
 }
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 // Floats beside copies of operands.
 struct Workspace {
   std::size_t operator()(const program::Linear& f) const {
-    return f.part == Part::kBiasGradient
-               ? kernels::column_sums_workspace({size(f.rows), size(f.outputs)})
-               : 0;
+    return f.part == Part::kBiasGradient ? kernels::column_sums_workspace(matrix(f.rows, f.outputs))
+                                         : 0;
   }
   std::size_t operator()(const program::LayerNorm& f) const {
     return f.part == Part::kWeightGradient
-               ? kernels::layer_norm_workspace({size(f.rows), size(f.columns)})
+               ? kernels::layer_norm_workspace(matrix(f.rows, f.columns))
                : 0;
   }
   std::size_t operator()(const program::Attention& f) const {
@@ -136,7 +132,7 @@ void launch_product(const KernelCall& call, kernels::Stream stream, Products& pr
 void launch_operation(const KernelCall& call, kernels::Stream stream, Products& products,
                       const KernelLimits& limits) {
   if (!call.parts.empty()) {
-    if (const auto chain = chain_of(call)) return kernels::run_chain(stream, *chain);
+    if (const auto fused = fused_kernel(call)) return launch_fused(*fused, stream, call.room);
     for (const KernelCall& part : call.parts) launch_operation(part, stream, products, limits);
     return;
   }
