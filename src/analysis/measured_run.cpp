@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <ctime>
+#include <mutex>
+#include <thread>
 
 #include "cuda/calibration/machine_files.h"
 #include "cuda/execution.h"
@@ -52,6 +56,32 @@ bool has_several_gpus(const program::Config& config) {
       (config.word("workload") == "train" && config.word("parallel.strategy") != "none");
   return joins && machine::all_gpus(train::machine_of(config)) > 1;
 }
+
+// While it lives.
+class Watching {
+ public:
+  Watching(const Watch& watch, const program::Program& program, cuda::Execution& execution) {
+    if (!watch.wanted && !watch.share) return;
+    double commands = 0;
+    for (const program::Thread& thread : program.threads)
+      commands += static_cast<double>(thread.commands.size());
+    thread_ = std::jthread([this, &watch, &execution, commands](const std::stop_token& stop) {
+      std::unique_lock lock(mutex_);
+      while (!changed_.wait_for(lock, stop, kPause, [&] { return stop.stop_requested(); })) {
+        if (watch.wanted && !watch.wanted()) execution.cancel();
+        if (watch.share && commands > 0)
+          watch.share(std::min(1.0, static_cast<double>(execution.commands_done()) / commands));
+      }
+    });
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPause{50};
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::jthread thread_;  // last: it ends before what it uses
+};
 
 }  // namespace
 
@@ -105,7 +135,8 @@ std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts
   return best;
 }
 
-Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device) {
+Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device,
+                 const Watch& watch) {
   if (!device.is_usable())
     throw MissingError(
         "the GPU was lost in an earlier run, and this process has no other; start "
@@ -131,8 +162,11 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   }
   const auto trace = std::make_shared<trace::Trace>(std::move(origin));
   cuda::Execution execution(*run.program, *run.machine, device, *trace);
-  if (const auto failure = execution.run())
-    run.ending = sim::DeviceFailed{failure->time, failure->line, failure->sentence};
+  {
+    const Watching watching(watch, *run.program, execution);
+    if (const auto failure = execution.run())
+      run.ending = sim::DeviceFailed{failure->time, failure->line, failure->sentence};
+  }
   run.trace = trace;
   analyse(run);
   return run;

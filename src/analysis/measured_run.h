@@ -1,6 +1,7 @@
 // A config carried out on a real device: the run that a simulated one is put beside.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -23,11 +24,18 @@ std::string today();
 // Of what was measured on the device today.
 trace::Origin measured_origin(const cuda::DeviceFacts& facts);
 
+// Looks on from a thread of its own, some twenty times a second. Empty parts are left out.
+struct Watch {
+  std::function<bool()> wanted;       // false: it ends before its next commands
+  std::function<void(double)> share;  // of the program's commands that are carried out, 0..1
+};
+
 // Carries it out from start to end; a device that fails ends it, and what was measured before is
 // in it. The machine of metrics is the device's where a file describes that, else the config's, and
 // the trace's origin says so. Throws InputError for a config that is wrong, MissingError for a
 // program that a device cannot carry out, and on a
 // device that an earlier run has lost.
-Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device);
+Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device,
+                 const Watch& watch = {});
 
 }  // namespace trainscope::analysis

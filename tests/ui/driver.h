@@ -97,9 +97,10 @@ std::unique_ptr<Driven> open_driven(std::string& why, Arguments... arguments) {
 
 class Driver : public EngineDriver {
  public:
-  explicit Driver(int width = 1366, int height = 768)
+  explicit Driver(int width = 1366, int height = 768,
+                  analysis::GpuRuns::OpenDevice gpu = analysis::plugged_in_device)
       : EngineDriver(width, height),
-        app_(std::make_unique<Application>(window(), ThemeMode::kDark)) {}
+        app_(std::make_unique<Application>(window(), ThemeMode::kDark, std::move(gpu))) {}
 
   Application& app() { return *app_; }
   Workspace& workspace() { return app_->workspace(); }

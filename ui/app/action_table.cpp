@@ -120,6 +120,12 @@ void add_view_actions(std::vector<Binding>& table) {
        }});
   table.push_back({"run.cancel", [](const Application& app) { return app.workspace().busy(); },
                    [](Application& app) { app.workspace().cancel(); }});
+  table.push_back({"run.measure",
+                   [](const Application& app) { return app.workspace().can_measure(); },
+                   [](Application& app) { app.workspace().measure(); }});
+  table.push_back({"run.simulate",
+                   [](const Application& app) { return app.workspace().can_simulate_again(); },
+                   [](Application& app) { app.workspace().simulate_again(); }});
 }
 
 void add_panel_actions(std::vector<Binding>& table) {

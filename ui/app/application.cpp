@@ -16,8 +16,8 @@
 
 namespace trainscope::ui {
 
-Application::Application(Window& window, ThemeMode mode)
-    : window_(&window), workspace_([&window] { window.wake(); }) {
+Application::Application(Window& window, ThemeMode mode, analysis::GpuRuns::OpenDevice gpu)
+    : window_(&window), workspace_([&window] { window.wake(); }, std::move(gpu)) {
   theme_.mode = mode;
   can_ = [this](std::string_view action) { return can(action); };
 }

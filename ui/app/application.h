@@ -44,7 +44,8 @@ namespace trainscope::ui {
 
 class Application {
  public:
-  Application(Window& window, ThemeMode mode);
+  Application(Window& window, ThemeMode mode,
+              analysis::GpuRuns::OpenDevice gpu = analysis::plugged_in_device);
 
   // Everything between the window's begin_frame and end_frame.
   void draw();

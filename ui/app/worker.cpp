@@ -84,7 +84,8 @@ Outline outline_of(const program::Program& program, const trace::Trace& trace) {
   return outline;
 }
 
-Worker::Worker(std::function<void()> wake) : wake_(std::move(wake)) {
+Worker::Worker(std::function<void()> wake, analysis::GpuRuns::OpenDevice open)
+    : wake_(std::move(wake)), gpu_(std::move(open)) {
   for (std::size_t slot = 0; slot < kSlots; ++slot)
     threads_[slot] = std::jthread([this, slot](const std::stop_token& stop) { work(slot, stop); });
 }
@@ -100,6 +101,10 @@ void Worker::outline(std::size_t slot, std::string label, program::Config config
 
 void Worker::run(std::size_t slot, std::string label, program::Config config) {
   add({slot, 0, std::move(label), Simulate{std::move(config), true}});
+}
+
+void Worker::measure(std::size_t slot, std::string label, program::Config config) {
+  add({slot, 0, std::move(label), Measure{std::move(config)}});
 }
 
 void Worker::import(std::size_t slot, std::string label, std::filesystem::path file) {
@@ -158,6 +163,8 @@ void Worker::carry_out(const Job& job, const std::stop_token& stop) {
   try {
     if (const auto* what = std::get_if<Simulate>(&job.what))
       simulate(job, *what, stop);
+    else if (const auto* on_gpu = std::get_if<Measure>(&job.what))
+      measure(job, *on_gpu, stop);
     else if (const auto* file = std::get_if<std::filesystem::path>(&job.what))
       finish(job, std::make_shared<analysis::Run>(analysis::import_run(job.label, *file)));
     else
@@ -197,6 +204,28 @@ void Worker::simulate(const Job& job, const Simulate& what, const std::stop_toke
     tell(job, std::move(so_far));
   }
   finish(job, std::make_shared<analysis::Run>(session.result()), std::move(view));
+}
+
+// What the GPU cannot carry out leaves the side as it was.
+void Worker::measure(const Job& job, const Measure& what, const std::stop_token& stop) {
+  Progress progress;
+  progress.measuring = true;
+  const auto tell_share = [&](double share) {
+    Report so_far = report_on(job.slot, false);
+    progress.share = share;
+    so_far.progress = progress;
+    tell(job, std::move(so_far));
+  };
+  tell_share(0);
+  const analysis::Watch watch{[&] { return is_wanted(job, stop); }, tell_share};
+  try {
+    auto run = gpu_.run(job.label, what.config, watch);
+    if (run && is_wanted(job, stop)) finish(job, std::make_shared<analysis::Run>(*std::move(run)));
+  } catch (const MissingError& error) {
+    Report refused = report_on(job.slot, true);
+    refused.refusal = error.what();
+    tell(job, std::move(refused));
+  }
 }
 
 void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn) {

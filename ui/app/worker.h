@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/gpu_runs.h"
 #include "analysis/run.h"
 #include "program/config.h"
 #include "program/listing.h"
@@ -40,6 +41,7 @@ struct Progress {
   bool opening = false;     // a run that was read: its timeline, and then its metrics
   bool complete = false;    // the timeline is; numbers that the run trains and metrics may not be
   bool training = false;    // those numbers are being computed
+  bool measuring = false;   // on a GPU: there is nothing to see before the end
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 
   std::string percent() const;  // "41 %"
@@ -56,6 +58,7 @@ struct Report {
   TraceView view;
   std::shared_ptr<const analysis::Run> run;
   std::string error;
+  std::string refusal;  // why nothing was begun: what was there before stays
 };
 
 class Worker {
@@ -64,13 +67,16 @@ class Worker {
 
   // `wake` is called from the worker's threads, maybe at the same time, whenever there is something
   // to report.
-  explicit Worker(std::function<void()> wake);
+  explicit Worker(std::function<void()> wake,
+                  analysis::GpuRuns::OpenDevice open = analysis::plugged_in_device);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   void outline(std::size_t slot, std::string label, program::Config config);
   void run(std::size_t slot, std::string label, program::Config config);
+  // On this machine's GPU.
+  void measure(std::size_t slot, std::string label, program::Config config);
   void import(std::size_t slot, std::string label, std::filesystem::path file);
   // A run that was read from `file`: first what is drawn of it, then, where they are not there yet,
   // its metrics.
@@ -86,6 +92,9 @@ class Worker {
     program::Config config;
     bool to_the_end;
   };
+  struct Measure {
+    program::Config config;
+  };
   struct Opened {
     std::shared_ptr<const analysis::Run> run;
     std::string file;
@@ -94,7 +103,7 @@ class Worker {
     std::size_t slot = 0;
     std::uint64_t ticket = 0;
     std::string label;
-    std::variant<Simulate, std::filesystem::path, Opened> what;
+    std::variant<Simulate, Measure, std::filesystem::path, Opened> what;
   };
   struct Ticketed {
     std::uint64_t ticket = 0;
@@ -105,6 +114,7 @@ class Worker {
   void work(std::size_t slot, const std::stop_token& stop);
   void carry_out(const Job& job, const std::stop_token& stop);
   void simulate(const Job& job, const Simulate& what, const std::stop_token& stop);
+  void measure(const Job& job, const Measure& what, const std::stop_token& stop);
   void show_opened(const Job& job, const Opened& opened, const std::stop_token& stop);
   // `drawn`: the run's view, where there is one.
   void finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn = nullptr);
@@ -113,6 +123,7 @@ class Worker {
   TraceView indexed(std::size_t slot, std::shared_ptr<const trace::Trace> trace);
 
   std::function<void()> wake_;
+  analysis::GpuRuns gpu_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::array<std::optional<Job>, kSlots> jobs_;  // that nobody has begun

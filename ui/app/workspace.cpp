@@ -8,8 +8,10 @@
 #include "ui/app/moment.h"
 
 namespace trainscope::ui {
-Workspace::Workspace(std::function<void()> wake)
-    : worker_(std::make_unique<Worker>(wake)), sweep_(wake), watch_(std::move(wake)) {}
+Workspace::Workspace(std::function<void()> wake, analysis::GpuRuns::OpenDevice open)
+    : worker_(std::make_unique<Worker>(wake, std::move(open))),
+      sweep_(wake),
+      watch_(std::move(wake)) {}
 
 void Workspace::close() {
   for (std::size_t slot = 0; slot < Worker::kSlots; ++slot) worker_->abandon(slot);
@@ -130,8 +132,12 @@ void Workspace::take(Report& report) {
     side.run = std::move(report.run);
   }
   if (!report.over) return;
-  side.error = std::move(report.error);
   side.busy = false;
+  if (!report.refusal.empty()) {
+    notice = "Nothing was measured, and what is shown stays: " + report.refusal;
+    return;
+  }
+  side.error = std::move(report.error);
   if (!side.error.empty()) {
     side.run = nullptr;
     side.view = nullptr;

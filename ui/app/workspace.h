@@ -71,7 +71,9 @@ struct Playhead {
 class Workspace {
  public:
   // `wake` is called from another thread when there is something to take in.
-  explicit Workspace(std::function<void()> wake);
+  // `open`: the GPU of this machine, for what is measured.
+  explicit Workspace(std::function<void()> wake,
+                     analysis::GpuRuns::OpenDevice open = analysis::plugged_in_device);
 
   Screen screen() const { return screen_; }
   void show_shelf();
@@ -196,6 +198,14 @@ class Workspace {
   // Runs kept to be looked at beside A and B, until something else is opened.
   static constexpr std::size_t kMostKept = 4;
   const std::vector<KeptRun>& kept() const { return kept_runs_; }
+  // Both sides on the GPU of this machine, with the knobs as they are, in place of what is shown.
+  bool can_measure() const;
+  void measure();
+  bool is_measured(std::size_t side) const;
+  // What was measured is simulated again, as turning one of its knobs does.
+  bool can_simulate_again() const;
+  void simulate_again();
+
   // The side has a finished run that is not kept yet, and there is room.
   bool can_keep(std::size_t side) const;
   void keep(std::size_t side);

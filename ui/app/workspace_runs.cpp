@@ -14,6 +14,37 @@ void Workspace::set_offset(Nanos offset) {
   offset_ = std::clamp(offset, -b, a);
 }
 
+bool Workspace::can_measure() const {
+  return knobs_free() && !busy();
+}
+
+void Workspace::measure() {
+  if (!can_measure()) return;
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    sides_[i].busy = true;
+    sides_[i].progress = {};
+    worker_->measure(i, SideModel::label_of(i), sides_[i].config);
+  }
+}
+
+bool Workspace::is_measured(std::size_t side) const {
+  const SideModel& model = sides_[side];
+  return model.run && model.run->trace->origin().kind == trace::OriginKind::kMeasured;
+}
+
+bool Workspace::can_simulate_again() const {
+  if (!can_measure()) return false;
+  for (std::size_t i = 0; i < sides_.size(); ++i)
+    if (is_measured(i)) return true;
+  return false;
+}
+
+void Workspace::simulate_again() {
+  if (!can_simulate_again()) return;
+  for (std::size_t i = 0; i < sides_.size(); ++i)
+    if (is_measured(i)) start(i);
+}
+
 bool Workspace::can_keep(std::size_t side) const {
   if (side >= sides_.size() || !revealed() || kept_runs_.size() >= kMostKept) return false;
   const SideModel& model = sides_[side];

@@ -10,6 +10,7 @@ namespace trainscope::ui {
 std::string progress_words(const SideModel& side) {
   if (!side.file.empty()) return "Reading " + side.file.filename().string();
   if (side.progress.opening) return side.view ? "Computing metrics" : "Drawing the timeline";
+  if (side.progress.measuring) return "Measuring, " + side.progress.percent();
   if (side.progress.spans == 0) return "Running";
   if (is_training(side)) return "Training, " + side.progress.percent();
   return "Running, " + side.progress.percent() + ", " +

@@ -1,0 +1,23 @@
+#include "analysis/gpu_runs.h"
+
+#include <chrono>
+#include <utility>
+
+#include "cuda/plugin_loader.h"
+
+namespace trainscope::analysis {
+
+std::optional<Run> GpuRuns::run(std::string label, const program::Config& config,
+                                const Watch& watch) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  while (!lock.try_lock_for(std::chrono::milliseconds(50)))
+    if (watch.wanted && !watch.wanted()) return std::nullopt;
+  if (!device_) device_ = open_();
+  return measured_run(std::move(label), config, *device_, watch);
+}
+
+GpuRuns::Device plugged_in_device() {
+  return cuda::open_device(cuda::program_folder());
+}
+
+}  // namespace trainscope::analysis
