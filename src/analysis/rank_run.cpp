@@ -8,6 +8,7 @@
 
 #include "analysis/measured_run.h"
 #include "cuda/execution.h"
+#include "cuda/rank_words.h"
 #include "trace/merge.h"
 #include "trace/trace_bytes.h"
 #include "train/build.h"
@@ -60,13 +61,25 @@ void join(cuda::DeviceCalls& device, const cuda::ProcessPlace& place, cuda::Stor
     throw MissingError(fmt::format("rank {} cannot join the others: {}", place.rank, why));
 }
 
+// The first rank says where all are; it is its trace that the others join.
+std::string where_words(const cuda::ProcessPlace& place, cuda::Store& store,
+                        const std::string& key) {
+  const auto key_of = [&](int rank) { return fmt::format("{}/node {}", key, rank); };
+  store.set(key_of(place.rank), place.node);
+  if (place.rank > 0) return "";
+  std::vector<std::string> nodes;
+  for (int rank = 0; rank < place.ranks; ++rank) nodes.push_back(store.get(key_of(rank)));
+  const std::string words = cuda::node_words(nodes);
+  return words.empty() ? "" : " " + words;
+}
+
 trace::Origin origin_of(cuda::DeviceCalls& device, const cuda::ProcessPlace& place,
-                        const machine::Machine& machine) {
+                        const machine::Machine& machine, const std::string& where) {
   trace::Origin origin = measured_origin(device.facts());
   origin.detail += fmt::format(
-      ", {} processes, their clocks laid on one another by the ends of collectives, shares are of "
-      "{}",
-      place.ranks, machine.name);
+      ", {} processes{}, their clocks laid on one another by the ends of collectives, shares are "
+      "of {}",
+      place.ranks, where, machine.name);
   return origin;
 }
 
@@ -113,7 +126,7 @@ std::optional<Run> rank_run(const std::string& label, const program::Config& con
   run.machine = std::make_shared<machine::Machine>(train::machine_of(config));
   const program::Program one = train::build_program(config, *run.machine);
   join(device, place, store, label);
-  trace::Trace mine(origin_of(device, place, *run.machine));
+  trace::Trace mine(origin_of(device, place, *run.machine, where_words(place, store, label)));
   const program::Program own = train::only_rank(one, place.rank);
   cuda::Execution execution(own, *run.machine, device, mine);
   store.barrier(label + "/begin");

@@ -1,8 +1,11 @@
 #include "cli/rank_process.h"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -30,7 +33,10 @@ std::vector<std::string> names_in(const std::string& list) {
 }  // namespace
 
 std::optional<cuda::ProcessPlace> place_among_processes() {
-  return cuda::process_place([](const char* name) { return std::getenv(name); });
+  auto place = cuda::process_place([](const char* name) { return std::getenv(name); });
+  char node[HOST_NAME_MAX + 1] = {};
+  if (place && ::gethostname(node, HOST_NAME_MAX) == 0) place->node = node;
+  return place;
 }
 
 std::string visible_gpu(int local_rank, const char* visible) {

@@ -25,13 +25,14 @@ struct ProcessPlace {
   int local_rank = 0;  // among those of its node: which GPU is its own
   std::string master;  // where rank 0 is
   int port = 0;        // where its store listens; 0 for a single task of Slurm: any that is free
+  std::string node;    // what this machine is called; empty: not told
 };
 
-// `look_up` gives a variable's value or null, as std::getenv. torchrun's words go before Slurm's.
-// Nothing: it was started alone, without RANK and SLURM_PROCID, or as a batch script of Slurm's
-// without --ntasks (SLURM_PROCID is 0, SLURM_NTASKS is missing). A single task of Slurm's
-// (srun --pty bash) is a place of one, whatever else is set. Throws InputError naming the variable
-// that is missing, not a number, out of range, or a list of nodes that cannot be read.
+// All but the node. `look_up` gives a variable's value or null, as std::getenv. torchrun's words go
+// before Slurm's. Nothing: it was started alone, without RANK and SLURM_PROCID, or as a batch
+// script of Slurm's without --ntasks (SLURM_PROCID is 0, SLURM_NTASKS is missing). A single task of
+// Slurm's (srun --pty bash) is a place of one, whatever else is set. Throws InputError naming the
+// variable that is missing, not a number, out of range, or a list of nodes that cannot be read.
 std::optional<ProcessPlace> process_place(const std::function<const char*(const char*)>& look_up);
 
 // The first host of Slurm's list: "node[01-03,7],gpu5" is node01

@@ -188,6 +188,21 @@ CallId ThreadRun::hidden_call(Index stream, std::uint16_t line) {
   return call.id;
 }
 
+Call ThreadRun::call_on(const Command& command, Index stream) {
+  Call call;
+  call.id = ++run_.next_call_;
+  call.line = command.line;
+  call.phase = command.phase;
+  call.stream = stream;
+  return call;
+}
+
+// Of the last span.
+void ThreadRun::keep(const Call& call) {
+  log_.spans.back().call = call.id;
+  log_.calls.push_back(call);
+}
+
 void ThreadRun::launch(const Command& command) {
   const auto& action = std::get<program::Launch>(command.action);
   const program::Operation& operation = run_.program_.operations[action.operation];
@@ -200,11 +215,7 @@ void ThreadRun::launch(const Command& command) {
   const bool changes_scale = run_.steps_->changes_scale(operation);
   if (changes_scale && !graph)
     run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
-  Call call;
-  call.id = ++run_.next_call_;
-  call.line = command.line;
-  call.phase = command.phase;
-  call.stream = action.stream;
+  Call call = call_on(command, action.stream);
   call.operation = &operation;
   call.span = timed(command, "cudaLaunchKernel", [&] {
     const StreamHandle stream = graph ? graph->own : handle(action.stream);
@@ -217,8 +228,7 @@ void ThreadRun::launch(const Command& command) {
     graph->changes_scale |= changes_scale;
     return;
   }
-  log_.spans.back().call = call.id;
-  log_.calls.push_back(call);
+  keep(call);
   if (run_.steps_->is_loss(operation))
     run_.steps_->note_loss(handle(action.stream), hidden_call(action.stream, command.line));
 }
@@ -243,29 +253,20 @@ void ThreadRun::launch_graph(const Command& command) {
   const Execution::GraphState& graph = run_.graphs_[action.graph];
   if (graph.changes_scale)
     run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
-  Call call;
-  call.id = ++run_.next_call_;
-  call.line = command.line;
-  call.phase = command.phase;
-  call.stream = action.stream;
+  Call call = call_on(command, action.stream);
   call.span = timed(command, "cudaGraphLaunch", [&] {
     device_.begin_call(call.id, handle(action.stream));
     device_.launch_graph(graph.handle, handle(action.stream));
     device_.end_call();
   });
-  log_.spans.back().call = call.id;
-  log_.calls.push_back(call);
+  keep(call);
   if (graph.computes_loss)
     run_.steps_->note_loss(handle(action.stream), hidden_call(action.stream, command.line));
 }
 
 void ThreadRun::copy(const Command& command, const program::Copy& copy) {
   const auto kind = [&](Index buffer) { return run_.program_.buffers[buffer].kind; };
-  Call call;
-  call.id = ++run_.next_call_;
-  call.line = command.line;
-  call.phase = command.phase;
-  call.stream = copy.stream;
+  Call call = call_on(command, copy.stream);
   call.copy = &copy;
   call.span = timed(command, "cudaMemcpyAsync", [&] {
     device_.begin_call(call.id, handle(copy.stream));
@@ -275,8 +276,7 @@ void ThreadRun::copy(const Command& command, const program::Copy& copy) {
                  handle(copy.stream));
     device_.end_call();
   });
-  log_.spans.back().call = call.id;
-  log_.calls.push_back(call);
+  keep(call);
   run_.buffers_->was_read(copy.from, copy.stream);
 }
 

@@ -23,6 +23,9 @@ class ThreadRun {
   void host_copy(const Command& command);
   void load(const program::LoadBatch& load);
   void branch(const program::Branch& branch);
+  // A new one, that is not kept yet; kept, it is what the last span put on the device.
+  Call call_on(const Command& command, program::Index stream);
+  void keep(const Call& call);
   void launch(const Command& command);
   void launch_graph(const Command& command);
   void capture(const program::BeginCapture& begin);

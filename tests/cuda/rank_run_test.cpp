@@ -91,6 +91,7 @@ pid_t start_rank(const cuda::ProcessPlace& place, const std::vector<std::string>
                                  "LOCAL_RANK=" + std::to_string(place.local_rank),
                                  "MASTER_ADDR=" + place.master,
                                  "MASTER_PORT=" + std::to_string(place.port),
+                                 "TEST_NODE=" + place.node,
                                  "TEST_SETTINGS=" + joined(settings),
                                  "TEST_LOST_AT=" + std::to_string(lost_at)};
   for (char** one = environ; *one; ++one) words.emplace_back(*one);
@@ -113,16 +114,21 @@ pid_t start_rank(const cuda::ProcessPlace& place, const std::vector<std::string>
   return child;
 }
 
+// Two ranks a node, as they say; all are here.
+std::string node_of(int rank) {
+  return "node-" + std::to_string(rank / 2);
+}
+
 // The last rank's device is lost at a call of that number; negative: never.
 Ended run_ranks(int ranks, const std::vector<std::string>& settings, std::int64_t lost_at = -1) {
   const int port = free_port();
   std::vector<pid_t> children;
   for (int rank = 1; rank < ranks; ++rank)
-    children.push_back(start_rank({rank, ranks, rank, "127.0.0.1", port}, settings,
+    children.push_back(start_rank({rank, ranks, rank, "127.0.0.1", port, node_of(rank)}, settings,
                                   rank + 1 == ranks ? lost_at : -1));
   Ended ended;
   try {
-    ended.run = run_rank({0, ranks, 0, "127.0.0.1", port}, settings, {},
+    ended.run = run_rank({0, ranks, 0, "127.0.0.1", port, node_of(0)}, settings, {},
                          lost_at < 0 ? kTimeOut : kShortTimeOut);
   } catch (const Error& error) {
     ended.error = error.what();
@@ -148,8 +154,9 @@ std::vector<double> losses(const analysis::Run& run) {
 TEST_CASE("one rank of several", "[.]") {
   const char* settings = std::getenv("TEST_SETTINGS");
   if (!settings) return;
-  const auto place = cuda::process_place([](const char* name) { return std::getenv(name); });
+  auto place = cuda::process_place([](const char* name) { return std::getenv(name); });
   REQUIRE(place);
+  place->node = std::getenv("TEST_NODE");
   std::istringstream words(settings);
   test::EmulatedOptions options;
   options.lost_at = std::atoll(std::getenv("TEST_LOST_AT"));
@@ -185,7 +192,9 @@ TEST_CASE("ranks in processes of their own train as ranks in one process do") {
   for (const char* metric : {"time.step", "comm.exposed", "ddp.buckets"})
     CHECK(analysis::value_of(ended.run->metrics, metric).has_value());
   CHECK(ended.run->trace->origin().kind == trace::OriginKind::kMeasured);
-  CHECK_THAT(ended.run->trace->origin().detail, Contains("4 processes"));
+  CHECK_THAT(
+      ended.run->trace->origin().detail,
+      Contains("4 processes on 2 nodes, node-0 (ranks 0 and 1) and node-1 (ranks 2 and 3), their"));
 }
 
 TEST_CASE("a rank whose device fails ends the run by name, and what was measured is kept") {
