@@ -1,5 +1,6 @@
 // `trainscope compare`: two runs of any origin beside each other.
 
+#include "analysis/level.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/opened.h"
@@ -11,7 +12,7 @@ int compare_command(const std::string& a, const std::string& b, const Outputs& o
   check_outputs(outputs);
   Finished finished;
   finished.runs = {labelled(run_of(a), "A"), labelled(run_of(b), "B")};
-  level(finished.runs);
+  analysis::level(finished.runs);
   finished.executor = "sim";
   finished.seed = finished.runs.front()->config.whole("seed");
   finished.compared = true;

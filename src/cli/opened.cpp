@@ -1,10 +1,9 @@
 #include "cli/opened.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <utility>
 
+#include "analysis/level.h"
 #include "base/error.h"
 #include "cli/sides.h"
 
@@ -56,7 +55,7 @@ analysis::SavedRuns read_saved(const std::string& word) {
   if (name.side.empty()) {
     if (!saved.compared || saved.runs.size() != 2) return saved;
     saved = analysis::all_analysed(std::move(saved), name.what);
-    level(saved.runs);
+    analysis::level(saved.runs);
     return saved;
   }
   const RunPointer* run = side_of(saved, name.side);
@@ -75,28 +74,6 @@ RunPointer run_of(const std::string& word) {
   if (what.ends_with(".toml") || !std::filesystem::exists(what)) return configured(word);
   if (what != word) throw InputError(word + ": a trace has no sides; write " + what);
   return std::make_shared<const analysis::Run>(analysis::import_run("A", what));
-}
-
-void level(std::vector<RunPointer>& runs) {
-  const bool steps_a = runs[0]->facts.measured.steps > 0,
-             steps_b = runs[1]->facts.measured.steps > 0;
-  if (steps_a == steps_b) return;
-  RunPointer& stepped = steps_a ? runs[0] : runs[1];
-  stepped = std::make_shared<const analysis::Run>(analysis::measured_as_a_whole(*stepped));
-}
-
-std::string what_times_are_of(const analysis::Run& a, const analysis::Run& b) {
-  const int steps_a = a.facts.measured.steps, steps_b = b.facts.measured.steps;
-  if (steps_a > 0 && steps_a == steps_b)
-    return steps_a == 1 ? "one step of each" : fmt::format("a step, the mean of {}", steps_a);
-  if (steps_a > 0 && steps_b > 0)
-    return fmt::format("a step, the mean of {} in {} and of {} in {}", steps_a, a.label, steps_b,
-                       b.label);
-  const bool has_a = !analysis::step_windows(*a.trace).empty();
-  const bool has_b = !analysis::step_windows(*b.trace).empty();
-  if (!has_a && !has_b) return "the whole run, since neither has steps";
-  return fmt::format("the whole run, warm-up included, since {} has no steps",
-                     has_a ? b.label : a.label);
 }
 
 RunPointer labelled(const RunPointer& run, const std::string& label) {

@@ -25,11 +25,4 @@ RunPointer run_of(const std::string& word);
 // The same run under another label.
 RunPointer labelled(const RunPointer& run, const std::string& label);
 
-// Of two runs to be compared, one of which has steps and the other none, the one with steps is
-// measured as a whole too, so that times are of the same thing.
-void level(std::vector<RunPointer>& runs);
-
-// "a step, the mean of 3", "the whole run, since neither has steps".
-std::string what_times_are_of(const analysis::Run& a, const analysis::Run& b);
-
 }  // namespace trainscope::cli

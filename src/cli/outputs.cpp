@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <iostream>
 
+#include "analysis/level.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/units.h"
-#include "cli/opened.h"
 #include "cli/table.h"
 #include "report/comparison.h"
 #include "report/html.h"
@@ -147,14 +147,14 @@ void print_comparison(const Finished& finished) {
   const Run &a = *finished.runs[0], &b = *finished.runs[1];
   const std::string words = report::headline(a, b);
   std::cout << words << (words.empty() ? "Times" : "; times") << " are of "
-            << what_times_are_of(a, b) << "\n\n";
+            << analysis::what_times_are_of(a, b) << "\n\n";
 }
 
 void print_runs(const Finished& finished) {
   if (!finished.subject.lesson.empty()) std::cout << finished.subject.title << "\n\n";
   const bool configured =
       std::all_of(finished.runs.begin(), finished.runs.end(),
-                  [](const RunPointer& run) { return run->program != nullptr; });
+                  [](const analysis::RunPointer& run) { return run->program != nullptr; });
   for (const auto& run : finished.runs) {
     print_origin(*run);
     if (run->ending) std::cout << "   " << sim::sentence(*run->ending) << "\n";

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/opened.h"
 #include "cli/sides.h"
+#include "scenario/file_kind.h"
 #include "scenario/lesson.h"
 #include "scenario/link.h"
 #include "scenario/translation.h"
@@ -26,11 +27,17 @@ const std::vector<std::string>& command_names() {
 
 namespace {
 
+// A run that was read, else a config, else the file of a trace.
+struct Side {
+  RunPointer run;
+  std::optional<program::Config> config;
+  std::filesystem::path file;
+};
+
 struct Named {
-  std::vector<scenario::Lesson> lessons;
-  std::vector<std::filesystem::path> traces;
-  std::vector<RunPointer> runs;
   std::optional<scenario::Link> link;
+  std::optional<scenario::Lesson> lesson;
+  std::vector<Side> sides;
   std::vector<std::filesystem::path> files;  // of all these
 };
 
@@ -44,11 +51,33 @@ struct Named {
 
 // A and B of a saved run, or the one that is named.
 void add_saved(const std::string& word, Named& named) {
-  if (std::filesystem::exists(word)) named.files.emplace_back(word);
-  for (const RunPointer& run : read_saved(word).runs) named.runs.push_back(run);
-  if (named.runs.size() > 2)
+  const bool whole = std::filesystem::exists(word);
+  for (const RunPointer& run : read_saved(word).runs)
+    named.sides.push_back({run, std::nullopt, whole ? word : ""});
+  if (named.sides.size() > 2)
     throw InputError(word + ": the window shows two runs beside each other, and these are " +
-                     std::to_string(named.runs.size()) + "; name one with FILE.tsrun:A");
+                     std::to_string(named.sides.size()) + "; name one with FILE.tsrun:A");
+  if (whole) named.files.emplace_back(word);
+}
+
+// Nothing where it is no .toml file of that kind.
+bool is_config(const std::string& file) {
+  return file.ends_with(".toml") && std::filesystem::is_regular_file(file) &&
+         scenario::kind_of(file) == scenario::FileKind::kConfig;
+}
+
+void add_lesson(const std::string& word, const std::string& language, Named& named) {
+  try {
+    scenario::Lesson lesson = scenario::find_lesson(word, language);
+    if (named.lesson)
+      throw InputError(word + ": the window opens one lesson at a time, and " + named.lesson->id +
+                       " comes before it");
+    named.files.push_back(lesson.file);
+    named.lesson = std::move(lesson);
+  } catch (const InputError& error) {
+    if (std::filesystem::exists(word) || named.lesson) throw;
+    refuse(word, error.what());
+  }
 }
 
 void add_file(const std::string& file, const std::string& language, Named& named) {
@@ -57,23 +86,30 @@ void add_file(const std::string& file, const std::string& language, Named& named
     if (!named.link->lesson.empty()) scenario::find_lesson(named.link->lesson);
     return;
   }
-  if (names_saved_run(file)) {
-    add_saved(file, named);
-    return;
-  }
+  if (names_saved_run(file)) return add_saved(file, named);
   check_there(file);
-  if (!file.ends_with(".toml") && std::filesystem::is_regular_file(file)) {
-    named.traces.emplace_back(file);
-    named.files.emplace_back(file);
-    return;
+  if (is_config(file)) {
+    named.sides.push_back({nullptr, scenario::load_config(file), file});
+  } else if (!file.ends_with(".toml") && std::filesystem::is_regular_file(file)) {
+    named.sides.push_back({nullptr, std::nullopt, file});
+  } else {
+    return add_lesson(file, language, named);
   }
-  try {
-    named.lessons.push_back(scenario::find_lesson(file, language));
-    named.files.push_back(named.lessons.back().file);
-  } catch (const InputError& error) {
-    if (std::filesystem::exists(file)) throw;
-    refuse(file, error.what());
-  }
+  named.files.emplace_back(file);
+}
+
+// Nothing that is named is left out without a word.
+void check_together(const Named& named) {
+  const int kinds =
+      int{named.link.has_value()} + int{named.lesson.has_value()} + int{!named.sides.empty()};
+  if (kinds > 1)
+    throw InputError(
+        "the window opens a link, or a lesson, or one or two runs, traces and configs, and these "
+        "are of several kinds; name fewer");
+  if (named.sides.size() > 2)
+    throw InputError("the window shows two runs beside each other, and these are " +
+                     std::to_string(named.sides.size()) + "; `trainscope compare A B` puts any " +
+                     "two beside each other");
 }
 
 #ifdef TRAINSCOPE_HAS_UI
@@ -84,10 +120,10 @@ int open(Named named, const Look& look, const std::string& student, const std::s
   request.present = look.present;
   request.student = student;
   request.language = language;
-  request.lessons = std::move(named.lessons);
-  request.traces = std::move(named.traces);
-  request.runs = std::move(named.runs);
   request.link = std::move(named.link);
+  request.lesson = std::move(named.lesson);
+  for (Side& side : named.sides)
+    request.sides.push_back({std::move(side.run), std::move(side.config), std::move(side.file)});
   request.files = std::move(named.files);
   return ui::open_window(request);
 }
@@ -106,6 +142,7 @@ int window_command(const std::vector<std::string>& files, const Look& look,
   scenario::check_language(language);
   Named named;
   for (const std::string& file : files) add_file(file, language, named);
+  check_together(named);
   return open(std::move(named), look, student, language);
 }
 

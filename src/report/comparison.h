@@ -19,8 +19,8 @@ struct Comparison {
 };
 Comparison compare_times(const analysis::Run& a, const analysis::Run& b);
 
-// Whether two runs may be called faster and slower: both of one workload, or both read from files,
-// which do not say what they are of.
+// Whether two runs may be called faster and slower: both of one workload. A trace that was read
+// does not say what it is of; who puts it beside another takes them to be of the same.
 bool same_work(const analysis::Run& a, const analysis::Run& b);
 
 // "B is 1.39x faster", "A and B do different work"; empty when there is no time to compare.

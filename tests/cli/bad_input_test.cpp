@@ -57,6 +57,17 @@ TEST_CASE("machines that cannot be are refused with the line that is wrong") {
   refuses("run --set workload=copy --machine h200-8x3", 2, "did you mean");
 }
 
+TEST_CASE("the window refuses to open more than it shows") {
+  const Folder folder;
+  const std::string config = folder.file("mine.toml");
+  write(config, "workload = \"copy\"\n");
+  refuses(config + " " + config + " " + config, 2, "two runs beside each other, and these are 3");
+  refuses("pinned-vs-pageable " + config, 2, "these are of several kinds; name fewer");
+  refuses(
+      "pinned-vs-pageable dp-vs-ddp", 2,
+      "dp-vs-ddp: the window opens one lesson at a time, and pinned-vs-pageable comes before it");
+}
+
 TEST_CASE("a knob that is given twice, or nothing, is refused") {
   refuses("run --set workload=copy --set workload=train", 2,
           "workload is given twice, as copy and as train; give it once");

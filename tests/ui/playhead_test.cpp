@@ -103,7 +103,7 @@ TEST_CASE("a click in the panel's head aligns A and B by step, with a line for e
   Workspace& workspace = driver->workspace();
   workspace.playhead.time = workspace.sides()[0].view->trace->end() / 2;
   CHECK(workspace.playhead_of(1) == workspace.playhead_of(0));
-  REQUIRE(driver->click("//Timelines##pair/align"));
+  REQUIRE(driver->click("//Timelines##pair/play.align"));
   CHECK(workspace.playhead.by_step);
   const TimelineInput input = timeline_input(workspace, driver->app().attention());
   REQUIRE(input.sides[1].playhead);
@@ -113,7 +113,7 @@ TEST_CASE("a click in the panel's head aligns A and B by step, with a line for e
   const auto step = [](const std::string& words) { return words.substr(0, words.find(',')); };
   CHECK(step(state_at(*workspace.sides()[0].view, workspace.playhead_of(0))) ==
         step(state_at(*workspace.sides()[1].view, workspace.playhead_of(1))));
-  REQUIRE(driver->click("//Timelines##pair/align"));
+  REQUIRE(driver->click("//Timelines##pair/play.align"));
   CHECK_FALSE(workspace.playhead.by_step);
 }
 

@@ -2,6 +2,7 @@
 #include <imgui_internal.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -110,7 +111,8 @@ TEST_CASE("what is selected is zoomed to, and a selected range is played over an
   bool looped = false;
   Nanos last = playhead.time;
   playhead.seconds = 0.2;
-  for (int i = 0; i < 200 && !looped; ++i) {
+  const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!looped && std::chrono::steady_clock::now() < late) {
     driver->frame();
     CHECK(playhead.time >= range.start);
     CHECK(playhead.time <= range.end);

@@ -91,7 +91,9 @@ bool has_pair(const Application& app) {
 }
 
 bool has_knobs(const Application& app) {
-  return has_pair(app) || app.workspace().knobs_free();
+  const auto& sides = app.workspace().sides();
+  const bool any = !std::all_of(sides.begin(), sides.end(), is_imported);
+  return (has_pair(app) && any) || app.workspace().knobs_free();
 }
 
 void add_view_actions(std::vector<Binding>& table) {
@@ -231,6 +233,12 @@ void keep_run(Application& app, std::size_t side) {
 }
 
 void add_kept_actions(std::vector<Binding>& table) {
+  table.push_back({"runs.copy_beside",
+                   [](const Application& app) { return app.workspace().can_copy_beside(); },
+                   [](Application& app) { app.copy_beside(); }});
+  table.push_back({"runs.close_b",
+                   [](const Application& app) { return app.workspace().can_close_beside(); },
+                   [](Application& app) { app.close_beside(); }});
   table.push_back({"runs.keep_a",
                    [](const Application& app) { return app.workspace().can_keep(0); },
                    [](Application& app) { keep_run(app, 0); }});
@@ -259,7 +267,10 @@ void add_comparison_actions(std::vector<Binding>& table) {
 void add_window_actions(std::vector<Binding>& table) {
   table.push_back({"find.action", always, [](Application& app) { app.open_palette(); }});
   for (const char* id : {"file.open", "file.open_trace"})
-    table.push_back({id, always, [](Application& app) { app.ask_for_file(); }});
+    table.push_back({id, always, [](Application& app) { app.ask_for_file(Place::kAlone); }});
+  table.push_back({"file.open_beside",
+                   [](const Application& app) { return app.workspace().can_open_beside(); },
+                   [](Application& app) { app.ask_for_file(Place::kBeside); }});
   table.push_back({"link.copy", [](const Application& app) { return app.workspace().can_link(); },
                    [](Application& app) { app.copy_link(); }});
   table.push_back({"link.open", always, [](Application& app) { app.ask_for_link(); }});

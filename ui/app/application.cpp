@@ -50,8 +50,8 @@ void Application::run(std::string_view action) {
   } else if (action.starts_with(kDropRun)) {
     workspace_.drop_kept(std::stoul(std::string(action.substr(kDropRun.size()))));
   } else if (action.starts_with(kTakeRun)) {
-    const std::size_t side = workspace_.sides().size() - 1;
-    workspace_.take_kept(side, std::stoul(std::string(action.substr(kTakeRun.size()))));
+    if (const auto sides = workspace_.sides_with_knobs(); !sides.empty())
+      workspace_.take_kept(sides.back(), std::stoul(std::string(action.substr(kTakeRun.size()))));
   } else if (action.starts_with(kSweepTake)) {
     const std::string words(action.substr(kSweepTake.size()));
     workspace_.take_sweep_point(words.starts_with('1') ? 1 : 0, std::stoul(words.substr(2)));
@@ -224,7 +224,8 @@ void Application::draw() {
   workspace_.reload_if_saved();
   take_opened();
   log_.take(workspace_);
-  for (const auto& file : window_->take_dropped_files()) try_open(file);
+  if (const auto files = window_->take_dropped_files(); !files.empty()) open_dropped(files);
+  open_next_beside();
   animating_ = opening_.busy();
   const PanelContext shared = context();
   take_shortcuts();
@@ -237,13 +238,13 @@ void Application::draw() {
     draw_panels(shared);
   show_panel_of_step();
   show_panel_asked_for();
-  // The sheet that asked for the name is still in the frame before this one.
+  // The sheet that asked for the name is gone from this frame.
   const bool picture_was_due = !picture_due_.empty() && picture_frames_++ > 1;
   draw_sheets(shared);
   draw_notice();
   draw_progress();
   draw_opening();
-  if (picture_was_due) save_picture_if_due();
+  if (picture_was_due) save_picture();
   run_asked();
   workspace_.keep_answers();
 }
@@ -254,7 +255,8 @@ void Application::settle() {
     window_->begin_frame();
     draw();
     window_->end_frame();
-    const bool busy = workspace_.busy() || workspace_.sweep().busy() || opening_.busy();
+    const bool busy =
+        workspace_.busy() || workspace_.sweep().busy() || opening_.busy() || beside_next_;
     quiet = busy || animating_ ? 0 : quiet + 1;
     if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

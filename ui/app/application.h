@@ -42,6 +42,9 @@
 
 namespace trainscope::ui {
 
+// Where a file that is opened goes: in place of all, or beside A.
+enum class Place : std::uint8_t { kAlone, kBeside };
+
 class Application {
  public:
   Application(Window& window, ThemeMode mode,
@@ -83,12 +86,18 @@ class Application {
   // A lesson in front of a room: ui/app/present.h.
   void set_present(bool on);
   // The sheet that walks through folders.
-  void ask_for_file();
+  void ask_for_file(Place place);
   // Whatever it holds: a lesson, a saved run, a trace, a config, a machine. Throws InputError with
   // what is wrong or what to open instead.
   void open_file(const std::filesystem::path& file);
   // The same; what is wrong is a notice.
   void try_open(const std::filesystem::path& file);
+  // A run, trace or config as B, where there is an A; else alone. Throws as open_file.
+  void open_beside(const std::filesystem::path& file);
+  // Of two that can be compared the second comes beside the first. What is wrong is a notice.
+  void open_dropped(const std::vector<std::filesystem::path>& files);
+  void copy_beside();
+  void close_beside();
   void keep_recent_in(const std::filesystem::path& folder) { recent_ = RecentFiles(folder); }
   RecentFiles& recent() { return recent_; }
   void next_language();
@@ -136,10 +145,13 @@ class Application {
   void draw_notice();
   void draw_progress();
   void draw_opening();
-  void begin_to_open(const std::filesystem::path& file);
+  void begin_to_open(const std::filesystem::path& file, Place place);
   void take_opened();
+  void open_next_beside();
+  // At all of what is shown, with lanes and rows as at first.
+  void look_anew();
   void run_asked();
-  void save_picture_if_due();
+  void save_picture();
   void export_to(const std::string& file);
   void save_operations();
   void show_panel_asked_for();
@@ -183,6 +195,8 @@ class Application {
   };
   Background<Opened> opening_;
   std::filesystem::path opening_file_;
+  Place opening_place_ = Place::kAlone;
+  std::optional<std::filesystem::path> beside_next_;  // once the file before it is open
   std::chrono::steady_clock::time_point opening_since_;
   RecentFiles recent_;
   PathSheet picture_sheet_;

@@ -31,6 +31,24 @@ void run_on(Application& app, const fs::path& file) {
   app.choose_machine(workspace.sides().size() == 2 ? "AB" : "A", name);
 }
 
+FileKind kind_of_file(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) throw InputError(file.string() + ": there is no such file");
+  const FileKind kind = scenario::kind_of(file);
+  return kind == FileKind::kOther && analysis::is_run_file(file) ? FileKind::kRun : kind;
+}
+
+bool stands_beside(FileKind kind) {
+  return kind == FileKind::kRun || kind == FileKind::kTrace || kind == FileKind::kConfig;
+}
+
+// A run of two sides stands for B, the one that a lesson recommends.
+RunPointer side_for_beside(const analysis::SavedRuns& saved) {
+  for (const RunPointer& run : saved.runs)
+    if (run->label == "B") return run;
+  return saved.runs.front();
+}
+
 [[noreturn]] void refuse(const fs::path& file, FileKind kind) {
   if (kind == FileKind::kTranslation)
     throw InputError(file.string() + ": is a translation; open " +
@@ -43,9 +61,10 @@ void run_on(Application& app, const fs::path& file) {
 
 }  // namespace
 
-void Application::ask_for_file() {
+void Application::ask_for_file(Place place) {
   open_sheet_ = {};
   open_sheet_.open = open_sheet_.just_opened = true;
+  open_sheet_.beside = place == Place::kBeside;
   std::error_code ignored;
   const fs::path last = recent_.files().empty() ? fs::path() : recent_.files().front();
   const fs::path here = fs::current_path(ignored);
@@ -53,8 +72,9 @@ void Application::ask_for_file() {
       fs::is_directory(last.parent_path(), ignored) ? last.parent_path() : here, recent_.files());
 }
 
-void Application::begin_to_open(const fs::path& file) {
+void Application::begin_to_open(const fs::path& file, Place place) {
   opening_file_ = file;
+  opening_place_ = place;
   opening_since_ = std::chrono::steady_clock::now();
   opening_.start([file](const Background<Opened>::Stopped&) {
     auto opened = std::make_shared<Opened>();
@@ -80,23 +100,31 @@ void Application::take_opened() {
     workspace_.notice = opened->error;
     return;
   }
-  workspace_.open_runs(opened->saved.runs, opening_file_);
-  attention_ = {};
+  if (opening_place_ == Place::kBeside)
+    workspace_.open_run_beside(side_for_beside(opened->saved), opening_file_);
+  else
+    workspace_.open_runs(opened->saved.runs, opening_file_);
+  look_anew();
   recent_.add(opening_file_);
 }
 
+void Application::look_anew() {
+  attention_ = {};
+  timelines_.seen = {};
+  const std::vector<std::size_t> own = workspace_.sides_with_knobs();
+  if (!own.empty()) attention_.code_side = own.front();  // the one with a listing
+}
+
 void Application::open_file(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) throw InputError(file.string() + ": there is no such file");
-  FileKind kind = scenario::kind_of(file);
-  if (kind == FileKind::kOther && analysis::is_run_file(file)) kind = FileKind::kRun;
+  const FileKind kind = kind_of_file(file);
+  beside_next_.reset();
   if (kind != FileKind::kMachine) opening_.drop();
   switch (kind) {
     case FileKind::kLesson:
       workspace_.open_lesson(scenario::find_lesson(file.string(), workspace_.language()));
       break;
     case FileKind::kRun:
-      begin_to_open(file);
+      begin_to_open(file, Place::kAlone);
       return;
     case FileKind::kTrace:
       workspace_.open_trace(file);
@@ -114,8 +142,66 @@ void Application::open_file(const fs::path& file) {
     default:
       refuse(file, kind);
   }
-  attention_ = {};
+  look_anew();
   recent_.add(file);
+}
+
+void Application::open_beside(const fs::path& file) {
+  const FileKind kind = kind_of_file(file);
+  if (!stands_beside(kind))
+    throw InputError(file.string() +
+                     ": is no run, trace or config, and only those stand beside one");
+  if (!workspace_.can_open_beside()) return open_file(file);
+  opening_.drop();
+  if (kind == FileKind::kRun) return begin_to_open(file, Place::kBeside);
+  if (kind == FileKind::kTrace)
+    workspace_.open_trace_beside(file);
+  else
+    workspace_.open_config_beside(scenario::load_config(file));
+  look_anew();
+  recent_.add(file);
+}
+
+// Two that can be compared come beside each other; of others each takes the last one's place.
+void Application::open_dropped(const std::vector<fs::path>& files) {
+  try {
+    const bool pair = files.size() > 1 &&
+                      std::all_of(files.begin(), files.end(),
+                                  [](const auto& f) { return stands_beside(kind_of_file(f)); });
+    if (!pair) {
+      for (const fs::path& file : files) open_file(file);
+      return;
+    }
+    open_file(files[0]);
+    beside_next_ = files[1];
+    if (files.size() > 2)
+      workspace_.notice = fmt::format(
+          "Two runs stand beside each other; {} of the {} files were "
+          "not opened, {} first.",
+          files.size() - 2, files.size(), files[2].filename().string());
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
+// Once what it is to stand beside is there.
+void Application::open_next_beside() {
+  if (!beside_next_ || opening_.busy()) return;
+  try {
+    open_beside(*std::exchange(beside_next_, std::nullopt));
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
+void Application::copy_beside() {
+  workspace_.copy_beside();
+  look_anew();
+}
+
+void Application::close_beside() {
+  workspace_.close_beside();
+  look_anew();
 }
 
 void Application::try_open(const fs::path& file) {

@@ -39,7 +39,14 @@ const NamedPanel* find_panel(std::string_view name) {
   return nullptr;
 }
 
+// Two traces of somebody's: nothing to turn, and no listing.
+bool all_imported(const Workspace& workspace) {
+  return std::all_of(workspace.sides().begin(), workspace.sides().end(), is_imported);
+}
+
 const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
+  if (panel.pair == kCodePanel && workspace.sides().size() == 2 && all_imported(workspace))
+    return kPairDetailsPanel;
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
 }
 
@@ -135,8 +142,10 @@ void Application::draw_tools(const PanelContext& context, Room room) {
   if (panels_.copy_path)
     draw_copy_path(context, copy_path_, kCopyPathPanel, kComparePanel, &panels_.copy_path);
   draw_states(context, false);
-  if (panels_.knobs) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
-  if (panels_.code) draw_code(context, kCodePanel, &panels_.code);
+  const bool read_only = all_imported(workspace_);
+  if (panels_.knobs && !read_only) draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
+  if (panels_.code && !read_only) draw_code(context, kCodePanel, &panels_.code);
+  if (panels_.code && read_only) draw_details_panel(context, kPairDetailsPanel, &panels_.code);
 }
 
 void Application::draw_states(const PanelContext& context, bool single) {

@@ -105,7 +105,7 @@ void Application::draw_file_sheet(const PanelContext& context) {
   if (!open_sheet_.to_forget.empty()) recent_.drop(std::exchange(open_sheet_.to_forget, {}));
   if (file.empty()) return;
   try {
-    open_file(file);
+    open_sheet_.beside ? open_beside(file) : open_file(file);
     open_sheet_.open = false;
   } catch (const Error& error) {
     open_sheet_.browser.fail(error.what());
@@ -190,17 +190,17 @@ void Application::draw_opening() {
   ImGui::End();
 }
 
-void Application::save_picture_if_due() {
-  if (picture_due_.empty()) return;
-  try {
-    // The last finished frame: the sheet that asked for the name is gone from it by now.
-    write_png(picture_due_, window_->capture());
-    workspace_.notice = "The picture is in " + picture_due_.string() + ".";
-  } catch (const Error& error) {
-    workspace_.notice = error.what();
-  }
-  picture_due_.clear();
+void Application::save_picture() {
   picture_frames_ = 0;
+  window_->when_drawn([this, file = std::exchange(picture_due_, {})](const Picture& picture) {
+    try {
+      write_png(file, picture);
+      workspace_.notice = "The picture is in " + file.string() + ".";
+    } catch (const Error& error) {
+      workspace_.notice = error.what();
+    }
+    window_->scheduler().request_frames(2);
+  });
 }
 
 void Application::save_operations() {

@@ -140,26 +140,6 @@ CompareRow row_of(const Metric& metric, double a, double b) {
   return row;
 }
 
-// The time that decides which side is faster.
-const char* deciding_metric(const Run& a, const Run& b) {
-  for (const char* name : {"time.step", "time.total"})
-    if (analysis::value_of(a.metrics, name) && analysis::value_of(b.metrics, name)) return name;
-  return nullptr;
-}
-
-std::string headline_of(const Run& a, const Run& b) {
-  const char* name = deciding_metric(a, b);
-  if (!name) return "";
-  if (!report::same_work(a, b)) return "A and B do different work";
-  const double time_a = *analysis::value_of(a.metrics, name);
-  const double time_b = *analysis::value_of(b.metrics, name);
-  if (time_a <= 0 || time_b <= 0) return "";
-  const double ratio = std::max(time_a, time_b) / std::min(time_a, time_b);
-  if (ratio < 1.005) return "A and B take equally long";
-  return fmt::format("{} is {:.{}f}x faster", time_b < time_a ? "B" : "A", ratio,
-                     ratio < 10 ? 2 : 1);
-}
-
 Nanos total_of(const analysis::Partition& partition) {
   Nanos total = 0;
   for (const Nanos time : partition.time) total += time;
@@ -238,7 +218,7 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
 
 Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* lesson) {
   Comparison comparison;
-  comparison.headline = headline_of(a, b);
+  comparison.headline = report::headline(a, b);
   const std::string words = lesson ? words_of(*lesson) : std::string();
   std::size_t named = 0;
   for (const Metric* metric : in_order_of_interest(lesson)) {

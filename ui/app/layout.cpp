@@ -52,6 +52,7 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bo
   dock(kTimelinesPanel, rest);
   dock(kKnobsPanel, knobs);
   dock(kCodePanel, code);
+  dock(kPairDetailsPanel, code);
   for (const char* panel :
        {kComparePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel, kMemoryPanel, kSmArrayPanel,
         kGradientFlowPanel, kRooflinePanel, kOperationsPanel, kRunsPanel, kSweepPanel})
@@ -72,7 +73,7 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
   for (const char* panel :
        {kComparePanel, kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
         kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel, kOperationsPanel,
-        kRunsPanel, kSweepPanel, kKnobsPanel, kCodePanel})
+        kRunsPanel, kSweepPanel, kKnobsPanel, kCodePanel, kPairDetailsPanel})
     dock(panel, below);
 }
 
@@ -113,16 +114,34 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
 
 // In the order in which they come to the front. What no run shows, or an arrangement does not have,
 // is not there.
-constexpr const char* kAllPanels[] = {
-    kTimelinesPanel,      kComparePanel,       kDifferencePanel,
-    kCopyPathPanel,       kLossPanel,          kLossScalingPanel,
-    kMemoryPanel,         kSmArrayPanel,       kGradientFlowPanel,
-    kRooflinePanel,       kOperationsPanel,    kRunsPanel,
-    kSweepPanel,          kKnobsPanel,         kCodePanel,
-    kTimelinePanel,       kDetailsPanel,       kSummaryPanel,
-    kSingleCopyPathPanel, kSingleLossPanel,    kSingleLossScalingPanel,
-    kSingleMemoryPanel,   kSingleSmArrayPanel, kSingleGradientFlowPanel,
-    kSingleRooflinePanel, kSingleRunsPanel,    kSingleSweepPanel};
+constexpr const char* kAllPanels[] = {kTimelinesPanel,
+                                      kComparePanel,
+                                      kDifferencePanel,
+                                      kCopyPathPanel,
+                                      kLossPanel,
+                                      kLossScalingPanel,
+                                      kMemoryPanel,
+                                      kSmArrayPanel,
+                                      kGradientFlowPanel,
+                                      kRooflinePanel,
+                                      kOperationsPanel,
+                                      kRunsPanel,
+                                      kSweepPanel,
+                                      kKnobsPanel,
+                                      kCodePanel,
+                                      kPairDetailsPanel,
+                                      kTimelinePanel,
+                                      kDetailsPanel,
+                                      kSummaryPanel,
+                                      kSingleCopyPathPanel,
+                                      kSingleLossPanel,
+                                      kSingleLossScalingPanel,
+                                      kSingleMemoryPanel,
+                                      kSingleSmArrayPanel,
+                                      kSingleGradientFlowPanel,
+                                      kSingleRooflinePanel,
+                                      kSingleRunsPanel,
+                                      kSingleSweepPanel};
 
 // All in one place, the lesson beside it where there is room for two.
 void arrange_in_one(const Theme& theme, ImGuiID root, ImVec2 size, bool beside) {

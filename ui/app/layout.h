@@ -14,6 +14,7 @@ inline constexpr const char* kLessonPanel = "Lesson##lesson";
 inline constexpr const char* kTimelinesPanel = "Timelines##pair";
 inline constexpr const char* kKnobsPanel = "Knobs##pair";
 inline constexpr const char* kCodePanel = "Code##pair";
+inline constexpr const char* kPairDetailsPanel = "Details##pair";  // in place of both listings
 inline constexpr const char* kComparePanel = "Compare##pair";
 inline constexpr const char* kCopyPathPanel = "Copy path##pair";
 inline constexpr const char* kLossPanel = "Loss##pair";

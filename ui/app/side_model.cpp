@@ -22,6 +22,12 @@ SideModel side_of(std::size_t number, program::Config config) {
   return side;
 }
 
+bool is_imported(const SideModel& side) {
+  if (!side.file.empty()) return true;
+  if (side.run) return !side.run->program;
+  return side.view && !side.outline;
+}
+
 void show_run(SideModel& side, const RunPointer& run) {
   side.run = labelled(run, side.label);
   side.view = index_trace(run->trace);

@@ -18,6 +18,7 @@ struct SideModel {
   program::Config config;  // as the knobs stand
   OutlinePointer outline;  // listing and lanes, known before the run
   RunPointer run;          // the last finished one
+  RunPointer stepped;      // the same by its steps, where `run` is of all of it, as the other side
   TraceView view;          // what is drawn: of that run, or of one under way
   bool busy = false;
   Progress progress;           // while it is busy
@@ -32,6 +33,9 @@ struct SideModel {
 inline bool is_training(const SideModel& side) {
   return side.busy && side.progress.training;
 }
+
+// It was read from a trace: it has no knobs, no listing, and no machine of ours.
+bool is_imported(const SideModel& side);
 
 // Side 0 (A) or 1 (B), without a run.
 SideModel side_of(std::size_t number, program::Config config);

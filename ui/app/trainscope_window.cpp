@@ -13,19 +13,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The second comes beside the first.
+void open_side(Workspace& workspace, const SideRequest& side) {
+  const bool beside = workspace.can_open_beside();
+  if (side.run && beside) {
+    workspace.open_run_beside(side.run, side.file);
+  } else if (side.run) {
+    workspace.open_runs({side.run}, side.file);
+  } else if (side.config && beside) {
+    workspace.open_config_beside(*side.config);
+  } else if (side.config) {
+    scenario::Link link;
+    link.knobs.a = *side.config;
+    workspace.open_link(link);
+  } else {
+    beside ? workspace.open_trace_beside(side.file) : workspace.open_trace(side.file);
+  }
+}
+
 void open_first(Workspace& workspace, const WindowRequest& request) {
   if (request.link)
     workspace.open_link(*request.link);
-  else if (!request.lessons.empty())
-    workspace.open_lesson(request.lessons.front());
-  else if (!request.runs.empty())
-    workspace.open_runs(request.runs, request.files.empty() ? fs::path() : request.files.front());
-  else if (!request.traces.empty())
-    workspace.open_trace(request.traces.front());
+  else if (request.lesson)
+    workspace.open_lesson(*request.lesson);
+  else
+    for (const SideRequest& side : request.sides) open_side(workspace, side);
 }
 
 bool names_nothing(const WindowRequest& request) {
-  return !request.link && request.lessons.empty() && request.runs.empty() && request.traces.empty();
+  return !request.link && !request.lesson && request.sides.empty();
 }
 
 void reopen(Application& app, const SessionFile& session) {

@@ -19,17 +19,23 @@ namespace trainscope::ui {
 
 using RunPointer = std::shared_ptr<const analysis::Run>;
 
+// A run that was read, else a config to be run, else the file of a trace, read in the background.
+struct SideRequest {
+  RunPointer run;
+  std::optional<program::Config> config;
+  std::filesystem::path file;
+};
+
 // What the window opens with; all empty: the lesson shelf. One thing is open at a time: the link,
-// else the first lesson, else the runs, else the first trace.
+// else the lesson, else the sides.
 struct WindowRequest {
-  std::vector<scenario::Lesson> lessons;
-  std::vector<std::filesystem::path> traces;  // trace files; read in the background
-  std::vector<RunPointer> runs;               // one, or two to compare
-  std::optional<scenario::Link> link;         // before all others
-  std::optional<ThemeMode> theme;             // else what was chosen last; dark at first
-  std::vector<std::filesystem::path> files;   // that these were read from, to be remembered
-  float scale = 0;                            // of fonts and sizes; 0: the display's
-  bool present = false;                       // in front of a room
+  std::optional<scenario::Link> link;
+  std::optional<scenario::Lesson> lesson;
+  std::vector<SideRequest> sides;            // one, or two to compare
+  std::optional<ThemeMode> theme;            // else what was chosen last; dark at first
+  std::vector<std::filesystem::path> files;  // that these were read from, to be remembered
+  float scale = 0;                           // of fonts and sizes; 0: the display's
+  bool present = false;                      // in front of a room
   std::string language;  // of the lessons' texts; empty: as chosen last, English at first
   std::string student;   // whose answers are kept, and whose seed lessons take; empty: nobody's
 };

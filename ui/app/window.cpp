@@ -164,15 +164,27 @@ void render(GLFWwindow* window, Color ground) {
   glClearColor(static_cast<float>(ground.r) / 255, static_cast<float>(ground.g) / 255,
                static_cast<float>(ground.b) / 255, 1);
   glClear(GL_COLOR_BUFFER_BIT);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  if (ImDrawData* drawn = ImGui::GetDrawData()) ImGui_ImplOpenGL3_RenderDrawData(drawn);
+}
+
+// What a frame that is not rendered would have brought to the GPU.
+void update_textures() {
+  for (ImTextureData* texture : *ImGui::GetDrawData()->Textures)
+    if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
 }
 
 }  // namespace
 
+// Off screen nobody sees the pixels of a frame that is not captured, and the processor draws them.
 void Window::end_frame() {
   ImGui::Render();
-  render(window_, ground_);
-  glfwSwapBuffers(window_);
+  if (take_picture_)
+    std::exchange(take_picture_, nullptr)(capture());
+  else if (!off_screen_)
+    render(window_, ground_);
+  else
+    update_textures();
+  if (!off_screen_) glfwSwapBuffers(window_);
   keep_time_for_imgui(scheduler_);
   scheduler_.frame_drawn();
 }
@@ -183,7 +195,7 @@ void Window::close() {
 
 Picture Window::capture() {
   // What the back buffer holds after a swap is undefined, so it is drawn again.
-  if (ImGui::GetDrawData()) render(window_, ground_);
+  render(window_, ground_);
   Picture picture;
   glfwGetFramebufferSize(window_, &picture.width, &picture.height);
   const std::size_t stride = static_cast<std::size_t>(picture.width) * 4;

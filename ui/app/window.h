@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,8 +58,10 @@ class Window {
   void end_frame();
   void close();
 
-  // The picture of the last finished frame.
+  // The picture of the last finished frame; between frames. Before the first, the ground alone.
   Picture capture();
+  // Is given the picture of the frame that is under way, or else of the next, once it is finished.
+  void when_drawn(std::function<void(const Picture&)> take) { take_picture_ = std::move(take); }
 
   // Any thread: draw soon, something has changed.
   void wake();
@@ -91,6 +94,7 @@ class Window {
   std::vector<std::string> warnings_;
   RenderScheduler scheduler_;
   std::vector<std::filesystem::path> dropped_files_;
+  std::function<void(const Picture&)> take_picture_;
 };
 
 }  // namespace trainscope::ui

@@ -107,6 +107,11 @@ void Worker::measure(std::size_t slot, std::string label, program::Config config
   add({slot, 0, std::move(label), Measure{std::move(config)}});
 }
 
+void Worker::measure_whole(std::size_t slot, std::shared_ptr<const analysis::Run> run) {
+  std::string label = run->label;
+  add({slot, 0, std::move(label), Whole{std::move(run)}});
+}
+
 void Worker::import(std::size_t slot, std::string label, std::filesystem::path file) {
   add({slot, 0, std::move(label), std::move(file)});
 }
@@ -165,6 +170,8 @@ void Worker::carry_out(const Job& job, const std::stop_token& stop) {
       simulate(job, *what, stop);
     else if (const auto* on_gpu = std::get_if<Measure>(&job.what))
       measure(job, *on_gpu, stop);
+    else if (const auto* stepped = std::get_if<Whole>(&job.what))
+      measure_whole(job, *stepped);
     else if (const auto* file = std::get_if<std::filesystem::path>(&job.what))
       finish(job, std::make_shared<analysis::Run>(analysis::import_run(job.label, *file)));
     else
@@ -226,6 +233,13 @@ void Worker::measure(const Job& job, const Measure& what, const std::stop_token&
     refused.refusal = error.what();
     tell(job, std::move(refused));
   }
+}
+
+void Worker::measure_whole(const Job& job, const Whole& what) {
+  Report report = report_on(job.slot, true);
+  report.run = std::make_shared<const analysis::Run>(analysis::measured_as_a_whole(*what.run));
+  report.whole = true;
+  tell(job, std::move(report));
 }
 
 void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn) {

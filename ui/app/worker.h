@@ -59,6 +59,7 @@ struct Report {
   std::shared_ptr<const analysis::Run> run;
   std::string error;
   std::string refusal;  // why nothing was begun: what was there before stays
+  bool whole = false;   // the run is measured as a whole, though it has steps
 };
 
 class Worker {
@@ -82,6 +83,8 @@ class Worker {
   // its metrics.
   void open(std::size_t slot, std::string label, std::shared_ptr<const analysis::Run> run,
             std::string file);
+  // A run that is there, from its first event to its last: analysis/level.h.
+  void measure_whole(std::size_t slot, std::shared_ptr<const analysis::Run> run);
   void abandon(std::size_t slot);
 
   // What happened since the last call, without what was abandoned.
@@ -91,6 +94,9 @@ class Worker {
   struct Simulate {
     program::Config config;
     bool to_the_end;
+  };
+  struct Whole {
+    std::shared_ptr<const analysis::Run> run;
   };
   struct Measure {
     program::Config config;
@@ -103,7 +109,7 @@ class Worker {
     std::size_t slot = 0;
     std::uint64_t ticket = 0;
     std::string label;
-    std::variant<Simulate, Measure, std::filesystem::path, Opened> what;
+    std::variant<Simulate, Measure, Whole, std::filesystem::path, Opened> what;
   };
   struct Ticketed {
     std::uint64_t ticket = 0;
@@ -115,6 +121,7 @@ class Worker {
   void carry_out(const Job& job, const std::stop_token& stop);
   void simulate(const Job& job, const Simulate& what, const std::stop_token& stop);
   void measure(const Job& job, const Measure& what, const std::stop_token& stop);
+  void measure_whole(const Job& job, const Whole& what);
   void show_opened(const Job& job, const Opened& opened, const std::stop_token& stop);
   // `drawn`: the run's view, where there is one.
   void finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn = nullptr);

@@ -62,32 +62,13 @@ void Workspace::show_lesson(scenario::Lesson lesson) {
   watch_lesson();
 }
 
-namespace {
-
-// It can be drawn, with all that is said of it, before anyone notices a wait.
-bool is_at_once(const analysis::Run& run) {
-  constexpr std::uint32_t kMostSpans = 100'000;
-  return analysis::is_analysed(run) && run.trace->spans().size() <= kMostSpans;
-}
-
-}  // namespace
-
 void Workspace::open_runs(const std::vector<RunPointer>& runs, const std::filesystem::path& file) {
   close();
   screen_ = Screen::kRuns;
   Nanos end = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(runs.size(), 2); ++i) {
-    sides_.push_back(side_of(i, runs[i]->config));
-    opened_.push_back(runs[i]->config);
-    notebook.take_over(*runs[i]);
+    read_run(i, runs[i], file);
     end = std::max(end, runs[i]->trace->end());
-    if (is_at_once(*runs[i])) {
-      show_run(sides_[i], runs[i]);
-      continue;
-    }
-    sides_[i].busy = true;
-    sides_[i].progress.opening = true;
-    worker_->open(i, sides_[i].label, runs[i], file.string());
   }
   playhead.time = end / 2;
 }
@@ -95,11 +76,7 @@ void Workspace::open_runs(const std::vector<RunPointer>& runs, const std::filesy
 void Workspace::open_trace(const std::filesystem::path& file) {
   close();
   screen_ = Screen::kRuns;
-  sides_.push_back(side_of(0, {}));
-  opened_.emplace_back();
-  sides_[0].file = file;
-  sides_[0].busy = true;
-  worker_->import(0, SideModel::label_of(0), file);
+  read_trace(0, file);
 }
 
 program::Config Workspace::base_config(std::size_t side) const {
@@ -115,6 +92,7 @@ program::Config Workspace::base_config(std::size_t side) const {
 bool Workspace::take_reports() {
   std::vector<Report> reports = worker_->reports();
   for (Report& report : reports) take(report);
+  level();
   const bool swept = sweep_.take();
   if (!reports.empty()) reveal_when_done();
   if (!busy() && end() > 0) playhead.time = std::min(playhead.time, playhead_end());
@@ -128,7 +106,9 @@ void Workspace::take(Report& report) {
   if (report.progress) side.progress = *report.progress;
   if (report.view) side.view = std::move(report.view);
   if (report.run) {
-    if (!side.file.empty() && !side.run) playhead.time = report.run->facts.measured.window.start;
+    if (!side.file.empty() && !side.run && report.slot == 0)
+      playhead.time = report.run->facts.measured.window.start;
+    side.stepped = report.whole ? side.run : nullptr;
     side.run = std::move(report.run);
   }
   if (!report.over) return;
@@ -151,6 +131,11 @@ void Workspace::cancel() {
     SideModel& side = sides_[i];
     if (!side.busy && !first_run) continue;
     worker_->abandon(i);
+    if (side.busy && side.progress.measuring) {
+      side.busy = false;
+      notice = "Measuring was cancelled, and what is shown stays.";
+      continue;
+    }
     const bool stopped = std::exchange(side.busy, false);
     side.run = nullptr;
     side.view = nullptr;
@@ -211,10 +196,22 @@ bool Workspace::hides(std::string_view name) const {
   return std::find(step.hide.begin(), step.hide.end(), name) != step.hide.end();
 }
 
+bool Workspace::knobs_free(std::size_t side) const {
+  return screen_ != Screen::kShelf && revealed() && side < sides_.size() && sides_[side].outline &&
+         !is_imported(sides_[side]);
+}
+
 bool Workspace::knobs_free() const {
-  if (screen_ == Screen::kShelf || sides_.empty() || !revealed()) return false;
-  return std::all_of(sides_.begin(), sides_.end(),
-                     [](const SideModel& side) { return side.outline && side.file.empty(); });
+  const std::vector<std::size_t> sides = sides_with_knobs();
+  return !sides.empty() &&
+         std::all_of(sides.begin(), sides.end(), [&](std::size_t i) { return knobs_free(i); });
+}
+
+std::vector<std::size_t> Workspace::sides_with_knobs() const {
+  std::vector<std::size_t> sides;
+  for (std::size_t i = 0; i < sides_.size(); ++i)
+    if (!is_imported(sides_[i])) sides.push_back(i);
+  return sides;
 }
 
 // ---- Knobs -------------------------------------------------------------------------------------
@@ -225,7 +222,7 @@ void Workspace::set_knob(std::size_t side, const std::string& name, const progra
 
 void Workspace::set_knobs(std::size_t side,
                           const std::vector<std::pair<std::string, program::Value>>& values) {
-  if (!knobs_free() || side >= sides_.size()) return;
+  if (!knobs_free() || !knobs_free(side)) return;
   try {
     program::Config config = sides_[side].config;
     std::string change = sides_[side].label;
@@ -243,9 +240,13 @@ void Workspace::set_knobs(std::size_t side,
 }
 
 bool Workspace::has_machines() const {
-  return !sides_.empty() && std::all_of(sides_.begin(), sides_.end(), [](const SideModel& side) {
-    return side.file.empty() && (side.outline || !side.error.empty());
-  });
+  bool any = false;
+  for (const SideModel& side : sides_) {
+    if (is_imported(side)) continue;
+    if (!side.outline && side.error.empty()) return false;
+    any = true;
+  }
+  return any;
 }
 
 std::string Workspace::machine_refusal(const std::string& id) const {

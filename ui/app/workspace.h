@@ -89,6 +89,18 @@ class Workspace {
   // there yet, come beside the window: the timeline first.
   void open_runs(const std::vector<RunPointer>& runs, const std::filesystem::path& file = {});
   void open_trace(const std::filesystem::path& file);
+  // Beside A, in B's place where there is one; not in a lesson. What was turned, aligned or swept
+  // before is forgotten; A and the runs that are kept stay.
+  bool can_open_beside() const { return screen_ == Screen::kRuns && !sides_.empty(); }
+  void open_run_beside(const RunPointer& run, const std::filesystem::path& file = {});
+  void open_trace_beside(const std::filesystem::path& file);
+  void open_config_beside(program::Config config);
+  // B begins with A's knobs.
+  bool can_copy_beside() const { return can_open_beside() && sides_.size() == 1 && knobs_free(); }
+  void copy_beside();
+  // A is alone again.
+  bool can_close_beside() const { return can_open_beside() && sides_.size() == 2; }
+  void close_beside();
   // What a link means: a lesson at a step, its knobs as they were turned; or runs by their knobs.
   void open_link(const scenario::Link& link);
   // What is open now as a link; not of what was read from a file.
@@ -122,8 +134,11 @@ class Workspace {
   bool revealed() const;
   // The lesson's step hides this panel or lane until its question is answered.
   bool hides(std::string_view name) const;
-  // A knob may be turned now.
+  // Knobs may be turned now: of each side that has some; of this one.
   bool knobs_free() const;
+  bool knobs_free(std::size_t side) const;
+  // All that were not imported. Where one is meant and not named, it is the last.
+  std::vector<std::size_t> sides_with_knobs() const;
 
   // The lesson.
   void run_lesson();
@@ -177,7 +192,7 @@ class Workspace {
   void take_sweep_point(std::size_t side, std::size_t point);
 
   // Machines. Each side has its own; a lesson may allow only some.
-  bool has_machines() const;  // nothing was imported: there is a machine to speak of
+  bool has_machines() const;  // not all was imported: there is a machine to speak of
   // Why a side may not run on that machine now, as a sentence; empty: it may.
   std::string machine_refusal(const std::string& id) const;
   // Does nothing where that is refused.
@@ -198,7 +213,8 @@ class Workspace {
   // Runs kept to be looked at beside A and B, until something else is opened.
   static constexpr std::size_t kMostKept = 4;
   const std::vector<KeptRun>& kept() const { return kept_runs_; }
-  // Both sides on the GPU of this machine, with the knobs as they are, in place of what is shown.
+  // The sides that have knobs, on the GPU of this machine and as they are turned, in place of what
+  // is shown.
   bool can_measure() const;
   void measure();
   bool is_measured(std::size_t side) const;
@@ -236,6 +252,14 @@ class Workspace {
 
   void close();
   void start(std::size_t side);
+  // A side with nothing in it yet, new or in place of what is there.
+  SideModel& place(std::size_t slot, program::Config config);
+  void read_run(std::size_t slot, const RunPointer& run, const std::filesystem::path& file);
+  void read_trace(std::size_t slot, const std::filesystem::path& file);
+  void run_config(std::size_t slot, program::Config config);
+  void forget_pair();
+  // Where one side's times are of a step and the other's cannot be, both are of all of it.
+  void level();
   void take(Report& report);
   void reveal_when_done();
   program::Config base_config(std::size_t side) const;

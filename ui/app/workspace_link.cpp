@@ -59,12 +59,8 @@ void Workspace::open_configs(const scenario::Link& link) {
   close();
   screen_ = Screen::kRuns;
   const bool two = !link.knobs.b.values().empty() && !(link.knobs.a == link.knobs.b);
-  for (std::size_t i = 0; i < (two ? 2 : 1); ++i) {
-    sides_.push_back(side_of(i, i == 0 ? link.knobs.a : link.knobs.b));
-    opened_.push_back(sides_[i].config);
-    worker_->outline(i, SideModel::label_of(i), sides_[i].config);
-    start(i);
-  }
+  for (std::size_t i = 0; i < (two ? 2 : 1); ++i)
+    run_config(i, i == 0 ? link.knobs.a : link.knobs.b);
 }
 
 // Questions are as the learner answered them in an attempt of their own.

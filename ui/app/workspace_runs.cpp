@@ -20,7 +20,7 @@ bool Workspace::can_measure() const {
 
 void Workspace::measure() {
   if (!can_measure()) return;
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
+  for (const std::size_t i : sides_with_knobs()) {
     sides_[i].busy = true;
     sides_[i].progress = {};
     worker_->measure(i, SideModel::label_of(i), sides_[i].config);
@@ -34,14 +34,14 @@ bool Workspace::is_measured(std::size_t side) const {
 
 bool Workspace::can_simulate_again() const {
   if (!can_measure()) return false;
-  for (std::size_t i = 0; i < sides_.size(); ++i)
+  for (const std::size_t i : sides_with_knobs())
     if (is_measured(i)) return true;
   return false;
 }
 
 void Workspace::simulate_again() {
   if (!can_simulate_again()) return;
-  for (std::size_t i = 0; i < sides_.size(); ++i)
+  for (const std::size_t i : sides_with_knobs())
     if (is_measured(i)) start(i);
 }
 

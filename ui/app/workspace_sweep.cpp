@@ -6,7 +6,8 @@ namespace trainscope::ui {
 
 std::vector<scenario::LabelledConfig> Workspace::labelled_configs() const {
   std::vector<scenario::LabelledConfig> configs;
-  for (const SideModel& side : sides_) configs.emplace_back(side.label, side.config);
+  for (const SideModel& side : sides_)
+    if (!is_imported(side)) configs.emplace_back(side.label, side.config);
   return configs;
 }
 

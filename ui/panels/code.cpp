@@ -160,7 +160,8 @@ void draw_listing(const PanelContext& context, const SideModel& side, float heig
   ImGui::EndChild();
 }
 
-void draw_card(const PanelContext& context, float height) {
+// `tall`: in the listing's place too, where there is none.
+void draw_card(const PanelContext& context, float height, bool tall) {
   const Theme& theme = context.theme;
   const float inset = theme.px(8);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -173,7 +174,7 @@ void draw_card(const PanelContext& context, float height) {
   ImGui::BeginChild("##details", {width, height - inset},
                     ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
-  draw_details(context, false);
+  draw_details(context, tall);
   ImGui::EndChild();
 }
 
@@ -201,7 +202,10 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
   if (sides.size() == 2) options.kept_free = theme.px(2 * kSwitchWidth);
   if (begin_panel(theme, name, options)) {
     const SideModel& side = sides[context.attention.code_side];
-    if (!side.outline) {
+    if (is_imported(side) && side.error.empty()) {
+      ImGui::Dummy({0, theme.px(4)});
+      draw_card(context, ImGui::GetContentRegionAvail().y, true);
+    } else if (!side.outline) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       ImGui::SetCursorScreenPos({at.x + theme.size.pad, at.y + theme.px(14)});
       text(theme.font.text, theme.size.small, side.error.empty() ? theme.muted : theme.bad,
@@ -210,7 +214,7 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
       const bool any = span_of_interest(context.attention).span != trace::kNone;
       const float card = theme.px(any ? 128 : 76);
       draw_listing(context, side, std::max(ImGui::GetContentRegionAvail().y - card, theme.px(40)));
-      draw_card(context, ImGui::GetContentRegionAvail().y);
+      draw_card(context, ImGui::GetContentRegionAvail().y, false);
     }
   }
   ImGui::EndChild();

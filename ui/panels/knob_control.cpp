@@ -106,7 +106,7 @@ void number_slider(const PanelContext& context, KnobsPanel& panel, const Knob& k
   const std::string key = key_of(knob, side);
   const auto dragged = panel.dragged.find(key);
   const double value = dragged == panel.dragged.end() ? number_of(now) : dragged->second;
-  const bool enabled = knob.built && context.workspace.knobs_free();
+  const bool enabled = knob.built && context.workspace.knobs_free(side);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Value exact = dragged == panel.dragged.end() ? now : rounded(knob, value);
   draw_text(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, at,
@@ -155,7 +155,7 @@ void list_control(const PanelContext& context, const Knob& knob, std::size_t sid
   };
   ImGui::PushFont(theme.font.mono, theme.size.label);
   ImGui::SetNextItemWidth(width);
-  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free());
+  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free(side));
   if (ImGui::BeginCombo(("##" + key_of(knob, side)).c_str(), now.c_str())) {
     for (const std::string& word : words) {
       const std::string label = runs(word) ? word : word + "  (not built yet)";
@@ -211,7 +211,7 @@ void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
                           : typed->second;
   ImGui::PushFont(theme.font.mono, theme.size.label);
   ImGui::SetNextItemWidth(width);
-  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free());
+  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free(side));
   if (ImGui::InputText(("##" + key).c_str(), &words)) panel.typed[key] = words;
   ImGui::EndDisabled();
   if (ImGui::IsItemDeactivatedAfterEdit()) {
@@ -219,6 +219,15 @@ void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
     panel.typed.erase(key);
   }
   ImGui::PopFont();
+}
+
+// A trace of somebody's has the place of a knob, and none.
+void no_control(const Theme& theme, float width) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = theme.px(26);
+  ImGui::Dummy({width, height});
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, at.x,
+                   at.y + height / 2, theme.faint, "–");
 }
 
 }  // namespace
@@ -258,7 +267,8 @@ bool is_wide(const Knob& knob) {
 void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
                   std::size_t side, float width) {
   Workspace& workspace = context.workspace;
-  const bool enabled = knob.built && workspace.knobs_free();
+  if (is_imported(workspace.sides()[side])) return no_control(context.theme, width);
+  const bool enabled = knob.built && workspace.knobs_free(side);
   const std::string key = key_of(knob, side);
   if (is_number(knob)) {
     number_control(context, panel, knob, side, width);

@@ -19,7 +19,8 @@ using program::KnobType;
 
 bool differs(const Workspace& workspace, const Knob& knob) {
   const auto& sides = workspace.sides();
-  return sides.size() == 2 && sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
+  return workspace.sides_with_knobs().size() == 2 &&
+         sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
 }
 
 // The knobs worth showing: the lesson's, else those in which the sides differ or that are set.
@@ -30,9 +31,10 @@ std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
       if (const Knob* knob = program::find_knob_or_null(name)) list.push_back(knob);
   } else {
     for (const Knob& knob : program::knobs()) {
-      const bool set =
-          std::any_of(workspace.sides().begin(), workspace.sides().end(),
-                      [&](const SideModel& side) { return side.config.is_set(knob.name); });
+      const bool set = std::any_of(workspace.sides().begin(), workspace.sides().end(),
+                                   [&](const SideModel& side) {
+                                     return !is_imported(side) && side.config.is_set(knob.name);
+                                   });
       if (knob.built && (set || differs(workspace, knob))) list.push_back(&knob);
     }
   }

@@ -245,16 +245,17 @@ std::string remark_on(const Workspace& workspace, const CatalogueEntry* entry,
 }
 
 void choose(const PanelContext& context, MachineChooser& chooser) {
-  const bool pair = context.workspace.sides().size() == 2;
+  const std::vector<std::size_t> own = context.workspace.sides_with_knobs();
   static constexpr const char* kSides[] = {"A", "B", "AB"};
-  const char* sides = pair ? kSides[static_cast<std::size_t>(chooser.target)] : "A";
+  const char* sides =
+      own.size() == 1 ? kSides[own.front()] : kSides[static_cast<std::size_t>(chooser.target)];
   context.ask(std::string("choose-machine ") + sides + " " + chooser.highlighted);
   chooser.open = false;
 }
 
 void draw_foot(const PanelContext& context, MachineChooser& chooser) {
   const Theme& theme = context.theme;
-  const bool pair = context.workspace.sides().size() == 2;
+  const bool pair = context.workspace.sides_with_knobs().size() == 2;
   const CatalogueEntry* entry = highlighted(chooser);
   const std::string refusal =
       entry ? context.workspace.machine_refusal(entry->id) : std::string("-");

@@ -117,7 +117,8 @@ bool take_keys(OpenSheet& sheet) {
 
 std::filesystem::path draw_open_sheet(const PanelContext& context, OpenSheet& sheet) {
   const Theme& theme = context.theme;
-  if (!begin_sheet(theme, "Open##sheet", sheet.open, {760, 540})) return {};
+  const char* title = sheet.beside ? "Open beside A##sheet" : "Open##sheet";
+  if (!begin_sheet(theme, title, sheet.open, {760, 540})) return {};
   FileBrowser& browser = sheet.browser;
   if (sheet.just_opened) ImGui::SetKeyboardFocusHere();
   const bool moved = take_keys(sheet) || sheet.just_opened;
@@ -143,7 +144,9 @@ std::filesystem::path draw_open_sheet(const PanelContext& context, OpenSheet& sh
   const bool pressed = ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   if (enter || pressed) sheet.just_opened = true;
   text(theme.font.text, theme.size.label, theme.faint,
-       "Lessons, machines and configs (.toml), runs (.tsrun), traces (.json, .json.gz)");
+       sheet.beside
+           ? "Runs (.tsrun), traces (.json, .json.gz), configs (.toml)"
+           : "Lessons, machines and configs (.toml), runs (.tsrun), traces (.json, .json.gz)");
   // Another folder begins with no letters; a field that is being typed in holds its own copy.
   if (sheet.words != browser.words()) {
     sheet.words = browser.words();

@@ -12,6 +12,7 @@ namespace trainscope::ui {
 struct OpenSheet {
   bool open = false;
   bool just_opened = false;
+  bool beside = false;  // what is chosen comes beside A
   FileBrowser browser;
   std::string words;                // as typed; a folder that is entered empties them
   std::filesystem::path to_forget;  // by the caller, who keeps the list

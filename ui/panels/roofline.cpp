@@ -199,13 +199,14 @@ void draw_body(const PanelContext& context, RooflinePanel& panel) {
 
 std::string gpus(const Workspace& workspace) {
   std::string words;
+  bool unknown = false;
   for (std::size_t side = 0; side < workspace.sides().size(); ++side) {
     const RunPointer run = shown_run(workspace, side);
-    if (run && !run->machine) return "roofs not known";
-    if (!run || words == run->machine->gpu.name) continue;
+    unknown |= run && !run->machine;
+    if (!run || !run->machine || words == run->machine->gpu.name) continue;
     words += (words.empty() ? "" : "  |  ") + run->machine->gpu.name;
   }
-  return words;
+  return words.empty() && unknown ? "roofs not known" : words;
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ class Painter {
  private:
   bool same_gpu_before(const RooflineSide& one) const {
     const RooflineSide& first = sides_.front();
-    return &first != &one && first.gpu && first.gpu->id == one.gpu->id &&
+    return &first != &one && first.gpu && one.gpu && first.gpu->id == one.gpu->id &&
            units_of(*first.roofline) == units_of(*one.roofline);
   }
 

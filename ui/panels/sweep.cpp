@@ -118,7 +118,7 @@ void draw_notes(const PanelContext& context, SweepPanel& panel) {
 void draw_card(const PanelContext& context, const analysis::Metric& metric, std::size_t point) {
   const Theme& theme = context.theme;
   const Sweep& sweep = *context.workspace.sweep().sweep();
-  const bool pair = context.workspace.sides().size() == 2;
+  const bool pair = context.workspace.sides_with_knobs().size() == 2;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
   if (ImGui::BeginTooltip()) {
     ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + theme.px(360));
@@ -146,13 +146,15 @@ void draw_card(const PanelContext& context, const analysis::Metric& metric, std:
 void point_items(const PanelContext& context, const analysis::Metric& metric,
                  const SweepColumns& columns) {
   const Theme& theme = context.theme;
-  const bool pair = context.workspace.sides().size() == 2;
+  const std::vector<std::size_t> sides = context.workspace.sides_with_knobs();
+  if (sides.empty()) return;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Box& box = columns[i];
     if (box.width() < 1 || box.height() < 1) continue;
     ImGui::SetCursorScreenPos(box.min);
     if (press_area(fmt::format("point {}", i).c_str(), {box.width(), box.height()}))
-      context.ask(fmt::format("sweep-take {} {}", pair && !ImGui::GetIO().KeyShift ? 1 : 0, i));
+      context.ask(fmt::format("sweep-take {} {}",
+                              ImGui::GetIO().KeyShift ? sides.front() : sides.back(), i));
     if (!ImGui::IsItemHovered()) continue;
     ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, faded(theme.accent, 0.12F),
                                               theme.px(3));
@@ -162,8 +164,8 @@ void point_items(const PanelContext& context, const analysis::Metric& metric,
 
 std::vector<program::Config> present_configs(const Workspace& workspace) {
   std::vector<program::Config> configs;
-  if (workspace.sides().size() < 2) return configs;  // one run needs no letter
-  for (const SideModel& side : workspace.sides()) configs.push_back(side.config);
+  if (workspace.labelled_configs().size() < 2) return configs;  // one run needs no letter
+  for (const auto& [label, config] : workspace.labelled_configs()) configs.push_back(config);
   return configs;
 }
 

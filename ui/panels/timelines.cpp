@@ -313,21 +313,21 @@ std::string head_words(const Workspace& workspace) {
   return "";
 }
 
-// How A and B stand to each other, in the panel's head; a click changes it.
-void alignment_switch(const PanelContext& context, ImVec2 right_middle) {
+float head_link_width(const Theme& theme, const std::string& words) {
+  return text_size(theme.font.text, theme.size.small, words).x + theme.px(12);
+}
+
+// Words in the panel's head that do something, ending there.
+void head_link(const PanelContext& context, ImVec2 right_middle, const char* action,
+               const std::string& words) {
   const Theme& theme = context.theme;
-  const bool enabled = context.can("play.align");
-  const bool by_step = enabled && context.workspace.playhead.by_step;
-  std::string words = by_step ? "A and B aligned by step" : "A and B aligned by time";
-  if (const Nanos offset = context.workspace.offset(); offset != 0)
-    words += ", B " + format_nanos(std::abs(static_cast<double>(offset))) +
-             (offset > 0 ? " later" : " earlier");
-  const float width = text_size(theme.font.text, theme.size.small, words).x + theme.px(12);
-  const float height = theme.px(22), x = right_middle.x - width;
+  const bool enabled = context.can(action);
+  const float width = head_link_width(theme, words), height = theme.px(22);
+  const float x = right_middle.x - width;
   if (x < ImGui::GetWindowPos().x + theme.px(120)) return;
   ImGui::SetCursorScreenPos({x, right_middle.y - height / 2});
   ImGui::BeginDisabled(!enabled);
-  if (press_area("align", {width, height})) context.ask("play.align");
+  if (press_area(action, {width, height})) context.ask(action);
   const bool lit = ImGui::IsItemHovered();
   ImGui::EndDisabled();
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -336,6 +336,18 @@ void alignment_switch(const PanelContext& context, ImVec2 right_middle) {
   draw_text_middle(draw, theme.font.text, theme.size.small, box.centre().x, box.centre().y,
                    enabled ? theme.accent : theme.muted, words, 0.5F);
 }
+
+// How A and B stand to each other; a click changes it.
+std::string alignment_words(const PanelContext& context) {
+  const bool by_step = context.can("play.align") && context.workspace.playhead.by_step;
+  std::string words = by_step ? "A and B aligned by step" : "A and B aligned by time";
+  if (const Nanos offset = context.workspace.offset(); offset != 0)
+    words += ", B " + format_nanos(std::abs(static_cast<double>(offset))) +
+             (offset > 0 ? " later" : " earlier");
+  return words;
+}
+
+constexpr const char* kCompareWith = "Compare with…";
 
 }  // namespace
 
@@ -397,6 +409,9 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
   PanelOptions options;
   options.secondary = head_words(workspace);
   options.open = open;
+  const bool pair = workspace.sides().size() == 2;
+  if (!pair)
+    options.kept_free = head_link_width(context.theme, kCompareWith) + context.theme.px(10);
   options.padded = failed || ended;
   options.scrolls = failed || ended;
   if (begin_panel(context.theme, name, options)) {
@@ -405,15 +420,17 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
     if (ended) draw_endings(context);
     const TimelineInput input = timeline_input(workspace, context.attention);
     refresh(context.attention.search, input);
-    const bool all_failed = failed && workspace.sides().size() == 1;
+    const bool all_failed = failed && !pair;
     if (!all_failed) draw_with_tools(context, panel.range, input);
   }
   ImGui::EndChild();
-  if (workspace.sides().size() == 2) {
-    const ImVec2 at = ImGui::GetWindowPos();
-    alignment_switch(context, {at.x + ImGui::GetWindowWidth() - context.theme.px(open ? 36 : 12),
-                               at.y + context.theme.size.head / 2});
-  }
+  const ImVec2 at = ImGui::GetWindowPos();
+  const ImVec2 right_middle{at.x + ImGui::GetWindowWidth() - context.theme.px(open ? 36 : 12),
+                            at.y + context.theme.size.head / 2};
+  if (pair)
+    head_link(context, right_middle, "play.align", alignment_words(context));
+  else
+    head_link(context, right_middle, "file.open_beside", kCompareWith);
   ImGui::End();
 }
 

@@ -1,13 +1,15 @@
 // The timelines of both sides (or of one trace), as the workspace has them.
 #pragma once
 
+#include <array>
+
 #include "ui/panels/context.h"
 #include "ui/panels/range_strip.h"
 
 namespace trainscope::ui {
 
 struct TimelinesPanel {
-  TraceView seen[2];  // traces whose lanes have been given their default rows
+  std::array<TraceView, 2> seen;  // traces whose lanes have been given their default rows
   RangeStrip range;
 };
 

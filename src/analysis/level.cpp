@@ -1,0 +1,33 @@
+#include "analysis/level.h"
+
+#include <fmt/format.h>
+
+namespace trainscope::analysis {
+
+std::optional<std::size_t> stepped_one(const Run& a, const Run& b) {
+  const bool steps_a = a.facts.measured.steps > 0, steps_b = b.facts.measured.steps > 0;
+  if (steps_a == steps_b) return std::nullopt;
+  return steps_a ? 0 : 1;
+}
+
+void level(std::vector<RunPointer>& runs) {
+  const auto stepped = stepped_one(*runs[0], *runs[1]);
+  if (!stepped) return;
+  runs[*stepped] = std::make_shared<const Run>(measured_as_a_whole(*runs[*stepped]));
+}
+
+std::string what_times_are_of(const Run& a, const Run& b) {
+  const int steps_a = a.facts.measured.steps, steps_b = b.facts.measured.steps;
+  if (steps_a > 0 && steps_a == steps_b)
+    return steps_a == 1 ? "one step of each" : fmt::format("a step, the mean of {}", steps_a);
+  if (steps_a > 0 && steps_b > 0)
+    return fmt::format("a step, the mean of {} in {} and of {} in {}", steps_a, a.label, steps_b,
+                       b.label);
+  const bool has_a = !step_windows(*a.trace).empty();
+  const bool has_b = !step_windows(*b.trace).empty();
+  if (!has_a && !has_b) return "the whole run, since neither has steps";
+  return fmt::format("the whole run, warm-up included, since {} has no steps",
+                     has_a ? b.label : a.label);
+}
+
+}  // namespace trainscope::analysis

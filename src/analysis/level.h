@@ -1,0 +1,26 @@
+// Runs that are to be compared, so that their times are of the same thing.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace trainscope::analysis {
+
+using RunPointer = std::shared_ptr<const Run>;
+
+// Of two runs, the one whose times are of a step where the other's are of all of it; nothing where
+// they are alike.
+std::optional<std::size_t> stepped_one(const Run& a, const Run& b);
+
+// That one measured as a whole too.
+void level(std::vector<RunPointer>& runs);
+
+// "a step, the mean of 3", "the whole run, since neither has steps".
+std::string what_times_are_of(const Run& a, const Run& b);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,270 @@
+// What is opened beside a run: traces, saved runs and configs as B, in the workspace and by hand.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+
+#include "analysis/run_file.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "trace/chrome_writer.h"
+#include "ui/cut_text.h"
+#include "ui/idle.h"
+#include "ui/runs.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+using Catch::Matchers::Contains;
+using test::config_of;
+using test::TemporaryFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// As a profiler writes one: with steps where the run has some.
+fs::path trace_of(const TemporaryFolder& folder, const char* name,
+                  std::initializer_list<const char*> settings) {
+  const fs::path file = folder.path() / name;
+  trace::write_chrome_trace(*run_of("A", settings)->trace, file);
+  return file;
+}
+
+fs::path stepped_trace(const TemporaryFolder& folder) {
+  return trace_of(folder, "steps.json", {"workload=train", "steps=4"});
+}
+
+fs::path stepless_trace(const TemporaryFolder& folder) {
+  return folder.write("kernels.json", R"({"traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 1, "dur": 50,
+     "args": {"device": 0, "stream": 7, "correlation": 3, "grid": [8, 1, 1], "block": [256, 1, 1]}}
+  ]})");
+}
+
+fs::path saved_run(const TemporaryFolder& folder, const char* name,
+                   const std::vector<RunPointer>& runs) {
+  analysis::SavedRuns saved;
+  saved.runs = runs;
+  analysis::save_runs(saved, folder.path() / name);
+  return folder.path() / name;
+}
+
+fs::path config_file(const TemporaryFolder& folder) {
+  return folder.write("mine.toml", "workload = \"train\"\nsteps = 4\nbatch_size = 64\n");
+}
+
+int steps_of(const SideModel& side) {
+  return side.run->facts.measured.steps;
+}
+
+bool is_there(const char* panel) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(panel);
+  return window && window->WasActive;
+}
+
+}  // namespace
+
+TEST_CASE("a trace stands beside another, and neither has knobs") {
+  const TemporaryFolder folder;
+  Workspace workspace([] {});
+  CHECK_FALSE(workspace.can_open_beside());
+  workspace.open_trace(stepped_trace(folder));
+  wait_until_idle(workspace);
+  const RunPointer a = workspace.sides()[0].run;
+  REQUIRE(a);
+  REQUIRE(workspace.can_open_beside());
+  CHECK_FALSE(workspace.can_copy_beside());
+  workspace.open_trace_beside(stepped_trace(folder));
+  wait_until_idle(workspace);
+  REQUIRE(workspace.current_sides().size() == 2);
+  CHECK(workspace.sides()[0].run == a);
+  CHECK(workspace.sides()[1].run->label == "B");
+  CHECK(workspace.sides_with_knobs().empty());
+  CHECK_FALSE(workspace.knobs_free());
+  CHECK_FALSE(workspace.has_machines());
+  REQUIRE(workspace.can_close_beside());
+  workspace.close_beside();
+  CHECK(workspace.sides().size() == 1);
+  CHECK(workspace.sides()[0].run == a);
+}
+
+TEST_CASE("beside a trace a config is run, and only its knobs turn") {
+  const TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.open_trace(stepped_trace(folder));
+  wait_until_idle(workspace);
+  const RunPointer a = workspace.sides()[0].run;
+  workspace.open_config_beside(config_of({"workload=train", "steps=4"}));
+  wait_until_idle(workspace);
+  REQUIRE(workspace.knobs_free());
+  CHECK(workspace.sides_with_knobs() == std::vector<std::size_t>{1});
+  CHECK(workspace.has_machines());
+  CHECK_FALSE(workspace.can_link());
+  workspace.set_knob(0, "steps", std::int64_t{9});
+  CHECK_FALSE(workspace.busy());
+  workspace.set_knob(1, "batch_size", std::int64_t{8});
+  wait_until_idle(workspace);
+  CHECK(workspace.sides()[1].run->config.whole("batch_size") == 8);
+  CHECK(workspace.knobs_changed());
+  workspace.undo();
+  wait_until_idle(workspace);
+  CHECK_FALSE(workspace.sides()[1].run->config.is_set("batch_size"));
+  CHECK(workspace.sides()[0].run == a);
+  REQUIRE(workspace.can_sweep());
+  CHECK(workspace.labelled_configs().size() == 1);
+}
+
+TEST_CASE("a run is copied beside itself, and one of the two is turned") {
+  Workspace workspace([] {});
+  scenario::Link link;
+  link.knobs.a = config_of({"workload=train", "steps=4"});
+  workspace.open_link(link);
+  wait_until_idle(workspace);
+  workspace.set_knob(0, "batch_size", std::int64_t{64});
+  wait_until_idle(workspace);
+  REQUIRE(workspace.can_copy_beside());
+  workspace.copy_beside();
+  wait_until_idle(workspace);
+  REQUIRE(workspace.current_sides().size() == 2);
+  CHECK(workspace.sides()[1].config == workspace.sides()[0].config);
+  CHECK_FALSE(workspace.can_copy_beside());
+  CHECK_FALSE(workspace.can_undo());
+  workspace.set_knob(1, "loader.pin_memory", true);
+  wait_until_idle(workspace);
+  CHECK(workspace.link().knobs.b.flag("loader.pin_memory"));
+  CHECK_FALSE(workspace.sides()[0].config.flag("loader.pin_memory"));
+  workspace.reset_knobs();  // B's are those that it began with
+  wait_until_idle(workspace);
+  CHECK(workspace.sides()[1].config.whole("batch_size") == 64);
+}
+
+TEST_CASE("beside a trace without steps a run is measured as a whole, and by its steps again") {
+  const TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.open_trace(stepless_trace(folder));
+  wait_until_idle(workspace);
+  workspace.open_config_beside(config_of({"workload=train", "steps=4"}));
+  wait_until_idle(workspace);
+  CHECK(steps_of(workspace.sides()[0]) == 0);
+  CHECK(steps_of(workspace.sides()[1]) == 0);
+  workspace.set_knob(1, "steps", std::int64_t{5});
+  wait_until_idle(workspace);
+  CHECK(steps_of(workspace.sides()[1]) == 0);
+  CHECK(workspace.sides()[1].run->config.whole("steps") == 5);
+
+  workspace.open_trace(stepped_trace(folder));
+  wait_until_idle(workspace);
+  const int steps = steps_of(workspace.sides()[0]);
+  REQUIRE(steps > 0);
+  workspace.open_trace_beside(stepless_trace(folder));
+  wait_until_idle(workspace);
+  CHECK(steps_of(workspace.sides()[0]) == 0);
+  workspace.open_trace_beside(stepped_trace(folder));
+  wait_until_idle(workspace);
+  CHECK(steps_of(workspace.sides()[0]) == steps);
+  workspace.open_trace_beside(stepless_trace(folder));
+  wait_until_idle(workspace);
+  workspace.close_beside();
+  CHECK(steps_of(workspace.sides()[0]) == steps);
+}
+
+TEST_CASE("a trace that cannot be read beside another leaves that as it is") {
+  const TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.open_trace(stepped_trace(folder));
+  wait_until_idle(workspace);
+  workspace.open_trace_beside("/nowhere/trace.json");
+  wait_until_idle(workspace);
+  CHECK(workspace.sides()[0].run);
+  CHECK_THAT(workspace.sides()[1].error, Contains("/nowhere/trace.json"));
+  CHECK_FALSE(workspace.knobs_free());
+}
+
+TEST_CASE("nothing is opened beside a lesson") {
+  Workspace workspace([] {});
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  CHECK_FALSE(workspace.can_open_beside());
+  workspace.open_trace_beside("/nowhere/trace.json");
+  CHECK(workspace.sides()[1].file.empty());
+  CHECK(workspace.lesson());
+}
+
+TEST_CASE(
+    "a second trace is opened by hand, and two traces show details in place of knobs and code") {
+  REQUIRE_DRIVER(driver);
+  const TemporaryFolder folder;
+  const fs::path file = stepped_trace(folder);
+  driver->app().open_file(file);
+  driver->settle();
+  REQUIRE(driver->click("//Timeline##single/file.open_beside"));
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    context->KeyChars(file.c_str());
+    context->KeyPress(ImGuiKey_Enter);
+  }));
+  REQUIRE(driver->workspace().current_sides().size() == 2);
+  driver->settle();
+  CHECK(is_there(kPairDetailsPanel));
+  CHECK_FALSE(is_there(kKnobsPanel));
+  CHECK_FALSE(is_there(kCodePanel));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  driver->app().run("runs.close_b");
+  driver->settle();
+  CHECK(driver->workspace().sides().size() == 1);
+}
+
+TEST_CASE("beside a trace a config shows its own knobs and its listing") {
+  REQUIRE_DRIVER(driver);
+  const TemporaryFolder folder;
+  driver->app().open_file(stepped_trace(folder));
+  driver->settle();
+  driver->app().open_beside(config_file(folder));
+  driver->settle();
+  CHECK(is_there(kKnobsPanel));
+  CHECK(is_there(kCodePanel));
+  const auto has = [&](const char* item) {
+    bool found = false;
+    driver->act([&](ImGuiTestContext* context) {
+      found = context->ItemInfo(item, ImGuiTestOpFlags_NoError).ID != 0;
+    });
+    return found;
+  };
+  CHECK(has("//Knobs##pair/**/steps@B"));
+  CHECK_FALSE(has("//Knobs##pair/**/steps@A"));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+}
+
+TEST_CASE("files that are dropped together stand beside each other") {
+  REQUIRE_DRIVER(driver);
+  const TemporaryFolder folder;
+  const fs::path trace = stepped_trace(folder), config = config_file(folder);
+  const RunPointer a = run_of("A", {"workload=train", "steps=3"}),
+                   b = run_of("B", {"workload=train", "steps=5"});
+  const fs::path saved = saved_run(folder, "pair.tsrun", {a, b});
+  Workspace& workspace = driver->workspace();
+  driver->settle();
+  driver->app().open_dropped({saved, trace});
+  driver->settle();
+  REQUIRE(workspace.current_sides().size() == 2);
+  CHECK(workspace.sides()[0].config.whole("steps") == 3);
+  CHECK(is_imported(workspace.sides()[1]));
+  driver->app().open_dropped({trace, saved, config});
+  driver->settle();
+  REQUIRE(workspace.current_sides().size() == 2);
+  CHECK(is_imported(workspace.sides()[0]));
+  CHECK(workspace.sides()[1].config.whole("steps") == 5);  // what a lesson recommends
+  CHECK_THAT(workspace.notice, Contains("1 of the 3 files were not opened, mine.toml first"));
+  driver->app().open_dropped({config, trace});
+  driver->settle();
+  CHECK(workspace.sides()[0].config.whole("batch_size") == 64);
+  CHECK(is_imported(workspace.sides()[1]));
+}
+
+TEST_CASE("what cannot stand beside a run says so, and a run without another is opened alone") {
+  REQUIRE_DRIVER(driver);
+  const TemporaryFolder folder;
+  const fs::path lesson = home_folder() / "scenarios" / "pinned-vs-pageable.toml";
+  driver->settle();
+  CHECK_THROWS_WITH(driver->app().open_beside(lesson), Contains("only those stand beside one"));
+  driver->app().open_beside(config_file(folder));
+  driver->settle();
+  CHECK(driver->workspace().sides().size() == 1);
+}
