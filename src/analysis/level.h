@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +9,6 @@
 #include "analysis/run.h"
 
 namespace trainscope::analysis {
-
-using RunPointer = std::shared_ptr<const Run>;
 
 // Of two runs, the one whose times are of a step where the other's are of all of it; nothing where
 // they are alike.

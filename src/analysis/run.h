@@ -36,6 +36,9 @@ struct Run {
   std::vector<RunNote> notes;    // that people wrote on it, sorted
 };
 
+// A finished one, that many look at and nobody changes.
+using RunPointer = std::shared_ptr<const Run>;
+
 // Computes facts, metrics and gaps from the run's trace, program and machine.
 void analyse(Run& run);
 

@@ -33,7 +33,7 @@ struct SavedRuns {
   std::int64_t seed = 0;
   bool compared = false;  // A and B were put beside each other
   Subject subject;
-  std::vector<std::shared_ptr<const Run>> runs;  // one or more, labels differ
+  std::vector<RunPointer> runs;  // one or more, labels differ
 };
 
 // Whether a file that can be read begins as saved runs do, or is named *.tsrun.

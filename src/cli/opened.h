@@ -8,7 +8,7 @@
 
 namespace trainscope::cli {
 
-using RunPointer = std::shared_ptr<const analysis::Run>;
+using analysis::RunPointer;
 
 // Whether the word names a saved run, with or without a side.
 bool names_saved_run(const std::string& word);

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 struct Grader::Runs {
   std::string id;
   std::optional<Lesson> lesson;
-  std::map<std::string, std::shared_ptr<const analysis::Run>> by_settings;
+  std::map<std::string, analysis::RunPointer> by_settings;
 
   const Lesson& open(const std::string& which) {
     if (!lesson || id != which) {

@@ -139,9 +139,9 @@ TEST_CASE("every duration falls into one bin, whose bounds hold it") {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     std::vector<Nanos> a, b;
-    for (unsigned i = 0, n = random() % 40; i < n; ++i)
+    for (auto left = random() % 40; left > 0; --left)
       a.push_back(static_cast<Nanos>(random() % 100'000));
-    for (unsigned i = 0, n = random() % 40; i < n; ++i)
+    for (auto left = random() % 40; left > 0; --left)
       b.push_back(static_cast<Nanos>(random() % 3000));
     const DurationBins bins = duration_bins(a, b, 24);
     const auto all = [](const std::vector<std::size_t>& counts) {

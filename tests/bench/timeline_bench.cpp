@@ -204,7 +204,7 @@ void bench_many_lanes(Stage& stage) {
   std::array<Nanos, kLanes> time{};
   for (int i = 0; i < 1'000'000; ++i) {
     trace::Span span;
-    span.lane = random() % kLanes;
+    span.lane = static_cast<trace::LaneId>(random() % kLanes);
     span.start = time[span.lane];
     span.duration = random() % 20'000;
     span.name = name;

@@ -31,13 +31,7 @@ TEST_CASE("a deadlock ends a run well, and says who waits for whom and at which 
 
 TEST_CASE("a deadlock is saved, opened and drawn like a run that came to its end") {
   const Folder folder;
-  const std::string saved = folder.file("stuck.tsrun");
-  const Result ran = run(kUneven + "--save " + saved + " --html " + folder.file("ran.html"));
-  REQUIRE(ran.code == 0);
-  const Result opened = run("run " + saved + " --html " + folder.file("opened.html"));
-  CHECK(opened.code == 0);
-  CHECK(opened.out == ran.out);
-  CHECK(read(folder.file("opened.html")) == read(folder.file("ran.html")));
+  saved_and_opened(kUneven, folder.file("stuck.tsrun"));
 }
 
 TEST_CASE("DataParallel is a strategy, and its refusals say what to write") {

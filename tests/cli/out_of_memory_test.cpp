@@ -45,14 +45,7 @@ TEST_CASE("the JSON of a run out of memory carries the reason in words and in nu
 
 TEST_CASE("a run out of memory is saved, opened and drawn as one that ran to its end") {
   const Folder folder;
-  const std::string saved = folder.file("full.tsrun");
-  const Result ran = run(kFull + "--save " + saved + " --html " + folder.file("ran.html") +
-                         " --trace " + folder.file("ran.json"));
-  REQUIRE(ran.code == 0);
-  const Result opened = run("run " + saved + " --html " + folder.file("opened.html"));
-  CHECK(opened.code == 0);
-  CHECK(opened.out == ran.out);
-  CHECK(read(folder.file("opened.html")) == read(folder.file("ran.html")));
+  saved_and_opened(kFull + "--trace " + folder.file("ran.json"), folder.file("full.tsrun"));
   CHECK_THAT(read(folder.file("ran.json")), Catch::Contains("\"allocated: parameters\""));
 }
 

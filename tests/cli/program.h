@@ -64,6 +64,19 @@ inline bool has_window() {
   return found;
 }
 
+// Carries it out, saves it to the file and opens that: both say and report the same. The report.
+inline std::string saved_and_opened(const std::string& arguments, const std::string& saved) {
+  const Folder folder;
+  const std::string before = folder.file("ran.html"), after = folder.file("opened.html");
+  const Result ran = run(arguments + " --save " + saved + " --html " + before);
+  REQUIRE(ran.code == 0);
+  const Result opened = run("run " + saved + " --html " + after);
+  CHECK(opened.code == 0);
+  CHECK(opened.out == ran.out);
+  CHECK(read(after) == read(before));
+  return read(before);
+}
+
 // Ends with `code` and one sentence that contains `part`; prints nothing else.
 inline void refuses(const std::string& arguments, int code, const std::string& part) {
   const Result result = run(arguments);

@@ -66,7 +66,7 @@ int free_port() {
 }
 
 cuda::ProcessPlace place(int rank, int ranks, int port) {
-  return {rank, ranks, rank, "127.0.0.1", port};
+  return {rank, ranks, rank, "127.0.0.1", port, ""};
 }
 
 std::string complaint(const std::function<void()>& what) {

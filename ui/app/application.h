@@ -96,6 +96,8 @@ class Application {
   void open_beside(const std::filesystem::path& file);
   // Of two that can be compared the second comes beside the first. What is wrong is a notice.
   void open_dropped(const std::vector<std::filesystem::path>& files);
+  // At all of what is shown, with lanes, rows and listing as at first.
+  void look_anew();
   void copy_beside();
   void close_beside();
   void keep_recent_in(const std::filesystem::path& folder) { recent_ = RecentFiles(folder); }
@@ -148,8 +150,6 @@ class Application {
   void begin_to_open(const std::filesystem::path& file, Place place);
   void take_opened();
   void open_next_beside();
-  // At all of what is shown, with lanes and rows as at first.
-  void look_anew();
   void run_asked();
   void save_picture();
   void export_to(const std::string& file);

@@ -10,7 +10,7 @@
 
 namespace trainscope::ui {
 
-using RunPointer = std::shared_ptr<const analysis::Run>;
+using analysis::RunPointer;
 
 // A or B.
 struct SideModel {

@@ -102,6 +102,7 @@ void open_for_picture(Application& app, const PictureRequest& request) {
   if (request.shelf) return;
   if (!request.lesson) {
     app.workspace().open_runs(request.runs);
+    app.look_anew();
     return;
   }
   app.workspace().open_lesson(*request.lesson);
@@ -130,15 +131,18 @@ int open_window(const WindowRequest& request) {
   if (request.present) app.set_present(true);
   SessionFile session(settings_folder());
   open_first(app.workspace(), request);
+  app.look_anew();
   if (names_nothing(request) && !session.left_behind().empty()) reopen(app, session);
-  if (!settings.toured) app.show_tour();
+  // Who brings a file of their own wants to see that.
+  const bool tours = !settings.toured && names_nothing(request);
+  if (tours) app.show_tour();
   for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
   while (window.wait()) {
     window.begin_frame();
     app.draw();
     window.end_frame();
     keep_session(app.workspace(), session);
-    if (!settings.toured && !app.tour().open) {
+    if (tours && !settings.toured && !app.tour().open) {
       settings.toured = true;
       save_settings(settings);
     }

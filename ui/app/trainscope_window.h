@@ -17,7 +17,7 @@
 
 namespace trainscope::ui {
 
-using RunPointer = std::shared_ptr<const analysis::Run>;
+using analysis::RunPointer;
 
 // A run that was read, else a config to be run, else the file of a trace, read in the background.
 struct SideRequest {

@@ -107,7 +107,7 @@ void Worker::measure(std::size_t slot, std::string label, program::Config config
   add({slot, 0, std::move(label), Measure{std::move(config)}});
 }
 
-void Worker::measure_whole(std::size_t slot, std::shared_ptr<const analysis::Run> run) {
+void Worker::measure_whole(std::size_t slot, analysis::RunPointer run) {
   std::string label = run->label;
   add({slot, 0, std::move(label), Whole{std::move(run)}});
 }
@@ -116,8 +116,7 @@ void Worker::import(std::size_t slot, std::string label, std::filesystem::path f
   add({slot, 0, std::move(label), std::move(file)});
 }
 
-void Worker::open(std::size_t slot, std::string label, std::shared_ptr<const analysis::Run> run,
-                  std::string file) {
+void Worker::open(std::size_t slot, std::string label, analysis::RunPointer run, std::string file) {
   add({slot, 0, std::move(label), Opened{std::move(run), std::move(file)}});
 }
 
@@ -242,7 +241,7 @@ void Worker::measure_whole(const Job& job, const Whole& what) {
   tell(job, std::move(report));
 }
 
-void Worker::finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn) {
+void Worker::finish(const Job& job, analysis::RunPointer run, TraceView drawn) {
   Report report = report_on(job.slot, true);
   if (run->program)
     report.outline = std::make_shared<Outline>(outline_of(*run->program, *run->trace));

@@ -56,7 +56,7 @@ struct Report {
   // Of a run under way: what there is so far. A timeline that is complete gets rows of training
   // into its trace yet; should they diverge, the run's own view, which ends there, takes its place.
   TraceView view;
-  std::shared_ptr<const analysis::Run> run;
+  analysis::RunPointer run;
   std::string error;
   std::string refusal;  // why nothing was begun: what was there before stays
   bool whole = false;   // the run is measured as a whole, though it has steps
@@ -81,10 +81,9 @@ class Worker {
   void import(std::size_t slot, std::string label, std::filesystem::path file);
   // A run that was read from `file`: first what is drawn of it, then, where they are not there yet,
   // its metrics.
-  void open(std::size_t slot, std::string label, std::shared_ptr<const analysis::Run> run,
-            std::string file);
+  void open(std::size_t slot, std::string label, analysis::RunPointer run, std::string file);
   // A run that is there, from its first event to its last: analysis/level.h.
-  void measure_whole(std::size_t slot, std::shared_ptr<const analysis::Run> run);
+  void measure_whole(std::size_t slot, analysis::RunPointer run);
   void abandon(std::size_t slot);
 
   // What happened since the last call, without what was abandoned.
@@ -96,13 +95,13 @@ class Worker {
     bool to_the_end;
   };
   struct Whole {
-    std::shared_ptr<const analysis::Run> run;
+    analysis::RunPointer run;
   };
   struct Measure {
     program::Config config;
   };
   struct Opened {
-    std::shared_ptr<const analysis::Run> run;
+    analysis::RunPointer run;
     std::string file;
   };
   struct Job {
@@ -124,7 +123,7 @@ class Worker {
   void measure_whole(const Job& job, const Whole& what);
   void show_opened(const Job& job, const Opened& opened, const std::stop_token& stop);
   // `drawn`: the run's view, where there is one.
-  void finish(const Job& job, std::shared_ptr<const analysis::Run> run, TraceView drawn = nullptr);
+  void finish(const Job& job, analysis::RunPointer run, TraceView drawn = nullptr);
   bool is_wanted(const Job& job, const std::stop_token& stop) const;
   void tell(const Job& job, Report report);
   TraceView indexed(std::size_t slot, std::shared_ptr<const trace::Trace> trace);
