@@ -35,6 +35,21 @@ struct Activity {
   program::MemoryKind to = program::MemoryKind::kDevice;
 };
 
+// Where and when one block of a kernel ran, as the kernel itself wrote it: nanoseconds of the
+// device's own clock, which begins anywhere.
+struct BlockStay {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint32_t sm = 0;
+  std::uint32_t reserved = 0;
+};
+
+// Of one launch.
+struct BlockTrace {
+  CallId call = 0;
+  std::vector<BlockStay> blocks;
+};
+
 // How the times were taken.
 enum class TimeSource : std::uint8_t {
   kTracer,  // by the device, of every kernel and copy

@@ -97,6 +97,7 @@ Execution::Execution(const program::Program& program, const machine::Machine& ma
       graphs_(program.graphs.size()),
       draws_(program.buffers.size()),
       drawn_(static_cast<std::size_t>(sim::gpus_of(program))),
+      blocks_(device),
       logs_(program.threads.size()) {
   program::validate(program);
   if (const std::string why = refusal_of(program, device); !why.empty()) throw MissingError(why);
@@ -263,7 +264,16 @@ void Execution::cancel() {
 void Execution::write_trace() {
   TraceWriter writer(program_, machine_, trace_, begin_);
   const Activities activities = device_.collect();
-  writer.write(logs_, activities, buffers_->changes());
+  std::vector<BlockTrace> blocks;
+  try {
+    blocks = blocks_.take();
+    device_.collect();  // what copied them is no part of the run
+  } catch (const Error& error) {
+    fail(0, error.what());
+  }
+  writer.write(logs_, activities, buffers_->changes(), blocks);
+  if (const std::int64_t count = blocks_.dropped(); count > 0)
+    trace_.add_dropped({"launches whose blocks there was no room for", count, false});
   try {
     steps_->write(trace_, [&](CallId call) { return writer.done(call); });
   } catch (const Error& error) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/block_log.h"
 #include "cuda/buffers.h"
 #include "cuda/collectives.h"
 #include "cuda/device_calls.h"
@@ -110,6 +111,7 @@ class Execution {
   std::vector<std::uint64_t> draws_;  // by buffer: where a dropout's draws began
   std::vector<std::uint64_t> drawn_;  // random words so far, by GPU
   std::mutex draws_mutex_;
+  BlockLog blocks_;
   std::vector<ThreadLog> logs_;
   std::atomic<CallId> next_call_{0};
   std::atomic<std::uint64_t> commands_done_{0};

@@ -30,7 +30,8 @@ Nanos TraceWriter::done(CallId call) const {
 }
 
 void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& activities,
-                        const std::vector<MemoryChange>& changes) {
+                        const std::vector<MemoryChange>& changes,
+                        const std::vector<BlockTrace>& blocks) {
   for (const ThreadLog& log : logs)
     for (const Call& call : log.calls) calls_[call.id].call = &call;
   std::vector<Activity> sorted = activities.records;
@@ -41,6 +42,7 @@ void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& ac
   write_host(logs);
   for (const Activity& activity : sorted) write_activity(activity);
   write_collectives();
+  write_blocks(sorted, blocks);
   write_memory(changes);
   write_dropped(activities);
 }

@@ -34,7 +34,7 @@ class TraceWriter {
 
   // Once for a run. Work that belongs to no call is counted among what is dropped.
   void write(const std::vector<ThreadLog>& logs, const Activities& activities,
-             const std::vector<MemoryChange>& changes);
+             const std::vector<MemoryChange>& changes, const std::vector<BlockTrace>& blocks);
 
   // When the device was done with a call, on the trace's clock; the end of all where it is not
   // known.
@@ -79,6 +79,7 @@ class TraceWriter {
   Nanos ready(CallId id) const;
   CallId of_gpu(const Joint& joint, int gpu) const;
   void write_engine(const Activity& activity, const Known& known, const trace::Span& on_stream);
+  void write_blocks(const std::vector<Activity>& sorted, const std::vector<BlockTrace>& launches);
   void write_memory(const std::vector<MemoryChange>& changes);
   void write_dropped(const Activities& activities);
   bool waited(const HostSpan& span) const;

@@ -70,6 +70,8 @@ class Recorder {
   // A counter of what a GPU's links carry, and a node's adapters, in percent; each made once.
   trace::LaneId add_link_use_lane(int gpu, std::string_view name);
   trace::LaneId add_network_use_lane(int node);
+  // The lanes of that, where Sms::kUnknown left them out and something tells of blocks after all.
+  void add_sm_lanes();
   // How many SMs have a block, and how many warps are on them; where kernels are placed block by
   // block. Written where they change.
   void sample_sms(Nanos now, std::int64_t busy, std::int64_t warps);
@@ -103,7 +105,6 @@ class Recorder {
   void add_engines(int gpu, int rank, bool h2d, bool d2h);
   void add_device_lanes(const std::vector<bool>& streams, bool allocations, Sms sms);
   MemoryLanes add_memory_lanes(int gpu, int rank, const std::array<bool, program::kRoles>& roles);
-  void add_sm_lanes();
 
   const program::Program& program_;
   const machine::Machine& machine_;

@@ -275,6 +275,10 @@ std::int64_t EmulatedDevice::room_for(const cuda::KernelCall& kernel) const {
   return cuda::room_of(kernel);
 }
 
+std::int64_t EmulatedDevice::blocks_told(const cuda::KernelCall& kernel) const {
+  return cuda::blocks_told_by(kernel);
+}
+
 EmulatedDevice::OpId EmulatedDevice::enqueue(cuda::StreamHandle stream, Work work) {
   Stream& to = streams_[stream];
   if (to.captured_by >= 0) {

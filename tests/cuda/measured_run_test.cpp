@@ -1,8 +1,10 @@
 #include "analysis/measured_run.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "analysis/run_file.h"
 #include "base/files.h"
@@ -113,4 +115,55 @@ TEST_CASE("on a device that an earlier run lost, the next is refused with one se
   CHECK_FALSE(device.is_usable());
   CHECK_THROWS_WITH(analysis::measured_run("B", config, device),
                     Catch::Contains("start the program again"));
+}
+
+TEST_CASE("blocks that a kernel tells of are what SMs hold, inside the kernel's time") {
+  static const machine::Machine costs = machine::load_machine("h200-1");
+  test::EmulatedOptions options;
+  options.costs = &costs;
+  test::EmulatedDevice device(options);
+  const analysis::Run run = analysis::measured_run(
+      "A", config_of({"workload=kernel", "kernel.grid=20", "kernel.block=96", "steps=3"}), device);
+  REQUIRE_FALSE(run.ending);
+  std::map<std::string, std::vector<trace::Sample>> samples;
+  trace::for_each(run.trace->samples(), [&](const trace::Sample& sample, std::uint32_t) {
+    samples[run.trace->lanes()[sample.lane].name].push_back(sample);
+  });
+  std::vector<trace::Span> kernels;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+    if (run.trace->lanes()[span.lane].kind == trace::LaneKind::kStream) kernels.push_back(span);
+  });
+  REQUIRE(!kernels.empty());
+  const auto& busy = samples["SMs with a block"];
+  const auto& warps = samples["resident warps"];
+  // The emulator has one SM, and one block after another: each comes, and goes.
+  CHECK(busy.size() == 2 * 20 * kernels.size());
+  CHECK(busy.size() == warps.size());
+  double last = 0;
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    CHECK(busy[i].value == 1 - last);
+    CHECK(warps[i].value == 3 * busy[i].value);
+    last = busy[i].value;
+    CHECK(std::ranges::any_of(kernels, [&](const trace::Span& kernel) {
+      return kernel.start <= busy[i].time && busy[i].time <= kernel.end();
+    }));
+  }
+  CHECK(last == 0);
+  REQUIRE(analysis::value_of(run.metrics, "sm.utilization"));
+  CHECK(*analysis::value_of(run.metrics, "sm.utilization") < 1.01 / 132);
+  CHECK(analysis::value_of(run.metrics, "occupancy.achieved"));
+}
+
+TEST_CASE("blocks that there is no room for are counted") {
+  test::EmulatedDevice device;
+  const analysis::Run run =
+      analysis::measured_run("A",
+                             config_of({"workload=kernel", "kernel.grid=1200000", "kernel.block=1",
+                                        "kernel.flops_per_thread=1", "steps=2"}),
+                             device);
+  std::int64_t left_out = 0;
+  trace::for_each(run.trace->dropped(), [&](const trace::Dropped& one, std::uint32_t) {
+    if (one.reason == "launches whose blocks there was no room for") left_out += one.count;
+  });
+  CHECK(left_out == 2);
 }

@@ -274,6 +274,16 @@ void draw_body(const PanelContext& context, SmArrayPanel& panel) {
   draw_rasters(context, shown, room);
 }
 
+// Blocks are placed by the model's rules, also of a run that was measured.
+std::string head_words(const Workspace& workspace) {
+  for (std::size_t i = 0; i < workspace.sides().size(); ++i)
+    if (const RunPointer run = shown_run(workspace, i)) {
+      const bool measured = run->trace->origin().kind == trace::OriginKind::kMeasured;
+      return (measured ? "simulated, for " : "") + run->machine->gpu.name;
+    }
+  return "";
+}
+
 }  // namespace
 
 bool has_sm_array(const Workspace& workspace) {
@@ -284,8 +294,7 @@ bool has_sm_array(const Workspace& workspace) {
 
 void draw_sm_array(const PanelContext& context, SmArrayPanel& panel, const char* name,
                    const char* beside, bool* open) {
-  const RunPointer run = shown_run(context.workspace, 0);
-  const PanelOptions options = chart_panel(beside, open, run ? run->machine->gpu.name : "");
+  const PanelOptions options = chart_panel(beside, open, head_words(context.workspace));
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   end_panel();
 }

@@ -274,6 +274,10 @@ std::int64_t RealDevice::room_for(const KernelCall& kernel) const {
   return room_of(kernel);
 }
 
+std::int64_t RealDevice::blocks_told(const KernelCall& kernel) const {
+  return blocks_told_by(kernel);
+}
+
 // ---- order --------------------------------------------------------------------------------------
 
 void RealDevice::record(EventHandle handle, StreamHandle on) {
