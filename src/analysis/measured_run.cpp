@@ -57,7 +57,7 @@ bool has_several_gpus(const program::Config& config) {
   return joins && machine::all_gpus(train::machine_of(config)) > 1;
 }
 
-// While it lives.
+// Tells how a run goes on, and ends it once it is no longer wanted; as long as this lives.
 class Watching {
  public:
   Watching(const Watch& watch, const program::Program& program, cuda::Execution& execution) {

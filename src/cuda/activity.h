@@ -36,10 +36,10 @@ struct Activity {
 };
 
 // Where and when one block of a kernel ran, as the kernel itself wrote it: nanoseconds of the
-// device's own clock, which begins anywhere.
-struct BlockStay {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
+// device's own clock, which begins anywhere. Laid out as kernels::BlockRecord.
+struct BlockRecord {
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;
   std::uint32_t sm = 0;
   std::uint32_t reserved = 0;
 };
@@ -47,7 +47,7 @@ struct BlockStay {
 // Of one launch.
 struct BlockTrace {
   CallId call = 0;
-  std::vector<BlockStay> blocks;
+  std::vector<BlockRecord> blocks;
 };
 
 // How the times were taken.

@@ -19,7 +19,7 @@ class BlockLog {
 
   // Where the launch is to write its blocks, from any thread. Null for a kernel that tells none of
   // them, and once there is no room.
-  BlockStay* room_for(const KernelCall& kernel, CallId call, StreamHandle stream);
+  BlockRecord* room_for(const KernelCall& kernel, CallId call, StreamHandle stream);
 
   // Of all launches so far, once the device is idle; their room is given back.
   std::vector<BlockTrace> take();
@@ -30,7 +30,7 @@ class BlockLog {
   struct Launch {
     CallId call = 0;
     StreamHandle stream = 0;
-    BlockStay* stays = nullptr;  // in device memory
+    BlockRecord* records = nullptr;  // in device memory
     std::int64_t blocks = 0;
   };
 

@@ -65,10 +65,11 @@ struct KernelCall {
   const program::Operation* operation = nullptr;
   std::vector<Operand> reads;
   std::vector<Operand> writes;
-  float* room = nullptr;         // to work in: room_for(this call) floats
-  void* state = nullptr;         // of an optimizer: kStateBytes, zero before the first step
-  float* predicate = nullptr;    // a number in device memory: where it is not 0 nothing is written
-  BlockStay* stays = nullptr;    // device memory for blocks_told() of them; null: it tells none
+  float* room = nullptr;       // to work in: room_for(this call) floats
+  void* state = nullptr;       // of an optimizer: kStateBytes, zero before the first step
+  float* predicate = nullptr;  // a number in device memory: where it is not 0 nothing is written
+  BlockRecord* records =
+      nullptr;                   // device memory for blocks_recorded() of them; null: it tells none
   std::uint64_t seed = 0;        // of a dropout's draws
   std::uint64_t draws_from = 0;  // the first of them
   std::vector<KernelCall> parts = {};  // of a fused kernel: what it computes, in order
@@ -141,7 +142,7 @@ class DeviceCalls {
   virtual std::int64_t room_for(const KernelCall& kernel) const = 0;
 
   // How many blocks the call can write of, where they ran and when; 0: it cannot.
-  virtual std::int64_t blocks_told(const KernelCall& kernel) const = 0;
+  virtual std::int64_t blocks_recorded(const KernelCall& kernel) const = 0;
 
   virtual void record(EventHandle event, StreamHandle stream) = 0;
   virtual void wait(StreamHandle stream, EventHandle event) = 0;

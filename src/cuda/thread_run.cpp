@@ -217,7 +217,7 @@ void ThreadRun::launch(const Command& command) {
     run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
   Call call = call_on(command, action.stream);
   call.operation = &operation;
-  if (!graph) kernel.stays = run_.blocks_.room_for(kernel, call.id, handle(action.stream));
+  if (!graph) kernel.records = run_.blocks_.room_for(kernel, call.id, handle(action.stream));
   call.span = timed(command, "cudaLaunchKernel", [&] {
     const StreamHandle stream = graph ? graph->own : handle(action.stream);
     device_.begin_call(call.id, stream);

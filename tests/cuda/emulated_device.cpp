@@ -275,8 +275,8 @@ std::int64_t EmulatedDevice::room_for(const cuda::KernelCall& kernel) const {
   return cuda::room_of(kernel);
 }
 
-std::int64_t EmulatedDevice::blocks_told(const cuda::KernelCall& kernel) const {
-  return cuda::blocks_told_by(kernel);
+std::int64_t EmulatedDevice::blocks_recorded(const cuda::KernelCall& kernel) const {
+  return cuda::blocks_recorded_by(kernel);
 }
 
 EmulatedDevice::OpId EmulatedDevice::enqueue(cuda::StreamHandle stream, Work work) {

@@ -167,6 +167,20 @@ TEST_CASE("beside a trace without steps a run is measured as a whole, and by its
   CHECK(steps_of(workspace.sides()[0]) == steps);
 }
 
+TEST_CASE("closing the other while a run is being measured whole leaves it by its steps") {
+  const TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.open_trace(stepped_trace(folder));
+  wait_until_idle(workspace);
+  const int steps = steps_of(workspace.sides()[0]);
+  workspace.open_trace_beside(stepless_trace(folder));
+  REQUIRE(
+      wait_for(workspace, [&] { return workspace.sides()[1].run && workspace.sides()[0].busy; }));
+  workspace.close_beside();
+  wait_until_idle(workspace);
+  CHECK(steps_of(workspace.sides()[0]) == steps);
+}
+
 TEST_CASE("a trace that cannot be read beside another leaves that as it is") {
   const TemporaryFolder folder;
   Workspace workspace([] {});
@@ -256,6 +270,17 @@ TEST_CASE("files that are dropped together stand beside each other") {
   driver->settle();
   CHECK(workspace.sides()[0].config.whole("batch_size") == 64);
   CHECK(is_imported(workspace.sides()[1]));
+}
+
+TEST_CASE("of files that are dropped together a broken one is said, and the others are opened") {
+  REQUIRE_DRIVER(driver);
+  const TemporaryFolder folder;
+  const fs::path broken = folder.write("broken.txt", "no trace");
+  driver->settle();
+  driver->app().open_dropped({broken, stepped_trace(folder)});
+  driver->settle();
+  REQUIRE(driver->workspace().sides()[0].run);
+  CHECK(is_imported(driver->workspace().sides()[0]));
 }
 
 TEST_CASE("what cannot stand beside a run says so, and a run without another is opened alone") {

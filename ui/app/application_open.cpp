@@ -42,6 +42,14 @@ bool stands_beside(FileKind kind) {
   return kind == FileKind::kRun || kind == FileKind::kTrace || kind == FileKind::kConfig;
 }
 
+bool can_stand_beside(const fs::path& file) {
+  try {
+    return stands_beside(kind_of_file(file));
+  } catch (const InputError&) {
+    return false;  // opening it says what is wrong
+  }
+}
+
 // A run of two sides stands for B, the one that a lesson recommends.
 RunPointer side_for_beside(const analysis::SavedRuns& saved) {
   for (const RunPointer& run : saved.runs)
@@ -164,14 +172,11 @@ void Application::open_beside(const fs::path& file) {
 
 // Two that can be compared come beside each other; of others each takes the last one's place.
 void Application::open_dropped(const std::vector<fs::path>& files) {
+  if (files.size() < 2 || !std::all_of(files.begin(), files.end(), can_stand_beside)) {
+    for (const fs::path& file : files) try_open(file);
+    return;
+  }
   try {
-    const bool pair = files.size() > 1 &&
-                      std::all_of(files.begin(), files.end(),
-                                  [](const auto& f) { return stands_beside(kind_of_file(f)); });
-    if (!pair) {
-      for (const fs::path& file : files) open_file(file);
-      return;
-    }
     open_file(files[0]);
     beside_next_ = files[1];
     if (files.size() > 2)

@@ -16,6 +16,11 @@ bool is_at_once(const analysis::Run& run) {
   return analysis::is_analysed(run) && run.trace->spans().size() <= kMostSpans;
 }
 
+// Its own metrics are there, and those of all of it are being computed.
+bool is_being_levelled(const SideModel& side) {
+  return side.busy && side.progress.opening && side.run;
+}
+
 }  // namespace
 
 SideModel& Workspace::place(std::size_t slot, program::Config config) {
@@ -60,6 +65,10 @@ void Workspace::forget_pair() {
   offset_ = 0;
   playhead.by_step = playhead.playing = false;
   SideModel& a = sides_.front();
+  if (is_being_levelled(a)) {
+    worker_->abandon(0);
+    a.busy = false;
+  }
   if (a.stepped) a.run = std::exchange(a.stepped, nullptr);
 }
 

@@ -105,9 +105,9 @@ void launch_busy(const KernelCall& call, kernels::Stream stream, const KernelLim
   const program::Operation& one = *call.operation;
   if (only_moves(one))
     return kernels::copy_values(stream, call.room, call.room + moved(one), moved(one));
-  static_assert(sizeof(BlockStay) == sizeof(kernels::BlockRecord));
+  static_assert(sizeof(BlockRecord) == sizeof(kernels::BlockRecord));
   kernels::keep_busy(stream, busy_of(one, limits), call.room,
-                     reinterpret_cast<kernels::BlockRecord*>(call.stays));
+                     reinterpret_cast<kernels::BlockRecord*>(call.records));
 }
 
 void launch_product(const KernelCall& call, kernels::Stream stream, Products& products) {
@@ -174,7 +174,7 @@ std::int64_t room_of(const KernelCall& call) {
   return static_cast<std::int64_t>(room);
 }
 
-std::int64_t blocks_told_by(const KernelCall& call) {
+std::int64_t blocks_recorded_by(const KernelCall& call) {
   const program::Operation& one = *call.operation;
   const bool tells = call.parts.empty() && is_busy(one) && one.block_work && !only_moves(one);
   return tells ? std::max<std::int64_t>(1, one.blocks) : 0;

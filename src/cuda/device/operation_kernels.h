@@ -44,8 +44,8 @@ void launch_operation(const KernelCall& call, kernels::Stream stream, Products& 
 // Floats that it needs to work in.
 std::int64_t room_of(const KernelCall& call);
 
-// Blocks that it can write of into KernelCall::stays.
-std::int64_t blocks_told_by(const KernelCall& call);
+// Blocks that it can write of into KernelCall::records.
+std::int64_t blocks_recorded_by(const KernelCall& call);
 
 // Why no kernel computes it; empty: one does.
 std::string refusal_of(const program::Operation& operation);

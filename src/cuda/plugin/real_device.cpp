@@ -274,8 +274,8 @@ std::int64_t RealDevice::room_for(const KernelCall& kernel) const {
   return room_of(kernel);
 }
 
-std::int64_t RealDevice::blocks_told(const KernelCall& kernel) const {
-  return blocks_told_by(kernel);
+std::int64_t RealDevice::blocks_recorded(const KernelCall& kernel) const {
+  return blocks_recorded_by(kernel);
 }
 
 // ---- order --------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class RealDevice : public DeviceCalls {
   void launch(const KernelCall& kernel, StreamHandle stream) override;
   std::string refusal(const program::Operation& operation) const override;
   std::int64_t room_for(const KernelCall& kernel) const override;
-  std::int64_t blocks_told(const KernelCall& kernel) const override;
+  std::int64_t blocks_recorded(const KernelCall& kernel) const override;
   void record(EventHandle event, StreamHandle stream) override;
   void wait(StreamHandle stream, EventHandle event) override;
   void synchronise_stream(StreamHandle stream) override;
