@@ -117,8 +117,10 @@ int calibrate_command(const CalibrateOptions& options) {
   } else {
     print_figures(calibration);
     print_products(calibration);
-    std::cout << fmt::format("A launch takes {} while activities are watched.\n",
-                             format_nanos(calibration.watched_launch_ns));
+    std::cout << fmt::format(
+        "A launch takes {} while kernels are traced, {} while everything is.\n",
+        format_nanos(calibration.kernels_watched_launch_ns),
+        format_nanos(calibration.watched_launch_ns));
     for (const std::string& sentence : calibration.left_out)
       std::cout << "not measured: " << sentence << "\n";
   }

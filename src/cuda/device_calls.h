@@ -100,6 +100,10 @@ struct Peers {
   std::function<std::string(const std::string&)> from_first;
 };
 
+// How much of what a device does is kept: nothing; its work alone, of which nobody can say which
+// call it belongs to; its work with the call of each.
+enum class WatchLevel { kNothing, kKernels, kEverything };
+
 class DeviceCalls {
  public:
   virtual ~DeviceCalls() = default;
@@ -172,9 +176,9 @@ class DeviceCalls {
   virtual void instantiate(GraphHandle graph) = 0;
   virtual void launch_graph(GraphHandle graph, StreamHandle stream) = 0;
 
-  // Whether activities are kept from here on; they are until someone says no. What is not watched
+  // What is kept from here on; everything is until someone says otherwise. What is not watched
   // costs a call less time.
-  virtual void watch(bool on) = 0;
+  virtual void watch(WatchLevel level) = 0;
   // All that was done since the last time, once the device is idle; also after a failure, of what
   // was done before it.
   virtual Activities collect() = 0;

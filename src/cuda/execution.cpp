@@ -252,6 +252,7 @@ std::optional<Failure> Execution::run() {
   } catch (const Error& error) {
     fail(0, error.what());
   }
+  duration_ = device_.now() - begin_;
   write_trace();
   return failure_;
 }

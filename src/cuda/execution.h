@@ -57,6 +57,10 @@ class Execution {
   void cancel();
   std::uint64_t commands_done() const { return commands_done_; }
 
+  // From the first command until the device was idle, whether or not anything was watched; after
+  // run().
+  Nanos duration() const { return duration_; }
+
  private:
   friend class ThreadRun;
 
@@ -94,6 +98,7 @@ class Execution {
   DeviceCalls& device_;
   trace::Trace& trace_;
   Nanos begin_ = 0;  // the device's clock at the trace's time 0
+  Nanos duration_ = 0;
   std::vector<StreamHandle> streams_;
   std::vector<EventHandle> events_;
   std::vector<float*> rooms_;  // by stream, to work in

@@ -57,6 +57,7 @@ std::string calibration_json(const cuda::Calibration& calibration) {
                  {"figures", std::move(figures)},
                  {"transfers", std::move(transfers)},
                  {"products", std::move(products)},
+                 {"kernels_watched_launch", calibration.kernels_watched_launch_ns},
                  {"watched_launch", calibration.watched_launch_ns},
                  {"left_out", calibration.left_out}});
 }

@@ -9,16 +9,14 @@
 int main(int count, char** arguments) {
   using namespace trainscope::bench;
   trainscope::keep_freed_memory();
-  const std::pair<std::string_view, void (*)()> benchmarks[] = {{"steps", bench_steps},
-                                                                {"lessons", bench_lessons},
-                                                                {"run-files", bench_run_files},
-                                                                {"simulator", bench_simulator},
-                                                                {"training", bench_training_steps},
+  const std::pair<std::string_view, void (*)()> benchmarks[] = {
+      {"steps", bench_steps},         {"lessons", bench_lessons},
+      {"run-files", bench_run_files}, {"device", bench_device},
+      {"simulator", bench_simulator}, {"training", bench_training_steps},
 #ifdef TRAINSCOPE_BENCH_UI
-                                                                {"timeline", bench_timeline},
-                                                                {"window", bench_window},
+      {"timeline", bench_timeline},   {"window", bench_window},
 #endif
-                                                                {"reader", bench_reader}};
+      {"reader", bench_reader}};
   const std::set<std::string_view> wanted(arguments + 1, arguments + count);
   for (const auto& [name, bench] : benchmarks)
     if (wanted.empty() || wanted.contains(name)) bench();

@@ -151,11 +151,11 @@ Memory carried_out(const program::Program& program, const program::Operation& op
   for (cuda::KernelCall& part : call.parts) part.room = room.data();
   const kernels::Stream stream{3};
   if (fused) {
-    cuda::launch_operation(call, stream, products, {});
+    cuda::launch_operation(call, stream, {products}, {});
     return memory;
   }
   for (const cuda::KernelCall& part : call.parts)
-    cuda::launch_operation(part, stream, products, {});
+    cuda::launch_operation(part, stream, {products}, {});
   return memory;
 }
 

@@ -252,7 +252,7 @@ void EmulatedDevice::launch(const cuda::KernelCall& kernel, cuda::StreamHandle s
   if (options_.computes)
     work.run = [kernel, seed = random_()] {
       PlainProducts products;
-      cuda::launch_operation(kernel, kernels::Stream{seed}, products, {1e9, 2});
+      cuda::launch_operation(kernel, kernels::Stream{seed}, {products}, {1e9, 2});
     };
   work.duration = options_.costs ? duration_of(kernel) : kMicro + upto(20000);
   if (kernel.operation->opaque_duration > 0) work.duration = kernel.operation->opaque_duration;
@@ -360,12 +360,13 @@ Nanos EmulatedDevice::start_of(const Op& op) {
 }
 
 void EmulatedDevice::tell(const Op& op, Nanos start) {
-  if (!op.work.is_told || !watched_) return;
+  if (!op.work.is_told || level_ == cuda::WatchLevel::kNothing) return;
   if (told_.dropped < options_.dropped) {
     ++told_.dropped;
     return;
   }
   Activity activity = op.work.activity;
+  if (level_ == cuda::WatchLevel::kKernels) activity.call = 0;
   activity.start = start;
   activity.end = op.end;
   told_.records.push_back(activity);
@@ -449,9 +450,9 @@ void EmulatedDevice::launch_graph(cuda::GraphHandle graph, cuda::StreamHandle st
   for (const Work& work : graphs_[graph]) enqueue_op(stream, work);
 }
 
-void EmulatedDevice::watch(bool on) {
+void EmulatedDevice::watch(cuda::WatchLevel level) {
   const std::lock_guard held(mutex_);
-  watched_ = on;
+  level_ = level;
 }
 
 cuda::Activities EmulatedDevice::collect() {

@@ -75,7 +75,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   cuda::GraphHandle end_capture(cuda::StreamHandle stream) override;
   void instantiate(cuda::GraphHandle graph) override;
   void launch_graph(cuda::GraphHandle graph, cuda::StreamHandle stream) override;
-  void watch(bool on) override;
+  void watch(cuda::WatchLevel level) override;
   cuda::Activities collect() override;
 
   // What was copied into pinned memory, in the order in which it came there; of numbers in FP32.
@@ -143,7 +143,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   Nanos look_ = 1;  // at the clock
   std::int64_t calls_ = 0;
   bool lost_ = false;
-  bool watched_ = true;
+  cuda::WatchLevel level_ = cuda::WatchLevel::kEverything;
   std::deque<Op> ops_;
   std::vector<OpId> pending_;
   std::vector<Stream> streams_;

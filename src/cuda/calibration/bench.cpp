@@ -83,13 +83,13 @@ Bench::Bench(DeviceCalls& device)
     : device_(device),
       first_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)),
       second_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)) {
-  device_.watch(false);
+  device_.watch(WatchLevel::kNothing);
 }
 
 // What a lost device had is gone with it.
 Bench::~Bench() {
   try {
-    device_.watch(true);
+    device_.watch(WatchLevel::kEverything);
     free_all();
   } catch (const Error&) {
   }
@@ -134,6 +134,24 @@ const KernelCall& Bench::prepare(Operation operation) {
   return kernels_.back();
 }
 
+Summary Bench::times(const KernelCall& kernel, int repeats) {
+  constexpr int kWarmUp = 2;
+  const auto records = watched([&] {
+    for (int i = -kWarmUp; i < repeats; ++i) launch(kernel);
+  });
+  std::vector<double> times;
+  for (std::size_t i = 0; i < records.size();) {
+    std::size_t after = i + 1;
+    Nanos end = records[i].end;
+    for (; after < records.size() && records[after].call == records[i].call; ++after)
+      end = std::max(end, records[after].end);
+    times.push_back(static_cast<double>(end - records[i].start));
+    i = after;
+  }
+  if (times.size() > kWarmUp) times.erase(times.begin(), times.begin() + kWarmUp);
+  return summarise(std::move(times));
+}
+
 void Bench::launch(const KernelCall& kernel) {
   if (watching_) device_.begin_call(++calls_, first_);
   device_.launch(kernel, first_);
@@ -148,7 +166,7 @@ void Bench::copy(const CopyCall& copy, StreamHandle stream) {
 
 void Bench::begin_watch() {
   device_.synchronise();
-  device_.watch(true);
+  device_.watch(WatchLevel::kEverything);
   device_.collect();  // what came before is no part of it
   watching_ = true;
 }
@@ -156,7 +174,7 @@ void Bench::begin_watch() {
 std::vector<Activity> Bench::end_watch() {
   device_.synchronise();
   watching_ = false;
-  device_.watch(false);
+  device_.watch(WatchLevel::kNothing);
   std::vector<Activity> records = device_.collect().records;
   std::sort(records.begin(), records.end(),
             [](const Activity& a, const Activity& b) { return a.start < b.start; });

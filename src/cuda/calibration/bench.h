@@ -47,6 +47,10 @@ class Bench {
   // The operation with memory for its operands; it stays as long as the bench.
   const KernelCall& prepare(program::Operation operation);
 
+  // The times of a kernel on the device, that has run before, so that what fits L2 is there. A call
+  // may be several kernels: from the start of the first to the end of the last.
+  Summary times(const KernelCall& kernel, int repeats);
+
   // On the first stream; while activities are watched each is a call of its own.
   void launch(const KernelCall& kernel);
   void copy(const CopyCall& copy) { this->copy(copy, first_); }

@@ -48,7 +48,9 @@ struct Calibration {
   std::vector<MeasuredFigure> figures;
   std::vector<TransferPoint> transfers;
   std::vector<ProductPoint> products;
-  double watched_launch_ns = 0;       // a launch while activities are watched
+  // A launch while the device's work is watched, and while that is with the call of each.
+  double kernels_watched_launch_ns = 0;
+  double watched_launch_ns = 0;
   std::vector<std::string> left_out;  // a sentence each: what was not measured, and why
 
   // Null: it was not measured.

@@ -53,9 +53,15 @@ void measure_calls(Bench& bench, const CalibrationPlan& plan, Calibration& to) {
   const KernelCall& small = bench.prepare(empty_kernel());
   const Summary launch = calls(bench, plan, [&] { bench.launch(small); });
   add(to, "host.launch_call", launch, "launches, nothing watching");
-  device.watch(true);
-  to.watched_launch_ns = calls(bench, plan, [&] { bench.launch(small); }).median;
-  device.watch(false);
+  const auto watched_launch = [&](WatchLevel level) {
+    device.watch(level);
+    const Summary watched = calls(bench, plan, [&] { bench.launch(small); });
+    device.watch(WatchLevel::kNothing);
+    device.collect();
+    return watched.median;
+  };
+  to.kernels_watched_launch_ns = watched_launch(WatchLevel::kKernels);
+  to.watched_launch_ns = watched_launch(WatchLevel::kEverything);
   const EventHandle event = device.make_event(0);
   const Summary record = calls(bench, plan, [&] { device.record(event, bench.stream()); });
   const Summary wait = calls(bench, plan, [&] { device.wait(bench.other_stream(), event); });

@@ -11,25 +11,6 @@ using program::ElementType;
 
 constexpr std::int64_t kFloat = sizeof(float);
 
-// The time of a kernel that has run before, so that what fits L2 is there. A call may be several
-// kernels.
-Summary on_device(Bench& bench, const KernelCall& kernel, int repeats) {
-  const auto records = bench.watched([&] {
-    for (int i = -2; i < repeats; ++i) bench.launch(kernel);
-  });
-  std::vector<double> times;
-  for (std::size_t i = 0; i < records.size();) {
-    std::size_t after = i + 1;
-    Nanos end = records[i].end;
-    for (; after < records.size() && records[after].call == records[i].call; ++after)
-      end = std::max(end, records[after].end);
-    times.push_back(static_cast<double>(end - records[i].start));
-    i = after;
-  }
-  if (times.size() > 2) times.erase(times.begin(), times.begin() + 2);
-  return summarise(std::move(times));
-}
-
 // STREAM's scale and add over a footprint of so many bytes.
 void pass_over(Bench& bench, const CalibrationPlan& plan, std::int64_t footprint,
                const std::string& where, std::vector<Point>& points, Calibration& to) {
@@ -37,7 +18,7 @@ void pass_over(Bench& bench, const CalibrationPlan& plan, std::int64_t footprint
     const std::int64_t arrays = adds ? 3 : 2;
     const std::int64_t count = footprint / (arrays * kFloat);
     const KernelCall& kernel = bench.prepare(adds ? add_kernel(count) : scale_kernel(count));
-    const Summary took = on_device(bench, kernel, plan.few);
+    const Summary took = bench.times(kernel, plan.few);
     bench.free_all();
     if (took.count == 0) continue;
     const std::int64_t bytes = arrays * kFloat * count;
@@ -117,7 +98,7 @@ void measure_products(Bench& bench, const CalibrationPlan& plan, double peak_16,
         to.left_out.push_back("gpu.gemm_efficiency: " + why);
         return;
       }
-      const Summary took = on_device(bench, bench.prepare(std::move(one)), plan.few);
+      const Summary took = bench.times(bench.prepare(std::move(one)), plan.few);
       bench.free_all();
       if (took.count == 0) continue;
       to.products.push_back({type, shape.m, shape.n, shape.k, took.median, took.spread});

@@ -10,8 +10,8 @@ namespace trainscope::cuda {
 
 class Launcher {
  public:
-  Launcher(const KernelCall& call, kernels::Stream stream, Products& products)
-      : call_(call), stream_(stream), products_(products), operands_(call, stream) {}
+  Launcher(const KernelCall& call, kernels::Stream stream, const Libraries& libraries)
+      : call_(call), stream_(stream), libraries_(libraries), operands_(call, stream) {}
 
   void operator()(const std::monostate&) {}
   // layers: launcher_layers.cpp
@@ -51,12 +51,13 @@ class Launcher {
  private:
   template <typename T>
   void launch_attention(const program::Attention& f);
+  bool convolves_by_library(const program::Convolution& f);
   template <typename T>
   void launch_convolution(const program::Convolution& f);
 
   const KernelCall& call_;
   kernels::Stream stream_;
-  Products& products_;
+  const Libraries& libraries_;
   Operands operands_;
 };
 

@@ -65,14 +65,14 @@ void Launcher::operator()(const program::Linear& f) {
   const program::ElementType type = call_.operation->type;
   switch (f.part) {
     case Part::kForward:
-      return products_.multiply({f.rows, f.outputs, f.inputs, false, true, r[0], r[1], result,
-                                 f.bias ? r[2] : Operand{}, type},
-                                stream_);
+      return libraries_.products.multiply({f.rows, f.outputs, f.inputs, false, true, r[0], r[1],
+                                           result, f.bias ? r[2] : Operand{}, type},
+                                          stream_);
     case Part::kInputGradient:
-      return products_.multiply(
+      return libraries_.products.multiply(
           {f.rows, f.inputs, f.outputs, false, false, r[0], r[1], result, {}, type}, stream_);
     case Part::kWeightGradient:
-      return products_.multiply(
+      return libraries_.products.multiply(
           {f.outputs, f.inputs, f.rows, true, false, r[0], r[1], result, {}, type}, stream_);
     default:
       break;
@@ -105,7 +105,31 @@ void Launcher::launch_convolution(const program::Convolution& f) {
   }
 }
 
+// A library takes operands as they lie in their buffers.
+bool Launcher::convolves_by_library(const program::Convolution& f) {
+  if (!libraries_.convolutions || f.part == Part::kBiasGradient) return false;
+  const auto& reads = call_.reads;
+  const Operand& written = call_.writes[0];
+  const program::ElementType type = stored(reads[0].type);
+  const bool is_weight_gradient = f.part == Part::kWeightGradient;
+  if (stored(reads[1].type) != type ||
+      stored(written.type) != (is_weight_gradient ? program::ElementType::kFp32 : type))
+    return false;
+  const bool adds_bias = f.part == Part::kForward && f.bias;
+  if (adds_bias && stored(reads[2].type) != type) return false;
+  ConvolutionCall call;
+  if (adds_bias) call.bias = reads[2];
+  call.shape = conv_of(f);
+  call.part = f.part;
+  call.x = f.part == Part::kForward ? reads[0] : is_weight_gradient ? reads[1] : written;
+  call.w = is_weight_gradient ? written : reads[1];
+  call.y = f.part == Part::kForward ? written : reads[0];
+  call.arithmetic = call_.operation->type;
+  return libraries_.convolutions->convolve(call, stream_);
+}
+
 void Launcher::operator()(const program::Convolution& f) {
+  if (convolves_by_library(f)) return;
   with_type(call_.reads[0].type, [&](auto type) { launch_convolution<decltype(type)>(f); });
 }
 

@@ -131,18 +131,18 @@ void launch_product(const KernelCall& call, kernels::Stream stream, Products& pr
 
 }  // namespace
 
-void launch_operation(const KernelCall& call, kernels::Stream stream, Products& products,
+void launch_operation(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
                       const KernelLimits& limits) {
   if (!call.parts.empty()) {
     if (const auto fused = fused_kernel(call)) return launch_fused(*fused, stream, call.room);
-    for (const KernelCall& part : call.parts) launch_operation(part, stream, products, limits);
+    for (const KernelCall& part : call.parts) launch_operation(part, stream, libraries, limits);
     return;
   }
   if (is_busy(*call.operation)) return launch_busy(call, stream, limits);
   if (call.operation->kind == OperationKind::kGemm &&
       std::holds_alternative<std::monostate>(call.operation->function))
-    return launch_product(call, stream, products);
-  Launcher launcher(call, stream, products);
+    return launch_product(call, stream, libraries.products);
+  Launcher launcher(call, stream, libraries);
   std::visit(launcher, call.operation->function);
   launcher.finish();
 }

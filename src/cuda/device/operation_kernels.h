@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/device_calls.h"
+#include "kernels/conv2d.h"
 #include "kernels/device.h"
 
 namespace trainscope::cuda {
@@ -32,13 +33,38 @@ class Products {
   virtual void multiply(const Product& product, kernels::Stream stream) = 0;
 };
 
+// x and w give y; dy and w give dx; x and dy give dw. What a part gives is written, the others are
+// read; all of one type, but for dw, which is FP32.
+struct ConvolutionCall {
+  kernels::Conv2d shape;
+  program::Part part = program::Part::kForward;  // not the bias's
+  Operand x;
+  Operand w;
+  Operand y;
+  Operand bias;  // added to y; null: none
+  program::ElementType arithmetic = program::ElementType::kFp32;
+};
+
+// Who convolves where a library is there for it: cuDNN.
+class Convolutions {
+ public:
+  virtual ~Convolutions() = default;
+  // False: the library has nothing for it, and a kernel of kernels/ computes it.
+  virtual bool convolve(const ConvolutionCall& call, kernels::Stream stream) = 0;
+};
+
+struct Libraries {
+  Products& products;
+  Convolutions* convolutions = nullptr;  // null: there is none
+};
+
 struct KernelLimits {
   double clock_hz = 1e9;            // of an SM
   int most_rounds = 1'000'000'000;  // of a busy kernel
 };
 
 // Launches what computes the operation, a kernel or a few.
-void launch_operation(const KernelCall& call, kernels::Stream stream, Products& products,
+void launch_operation(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
                       const KernelLimits& limits);
 
 // Floats that it needs to work in.

@@ -179,9 +179,11 @@ CuptiTracer::~CuptiTracer() {
   functions_->unsubscribe(functions_->subscriber);
 }
 
-void CuptiTracer::watch(bool on) {
+void CuptiTracer::watch(WatchLevel level) {
   for (const CUpti_ActivityKind kind : kKinds) {
-    if (on) {
+    const bool of_device = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+                           kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET;
+    if (level == WatchLevel::kEverything || (level == WatchLevel::kKernels && of_device)) {
       functions_->enable(kind);
     } else {
       functions_->disable(kind);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cuda/activity_decoder.h"
+#include "cuda/device_calls.h"
 #include "cuda/plugin/library.h"
 
 namespace trainscope::cuda {
@@ -28,8 +29,8 @@ class CuptiTracer {
   // Why nothing is watched; empty: it is.
   const std::string& why_not() const { return why_not_; }
 
-  // Whether it goes on watching.
-  void watch(bool on);
+  // What it goes on watching.
+  void watch(WatchLevel level);
 
   // What the calling thread does between them belongs to a call.
   void push(CallId call);

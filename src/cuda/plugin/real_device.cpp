@@ -142,9 +142,10 @@ void RealDevice::note(const Activity& what) {
   if (by_events_) current.what = what;
 }
 
-void RealDevice::watch(bool on) {
-  watched_ = on;
-  if (!by_events_) tracer_->watch(on);
+// Events are around calls: they see all or nothing.
+void RealDevice::watch(WatchLevel level) {
+  watched_ = by_events_ ? level != WatchLevel::kNothing : level == WatchLevel::kEverything;
+  if (!by_events_) tracer_->watch(level);
 }
 
 Activities RealDevice::collect() {
@@ -256,7 +257,8 @@ void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
   note(what);
   constexpr int kMostRounds = std::numeric_limits<int>::max();
   const cudaStream_t on = of(handle);
-  launch_operation(kernel, on, *gpus_[stream(handle).gpu].products,
+  const Gpu& gpu = gpus_[stream(handle).gpu];
+  launch_operation(kernel, on, {*gpu.products, gpu.convolutions.get()},
                    {static_cast<double>(facts_.clock_hz), kMostRounds});
 }
 

@@ -15,6 +15,7 @@
 
 #include "cuda/device_calls.h"
 #include "cuda/plugin/cublas_products.h"
+#include "cuda/plugin/cudnn_convolutions.h"
 #include "cuda/plugin/cupti_tracer.h"
 #include "cuda/plugin/event_timer.h"
 #include "cuda/plugin/handles.h"
@@ -65,7 +66,7 @@ class RealDevice : public DeviceCalls {
   GraphHandle end_capture(StreamHandle stream) override;
   void instantiate(GraphHandle graph) override;
   void launch_graph(GraphHandle graph, StreamHandle stream) override;
-  void watch(bool on) override;
+  void watch(WatchLevel level) override;
   Activities collect() override;
 
  private:
@@ -73,6 +74,7 @@ class RealDevice : public DeviceCalls {
     int number = 0;                            // of the driver
     std::unique_ptr<EventTimer> timer;         // where the tracer does not watch
     std::unique_ptr<CublasProducts> products;  // null: no stream is on it yet
+    std::unique_ptr<CudnnConvolutions> convolutions;
   };
   struct Stream {
     std::size_t gpu = 0;
@@ -102,7 +104,7 @@ class RealDevice : public DeviceCalls {
   void note(const Activity& what);
   Activities numbered(Activities all) const;
 
-  bool watched_ = true;
+  bool watched_ = true;  // with the call of each work
   DeviceFacts facts_;
   std::unique_ptr<CuptiTracer> tracer_;  // before the context
   bool by_events_ = false;               // where the tracer does not watch

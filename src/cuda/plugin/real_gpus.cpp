@@ -47,6 +47,7 @@ void RealDevice::set_up(Gpu& gpu) {
   keep_freed_memory(gpu.number);
   share_memory(gpu);
   if (by_events_) gpu.timer = std::make_unique<EventTimer>();
+  gpu.convolutions = std::make_unique<CudnnConvolutions>();
   gpu.products = std::make_unique<CublasProducts>();
 }
 

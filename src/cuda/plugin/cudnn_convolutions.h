@@ -1,0 +1,32 @@
+// Convolutions by cuDNN, loaded when the first one is wanted: an algorithm for each shape, found
+// once by cuDNN's own heuristics. Where it is missing, or has none, kernels/conv2d computes them.
+//
+// Only algorithms that give the same bits every time are taken. FP32 is multiplied as TF32 where
+// the operation says so. The gradient of narrow weights is rounded to their type, as PyTorch's is.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "cuda/device/operation_kernels.h"
+
+namespace trainscope::cuda {
+
+class CudnnConvolutions : public Convolutions {
+ public:
+  CudnnConvolutions();
+  ~CudnnConvolutions() override;
+  CudnnConvolutions(const CudnnConvolutions&) = delete;
+
+  // From any thread. Throws an Error where the device fails.
+  bool convolve(const ConvolutionCall& call, kernels::Stream stream) override;
+
+ private:
+  struct Library;
+
+  std::mutex mutex_;
+  bool is_looked_for_ = false;
+  std::unique_ptr<Library> library_;  // null: it is not there, or does not start
+};
+
+}  // namespace trainscope::cuda

@@ -1,0 +1,131 @@
+// On a real GPU: how near kernels that move memory come to a copy, what training steps take, what
+// tracing adds to them. tests/bench/gpu_vs_torch.py puts PyTorch's steps beside these.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "bench/bench.h"
+#include "bench/device_measures.h"
+#include "bench/step_cases.h"
+#include "cuda/plugin_loader.h"
+#include "train/build.h"
+
+namespace trainscope::bench {
+namespace {
+
+program::Config config_of(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return config;
+}
+
+// Tensors of 100 MB and more, so that nothing stays in L2.
+constexpr std::int64_t kLeastBytes = std::int64_t{100} << 20;
+
+void print_rates(cuda::DeviceCalls& device, const std::vector<std::string>& settings) {
+  const program::Config config = config_of(settings);
+  for (const KernelRate& one :
+       kernel_rates(device, train::build_program(config, train::machine_of(config)), kLeastBytes))
+    fmt::print("  {:64} {:6.0f} MB {:8.1f} us {:6.0f} GB/s {:5.1f} % of a copy\n", one.name,
+               static_cast<double>(one.bytes) / 1e6, one.nanos / 1e3,
+               static_cast<double>(one.bytes) / one.nanos, 100 * one.share());
+}
+
+void bench_kernels(cuda::DeviceCalls& device) {
+  fmt::print("\nkernels that move memory, beside a copy of as many bytes\n");
+  const std::vector<std::string> gpt{
+      "workload=train",        "model.name=gpt-mini", "model.width=1024", "model.seq_len=1024",
+      "model.blocks=4",        "model.heads=16",      "batch_size=32",    "model.dropout=0.1",
+      "optimizer.name=adamw",  "timing_only=true",    "steps=1",          "loop.evaluate=false",
+      "attention.kernel=flash"};
+  const std::vector<std::string> resnet{"workload=train", "model.name=resnet18",
+                                        "batch_size=256", "timing_only=true",
+                                        "steps=1",        "loop.evaluate=false"};
+  const auto with = [](std::vector<std::string> settings, std::vector<std::string> more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  print_rates(device, with(gpt, {"optimizer.impl=fused"}));
+  print_rates(device, with(gpt, {"precision=fp16", "optimizer.impl=fused"}));
+  print_rates(device, resnet);
+  fmt::print("compiled\n");
+  print_rates(device, with(gpt, {"compile.fuse=true"}));
+  print_rates(device, with(resnet, {"compile.fuse=true"}));
+}
+
+// The batch comes from pinned memory on the stream of the step, as the one of gpu_vs_torch.py.
+program::Config on_device(program::Config config, const std::vector<std::string>& how) {
+  config.set_text("workload=train");
+  config.set_text("loader.pin_memory=true");
+  config.set_text("transfer.non_blocking=true");
+  for (const std::string& setting : how) config.set_text(setting);
+  return config;
+}
+
+void bench_device_steps(cuda::DeviceCalls& device) {
+  constexpr int kSteps = 100, kRounds = 5;
+  const std::pair<const char*, std::vector<std::string>> ways[] = {
+      {"eager", {}},
+      {"fused", {"compile.fuse=true"}},
+      {"fused-graph", {"compile.fuse=true", "compile.cuda_graph=true"}}};
+  fmt::print("\ntraining steps on the device, ms\n");
+  for (const StepCase& one : step_cases())
+    for (const auto& [word, settings] : ways) {
+      const StepTime took = step_time(device, on_device(one.config(), settings),
+                                      cuda::WatchLevel::kNothing, kSteps, kRounds);
+      fmt::print("  {:22} {:12} best {:7.3f}, median {:7.3f}\n", one.name, word, took.best,
+                 took.median);
+      std::fflush(stdout);
+    }
+}
+
+void bench_tracing(cuda::DeviceCalls& device) {
+  constexpr int kRounds = 5;
+  struct Case {
+    const char* name;
+    std::vector<std::string> settings;
+    int steps;
+  };
+  const Case cases[] = {{"mlp", {"model.name=mlp", "data.name=digits", "batch_size=64"}, 100},
+                        {"gpt-mini, wide",
+                         {"model.name=gpt-mini", "data.name=text", "model.width=1024",
+                          "model.heads=16", "model.seq_len=512", "batch_size=16"},
+                         20}};
+  fmt::print("\nwhat tracing adds to a training step\n");
+  for (const Case& one : cases) {
+    const program::Config config = on_device(config_of(one.settings), {"loop.evaluate=false"});
+    const double kernel = mean_kernel_time(device, config);
+    const auto median = [&](cuda::WatchLevel level) {
+      return step_time(device, config, level, one.steps, kRounds).median;
+    };
+    const double off = median(cuda::WatchLevel::kNothing);
+    const double kernels = median(cuda::WatchLevel::kKernels);
+    const double all = median(cuda::WatchLevel::kEverything);
+    fmt::print(
+        "  {:16} kernels of {:6.1f} us: off {:7.3f} ms, kernels {:+6.1f} %, all {:+6.1f} %\n",
+        one.name, kernel, off, 100 * (kernels / off - 1), 100 * (all / off - 1));
+  }
+}
+
+}  // namespace
+
+void bench_device() {
+  cuda::OpenDevice device(nullptr, [](cuda::DeviceCalls*) {});
+  try {
+    device = cuda::open_device(cuda::program_folder());
+  } catch (const Error& error) {
+    fmt::print("\non the device: nothing, {}\n", error.what());
+    return;
+  }
+  fmt::print("\non {}\n", device->facts().name);
+  for (const auto part : {bench_device_steps, bench_tracing, bench_kernels}) {
+    try {
+      part(*device);
+    } catch (const Error& error) {
+      fmt::print("  not measured: {}\n", error.what());
+    }
+  }
+}
+
+}  // namespace trainscope::bench

@@ -1,0 +1,191 @@
+#include "bench/device_measures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "cuda/calibration/bench.h"
+#include "cuda/execution.h"
+#include "sim/simulation.h"
+#include "train/build.h"
+#include "train/ranks.h"
+
+namespace trainscope::bench {
+namespace {
+
+using cuda::KernelCall;
+using cuda::Operand;
+using program::Index;
+using program::MemoryKind;
+using program::Operation;
+using program::Part;
+
+constexpr int kRepeats = 20;
+
+// Products, convolutions and attention compute; a table is read where tokens say.
+bool moves_memory(const Operation& one) {
+  if (!one.parts.empty()) return std::ranges::all_of(one.parts, moves_memory);
+  const auto is_bias = [](const auto* layer) { return layer->part == Part::kBiasGradient; };
+  if (const auto* linear = std::get_if<program::Linear>(&one.function)) return is_bias(linear);
+  if (const auto* conv = std::get_if<program::Convolution>(&one.function)) return is_bias(conv);
+  return !std::holds_alternative<std::monostate>(one.function) &&
+         !std::holds_alternative<program::Attention>(one.function) &&
+         !std::holds_alternative<program::Embedding>(one.function);
+}
+
+std::int64_t bytes_of(const program::Program& program, const Operation& one) {
+  std::int64_t bytes = 0;
+  for (const auto* list : {&one.reads, &one.writes})
+    for (const Index buffer : *list) bytes += program.buffers[buffer].bytes;
+  return bytes;
+}
+
+// Memory for the operands of one operation at a time, filled with numbers: zeros take less power.
+class Operands {
+ public:
+  Operands(const program::Program& program, cuda::Bench& bench) : program_(program), bench_(bench) {
+    auto* numbers = static_cast<float*>(bench.on_host(kBytes, MemoryKind::kPinned));
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (std::int64_t i = 0; i < kBytes / 4; ++i) numbers[i] = uniform(random);
+    numbers_ = numbers;
+  }
+
+  KernelCall call(const Operation& one) {
+    KernelCall call;
+    call.operation = &one;
+    for (const Index buffer : one.reads) call.reads.push_back(operand(buffer));
+    for (const Index buffer : one.writes) call.writes.push_back(operand(buffer));
+    for (const Operation& part : one.parts) call.parts.push_back(this->call(part));
+    return call;
+  }
+
+ private:
+  static constexpr std::int64_t kBytes = std::int64_t{1} << 20;
+
+  Operand operand(Index index) {
+    const program::Buffer& buffer = program_.buffers[index];
+    void*& memory = memory_[index];
+    if (!memory) {
+      memory = bench_.on_device(std::max<std::int64_t>(buffer.bytes, 16));
+      if (buffer.type != program::ElementType::kInt64)
+        fill(static_cast<char*>(memory), buffer.bytes);
+    }
+    return {memory, buffer.elements(), buffer.type};
+  }
+
+  void fill(char* memory, std::int64_t bytes) {
+    for (std::int64_t i = 0; i < bytes; i += kBytes)
+      bench_.copy({numbers_, memory + i, std::min(kBytes, bytes - i), MemoryKind::kPinned,
+                   MemoryKind::kDevice});
+  }
+
+  const program::Program& program_;
+  cuda::Bench& bench_;
+  const float* numbers_ = nullptr;
+  std::map<Index, void*> memory_;
+};
+
+double time_of_kernel(cuda::DeviceCalls& device, const program::Program& program,
+                      const Operation& one) {
+  cuda::Bench bench(device);
+  Operands operands(program, bench);
+  KernelCall call = operands.call(one);
+  const auto complete = [&](KernelCall& each) {
+    const std::int64_t room = device.room_for(call);
+    if (room > 0) each.room = static_cast<float*>(bench.on_device(room * 4));
+    each.state = bench.on_device(cuda::kStateBytes);
+  };
+  complete(call);
+  for (KernelCall& part : call.parts) complete(part);
+  return bench.times(call, kRepeats).median;
+}
+
+// Half of it is read, half of it written.
+double time_of_copy(cuda::DeviceCalls& device, std::int64_t bytes) {
+  cuda::Bench bench(device);
+  const std::int64_t half = bytes / 2;
+  const cuda::CopyCall copy{bench.on_device(half), bench.on_device(half), half, MemoryKind::kDevice,
+                            MemoryKind::kDevice};
+  const auto records = bench.watched([&] {
+    for (int i = 0; i < kRepeats; ++i) bench.copy(copy);
+  });
+  std::vector<double> times;
+  for (const cuda::Activity& one : records)
+    times.push_back(static_cast<double>(one.end - one.start));
+  return cuda::summarise(std::move(times)).median;
+}
+
+program::Program program_of(const program::Config& config, int steps) {
+  program::Config longer = config;
+  longer.set_text(fmt::format("steps={}", steps));
+  return train::with_every_rank(train::build_program(longer, train::machine_of(longer)));
+}
+
+// Nanoseconds, set-up not among them.
+double run_time(cuda::DeviceCalls& device, const program::Config& config, int steps,
+                cuda::WatchLevel level) {
+  const program::Program program = program_of(config, steps);
+  const machine::Machine machine = train::machine_of(config);
+  trace::Trace trace(trace::Origin{});
+  cuda::Execution execution(program, machine, device, trace);
+  device.watch(level);
+  const auto failure = execution.run();
+  device.watch(cuda::WatchLevel::kEverything);
+  if (failure) throw Error(Fault::kFailed, failure->sentence);
+  return static_cast<double>(execution.duration());
+}
+
+}  // namespace
+
+std::vector<KernelRate> kernel_rates(cuda::DeviceCalls& device, const program::Program& program,
+                                     std::int64_t least_bytes) {
+  std::vector<KernelRate> rates;
+  std::set<std::pair<std::string, std::int64_t>> seen;
+  for (const Operation& one : program.operations) {
+    const std::int64_t bytes = bytes_of(program, one);
+    if (bytes < least_bytes || !moves_memory(one) || !device.refusal(one).empty()) continue;
+    const std::string name = one.parts.empty() ? one.framework + ", " + one.kernel
+                                               : fmt::format("{} fused steps", one.parts.size());
+    if (!seen.insert({name, bytes}).second) continue;
+    rates.push_back(
+        {name, bytes, time_of_kernel(device, program, one), time_of_copy(device, bytes)});
+  }
+  return rates;
+}
+
+StepTime step_time(cuda::DeviceCalls& device, const program::Config& config, cuda::WatchLevel level,
+                   int steps, int rounds) {
+  constexpr int kShort = 5;
+  run_time(device, config, kShort, level);
+  std::vector<double> all;
+  for (int i = 0; i < rounds; ++i) {
+    const double few = run_time(device, config, kShort, level);
+    const double many = run_time(device, config, kShort + steps, level);
+    all.push_back((many - few) / steps / 1e6);
+  }
+  std::ranges::sort(all);
+  return {all.front(), all[all.size() / 2]};
+}
+
+double mean_kernel_time(cuda::DeviceCalls& device, const program::Config& config) {
+  const program::Program program = program_of(config, 5);
+  const machine::Machine machine = train::machine_of(config);
+  trace::Trace trace(trace::Origin{});
+  cuda::Execution execution(program, machine, device, trace);
+  if (const auto failure = execution.run()) throw Error(Fault::kFailed, failure->sentence);
+  double total = 0, kernels = 0;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, std::uint32_t) {
+    if (!trace::is_kernel(span.category)) return;
+    total += static_cast<double>(span.duration);
+    ++kernels;
+  });
+  return kernels == 0 ? 0 : total / kernels / 1e3;
+}
+
+}  // namespace trainscope::bench

@@ -1,0 +1,78 @@
+// The measurements of trainscope_bench device, on the emulated device.
+
+#include "bench/device_measures.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "cuda/emulated_device.h"
+#include "train/build.h"
+
+using namespace trainscope;
+
+namespace {
+
+program::Config config_of(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  return config;
+}
+
+std::vector<bench::KernelRate> rates_of(const std::vector<std::string>& settings,
+                                        std::int64_t least_bytes) {
+  static const machine::Machine costs = machine::load_machine("h200-1");
+  test::EmulatedOptions options;
+  options.costs = &costs;
+  test::EmulatedDevice device(options);
+  const program::Config config = config_of(settings);
+  return bench::kernel_rates(device, train::build_program(config, train::machine_of(config)),
+                             least_bytes);
+}
+
+}  // namespace
+
+TEST_CASE("kernels that move memory are timed beside a copy of as many bytes") {
+  const auto rates = rates_of({"workload=train", "model.name=cnn", "data.name=digits", "steps=1",
+                               "batch_size=4", "loop.evaluate=false"},
+                              1);
+  REQUIRE(rates.size() > 10);
+  for (const bench::KernelRate& one : rates) {
+    INFO(one.name << ", " << one.bytes << " bytes");
+    CHECK(one.bytes > 0);
+    CHECK(one.nanos > 0);
+    CHECK(one.copy_nanos > 0);
+    CHECK(one.name.find("addmm") == std::string::npos);
+  }
+  const auto has = [&](const char* word) {
+    return std::ranges::any_of(
+        rates, [&](const auto& one) { return one.name.find(word) != std::string::npos; });
+  };
+  CHECK(has("batch_norm"));
+  CHECK(has("max_pool2d"));
+  CHECK(has("_foreach"));
+}
+
+TEST_CASE("of fused kernels those are timed that only move memory") {
+  const auto rates = rates_of({"workload=train", "model.name=gpt-mini", "data.name=text", "steps=1",
+                               "batch_size=2", "model.width=16", "model.blocks=1", "model.heads=2",
+                               "model.seq_len=8", "model.dropout=0.1", "compile.fuse=true"},
+                              1);
+  CHECK(std::ranges::any_of(
+      rates, [](const auto& one) { return one.name.find("fused steps") != std::string::npos; }));
+}
+
+TEST_CASE("a step's time is what more steps take more, whatever is watched") {
+  static const machine::Machine costs = machine::load_machine("h200-1");
+  test::EmulatedOptions options;
+  options.costs = &costs;
+  test::EmulatedDevice device(options);
+  const program::Config config =
+      config_of({"workload=train", "model.name=mlp", "data.name=digits", "batch_size=8",
+                 "model.hidden=8", "loop.evaluate=false"});
+  const bench::StepTime off = bench::step_time(device, config, cuda::WatchLevel::kNothing, 5, 3);
+  CHECK(off.best > 0);
+  CHECK(off.median >= off.best);
+  const bench::StepTime all = bench::step_time(device, config, cuda::WatchLevel::kEverything, 5, 3);
+  CHECK(all.median == Approx(off.median));  // watching costs nothing here
+  CHECK(bench::mean_kernel_time(device, config) > 0);
+}
