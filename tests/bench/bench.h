@@ -28,7 +28,10 @@ Timing time_of(int runs, Work&& work) {
   return {seconds.front(), seconds[seconds.size() / 2]};
 }
 
-void bench_device();          // kernels, steps and tracing on a GPU; nothing where there is none
+// On a GPU; nothing where there is none.
+void bench_device_kernels();
+void bench_device_steps();
+void bench_device_tracing();
 void bench_reader();          // Chrome-trace JSON to spans, beside simdjson alone
 void bench_run_files();       // saving and opening a million spans
 void bench_steps();           // forward, backward and update of small networks on the CPU

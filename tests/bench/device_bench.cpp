@@ -32,8 +32,7 @@ void print_rates(cuda::DeviceCalls& device, const std::vector<std::string>& sett
                static_cast<double>(one.bytes) / one.nanos, 100 * one.share());
 }
 
-void bench_kernels(cuda::DeviceCalls& device) {
-  fmt::print("\nkernels that move memory, beside a copy of as many bytes\n");
+void time_kernels(cuda::DeviceCalls& device) {
   const std::vector<std::string> gpt{
       "workload=train",        "model.name=gpt-mini", "model.width=1024", "model.seq_len=1024",
       "model.blocks=4",        "model.heads=16",      "batch_size=32",    "model.dropout=0.1",
@@ -63,13 +62,12 @@ program::Config on_device(program::Config config, const std::vector<std::string>
   return config;
 }
 
-void bench_device_steps(cuda::DeviceCalls& device) {
+void time_steps(cuda::DeviceCalls& device) {
   constexpr int kSteps = 100, kRounds = 5;
   const std::pair<const char*, std::vector<std::string>> ways[] = {
       {"eager", {}},
       {"fused", {"compile.fuse=true"}},
       {"fused-graph", {"compile.fuse=true", "compile.cuda_graph=true"}}};
-  fmt::print("\ntraining steps on the device, ms\n");
   for (const StepCase& one : step_cases())
     for (const auto& [word, settings] : ways) {
       const StepTime took = step_time(device, on_device(one.config(), settings),
@@ -80,7 +78,7 @@ void bench_device_steps(cuda::DeviceCalls& device) {
     }
 }
 
-void bench_tracing(cuda::DeviceCalls& device) {
+void time_tracing(cuda::DeviceCalls& device) {
   constexpr int kRounds = 5;
   struct Case {
     const char* name;
@@ -92,7 +90,6 @@ void bench_tracing(cuda::DeviceCalls& device) {
                          {"model.name=gpt-mini", "data.name=text", "model.width=1024",
                           "model.heads=16", "model.seq_len=512", "batch_size=16"},
                          20}};
-  fmt::print("\nwhat tracing adds to a training step\n");
   for (const Case& one : cases) {
     const program::Config config = on_device(config_of(one.settings), {"loop.evaluate=false"});
     const double kernel = mean_kernel_time(device, config);
@@ -108,24 +105,26 @@ void bench_tracing(cuda::DeviceCalls& device) {
   }
 }
 
+void on_a_gpu(const char* what, void (*measure)(cuda::DeviceCalls&)) {
+  try {
+    const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+    fmt::print("\n{}, on {}\n", what, device->facts().name);
+    measure(*device);
+  } catch (const Error& error) {
+    fmt::print("\n{}: not measured, {}\n", what, error.what());
+  }
+}
+
 }  // namespace
 
-void bench_device() {
-  cuda::OpenDevice device(nullptr, [](cuda::DeviceCalls*) {});
-  try {
-    device = cuda::open_device(cuda::program_folder());
-  } catch (const Error& error) {
-    fmt::print("\non the device: nothing, {}\n", error.what());
-    return;
-  }
-  fmt::print("\non {}\n", device->facts().name);
-  for (const auto part : {bench_device_steps, bench_tracing, bench_kernels}) {
-    try {
-      part(*device);
-    } catch (const Error& error) {
-      fmt::print("  not measured: {}\n", error.what());
-    }
-  }
+void bench_device_kernels() {
+  on_a_gpu("kernels that move memory, beside a copy of as many bytes", time_kernels);
+}
+void bench_device_steps() {
+  on_a_gpu("training steps, ms", time_steps);
+}
+void bench_device_tracing() {
+  on_a_gpu("what tracing adds to a training step", time_tracing);
 }
 
 }  // namespace trainscope::bench

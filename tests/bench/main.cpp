@@ -10,11 +10,17 @@ int main(int count, char** arguments) {
   using namespace trainscope::bench;
   trainscope::keep_freed_memory();
   const std::pair<std::string_view, void (*)()> benchmarks[] = {
-      {"steps", bench_steps},         {"lessons", bench_lessons},
-      {"run-files", bench_run_files}, {"device", bench_device},
-      {"simulator", bench_simulator}, {"training", bench_training_steps},
+      {"steps", bench_steps},
+      {"lessons", bench_lessons},
+      {"run-files", bench_run_files},
+      {"device-steps", bench_device_steps},
+      {"device-tracing", bench_device_tracing},
+      {"device-kernels", bench_device_kernels},
+      {"simulator", bench_simulator},
+      {"training", bench_training_steps},
 #ifdef TRAINSCOPE_BENCH_UI
-      {"timeline", bench_timeline},   {"window", bench_window},
+      {"timeline", bench_timeline},
+      {"window", bench_window},
 #endif
       {"reader", bench_reader}};
   const std::set<std::string_view> wanted(arguments + 1, arguments + count);

@@ -130,9 +130,10 @@ def words(array):
 class Model:
     """Functions of named parameters. `wide` is the type of all arithmetic, `narrow` autocast's or None."""
 
-    def __init__(self, start, wide):
+    def __init__(self, start, wide, device="cpu"):
         self.knobs = start.knobs
         self.wide = wide
+        self.device = device
         self.narrow = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(self.knobs.get("precision"))
         self.training = True
         self.values = {name: self.shaped(name, start) for name in start.names}
@@ -141,7 +142,7 @@ class Model:
             value.requires_grad_(True)
 
     def shaped(self, name, start):
-        value = torch.from_numpy(start.values[name].copy()).to(self.wide)
+        value = torch.from_numpy(start.values[name].copy()).to(self.device, self.wide)
         layer, kind = name.rsplit(".", 1)
         if kind != "weight" or "norm" in layer:
             return value
@@ -248,11 +249,11 @@ def optimizer_of(knobs, parameters):
     return kind(parameters, lr=lr, weight_decay=decay)
 
 
-def train(start, wide):
+def train(start, wide, device="cpu"):
     """Losses, steps that were skipped, the model."""
-    knobs, model = start.knobs, Model(start, wide)
+    knobs, model = start.knobs, Model(start, wide, device)
     optimizer = optimizer_of(knobs, model.trained)
-    scaler = torch.amp.GradScaler("cpu", enabled="scaler.enabled" in knobs,
+    scaler = torch.amp.GradScaler(device, enabled="scaler.enabled" in knobs,
                                   init_scale=float(knobs.get("scaler.init_scale", 65536)))
     accumulate = int(knobs.get("accumulate_steps", 1))
     infinite = [int(step) for step in knobs.get("scaler.inject_inf_at", "").split(",") if step]
@@ -262,7 +263,7 @@ def train(start, wide):
         optimizer.zero_grad()
         total = 0
         for _ in range(accumulate):
-            x, y = next(batches)
+            x, y = (one.to(device) for one in next(batches))
             loss = F.cross_entropy(model(x).to(wide), y)
             total += loss.item() / accumulate
             scaler.scale(loss / accumulate).backward()
