@@ -14,6 +14,7 @@ for trying it out, ours is the CPU's and only the numbers are compared.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -38,12 +39,21 @@ TIMES_AWAY = 3
 SEEDS = (1, 2, 3, 4, 5)
 
 
-def run(folder, *arguments):
-    """What a program of ours prints. Its libraries may be others than PyTorch's."""
+@contextlib.contextmanager
+def our_libraries():
+    """For programs of ours that are started meanwhile: their libraries may be others than PyTorch's."""
     libraries = os.environ.get("TRAINSCOPE_LIBRARY_PATH")
-    environment = os.environ | ({"LD_LIBRARY_PATH": libraries} if libraries else {})
+    if libraries:
+        os.environ["LD_LIBRARY_PATH"] = libraries
+    yield
+    os.environ.pop("LD_LIBRARY_PATH", None)
+
+
+def run(folder, *arguments):
+    """What a program of ours prints."""
     command = [str(folder / arguments[0]), *arguments[1:]]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    with our_libraries():
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip() or done.returncode}")
     return done.stdout
@@ -124,7 +134,8 @@ def our_losses(folder, settings, executor):
 
 def distances(folder, settings, device):
     """Ours and PyTorch's from FP64."""
-    start = trajectories.Start(str(folder / "tests_training"), settings)
+    with our_libraries():
+        start = trajectories.Start(str(folder / "tests_training"), settings)
     exact = trajectories.train(start, torch.float64)[0]
     ours = our_losses(folder, settings, "cuda" if device == "cuda" else "sim")
     theirs = trajectories.train(start, torch.float32, device)[0]

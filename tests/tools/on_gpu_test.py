@@ -2,8 +2,11 @@
 
 import os
 import pathlib
+import signal
 import subprocess
+import tarfile
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,7 +27,7 @@ class OnGpu(unittest.TestCase):
         self.calls = self.folder / "calls"
         self.out = self.folder / "out"
 
-    def pack(self, body, programs=("trainscope", "tests_device", "trainscope_bench")):
+    def pack(self, body, programs=("trainscope", "tests_device", "tests_training", "trainscope_bench")):
         packed = self.folder / "packed"
         packed.mkdir()
         for name in programs:
@@ -59,19 +62,43 @@ class OnGpu(unittest.TestCase):
         calls = self.calls.read_text()
         for command in ("doctor", "calibrate --id measured", "validate --out"):
             self.assertIn(command, calls)
-        self.assertIn("fine", (self.out / "bench.txt").read_text())
+        self.assertIn("fine", (self.out / "kernels.txt").read_text())
+        self.assertIn("fine", (self.out / "steps.txt").read_text())
+        self.assertIn("done: calibrate", (self.out / "summary.txt").read_text())
+
+    def test_all_of_it_can_be_one_file(self):
+        result = self.run_tool("run", self.folder / "new" / "all.tar.gz", self.pack(WORKS))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([file.name for file in (self.folder / "new").iterdir()], ["all.tar.gz"])
+        with tarfile.open(self.folder / "new" / "all.tar.gz") as archive:
+            names = archive.getnames()
+        self.assertIn("./summary.txt", names)
+        self.assertIn("./recordings/training-step.tsrun", names)
+
+    def test_what_there_is_when_the_time_is_cut_is_in_the_file(self):
+        slow = WORKS.replace("echo fine", 'case $(tail -n 1 "$CALLS") in calibrate*) sleep 30 ;; esac; echo fine')
+        command = [ROOT / "tools/on-gpu", "run", self.folder / "cut.tar.gz", self.pack(slow)]
+        environment = {**os.environ, "CALLS": str(self.calls), "TMPDIR": str(self.folder)}
+        with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, start_new_session=True) as process:
+            while not (self.calls.exists() and "calibrate" in self.calls.read_text()):
+                time.sleep(0.05)
+            os.killpg(process.pid, signal.SIGTERM)
+            process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 1)
+        with tarfile.open(self.folder / "cut.tar.gz") as archive:
+            self.assertIn("./doctor.txt", archive.getnames())
 
     def test_what_fails_is_named_with_its_last_words_and_the_rest_is_done(self):
         result = self.run_tool("run", self.out, self.pack(BREAKS))
         self.assertEqual(result.returncode, 1)
         self.assertIn("not done: calibrate: the GPU stopped", result.stderr)
         self.assertIn("done: doctor", result.stderr)
-        self.assertIn("not done: bench", result.stderr)
+        self.assertIn("not done: kernels", result.stderr)
 
     def test_what_there_is_no_time_for_is_not_begun(self):
         result = self.run_tool("run", self.out, self.pack(WORKS), TRAINSCOPE_GPU_SECONDS="0")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("not done: bench: the time is used up", result.stderr)
+        self.assertIn("not done: kernels: the time is used up", result.stderr)
 
     def test_it_shows_its_usage(self):
         result = self.run_tool()
