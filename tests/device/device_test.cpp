@@ -7,6 +7,7 @@
 #include "analysis/measured_run.h"
 #include "base/error.h"
 #include "cuda/calibration/calibration.h"
+#include "cuda/lockstep_models.h"
 #include "cuda/plugin_loader.h"
 #include "support/skip.h"
 
@@ -179,4 +180,10 @@ TEST_CASE("on the device a calibration finds figures that a GPU can have") {
   CHECK(value("pcie.h2d") > 1e9);
   CHECK(value("pcie.h2d") < 1e12);
   CHECK(value("gpu.memory_efficiency") > 0.3);
+}
+
+TEST_CASE("on the device operation by operation the numbers are the host's") {
+  NEED_DEVICE(gpu);
+  for (const test::Settings& settings : test::lockstep_models(test::LockstepSize::kLarge))
+    test::check_in_lockstep(*gpu, settings);
 }
