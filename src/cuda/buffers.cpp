@@ -1,7 +1,9 @@
 #include "cuda/buffers.h"
 
 #include <cstring>
+#include <utility>
 
+#include "cuda/execution.h"
 #include "host/float_types.h"
 
 namespace trainscope::cuda {
@@ -48,6 +50,44 @@ std::vector<bool> allocated_later(const program::Program& program) {
   return later;
 }
 
+// Which buffers something computes with or moves.
+class Uses {
+ public:
+  explicit Uses(const program::Program& program) : used_(program.buffers.size()) {
+    for (const program::Operation& operation : program.operations)
+      if (!is_empty_launch(program, operation)) add(operation);
+    for (const auto& payload : program.payloads) add(payload);
+    const program::Gauges& gauges = program.gauges;
+    add({gauges.loss, gauges.scale, gauges.found_inf, gauges.gradient_norm, gauges.correct});
+    add(gauges.gradients);
+    for (const program::Thread& thread : program.threads)
+      for (const program::Command& command : thread.commands) add(command.action);
+  }
+
+  std::vector<bool> take() { return std::move(used_); }
+
+ private:
+  void add(program::Index buffer) {
+    if (buffer != program::kNoIndex) used_[buffer] = true;
+  }
+  void add(const std::vector<program::Index>& buffers) {
+    for (const program::Index buffer : buffers) add(buffer);
+  }
+  void add(const program::Operation& operation) {
+    add(operation.reads);
+    add(operation.writes);
+    for (const program::Operation& part : operation.parts) add(part);
+  }
+  void add(const program::Action& action) {
+    if (const program::Copy* copy = program::copy_of(action)) add({copy->from, copy->to});
+    if (const auto* view = std::get_if<program::View>(&action)) add({view->of, view->view});
+    if (const auto* load = std::get_if<program::LoadBatch>(&action)) add({load->x, load->y});
+    if (const auto* launch = std::get_if<program::Launch>(&action)) add(launch->predicate);
+  }
+
+  std::vector<bool> used_;
+};
+
 }  // namespace
 
 Buffers::Buffers(const program::Program& program, DeviceCalls& device,
@@ -56,7 +96,10 @@ Buffers::Buffers(const program::Program& program, DeviceCalls& device,
       device_(device),
       streams_(streams),
       initial_(program),
-      places_(program.buffers.size()) {
+      places_(program.buffers.size()),
+      is_used_(Uses(program).take()),
+      handed_(streams.size()),
+      has_event_(streams.size()) {
   for (program::Index i = 0; i < streams.size(); ++i) {
     const auto gpu = static_cast<std::size_t>(program.streams[i].device);
     if (first_.size() <= gpu) first_.resize(gpu + 1, kNone);
@@ -152,6 +195,8 @@ void Buffers::allocate(const program::Alloc& action) {
   if (program_.buffers[action.buffer].kind != MemoryKind::kDevice) return;
   Place& place = places_[action.buffer];
   if (place.memory) return;  // a number that is there from the start
+  // What a framework allocates for kernels whose work one of ours does is told of, and not there.
+  if (!is_used_[action.buffer]) return note(action.buffer, 1);
   place.memory = device_.allocate(program_.buffers[action.buffer].bytes, streams_[action.stream]);
   place.stream = action.stream;
   note(action.buffer, 1);
@@ -163,12 +208,14 @@ void Buffers::free(program::Index buffer) {
   if (program_.buffers[buffer].kind != MemoryKind::kDevice) return;
   Place& place = places_[buffer];
   for (const program::Index user : place.users) {
-    const EventHandle event = device_.make_event(program_.streams[user].device);
-    device_.record(event, streams_[user]);
-    device_.wait(streams_[place.stream], event);
+    // A wait is for what was recorded when it was asked for, so each stream needs one event.
+    if (!has_event_[user]) handed_[user] = device_.make_event(program_.streams[user].device);
+    has_event_[user] = true;
+    device_.record(handed_[user], streams_[user]);
+    device_.wait(streams_[place.stream], handed_[user]);
   }
   place.users.clear();
-  device_.release(place.memory, streams_[place.stream]);
+  if (place.memory) device_.release(place.memory, streams_[place.stream]);
   place.memory = nullptr;
   note(buffer, -1);
 }
@@ -194,6 +241,20 @@ void Buffers::renew(program::Index buffer) {
   place.memory = device_.allocate_host(what.bytes, what.kind);
   place.slot = place.slots.size();
   place.slots.push_back({place.memory});
+}
+
+bool Buffers::holds(const program::LoadBatch& load) const {
+  const auto has = [&](program::Index buffer) {
+    return places_[buffer].batch == load.batch && places_[buffer].is_test == load.test;
+  };
+  return has(load.x) && has(load.y);
+}
+
+void Buffers::note_loaded(const program::LoadBatch& load) {
+  for (const program::Index buffer : {load.x, load.y}) {
+    places_[buffer].batch = load.batch;
+    places_[buffer].is_test = load.test;
+  }
 }
 
 void Buffers::was_read(program::Index buffer, program::Index stream) {

@@ -53,6 +53,9 @@ class Buffers {
 
   // Before a batch is written: memory that no copy reads any more.
   void renew(program::Index buffer);
+  // Whether the batch lies in its host buffers already, as where all steps take the same one.
+  bool holds(const program::LoadBatch& load) const;
+  void note_loaded(const program::LoadBatch& load);
   // After a copy out of it was put on a stream.
   void was_read(program::Index buffer, program::Index stream);
 
@@ -77,8 +80,10 @@ class Buffers {
     std::vector<program::Index> users;  // other streams
     std::vector<Slot> slots;            // of host memory
     std::size_t slot = 0;
-    bool is_view = false;  // its memory is another buffer's
-    bool filled = false;   // with what it holds before the program begins
+    bool is_view = false;     // its memory is another buffer's
+    bool filled = false;      // with what it holds before the program begins
+    std::int64_t batch = -1;  // that was loaded last
+    bool is_test = false;     // of the test set
   };
 
   void place(program::Index buffer);
@@ -95,6 +100,9 @@ class Buffers {
   mutable std::mutex mutex_;
   std::vector<Place> places_;
   std::vector<MemoryChange> changes_;
+  std::vector<bool> is_used_;        // by something that computes or moves it
+  std::vector<EventHandle> handed_;  // by stream: records what users have been given
+  std::vector<bool> has_event_;
 };
 
 }  // namespace trainscope::cuda

@@ -25,7 +25,7 @@ void ThreadRun::run(const Command& command) {
   const auto carry = [&](const auto& action) {
     using Type = std::decay_t<decltype(action)>;
     if constexpr (std::is_same_v<Type, HostWork>) {
-      operator_on_host(command, action.duration, action.needs_core);
+      if (!action.is_framework) operator_on_host(command, action.duration, action.needs_core);
     } else if constexpr (std::is_same_v<Type, HostCopy>) {
       host_copy(command);
     } else if constexpr (std::is_same_v<Type, LoadBatch>) {
@@ -133,6 +133,7 @@ void ThreadRun::load(const program::LoadBatch& load) {
     staged.resize(static_cast<std::size_t>(run_.program_.buffers[buffer].bytes));
     return staged.data();
   };
+  if (!on_device && run_.buffers_->holds(load)) return;
   void* to_x = memory(load.x, staged_x);
   void* to_y = memory(load.y, staged_y);
   host::BatchSource::Batch batch;
@@ -148,7 +149,7 @@ void ThreadRun::load(const program::LoadBatch& load) {
     const std::int64_t samples = run_.program_.data.batch_size;
     batches.read(load.batch * samples, samples, load.test, batch);
   }
-  if (!on_device) return;
+  if (!on_device) return run_.buffers_->note_loaded(load);
   // A view of a data set that lies on the device: the set's copy there is made batch by batch.
   const Index stream = run_.buffers_->first_of(load.x);
   const auto upload = [&](Index buffer, const void* from) {

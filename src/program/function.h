@@ -29,6 +29,7 @@ struct Convolution {
   std::int64_t outputs = 0, kernel = 1, stride = 1, padding = 0, groups = 1;
   bool bias = true;
   bool channels_last = false;
+  bool tf32 = false;  // may be used, whatever the planned kernel uses
   Part part = Part::kForward;
 
   std::int64_t out_height() const { return (height + 2 * padding - kernel) / stride + 1; }

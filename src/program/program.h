@@ -184,6 +184,7 @@ struct HostWork {
   Nanos duration = 0;
   bool loads_data = false;  // a batch of the data set
   bool needs_core = true;
+  bool is_framework = false;  // a framework's own cost, which an executor without one has not
 };
 // A loader's worker process starts: the machine's time for that, on a core.
 struct StartWorker {};

@@ -77,7 +77,8 @@ void CompiledModel::lay_out(Plan& plan) {
 
 void CompiledModel::forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launches,
                             const CompiledRange& compiled, const Launch& launch) {
-  if (has_guards_) main.add(program::HostWork{kGuards}, "TorchDynamo Cache Lookup");
+  if (has_guards_)
+    main.add(program::HostWork{kGuards, false, true, true}, "TorchDynamo Cache Lookup");
   if (cuda_graph_ && forward_.made == 0) main.add(program::Alloc{pool_, 0});
   carry_out(main, forward_, launches, compiled, launch);
 }

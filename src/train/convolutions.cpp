@@ -69,6 +69,8 @@ void plan_kernel(program::Operation& operation, const machine::ConvolutionKernel
   work.registers = kernel.registers;
   work.shared_bytes = kernel.shared_bytes;
   operation.block_work = work;
+  if (auto* f = std::get_if<program::Convolution>(&operation.function))
+    f->tf32 = operation.type == ElementType::kTf32;
   if (kernel.math == machine::Math::kFp32) operation.type = ElementType::kFp32;
 }
 

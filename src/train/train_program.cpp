@@ -380,7 +380,7 @@ class TrainBuilder {
   void write_cublas_load(ThreadWriter& main) {
     const double load_ms = config_.number("loop.cublas_load_ms");
     const auto load = std::llround(load_ms * static_cast<double>(kMillisecond));
-    main.at(lines_.forward).add(program::HostWork{load, false}, "load cuBLAS");
+    main.at(lines_.forward).add(program::HostWork{load, false, true, true}, "load cuBLAS");
   }
 
   void write_item(ThreadWriter& main) {

@@ -69,7 +69,8 @@ double terms_of(const Operation& one) {
 double allowed_fp32(const Operation& one) {
   constexpr double kKernel = 64, kOfASum = 4, kTf32 = 1 << 13;
   double most = kKernel + kOfASum * std::sqrt(terms_of(one));
-  if (one.type == ElementType::kTf32) most += kTf32;
+  const auto* conv = std::get_if<program::Convolution>(&one.function);
+  if (one.type == ElementType::kTf32 || (conv && conv->tf32)) most += kTf32;
   for (const Operation& part : one.parts) most = std::max(most, allowed_fp32(part));
   return most;
 }

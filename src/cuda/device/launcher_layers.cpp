@@ -112,9 +112,8 @@ bool Launcher::convolves_by_library(const program::Convolution& f) {
   const Operand& written = call_.writes[0];
   const program::ElementType type = stored(reads[0].type);
   const bool is_weight_gradient = f.part == Part::kWeightGradient;
-  if (stored(reads[1].type) != type ||
-      stored(written.type) != (is_weight_gradient ? program::ElementType::kFp32 : type))
-    return false;
+  const bool is_wide = is_weight_gradient && stored(written.type) == program::ElementType::kFp32;
+  if (stored(reads[1].type) != type || (stored(written.type) != type && !is_wide)) return false;
   const bool adds_bias = f.part == Part::kForward && f.bias;
   if (adds_bias && stored(reads[2].type) != type) return false;
   ConvolutionCall call;
@@ -124,7 +123,7 @@ bool Launcher::convolves_by_library(const program::Convolution& f) {
   call.x = f.part == Part::kForward ? reads[0] : is_weight_gradient ? reads[1] : written;
   call.w = is_weight_gradient ? written : reads[1];
   call.y = f.part == Part::kForward ? written : reads[0];
-  call.arithmetic = call_.operation->type;
+  call.arithmetic = f.tf32 ? program::ElementType::kTf32 : call_.operation->type;
   return libraries_.convolutions->convolve(call, stream_);
 }
 

@@ -1,6 +1,8 @@
 #include "cuda/plugin/cublas_products.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "cuda/plugin/require.h"
@@ -10,6 +12,7 @@ namespace {
 
 // What NVIDIA's documentation of cublasSetWorkspace recommends for Hopper and later.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+constexpr int kMostAlgorithms = 8;
 
 cudaDataType data_type(program::ElementType type) {
   switch (type) {
@@ -20,6 +23,19 @@ cudaDataType data_type(program::ElementType type) {
     default:
       return CUDA_R_32F;
   }
+}
+
+// Bytes of which the address is a multiple: 256 where it is of more, as the heuristics take it.
+std::uint32_t alignment_of(const Operand& operand) {
+  constexpr std::uintptr_t kMost = 256;
+  const auto address = reinterpret_cast<std::uintptr_t>(operand.memory) | kMost;
+  return static_cast<std::uint32_t>(address & (~address + 1));
+}
+
+// Of cuBLAS's first and second matrix, and of the result: C is both what is read and what is
+// written.
+std::array<std::uint32_t, 3> alignments_of(const Product& p) {
+  return {alignment_of(p.b), alignment_of(p.a), alignment_of(p.c)};
 }
 
 void require_cublas(cublasStatus_t status, const char* call, const Product& product) {
@@ -79,7 +95,8 @@ struct CublasProducts::Plan {
   cublasLtMatrixLayout_t first = nullptr;   // of B
   cublasLtMatrixLayout_t second = nullptr;  // of A
   cublasLtMatrixLayout_t result = nullptr;
-  cublasLtMatmulAlgo_t algorithm{};
+  // The first is expected to be the fastest; one that fails is taken out.
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
 };
 
 CublasProducts::CublasProducts() : library_({"libcublasLt.so.13"}) {
@@ -134,20 +151,30 @@ std::unique_ptr<CublasProducts::Plan> CublasProducts::make_plan(const Product& p
   require_cublas(f.preference_create(&preference), "cublasLtMatmulPreferenceCreate", p);
   f.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
                    sizeof(kWorkspaceBytes));
-  cublasLtMatmulHeuristicResult_t best{};
+  const auto [first_aligned, second_aligned, result_aligned] = alignments_of(p);
+  const std::pair<cublasLtMatmulPreferenceAttributes_t, std::uint32_t> alignments[] = {
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, first_aligned},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, second_aligned},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, result_aligned},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, result_aligned}};
+  for (const auto& [attribute, bytes] : alignments)
+    f.preference_set(preference, attribute, &bytes, sizeof(bytes));
+  std::array<cublasLtMatmulHeuristicResult_t, kMostAlgorithms> results{};
   int found = 0;
   const cublasStatus_t status =
       f.heuristic(handle_, plan->desc, plan->first, plan->second, plan->result, plan->result,
-                  preference, 1, &best, &found);
+                  preference, kMostAlgorithms, results.data(), &found);
   f.preference_destroy(preference);
   require_cublas(
       found == 0 && status == CUBLAS_STATUS_SUCCESS ? CUBLAS_STATUS_NOT_SUPPORTED : status,
       "cublasLtMatmulAlgoGetHeuristic", p);
-  plan->algorithm = best.algo;
+  for (int i = 0; i < found; ++i)
+    if (results[static_cast<std::size_t>(i)].state == CUBLAS_STATUS_SUCCESS)
+      plan->algorithms.push_back(results[static_cast<std::size_t>(i)].algo);
   return plan;
 }
 
-const CublasProducts::Plan& CublasProducts::plan_for(const Product& p) {
+CublasProducts::Plan& CublasProducts::plan_for(const Product& p) {
   const auto number = [](program::ElementType type) { return static_cast<int>(type); };
   const Key key{p.m,
                 p.n,
@@ -158,7 +185,8 @@ const CublasProducts::Plan& CublasProducts::plan_for(const Product& p) {
                 number(p.b.type),
                 number(p.c.type),
                 number(p.arithmetic),
-                p.bias.memory != nullptr};
+                p.bias.memory != nullptr,
+                alignments_of(p)};
   std::unique_ptr<Plan>& plan = plans_[key];
   if (!plan) plan = make_plan(p);
   return *plan;
@@ -174,17 +202,22 @@ void* CublasProducts::workspace_of(kernels::Stream stream) {
 void CublasProducts::multiply(const Product& p, kernels::Stream stream) {
   if (!why_not_.empty()) throw MissingError(why_not_);
   const std::lock_guard held(mutex_);
-  const Plan& plan = plan_for(p);
+  Plan& plan = plan_for(p);
   if (p.bias.memory)
     require_cublas(functions_->desc_set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                         &p.bias.memory, sizeof(p.bias.memory)),
                    "cublasLtMatmulDescSetAttribute", p);
   const float one = 1, zero = 0;
-  require_cublas(
-      functions_->matmul(handle_, plan.desc, &one, p.b.memory, plan.first, p.a.memory, plan.second,
-                         &zero, p.c.memory, plan.result, p.c.memory, plan.result, &plan.algorithm,
-                         workspace_of(stream), kWorkspaceBytes, stream),
-      "cublasLtMatmul", p);
+  cublasStatus_t status = CUBLAS_STATUS_NOT_SUPPORTED;
+  while (!plan.algorithms.empty()) {
+    status =
+        functions_->matmul(handle_, plan.desc, &one, p.b.memory, plan.first, p.a.memory,
+                           plan.second, &zero, p.c.memory, plan.result, p.c.memory, plan.result,
+                           plan.algorithms.data(), workspace_of(stream), kWorkspaceBytes, stream);
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    plan.algorithms.erase(plan.algorithms.begin());
+  }
+  require_cublas(status, "cublasLtMatmul", p);
 }
 
 }  // namespace trainscope::cuda

@@ -4,6 +4,8 @@
 
 #include <cublasLt.h>
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,10 +31,10 @@ class CublasProducts : public Products {
  private:
   struct Functions;
   struct Plan;
-  using Key =
-      std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, int, int, int, int, bool>;
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, int, int, int, int,
+                         bool, std::array<std::uint32_t, 3>>;
 
-  const Plan& plan_for(const Product& product);
+  Plan& plan_for(const Product& product);
   std::unique_ptr<Plan> make_plan(const Product& product) const;
   void* workspace_of(kernels::Stream stream);
 

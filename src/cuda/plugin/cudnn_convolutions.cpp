@@ -246,10 +246,11 @@ bool CudnnConvolutions::Library::run(const ConvolutionCall& call, const Plan& pl
                                      kernels::Stream stream) {
   const Functions& f = functions;
   constexpr std::size_t kAligned = 256;
-  const bool narrow = stored(call.x.type) != ElementType::kFp32;
-  // A narrow gradient of weights comes first in the room, behind it what the algorithm needs.
+  const bool is_widened =
+      call.part == Part::kWeightGradient && stored(call.w.type) != stored(call.x.type);
+  // A narrow gradient of wide weights comes first in the room, behind it what the algorithm needs.
   const std::size_t kept =
-      narrow && call.part == Part::kWeightGradient
+      is_widened
           ? (static_cast<std::size_t>(2 * call.w.elements) + kAligned - 1) / kAligned * kAligned
           : 0;
   char* room = rooms[stream].of(kept + plan.workspace);
