@@ -1,7 +1,8 @@
 // What the executor asks of a GPU: streams, events, memory, copies, kernels, graphs, times. One
 // implementation is a real device (plug-in), another the emulated one that tests run on.
 //
-// Handles are numbers that the implementation gives out; they live as long as it does. Every call
+// Handles are numbers that the implementation gives out, one after another; they live as long as it
+// does, or until release_after(). Every call
 // may come from any host thread. A call that fails throws an Error of one sentence: DeviceLost when
 // no later call can succeed either, OutOfDeviceMemory when there is no room.
 #pragma once
@@ -100,6 +101,13 @@ struct Peers {
   std::function<std::string(const std::string&)> from_first;
 };
 
+// How many streams, events and graphs a device has given out.
+struct HandleCounts {
+  std::size_t streams = 0;
+  std::size_t events = 0;
+  std::size_t graphs = 0;
+};
+
 // How much of what a device does is kept: nothing; its work alone, of which nobody can say which
 // call it belongs to; its work with the call of each.
 enum class WatchLevel { kNothing, kKernels, kEverything };
@@ -129,6 +137,12 @@ class DeviceCalls {
   virtual StreamHandle make_stream(program::StreamKind kind, int priority, int gpu) = 0;
   // To be recorded on streams of this GPU; any may wait for it.
   virtual EventHandle make_event(int gpu) = 0;
+
+  // For a user that gives back all of its own at once.
+  virtual HandleCounts handles() const = 0;
+  // Streams, events and graphs that were given out after those are taken back, with what belongs to
+  // them. The device is idle, or lost.
+  virtual void release_after(const HandleCounts& kept) = 0;
 
   // Memory of the stream's GPU, ordered with the stream's work: from an arena that is kept.
   virtual void* allocate(std::int64_t bytes, StreamHandle stream) = 0;

@@ -236,6 +236,7 @@ void Execution::run_thread(std::size_t thread) {
 
 std::optional<Failure> Execution::run() {
   begin_ = device_.now();
+  handles_ = device_.handles();
   try {
     set_up();
   } catch (const Error& error) {
@@ -284,16 +285,23 @@ void Execution::write_trace() {
 
 // What a lost device had is gone with it.
 void Execution::release_all() {
-  if (streams_.empty()) return;
   try {
     device_.synchronise();
     for (float* room : rooms_)
       if (room) device_.release(room, streams_.front());
     for (char* state : states_)
       if (state) device_.release(state, streams_.front());
+  } catch (const Error&) {
+  }
+  collectives_.reset();
+  collective_memory_.reset();
+  steps_.reset();
+  buffers_.reset();
+  try {
     device_.synchronise();
   } catch (const Error&) {
   }
+  if (handles_) device_.release_after(*handles_);
 }
 
 }  // namespace trainscope::cuda

@@ -50,7 +50,9 @@ class Execution {
             trace::Trace& trace, Nanos time_out = Meetings::kTimeOut);
   ~Execution();
 
-  // To the end, or to the first failure: what was done before it is in the trace. Call once.
+  // To the end, or to the first failure: what was done before it is in the trace. Call once. What
+  // it had of the device goes back with it, so nothing else may be made there meanwhile that
+  // outlives it.
   std::optional<Failure> run();
 
   // Tells every thread to stop before its next command; from any thread.
@@ -97,7 +99,8 @@ class Execution {
   const machine::Machine& machine_;
   DeviceCalls& device_;
   trace::Trace& trace_;
-  Nanos begin_ = 0;  // the device's clock at the trace's time 0
+  std::optional<HandleCounts> handles_;  // that were there before it ran
+  Nanos begin_ = 0;                      // the device's clock at the trace's time 0
   Nanos duration_ = 0;
   std::vector<StreamHandle> streams_;
   std::vector<EventHandle> events_;

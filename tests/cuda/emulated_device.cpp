@@ -144,6 +144,21 @@ cuda::StreamHandle EmulatedDevice::make_stream(StreamKind kind, int, int gpu) {
   return static_cast<cuda::StreamHandle>(streams_.size() - 1);
 }
 
+cuda::HandleCounts EmulatedDevice::handles() const {
+  const std::lock_guard held(mutex_);
+  return {streams_.size(), events_.size(), graphs_.size()};
+}
+
+void EmulatedDevice::release_after(const cuda::HandleCounts& kept) {
+  const std::lock_guard held(mutex_);
+  for (std::size_t i = kept.streams; !lost_ && i < streams_.size(); ++i)
+    if (streams_[i].tail != kNoOp && !ops_[streams_[i].tail].done)
+      throw Error(Fault::kInternal, "a stream was given back with work on it");
+  streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(kept.streams), streams_.end());
+  events_.resize(kept.events);
+  graphs_.resize(kept.graphs);
+}
+
 cuda::EventHandle EmulatedDevice::make_event(int) {
   const std::lock_guard held(mutex_);
   events_.push_back(kNoOp);

@@ -50,6 +50,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
   int gpus() const override { return options_.gpus; }
   cuda::StreamHandle make_stream(program::StreamKind kind, int priority, int gpu) override;
   cuda::EventHandle make_event(int gpu) override;
+  cuda::HandleCounts handles() const override;
+  void release_after(const cuda::HandleCounts& kept) override;
   void* allocate(std::int64_t bytes, cuda::StreamHandle stream) override;
   void release(void* memory, cuda::StreamHandle stream) override;
   void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
@@ -137,7 +139,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
 
   EmulatedOptions options_;
   cuda::Peers peers_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::mt19937 random_;
   Nanos clock_ = 1'000'000;
   Nanos look_ = 1;  // at the clock

@@ -81,6 +81,7 @@ Operation product(std::int64_t m, std::int64_t n, std::int64_t k, ElementType ty
 
 Bench::Bench(DeviceCalls& device)
     : device_(device),
+      handles_(device.handles()),
       first_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)),
       second_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)) {
   device_.watch(WatchLevel::kNothing);
@@ -93,6 +94,7 @@ Bench::~Bench() {
     free_all();
   } catch (const Error&) {
   }
+  device_.release_after(handles_);
 }
 
 void* Bench::on_device(std::int64_t bytes) {

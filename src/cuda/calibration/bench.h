@@ -76,6 +76,7 @@ class Bench {
   std::vector<Activity> end_watch();
 
   DeviceCalls& device_;
+  const HandleCounts handles_;  // that were there before
   StreamHandle first_;
   StreamHandle second_;
   bool watching_ = false;

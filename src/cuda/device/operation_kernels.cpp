@@ -101,10 +101,16 @@ std::size_t moved(const program::Operation& one) {
   return size(std::llround(one.bytes / (2 * sizeof(float))));
 }
 
+// Where what is written begins: on 16 bytes, as what is read does.
+std::size_t second_half(const program::Operation& one) {
+  constexpr std::size_t kFloats = 4;
+  return (moved(one) + kFloats - 1) / kFloats * kFloats;
+}
+
 void launch_busy(const KernelCall& call, kernels::Stream stream, const KernelLimits& limits) {
   const program::Operation& one = *call.operation;
   if (only_moves(one))
-    return kernels::copy_values(stream, call.room, call.room + moved(one), moved(one));
+    return kernels::copy_values(stream, call.room, call.room + second_half(one), moved(one));
   static_assert(sizeof(BlockRecord) == sizeof(kernels::BlockRecord));
   kernels::keep_busy(stream, busy_of(one, limits), call.room,
                      reinterpret_cast<kernels::BlockRecord*>(call.records));
@@ -155,7 +161,7 @@ std::int64_t room_of(const KernelCall& call) {
     return most;
   }
   if (is_busy(one)) {
-    if (only_moves(one)) return static_cast<std::int64_t>(2 * moved(one));
+    if (only_moves(one)) return static_cast<std::int64_t>(2 * second_half(one));
     return std::max<std::int64_t>(1, one.blocks) * std::max(1, one.threads);
   }
   if (std::holds_alternative<std::monostate>(one.function)) return 0;

@@ -199,6 +199,14 @@ void* CublasProducts::workspace_of(kernels::Stream stream) {
   return memory;
 }
 
+void CublasProducts::forget(kernels::Stream stream) {
+  const std::lock_guard held(mutex_);
+  const auto found = workspaces_.find(stream);
+  if (found == workspaces_.end()) return;
+  cudaFree(found->second);
+  workspaces_.erase(found);
+}
+
 void CublasProducts::multiply(const Product& p, kernels::Stream stream) {
   if (!why_not_.empty()) throw MissingError(why_not_);
   const std::lock_guard held(mutex_);

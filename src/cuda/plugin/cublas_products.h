@@ -28,6 +28,9 @@ class CublasProducts : public Products {
   // Throws MissingError without the library, and an Error for a product that it has no kernel for.
   void multiply(const Product& product, kernels::Stream stream) override;
 
+  // Gives back what belongs to a stream that is no more.
+  void forget(kernels::Stream stream);
+
  private:
   struct Functions;
   struct Plan;

@@ -295,6 +295,11 @@ bool CudnnConvolutions::convolve(const ConvolutionCall& call, kernels::Stream st
   return plan.works;
 }
 
+void CudnnConvolutions::forget(kernels::Stream stream) {
+  const std::lock_guard held(mutex_);
+  if (library_) library_->rooms.erase(stream);
+}
+
 }  // namespace trainscope::cuda
 
 #else  // without cuDNN's headers
@@ -307,6 +312,7 @@ CudnnConvolutions::~CudnnConvolutions() = default;
 bool CudnnConvolutions::convolve(const ConvolutionCall&, kernels::Stream) {
   return false;
 }
+void CudnnConvolutions::forget(kernels::Stream) {}
 
 }  // namespace trainscope::cuda
 

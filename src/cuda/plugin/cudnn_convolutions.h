@@ -21,6 +21,9 @@ class CudnnConvolutions : public Convolutions {
   // From any thread. Throws an Error where the device fails.
   bool convolve(const ConvolutionCall& call, kernels::Stream stream) override;
 
+  // Gives back what belongs to a stream that is no more.
+  void forget(kernels::Stream stream);
+
  private:
   struct Library;
 

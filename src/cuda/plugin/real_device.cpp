@@ -200,6 +200,24 @@ EventHandle RealDevice::make_event(int gpu) {
   return static_cast<EventHandle>(events_.size() - 1);
 }
 
+HandleCounts RealDevice::handles() const {
+  const std::lock_guard held(mutex_);
+  return {streams_.size(), events_.size(), graphs_.size()};
+}
+
+// Graphs first: they use what belongs to the streams.
+void RealDevice::release_after(const HandleCounts& kept) {
+  const std::lock_guard held(mutex_);
+  while (graphs_.size() > kept.graphs) graphs_.pop_back();
+  while (events_.size() > kept.events) events_.pop_back();
+  while (streams_.size() > kept.streams) {
+    const Stream& last = streams_.back();
+    gpus_[last.gpu].products->forget(last.handle);
+    gpus_[last.gpu].convolutions->forget(last.handle);
+    streams_.pop_back();
+  }
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
 void* RealDevice::allocate(std::int64_t bytes, StreamHandle handle) {
@@ -258,8 +276,16 @@ void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
   constexpr int kMostRounds = std::numeric_limits<int>::max();
   const cudaStream_t on = of(handle);
   const Gpu& gpu = gpus_[stream(handle).gpu];
-  launch_operation(kernel, on, {*gpu.products, gpu.convolutions.get()},
-                   {static_cast<double>(facts_.clock_hz), kMostRounds});
+  try {
+    launch_operation(kernel, on, {*gpu.products, gpu.convolutions.get()},
+                     {static_cast<double>(facts_.clock_hz), kMostRounds});
+  } catch (const Error&) {
+    // A launch also tells of what failed before it.
+    const cudaError_t status = cudaGetLastError();
+    if (is_sticky(status) || status == cudaErrorMemoryAllocation)
+      require(status, ("launch of " + launch_name(*kernel.operation)).c_str(), __FILE__, __LINE__);
+    throw;
+  }
 }
 
 std::string RealDevice::refusal(const program::Operation& operation) const {

@@ -41,6 +41,8 @@ class RealDevice : public DeviceCalls {
   int gpus() const override { return static_cast<int>(gpus_.size()); }
   StreamHandle make_stream(program::StreamKind kind, int priority, int gpu) override;
   EventHandle make_event(int gpu) override;
+  HandleCounts handles() const override;
+  void release_after(const HandleCounts& kept) override;
   void* allocate(std::int64_t bytes, StreamHandle stream) override;
   void release(void* memory, StreamHandle stream) override;
   void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
@@ -110,7 +112,7 @@ class RealDevice : public DeviceCalls {
   bool by_events_ = false;               // where the tracer does not watch
   std::vector<Gpu> gpus_;
   std::mutex set_up_mutex_;
-  std::mutex mutex_;  // of the lists; what is in them stays where it is
+  mutable std::mutex mutex_;  // of the lists; what is in them stays where it is
   std::deque<Stream> streams_;
   std::deque<OwnedEvent> events_;
   std::deque<Graph> graphs_;
