@@ -62,14 +62,18 @@ const std::string& ActivityDecoder::name_of(const char* mangled) {
   return entry->second;
 }
 
-Activities ActivityDecoder::take() {
+Activities ActivityDecoder::take(Nanos earliest, Nanos latest) {
+  constexpr Nanos kSecond = 1'000'000'000;
+  const auto is_of_this_clock = [&](const Activity& one) {
+    return one.start >= earliest - kSecond && one.end - kSecond <= latest;
+  };
   std::unordered_map<std::uint32_t, CallId> calls;
   for (const TracedRecord& record : records_)
     if (const auto* call = std::get_if<TracedCall>(&record))
       calls[call->correlation] = static_cast<CallId>(call->ours);
   Activities all;
   const auto keep = [&](Activity activity, std::uint32_t correlation) {
-    if (activity.start <= 0 || activity.end < activity.start) {
+    if (activity.start <= 0 || activity.end < activity.start || !is_of_this_clock(activity)) {
       ++dropped_;
       return;
     }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -55,9 +56,10 @@ class ActivityDecoder {
   // Records that the tracer had no room for.
   void add_dropped(std::int64_t count) { dropped_ += count; }
 
-  // All since the last time. Records without times (work that was never done) are dropped; those of
-  // no call of ours, as of another library, are foreign.
-  Activities take();
+  // All since the last time. Records without times (work that was never done) and with such as lie
+  // outside `earliest` to `latest` by more than a second (another clock's) are dropped; those of no
+  // call of ours, as of another library, are foreign.
+  Activities take(Nanos earliest = 0, Nanos latest = std::numeric_limits<Nanos>::max());
 
  private:
   const std::string& name_of(const char* mangled);

@@ -105,16 +105,29 @@ Buffers::Buffers(const program::Program& program, DeviceCalls& device,
     if (first_.size() <= gpu) first_.resize(gpu + 1, kNone);
     if (first_[gpu] == kNone) first_[gpu] = i;
   }
-  const std::vector<bool> later = allocated_later(program);
+  try {
+    place_all();
+  } catch (...) {
+    release_all();
+    throw;
+  }
+}
+
+void Buffers::place_all() {
+  const std::vector<bool> later = allocated_later(program_);
   for (program::Index i = 0; i < places_.size(); ++i) {
-    if (later[i] && program.buffers[i].kind == MemoryKind::kDevice && !is_number(program, i))
+    if (later[i] && program_.buffers[i].kind == MemoryKind::kDevice && !is_number(program_, i))
       continue;
     place(i);
-    fill(i, streams[first_of(i)]);
+    fill(i, streams_[first_of(i)]);
   }
 }
 
 Buffers::~Buffers() {
+  release_all();
+}
+
+void Buffers::release_all() {
   for (program::Index i = 0; i < places_.size(); ++i)
     for (const Slot& slot : places_[i].slots)
       device_.release_host(slot.memory, program_.buffers[i].kind);

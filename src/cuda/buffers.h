@@ -86,6 +86,8 @@ class Buffers {
     bool is_test = false;     // of the test set
   };
 
+  void place_all();
+  void release_all();
   void place(program::Index buffer);
   void fill(program::Index buffer, StreamHandle stream);
   void upload(program::Index buffer, StreamHandle stream);

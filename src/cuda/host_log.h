@@ -21,7 +21,8 @@ struct HostSpan {
   std::uint16_t line = 0;
   CallId call = 0;  // that put work on the device; 0: none
   trace::Cause cause = trace::Cause::kProgram;
-  bool waits = false;  // for the device: for a stream, or for all of them
+  bool waits = false;   // for the device: for an event, a stream, or all of them
+  bool drains = false;  // it returns when all is done that the stream, or every one, was given
   program::Index stream = program::kNoIndex;
 };
 

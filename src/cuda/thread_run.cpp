@@ -8,6 +8,18 @@ namespace trainscope::cuda {
 
 using program::Index;
 
+// A stream that is left capturing would have every later wait for the device fail.
+ThreadRun::~ThreadRun() {
+  for (Execution::GraphState& graph : run_.graphs_) {
+    if (graph.thread != thread_) continue;
+    graph.thread = SIZE_MAX;
+    try {
+      graph.handle = device_.end_capture(graph.own);
+    } catch (const Error&) {  // it was broken, or the device is lost
+    }
+  }
+}
+
 void ThreadRun::carry_out() {
   const std::vector<Command>& commands = run_.program_.threads[thread_].commands;
   while (next_ < commands.size()) {
@@ -161,7 +173,8 @@ void ThreadRun::load(const program::LoadBatch& load) {
   };
   upload(load.x, to_x);
   upload(load.y, to_y);
-  device_.synchronise_stream(handle(stream));
+  // Pageable memory is read when the calls return; what another stream launches comes later.
+  if (run_.program_.streams.size() > 1) device_.synchronise_stream(handle(stream));
 }
 
 void ThreadRun::branch(const program::Branch& branch) {
@@ -307,6 +320,8 @@ void ThreadRun::synchronise(const Command& command) {
     }
   });
   log_.spans.back().waits = true;
+  log_.spans.back().drains =
+      stream != program::kNoIndex || (device && sim::gpus_of(run_.program_) == 1);
   log_.spans.back().stream = stream;
 }
 

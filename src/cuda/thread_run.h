@@ -7,6 +7,8 @@ namespace trainscope::cuda {
 
 class ThreadRun {
  public:
+  ~ThreadRun();
+  ThreadRun(const ThreadRun&) = delete;
   ThreadRun(Execution& run, std::size_t thread)
       : run_(run), device_(run.device_), thread_(thread), log_(run.logs_[thread]) {}
 

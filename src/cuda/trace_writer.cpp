@@ -1,7 +1,14 @@
 #include "cuda/trace_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <utility>
+
+#include "base/units.h"
+#include "cuda/clock_shift.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -35,6 +42,7 @@ void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& ac
   for (const ThreadLog& log : logs)
     for (const Call& call : log.calls) calls_[call.id].call = &call;
   std::vector<Activity> sorted = activities.records;
+  set_clock(logs, sorted);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Activity& a, const Activity& b) { return a.start < b.start; });
   note_ends(sorted);
@@ -45,6 +53,22 @@ void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& ac
   write_blocks(sorted, blocks);
   write_memory(changes);
   write_dropped(activities);
+}
+
+// Within the tracer's resolution the two clocks agree.
+void TraceWriter::set_clock(const std::vector<ThreadLog>& logs, std::vector<Activity>& activities) {
+  constexpr Nanos kResolution = 1000;
+  const Nanos shift = clock_shift(logs, activities);
+  if (std::abs(shift) < kResolution) return;
+  for (Activity& one : activities) {
+    one.start += shift;
+    one.end += shift;
+  }
+  trace::Origin origin = trace_.origin();
+  origin.detail += fmt::format(", the device's times set {} {}",
+                               format_nanos(static_cast<double>(std::abs(shift))),
+                               shift > 0 ? "later" : "earlier");
+  trace_.set_origin(std::move(origin));
 }
 
 void TraceWriter::note_ends(const std::vector<Activity>& sorted) {

@@ -66,6 +66,7 @@ class TraceWriter {
     trace::SpanId span = trace::kNone;
   };
 
+  void set_clock(const std::vector<ThreadLog>& logs, std::vector<Activity>& activities);
   void write_host(const std::vector<ThreadLog>& logs);
   void write_thread(program::Index thread, const ThreadLog& log);
   trace::LaneId staging_lane(int rank);

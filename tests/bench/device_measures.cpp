@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <set>
 #include <utility>
 
@@ -45,16 +44,11 @@ std::int64_t bytes_of(const program::Program& program, const Operation& one) {
   return bytes;
 }
 
-// Memory for the operands of one operation at a time, filled with numbers: zeros take less power.
+// Memory for the operands of one operation, filled with numbers.
 class Operands {
  public:
-  Operands(const program::Program& program, cuda::Bench& bench) : program_(program), bench_(bench) {
-    auto* numbers = static_cast<float*>(bench.on_host(kBytes, MemoryKind::kPinned));
-    std::mt19937 random(1);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    for (std::int64_t i = 0; i < kBytes / 4; ++i) numbers[i] = uniform(random);
-    numbers_ = numbers;
-  }
+  Operands(const program::Program& program, cuda::Bench& bench)
+      : program_(program), bench_(bench) {}
 
   KernelCall call(const Operation& one) {
     KernelCall call;
@@ -66,28 +60,19 @@ class Operands {
   }
 
  private:
-  static constexpr std::int64_t kBytes = std::int64_t{1} << 20;
-
   Operand operand(Index index) {
     const program::Buffer& buffer = program_.buffers[index];
     void*& memory = memory_[index];
     if (!memory) {
       memory = bench_.on_device(std::max<std::int64_t>(buffer.bytes, 16));
       if (buffer.type != program::ElementType::kInt64)
-        fill(static_cast<char*>(memory), buffer.bytes);
+        bench_.fill(memory, buffer.bytes, buffer.type);
     }
     return {memory, buffer.elements(), buffer.type};
   }
 
-  void fill(char* memory, std::int64_t bytes) {
-    for (std::int64_t i = 0; i < bytes; i += kBytes)
-      bench_.copy({numbers_, memory + i, std::min(kBytes, bytes - i), MemoryKind::kPinned,
-                   MemoryKind::kDevice});
-  }
-
   const program::Program& program_;
   cuda::Bench& bench_;
-  const float* numbers_ = nullptr;
   std::map<Index, void*> memory_;
 };
 

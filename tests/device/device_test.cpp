@@ -15,19 +15,20 @@ using namespace trainscope;
 
 namespace {
 
-// One for all cases: a process has one tracer. Null: there is no GPU, and `why` says it.
+// One for all cases, and never closed: a process has one tracer, and libraries that end in an order
+// of their own. Null: there is no GPU, and `why` says it.
 cuda::DeviceCalls* device(std::string& why) {
   static std::string reason;
-  static const cuda::OpenDevice opened = [] {
+  static cuda::DeviceCalls* const opened = [] {
     try {
-      return cuda::open_device(cuda::program_folder());
+      return cuda::open_device(cuda::program_folder()).release();
     } catch (const Error& error) {
       reason = error.what();
-      return cuda::OpenDevice(nullptr, [](cuda::DeviceCalls*) {});
+      return static_cast<cuda::DeviceCalls*>(nullptr);
     }
   }();
   why = reason;
-  return opened.get();
+  return opened;
 }
 
 #define NEED_DEVICE(name)                \

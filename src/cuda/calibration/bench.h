@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -39,10 +40,14 @@ class Bench {
   StreamHandle stream() const { return first_; }
   StreamHandle other_stream() const { return second_; }
 
-  // Memory of the bench, until free_all().
+  // Memory of the bench, until free_all(): of zeros, or of numbers in [-1, 1), which take more
+  // power.
   void* on_device(std::int64_t bytes);
+  void fill(void* memory, std::int64_t bytes, program::ElementType type);
   void* on_host(std::int64_t bytes, program::MemoryKind kind);  // every page touched
   void free_all();
+  // The same after a failure; false: the device is lost.
+  bool is_cleared();
 
   // The operation with memory for its operands; it stays as long as the bench.
   const KernelCall& prepare(program::Operation operation);
@@ -83,6 +88,7 @@ class Bench {
   CallId calls_ = 0;
   std::vector<void*> device_memory_;
   std::vector<std::pair<void*, program::MemoryKind>> host_memory_;
+  std::map<program::ElementType, std::vector<char>> numbers_;
   std::deque<program::Operation> operations_;
   std::deque<KernelCall> kernels_;
 };

@@ -33,9 +33,9 @@ Summary calls(Bench& bench, const CalibrationPlan& plan, const Body& body) {
 // How many launches of a stream are not done when a call first waits for one; 0: none waited.
 int launches_before_a_wait(Bench& bench, double launch_ns) {
   constexpr int kMost = 4096;
-  const Nanos wait = std::max<Nanos>(100 * kMicro, static_cast<Nanos>(30 * launch_ns));
   const KernelCall& small = bench.prepare(empty_kernel());
   const Nanos blocked = std::max<Nanos>(100 * kMilli, static_cast<Nanos>(4 * kMost * launch_ns));
+  const Nanos wait = blocked / 4;  // what disturbs the host is shorter
   const KernelCall& blocker = bench.prepare(long_kernel(blocked));
   bench.device().synchronise();
   bench.launch(blocker);
@@ -93,17 +93,20 @@ void measure_order(Bench& bench, const CalibrationPlan& plan, Calibration& to) {
   const KernelCall& longer = bench.prepare(long_kernel(100 * kMicro));
   const KernelCall& blocker = bench.prepare(long_kernel(plan.repeats * 20 * kMicro));
   std::vector<double> latencies, wakes, floors, gaps;
-  for (int i = -plan.warm_up; i < plan.repeats; ++i) {
-    Nanos called = 0, woken = 0;
-    const auto records = bench.watched([&] {
+  std::vector<Nanos> called, woken;
+  const auto alone = bench.watched([&] {
+    for (int i = -plan.warm_up; i < plan.repeats; ++i) {
       bench.launch(longer);
-      called = device.now();
+      called.push_back(device.now());
       device.synchronise_stream(bench.stream());
-      woken = device.now();
-    });
-    if (i < 0 || records.empty()) continue;
-    latencies.push_back(static_cast<double>(std::max<Nanos>(0, records.front().start - called)));
-    wakes.push_back(static_cast<double>(std::max<Nanos>(0, woken - records.back().end)));
+      woken.push_back(device.now());
+    }
+  });
+  // Each launch waits for the one before, so records come in the order of the calls.
+  for (auto i = static_cast<std::size_t>(plan.warm_up);
+       alone.size() == called.size() && i < alone.size(); ++i) {
+    latencies.push_back(static_cast<double>(alone[i].start - called[i]));
+    wakes.push_back(static_cast<double>(woken[i] - alone[i].end));
   }
   // Behind a long one, so that they follow one another however slow the host is.
   const auto records = bench.watched([&] {

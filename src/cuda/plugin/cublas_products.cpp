@@ -113,6 +113,7 @@ CublasProducts::CublasProducts() : library_({"libcublasLt.so.13"}) {
 CublasProducts::~CublasProducts() {
   plans_.clear();
   for (const auto& [stream, memory] : workspaces_) cudaFree(memory);
+  for (void* memory : idle_) cudaFree(memory);
   if (handle_) functions_->destroy(handle_);
 }
 
@@ -195,7 +196,13 @@ CublasProducts::Plan& CublasProducts::plan_for(const Product& p) {
 // Products on one stream follow one another, so they share room.
 void* CublasProducts::workspace_of(kernels::Stream stream) {
   void*& memory = workspaces_[stream];
-  if (!memory) TRAINSCOPE_CUDA(cudaMalloc(&memory, kWorkspaceBytes));
+  if (memory) return memory;
+  if (idle_.empty()) {
+    TRAINSCOPE_CUDA(cudaMalloc(&memory, kWorkspaceBytes));
+  } else {
+    memory = idle_.back();
+    idle_.pop_back();
+  }
   return memory;
 }
 
@@ -203,7 +210,7 @@ void CublasProducts::forget(kernels::Stream stream) {
   const std::lock_guard held(mutex_);
   const auto found = workspaces_.find(stream);
   if (found == workspaces_.end()) return;
-  cudaFree(found->second);
+  idle_.push_back(found->second);
   workspaces_.erase(found);
 }
 

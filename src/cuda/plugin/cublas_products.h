@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <tuple>
+#include <vector>
 
 #include "cuda/device/operation_kernels.h"
 #include "cuda/plugin/library.h"
@@ -28,7 +29,7 @@ class CublasProducts : public Products {
   // Throws MissingError without the library, and an Error for a product that it has no kernel for.
   void multiply(const Product& product, kernels::Stream stream) override;
 
-  // Gives back what belongs to a stream that is no more.
+  // What belonged to a stream that is no more is another's.
   void forget(kernels::Stream stream);
 
  private:
@@ -48,6 +49,7 @@ class CublasProducts : public Products {
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Plan>> plans_;
   std::map<kernels::Stream, void*> workspaces_;
+  std::vector<void*> idle_;
 };
 
 }  // namespace trainscope::cuda

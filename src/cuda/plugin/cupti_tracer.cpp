@@ -59,8 +59,9 @@ struct CuptiTracer::Buffers {
     std::uint32_t stream;
   };
 
+  // Never destroyed: CUPTI may call until the process ends.
   static Buffers& all() {
-    static Buffers buffers;
+    static Buffers& buffers = *new Buffers;
     return buffers;
   }
   static void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
@@ -80,6 +81,7 @@ struct CuptiTracer::Buffers {
 
   std::mutex mutex;
   std::vector<Filled> filled;
+  bool is_registered = false;  // doing so again corrupts records (pytorch/pytorch#192021)
 };
 
 namespace {
@@ -142,7 +144,12 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATIO
 
 }  // namespace
 
-CuptiTracer::CuptiTracer() : library_({"libcupti.so.13"}) {
+CuptiTracer::CuptiTracer(bool wanted)
+    : library_(wanted ? std::vector<std::string>{"libcupti.so.13"} : std::vector<std::string>{}) {
+  if (!wanted) {
+    why_not_ = "TRAINSCOPE_TRACER says so; times are from pairs of events";
+    return;
+  }
   if (!library_.is_there()) {
     why_not_ = "CUPTI is missing (" + library_.why_not() + "); times are from pairs of events";
     return;
@@ -163,9 +170,13 @@ bool CuptiTracer::start() {
     return false;
   }
   if (subscribed != CUPTI_SUCCESS) return false;
-  if (f.register_clock(&clock_for_cupti) != CUPTI_SUCCESS ||
-      f.register_callbacks(&Buffers::requested, &Buffers::completed) != CUPTI_SUCCESS)
+  bool& is_registered = Buffers::all().is_registered;
+  if (!is_registered &&
+      (f.register_clock(&clock_for_cupti) != CUPTI_SUCCESS ||
+       f.register_callbacks(&Buffers::requested, &Buffers::completed) != CUPTI_SUCCESS))
     return false;
+  is_registered = true;
+  started_ = host_clock();
   for (const CUpti_ActivityKind kind : kKinds)
     if (f.enable(kind) != CUPTI_SUCCESS) return false;
   return true;
@@ -212,7 +223,7 @@ Activities CuptiTracer::take() {
     decoder_.add_dropped(static_cast<std::int64_t>(dropped));
     std::free(buffer.memory);
   }
-  return decoder_.take();
+  return decoder_.take(started_, host_clock());
 }
 
 }  // namespace trainscope::cuda

@@ -22,7 +22,8 @@ Nanos host_clock();
 class CuptiTracer {
  public:
   // Starts to watch kernels, copies and fills. Before the process's first use of the device.
-  CuptiTracer();
+  // Not `wanted`, it is left alone, and nothing is watched.
+  explicit CuptiTracer(bool wanted);
   ~CuptiTracer();
   CuptiTracer(const CuptiTracer&) = delete;
 
@@ -44,6 +45,7 @@ class CuptiTracer {
   struct Buffers;
   bool start();
 
+  Nanos started_ = 0;
   Library library_;
   std::unique_ptr<Functions> functions_;
   std::string why_not_;

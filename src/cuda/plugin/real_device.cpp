@@ -73,6 +73,12 @@ DeviceFacts facts_of(int number) {
   return facts;
 }
 
+// TRAINSCOPE_TRACER=events: once it has been there CUPTI costs something even when it is off.
+bool is_tracer_wanted() {
+  const char* word = std::getenv("TRAINSCOPE_TRACER");
+  return !word || std::string_view(word) != "events";
+}
+
 cudaMemcpyKind direction(const CopyCall& copy) {
   const bool from = copy.from_kind == MemoryKind::kDevice, to = copy.to_kind == MemoryKind::kDevice;
   return from && to ? cudaMemcpyDeviceToDevice
@@ -85,7 +91,7 @@ cudaMemcpyKind direction(const CopyCall& copy) {
 
 RealDevice::RealDevice(int number) {
   require_driver();
-  tracer_ = std::make_unique<CuptiTracer>();
+  tracer_ = std::make_unique<CuptiTracer>(is_tracer_wanted());
   TRAINSCOPE_CUDA(cudaSetDevice(number));
   facts_ = facts_of(number);
   by_events_ = !tracer_->why_not().empty();
@@ -340,14 +346,14 @@ void RealDevice::instantiate(GraphHandle handle) {
   Graph& one = graph(handle);
   cudaGraphExec_t exec = nullptr;
   TRAINSCOPE_CUDA(cudaGraphInstantiate(&exec, one.graph.get(), 0));
-  one.exec = OwnedGraphExec(exec);
+  one.exec.push_back(OwnedGraphExec(exec));  // taking the last one back would be timed as well
 }
 
 void RealDevice::launch_graph(GraphHandle handle, StreamHandle on) {
   Activity what;
   what.name = "graph";
   note(what);
-  TRAINSCOPE_CUDA(cudaGraphLaunch(graph(handle).exec.get(), of(on)));
+  TRAINSCOPE_CUDA(cudaGraphLaunch(graph(handle).exec.back().get(), of(on)));
 }
 
 }  // namespace trainscope::cuda

@@ -86,7 +86,7 @@ class RealDevice : public DeviceCalls {
   };
   struct Graph {
     OwnedGraph graph;
-    OwnedGraphExec exec;
+    std::vector<OwnedGraphExec> exec;  // the last is launched
   };
 
   Stream& stream(StreamHandle handle);

@@ -2,6 +2,7 @@
 // NCCL between them, waiting for them.
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <string_view>
 #include <thread>
@@ -18,7 +19,12 @@ void keep_freed_memory(int number) {
   TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, number));
   std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
   TRAINSCOPE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+  // Nor is a stream to wait for another's free, which no program says.
+  int none = 0;
+  TRAINSCOPE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &none));
 }
+
+constexpr std::chrono::microseconds kPoll{20};
 
 }  // namespace
 
@@ -133,7 +139,7 @@ void RealDevice::wait_for(cudaStream_t stream) {
     const cudaError_t status = cudaStreamQuery(stream);
     if (status != cudaErrorNotReady) return TRAINSCOPE_CUDA(status);
     nccl_->require_alive(begun);
-    std::this_thread::yield();
+    std::this_thread::sleep_for(kPoll);  // each look is a record of the tracer's
   }
 }
 
@@ -147,7 +153,7 @@ void RealDevice::synchronise_event(EventHandle handle) {
     TRAINSCOPE_CUDA(cudaEventSynchronize(event(handle)));
     return;
   }
-  for (const Nanos begun = host_clock(); !is_done(handle); std::this_thread::yield())
+  for (const Nanos begun = host_clock(); !is_done(handle); std::this_thread::sleep_for(kPoll))
     nccl_->require_alive(begun);
 }
 void RealDevice::synchronise() {
