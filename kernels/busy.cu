@@ -1,6 +1,8 @@
 #include "kernels/busy.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "kernels/special.cuh"
@@ -8,63 +10,102 @@
 namespace trainscope::kernels {
 namespace {
 
-template <int kChains>
-__device__ float run_chains(std::size_t thread, int rounds) {
+// Rounds between two looks at whether the numbers that are held are wanted.
+constexpr int kTogether = 128;
+
+// `never` is below 0.
+template <int kChains, int kHeld>
+__device__ float run_chains(std::size_t thread, int rounds, int never) {
+  float held[kHeld > 0 ? kHeld : 1] = {};
+  for (int i = 0; i < kHeld; ++i) held[i] = static_cast<float>(i);
   float values[kChains];
   for (int chain = 0; chain < kChains; ++chain) {
     values[chain] = static_cast<float>(thread % 1024) + static_cast<float>(chain);
   }
-  for (int round = 0; round < rounds; ++round) {
-    for (int chain = 0; chain < kChains; ++chain) values[chain] = fmaf(values[chain], 0.5F, 1.0F);
+  for (int done = 0; done < rounds; done += kTogether) {
+    const int last = done + kTogether < rounds ? done + kTogether : rounds;
+    for (int round = done; round < last; ++round) {
+      for (int chain = 0; chain < kChains; ++chain) {
+        values[chain] = fmaf(values[chain], 0.5F, 1.0F);
+      }
+    }
+    if (done != never) continue;
+    for (int i = 0; i < kHeld; ++i) held[i] = fmaf(held[i], values[0], 1.0F);
   }
   float sum = 0;
   for (const float value : values) sum += value;
+  if (never < 0) return sum;
+  for (const float value : held) sum += value;
   return sum;
 }
 
-template <int kChains, bool kRecords>
-__global__ void busy_kernel(int rounds, float* results, BlockRecord* records) {
+// Beside the chains a thread has addresses, counters and what recording needs.
+constexpr int kOthers = 8;
+
+template <int kChains, int kRegisters>
+__global__ void __maxnreg__(kRegisters)
+    busy_kernel(int rounds, int never, float* results, BlockRecord* records) {
+  constexpr int kHeld = kRegisters > kChains + kOthers ? kRegisters - kChains - kOthers : 0;
   std::uint64_t start = 0;
-  if (kRecords && threadIdx.x == 0) start = nanoseconds();
+  if (threadIdx.x == 0) start = nanoseconds();
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  results[thread] = run_chains<kChains>(thread, rounds);
-  if (!kRecords) return;
+  results[thread] = run_chains<kChains, kHeld>(thread, rounds, never);
+  if (records == nullptr) return;
   const int arrived = __syncthreads_count(1);
   if (threadIdx.x != 0) return;
   records[blockIdx.x] = {start, nanoseconds_after(arrived), sm_number(), 0};
 }
 
+using Kernel = void (*)(int, int, float*, BlockRecord*);
+
+// By eights, as a GPU gives them; 256 are one more than an instruction can name.
+constexpr int kStep = 8;
+constexpr int kMost = 255;
+
 template <int kChains>
-void launch_busy(Stream stream, const Busy& busy, float* results, BlockRecord* records) {
-  const Shape shape{{busy.blocks, 1, 1}, {busy.threads, 1, 1}, busy.shared_bytes};
-  const auto kernel = records == nullptr ? busy_kernel<kChains, false> : busy_kernel<kChains, true>;
-  launch("busy", kernel, stream, shape, busy.rounds, results, records);
+constexpr int kLeast = kChains < 16 ? 24 : 32;
+
+// The kernels of so many chains, from the least registers on.
+template <int kChains, std::size_t... kSteps>
+Kernel kernel_of(int registers, std::index_sequence<kSteps...>) {
+  static constexpr Kernel kKernels[] = {
+      busy_kernel<kChains, std::min(kMost, kLeast<kChains> + kStep * int{kSteps})>...};
+  const int more = std::max(0, registers - kLeast<kChains>);
+  return kKernels[(more + kStep - 1) / kStep];
+}
+
+template <int kChains>
+Kernel kernel_of(int registers) {
+  constexpr int kCount = (kMost + 1 - kLeast<kChains>) / kStep + 1;
+  return kernel_of<kChains>(registers, std::make_index_sequence<kCount>());
+}
+
+Kernel kernel_of(const Busy& busy) {
+  switch (busy.chains) {
+    case 1:
+      return kernel_of<1>(busy.registers);
+    case 2:
+      return kernel_of<2>(busy.registers);
+    case 4:
+      return kernel_of<4>(busy.registers);
+    case 8:
+      return kernel_of<8>(busy.registers);
+    case 16:
+      return kernel_of<16>(busy.registers);
+    default:
+      throw InputError("the busy kernel has 1, 2, 4, 8 or 16 chains, not " +
+                       std::to_string(busy.chains));
+  }
 }
 
 }  // namespace
 
 void keep_busy(Stream stream, const Busy& busy, float* results, BlockRecord* records) {
-  switch (busy.chains) {
-    case 1:
-      return launch_busy<1>(stream, busy, results, records);
-    case 2:
-      return launch_busy<2>(stream, busy, results, records);
-    case 4:
-      return launch_busy<4>(stream, busy, results, records);
-    case 8:
-      return launch_busy<8>(stream, busy, results, records);
-    case 16:
-      return launch_busy<16>(stream, busy, results, records);
-    case 32:
-      return launch_busy<32>(stream, busy, results, records);
-    case 64:
-      return launch_busy<64>(stream, busy, results, records);
-    case 128:
-      return launch_busy<128>(stream, busy, results, records);
-    default:
-      throw InputError("the busy kernel has 1, 2, 4, 8, 16, 32, 64 or 128 chains, not " +
-                       std::to_string(busy.chains));
-  }
+  if (busy.registers < 1 || busy.registers > kMost)
+    throw InputError("a thread has 1 to 255 registers, not " + std::to_string(busy.registers));
+  constexpr int kNever = -1;
+  const Shape shape{{busy.blocks, 1, 1}, {busy.threads, 1, 1}, busy.shared_bytes};
+  launch("busy", kernel_of(busy), stream, shape, busy.rounds, kNever, results, records);
 }
 
 }  // namespace trainscope::kernels

@@ -1,10 +1,10 @@
 // A kernel that only computes, with knobs for what limits occupancy: the one that lessons about
 // blocks, waves and latency are run with. CPU reference: busy_value.
 //
-// Every thread carries `chains` values, each its own chain of `rounds` multiply-adds: they stay in
-// registers, so more chains are more registers and more that can run at once. Shared memory is
-// asked for and not used. Recording writes when and where each block ran; without it the kernel is
-// another one that does not ask.
+// Every thread carries `chains` values, each its own chain of `rounds` multiply-adds, so that more
+// chains are more that can run at once. It has as many registers as it is told: what the chains do
+// not need holds numbers that nothing ever asks for, which the compiler cannot know. Shared memory
+// is asked for and not used. Recording writes when and where each block ran.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,10 @@ struct Busy {
   unsigned blocks = 1;
   unsigned threads = 128;  // of a block
   std::size_t shared_bytes = 0;
-  int chains = 4;  // 1, 2, 4, 8, 16, 32, 64 or 128
+  int chains = 4;  // 1, 2, 4, 8 or 16
   int rounds = 1000;
+  int registers = 32;  // of a thread, 1 to 255; a GPU gives them by eights, and at least 24 (with
+                       // 16 chains 32)
 };
 
 // One of a block. Times are the device's own clock (special.cuh): the first thread's start, and
@@ -31,7 +33,7 @@ struct BlockRecord {
 };
 
 // `results` has a value for each thread of the grid; `records` one for each block, or is null.
-// Throws InputError for another number of chains.
+// Throws InputError for another number of chains or registers.
 void keep_busy(Stream stream, const Busy& busy, float* results, BlockRecord* records);
 
 // What a thread writes: the sum of its chains. One begins at the thread's number and its own.

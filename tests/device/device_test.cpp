@@ -1,6 +1,9 @@
 // What holds on a real GPU: the numbers of the host, the times of a clock. Skipped where there is
 // none, or no plug-in.
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -187,4 +190,45 @@ TEST_CASE("on the device operation by operation the numbers are the host's") {
   NEED_DEVICE(gpu);
   for (const test::Settings& settings : test::lockstep_models(test::LockstepSize::kLarge))
     test::check_in_lockstep(*gpu, settings);
+}
+
+namespace {
+
+double peak_of(const trace::Trace& trace, const char* lane) {
+  double peak = 0;
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t) {
+    if (trace.lanes()[sample.lane].name == lane) peak = std::max(peak, sample.value);
+  });
+  return peak;
+}
+
+}  // namespace
+
+TEST_CASE("on the device as many warps are resident as occupancy says, on every SM") {
+  NEED_DEVICE(gpu);
+  const cuda::DeviceFacts facts = gpu->facts();
+  struct Launch {
+    int block;
+    int registers;
+    int shared_bytes;
+  };
+  for (const Launch& one :
+       {Launch{256, 32, 0}, Launch{256, 64, 0}, Launch{256, 128, 0}, Launch{1024, 32, 0},
+        Launch{1024, 33, 0}, Launch{128, 32, 16 << 10}, Launch{256, 32, 48 << 10}}) {
+    const analysis::Run run = analysis::measured_run(
+        "A",
+        config_of({"workload=kernel", "kernel.grid=20000", "kernel.flops_per_thread=200000",
+                   fmt::format("kernel.block={}", one.block),
+                   fmt::format("kernel.registers={}", one.registers),
+                   fmt::format("kernel.shared_bytes={}", one.shared_bytes)}),
+        *gpu);
+    INFO(one.block << " threads, " << one.registers << " registers, " << one.shared_bytes
+                   << " bytes");
+    REQUIRE_FALSE(run.ending);
+    const auto theoretical = analysis::value_of(run.metrics, "occupancy.theoretical");
+    REQUIRE(theoretical);
+    const double slots = static_cast<double>(facts.sm_count) * facts.threads_per_sm / 32;
+    CHECK(peak_of(*run.trace, "SMs with a block") == facts.sm_count);
+    CHECK(peak_of(*run.trace, "resident warps") == Approx(*theoretical * slots).epsilon(0.02));
+  }
 }

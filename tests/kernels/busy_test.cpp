@@ -23,8 +23,10 @@ TEST_CASE("copy and triad move every value") {
 }
 
 TEST_CASE("busy threads compute their chains, recorded or not") {
-  const int chains = GENERATE(1, 2, 4, 8, 16, 32, 64, 128);
-  const kernels::Busy busy{5, 64, 1000, chains, 9};
+  const int chains = GENERATE(1, 2, 4, 8, 16);
+  const int registers = GENERATE(1, 24, 25, 32, 33, 128, 248, 249, 255);
+  const int rounds = GENERATE(9, 128, 300);
+  const kernels::Busy busy{5, 64, 1000, chains, rounds, registers};
   std::vector<float> expected(5 * 64);
   for (std::size_t t = 0; t < expected.size(); ++t) expected[t] = kernels::busy_value(busy, t);
   std::vector<float> results(expected.size());
@@ -44,7 +46,10 @@ TEST_CASE("busy threads compute their chains, recorded or not") {
   }
 }
 
-TEST_CASE("a number of chains that there is no kernel for is refused") {
+TEST_CASE("numbers of chains and registers that there is no kernel for are refused") {
   float result = 0;
   CHECK_THROWS_AS(kernels::keep_busy(Stream{}, {1, 1, 0, 3, 1}, &result, nullptr), InputError);
+  for (const int registers : {0, 256})
+    CHECK_THROWS_AS(kernels::keep_busy(Stream{}, {1, 1, 0, 4, 1, registers}, &result, nullptr),
+                    InputError);
 }

@@ -68,7 +68,7 @@ int rounds_of(double rounds, const KernelLimits& limits) {
 // The numbers of chains that there is a kernel for.
 int chains_for(int wanted) {
   int chains = 1;
-  while (chains < wanted && chains < 128) chains *= 2;
+  while (chains < wanted && chains < 16) chains *= 2;
   return chains;
 }
 
@@ -86,6 +86,7 @@ kernels::Busy busy_of(const program::Operation& one, const KernelLimits& limits)
     return busy;
   }
   busy.shared_bytes = size(one.block_work->shared_bytes);
+  busy.registers = std::clamp(one.block_work->registers, 1, 255);
   busy.chains = chains_for(one.block_work->ilp == 0 ? 4 : one.block_work->ilp);
   const double each = one.block_work->flops / static_cast<double>(busy.threads);
   busy.rounds = rounds_of(each / (2 * busy.chains), limits);
