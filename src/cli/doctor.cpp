@@ -119,7 +119,8 @@ std::vector<DoctorEntry> examine() {
       library_entry("CUPTI", {"libcupti.so.13"},
                     "measured timelines have the times of events alone (with a GPU)"),
       library_entry("cuBLASLt", {"libcublasLt.so.13"}, "measured matrix products (with a GPU)"),
-      library_entry("cuDNN", {"libcudnn.so.9"}, "nothing: convolutions are by kernels of our own"),
+      library_entry("cuDNN", {"libcudnn.so.9"},
+                    "measured convolutions on tensor cores: kernels of our own take their place"),
       library_entry("NCCL", {"libnccl.so.2"},
                     "measured collectives are a ring of copies (with several GPUs)")};
   const std::vector<DoctorEntry> gpus = gpu_entries(cuda::gpu_states(), read_driver_settings());

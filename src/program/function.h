@@ -29,7 +29,8 @@ struct Convolution {
   std::int64_t outputs = 0, kernel = 1, stride = 1, padding = 0, groups = 1;
   bool bias = true;
   bool channels_last = false;
-  bool tf32 = false;  // may be used, whatever the planned kernel uses
+  bool tf32 = false;       // may be used, whatever the planned kernel uses
+  bool benchmark = false;  // the fastest algorithm is found by trying them
   Part part = Part::kForward;
 
   std::int64_t out_height() const { return (height + 2 * padding - kernel) / stride + 1; }

@@ -106,6 +106,7 @@ Convolutions::Call Convolutions::make_call(const machine::ConvolutionPlan& plan,
     if (kernel.computes) call.computes = call.operations.size();
     if (kernel.computes && !trial) {
       plan_kernel(program_.operations[id], kernel, gpu_);
+      std::get<program::Convolution>(program_.operations[id].function).benchmark = benchmark_;
       call.operations.push_back(id);
       continue;
     }

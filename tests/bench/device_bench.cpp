@@ -58,6 +58,7 @@ void time_kernels(cuda::DeviceCalls& device) {
 // it.
 program::Config on_device(program::Config config, const std::vector<std::string>& how) {
   config.set_text("workload=train");
+  config.set_text("data.source=tensor");
   config.set_text("data.one_batch=true");
   config.set_text("loader.pin_memory=true");
   config.set_text("transfer.non_blocking=true");

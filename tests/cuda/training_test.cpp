@@ -156,6 +156,12 @@ TEST_CASE("loader workers, the pin thread and a copy stream bring the same batch
              kFp32);
 }
 
+TEST_CASE("one batch that every step takes is read once, and stays what it is") {
+  const std::vector<std::string> one{"data.one_batch=true", "data.source=tensor",
+                                     "loader.pin_memory=true", "transfer.non_blocking=true"};
+  for (std::uint32_t seed = 1; seed <= 3; ++seed) check_same(mlp_with(one), kFp32, seed);
+}
+
 // What never leaves a fused kernel is rounded as if it did, so the numbers are those of its parts.
 TEST_CASE("a compiled model learns by the kernels as by the host, fused and in graphs") {
   const std::vector<std::string> fused{"compile.fuse=true"}, graph{"compile.cuda_graph=true"},

@@ -120,6 +120,7 @@ bool Launcher::convolves_by_library(const program::Convolution& f) {
   if (adds_bias) call.bias = reads[2];
   call.shape = conv_of(f);
   call.part = f.part;
+  call.benchmark = f.benchmark;
   call.x = f.part == Part::kForward ? reads[0] : is_weight_gradient ? reads[1] : written;
   call.w = is_weight_gradient ? written : reads[1];
   call.y = f.part == Part::kForward ? written : reads[0];

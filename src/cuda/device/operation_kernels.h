@@ -42,6 +42,8 @@ struct ConvolutionCall {
   Operand w;
   Operand y;
   Operand bias;  // added to y; null: none
+  bool benchmark =
+      false;  // the fastest way is found by trying, when it is wanted for the first time
   program::ElementType arithmetic = program::ElementType::kFp32;
 };
 

@@ -21,7 +21,7 @@ class CudnnConvolutions : public Convolutions {
   // From any thread. Throws an Error where the device fails.
   bool convolve(const ConvolutionCall& call, kernels::Stream stream) override;
 
-  // Gives back what belongs to a stream that is no more.
+  // What belonged to a stream that is no more is another's.
   void forget(kernels::Stream stream);
 
  private:
