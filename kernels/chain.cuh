@@ -65,7 +65,7 @@ inline __device__ float rounded(NumberType type, float value) {
 // As dropout.h: one word of the stream for each value.
 inline __device__ float dropped(const Dropout& drop, float scale, std::size_t i, float value) {
   constexpr std::uint64_t kWords = 4;
-  const std::uint64_t word = drop.offset + i;
+  const std::uint64_t word = drop.first_word() + i;
   const PhiloxCounter drawn = random_block(drop.seed, word / kWords, drop.stream);
   return unit_float(drawn.words[word % kWords]) >= drop.p ? value * scale : 0.0F;
 }

@@ -15,6 +15,10 @@ struct Dropout {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
   std::uint64_t offset = 0;
+  // In device memory: added to the offset when the kernel runs; null: nothing.
+  const std::uint64_t* base = nullptr;
+
+  __device__ std::uint64_t first_word() const { return base ? offset + *base : offset; }
 };
 
 // 1 / (1 - p); 0 where all is dropped.

@@ -73,6 +73,8 @@ struct KernelCall {
       nullptr;                   // device memory for blocks_recorded() of them; null: it tells none
   std::uint64_t seed = 0;        // of a dropout's draws
   std::uint64_t draws_from = 0;  // the first of them
+  // A number in device memory that is added to it when the call is carried out; null: none.
+  const std::uint64_t* draws_base = nullptr;
   std::vector<KernelCall> parts = {};  // of a fused kernel: what it computes, in order
 };
 inline constexpr std::int64_t kStateBytes = 64;

@@ -95,8 +95,7 @@ Execution::Execution(const program::Program& program, const machine::Machine& ma
       waits_(program),
       meetings_(program, device, waits_, time_out),
       graphs_(program.graphs.size()),
-      draws_(program.buffers.size()),
-      drawn_(static_cast<std::size_t>(sim::gpus_of(program))),
+      draws_(program),
       blocks_(device),
       logs_(program.threads.size()) {
   program::validate(program);
@@ -192,23 +191,6 @@ KernelCall Execution::kernel_call(program::Index index, program::Index stream) c
   return call;
 }
 
-void Execution::draw(KernelCall& call) {
-  call.draws_from = draws_of(*call.operation);
-  for (KernelCall& part : call.parts) part.draws_from = draws_of(*part.operation);
-}
-
-std::uint64_t Execution::draws_of(const program::Operation& operation) {
-  const auto* dropout = std::get_if<program::Dropout>(&operation.function);
-  if (!dropout) return 0;
-  const std::lock_guard held(draws_mutex_);
-  if (dropout->part != program::Part::kForward || dropout->again) return draws_[operation.reads[1]];
-  std::uint64_t& drawn =
-      drawn_[static_cast<std::size_t>(program_.buffers[operation.writes[1]].device)];
-  const std::uint64_t first = drawn;
-  drawn += static_cast<std::uint64_t>(dropout->elements);
-  return draws_[operation.writes[1]] = first;
-}
-
 void Execution::carry_out(const std::vector<RankCall>& calls, ThreadLog& log) {
   const std::lock_guard held(collectives_mutex_);
   collectives_->carry_out(calls, [this] { return ++next_call_; }, log);
@@ -291,6 +273,8 @@ void Execution::release_all() {
       if (room) device_.release(room, streams_.front());
     for (char* state : states_)
       if (state) device_.release(state, streams_.front());
+    for (std::uint64_t* base : draws_.bases())
+      if (base) device_.release(base, streams_.front());
   } catch (const Error&) {
   }
   collectives_.reset();

@@ -17,6 +17,7 @@
 #include "cuda/buffers.h"
 #include "cuda/collectives.h"
 #include "cuda/device_calls.h"
+#include "cuda/draws.h"
 #include "cuda/host_log.h"
 #include "cuda/host_waits.h"
 #include "cuda/meetings.h"
@@ -87,9 +88,6 @@ class Execution {
   // With the operands as they lie now, some of them nowhere; nothing else.
   KernelCall operands_of(const program::Operation& operation) const;
   KernelCall kernel_call(program::Index operation, program::Index stream) const;
-  // Says where a dropout's draws begin, of parts as well.
-  void draw(KernelCall& call);
-  std::uint64_t draws_of(const program::Operation& operation);
   void run_thread(std::size_t thread);
   void fail(std::uint16_t line, const std::string& sentence);
   void write_trace();
@@ -116,9 +114,7 @@ class Execution {
   std::unique_ptr<Collectives> collectives_;
   std::mutex collectives_mutex_;
   std::vector<GraphState> graphs_;
-  std::vector<std::uint64_t> draws_;  // by buffer: where a dropout's draws began
-  std::vector<std::uint64_t> drawn_;  // random words so far, by GPU
-  std::mutex draws_mutex_;
+  Draws draws_;
   BlockLog blocks_;
   std::vector<ThreadLog> logs_;
   std::atomic<CallId> next_call_{0};

@@ -222,10 +222,11 @@ void ThreadRun::launch(const Command& command) {
   const program::Operation& operation = run_.program_.operations[action.operation];
   if (is_empty_launch(run_.program_, operation)) return;
   KernelCall kernel = run_.kernel_call(action.operation, action.stream);
-  run_.draw(kernel);
   if (action.predicate != program::kNoIndex)
     kernel.predicate = static_cast<float*>(run_.buffers_->at(action.predicate));
   Execution::GraphState* graph = captured(action.stream);
+  run_.draws_.place(kernel,
+                    graph ? static_cast<Index>(graph - run_.graphs_.data()) : program::kNoIndex);
   const bool changes_scale = run_.steps_->changes_scale(operation);
   if (changes_scale && !graph)
     run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
@@ -254,6 +255,9 @@ void ThreadRun::capture(const program::BeginCapture& begin) {
   graph.thread = thread_;
   graph.own = device_.make_stream(program::StreamKind::kNonBlocking, 0,
                                   run_.program_.streams[begin.stream].device);
+  constexpr std::int64_t kAligned = 16;
+  run_.draws_.set_base(
+      begin.graph, static_cast<std::uint64_t*>(device_.allocate(kAligned, handle(begin.stream))));
   device_.begin_capture(graph.own);
 }
 
@@ -268,6 +272,13 @@ void ThreadRun::launch_graph(const Command& command) {
   const Execution::GraphState& graph = run_.graphs_[action.graph];
   if (graph.changes_scale)
     run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
+  if (const auto drawn = run_.draws_.launch(action.graph)) {
+    device_.begin_call(hidden_call(action.stream, command.line), handle(action.stream));
+    device_.copy({&*drawn, run_.draws_.bases()[action.graph], sizeof(*drawn),
+                  program::MemoryKind::kPageable, program::MemoryKind::kDevice},
+                 handle(action.stream));
+    device_.end_call();
+  }
   Call call = call_on(command, action.stream);
   call.span = timed(command, "cudaGraphLaunch", [&] {
     device_.begin_call(call.id, handle(action.stream));

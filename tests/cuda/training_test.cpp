@@ -207,6 +207,14 @@ TEST_CASE("a compiled cnn and gpt-mini learn as they do uncompiled, and as by th
       1e-4);
 }
 
+TEST_CASE("a dropout in a graph draws anew at each launch, and what it draws uncaptured") {
+  if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
+  check_compiled(
+      {"model.name=gpt-mini", "workload=train", "steps=5", "batch_size=2", "model.width=8",
+       "model.blocks=1", "model.heads=2", "model.seq_len=5", "model.dropout=0.3"},
+      1e-4);
+}
+
 TEST_CASE("a fused gpt-mini drops what it drops unfused") {
   if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
   std::vector<std::string> fused = kGpt;

@@ -249,7 +249,7 @@ int ChainBuilder::drop(const program::Dropout& f, const KernelCall& part) {
   const int x = read(part.operation->reads[0], part.reads[0]);
   if (x == kNoRegister || chain_.drop_count == kernels::kMostDrops) return kNoRegister;
   for (std::size_t i = 1; i < part.writes.size(); ++i) draws_.insert(part.operation->writes[i]);
-  const kernels::Dropout how = dropout_of(f, part.seed, part.draws_from);
+  const kernels::Dropout how = dropout_of(f, part);
   chain_.drops[chain_.drop_count] = how;
   return step(ChainAction::kDrop, *number_type(part.writes[0].type), {x, chain_.drop_count++},
               kernels::scale_of(how));

@@ -241,7 +241,7 @@ void Launcher::operator()(const program::AddPositions& f) {
 }
 
 void Launcher::operator()(const program::Dropout& f) {
-  const kernels::Dropout dropout = dropout_of(f, call_.seed, call_.draws_from);
+  const kernels::Dropout dropout = dropout_of(f, call_);
   with_type(call_.reads[0].type, [&](auto type) {
     using T = decltype(type);
     kernels::apply_dropout(stream_, dropout, operands_.in<T>(0), operands_.out<T>(0),

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/device_calls.h"
 #include "kernels/dropout.h"
 #include "kernels/max_pool.h"
 #include "program/function.h"
@@ -46,10 +47,9 @@ inline kernels::MaxPool pool_of(const program::MaxPooling& f) {
   return pool;
 }
 
-inline kernels::Dropout dropout_of(const program::Dropout& f, std::uint64_t seed,
-                                   std::uint64_t draws_from) {
+inline kernels::Dropout dropout_of(const program::Dropout& f, const KernelCall& call) {
   constexpr std::uint64_t kStream = 1;
-  return {static_cast<float>(f.p), seed, kStream, draws_from};
+  return {static_cast<float>(f.p), call.seed, kStream, call.draws_from, call.draws_base};
 }
 
 }  // namespace trainscope::cuda
