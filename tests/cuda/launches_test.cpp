@@ -61,14 +61,19 @@ program::Program gpt(const std::vector<std::string>& more) {
   return train::build_program(config, train::machine_of(config));
 }
 
-// Of each operation of this function on many tensors.
+bool is_on_many(const program::Operation& one) {
+  return one.reads.size() + one.writes.size() >= 20;
+}
+
+// Of each operation of this function that counts.
 template <typename Function>
-void check_launches(const std::vector<std::string>& settings, std::uint64_t expected) {
+void check_launches(const std::vector<std::string>& settings, std::uint64_t expected,
+                    bool (*counts)(const program::Operation&) = is_on_many) {
   const program::Program program = gpt(settings);
   std::size_t seen = 0;
   for (const program::Operation& one : program.operations) {
     if (!std::holds_alternative<Function>(one.function)) continue;
-    if (one.reads.size() + one.writes.size() < 20) continue;
+    if (!counts(one)) continue;
     ++seen;
     INFO(one.framework);
     CHECK(launches_of(program, one) == expected);
@@ -89,4 +94,19 @@ TEST_CASE("what is done to all parameters is one kernel, or two, however many th
   check_launches<program::GradientNorm>({"clip_grad_norm=1"}, 2);
   check_launches<program::ClipGradients>({"clip_grad_norm=1"}, 1);
   check_launches<program::Fill>({"zero_grad.set_to_none=false"}, 1);
+}
+
+TEST_CASE("gradients that are summed over rows are one kernel where rows are few, else two") {
+  const auto norm = [](const program::Operation& one) {
+    return std::get<program::LayerNorm>(one.function).part == program::Part::kWeightGradient;
+  };
+  const auto bias = [](const program::Operation& one) {
+    return std::get<program::Linear>(one.function).part == program::Part::kBiasGradient;
+  };
+  for (const char* precision : {"precision=fp32", "precision=bf16"}) {
+    check_launches<program::LayerNorm>({precision}, 1, norm);
+    check_launches<program::LayerNorm>({precision, "batch_size=32"}, 2, norm);
+    check_launches<program::Linear>({precision}, 1, bias);
+    check_launches<program::Linear>({precision, "batch_size=32"}, 2, bias);
+  }
 }
