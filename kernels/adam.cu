@@ -46,59 +46,63 @@ struct Factors {
   float eps;
 };
 
-template <int kCount, typename G>
-__device__ void step_values(const Factors& factors, const AdamState& state, float inverse,
-                            const ParameterArrays<G>& arrays, const AdamMoments& moments,
-                            std::size_t i) {
-  const auto gradient = load_pack<kCount>(arrays.gradient + i);
-  auto parameter = load_pack<kCount>(arrays.parameter + i);
-  auto first = load_pack<kCount>(moments.first + i);
-  auto second = load_pack<kCount>(moments.second + i);
-  for (int k = 0; k < kCount; ++k) {
-    parameter.values[k] = factors.step(state, widen(gradient.values[k]) * inverse,
-                                       parameter.values[k], first.values[k], second.values[k]);
-  }
-  store_parameters(arrays, i, parameter);
-  store_pack(moments.first + i, first);
-  store_pack(moments.second + i, second);
-}
+template <typename G, int kCount>
+struct Values {
+  Pack<G, kCount> gradient;
+  Pack<float, kCount> parameter;
+  Pack<float, kCount> first;
+  Pack<float, kCount> second;
+};
+
+static_assert(TensorTable<AdamArrays<float>>::kMost == 73);
 
 template <typename G>
-__global__ void adam_step_kernel(Factors factors, ScaledStep scaled, const AdamState* state,
-                                 ParameterArrays<G> arrays, AdamMoments moments,
-                                 std::size_t packs) {
+__global__ void __launch_bounds__(kChunkThreads)
+    adam_step_kernel(const __grid_constant__ TensorTable<AdamArrays<G>> table, Factors factors,
+                     ScaledStep scaled, const AdamState* state) {
   if (is_skipped(scaled)) return;
   const AdamState now = *state;
   const float inverse = inverse_scale(scaled);
-  for_items<kStepPack>(
-      first_item(), item_step(), arrays.count, packs, [&](auto width, std::size_t i) {
-        step_values<decltype(width)::kValues>(factors, now, inverse, arrays, moments, i);
-      });
+  const auto chunk = chunk_of_block(table);
+  const AdamArrays<G>& arrays = chunk.tensor;
+  const auto load = [&](auto width, std::size_t i) {
+    constexpr int kCount = decltype(width)::kValues;
+    return Values<G, kCount>{
+        load_pack<kCount>(arrays.gradient + i), load_pack<kCount>(arrays.parameter + i),
+        load_pack<kCount>(arrays.first + i), load_pack<kCount>(arrays.second + i)};
+  };
+  const auto use = [&](auto width, auto values, std::size_t i) {
+    for (int k = 0; k < decltype(width)::kValues; ++k) {
+      values.parameter.values[k] =
+          factors.step(now, widen(values.gradient.values[k]) * inverse, values.parameter.values[k],
+                       values.first.values[k], values.second.values[k]);
+    }
+    store_parameters(arrays, i, values.parameter);
+    store_pack(arrays.first + i, values.first);
+    store_pack(arrays.second + i, values.second);
+  };
+  const bool aligned =
+      all_aligned(arrays.gradient, arrays.parameter, arrays.first, arrays.second, arrays.rounded);
+  for_chunk<kStepPack, 1>(chunk, aligned, load, use);  // four arrays: as many loads in flight
 }
 
 }  // namespace
 
-void begin_adam_step(Stream stream, const Adam& options, const ScaledStep& scaled,
-                     AdamState* state) {
+template <typename G>
+void adam_step(Stream stream, const Adam& options, const ScaledStep& scaled, AdamState* state,
+               std::span<const AdamArrays<G>> parameters) {
   const Shape one{{1, 1, 1}, {1, 1, 1}};
   launch("begin_adam_step", begin_adam_step_kernel, stream, one, options, scaled, state);
+  for_tables(parameters, [&](const auto& table, const Shape& shape) {
+    launch("adam_step", adam_step_kernel<G>, stream, shape, table, Factors(options), scaled, state);
+  });
 }
 
-template <typename G>
-void adam_step(Stream stream, const Adam& options, const ScaledStep& scaled, const AdamState* state,
-               const ParameterArrays<G>& arrays, const AdamMoments& moments) {
-  if (arrays.count == 0) return;
-  const std::size_t packs =
-      step_packs(arrays, is_aligned(moments.first) && is_aligned(moments.second));
-  launch("adam_step", adam_step_kernel<G>, stream, step_shape(arrays.count, packs),
-         Factors(options), scaled, state, arrays, moments, packs);
-}
-
-template void adam_step(Stream, const Adam&, const ScaledStep&, const AdamState*,
-                        const ParameterArrays<float>&, const AdamMoments&);
-template void adam_step(Stream, const Adam&, const ScaledStep&, const AdamState*,
-                        const ParameterArrays<Half>&, const AdamMoments&);
-template void adam_step(Stream, const Adam&, const ScaledStep&, const AdamState*,
-                        const ParameterArrays<Bfloat16>&, const AdamMoments&);
+template void adam_step(Stream, const Adam&, const ScaledStep&, AdamState*,
+                        std::span<const AdamArrays<float>>);
+template void adam_step(Stream, const Adam&, const ScaledStep&, AdamState*,
+                        std::span<const AdamArrays<Half>>);
+template void adam_step(Stream, const Adam&, const ScaledStep&, AdamState*,
+                        std::span<const AdamArrays<Bfloat16>>);
 
 }  // namespace trainscope::kernels

@@ -2,9 +2,9 @@
 // bias's gradient, as torch.compile fuses them. CPU reference: the steps' own, then
 // host/bias.h.
 //
-// A second kernel adds the parts of each sum up and carries out what is done to the sums: their
-// rounding to the type of their buffer among it. The order of summation is column_sums' in
-// reductions.h: the same bits.
+// Where there are many rows a second kernel adds the parts of each sum up. What is done to the
+// sums, their rounding to the type of their buffer among it, is carried out with them. The order of
+// summation is column_sums' in reductions.h: the same bits.
 #pragma once
 
 #include "kernels/chain.h"

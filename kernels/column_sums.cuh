@@ -1,7 +1,8 @@
-// Sums down the columns of a matrix, each term computed on the way.
+// Sums down the columns of a matrix, each term computed on the way; several sums in one pass.
 //
 // The rows are cut into parts; a block sums 32 columns of a part, neighbouring threads reading
-// neighbouring columns, and a second kernel sums the parts in order.
+// neighbouring columns. Of several parts a second kernel adds the sums up, in order. What becomes
+// of them a function object says: finish(c, sums), called once for each column.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,17 @@ namespace trainscope::kernels {
 inline constexpr unsigned kColumns = 32;    // of a block
 inline constexpr unsigned kRowThreads = 8;  // threads that share a column
 
+// One value of each sum.
+template <int kSums>
+struct ColumnValues {
+  static constexpr int kCount = kSums;
+  float values[kSums] = {};
+};
+
+// What a Term gives for each place of the matrix.
+template <typename Term>
+using ValuesOf = decltype(std::declval<const Term&>()(std::size_t{}, std::size_t{}));
+
 struct ColumnParts {
   explicit ColumnParts(const Matrix& shape) {
     constexpr std::size_t kFewestRows = 64;
@@ -25,63 +37,89 @@ struct ColumnParts {
   std::size_t rows;  // of each; the last may have fewer
 };
 
-// parts[part, c] = Σ term(row, c) over the rows of the part.
-template <typename Term>
-__global__ void column_parts_kernel(Term term, std::size_t rows, std::size_t columns,
-                                    std::size_t part_rows, float* parts) {
-  __shared__ float sums[kRowThreads][kColumns];
+// Σ term(row, c) over the rows of each part.
+template <typename Term, typename Finish>
+__global__ void column_sums_kernel(Term term, std::size_t rows, std::size_t columns,
+                                   std::size_t part_rows, Finish finish) {
+  using Values = ValuesOf<Term>;
+  __shared__ float sums[Values::kCount][kRowThreads][kColumns];
   const std::size_t c = std::size_t{blockIdx.x} * kColumns + threadIdx.x;
   const std::size_t begin = blockIdx.y * part_rows;
   const std::size_t end = begin + part_rows < rows ? begin + part_rows : rows;
-  float own = 0;
+  Values own;
   for (std::size_t row = begin + threadIdx.y; c < columns && row < end; row += kRowThreads) {
-    own += term(row, c);
+    const Values terms = term(row, c);
+    for (int s = 0; s < Values::kCount; ++s) own.values[s] += terms.values[s];
   }
-  sums[threadIdx.y][threadIdx.x] = own;
+  for (int s = 0; s < Values::kCount; ++s) sums[s][threadIdx.y][threadIdx.x] = own.values[s];
   __syncthreads();
   if (threadIdx.y != 0 || c >= columns) return;
-  for (unsigned y = 1; y < kRowThreads; ++y) own += sums[y][threadIdx.x];
-  parts[blockIdx.y * columns + c] = own;
+  for (int s = 0; s < Values::kCount; ++s) {
+    for (unsigned y = 1; y < kRowThreads; ++y) own.values[s] += sums[s][y][threadIdx.x];
+  }
+  finish(c, own);
 }
 
-struct PartsTotal {
-  const float* parts;
-  std::size_t count;
+// A part's sums, as they are added up later: those of a part side by side, one sum after another.
+struct KeepPart {
+  float* parts;
   std::size_t columns;
-  const float* before;  // null: nothing is added to
 
-  __device__ float operator()(std::size_t c) const {
-    float total = 0;
-    for (std::size_t part = 0; part < count; ++part) total += parts[part * columns + c];
-    return before == nullptr ? total : before[c] + total;
+  template <int kSums>
+  __device__ void operator()(std::size_t c, const ColumnValues<kSums>& sums) const {
+    for (int s = 0; s < kSums; ++s) {
+      parts[(std::size_t{blockIdx.y} * kSums + static_cast<std::size_t>(s)) * columns + c] =
+          sums.values[s];
+    }
   }
 };
 
-inline std::size_t column_terms_workspace(const Matrix& shape) {
-  return ColumnParts(shape).count * shape.columns;
+template <int kSums, typename Finish>
+__global__ void add_parts_kernel(const float* parts, std::size_t count, std::size_t columns,
+                                 Finish finish) {
+  for (std::size_t c = first_item(); c < columns; c += item_step()) {
+    ColumnValues<kSums> totals;
+    for (std::size_t part = 0; part < count; ++part) {
+      for (int s = 0; s < kSums; ++s) {
+        totals.values[s] += parts[(part * kSums + static_cast<std::size_t>(s)) * columns + c];
+      }
+    }
+    finish(c, totals);
+  }
 }
 
-// The sums of each part, for PartsTotal.
-template <typename Term>
-ColumnParts sum_column_parts(const char* name, Stream stream, const Matrix& shape, const Term& term,
-                             float* workspace) {
+// sums[c] = the sum, or added to it.
+template <typename T>
+struct StoreSum {
+  T* sums;
+  Into into;
+
+  __device__ void operator()(std::size_t c, const ColumnValues<1>& sum) const {
+    const float total = sum.values[0];
+    sums[c] = narrow<T>(into == Into::kAdd ? widen(sums[c]) + total : total);
+  }
+};
+
+// Floats to work in, for each sum.
+inline std::size_t column_terms_workspace(const Matrix& shape) {
+  const std::size_t parts = ColumnParts(shape).count;
+  return parts == 1 ? 0 : parts * shape.columns;
+}
+
+template <typename Term, typename Finish>
+void sum_columns(const char* name, Stream stream, const Matrix& shape, const Term& term,
+                 float* workspace, const Finish& finish) {
+  if (shape.columns == 0) return;
   const ColumnParts parts(shape);
   const auto strips = static_cast<unsigned>((shape.columns + kColumns - 1) / kColumns);
   const Shape grid{{strips, static_cast<unsigned>(parts.count), 1}, {kColumns, kRowThreads, 1}};
-  launch(name, column_parts_kernel<Term>, stream, grid, term, shape.rows, shape.columns, parts.rows,
-         workspace);
-  return parts;
-}
-
-// sums[c] = Σ_r term(r, c), or added to it.
-template <typename Term>
-void sum_columns(const char* name, Stream stream, const Matrix& shape, const Term& term,
-                 float* workspace, float* sums, Into into) {
-  if (shape.columns == 0) return;
-  const ColumnParts parts = sum_column_parts(name, stream, shape, term, workspace);
-  const PartsTotal total{workspace, parts.count, shape.columns,
-                         into == Into::kAdd ? sums : nullptr};
-  map(name, stream, total, shape.columns, sums);
+  if (parts.count == 1)
+    return launch(name, column_sums_kernel<Term, Finish>, stream, grid, term, shape.rows,
+                  shape.columns, parts.rows, finish);
+  launch(name, column_sums_kernel<Term, KeepPart>, stream, grid, term, shape.rows, shape.columns,
+         parts.rows, KeepPart{workspace, shape.columns});
+  launch(name, add_parts_kernel<ValuesOf<Term>::kCount, Finish>, stream, shape_for(shape.columns),
+         workspace, parts.count, shape.columns, finish);
 }
 
 }  // namespace trainscope::kernels

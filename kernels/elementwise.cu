@@ -1,6 +1,7 @@
 #include "kernels/elementwise.h"
 
 #include "kernels/map.cuh"
+#include "kernels/tensors.cuh"
 
 namespace trainscope::kernels {
 namespace {
@@ -19,6 +20,21 @@ struct Constant {
   __device__ float operator()(std::size_t) const { return value; }
 };
 
+template <typename T>
+__global__ void __launch_bounds__(kChunkThreads)
+    fill_kernel(const __grid_constant__ TensorTable<Tensor<T>> table, float value) {
+  const auto chunk = chunk_of_block(table);
+  T* values = chunk.tensor.values;
+  const auto nothing = [](auto, std::size_t) { return 0; };
+  const auto use = [&](auto width, auto, std::size_t i) {
+    constexpr int kCount = decltype(width)::kValues;
+    Pack<T, kCount> pack;
+    for (T& one : pack.values) one = narrow<T>(value);
+    store_pack(values + i, pack);
+  };
+  for_chunk<kPackOf<T>, 1>(chunk, is_aligned(values), nothing, use);
+}
+
 }  // namespace
 
 template <typename T>
@@ -36,6 +52,13 @@ void fill(Stream stream, T* values, float value, std::size_t count) {
   map("fill", stream, Constant{value}, count, values);
 }
 
+template <typename T>
+void fill(Stream stream, std::span<const Tensor<T>> tensors, float value) {
+  for_tables(tensors, [&](const auto& table, const Shape& shape) {
+    launch("fill", fill_kernel<T>, stream, shape, table, value);
+  });
+}
+
 template void add(Stream, const float*, const float*, float*, std::size_t);
 template void add(Stream, const Half*, const Half*, Half*, std::size_t);
 template void add(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size_t);
@@ -45,5 +68,8 @@ template void scale(Stream, const Bfloat16*, float, Bfloat16*, std::size_t);
 template void fill(Stream, float*, float, std::size_t);
 template void fill(Stream, Half*, float, std::size_t);
 template void fill(Stream, Bfloat16*, float, std::size_t);
+template void fill(Stream, std::span<const Tensor<float>>, float);
+template void fill(Stream, std::span<const Tensor<Half>>, float);
+template void fill(Stream, std::span<const Tensor<Bfloat16>>, float);
 
 }  // namespace trainscope::kernels

@@ -3,7 +3,7 @@
 // Computed in FP32 and rounded once. A result may be an input. T: float, Half, Bfloat16.
 #pragma once
 
-#include "kernels/device.h"
+#include "kernels/tensors.h"
 
 namespace trainscope::kernels {
 
@@ -17,5 +17,9 @@ void scale(Stream stream, const T* x, float factor, T* y, std::size_t count);
 
 template <typename T>
 void fill(Stream stream, T* values, float value, std::size_t count);
+
+// A launch for as many tensors as a table holds (tensors.cuh).
+template <typename T>
+void fill(Stream stream, std::span<const Tensor<T>> tensors, float value);
 
 }  // namespace trainscope::kernels

@@ -6,21 +6,19 @@
 // one rounding of each product.
 #pragma once
 
-#include "kernels/device.h"
+#include "kernels/tensors.h"
 
 namespace trainscope::kernels {
 
-// Floats that it needs to work in.
+// Floats to work in for a gradient of `count` values; all gradients' are added up.
 std::size_t squares_workspace(std::size_t count);
 
-// *total = Σ g², added to what it holds: fill it with 0 before the first gradient.
-void add_squares(Stream stream, const float* gradient, std::size_t count, float* workspace,
-                 float* total);
+// A launch for as many gradients as a table holds (tensors.cuh), and one to finish.
+void gradient_norm(Stream stream, std::span<const Tensor<const float>> gradients, float* workspace,
+                   float* norm);
 
-// *norm = √*norm.
-void take_root(Stream stream, float* norm);
-
-void clip_gradient(Stream stream, const float* norm, float max_norm, float* gradient,
-                   std::size_t count);
+// A launch for each table.
+void clip_gradients(Stream stream, const float* norm, float max_norm,
+                    std::span<const Tensor<float>> gradients);
 
 }  // namespace trainscope::kernels

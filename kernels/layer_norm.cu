@@ -47,25 +47,29 @@ __global__ void layer_norm_backward_kernel(std::size_t columns, const T* x, cons
   map_row(columns, gradient, dx + first, x + first, dy + first, gamma);
 }
 
+// Of dγ and of dβ.
 template <typename T>
-struct BetaTerm {
-  const T* dy;
-  std::size_t columns;
-  __device__ float operator()(std::size_t row, std::size_t c) const {
-    return widen(dy[row * columns + c]);
-  }
-};
-
-template <typename T>
-struct GammaTerm {
+struct ParameterTerms {
   const T* x;
   const T* dy;
   const float* mean;
   const float* rstd;
   std::size_t columns;
-  __device__ float operator()(std::size_t row, std::size_t c) const {
+
+  __device__ ColumnValues<2> operator()(std::size_t row, std::size_t c) const {
     const std::size_t i = row * columns + c;
-    return widen(dy[i]) * ((widen(x[i]) - mean[row]) * rstd[row]);
+    const float d = widen(dy[i]);
+    return {{d * ((widen(x[i]) - mean[row]) * rstd[row]), d}};
+  }
+};
+
+struct StoreParameters {
+  StoreSum<float> dgamma;
+  StoreSum<float> dbeta;
+
+  __device__ void operator()(std::size_t c, const ColumnValues<2>& sums) const {
+    dgamma(c, {{sums.values[0]}});
+    dbeta(c, {{sums.values[1]}});
   }
 };
 
@@ -88,17 +92,16 @@ void layer_norm_backward_input(Stream stream, const Matrix& shape, const T* x, c
 }
 
 std::size_t layer_norm_workspace(const Matrix& shape) {
-  return column_terms_workspace(shape);
+  return 2 * column_terms_workspace(shape);
 }
 
 template <typename T>
 void layer_norm_backward_parameters(Stream stream, const Matrix& shape, const T* x, const T* dy,
                                     const float* mean, const float* rstd, float* workspace,
                                     float* dgamma, float* dbeta, Into into) {
-  const GammaTerm<T> gamma{x, dy, mean, rstd, shape.columns};
-  sum_columns("layer_norm_dgamma", stream, shape, gamma, workspace, dgamma, into);
-  const BetaTerm<T> beta{dy, shape.columns};
-  sum_columns("layer_norm_dbeta", stream, shape, beta, workspace, dbeta, into);
+  const ParameterTerms<T> terms{x, dy, mean, rstd, shape.columns};
+  const StoreParameters store{{dgamma, into}, {dbeta, into}};
+  sum_columns("layer_norm_parameters", stream, shape, terms, workspace, store);
 }
 
 #define TRAINSCOPE_INSTANTIATE(T)                                                                  \

@@ -22,7 +22,7 @@ template <typename T>
 void layer_norm_backward_input(Stream stream, const Matrix& shape, const T* x, const float* gamma,
                                const T* dy, const float* mean, const float* rstd, T* dx);
 
-// Floats to work in.
+// Floats to work in; none where there are few rows, which are one kernel and not two.
 std::size_t layer_norm_workspace(const Matrix& shape);
 
 template <typename T>

@@ -1,22 +1,39 @@
 #include "kernels/loss_scale.h"
 
-#include "kernels/map.cuh"
+#include "kernels/tensors.cuh"
 
 namespace trainscope::kernels {
 namespace {
 
 constexpr unsigned kExponent = 0x7f800000;
 
-struct Unscaled {
-  const float* scale;
-  float* found_inf;
+__device__ bool is_finite(float value) {
+  return (__float_as_uint(value) & kExponent) != kExponent;
+}
 
-  __device__ float operator()(std::size_t, float g) const {
-    // Whichever thread writes, it writes the same.
-    if ((__float_as_uint(g) & kExponent) == kExponent) *found_inf = 1;
-    return g * (1 / *scale);
-  }
-};
+template <typename T>
+__global__ void __launch_bounds__(kChunkThreads)
+    unscale_kernel(const __grid_constant__ TensorTable<Tensor<T>> table, const float* inverse,
+                   float* found_inf) {
+  constexpr int kPack = kPackOf<T>;
+  const float factor = inverse == nullptr ? 1.0F : *inverse;
+  const auto chunk = chunk_of_block(table);
+  T* gradient = chunk.tensor.values;
+  bool found = false;
+  const auto load = [&](auto width, std::size_t i) {
+    return load_pack<decltype(width)::kValues>(gradient + i);
+  };
+  const auto use = [&](auto, auto pack, std::size_t i) {
+    for (T& value : pack.values) {
+      const float g = widen(value);
+      found |= !is_finite(g);
+      value = narrow<T>(g * factor);
+    }
+    if (inverse != nullptr) store_pack(gradient + i, pack);
+  };
+  for_chunk<kPack, kOwnPacks<kPack>>(chunk, is_aligned(gradient), load, use);
+  if (found) *found_inf = 1;  // whichever thread writes, it writes the same
+}
 
 // One thread.
 __global__ void update_loss_scale_kernel(LossScaleRule rule, const float* found_inf, float* scale,
@@ -32,15 +49,18 @@ __global__ void update_loss_scale_kernel(LossScaleRule rule, const float* found_
     return;
   }
   const auto grown = static_cast<float>(*scale * rule.growth_factor);
-  if ((__float_as_uint(grown) & kExponent) != kExponent) *scale = grown;
+  if (is_finite(grown)) *scale = grown;
   *clean_steps = 0;
 }
 
 }  // namespace
 
 template <typename T>
-void unscale(Stream stream, T* gradient, std::size_t count, const float* scale, float* found_inf) {
-  map("unscale", stream, Unscaled{scale, found_inf}, count, gradient, gradient);
+void unscale(Stream stream, std::span<const Tensor<T>> gradients, const float* inverse,
+             float* found_inf) {
+  for_tables(gradients, [&](const auto& table, const Shape& shape) {
+    launch("unscale", unscale_kernel<T>, stream, shape, table, inverse, found_inf);
+  });
 }
 
 void update_loss_scale(Stream stream, const LossScaleRule& rule, const float* found_inf,
@@ -50,8 +70,8 @@ void update_loss_scale(Stream stream, const LossScaleRule& rule, const float* fo
          clean_steps);
 }
 
-template void unscale(Stream, float*, std::size_t, const float*, float*);
-template void unscale(Stream, Half*, std::size_t, const float*, float*);
-template void unscale(Stream, Bfloat16*, std::size_t, const float*, float*);
+template void unscale(Stream, std::span<const Tensor<float>>, const float*, float*);
+template void unscale(Stream, std::span<const Tensor<Half>>, const float*, float*);
+template void unscale(Stream, std::span<const Tensor<Bfloat16>>, const float*, float*);
 
 }  // namespace trainscope::kernels

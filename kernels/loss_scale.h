@@ -5,15 +5,18 @@
 // step waits for the host. As in PyTorch, found_inf is a float, 0 or 1.
 #pragma once
 
-#include "kernels/device.h"
+#include "kernels/tensors.h"
 
 namespace trainscope::kernels {
 
-// gradient = gradient / scale, in place; *found_inf becomes 1 if a value is not finite, and is left
-// as it is otherwise: fill it with 0 before the first of a step's gradients. Exact for scales that
-// are powers of two, but for results that are subnormal. T: float, Half, Bfloat16.
+// gradient = gradient · *inverse, in place; *found_inf becomes 1 if a value is not finite, and is
+// left as it is otherwise: fill it with 0 before. `inverse` is of the scale (number.h); null: the
+// gradients are only looked at. Exact for scales that are powers of two, but for results that are
+// subnormal. A launch for as many gradients as a table holds (tensors.cuh). T: float, Half,
+// Bfloat16.
 template <typename T>
-void unscale(Stream stream, T* gradient, std::size_t count, const float* scale, float* found_inf);
+void unscale(Stream stream, std::span<const Tensor<T>> gradients, const float* inverse,
+             float* found_inf);
 
 struct LossScaleRule {
   double growth_factor = 2;

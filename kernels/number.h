@@ -17,8 +17,4 @@ void scale_by(Stream stream, const T* x, float factor, const float* number, T* y
 // *inverse = 1 / *number.
 void invert(Stream stream, const float* number, float* inverse);
 
-// *found_inf becomes 1 if a value is not finite, and is left as it is otherwise.
-template <typename T>
-void look_for_infinities(Stream stream, const T* values, std::size_t count, float* found_inf);
-
 }  // namespace trainscope::kernels

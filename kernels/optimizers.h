@@ -9,7 +9,7 @@
 // additions).
 #pragma once
 
-#include "kernels/device.h"
+#include "kernels/tensors.h"
 
 namespace trainscope::kernels {
 
@@ -17,15 +17,6 @@ namespace trainscope::kernels {
 struct ScaledStep {
   const float* scale = nullptr;
   const float* found_inf = nullptr;
-};
-
-// What a step reads and writes, `count` values each.
-template <typename G>
-struct ParameterArrays {
-  const G* gradient = nullptr;
-  float* parameter = nullptr;
-  G* rounded = nullptr;  // the parameter rounded to G; null where that is not wanted
-  std::size_t count = 0;
 };
 
 struct Sgd {
@@ -36,13 +27,26 @@ struct Sgd {
   bool nesterov = false;
 };
 
-// Before the step of any parameter: counts it, unless it is skipped. *step is 0 before the first.
-void begin_sgd_step(Stream stream, const ScaledStep& scaled, std::int64_t* step);
+// In device memory. All 0 before the first step.
+struct SgdState {
+  std::int64_t steps = 0;  // that were taken; not counted where momentum is 0
+  std::uint32_t done = 0;  // blocks of the step that is being taken
+};
 
-// `velocity` may be null where momentum is 0.
+// Of one parameter: `count` values each.
 template <typename G>
-void sgd_step(Stream stream, const Sgd& options, const ScaledStep& scaled, const std::int64_t* step,
-              const ParameterArrays<G>& arrays, float* velocity);
+struct SgdArrays {
+  const G* gradient = nullptr;
+  float* parameter = nullptr;
+  float* velocity = nullptr;  // may be null where momentum is 0
+  G* rounded = nullptr;       // the parameter rounded to G; null where that is not wanted
+  std::size_t count = 0;
+};
+
+// A launch for as many parameters as a table holds (tensors.cuh): 87.
+template <typename G>
+void sgd_step(Stream stream, const Sgd& options, const ScaledStep& scaled, SgdState* state,
+              std::span<const SgdArrays<G>> parameters);
 
 struct Adam {
   double lr = 1e-3;
@@ -60,17 +64,20 @@ struct AdamState {
   float correction = 0;  // √(1 - β2^t)
 };
 
-// Before the step of any parameter: counts it, unless it is skipped, and computes the corrections.
-void begin_adam_step(Stream stream, const Adam& options, const ScaledStep& scaled,
-                     AdamState* state);
-
-struct AdamMoments {
+template <typename G>
+struct AdamArrays {
+  const G* gradient = nullptr;
+  float* parameter = nullptr;
   float* first = nullptr;   // m
   float* second = nullptr;  // v
+  G* rounded = nullptr;     // as above
+  std::size_t count = 0;
 };
 
+// A launch that counts the step, unless it is skipped, and computes the corrections; then one for
+// as many parameters as a table holds: 73.
 template <typename G>
-void adam_step(Stream stream, const Adam& options, const ScaledStep& scaled, const AdamState* state,
-               const ParameterArrays<G>& arrays, const AdamMoments& moments);
+void adam_step(Stream stream, const Adam& options, const ScaledStep& scaled, AdamState* state,
+               std::span<const AdamArrays<G>> parameters);
 
 }  // namespace trainscope::kernels

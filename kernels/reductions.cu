@@ -32,8 +32,8 @@ template <typename T>
 struct Terms {
   const T* x;
   std::size_t columns;
-  __device__ float operator()(std::size_t row, std::size_t c) const {
-    return widen(x[row * columns + c]);
+  __device__ ColumnValues<1> operator()(std::size_t row, std::size_t c) const {
+    return {{widen(x[row * columns + c])}};
   }
 };
 
@@ -63,17 +63,23 @@ std::size_t column_sums_workspace(const Matrix& shape) {
   return column_terms_workspace(shape);
 }
 
-template <typename T>
-void column_sums(Stream stream, const Matrix& shape, const T* x, float* workspace, float* sums,
+template <typename T, typename Out>
+void column_sums(Stream stream, const Matrix& shape, const T* x, float* workspace, Out* sums,
                  Into into) {
-  sum_columns("column_sums", stream, shape, Terms<T>{x, shape.columns}, workspace, sums, into);
+  sum_columns("column_sums", stream, shape, Terms<T>{x, shape.columns}, workspace,
+              StoreSum<Out>{sums, into});
 }
 
 template void sum(Stream, const float*, std::size_t, float*, float*);
 template void sum(Stream, const Half*, std::size_t, float*, float*);
 template void sum(Stream, const Bfloat16*, std::size_t, float*, float*);
-template void column_sums(Stream, const Matrix&, const float*, float*, float*, Into);
-template void column_sums(Stream, const Matrix&, const Half*, float*, float*, Into);
-template void column_sums(Stream, const Matrix&, const Bfloat16*, float*, float*, Into);
+#define TRAINSCOPE_INSTANTIATE(T)                                                   \
+  template void column_sums(Stream, const Matrix&, const T*, float*, float*, Into); \
+  template void column_sums(Stream, const Matrix&, const T*, float*, Half*, Into);  \
+  template void column_sums(Stream, const Matrix&, const T*, float*, Bfloat16*, Into)
+TRAINSCOPE_INSTANTIATE(float);
+TRAINSCOPE_INSTANTIATE(Half);
+TRAINSCOPE_INSTANTIATE(Bfloat16);
+#undef TRAINSCOPE_INSTANTIATE
 
 }  // namespace trainscope::kernels

@@ -14,10 +14,11 @@ std::size_t sum_workspace(std::size_t count);
 template <typename T>
 void sum(Stream stream, const T* x, std::size_t count, float* workspace, float* total);
 
-// sums[c] = Σ_r x[r, c], or added to it: the gradient of a bias.
+// sums[c] = Σ_r x[r, c], or added to it, rounded to Out once: the gradient of a bias. Where there
+// are few rows it is one kernel and needs no room, else two. Out: float, Half, Bfloat16.
 std::size_t column_sums_workspace(const Matrix& shape);
-template <typename T>
-void column_sums(Stream stream, const Matrix& shape, const T* x, float* workspace, float* sums,
+template <typename T, typename Out>
+void column_sums(Stream stream, const Matrix& shape, const T* x, float* workspace, Out* sums,
                  Into into);
 
 }  // namespace trainscope::kernels

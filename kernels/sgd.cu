@@ -3,10 +3,6 @@
 namespace trainscope::kernels {
 namespace {
 
-__global__ void begin_sgd_step_kernel(ScaledStep scaled, std::int64_t* step) {
-  if (!is_skipped(scaled)) ++*step;
-}
-
 struct Factors {
   Sgd options;
   float inverse;
@@ -24,56 +20,81 @@ struct Factors {
   }
 };
 
-template <int kCount, typename G>
-__device__ void step_values(const Factors& factors, const ParameterArrays<G>& arrays,
-                            float* velocity, std::size_t i) {
-  const auto gradient = load_pack<kCount>(arrays.gradient + i);
-  auto parameter = load_pack<kCount>(arrays.parameter + i);
-  Pack<float, kCount> speed{};
-  if (velocity != nullptr) speed = load_pack<kCount>(velocity + i);
-  for (int k = 0; k < kCount; ++k) {
-    parameter.values[k] =
-        factors.step(widen(gradient.values[k]), parameter.values[k], speed.values[k]);
-  }
-  store_parameters(arrays, i, parameter);
-  if (velocity != nullptr) store_pack(velocity + i, speed);
+template <typename G, int kCount>
+struct Values {
+  Pack<G, kCount> gradient;
+  Pack<float, kCount> parameter;
+  Pack<float, kCount> velocity;
+};
+
+// Called by every block of a step when it has read how many came before; the last one counts it.
+__device__ void count_step(SgdState* state, std::uint32_t blocks) {
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(&state->done, 1U) + 1 != blocks) return;
+  state->done = 0;
+  ++state->steps;
 }
 
 template <typename G>
-__global__ void sgd_step_kernel(Sgd options, ScaledStep scaled, const std::int64_t* step,
-                                ParameterArrays<G> arrays, float* velocity, std::size_t packs) {
+__device__ void step_chunk(const Chunk<SgdArrays<G>>& chunk, const Factors& factors) {
+  constexpr int kAhead = 2;
+  const SgdArrays<G>& arrays = chunk.tensor;
+  const bool moves = factors.options.momentum != 0;
+  const auto load = [&](auto width, std::size_t i) {
+    constexpr int kCount = decltype(width)::kValues;
+    Values<G, kCount> values{
+        load_pack<kCount>(arrays.gradient + i), load_pack<kCount>(arrays.parameter + i), {}};
+    if (moves) values.velocity = load_pack<kCount>(arrays.velocity + i);
+    return values;
+  };
+  const auto use = [&](auto width, auto values, std::size_t i) {
+    for (int k = 0; k < decltype(width)::kValues; ++k) {
+      values.parameter.values[k] = factors.step(
+          widen(values.gradient.values[k]), values.parameter.values[k], values.velocity.values[k]);
+    }
+    store_parameters(arrays, i, values.parameter);
+    if (moves) store_pack(arrays.velocity + i, values.velocity);
+  };
+  const float* velocity = moves ? arrays.velocity : nullptr;
+  const bool aligned = all_aligned(arrays.gradient, arrays.parameter, velocity, arrays.rounded);
+  for_chunk<kStepPack, kAhead>(chunk, aligned, load, use);
+}
+
+static_assert(TensorTable<SgdArrays<float>>::kMost == 87);
+
+// `blocks` are those of all launches of the step.
+template <typename G>
+__global__ void __launch_bounds__(kChunkThreads)
+    sgd_step_kernel(const __grid_constant__ TensorTable<SgdArrays<G>> table, Sgd options,
+                    ScaledStep scaled, SgdState* state, std::uint32_t blocks) {
   if (is_skipped(scaled)) return;
-  const bool first = *step == 1;
+  const bool first = options.momentum != 0 && state->steps == 0;
   const Factors factors{options, inverse_scale(scaled), first ? 1.0F : 1 - options.dampening,
                         first};
-  for_items<kStepPack>(first_item(), item_step(), arrays.count, packs,
-                       [&](auto width, std::size_t i) {
-                         step_values<decltype(width)::kValues>(factors, arrays, velocity, i);
-                       });
+  step_chunk(chunk_of_block(table), factors);
+  if (options.momentum != 0) count_step(state, blocks);
 }
 
 }  // namespace
 
-void begin_sgd_step(Stream stream, const ScaledStep& scaled, std::int64_t* step) {
-  const Shape one{{1, 1, 1}, {1, 1, 1}};
-  launch("begin_sgd_step", begin_sgd_step_kernel, stream, one, scaled, step);
-}
-
 template <typename G>
-void sgd_step(Stream stream, const Sgd& options, const ScaledStep& scaled, const std::int64_t* step,
-              const ParameterArrays<G>& arrays, float* velocity) {
-  if (arrays.count == 0) return;
-  float* kept = options.momentum == 0 ? nullptr : velocity;
-  const std::size_t packs = step_packs(arrays, is_aligned(kept));
-  launch("sgd_step", sgd_step_kernel<G>, stream, step_shape(arrays.count, packs), options, scaled,
-         step, arrays, kept, packs);
+void sgd_step(Stream stream, const Sgd& options, const ScaledStep& scaled, SgdState* state,
+              std::span<const SgdArrays<G>> parameters) {
+  std::size_t blocks = 0;
+  for (const SgdArrays<G>& one : parameters) blocks += chunks_of(one.count);
+  for_tables(parameters, [&](const auto& table, const Shape& shape) {
+    launch("sgd_step", sgd_step_kernel<G>, stream, shape, table, options, scaled, state,
+           static_cast<std::uint32_t>(blocks));
+  });
 }
 
-template void sgd_step(Stream, const Sgd&, const ScaledStep&, const std::int64_t*,
-                       const ParameterArrays<float>&, float*);
-template void sgd_step(Stream, const Sgd&, const ScaledStep&, const std::int64_t*,
-                       const ParameterArrays<Half>&, float*);
-template void sgd_step(Stream, const Sgd&, const ScaledStep&, const std::int64_t*,
-                       const ParameterArrays<Bfloat16>&, float*);
+template void sgd_step(Stream, const Sgd&, const ScaledStep&, SgdState*,
+                       std::span<const SgdArrays<float>>);
+template void sgd_step(Stream, const Sgd&, const ScaledStep&, SgdState*,
+                       std::span<const SgdArrays<Half>>);
+template void sgd_step(Stream, const Sgd&, const ScaledStep&, SgdState*,
+                       std::span<const SgdArrays<Bfloat16>>);
 
 }  // namespace trainscope::kernels

@@ -15,6 +15,8 @@ namespace {
 // The block that the calling thread of the processor runs, so that a kernel's calls find it.
 constinit thread_local Block* running_block = nullptr;
 
+constinit thread_local std::uint64_t grids = 0;
+
 class Running {
  public:
   explicit Running(Block& block) : before_(std::exchange(running_block, &block)) {}
@@ -62,6 +64,7 @@ std::vector<std::size_t> block_order(std::size_t count, Order& order) {
 
 void run(const Grid& grid, const std::function<void()>& thread) {
   require_fit(grid);
+  ++grids;
   Order order(grid.seed);
   Block block(grid, thread, order);
   const Running running(block);
@@ -71,6 +74,10 @@ void run(const Grid& grid, const std::function<void()>& thread) {
                static_cast<unsigned>(row % grid.blocks.y),
                static_cast<unsigned>(row / grid.blocks.y)});
   }
+}
+
+std::uint64_t grids_run() {
+  return grids;
 }
 
 void* dynamic_shared() {

@@ -45,6 +45,9 @@ struct Grid {
 // Calls `thread` once for each thread of the grid.
 void run(const Grid& grid, const std::function<void()>& thread);
 
+// How many grids were run by the calling thread of the processor.
+std::uint64_t grids_run();
+
 // For kernels, what the language gives them (language.h). Each speaks of the thread that runs.
 
 struct Place {

@@ -21,6 +21,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
+#define __grid_constant__
 // Blocks follow one another, so one copy serves all. Kernels stand in unnamed namespaces: there the
 // address sanitizer guards a template's static variables too.
 #define __shared__ static

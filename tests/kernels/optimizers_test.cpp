@@ -19,10 +19,15 @@ void check_unscale(std::size_t count, float scale, bool with_infinity, Stream st
   auto gradient = rounded<T>(values);
   std::vector<float> expected = floats(gradient);
   const bool found = host::unscale(expected, host::inverse_scale(scale));
-  float found_inf = 0;
-  kernels::unscale(stream, gradient.data(), count, &scale, &found_inf);
-  CHECK(found_inf == (found ? 1.0F : 0.0F));
-  CHECK(same_bits(gradient, rounded<T>(expected)));
+  const float inverse = host::inverse_scale(scale);
+  const std::vector<kernels::Tensor<T>> list{{gradient.data(), count}};
+  for (const float* factor : {static_cast<const float*>(nullptr), &inverse}) {
+    const auto before = gradient;
+    float found_inf = 0;
+    kernels::unscale<T>(stream, list, factor, &found_inf);
+    CHECK(found_inf == (found ? 1.0F : 0.0F));
+    CHECK(same_bits(gradient, factor == nullptr ? before : rounded<T>(expected)));
+  }
 }
 
 // A whole training's worth of steps with a loss scale: every fourth gradient is infinite, so that
@@ -76,11 +81,10 @@ void check_adam(const host::Adam& options, Stream stream) {
     }
     const float found_inf = infinite ? 1.0F : 0.0F;
     const kernels::ScaledStep scaled_step{&kScale, &found_inf};
-    kernels::begin_adam_step(stream, own_options, scaled_step, &state);
-    kernels::adam_step(stream, own_options, scaled_step, &state,
-                       kernels::ParameterArrays<G>{scaled.data(), own.parameter.data(), copy.data(),
-                                                   scaled.size()},
-                       {own.first.data(), own.second.data()});
+    const std::vector<kernels::AdamArrays<G>> list{{scaled.data(), own.parameter.data(),
+                                                    own.first.data(), own.second.data(),
+                                                    copy.data(), scaled.size()}};
+    kernels::adam_step<G>(stream, own_options, scaled_step, &state, list);
   });
   CHECK(state.step == taken);
   check_near(own.parameter, host.parameter, 4);
@@ -99,7 +103,7 @@ void check_sgd(const host::Sgd& options, Stream stream) {
   Master own;
   // What stands in the velocity before the first step must not matter.
   own.first.assign(own.first.size(), 7.0F);
-  std::int64_t step = 0;
+  kernels::SgdState state;
   std::int64_t taken = 0;
   train([&](const std::vector<float>& gradient, bool infinite) {
     const auto scaled = scaled_gradient<G>(gradient);
@@ -108,15 +112,15 @@ void check_sgd(const host::Sgd& options, Stream stream) {
     }
     const float found_inf = infinite ? 1.0F : 0.0F;
     const kernels::ScaledStep scaled_step{&kScale, &found_inf};
-    kernels::begin_sgd_step(stream, scaled_step, &step);
-    kernels::sgd_step(
-        stream, own_options, scaled_step, &step,
-        kernels::ParameterArrays<G>{scaled.data(), own.parameter.data(), nullptr, scaled.size()},
-        own.first.data());
+    const std::vector<kernels::SgdArrays<G>> list{
+        {scaled.data(), own.parameter.data(), own.first.data(), nullptr, scaled.size()}};
+    kernels::sgd_step<G>(stream, own_options, scaled_step, &state, list);
   });
-  CHECK(step == taken);
   check_near(own.parameter, host.parameter, 4);
-  if (options.momentum != 0) check_near(own.first, host.first, 4);
+  if (options.momentum == 0) return;
+  CHECK(state.steps == taken);
+  CHECK(state.done == 0);
+  check_near(own.first, host.first, 4);
 }
 
 }  // namespace
@@ -175,11 +179,10 @@ TEST_CASE("a step of nothing, of one and of parameters that are not aligned") {
     const std::vector<float> gradient = numbers(count + 1, 54);
     std::vector<float> expected = numbers(count + 1, 55);
     std::vector<float> parameter = expected;
-    const std::int64_t step = 1;
-    kernels::sgd_step(
-        Stream{}, {0.5F, 0, 0, 0, false}, {}, &step,
-        kernels::ParameterArrays<float>{gradient.data() + 1, parameter.data() + 1, nullptr, count},
-        nullptr);
+    kernels::SgdState state;
+    const std::vector<kernels::SgdArrays<float>> list{
+        {gradient.data() + 1, parameter.data() + 1, nullptr, nullptr, count}};
+    kernels::sgd_step<float>(Stream{}, {0.5F, 0, 0, 0, false}, {}, &state, list);
     const host::Sgd options{0.5, 0, 0, 0, false};
     host::sgd_step(options, true, host::Values(gradient).subspan(1),
                    host::Results(expected).subspan(1), {});

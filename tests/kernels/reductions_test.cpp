@@ -38,11 +38,11 @@ void check_sum(std::size_t count) {
   for (const Stream stream : kOrders) CHECK(kernel_sum(x, stream) == total);
 }
 
-template <typename T>
+template <typename T, typename Out>
 void check_columns(const Matrix& shape, Into into, Stream stream) {
   const auto x = rounded<T>(numbers(shape.size(), 12));
-  std::vector<float> sums = numbers(shape.columns, 13);
-  std::vector<float> expected = sums;
+  auto sums = rounded<Out>(numbers(shape.columns, 13));
+  std::vector<float> expected = floats(sums);
   host::bias_backward({shape.rows, shape.columns}, floats(x), expected,
                       into == Into::kAdd ? host::Into::kAdd : host::Into::kReplace);
   std::vector<float> workspace(kernels::column_sums_workspace(shape));
@@ -65,8 +65,12 @@ TEST_CASE("sums of columns are the host's") {
   const auto into = GENERATE(Into::kReplace, Into::kAdd);
   for (const Matrix& shape : {Matrix{1, 1}, Matrix{7, 33}, Matrix{0, 3}, Matrix{300, 5},
                               Matrix{129, 70}, Matrix{1000, 2}}) {
-    check_columns<float>(shape, into, Stream{});
-    check_columns<Half>(shape, into, Stream{1});
-    check_columns<Bfloat16>(shape, into, Stream{2});
+    check_columns<float, float>(shape, into, Stream{});
+    check_columns<Half, float>(shape, into, Stream{1});
+    check_columns<Half, Half>(shape, into, Stream{2});
+    check_columns<Bfloat16, float>(shape, into, Stream{2});
+    check_columns<Bfloat16, Bfloat16>(shape, into, Stream{});
+    check_columns<float, Half>(shape, into, Stream{1});
   }
+  for (const Stream stream : kOrders) check_columns<float, float>({128, 33}, into, stream);
 }

@@ -1,6 +1,7 @@
 #include "cuda/device/launcher.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/error.h"
 #include "cuda/device/shapes.h"
@@ -106,13 +107,12 @@ void Launcher::operator()(const program::Multiply& f) {
 }
 
 void Launcher::operator()(const program::Fill& f) {
-  const auto most = static_cast<std::size_t>(f.elements);
-  for (std::size_t i = 0; i < operands_.writes(); ++i)
-    with_type(operands_.write(i).type, [&](auto type) {
-      using T = decltype(type);
-      kernels::fill(stream_, static_cast<T*>(operands_.write(i).memory),
-                    static_cast<float>(f.value), std::min(most, operands_.size_of_write(i)));
-    });
+  for_each_type([&](auto type) {
+    using T = decltype(type);
+    auto tensors = operands_.written<T>(operands_.writes());
+    for (auto& one : tensors) one.count = std::min(one.count, size(f.elements));
+    kernels::fill<T>(stream_, tensors, static_cast<float>(f.value));
+  });
 }
 
 void Launcher::operator()(const program::Cast&) {
@@ -134,56 +134,55 @@ void Launcher::operator()(const program::CountCorrect& f) {
 }
 
 void Launcher::operator()(const program::GradientNorm&) {
-  float* norm = operands_.out<float>(0);
-  std::size_t largest = 0;
-  for (std::size_t i = 0; i < operands_.reads(); ++i)
-    largest = std::max(largest, operands_.size_of_read(i));
-  float* workspace = operands_.room(kernels::squares_workspace(largest));
-  kernels::fill(stream_, norm, 0.0F, 1);
-  for (std::size_t i = 0; i < operands_.reads(); ++i)
-    kernels::add_squares(stream_, operands_.in<float>(i), operands_.size_of_read(i), workspace,
-                         norm);
-  kernels::take_root(stream_, norm);
+  std::vector<kernels::Tensor<const float>> gradients;
+  std::size_t room = 0;
+  for (std::size_t i = 0; i < operands_.reads(); ++i) {
+    gradients.push_back({operands_.in<float>(i), operands_.size_of_read(i)});
+    room += kernels::squares_workspace(gradients.back().count);
+  }
+  kernels::gradient_norm(stream_, gradients, operands_.room(room), operands_.out<float>(0));
 }
 
 void Launcher::operator()(const program::ClipGradients& f) {
-  const float* norm = operands_.in<float>(0);
+  std::vector<kernels::Tensor<float>> gradients;
   for (std::size_t i = 0; i < operands_.writes(); ++i)
-    kernels::clip_gradient(stream_, norm, static_cast<float>(f.max_norm),
-                           operands_.in_out<float>(i), operands_.size_of_write(i));
+    gradients.push_back({operands_.in_out<float>(i), operands_.size_of_write(i)});
+  kernels::clip_gradients(stream_, operands_.in<float>(0), static_cast<float>(f.max_norm),
+                          gradients);
 }
 
 void Launcher::operator()(const program::SgdUpdate& f) {
+  static_assert(sizeof(kernels::SgdState) <= kStateBytes);
   kernels::Sgd options;
   options.lr = static_cast<float>(f.lr);
   options.momentum = static_cast<float>(f.momentum);
   options.weight_decay = static_cast<float>(f.weight_decay);
-  const std::size_t parameters = operands_.reads() - (f.scaled ? 1 : 0);
-  const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(parameters) : nullptr);
-  auto* step = static_cast<std::int64_t*>(call_.state);
-  kernels::begin_sgd_step(stream_, scaled, step);
-  for (std::size_t i = 0; i < parameters; ++i) {
-    const kernels::ParameterArrays<float> arrays{operands_.in<float>(i), operands_.in_out<float>(i),
-                                                 nullptr, operands_.size_of_write(i)};
-    kernels::sgd_step(stream_, options, scaled, step, arrays,
-                      f.momentum != 0 ? operands_.in_out<float>(parameters + i) : nullptr);
-  }
+  const std::size_t count = operands_.reads() - (f.scaled ? 1 : 0);
+  std::vector<kernels::SgdArrays<float>> parameters(count);
+  for (std::size_t i = 0; i < count; ++i)
+    parameters[i] = {operands_.in<float>(i), operands_.in_out<float>(i),
+                     f.momentum != 0 ? operands_.in_out<float>(count + i) : nullptr, nullptr,
+                     operands_.size_of_write(i)};
+  const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(count) : nullptr);
+  kernels::sgd_step<float>(stream_, options, scaled, static_cast<kernels::SgdState*>(call_.state),
+                           parameters);
 }
 
 void Launcher::operator()(const program::AdamUpdate& f) {
   static_assert(sizeof(kernels::AdamState) <= kStateBytes);
   const kernels::Adam options{f.lr, f.beta1, f.beta2, f.eps, f.weight_decay, f.decoupled};
-  const std::size_t parameters = operands_.reads() - (f.scaled ? 1 : 0);
-  const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(parameters) : nullptr);
-  auto* state = static_cast<kernels::AdamState*>(call_.state);
-  kernels::begin_adam_step(stream_, options, scaled, state);
-  for (std::size_t i = 0; i < parameters; ++i) {
-    const kernels::ParameterArrays<float> arrays{operands_.in<float>(i), operands_.in_out<float>(i),
-                                                 nullptr, operands_.size_of_write(i)};
-    const kernels::AdamMoments moments{operands_.in_out<float>(parameters + i),
-                                       operands_.in_out<float>(2 * parameters + i)};
-    kernels::adam_step(stream_, options, scaled, state, arrays, moments);
-  }
+  const std::size_t count = operands_.reads() - (f.scaled ? 1 : 0);
+  std::vector<kernels::AdamArrays<float>> parameters(count);
+  for (std::size_t i = 0; i < count; ++i)
+    parameters[i] = {operands_.in<float>(i),
+                     operands_.in_out<float>(i),
+                     operands_.in_out<float>(count + i),
+                     operands_.in_out<float>(2 * count + i),
+                     nullptr,
+                     operands_.size_of_write(i)};
+  const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(count) : nullptr);
+  kernels::adam_step<float>(stream_, options, scaled, static_cast<kernels::AdamState*>(call_.state),
+                            parameters);
 }
 
 void Launcher::operator()(const program::InvertScale&) {
@@ -193,16 +192,11 @@ void Launcher::operator()(const program::InvertScale&) {
 void Launcher::operator()(const program::Unscale& f) {
   const std::size_t gradients = operands_.writes() - 1;
   float* found_inf = operands_.in_out<float>(gradients);
-  for (std::size_t i = 0; i < gradients; ++i)
-    with_type(operands_.write(i).type, [&](auto type) {
-      using T = decltype(type);
-      T* gradient = static_cast<T*>(operands_.write(i).memory);
-      const std::size_t count = operands_.size_of_write(i);
-      kernels::look_for_infinities(stream_, static_cast<const T*>(gradient), count, found_inf);
-      if (!f.only_look)
-        kernels::scale_by(stream_, static_cast<const T*>(gradient), 1.0F, operands_.in<float>(0),
-                          gradient, count);
-    });
+  const float* inverse = f.only_look ? nullptr : operands_.in<float>(0);
+  for_each_type([&](auto type) {
+    using T = decltype(type);
+    kernels::unscale<T>(stream_, operands_.written<T>(gradients), inverse, found_inf);
+  });
 }
 
 // The growth tracker is a float in a program, and whole in the kernel: it has a place in the room

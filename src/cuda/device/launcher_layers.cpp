@@ -80,9 +80,12 @@ void Launcher::operator()(const program::Linear& f) {
   with_type(r[0].type, [&](auto element) {
     using T = decltype(element);
     const kernels::Matrix shape = matrix(f.rows, f.outputs);
-    kernels::column_sums(stream_, shape, operands_.in<T>(0),
-                         operands_.room(kernels::column_sums_workspace(shape)),
-                         operands_.out<float>(0), Into::kReplace);
+    float* room = operands_.room(kernels::column_sums_workspace(shape));
+    with_type(result.type, [&](auto sum) {
+      using Sum = decltype(sum);
+      kernels::column_sums(stream_, shape, operands_.in<T>(0), room, operands_.out<Sum>(0),
+                           Into::kReplace);
+    });
   });
 }
 

@@ -8,6 +8,7 @@
 #include "cuda/device_calls.h"
 #include "kernels/cast.h"
 #include "kernels/elementwise.h"
+#include "kernels/tensors.h"
 
 namespace trainscope::cuda {
 
@@ -34,6 +35,14 @@ void with_type(program::ElementType type, const Body& body) {
     default:
       return body(float());
   }
+}
+
+// Calls body(T()) with each type that an operand may be stored as.
+template <typename Body>
+void for_each_type(const Body& body) {
+  body(float());
+  body(kernels::Half());
+  body(kernels::Bfloat16());
 }
 
 template <typename To>
@@ -89,6 +98,15 @@ class Operands {
     if (static_cast<void*>(values) != call_.writes[i].memory)
       cast_to(stream_, call_.writes[i], values);
     return values;
+  }
+  // Those of the first `count` buffers written that are stored as T, as they lie.
+  template <typename T>
+  std::vector<kernels::Tensor<T>> written(std::size_t count) const {
+    std::vector<kernels::Tensor<T>> tensors;
+    for (std::size_t i = 0; i < count; ++i)
+      if (stored(call_.writes[i].type) == element_of<T>())
+        tensors.push_back({static_cast<T*>(call_.writes[i].memory), size_of_write(i)});
+    return tensors;
   }
   template <typename T = float>
   T* room(std::size_t count) {

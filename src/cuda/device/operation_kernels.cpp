@@ -51,12 +51,6 @@ struct Workspace {
   }
 };
 
-std::size_t largest(const std::vector<Operand>& operands) {
-  std::int64_t most = 0;
-  for (const Operand& one : operands) most = std::max(most, one.elements);
-  return size(most);
-}
-
 // A chain of dependent multiply-adds takes four cycles each on every GPU from Volta on (Jia et al.,
 // arXiv:1804.06826).
 constexpr double kCyclesARound = 4;
@@ -169,7 +163,8 @@ std::int64_t room_of(const KernelCall& call) {
   constexpr std::size_t kAligned = 4;
   std::size_t room = std::visit(Workspace{}, one.function) + kAligned;
   if (std::holds_alternative<program::GradientNorm>(one.function))
-    room += kernels::squares_workspace(largest(call.reads));
+    for (const Operand& gradient : call.reads)
+      room += kernels::squares_workspace(size(gradient.elements));
   bool copies = false;
   for (const auto* list : {&call.reads, &call.writes})
     for (const Operand& operand : *list)
