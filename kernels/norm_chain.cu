@@ -7,18 +7,23 @@ namespace trainscope::kernels {
 namespace {
 
 // Calls body(i, c) for the calling thread's values of the block's row, as layer_norm.h deals them:
-// value i stands in column c.
-template <int kPack>
+// value i stands in column c. Packs are as wide as the launch says, so that a body, which is the
+// whole chain, is compiled once and not for each value of a pack.
 struct RowWalk {
   std::size_t columns;
+  std::size_t pack;
 
   template <typename Body>
   __device__ void operator()(const Body& body) const {
     const std::size_t first = blockIdx.x * columns;
-    const std::size_t packs = first % kPack == 0 ? columns / kPack : 0;
-    for_items<kPack>(threadIdx.x, blockDim.x, columns, packs, [&](auto width, std::size_t begin) {
-      for (std::size_t c = begin; c < begin + decltype(width)::kValues; ++c) body(first + c, c);
-    });
+    const std::size_t packs = first % pack == 0 ? columns / pack : 0;
+    const std::size_t tail = packs * pack;
+    for (std::size_t item = threadIdx.x; item < packs + columns - tail; item += blockDim.x) {
+      const bool whole = item < packs;
+      const std::size_t begin = whole ? item * pack : tail + (item - packs);
+      const std::size_t end = begin + (whole ? pack : 1);
+      for (std::size_t c = begin; c < end; ++c) body(first + c, c);
+    }
   }
   __device__ float count() const { return static_cast<float>(columns); }
 };
@@ -155,7 +160,8 @@ struct Block {
 };
 
 template <typename Walk>
-__global__ void norm_chain_kernel(NormChain chain, Walk walk) {
+__global__ void norm_chain_kernel(const __grid_constant__ NormChain chain,
+                                  const __grid_constant__ Walk walk) {
   float registers[kChainRegisters] = {};
   Block<Walk>{chain, walk, registers, {}}();
 }
@@ -169,10 +175,8 @@ void run_norm_chain(Stream stream, const NormChain& chain) {
            walk);
   };
   if (!chain.of_rows) return run(shape_for_channels(chain.image), ChannelWalk{chain.image});
-  const Shape shape = shape_for_rows(chain.rows);
-  if (chain.rows_type == NumberType::kFp32)
-    return run(shape, RowWalk<kPackOf<float>>{chain.rows.columns});
-  run(shape, RowWalk<kPackOf<Half>>{chain.rows.columns});
+  const std::size_t pack = chain.rows_type == NumberType::kFp32 ? kPackOf<float> : kPackOf<Half>;
+  run(shape_for_rows(chain.rows), RowWalk{chain.rows.columns, pack});
 }
 
 }  // namespace trainscope::kernels

@@ -20,6 +20,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 // Blocks follow one another, so one copy serves all. Kernels stand in unnamed namespaces: there the
 // address sanitizer guards a template's static variables too.
 #define __shared__ static
