@@ -129,14 +129,24 @@ void launch_product(const KernelCall& call, kernels::Stream stream, Products& pr
   products.multiply(product, stream);
 }
 
+void launch_runs(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
+                 const KernelLimits& limits) {
+  for (const PartRun& run : runs_of(call)) {
+    if (run.chain) {
+      kernels::run_chain(stream, *run.chain);
+      continue;
+    }
+    for (const KernelCall& part : run.parts) launch_operation(part, stream, libraries, limits);
+  }
+}
+
 }  // namespace
 
 void launch_operation(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
                       const KernelLimits& limits) {
   if (!call.parts.empty()) {
     if (const auto fused = fused_kernel(call)) return launch_fused(*fused, stream, call.room);
-    for (const KernelCall& part : call.parts) launch_operation(part, stream, libraries, limits);
-    return;
+    return launch_runs(call, stream, libraries, limits);
   }
   if (is_busy(*call.operation)) return launch_busy(call, stream, limits);
   if (call.operation->kind == OperationKind::kGemm &&
