@@ -8,6 +8,7 @@
 #include "cuda/device/shapes.h"
 #include "kernels/attention.h"
 #include "kernels/bandwidth.h"
+#include "kernels/batch_norm.h"
 #include "kernels/busy.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/gradient_norm.h"
@@ -30,6 +31,12 @@ struct Workspace {
   std::size_t operator()(const program::Linear& f) const {
     return f.part == Part::kBiasGradient ? kernels::column_sums_workspace(matrix(f.rows, f.outputs))
                                          : 0;
+  }
+  std::size_t operator()(const program::Convolution& f) const {
+    return f.part == Part::kBiasGradient ? kernels::conv2d_bias_workspace(conv_of(f)) : 0;
+  }
+  std::size_t operator()(const program::BatchNorm& f) const {
+    return kernels::batch_norm_workspace(image_of(f));
   }
   std::size_t operator()(const program::LayerNorm& f) const {
     return f.part == Part::kWeightGradient
