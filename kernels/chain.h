@@ -1,8 +1,8 @@
 // A chain of steps, value by value, in one kernel: what torch.compile fuses, interpreted. Each
 // thread reads its values once, carries the steps out in registers and writes what is left: what
 // lies between two steps never reaches memory. CPU reference: the steps' own (host/elementwise.h,
-// host/relu.h, host/gelu.h), one after another. With norms between its steps: norm_chain.h; with
-// sums down columns behind them: column_chain.h.
+// host/relu.h, host/gelu.h), one after another. With layer norms between its steps: norm_chain.h;
+// with sums down columns behind them: column_chain.h.
 //
 // Arithmetic is FP32; a step's result is rounded to the type that its buffer would have, so that
 // the numbers are those of the steps one by one: the same bits as elementwise.h and activation.h

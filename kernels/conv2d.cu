@@ -1,6 +1,6 @@
 #include "kernels/conv2d.h"
 
-#include "kernels/block.cuh"
+#include "kernels/channels.cuh"
 #include "kernels/tile_product.cuh"
 
 namespace trainscope::kernels {
@@ -143,18 +143,9 @@ struct WeightsProduct {
   }
 };
 
-// A block for a channel of the output.
-template <typename T>
-__global__ void conv2d_bias_kernel(Image output, const T* dy, float* db, bool adds) {
-  const auto channel = static_cast<int>(blockIdx.x);
-  float own = 0;
-  const int count = output.batch * output.pixels();
-  for (int n = static_cast<int>(threadIdx.x); n < count; n += static_cast<int>(blockDim.x)) {
-    const Pixel place(output, n);
-    own += widen(dy[output.at(place.image, channel, place.pixel)]);
-  }
-  const float total = block_sum(own);
-  if (threadIdx.x == 0) db[channel] = adds ? db[channel] + total : total;
+template <typename Walk, typename T>
+__global__ void conv2d_bias_kernel(Walk walk, const T* dy, float* parts) {
+  keep_part(walk, part_sums(walk, [](int, float value) { return value; }, dy), parts);
 }
 
 }  // namespace
@@ -201,19 +192,29 @@ void conv2d_backward_weights(Stream stream, const Conv2d& conv, const T* x, cons
   multiply("conv2d_backward_weights", stream, product, conv.groups);
 }
 
+std::size_t conv2d_bias_workspace(const Conv2d& conv) {
+  return channel_parts_workspace(conv.output(), 1);
+}
+
 template <typename T>
-void conv2d_backward_bias(Stream stream, const Conv2d& conv, const T* dy, float* db, Into into) {
-  if (conv.outputs == 0) return;
-  const Shape shape{{static_cast<unsigned>(conv.outputs), 1, 1}, {256, 1, 1}};
-  launch("conv2d_backward_bias", conv2d_bias_kernel<T>, stream, shape, conv.output(), dy, db,
-         into == Into::kAdd);
+void conv2d_backward_bias(Stream stream, const Conv2d& conv, const T* dy, float* workspace,
+                          float* db, Into into) {
+  const Image output = conv.output();
+  if (output.size() == 0) return;
+  const char* name = "conv2d_backward_bias";
+  const auto sum = [&](const auto& walk) {
+    launch(name, conv2d_bias_kernel<std::decay_t<decltype(walk)>, T>, stream, walk.shape(), walk,
+           dy, workspace);
+  };
+  with_channel_walk(output, sum, dy);
+  add_channel_parts(name, stream, output, workspace, ChannelTotals<1>{{db}}, into);
 }
 
 #define TRAINSCOPE_INSTANTIATE(T)                                                                 \
   template void conv2d_forward(Stream, const Conv2d&, const T*, const T*, const T*, T*);          \
   template void conv2d_backward_input(Stream, const Conv2d&, const T*, const T*, T*);             \
   template void conv2d_backward_weights(Stream, const Conv2d&, const T*, const T*, float*, Into); \
-  template void conv2d_backward_bias(Stream, const Conv2d&, const T*, float*, Into)
+  template void conv2d_backward_bias(Stream, const Conv2d&, const T*, float*, float*, Into)
 TRAINSCOPE_INSTANTIATE(float);
 TRAINSCOPE_INSTANTIATE(Half);
 TRAINSCOPE_INSTANTIATE(Bfloat16);

@@ -40,7 +40,11 @@ template <typename T>
 void conv2d_backward_weights(Stream stream, const Conv2d& conv, const T* x, const T* dy, float* dw,
                              Into into);
 
+// Floats of room for the bias's gradient.
+std::size_t conv2d_bias_workspace(const Conv2d& conv);
+
 template <typename T>
-void conv2d_backward_bias(Stream stream, const Conv2d& conv, const T* dy, float* db, Into into);
+void conv2d_backward_bias(Stream stream, const Conv2d& conv, const T* dy, float* workspace,
+                          float* db, Into into);
 
 }  // namespace trainscope::kernels

@@ -75,7 +75,8 @@ void check_backward(const kernels::Conv2d& conv, Into into, Stream stream) {
   check_near(dx, expected_dx, 8);
   kernels::conv2d_backward_weights(stream, conv, a.x.data(), a.dy.data(), dw.data(), into);
   check_near(dw, expected_dw, 12);
-  kernels::conv2d_backward_bias(stream, conv, a.dy.data(), db.data(), into);
+  std::vector<float> parts(kernels::conv2d_bias_workspace(conv));
+  kernels::conv2d_backward_bias(stream, conv, a.dy.data(), parts.data(), db.data(), into);
   check_near(db, expected_db, 8);
 }
 
@@ -115,4 +116,27 @@ TEST_CASE("a convolution may do without a bias") {
   std::vector<float> y(a.dy.size());
   kernels::conv2d_forward<float>(Stream{}, conv, a.x.data(), a.w.data(), nullptr, y.data());
   check_near(y, expected, 8);
+}
+
+TEST_CASE("a bias's gradient is the same whatever the order of blocks, in parts of many values") {
+  for (const bool last : {false, true}) {
+    const kernels::Conv2d conv{{9, 1, 23, 31, last}, 12, 1, {}, {}};
+    const auto dy = numbers(conv.output().size(), 77);
+    std::vector<float> parts(kernels::conv2d_bias_workspace(conv));
+    CHECK(parts.size() > 2 * wide(conv.outputs));
+    std::vector<double> sums(wide(conv.outputs));
+    for (std::size_t i = 0; i < dy.size(); ++i)
+      sums[wide(kernels::place_in(conv.output(), i).channel)] += static_cast<double>(dy[i]);
+    const std::vector<float> expected(sums.begin(), sums.end());
+    std::vector<float> first(wide(conv.outputs));
+    kernels::conv2d_backward_bias(kOrders[0], conv, dy.data(), parts.data(), first.data(),
+                                  Into::kReplace);
+    check_near(first, expected, 8);
+    for (const Stream stream : kOrders) {
+      std::vector<float> db(wide(conv.outputs));
+      kernels::conv2d_backward_bias(stream, conv, dy.data(), parts.data(), db.data(),
+                                    Into::kReplace);
+      CHECK(same_bits(db, first));
+    }
+  }
 }

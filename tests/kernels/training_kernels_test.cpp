@@ -58,12 +58,14 @@ void check_batch_norm(const Image& shape, Stream stream) {
                             rstd, {dx, dgamma, dbeta}, host::Into::kReplace);
   std::vector<T> own_y(shape.size()), own_dx(shape.size());
   std::vector<float> m(channels), r(channels), own_dgamma(channels), own_dbeta(channels);
+  std::vector<float> workspace(kernels::batch_norm_workspace(shape));
   const kernels::BatchMoments moments{m.data(), r.data()};
   const kernels::RunningMoments running{own_mean.data(), own_variance.data()};
-  kernels::batch_norm_train(stream, shape, x.data(), gamma.data(), beta.data(), 1e-5F, own_y.data(),
-                            moments, running);
+  kernels::batch_norm_train(stream, shape, x.data(), gamma.data(), beta.data(), 1e-5F,
+                            workspace.data(), own_y.data(), moments, running);
   kernels::batch_norm_backward(stream, shape, x.data(), gamma.data(), dy.data(), moments,
-                               own_dx.data(), own_dgamma.data(), own_dbeta.data());
+                               workspace.data(), own_dx.data(), own_dgamma.data(),
+                               own_dbeta.data());
   check_near(own_y, y, 16);
   check_near(own_dx, dx, 16);
   check_near(own_dgamma, dgamma, 16);
@@ -75,6 +77,28 @@ void check_batch_norm(const Image& shape, Stream stream) {
   kernels::batch_norm_evaluate(stream, shape, x.data(), gamma.data(), beta.data(), 1e-5F,
                                own_y.data(), moments, running);
   check_near(own_y, y, 16);
+}
+
+// y, then dx, dγ and dβ, of a batch in training.
+struct BatchResults {
+  std::vector<float> y, dx, dgamma, dbeta;
+};
+
+BatchResults trained(const Image& shape, std::vector<float> x, Stream stream) {
+  const auto channels = static_cast<std::size_t>(shape.channels);
+  const auto dy = numbers(shape.size(), 2);
+  const auto gamma = numbers(channels, 3), beta = numbers(channels, 4);
+  std::vector<float> mean(channels), rstd(channels), running_mean(channels),
+      running_variance(channels), workspace(kernels::batch_norm_workspace(shape));
+  BatchResults results{x, dy, gamma, beta};
+  const kernels::BatchMoments moments{mean.data(), rstd.data()};
+  kernels::batch_norm_train(stream, shape, x.data(), gamma.data(), beta.data(), 1e-5F,
+                            workspace.data(), results.y.data(), moments,
+                            {running_mean.data(), running_variance.data()});
+  kernels::batch_norm_backward(stream, shape, x.data(), gamma.data(), results.dx.data(), moments,
+                               workspace.data(), results.dx.data(), results.dgamma.data(),
+                               results.dbeta.data());
+  return results;
 }
 
 template <typename T>
@@ -92,6 +116,13 @@ void check_average_pool(const Image& shape, Stream stream) {
 }
 
 constexpr Image kImages[] = {{2, 3, 4, 5, false}, {2, 3, 4, 5, true}, {7, 1, 1, 1, false}};
+
+// Of several parts: planes that no pack divides and such that one does, a plane for each part,
+// channels side by side that packs divide or not, more of them than a block has, one, single
+// pixels.
+constexpr Image kManyParts[] = {{80, 2, 7, 9, false},  {40, 3, 8, 14, false}, {3, 2, 41, 57, false},
+                                {5, 12, 17, 19, true}, {3, 70, 7, 11, true},  {4, 136, 5, 7, true},
+                                {3, 1, 50, 41, true},  {1700, 3, 1, 1, false}};
 
 }  // namespace
 
@@ -130,6 +161,47 @@ TEST_CASE("batch norm and average pooling are the host's in every type and layou
     }
   check_batch_norm<kernels::Half>(kImages[0], Stream{1});
   check_batch_norm<kernels::Bfloat16>(kImages[1], Stream{2});
+}
+
+TEST_CASE("batch norm in several parts is the host's in every type and layout") {
+  for (const Image& shape : kManyParts) {
+    INFO(shape.batch << " images of " << shape.channels << " channels");
+    CHECK(kernels::batch_norm_workspace(shape) > 2 * static_cast<std::size_t>(shape.channels));
+    check_batch_norm<float>(shape, Stream{});
+    check_batch_norm<kernels::Half>(shape, Stream{1});
+    check_batch_norm<kernels::Bfloat16>(shape, Stream{2});
+  }
+}
+
+TEST_CASE("batch norm in parts repeats to the bit, whatever the order of blocks, and in place") {
+  for (const Image& shape : kManyParts) {
+    const auto x = numbers(shape.size(), 1);
+    const BatchResults first = trained(shape, x, kOrders[0]);
+    for (const Stream stream : {kOrders[1], kOrders[2]}) {
+      const BatchResults again = trained(shape, x, stream);
+      CHECK(same_bits(again.y, first.y));
+      CHECK(same_bits(again.dx, first.dx));
+      CHECK(same_bits(again.dgamma, first.dgamma));
+      CHECK(same_bits(again.dbeta, first.dbeta));
+    }
+  }
+}
+
+TEST_CASE("batch norm of values far from 0 keeps their differences") {
+  for (const Image& shape : {kManyParts[1], kManyParts[3]}) {
+    const auto channels = static_cast<std::size_t>(shape.channels);
+    auto x = numbers(shape.size(), 1);
+    for (float& value : x) value += 1000;
+    const auto gamma = numbers(channels, 3), beta = numbers(channels, 4);
+    std::vector<float> y(x.size()), mean(channels), rstd(channels), running(channels);
+    auto running_variance = running;
+    host::batch_norm_train(on_host(shape), x, gamma, beta, y, {mean, rstd},
+                           {running, running_variance});
+    const BatchResults own = trained(shape, x, Stream{});
+    // A unit in the last place of 1000 is 2^-14: the mean's rounding, times γ.
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (std::abs(own.y[i] - y[i]) > 4 * 0x1p-14F) FAIL("value " << i);
+  }
 }
 
 TEST_CASE("gradients are clipped by the norm of all of them") {

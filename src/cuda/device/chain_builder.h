@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "cuda/device_calls.h"
@@ -64,14 +65,32 @@ class ChainBuilder {
   std::set<program::Index> draws_;        // where a dropout's draws began: no numbers
 };
 
-// All parts of the call, and what it leaves. False: the builder refuses one.
+// What parts leave in memory.
+struct Left {
+  program::Index buffer;
+  Operand operand;
+};
+
+// All of the parts, and what they leave. False: the builder refuses one.
+template <typename Builder>
+bool build(std::span<const KernelCall> parts, const std::vector<Left>& left, Builder& builder) {
+  for (const KernelCall& part : parts)
+    if (!builder.add(part)) return false;
+  for (const auto& [buffer, operand] : left)
+    if (!builder.leave(buffer, operand)) return false;
+  return true;
+}
+
+inline std::vector<Left> left_by(const KernelCall& call) {
+  std::vector<Left> left;
+  for (std::size_t i = 0; i < call.writes.size(); ++i)
+    left.push_back({call.operation->writes[i], call.writes[i]});
+  return left;
+}
+
 template <typename Builder>
 bool build(const KernelCall& call, Builder& builder) {
-  for (const KernelCall& part : call.parts)
-    if (!builder.add(part)) return false;
-  for (std::size_t i = 0; i < call.writes.size(); ++i)
-    if (!builder.leave(call.operation->writes[i], call.writes[i])) return false;
-  return true;
+  return build(call.parts, left_by(call), builder);
 }
 
 }  // namespace trainscope::cuda

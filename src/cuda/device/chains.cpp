@@ -1,6 +1,7 @@
 #include "cuda/device/chains.h"
 
 #include <algorithm>
+#include <map>
 
 #include "cuda/device/chain_builder.h"
 #include "cuda/device/norm_chains.h"
@@ -12,9 +13,14 @@ namespace {
 using program::Index;
 using program::Part;
 
-bool is_norm(const KernelCall& part) {
-  return std::holds_alternative<program::LayerNorm>(part.operation->function) ||
-         std::holds_alternative<program::BatchNorm>(part.operation->function);
+const program::LayerNorm* first_layer_norm(const KernelCall& call) {
+  for (const KernelCall& part : call.parts)
+    if (const auto* norm = std::get_if<program::LayerNorm>(&part.operation->function)) return norm;
+  return nullptr;
+}
+
+bool is_batch_norm(const KernelCall& part) {
+  return std::holds_alternative<program::BatchNorm>(part.operation->function);
 }
 
 bool is_bias_gradient(const KernelCall& part) {
@@ -22,12 +28,45 @@ bool is_bias_gradient(const KernelCall& part) {
   return linear != nullptr && linear->part == Part::kBiasGradient;
 }
 
-std::optional<kernels::Chain> plain_chain(const KernelCall& call) {
-  if (call.parts.front().writes.empty()) return std::nullopt;
+std::optional<kernels::Chain> plain_chain(std::span<const KernelCall> parts,
+                                          const std::vector<Left>& left) {
+  if (parts.front().writes.empty()) return std::nullopt;
   ChainGroup group;
-  ChainBuilder builder(call.parts.front().writes.front().elements, group);
-  if (!build(call, builder)) return std::nullopt;
+  ChainBuilder builder(parts.front().writes.front().elements, group);
+  if (!build(parts, left, builder)) return std::nullopt;
   return builder.chain();
+}
+
+bool contains(const std::vector<Index>& buffers, Index buffer) {
+  return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+}
+
+// What the parts from `begin` to before `end` write for later parts or for what follows the call.
+std::vector<Left> left_by_run(const KernelCall& call, std::size_t begin, std::size_t end) {
+  const auto is_wanted = [&](Index buffer) {
+    if (contains(call.operation->writes, buffer)) return true;
+    return std::any_of(call.parts.begin() + static_cast<std::ptrdiff_t>(end), call.parts.end(),
+                       [&](const KernelCall& later) {
+                         return contains(later.operation->reads, buffer) ||
+                                contains(later.operation->writes, buffer);
+                       });
+  };
+  std::map<Index, Operand> written;
+  for (std::size_t k = begin; k < end; ++k) {
+    const KernelCall& part = call.parts[k];
+    for (std::size_t i = 0; i < part.writes.size(); ++i)
+      written[part.operation->writes[i]] = part.writes[i];
+  }
+  std::vector<Left> left;
+  for (const auto& [buffer, operand] : written)
+    if (is_wanted(buffer)) left.push_back({buffer, operand});
+  return left;
+}
+
+PartRun run_of(const KernelCall& call, std::size_t begin, std::size_t end) {
+  PartRun run{std::span(call.parts).subspan(begin, end - begin), std::nullopt};
+  if (run.parts.size() > 1) run.chain = plain_chain(run.parts, left_by_run(call, begin, end));
+  return run;
 }
 
 // Values, the sums down their columns, and what is done to those.
@@ -102,11 +141,22 @@ struct Launch {
 
 std::optional<FusedKernel> fused_kernel(const KernelCall& call) {
   if (call.parts.size() < 2) return std::nullopt;
-  const auto norm = std::find_if(call.parts.begin(), call.parts.end(), is_norm);
-  if (norm != call.parts.end()) return as_fused(norm_chain(call, *norm));
+  if (const auto* norm = first_layer_norm(call)) return as_fused(norm_chain(call, *norm));
   const auto sum = std::find_if(call.parts.begin(), call.parts.end(), is_bias_gradient);
-  if (sum == call.parts.end()) return as_fused(plain_chain(call));
+  if (sum == call.parts.end()) return as_fused(plain_chain(call.parts, left_by(call)));
   return as_fused(summed_chain(call, std::get<program::Linear>(sum->operation->function)));
+}
+
+std::vector<PartRun> runs_of(const KernelCall& call) {
+  std::vector<PartRun> runs;
+  for (std::size_t begin = 0, end = 0; begin < call.parts.size(); begin = end) {
+    end = begin + 1;
+    while (!is_batch_norm(call.parts[begin]) && end < call.parts.size() &&
+           !is_batch_norm(call.parts[end]))
+      ++end;
+    runs.push_back(run_of(call, begin, end));
+  }
+  return runs;
 }
 
 void launch_fused(const FusedKernel& fused, kernels::Stream stream, float* room) {

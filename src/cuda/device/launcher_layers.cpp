@@ -22,15 +22,6 @@ namespace {
 using kernels::Into;
 using program::Part;
 
-kernels::Conv2d conv_of(const program::Convolution& f) {
-  kernels::Conv2d conv;
-  conv.input = image(f.batch, f.channels, f.height, f.width, f.channels_last);
-  conv.outputs = static_cast<int>(f.outputs);
-  conv.groups = static_cast<int>(f.groups);
-  conv.vertical = conv.horizontal = window(f.kernel, f.stride, f.padding);
-  return conv;
-}
-
 kernels::Activation kind_of(program::ActivationKind kind) {
   switch (kind) {
     case program::ActivationKind::kRelu:
@@ -104,6 +95,7 @@ void Launcher::launch_convolution(const program::Convolution& f) {
                                               operands_.out<float>(0), Into::kReplace);
     default:
       return kernels::conv2d_backward_bias(stream_, conv, operands_.in<T>(0),
+                                           operands_.room(kernels::conv2d_bias_workspace(conv)),
                                            operands_.out<float>(0), Into::kReplace);
   }
 }
@@ -181,13 +173,21 @@ void Launcher::operator()(const program::BatchNorm& f) {
     if (f.part != Part::kForward)
       return kernels::batch_norm_backward(
           stream_, shape, operands_.in<T>(1), operands_.in<float>(2), operands_.in<T>(0),
-          {kept(call_.reads[3]), kept(call_.reads[4])}, operands_.out<T>(0),
+          {kept(call_.reads[3]), kept(call_.reads[4])},
+          operands_.room(kernels::batch_norm_workspace(shape)), operands_.out<T>(0),
           operands_.out<float>(1), operands_.out<float>(2));
     const kernels::BatchMoments moments{operands_.out<float>(1), operands_.out<float>(2)};
     const kernels::RunningMoments running{kept(call_.reads[3]), kept(call_.reads[4])};
-    const auto norm = f.training ? kernels::batch_norm_train<T> : kernels::batch_norm_evaluate<T>;
-    norm(stream_, shape, operands_.in<T>(0), operands_.in<float>(1), operands_.in<float>(2),
-         kNormEps, operands_.out<T>(0), moments, running);
+    const T* x = operands_.in<T>(0);
+    const float* gamma = operands_.in<float>(1);
+    const float* beta = operands_.in<float>(2);
+    T* y = operands_.out<T>(0);
+    if (!f.training)
+      return kernels::batch_norm_evaluate(stream_, shape, x, gamma, beta, kNormEps, y, moments,
+                                          running);
+    kernels::batch_norm_train(stream_, shape, x, gamma, beta, kNormEps,
+                              operands_.room(kernels::batch_norm_workspace(shape)), y, moments,
+                              running);
   });
 }
 

@@ -14,34 +14,21 @@ using kernels::NormKind;
 using program::Index;
 using program::Part;
 
-bool is_same(const kernels::Image& a, const kernels::Image& b) {
-  return a.batch == b.batch && a.channels == b.channels && a.height == b.height &&
-         a.width == b.width && a.channels_last == b.channels_last;
-}
-
 class NormBuilder {
  public:
   explicit NormBuilder(const program::LayerNorm& f) : builder_(f.rows * f.columns, group_) {
-    all_.of_rows = true;
     all_.rows = matrix(f.rows, f.columns);
-  }
-  explicit NormBuilder(const program::BatchNorm& f)
-      : builder_(f.batch * f.channels * f.height * f.width, group_) {
-    all_.image = image_of(f);
   }
 
   bool add(const KernelCall& part) {
-    if (const auto* f = std::get_if<program::LayerNorm>(&part.operation->function))
-      return is_of(*f) && add_norm(part, kind_of(*f));
-    if (const auto* f = std::get_if<program::BatchNorm>(&part.operation->function))
-      return is_of(*f) && add_norm(part, kind_of(*f));
-    return builder_.add(part);
+    const auto* norm = std::get_if<program::LayerNorm>(&part.operation->function);
+    return norm == nullptr ? builder_.add(part) : is_of_rows(*norm) && add_norm(part, norm->part);
   }
 
   bool leave(Index buffer, const Operand& operand) {
     const auto found = beside_.find(buffer);
     if (found == beside_.end()) return builder_.leave(buffer, operand);
-    if (found->second != nullptr) *found->second = static_cast<float*>(operand.memory);
+    *found->second = numbers(operand);
     return true;
   }
 
@@ -52,23 +39,13 @@ class NormBuilder {
   }
 
  private:
-  bool is_of(const program::LayerNorm& f) const {
-    return f.part != Part::kWeightGradient && all_.of_rows && size(f.rows) == all_.rows.rows &&
+  bool is_of_rows(const program::LayerNorm& f) const {
+    return f.part != Part::kWeightGradient && size(f.rows) == all_.rows.rows &&
            size(f.columns) == all_.rows.columns;
   }
-  bool is_of(const program::BatchNorm& f) const {
-    return !all_.of_rows && is_same(image_of(f), all_.image);
-  }
-  static NormKind kind_of(const program::LayerNorm& f) {
-    return f.part == Part::kForward ? NormKind::kRows : NormKind::kRowsGradient;
-  }
-  static NormKind kind_of(const program::BatchNorm& f) {
-    if (f.part != Part::kForward) return NormKind::kChannelsGradient;
-    return f.training ? NormKind::kChannels : NormKind::kChannelsKept;
-  }
 
-  bool add_norm(const KernelCall& part, NormKind kind) {
-    const bool gradient = kind == NormKind::kRowsGradient || kind == NormKind::kChannelsGradient;
+  bool add_norm(const KernelCall& part, Part of) {
+    const bool gradient = of == Part::kInputGradient;
     const std::size_t x = gradient ? 1 : 0;
     const program::ElementType type = part.reads[x].type;
     if (all_.norm_count == kernels::kMostChainNorms || !take_type(type) ||
@@ -81,7 +58,7 @@ class NormBuilder {
                             : value;
     if (value == kNoRegister || dy == kNoRegister) return false;
     ChainNorm& norm = all_.norms[all_.norm_count++];
-    norm.kind = kind;
+    norm.kind = gradient ? NormKind::kInputGradient : NormKind::kForward;
     norm.eps = kNormEps;
     norm.type = *number_type(type);
     norm.x = static_cast<std::uint8_t>(value);
@@ -94,13 +71,13 @@ class NormBuilder {
   // All values that are normed have one type: it tells how a block shares a row.
   bool take_type(program::ElementType type) {
     const auto number = number_type(type);
-    if (!number || (all_.norm_count > 0 && all_.rows_type != *number)) return false;
-    all_.rows_type = *number;
+    if (!number || (all_.norm_count > 0 && all_.type != *number)) return false;
+    all_.type = *number;
     return true;
   }
 
-  // What is read from `first` on, and written beside the result: of rows, columns or channels, in
-  // FP32, and of other kernels.
+  // What is read from `first` on, and written beside the result: of rows or columns, in FP32,
+  // and of other kernels.
   bool has_numbers_of_groups(const KernelCall& part, std::size_t first) {
     const auto is_fp32 = [](const Operand& one) {
       return stored(one.type) == program::ElementType::kFp32;
@@ -119,26 +96,17 @@ class NormBuilder {
 
   static float* numbers(const Operand& operand) { return static_cast<float*>(operand.memory); }
 
-  // Of a batch norm the running moments are read and written.
   void connect_forward(const KernelCall& part, ChainNorm& norm) {
-    const auto& writes = part.operation->writes;
     norm.gamma = numbers(part.reads[1]);
     norm.beta = numbers(part.reads[2]);
-    beside_[writes[1]] = &norm.mean;
-    beside_[writes[2]] = &norm.rstd;
-    if (norm.kind == NormKind::kRows) return;
-    norm.running.mean = numbers(part.reads[3]);
-    norm.running.variance = numbers(part.reads[4]);
-    for (std::size_t i = 3; i < writes.size(); ++i) beside_[writes[i]] = nullptr;
+    beside_[part.operation->writes[1]] = &norm.mean;
+    beside_[part.operation->writes[2]] = &norm.rstd;
   }
 
-  void connect_gradient(const KernelCall& part, ChainNorm& norm) {
+  static void connect_gradient(const KernelCall& part, ChainNorm& norm) {
     norm.gamma = numbers(part.reads[2]);
     norm.mean = numbers(part.reads[3]);
     norm.rstd = numbers(part.reads[4]);
-    if (norm.kind == NormKind::kRowsGradient) return;
-    beside_[part.operation->writes[1]] = &norm.dgamma;
-    beside_[part.operation->writes[2]] = &norm.dbeta;
   }
 
   // Rounded to the type of what was normed, and then to that of its buffer.
@@ -155,22 +123,16 @@ class NormBuilder {
   kernels::NormChain all_;
   ChainGroup group_;
   ChainBuilder builder_;
-  std::map<Index, float**> beside_;  // where a norm's other results go; null: they are there
+  std::map<Index, float**> beside_;  // where a norm's other results go
 };
-
-template <typename Norm>
-std::optional<kernels::NormChain> chain_of(const Norm& first, const KernelCall& call) {
-  NormBuilder builder(first);
-  if (!build(call, builder)) return std::nullopt;
-  return builder.result();
-}
 
 }  // namespace
 
-std::optional<kernels::NormChain> norm_chain(const KernelCall& call, const KernelCall& first) {
-  if (const auto* f = std::get_if<program::LayerNorm>(&first.operation->function))
-    return chain_of(*f, call);
-  return chain_of(std::get<program::BatchNorm>(first.operation->function), call);
+std::optional<kernels::NormChain> norm_chain(const KernelCall& call,
+                                             const program::LayerNorm& first) {
+  NormBuilder builder(first);
+  if (!build(call, builder)) return std::nullopt;
+  return builder.result();
 }
 
 }  // namespace trainscope::cuda

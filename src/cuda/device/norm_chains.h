@@ -1,4 +1,4 @@
-// A fused kernel with layer norms or batch norms among its parts, as one chain.
+// A fused kernel with layer norms among its parts, as one chain.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,9 @@
 
 namespace trainscope::cuda {
 
-// `first`: the first of its norms, whose rows, or image, all must share. Nothing where there are
-// other sums, too many norms, or gradients of a layer norm's parameters.
-std::optional<kernels::NormChain> norm_chain(const KernelCall& call, const KernelCall& first);
+// `first`: the first of its norms, whose rows all must share. Nothing where there are other sums,
+// too many norms, or gradients of a norm's parameters.
+std::optional<kernels::NormChain> norm_chain(const KernelCall& call,
+                                             const program::LayerNorm& first);
 
 }  // namespace trainscope::cuda

@@ -8,6 +8,7 @@
 #include "cuda/device/shapes.h"
 #include "kernels/attention.h"
 #include "kernels/bandwidth.h"
+#include "kernels/batch_norm.h"
 #include "kernels/busy.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/gradient_norm.h"
@@ -30,6 +31,12 @@ struct Workspace {
   std::size_t operator()(const program::Linear& f) const {
     return f.part == Part::kBiasGradient ? kernels::column_sums_workspace(matrix(f.rows, f.outputs))
                                          : 0;
+  }
+  std::size_t operator()(const program::Convolution& f) const {
+    return f.part == Part::kBiasGradient ? kernels::conv2d_bias_workspace(conv_of(f)) : 0;
+  }
+  std::size_t operator()(const program::BatchNorm& f) const {
+    return kernels::batch_norm_workspace(image_of(f));
   }
   std::size_t operator()(const program::LayerNorm& f) const {
     return f.part == Part::kWeightGradient
@@ -130,14 +137,24 @@ void launch_product(const KernelCall& call, kernels::Stream stream, Products& pr
   products.multiply(product, stream);
 }
 
+void launch_runs(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
+                 const KernelLimits& limits) {
+  for (const PartRun& run : runs_of(call)) {
+    if (run.chain) {
+      kernels::run_chain(stream, *run.chain);
+      continue;
+    }
+    for (const KernelCall& part : run.parts) launch_operation(part, stream, libraries, limits);
+  }
+}
+
 }  // namespace
 
 void launch_operation(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
                       const KernelLimits& limits) {
   if (!call.parts.empty()) {
     if (const auto fused = fused_kernel(call)) return launch_fused(*fused, stream, call.room);
-    for (const KernelCall& part : call.parts) launch_operation(part, stream, libraries, limits);
-    return;
+    return launch_runs(call, stream, libraries, limits);
   }
   if (is_busy(*call.operation)) return launch_busy(call, stream, limits);
   if (call.operation->kind == OperationKind::kGemm &&

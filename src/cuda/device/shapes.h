@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda/device_calls.h"
+#include "kernels/conv2d.h"
 #include "kernels/dropout.h"
 #include "kernels/max_pool.h"
 #include "program/function.h"
@@ -45,6 +46,15 @@ inline kernels::MaxPool pool_of(const program::MaxPooling& f) {
   pool.input = image(f.batch, f.channels, f.height, f.width, f.channels_last);
   pool.vertical = pool.horizontal = window(f.kernel, f.stride, f.padding);
   return pool;
+}
+
+inline kernels::Conv2d conv_of(const program::Convolution& f) {
+  kernels::Conv2d conv;
+  conv.input = image(f.batch, f.channels, f.height, f.width, f.channels_last);
+  conv.outputs = static_cast<int>(f.outputs);
+  conv.groups = static_cast<int>(f.groups);
+  conv.vertical = conv.horizontal = window(f.kernel, f.stride, f.padding);
+  return conv;
 }
 
 inline kernels::Dropout dropout_of(const program::Dropout& f, const KernelCall& call) {
