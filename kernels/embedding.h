@@ -2,9 +2,9 @@
 // src/host/embedding.h.
 //
 // table [rows, columns], tokens [count], y [count, columns]: y[t] = table[tokens[t]];
-// dtable[tokens[t]] += dy[t], in the order of t: no atomics, so a run repeats to the bit. A token
-// that is no row of the table stops the device (__trap). Forward is exact; backward sums in FP32
-// into FP32. T: float, Half, Bfloat16.
+// dtable[tokens[t]] += dy[t], in the order of t: positions are sorted by token first, so a run
+// repeats to the bit. There are fewer than 2^31 tokens; one that is no row of the table stops the
+// device (__trap). Forward is exact; backward sums in FP32 into FP32. T: float, Half, Bfloat16.
 #pragma once
 
 #include "kernels/device.h"
@@ -15,10 +15,13 @@ template <typename T>
 void embedding_forward(Stream stream, const Matrix& table_shape, const T* table,
                        const std::int64_t* tokens, std::size_t count, T* y);
 
-// Added to what `dtable` holds. It reads all tokens once for each token: count² · 8 bytes, from
-// cache.
+// Whole numbers of room for backward.
+std::size_t embedding_workspace(const Matrix& table_shape, std::size_t count);
+
+// Added to what `dtable` holds. A token that is there n times costs n² readings of 4 bytes, from
+// cache, beside its rows of dy.
 template <typename T>
 void embedding_backward(Stream stream, const Matrix& table_shape, const std::int64_t* tokens,
-                        std::size_t count, const T* dy, float* dtable);
+                        std::size_t count, const T* dy, std::int32_t* workspace, float* dtable);
 
 }  // namespace trainscope::kernels

@@ -99,7 +99,9 @@ void check_embedding(const Matrix& table_shape, std::size_t count, Stream stream
   std::vector<float> dtable = numbers(table_shape.size(), 40);
   std::vector<float> host_dtable = dtable;
   host::embedding_backward(matrix, tokens, floats(dy), host_dtable, host::Into::kAdd);
-  kernels::embedding_backward(stream, table_shape, tokens.data(), count, dy.data(), dtable.data());
+  std::vector<std::int32_t> workspace(kernels::embedding_workspace(table_shape, count));
+  kernels::embedding_backward(stream, table_shape, tokens.data(), count, dy.data(),
+                              workspace.data(), dtable.data());
   CHECK(same_bits(dtable, host_dtable));
 }
 
@@ -185,6 +187,16 @@ TEST_CASE("embedding is the host's to the bit, forward and backward") {
   }
 }
 
+TEST_CASE("embedding's gradient of tokens that come often, of wide rows and of a large table") {
+  for (const Stream stream : kOrders) {
+    check_embedding<float>({2, 12}, 1500, stream);
+    check_embedding<Half>({5, 1032}, 60, stream);
+    check_embedding<Bfloat16>({3, 71}, 300, stream);
+    check_embedding<float>({1, 260}, 17, stream);
+    check_embedding<float>({3000, 4}, 700, stream);
+  }
+}
+
 TEST_CASE("a token that is no row stops the kernel") {
   const std::vector<std::int64_t> tokens = {0, 2};
   const std::vector<float> table(6);
@@ -192,6 +204,11 @@ TEST_CASE("a token that is no row stops the kernel") {
   CHECK_THROWS_AS(
       kernels::embedding_forward(Stream{}, {2, 3}, table.data(), tokens.data(), 2, y.data()),
       Error);
+  std::vector<float> dtable(6);
+  std::vector<std::int32_t> workspace(kernels::embedding_workspace({2, 3}, 2));
+  CHECK_THROWS_AS(kernels::embedding_backward(Stream{}, {2, 3}, tokens.data(), 2, y.data(),
+                                              workspace.data(), dtable.data()),
+                  Error);
 }
 
 TEST_CASE("dropout keeps and drops what the host does, to the bit") {

@@ -226,8 +226,10 @@ void Launcher::operator()(const program::Embedding& f) {
     using T = decltype(type);
     float* dtable = operands_.out<float>(0);
     kernels::fill(stream_, dtable, 0.0F, table.size());
-    kernels::embedding_backward(stream_, table, operands_.whole(1), size(f.tokens),
-                                operands_.in<T>(0), dtable);
+    const std::size_t count = size(f.tokens);
+    kernels::embedding_backward(
+        stream_, table, operands_.whole(1), count, operands_.in<T>(0),
+        operands_.room<std::int32_t>(kernels::embedding_workspace(table, count)), dtable);
   });
 }
 

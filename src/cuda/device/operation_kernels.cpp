@@ -11,6 +11,7 @@
 #include "kernels/batch_norm.h"
 #include "kernels/busy.h"
 #include "kernels/cross_entropy.h"
+#include "kernels/embedding.h"
 #include "kernels/gradient_norm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/reductions.h"
@@ -42,6 +43,11 @@ struct Workspace {
     return f.part == Part::kWeightGradient
                ? kernels::layer_norm_workspace(matrix(f.rows, f.columns))
                : 0;
+  }
+  std::size_t operator()(const program::Embedding& f) const {  // whole numbers, as wide
+    return f.part == Part::kForward
+               ? 0
+               : kernels::embedding_workspace(matrix(f.vocabulary, f.width), size(f.tokens));
   }
   std::size_t operator()(const program::Attention& f) const {
     const std::size_t rows = size(f.batch * f.heads * f.length);
