@@ -33,15 +33,24 @@ struct ImagePlace {
   int pixel;
 };
 
+// `Index` holds all places of the image: the narrower, the faster a device divides.
+template <typename Index>
+__host__ __device__ ImagePlace place_by(const Image& image, Index i) {
+  const auto channels = static_cast<Index>(image.channels);
+  const auto pixels = static_cast<Index>(image.pixels());
+  const auto number = i / (channels * pixels);
+  const auto within = i - number * (channels * pixels);
+  const auto side_by_side = image.channels_last ? channels : pixels;
+  const auto outer = static_cast<int>(within / side_by_side);
+  const auto inner = static_cast<int>(within % side_by_side);
+  if (image.channels_last) return {static_cast<int>(number), inner, outer};
+  return {static_cast<int>(number), outer, inner};
+}
+
 inline __host__ __device__ ImagePlace place_in(const Image& image, std::size_t i) {
-  const auto channels = static_cast<std::size_t>(image.channels);
-  const auto pixels = static_cast<std::size_t>(image.pixels());
-  const std::size_t within = i % (channels * pixels);
-  const auto number = static_cast<int>(i / (channels * pixels));
-  if (image.channels_last) {
-    return {number, static_cast<int>(within % channels), static_cast<int>(within / channels)};
-  }
-  return {number, static_cast<int>(within / pixels), static_cast<int>(within % pixels)};
+  constexpr std::size_t kNarrow = 0xffffffff;
+  return image.size() <= kNarrow ? place_by(image, static_cast<std::uint32_t>(i))
+                                 : place_by(image, i);
 }
 
 // In one direction.

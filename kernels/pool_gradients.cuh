@@ -6,25 +6,34 @@
 
 namespace trainscope::kernels {
 
-// Looks at every window that may have chosen the value, the first place first, which is the last
-// element of the window.
+// Looks at every window that may have chosen the value, in their order.
 template <typename T>
 struct MaxPoolGradient {
   MaxPool pool;
   const T* dy;
   const std::int32_t* chosen;
 
+  // The first place whose window may reach to `source`, and behind the last.
+  static __device__ int begin(const Window& window, int source) {
+    const int over = source + window.padding - window.dilation * (window.size - 1);
+    return over <= 0 ? 0 : (over + window.stride - 1) / window.stride;
+  }
+  static __device__ int end(const Window& window, int source, int places) {
+    const int after = (source + window.padding) / window.stride + 1;
+    return after < places ? after : places;
+  }
+
   __device__ float operator()(std::size_t at) const {
     const Image output = pool.output();
     const ImagePlace place = place_in(pool.input, at);
+    const int line = place.pixel / pool.input.width;
+    const int column = place.pixel - line * pool.input.width;
+    const int i_end = end(pool.vertical, line, output.height);
+    const int j_end = end(pool.horizontal, column, output.width);
+    const int j_begin = begin(pool.horizontal, column);
     float total = 0;
-    for (int u = pool.vertical.size - 1; u >= 0; --u) {
-      const int line = place.pixel / pool.input.width;
-      const int i = pool.vertical.place_of(line, u, output.height);
-      for (int v = pool.horizontal.size - 1; i >= 0 && v >= 0; --v) {
-        const int column = place.pixel % pool.input.width;
-        const int j = pool.horizontal.place_of(column, v, output.width);
-        if (j < 0) continue;
+    for (int i = begin(pool.vertical, line); i < i_end; ++i) {
+      for (int j = j_begin; j < j_end; ++j) {
         const std::size_t window = output.at(place.image, place.channel, i * output.width + j);
         if (chosen[window] == place.pixel) total += widen(dy[window]);
       }

@@ -231,9 +231,46 @@ TEST_CASE("max-pooling is the host's to the bit, forward and backward") {
            kernels::MaxPool{{2, 3, 8, 9, channels_last}, {2, 2}, {2, 2}},
            kernels::MaxPool{{1, 5, 11, 7, channels_last}, {3, 2, 1}, {3, 1, 1}},
            kernels::MaxPool{{2, 2, 9, 10, channels_last}, {3, 2, 1, 2}, {2, 3, 0, 3}},
+           kernels::MaxPool{{2, 8, 8, 6, channels_last}, {2, 2}, {2, 2}},
+           kernels::MaxPool{{2, 16, 9, 8, channels_last}, {3, 2, 1}, {3, 2, 1}},
+           kernels::MaxPool{{1, 16, 5, 4, channels_last}, {2, 1, 1}, {2, 2, 1}},
+           kernels::MaxPool{{1, 8, 1, 9, channels_last}, {3, 1, 1}, {3, 4, 1}},
+           kernels::MaxPool{{1, 8, 13, 12, channels_last}, {5, 2, 2}, {4, 5, 0, 2}},
        }) {
     check_max_pool<float>(pool, Stream{});
     check_max_pool<Half>(pool, Stream{1});
     check_max_pool<Bfloat16>(pool, Stream{2});
+  }
+}
+
+TEST_CASE("max-pooling of images that are not aligned is the same") {
+  const kernels::MaxPool pool{{1, 8, 5, 4, true}, {3, 2, 1}, {3, 2, 1}};
+  const std::size_t count = pool.output().size();
+  const auto x = numbers(pool.input.size() + 1, 45), dy = numbers(count + 1, 46);
+  std::vector<float> y(count), want(count), dx(pool.input.size() + 1), want_dx(pool.input.size());
+  std::vector<std::int32_t> chosen(count + 1), want_chosen(count);
+  const std::vector<float> moved_x(x.begin() + 1, x.end()), moved_dy(dy.begin() + 1, dy.end());
+  kernels::max_pool_forward(Stream{}, pool, moved_x.data(), want.data(), want_chosen.data());
+  kernels::max_pool_forward(Stream{}, pool, x.data() + 1, y.data(), chosen.data() + 1);
+  CHECK(y == want);
+  CHECK(std::equal(want_chosen.begin(), want_chosen.end(), chosen.begin() + 1));
+  kernels::max_pool_backward(Stream{}, pool, moved_dy.data(), want_chosen.data(), want_dx.data());
+  kernels::max_pool_backward(Stream{}, pool, dy.data() + 1, chosen.data() + 1, dx.data() + 1);
+  CHECK(std::equal(want_dx.begin(), want_dx.end(), dx.begin() + 1));
+}
+
+TEST_CASE("a window with equal values, infinities and NaNs at its edges chooses as the host does") {
+  for (const bool channels_last : {false, true}) {
+    const kernels::MaxPool pool{{1, 8, 6, 6, channels_last}, {3, 2, 1}, {3, 2, 1}};
+    std::vector<float> x(pool.input.size());
+    constexpr float kSpecial[] = {NAN, -INFINITY, INFINITY, 0, -0.0F, 1};
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = kSpecial[random_word(47, i) % 6];
+    const std::size_t count = pool.output().size();
+    std::vector<float> y(count), want(count);
+    std::vector<std::int32_t> chosen(count), want_chosen(count);
+    host::max_pool_forward(on_host(pool), x, want, want_chosen);
+    kernels::max_pool_forward(Stream{1}, pool, x.data(), y.data(), chosen.data());
+    CHECK(chosen == want_chosen);
+    CHECK(same_bits(y, want));
   }
 }
