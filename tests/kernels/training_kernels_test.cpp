@@ -34,7 +34,8 @@ std::vector<std::int64_t> targets_for(const Matrix& shape) {
   return targets;
 }
 
-constexpr Matrix kShapes[] = {{1, 1}, {3, 7}, {64, 10}, {5, 1001}};
+// Rows of one, narrow and wide, most beginning beside a multiple of 16 bytes; many rows.
+constexpr Matrix kShapes[] = {{1, 1}, {3, 7}, {64, 10}, {5, 1001}, {4, 2049}, {3, 5003}, {2500, 3}};
 
 host::ImageShape on_host(const Image& image) {
   return {
@@ -107,11 +108,12 @@ TEST_CASE("log-softmax and the loss after it are the host's") {
       host::nll_loss_backward({shape.rows, shape.columns}, targets, 0.75F, dlog_p);
       std::vector<float> own_y(x.size()), own_dx(x.size()), own_loss(1), own_dlog_p(x.size());
       const float dloss = 0.75F;
-      float counted = 0;
+      std::vector<float> workspace(kernels::nll_loss_workspace(shape.rows));
       kernels::log_softmax_forward(stream, shape, x.data(), own_y.data());
       kernels::log_softmax_backward(stream, shape, y.data(), dy.data(), own_dx.data());
-      kernels::nll_loss_forward(stream, shape, y.data(), targets.data(), own_loss.data());
-      kernels::nll_loss_backward(stream, shape, targets.data(), &dloss, &counted,
+      kernels::nll_loss_forward(stream, shape, y.data(), targets.data(), workspace.data(),
+                                own_loss.data());
+      kernels::nll_loss_backward(stream, shape, targets.data(), &dloss, workspace.data(),
                                  own_dlog_p.data());
       check_near(own_y, y, 8);
       check_near(own_dx, dx, 64);  // of the row's sum of dy, which can be many times a value
@@ -181,7 +183,8 @@ TEST_CASE("right answers are counted as on the host, with equal values, NaNs and
                     1.0F);
       const auto targets = targets_for(shape);
       float correct = 2;
-      kernels::count_correct(stream, shape, x.data(), targets.data(), &correct);
+      std::vector<float> workspace(kernels::count_correct_workspace(shape.rows));
+      kernels::count_correct(stream, shape, x.data(), targets.data(), workspace.data(), &correct);
       const std::size_t expected = host::correct_rows({shape.rows, shape.columns}, x, targets);
       CHECK(correct == static_cast<float>(2 + expected));
     }
