@@ -92,6 +92,21 @@ void check_average_pool(const Image& shape, Stream stream) {
   check_near(own_dx, dx, 8);
 }
 
+template <typename T>
+void check_positions(const Matrix& shape, std::size_t whole, Stream stream) {
+  const auto x = rounded<T>(numbers(shape.size(), 15)), table = rounded<T>(numbers(whole, 16));
+  std::vector<float> expected(shape.size()), gradient(whole, 0.0F);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    expected[i] = as_float(x[i]) + as_float(table[i % shape.columns]);
+    gradient[i % shape.columns] += as_float(x[i]);
+  }
+  std::vector<T> y(shape.size()), dtable(whole, as<T>(9));
+  kernels::add_positions(stream, shape, x.data(), table.data(), y.data());
+  kernels::add_positions_backward(stream, shape, x.data(), whole, dtable.data());
+  check_near(y, expected, 4);
+  CHECK(same_bits(dtable, rounded<T>(gradient)));
+}
+
 constexpr Image kImages[] = {{2, 3, 4, 5, false}, {2, 3, 4, 5, true}, {7, 1, 1, 1, false}};
 
 }  // namespace
@@ -187,6 +202,15 @@ TEST_CASE("right answers are counted as on the host, with equal values, NaNs and
       kernels::count_correct(stream, shape, x.data(), targets.data(), workspace.data(), &correct);
       const std::size_t expected = host::correct_rows({shape.rows, shape.columns}, x, targets);
       CHECK(correct == static_cast<float>(2 + expected));
+    }
+}
+
+TEST_CASE("positions of every type, and of rows that no pack divides, sum over the sequences") {
+  for (const Stream stream : kOrders)
+    for (const Matrix& shape : {Matrix{1, 1}, Matrix{5, 24}, Matrix{9, 21}}) {
+      check_positions<float>(shape, shape.columns + 8, stream);
+      check_positions<kernels::Half>(shape, shape.columns + 3, stream);
+      check_positions<kernels::Bfloat16>(shape, shape.columns, stream);
     }
 }
 
