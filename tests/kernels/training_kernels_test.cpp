@@ -205,6 +205,19 @@ TEST_CASE("right answers are counted as on the host, with equal values, NaNs and
     }
 }
 
+TEST_CASE("average pooling of planes and channels of any size is the host's") {
+  for (const Stream stream : kOrders)
+    for (const bool channels_last : {false, true})
+      for (const Image& shape :
+           {Image{3, 16, 7, 7, channels_last}, Image{1, 8, 4, 8, channels_last},
+            Image{2, 40, 1, 3, channels_last}, Image{1, 2, 33, 32, channels_last},
+            Image{70, 8, 1, 1, channels_last}}) {
+        check_average_pool<float>(shape, stream);
+        check_average_pool<kernels::Half>(shape, stream);
+        check_average_pool<kernels::Bfloat16>(shape, stream);
+      }
+}
+
 TEST_CASE("positions of every type, and of rows that no pack divides, sum over the sequences") {
   for (const Stream stream : kOrders)
     for (const Matrix& shape : {Matrix{1, 1}, Matrix{5, 24}, Matrix{9, 21}}) {
