@@ -10,8 +10,11 @@
 
 namespace trainscope::kernels {
 
+// Floats to work in.
+std::size_t count_correct_workspace(std::size_t rows);
+
 // Adds to what *correct holds.
 void count_correct(Stream stream, const Matrix& shape, const float* x, const std::int64_t* targets,
-                   float* correct);
+                   float* workspace, float* correct);
 
 }  // namespace trainscope::kernels

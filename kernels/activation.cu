@@ -6,27 +6,25 @@
 namespace trainscope::kernels {
 namespace {
 
-// The values of a row's columns; none where there is no bias.
-template <typename T>
-struct Bias {
-  const T* values;
-  std::size_t columns;
-  __device__ float operator()(std::size_t i) const {
-    return values == nullptr ? 0.0F : widen(values[i % columns]);
-  }
-};
-
-template <typename Act, typename T>
+template <typename Act>
 struct Forward {
-  Bias<T> bias;
-  __device__ float operator()(std::size_t i, float x) const { return Act{}.value(x + bias(i)); }
+  __device__ float operator()(std::size_t, float x) const { return Act{}.value(x); }
 };
 
-template <typename Act, typename T>
+template <typename Act>
 struct Backward {
-  Bias<T> bias;
-  __device__ float operator()(std::size_t i, float x, float dy) const {
-    return Act{}.slope(x + bias(i), dy);
+  __device__ float operator()(std::size_t, float x, float dy) const { return Act{}.slope(x, dy); }
+};
+
+template <typename Act>
+struct BiasForward {
+  __device__ float operator()(float bias, float x) const { return Act{}.value(x + bias); }
+};
+
+template <typename Act>
+struct BiasBackward {
+  __device__ float operator()(float bias, float x, float dy) const {
+    return Act{}.slope(x + bias, dy);
   }
 };
 
@@ -50,8 +48,10 @@ template <typename T>
 void bias_activation_forward(Stream stream, Activation activation, const Matrix& shape, const T* x,
                              const T* bias, T* y) {
   with_activation(activation, [&](auto act) {
-    const Forward<decltype(act), T> forward{{bias, shape.columns}};
-    map("bias_activation_forward", stream, forward, shape.size(), y, x);
+    using Act = decltype(act);
+    constexpr const char* kName = "bias_activation_forward";
+    if (bias == nullptr) return map(kName, stream, Forward<Act>{}, shape.size(), y, x);
+    map_repeated(kName, stream, BiasForward<Act>{}, shape, bias, y, x);
   });
 }
 
@@ -59,8 +59,10 @@ template <typename T>
 void bias_activation_backward(Stream stream, Activation activation, const Matrix& shape, const T* x,
                               const T* bias, const T* dy, T* dx) {
   with_activation(activation, [&](auto act) {
-    const Backward<decltype(act), T> backward{{bias, shape.columns}};
-    map("bias_activation_backward", stream, backward, shape.size(), dx, x, dy);
+    using Act = decltype(act);
+    constexpr const char* kName = "bias_activation_backward";
+    if (bias == nullptr) return map(kName, stream, Backward<Act>{}, shape.size(), dx, x, dy);
+    map_repeated(kName, stream, BiasBackward<Act>{}, shape, bias, dx, x, dy);
   });
 }
 

@@ -2,8 +2,8 @@
 // reference: src/host/average_pool.h.
 //
 // y [batch, channels]: y[n, c] = Σ x[n, c, pixel] / pixels;  dx[n, c, pixel] = dy[n, c] / pixels.
-// Sums in FP32, in a fixed order, rounded once to T: float, Half, Bfloat16. Error: a few units in
-// the last place of the mean of |x|.
+// Sums in FP32, in a fixed order, and dy times 1 / pixels, rounded once to T: float, Half,
+// Bfloat16. Error: a few units in the last place of the mean of |x|.
 #pragma once
 
 #include "kernels/image.h"

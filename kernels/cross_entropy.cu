@@ -1,79 +1,99 @@
 #include "kernels/cross_entropy.h"
 
-#include "kernels/block.cuh"
+#include "kernels/row_terms.cuh"
+#include "kernels/rows.cuh"
 
 namespace trainscope::kernels {
 namespace {
 
 constexpr unsigned kThreads = 256;
 
-// How many rows count. As a float it is exact up to 2^24 rows.
-__global__ void count_targets_kernel(const std::int64_t* targets, std::size_t rows,
-                                     float* counted) {
-  float own = 0;
-  for (std::size_t r = threadIdx.x; r < rows; r += blockDim.x) {
-    own += targets[r] == kIgnoredTarget ? 0.0F : 1.0F;
+// Whether the row counts. As a float a number of rows is exact up to 2^24.
+struct CountsTarget {
+  const std::int64_t* targets;
+  __device__ float operator()(std::size_t row) const {
+    return targets[row] == kIgnoredTarget ? 0.0F : 1.0F;
   }
-  const float total = block_sum(own);
-  if (threadIdx.x == 0) *counted = total;
+};
+
+struct RowLoss {
+  const float* losses;
+  __device__ float operator()(std::size_t row) const { return losses[row]; }
+};
+
+// One block.
+__global__ void total_kernel(const float* parts, std::size_t count, float* total) {
+  const float sum = total_of(parts, count);
+  if (threadIdx.x == 0) *total = sum;
 }
 
-// A block for a row. The row's loss is kept; its logits become gradients.
-template <typename T>
-__global__ void cross_entropy_kernel(std::size_t columns, T* logits, const std::int64_t* targets,
+__global__ void mean_loss_kernel(const float* parts, std::size_t count, const float* counted,
+                                 float* loss) {
+  const float sum = total_of(parts, count);
+  if (threadIdx.x == 0) *loss = sum / *counted;
+}
+
+// row[c] = f(value at c), for the team's thread.
+template <bool kWide, typename T, typename Function>
+__device__ void replace_row(Team<kWide> team, std::size_t columns, T* row, const Function& f) {
+  walk_row<T>(team, columns, walk_of(columns, row), [&](auto width, std::size_t c) {
+    map_pack<decltype(width)::kValues>(c, [&](std::size_t, float x) { return f(x); }, row, row);
+  });
+}
+
+// A team for a row. The row's loss is kept; its logits become gradients. __expf's error grows with
+// its argument's size, which is where exp x itself vanishes: |x| e^-|x| < 0.37 units, of a share.
+template <typename T, bool kWide>
+__global__ void cross_entropy_kernel(Matrix shape, T* logits, const std::int64_t* targets,
                                      const float* dloss, const float* counted, float* losses) {
-  T* row = logits + blockIdx.x * columns;
-  const std::int64_t target = targets[blockIdx.x];
+  const Team<kWide> team;
+  const std::size_t r = team.row();
+  if (r >= shape.rows) return;
+  T* row = logits + r * shape.columns;
+  const std::int64_t target = targets[r];
   if (target == kIgnoredTarget) {
-    map_row(columns, [](std::size_t) { return 0.0F; }, row);
-    if (threadIdx.x == 0) losses[blockIdx.x] = 0;
+    replace_row(team, shape.columns, row, [](float) { return 0.0F; });
+    if (team.rank() == 0) losses[r] = 0;
     return;
   }
-  if (target < 0 || target >= static_cast<std::int64_t>(columns)) __trap();
-  const auto wanted = static_cast<std::size_t>(target);
-  const float logit = widen(row[wanted]);
-
-  float own = -INFINITY;
-  for_row(columns, [&](std::size_t, float x) { own = Larger{}(own, x); }, row);
-  const float maximum = block_max(own);
-  own = 0;
-  for_row(columns, [&](std::size_t, float x) { own += expf(x - maximum); }, row);
-  const float logarithm = logf(block_sum(own));
-
+  if (target < 0 || target >= static_cast<std::int64_t>(shape.columns)) __trap();
+  const float logit = widen(row[target]);
+  const MaxAndSum of_row = max_and_sum(team, shape.columns, static_cast<const T*>(row));
+  const float maximum = of_row.maximum, sum = of_row.sum;
   const float share = (dloss == nullptr ? 1.0F : *dloss) / *counted;
-  const auto gradient = [&](std::size_t c, float x) {
-    return (expf(x - maximum - logarithm) - (c == wanted ? 1.0F : 0.0F)) * share;
-  };
-  map_row(columns, gradient, row, row);
-  if (threadIdx.x == 0) losses[blockIdx.x] = logarithm - (logit - maximum);
-}
-
-__global__ void mean_loss_kernel(const float* losses, std::size_t rows, const float* counted,
-                                 float* loss) {
-  float own = 0;
-  for (std::size_t r = threadIdx.x; r < rows; r += blockDim.x) own += losses[r];
-  const float total = block_sum(own);
-  if (threadIdx.x == 0) *loss = total / *counted;
+  const float factor = share / sum;
+  replace_row(team, shape.columns, row, [&](float x) { return __expf(x - maximum) * factor; });
+  team.wait();  // the target's gradient is written again
+  if (team.rank() != 0) return;
+  row[target] = narrow<T>((__expf(logit - maximum) / sum - 1) * share);
+  losses[r] = logf(sum) - (logit - maximum);
 }
 
 }  // namespace
 
 std::size_t cross_entropy_workspace(const Matrix& shape) {
-  return shape.rows + 1;
+  return shape.rows + row_term_parts(shape.rows) + 1;
 }
 
 template <typename T>
 void cross_entropy(Stream stream, const Matrix& shape, T* logits, const std::int64_t* targets,
                    const float* dloss, float* workspace, float* loss) {
   float* losses = workspace;
-  float* counted = workspace + shape.rows;
+  float* parts = losses + shape.rows;
+  const std::size_t count = row_term_parts(shape.rows);
+  float* counted = parts + count;
   const Shape one{{1, 1, 1}, {kThreads, 1, 1}};
-  launch("count_targets", count_targets_kernel, stream, one, targets, shape.rows, counted);
+  sum_row_terms("count_targets", stream, shape.rows, CountsTarget{targets}, parts);
+  launch("count_targets", total_kernel, stream, one, parts, count, counted);
   if (shape.rows != 0) {
-    launch("cross_entropy", cross_entropy_kernel<T>, stream, shape_for_rows(shape), shape.columns,
-           logits, targets, dloss, counted, losses);
+    with_team(shape, [&](auto team) {
+      constexpr bool kWide = decltype(team)::kIsWide;
+      launch("cross_entropy", cross_entropy_kernel<T, kWide>, stream, shape_for_teams<T>(shape),
+             shape, logits, targets, dloss, counted, losses);
+    });
   }
-  launch("mean_loss", mean_loss_kernel, stream, one, losses, shape.rows, counted, loss);
+  sum_row_terms("mean_loss", stream, shape.rows, RowLoss{losses}, parts);
+  launch("mean_loss", mean_loss_kernel, stream, one, parts, count, counted, loss);
 }
 
 template void cross_entropy(Stream, const Matrix&, float*, const std::int64_t*, const float*,

@@ -1,5 +1,7 @@
 #include "kernels/dropout.h"
 
+#include <cmath>
+
 #include "base/random.h"
 #include "kernels/map.cuh"
 
@@ -9,39 +11,63 @@ namespace {
 // Words that Philox gives at once.
 constexpr int kWords = 4;
 
-struct Factors {
-  float p;
+// A word's upper 24 bits, times 2^-24, are unit_float, exactly; so is p times 2^24, whatever p. An
+// integer is at least that number where it is at least the next integer: the decisions are those of
+// unit_float(word) >= p.
+struct Decision {
+  std::uint32_t least;
   float scale;
+
+  explicit Decision(const Dropout& dropout)
+      : least(static_cast<std::uint32_t>(std::ceil(dropout.p * 0x1p24F))),
+        scale(scale_of(dropout)) {}
+
   __device__ float apply(std::uint32_t word, float value) const {
-    return unit_float(word) >= p ? value * scale : 0.0F;
+    return (word >> 8U) >= least ? value * scale : 0.0F;
   }
 };
 
-// An item is one block of Philox: the values whose words it has. Only the first and the last block
-// may have words that belong to no value.
+template <int kCount>
+struct Words {
+  std::uint32_t values[kCount];
+};
+
+template <int kCount>
+__device__ Words<kCount> words_from(const Dropout& dropout, std::uint64_t block) {
+  Words<kCount> words;
+  for (int b = 0; b < kCount / kWords; ++b) {
+    const PhiloxCounter drawn =
+        random_block(dropout.seed, block + static_cast<std::uint64_t>(b), dropout.stream);
+    for (int k = 0; k < kWords; ++k) words.values[b * kWords + k] = drawn.words[k];
+  }
+  return words;
+}
+
+// An item is as many blocks of Philox as a pack of 16 bytes has values for. Only the first and the
+// last item may have words that belong to no value.
 template <typename T>
-__global__ void dropout_kernel(Dropout dropout, Factors factors, const T* x, T* y,
+__global__ void dropout_kernel(Dropout dropout, Decision decision, const T* x, T* y,
                                std::size_t count, bool packed) {
+  constexpr int kPack = kPackOf<T>;
   const std::uint64_t offset = dropout.first_word();
-  const std::uint64_t first_block = offset / kWords;
   const std::uint64_t last_word = offset + count;
+  const std::uint64_t first_word = offset / kWords * kWords;
   if (offset % kWords != 0) packed = false;
-  for (std::uint64_t block = first_block + first_item(); block * kWords < last_word;
-       block += item_step()) {
-    const PhiloxCounter drawn = random_block(dropout.seed, block, dropout.stream);
-    const std::uint64_t word = block * kWords;
-    if (packed && word + kWords <= last_word) {
+  for (std::uint64_t word = first_word + first_item() * kPack; word < last_word;
+       word += item_step() * kPack) {
+    const Words<kPack> drawn = words_from<kPack>(dropout, word / kWords);
+    if (packed && word + kPack <= last_word) {
       const std::size_t first = word - offset;
       const auto drop = [&](std::size_t i, float value) {
-        return factors.apply(drawn.words[i - first], value);
+        return decision.apply(drawn.values[i - first], value);
       };
-      map_pack<kWords>(first, drop, y, x);
+      map_pack<kPack>(first, drop, y, x);
       continue;
     }
-    for (int k = 0; k < kWords; ++k) {
+    for (int k = 0; k < kPack; ++k) {
       if (word + k < offset || word + k >= last_word) continue;
       const std::size_t i = word + k - offset;
-      y[i] = narrow<T>(factors.apply(drawn.words[k], widen(x[i])));
+      y[i] = narrow<T>(decision.apply(drawn.values[k], widen(x[i])));
     }
   }
 }
@@ -51,10 +77,9 @@ __global__ void dropout_kernel(Dropout dropout, Factors factors, const T* x, T* 
 template <typename T>
 void apply_dropout(Stream stream, const Dropout& dropout, const T* x, T* y, std::size_t count) {
   if (count == 0) return;
-  const Factors factors{dropout.p, scale_of(dropout)};
-  const bool packed = is_aligned(x, kWords * sizeof(T)) && is_aligned(y, kWords * sizeof(T));
-  launch("dropout", dropout_kernel<T>, stream, shape_for(count / kWords + 2), dropout, factors, x,
-         y, count, packed);
+  const bool packed = is_aligned(x) && is_aligned(y);
+  launch("dropout", dropout_kernel<T>, stream, shape_for(count / kPackOf<T> + 2), dropout,
+         Decision(dropout), x, y, count, packed);
 }
 
 template void apply_dropout(Stream, const Dropout&, const float*, float*, std::size_t);

@@ -1,46 +1,64 @@
 #include "kernels/log_softmax.h"
 
-#include "kernels/block.cuh"
+#include "kernels/rows.cuh"
 
 namespace trainscope::kernels {
 namespace {
 
-// A block for a row.
-__global__ void log_softmax_forward_kernel(std::size_t columns, const float* x, float* y) {
-  const float* row = x + blockIdx.x * columns;
-  float own = -INFINITY;
-  for_row(columns, [&](std::size_t, float value) { own = Larger{}(own, value); }, row);
-  const float maximum = block_max(own);
-  own = 0;
-  for_row(columns, [&](std::size_t, float value) { own += expf(value - maximum); }, row);
-  const float logarithm = logf(block_sum(own));
+// A team for a row.
+template <bool kWide>
+__global__ void log_softmax_forward_kernel(Matrix shape, const float* x, float* y) {
+  const Team<kWide> team;
+  if (team.row() >= shape.rows) return;
+  const float* row = x + team.row() * shape.columns;
+  float* out = y + team.row() * shape.columns;
+  const MaxAndSum of_row = max_and_sum(team, shape.columns, row);
+  const float maximum = of_row.maximum, logarithm = logf(of_row.sum);
   const auto result = [&](std::size_t, float value) { return value - maximum - logarithm; };
-  map_row(columns, result, y + blockIdx.x * columns, row);
+  walk_row<float>(
+      team, shape.columns, walk_of(shape.columns, out, row),
+      [&](auto width, std::size_t c) { map_pack<decltype(width)::kValues>(c, result, out, row); });
 }
 
-__global__ void log_softmax_backward_kernel(std::size_t columns, const float* y, const float* dy,
+template <bool kWide>
+__global__ void log_softmax_backward_kernel(Matrix shape, const float* y, const float* dy,
                                             float* dx) {
-  const std::size_t first = blockIdx.x * columns;
+  const Team<kWide> team;
+  if (team.row() >= shape.rows) return;
+  const std::size_t columns = shape.columns, first = team.row() * columns;
   float own = 0;
-  for_row(columns, [&](std::size_t, float value) { own += value; }, dy + first);
-  const float total = block_sum(own);
+  const auto add = [&](std::size_t, float value) { own += value; };
+  walk_row<float>(team, columns, walk_of(columns, dy + first), [&](auto width, std::size_t c) {
+    with_packs<decltype(width)::kValues>(c, add, dy + first);
+  });
+  const float total = team.combine(own, Plus{});
   const auto gradient = [&](std::size_t, float log_p, float d) { return d - expf(log_p) * total; };
-  map_row(columns, gradient, dx + first, y + first, dy + first);
+  walk_row<float>(team, columns, walk_of(columns, dx + first, y + first, dy + first),
+                  [&](auto width, std::size_t c) {
+                    map_pack<decltype(width)::kValues>(c, gradient, dx + first, y + first,
+                                                       dy + first);
+                  });
 }
 
 }  // namespace
 
 void log_softmax_forward(Stream stream, const Matrix& shape, const float* x, float* y) {
   if (shape.size() == 0) return;
-  launch("log_softmax_forward", log_softmax_forward_kernel, stream, shape_for_rows(shape),
-         shape.columns, x, y);
+  with_team(shape, [&](auto team) {
+    constexpr bool kWide = decltype(team)::kIsWide;
+    launch("log_softmax_forward", log_softmax_forward_kernel<kWide>, stream,
+           shape_for_teams<float>(shape), shape, x, y);
+  });
 }
 
 void log_softmax_backward(Stream stream, const Matrix& shape, const float* y, const float* dy,
                           float* dx) {
   if (shape.size() == 0) return;
-  launch("log_softmax_backward", log_softmax_backward_kernel, stream, shape_for_rows(shape),
-         shape.columns, y, dy, dx);
+  with_team(shape, [&](auto team) {
+    constexpr bool kWide = decltype(team)::kIsWide;
+    launch("log_softmax_backward", log_softmax_backward_kernel<kWide>, stream,
+           shape_for_teams<float>(shape), shape, y, dy, dx);
+  });
 }
 
 }  // namespace trainscope::kernels

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/divisor.cuh"
 #include "kernels/pack.cuh"
 
 namespace trainscope::kernels {
@@ -24,12 +25,66 @@ inline Shape shape_for(std::size_t items) {
   return {{static_cast<unsigned>(std::min(blocks, kMostBlocks)), 1, 1}, {kMapThreads, 1, 1}};
 }
 
+// How many values a thread takes at once where arrays are mapped: 16 bytes of the widest type, so
+// that what a warp accesses at once lies side by side.
+template <typename... T>
+inline constexpr int kMapPackOf = static_cast<int>(kPackBytes / std::max({sizeof(T)...}));
+
+// How many packs a thread loads before it stores the first: 32 bytes, if it reads anything. On all
+// threads of an SM that is more than its share of a device's bandwidth times the latency.
+template <int kPack, typename... In>
+inline constexpr std::size_t kMapReadBytes = kPack * (std::size_t{0} + ... + sizeof(In));
+template <int kPack, typename... In>
+inline constexpr int kMapFlights = static_cast<int>(
+    std::clamp<std::size_t>(2 * kPackBytes / std::max<std::size_t>(1, kMapReadBytes<kPack, In...>),
+                            1, kMapReadBytes<kPack, In...> == 0 ? 1 : 4));
+
+template <typename T, int kCount, int kFlights>
+struct Flight {
+  Pack<T, kCount> packs[kFlights];
+};
+
+template <int kCount, int kFlights, typename T>
+__device__ Flight<T, kCount, kFlights> load_flight(const T* from, std::size_t apart) {
+  Flight<T, kCount, kFlights> flight;
+  for (int n = 0; n < kFlights; ++n) flight.packs[n] = load_pack<kCount>(from + n * apart);
+  return flight;
+}
+
+// out[i] = f(i, values...) for packs that begin `apart` values from one another, all loaded before
+// the first is stored.
+template <int kCount, int kFlights, typename Function, typename Out, typename... In>
+__device__ void map_flight(std::size_t first, std::size_t apart, const Function& f, Out* out,
+                           const In*... in) {
+  const auto each = [&](const Flight<In, kCount, kFlights>&... flights) {
+    for (int n = 0; n < kFlights; ++n) {
+      const std::size_t begin = first + n * apart;
+      Pack<Out, kCount> results;
+      for (int k = 0; k < kCount; ++k) {
+        const auto i = begin + static_cast<std::size_t>(k);
+        results.values[k] = narrow<Out>(f(i, widen(flights.packs[n].values[k])...));
+      }
+      store_pack(out + begin, results);
+    }
+  };
+  each(load_flight<kCount, kFlights>(in + first, apart)...);
+}
+
 template <typename Function, typename Out, typename... In>
 __global__ void map_kernel(Function f, std::size_t count, std::size_t packs, Out* out,
                            const In*... in) {
-  for_items<kPackOf<Out, In...>>(
-      first_item(), item_step(), count, packs,
-      [&](auto width, std::size_t i) { map_pack<decltype(width)::kValues>(i, f, out, in...); });
+  constexpr int kPack = kMapPackOf<Out, In...>;
+  constexpr int kFlights = kMapFlights<kPack, In...>;
+  const std::size_t step = item_step();
+  std::size_t item = first_item();
+  if constexpr (kFlights > 1) {
+    for (; item + (kFlights - 1) * step < packs; item += kFlights * step) {
+      map_flight<kPack, kFlights>(item * kPack, step * kPack, f, out, in...);
+    }
+  }
+  for_items<kPack>(item, step, count, packs, [&](auto width, std::size_t i) {
+    map_pack<decltype(width)::kValues>(i, f, out, in...);
+  });
 }
 
 // out[i] = f(i, in[i]...), computed in FP32. `out` may be one of the inputs.
@@ -37,11 +92,59 @@ template <typename Function, typename Out, typename... In>
 void map(const char* name, Stream stream, const Function& f, std::size_t count, Out* out,
          const In*... in) {
   if (count == 0) return;
-  constexpr int kPack = kPackOf<Out, In...>;
+  constexpr int kPack = kMapPackOf<Out, In...>;
+  constexpr std::size_t kFlights = kMapFlights<kPack, In...>;
+  constexpr std::size_t kFull = 1 << 18;  // threads that fill a device
   const bool aligned = is_aligned(out) && (is_aligned(in) && ...);
   const std::size_t packs = aligned ? count / kPack : 0;
-  launch(name, map_kernel<Function, Out, In...>, stream, shape_for(packs + count - packs * kPack),
-         f, count, packs, out, in...);
+  const std::size_t items = packs + count - packs * kPack;
+  launch(name, map_kernel<Function, Out, In...>, stream,
+         shape_for(packs / kFlights < kFull ? items : items / kFlights), f, count, packs, out,
+         in...);
+}
+
+// Values of a row that is repeated, from column `c` on. in_packs: the pack lies within the row and
+// is aligned.
+template <int kCount, typename T>
+__device__ Pack<T, kCount> load_repeated(const T* row, std::size_t columns, std::size_t c,
+                                         bool in_packs) {
+  if (in_packs) return load_pack<kCount>(row + c);
+  Pack<T, kCount> values;
+  for (int k = 0; k < kCount; ++k) {
+    values.values[k] = row[c];
+    c = c + 1 == columns ? 0 : c + 1;
+  }
+  return values;
+}
+
+template <typename Function, typename T, typename... In>
+__global__ void map_repeated_kernel(Function f, Divisor columns, bool in_packs, std::size_t count,
+                                    std::size_t packs, const T* row, T* out, const In*... in) {
+  for_items<kPackOf<T>>(first_item(), item_step(), count, packs,
+                        [&](auto width, std::size_t first) {
+                          constexpr int kCount = decltype(width)::kValues;
+                          const std::size_t c = columns.split(first).rest;
+                          const Pack<T, kCount> repeated =
+                              load_repeated<kCount>(row, columns.by(), c, in_packs || kCount == 1);
+                          const auto with_row = [&](std::size_t i, auto... values) {
+                            return f(widen(repeated.values[i - first]), values...);
+                          };
+                          map_pack<kCount>(first, with_row, out, in...);
+                        });
+}
+
+// out[r, c] = f(row[c], in[r, c]...). `out` may be one of the inputs.
+template <typename Function, typename T, typename... In>
+void map_repeated(const char* name, Stream stream, const Function& f, const Matrix& shape,
+                  const T* row, T* out, const In*... in) {
+  const std::size_t count = shape.size();
+  if (count == 0) return;
+  constexpr std::size_t kPack = kPackOf<T>;
+  const bool aligned = is_aligned(out) && (is_aligned(in) && ...);
+  const std::size_t packs = aligned ? count / kPack : 0;
+  launch(name, map_repeated_kernel<Function, T, In...>, stream,
+         shape_for(packs + count - packs * kPack), f, Divisor(shape.columns),
+         is_aligned(row) && shape.columns % kPack == 0, count, packs, row, out, in...);
 }
 
 }  // namespace trainscope::kernels

@@ -12,12 +12,15 @@
 
 namespace trainscope::kernels {
 
+// Floats to work in, for either.
+std::size_t nll_loss_workspace(std::size_t rows);
+
 // `loss` is one number.
 void nll_loss_forward(Stream stream, const Matrix& shape, const float* log_p,
-                      const std::int64_t* targets, float* loss);
+                      const std::int64_t* targets, float* workspace, float* loss);
 
-// `dloss`, one number, is the gradient of the loss; `counted`, one number, is room to work in.
+// `dloss`, one number, is the gradient of the loss.
 void nll_loss_backward(Stream stream, const Matrix& shape, const std::int64_t* targets,
-                       const float* dloss, float* counted, float* dlog_p);
+                       const float* dloss, float* workspace, float* dlog_p);
 
 }  // namespace trainscope::kernels

@@ -5,39 +5,45 @@
 namespace trainscope::kernels {
 namespace {
 
-template <typename T>
-struct WithPosition {
-  const T* table;
-  std::size_t columns;
-  __device__ float operator()(std::size_t i, float x) const {
-    return x + widen(table[i % columns]);
-  }
+struct Sum {
+  __device__ float operator()(float position, float x) const { return x + position; }
 };
 
+// An item is a pack of columns, or one column. Rows outermost, so that their loads follow one
+// another without waiting.
 template <typename T>
-struct OverBatch {
-  const T* dy;
-  std::size_t rows;
-  std::size_t columns;
-  __device__ float operator()(std::size_t i) const {
-    if (i >= columns) return 0;
-    float sum = 0;
-    for (std::size_t row = 0; row < rows; ++row) sum += widen(dy[row * columns + i]);
-    return sum;
-  }
-};
+__global__ void positions_gradient_kernel(Matrix shape, std::size_t packs, const T* dy,
+                                          std::size_t count, T* dtable) {
+  const auto sum_columns = [&](auto width, std::size_t c) {
+    constexpr int kCount = decltype(width)::kValues;
+    float sums[kCount] = {};
+    for (std::size_t row = 0; c < shape.columns && row < shape.rows; ++row) {
+      const Pack<T, kCount> values = load_pack<kCount>(dy + row * shape.columns + c);
+      for (int k = 0; k < kCount; ++k) sums[k] += widen(values.values[k]);
+    }
+    Pack<T, kCount> results;
+    for (int k = 0; k < kCount; ++k) results.values[k] = narrow<T>(sums[k]);
+    store_pack(dtable + c, results);
+  };
+  for_items<kPackOf<T>>(first_item(), item_step(), count, packs, sum_columns);
+}
 
 }  // namespace
 
 template <typename T>
 void add_positions(Stream stream, const Matrix& shape, const T* x, const T* table, T* y) {
-  map("add_positions", stream, WithPosition<T>{table, shape.columns}, shape.size(), y, x);
+  map_repeated("add_positions", stream, Sum{}, shape, table, y, x);
 }
 
 template <typename T>
 void add_positions_backward(Stream stream, const Matrix& shape, const T* dy, std::size_t count,
                             T* dtable) {
-  map("add_positions_backward", stream, OverBatch<T>{dy, shape.rows, shape.columns}, count, dtable);
+  if (count == 0) return;
+  constexpr std::size_t kPack = kPackOf<T>;
+  const bool in_packs = shape.columns % kPack == 0 && is_aligned(dy) && is_aligned(dtable);
+  const std::size_t packs = in_packs ? count / kPack : 0;
+  launch("add_positions_backward", positions_gradient_kernel<T>, stream,
+         shape_for(packs + count - packs * kPack), shape, packs, dy, count, dtable);
 }
 
 template void add_positions(Stream, const Matrix&, const float*, const float*, float*);

@@ -58,7 +58,8 @@ void check(const Matrix& shape, float dloss, Stream stream) {
 
 TEST_CASE("softmax cross-entropy and its gradient in place are the host's") {
   for (const Matrix& shape :
-       {Matrix{1, 1}, Matrix{3, 10}, Matrix{7, 33}, Matrix{5, 1000}, Matrix{260, 8}}) {
+       {Matrix{1, 1}, Matrix{3, 10}, Matrix{7, 33}, Matrix{5, 1000}, Matrix{260, 8},
+        Matrix{2100, 3}, Matrix{5, 2049}, Matrix{3, 9001}, Matrix{2, 50257}}) {
     check<float>(shape, 1, Stream{});
     check<Half>(shape, 1024, Stream{1});
     check<Bfloat16>(shape, 65536, Stream{2});
@@ -80,9 +81,25 @@ TEST_CASE("a loss of infinite or missing logits is not a number") {
   }
 }
 
+TEST_CASE("logits of minus infinity have no share, in narrow and in wide rows") {
+  for (const std::size_t columns : {40, 4100}) {
+    const Matrix shape{2, columns};
+    std::vector<float> logits = numbers(shape.size(), 23);
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      if (i % columns < columns / 2 || i % 3 == 0) logits[i] = -INFINITY;
+    }
+    const std::vector<std::int64_t> targets(2, static_cast<std::int64_t>(columns / 2 + 1));
+    for (std::size_t r = 0; r < 2; ++r) logits[r * columns + columns / 2 + 1] = 1;
+    const Outcome host = on_host(shape, logits, targets, 1);
+    CHECK(run_kernel(shape, logits, targets, nullptr, Stream{1}) == Approx(host.loss));
+    check_near(logits, host.gradient, 8);
+  }
+}
+
 TEST_CASE("a target that is no class stops the kernel") {
   const std::vector<std::int64_t> targets = {0, 3};
   std::vector<float> logits(6);
-  CHECK_THROWS_WITH(run_kernel({2, 3}, logits, targets, nullptr, Stream{}),
-                    Catch::Contains("kernel cross_entropy") && Catch::Contains("block (1, 0, 0)"));
+  CHECK_THROWS_WITH(
+      run_kernel({2, 3}, logits, targets, nullptr, Stream{}),
+      Catch::Contains("kernel cross_entropy") && Catch::Contains("thread (32, 0, 0)"));
 }

@@ -126,6 +126,20 @@ TEST_CASE("a cast from or to what is not aligned is the same") {
   CHECK(same_bits(to, expected));
 }
 
+TEST_CASE("arrays that threads walk several packs at a time are the same") {
+  const std::size_t count = (std::size_t{1} << 22U) + 4099;
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 2039) - 1000;
+  const std::vector<Half> halves = rounded<Half>(values);
+  check_cast<Half, float>(values);
+  check_cast<float, Half>(values);
+  std::vector<Half> sum(count);
+  kernels::scale(Stream{1}, halves.data(), 2.0F, sum.data(), count);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < count; ++i) wrong += as_float(sum[i]) != 2 * as_float(halves[i]);
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("addition, scaling and filling are the host's to the bit") {
   for (const Stream stream : kOrders) {
     for (const std::size_t count : kCounts) {
@@ -148,11 +162,28 @@ TEST_CASE("a sum may be one of its terms") {
 TEST_CASE("bias and activation are the host's, forward and backward") {
   const auto activation =
       GENERATE(Activation::kNone, Activation::kRelu, Activation::kGeluErf, Activation::kGeluTanh);
-  for (const Matrix& shape : {Matrix{1, 1}, Matrix{5, 7}, Matrix{3, 1}, Matrix{33, 40}}) {
+  for (const Matrix& shape :
+       {Matrix{1, 1}, Matrix{5, 7}, Matrix{3, 1}, Matrix{33, 40}, Matrix{9, 3}, Matrix{16, 13}}) {
     check_activation<float>(activation, shape, Stream{});
     check_activation<Half>(activation, shape, Stream{1});
     check_activation<Bfloat16>(activation, shape, Stream{2});
   }
+}
+
+TEST_CASE("bias and activation of what is not aligned are the same") {
+  const Matrix shape{7, 16};
+  const auto x = numbers(shape.size() + 1, 11), bias = numbers(shape.columns + 1, 12);
+  const std::vector<float> moved_x(x.begin() + 1, x.end());
+  const std::vector<float> moved_bias(bias.begin() + 1, bias.end());
+  std::vector<float> want(shape.size()), y(shape.size() + 1);
+  kernels::bias_activation_forward(Stream{}, Activation::kGeluTanh, shape, moved_x.data(),
+                                   moved_bias.data(), want.data());
+  kernels::bias_activation_forward(Stream{}, Activation::kGeluTanh, shape, x.data() + 1,
+                                   bias.data() + 1, y.data() + 1);
+  CHECK(std::equal(want.begin(), want.end(), y.begin() + 1));
+  kernels::bias_activation_forward(Stream{}, Activation::kGeluTanh, shape, moved_x.data(),
+                                   bias.data() + 1, y.data());
+  CHECK(std::equal(want.begin(), want.end(), y.begin()));
 }
 
 TEST_CASE("a NaN passes through an activation, and nothing else does through ReLU's slope at 0") {

@@ -220,8 +220,19 @@ TEST_CASE("dropout keeps and drops what the host does, to the bit") {
     }
   }
   check_dropout<float>({0, 1, 0, 0}, 9, Stream{});
+  check_dropout<Half>({0.7F, 3, 4, 12}, 5001, Stream{1});
+  check_dropout<float>({0x1p-24F, 3, 4, 12}, 5001, Stream{2});
+  check_dropout<Half>({1, 1, 0, 4}, 40, Stream{});
   check_dropout<float>({1, 1, 0, 0}, 9, Stream{});
   check_dropout<float>({0.5F, 1, 0, 0xffffffff0ULL}, 30, Stream{});
+}
+
+TEST_CASE("dropout's share is met exactly by the words beside it") {
+  for (const std::uint64_t index : {0, 1, 2, 3, 100}) {
+    const float drawn = unit_float(random_word(5, index, 6));
+    for (const float p : {drawn, std::nextafter(drawn, 0.0F), std::nextafter(drawn, 1.0F)})
+      check_dropout<float>({p, 5, 6, 0}, 101, Stream{});
+  }
 }
 
 TEST_CASE("max-pooling is the host's to the bit, forward and backward") {

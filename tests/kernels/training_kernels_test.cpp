@@ -34,7 +34,8 @@ std::vector<std::int64_t> targets_for(const Matrix& shape) {
   return targets;
 }
 
-constexpr Matrix kShapes[] = {{1, 1}, {3, 7}, {64, 10}, {5, 1001}};
+// Rows of one, narrow and wide, most beginning beside a multiple of 16 bytes; many rows.
+constexpr Matrix kShapes[] = {{1, 1}, {3, 7}, {64, 10}, {5, 1001}, {4, 2049}, {3, 5003}, {2500, 3}};
 
 host::ImageShape on_host(const Image& image) {
   return {
@@ -115,6 +116,21 @@ void check_average_pool(const Image& shape, Stream stream) {
   check_near(own_dx, dx, 8);
 }
 
+template <typename T>
+void check_positions(const Matrix& shape, std::size_t whole, Stream stream) {
+  const auto x = rounded<T>(numbers(shape.size(), 15)), table = rounded<T>(numbers(whole, 16));
+  std::vector<float> expected(shape.size()), gradient(whole, 0.0F);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    expected[i] = as_float(x[i]) + as_float(table[i % shape.columns]);
+    gradient[i % shape.columns] += as_float(x[i]);
+  }
+  std::vector<T> y(shape.size()), dtable(whole, as<T>(9));
+  kernels::add_positions(stream, shape, x.data(), table.data(), y.data());
+  kernels::add_positions_backward(stream, shape, x.data(), whole, dtable.data());
+  check_near(y, expected, 4);
+  CHECK(same_bits(dtable, rounded<T>(gradient)));
+}
+
 constexpr Image kImages[] = {{2, 3, 4, 5, false}, {2, 3, 4, 5, true}, {7, 1, 1, 1, false}};
 
 // Of several parts: planes that no pack divides and such that one does, a plane for each part,
@@ -138,11 +154,12 @@ TEST_CASE("log-softmax and the loss after it are the host's") {
       host::nll_loss_backward({shape.rows, shape.columns}, targets, 0.75F, dlog_p);
       std::vector<float> own_y(x.size()), own_dx(x.size()), own_loss(1), own_dlog_p(x.size());
       const float dloss = 0.75F;
-      float counted = 0;
+      std::vector<float> workspace(kernels::nll_loss_workspace(shape.rows));
       kernels::log_softmax_forward(stream, shape, x.data(), own_y.data());
       kernels::log_softmax_backward(stream, shape, y.data(), dy.data(), own_dx.data());
-      kernels::nll_loss_forward(stream, shape, y.data(), targets.data(), own_loss.data());
-      kernels::nll_loss_backward(stream, shape, targets.data(), &dloss, &counted,
+      kernels::nll_loss_forward(stream, shape, y.data(), targets.data(), workspace.data(),
+                                own_loss.data());
+      kernels::nll_loss_backward(stream, shape, targets.data(), &dloss, workspace.data(),
                                  own_dlog_p.data());
       check_near(own_y, y, 8);
       check_near(own_dx, dx, 64);  // of the row's sum of dy, which can be many times a value
@@ -250,9 +267,32 @@ TEST_CASE("right answers are counted as on the host, with equal values, NaNs and
                     1.0F);
       const auto targets = targets_for(shape);
       float correct = 2;
-      kernels::count_correct(stream, shape, x.data(), targets.data(), &correct);
+      std::vector<float> workspace(kernels::count_correct_workspace(shape.rows));
+      kernels::count_correct(stream, shape, x.data(), targets.data(), workspace.data(), &correct);
       const std::size_t expected = host::correct_rows({shape.rows, shape.columns}, x, targets);
       CHECK(correct == static_cast<float>(2 + expected));
+    }
+}
+
+TEST_CASE("average pooling of planes and channels of any size is the host's") {
+  for (const Stream stream : kOrders)
+    for (const bool channels_last : {false, true})
+      for (const Image& shape :
+           {Image{3, 16, 7, 7, channels_last}, Image{1, 8, 4, 8, channels_last},
+            Image{2, 40, 1, 3, channels_last}, Image{1, 2, 33, 32, channels_last},
+            Image{70, 8, 1, 1, channels_last}}) {
+        check_average_pool<float>(shape, stream);
+        check_average_pool<kernels::Half>(shape, stream);
+        check_average_pool<kernels::Bfloat16>(shape, stream);
+      }
+}
+
+TEST_CASE("positions of every type, and of rows that no pack divides, sum over the sequences") {
+  for (const Stream stream : kOrders)
+    for (const Matrix& shape : {Matrix{1, 1}, Matrix{5, 24}, Matrix{9, 21}}) {
+      check_positions<float>(shape, shape.columns + 8, stream);
+      check_positions<kernels::Half>(shape, shape.columns + 3, stream);
+      check_positions<kernels::Bfloat16>(shape, shape.columns, stream);
     }
 }
 

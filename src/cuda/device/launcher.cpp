@@ -41,11 +41,12 @@ void Launcher::operator()(const program::LogSoftmax& f) {
 void Launcher::operator()(const program::NllLoss& f) {
   const kernels::Matrix shape = matrix(f.rows, f.classes);
   float* result = operands_.out<float>(0);
+  float* workspace = operands_.room(kernels::nll_loss_workspace(shape.rows));
   if (f.part == Part::kForward)
     return kernels::nll_loss_forward(stream_, shape, operands_.in<float>(0), operands_.whole(1),
-                                     result);
-  kernels::nll_loss_backward(stream_, shape, operands_.whole(1), operands_.in<float>(0),
-                             operands_.room(1), result);
+                                     workspace, result);
+  kernels::nll_loss_backward(stream_, shape, operands_.whole(1), operands_.in<float>(0), workspace,
+                             result);
 }
 
 void Launcher::operator()(const program::Add&) {
@@ -129,8 +130,10 @@ void Launcher::operator()(const program::Cast&) {
 }
 
 void Launcher::operator()(const program::CountCorrect& f) {
-  kernels::count_correct(stream_, matrix(f.rows, f.classes), operands_.in<float>(0),
-                         operands_.whole(1), operands_.in_out<float>(0));
+  const kernels::Matrix shape = matrix(f.rows, f.classes);
+  kernels::count_correct(stream_, shape, operands_.in<float>(0), operands_.whole(1),
+                         operands_.room(kernels::count_correct_workspace(shape.rows)),
+                         operands_.in_out<float>(0));
 }
 
 void Launcher::operator()(const program::GradientNorm&) {

@@ -6,14 +6,15 @@
 #include "cuda/device/chains.h"
 #include "cuda/device/launcher.h"
 #include "cuda/device/shapes.h"
+#include "kernels/accuracy.h"
 #include "kernels/attention.h"
 #include "kernels/bandwidth.h"
 #include "kernels/batch_norm.h"
 #include "kernels/busy.h"
-#include "kernels/cross_entropy.h"
 #include "kernels/embedding.h"
 #include "kernels/gradient_norm.h"
 #include "kernels/layer_norm.h"
+#include "kernels/nll_loss.h"
 #include "kernels/reductions.h"
 
 namespace trainscope::cuda {
@@ -54,7 +55,12 @@ struct Workspace {
     if (f.part == Part::kForward) return 0;
     return f.flash ? rows : rows * size(f.length);
   }
-  std::size_t operator()(const program::NllLoss&) const { return 1; }
+  std::size_t operator()(const program::NllLoss& f) const {
+    return kernels::nll_loss_workspace(size(f.rows));
+  }
+  std::size_t operator()(const program::CountCorrect& f) const {
+    return kernels::count_correct_workspace(size(f.rows));
+  }
   std::size_t operator()(const program::Multiply& f) const {  // of a sum of as many
     return kernels::sum_workspace(size(f.elements));
   }
