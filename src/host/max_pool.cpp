@@ -152,7 +152,8 @@ void max_pool_backward(const MaxPool& pool, Values dy, std::span<const std::int3
       for (std::size_t p = 0; p < planes.output.pixels(); ++p) {
         for (std::size_t c = 0; c < planes.depth; ++c) {
           const std::size_t i = first + p * planes.depth + c;
-          to[static_cast<std::size_t>(chosen[i]) * planes.depth + c] += dy[i];
+          if (chosen[i] != kNone)
+            to[static_cast<std::size_t>(chosen[i]) * planes.depth + c] += dy[i];
         }
       }
     }

@@ -190,6 +190,19 @@ TEST_CASE("max-pooling is PyTorch's, exactly, ties and NaNs too") {
   }
 }
 
+TEST_CASE("a window of max-pooling that lies in the padding alone hands nothing back") {
+  const Window window{2, 1, 1, 3};  // at its one place it looks at 2 and beyond, or before 0
+  const MaxPool pool{{1, 1, 2, 2, ImageLayout::kChannelsFirst}, window, window};
+  REQUIRE(pool.output().size() == 1);
+  const std::vector<float> x{1, 2, 3, 4}, dy{5};
+  std::vector<float> y(1), dx(4, 7.0F);
+  std::vector<std::int32_t> chosen(1);
+  max_pool_forward(pool, x, y, chosen);
+  CHECK(chosen[0] == -1);
+  max_pool_backward(pool, dy, chosen, dx);
+  CHECK(dx == std::vector<float>(4, 0.0F));
+}
+
 TEST_CASE("the gradient of max-pooling is its slope") {
   const MaxPool pool{{1, 2, 6, 6, ImageLayout::kChannelsLast}, {3, 2, 1, 1}, {2, 2, 0, 1}};
   std::vector<float> x(pool.input.size());
