@@ -66,6 +66,17 @@ class OnGpu(unittest.TestCase):
         self.assertIn("fine", (self.out / "steps.txt").read_text())
         self.assertIn("done: calibrate", (self.out / "summary.txt").read_text())
 
+    def test_a_pack_is_one_file_and_is_unpacked_elsewhere(self):
+        packed = self.pack(WORKS)
+        carried = self.folder / "carried"
+        carried.mkdir()
+        with tarfile.open(carried / "pack.tar.gz", "w:gz") as archive:
+            archive.add(packed, ".")
+        result = self.run_tool("run", self.out, carried)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([file.name for file in carried.iterdir()], ["pack.tar.gz"])
+        self.assertIn("done: calibrate", (self.out / "summary.txt").read_text())
+
     def test_all_of_it_can_be_one_file(self):
         result = self.run_tool("run", self.folder / "new" / "all.tar.gz", self.pack(WORKS))
         self.assertEqual(result.returncode, 0, result.stderr)
