@@ -37,10 +37,13 @@ Calibration calibrate(DeviceCalls& device, const CalibrationPlan& plan, double p
   add_facts(all);
   Bench bench(device);
   // An idle GPU has lower clocks.
-  constexpr Nanos kWakeUp = 300'000'000;
-  bench.launch(bench.prepare(long_kernel(kWakeUp)));
-  bench.free_all();
+  const auto wake_up = [&] {
+    constexpr Nanos kLong = 300'000'000;
+    bench.launch(bench.prepare(long_kernel(kLong)));
+    bench.free_all();
+  };
   const std::pair<const char*, std::function<void()>> parts[] = {
+      {"nothing yet: the GPU wakes up", wake_up},
       {"calls of the host", [&] { measure_calls(bench, plan, all); }},
       {"launches, kernels, waits", [&] { measure_order(bench, plan, all); }},
       {"graphs", [&] { measure_graphs(bench, plan, all); }},

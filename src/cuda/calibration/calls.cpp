@@ -11,6 +11,10 @@ constexpr Nanos kMicro = 1000;
 constexpr Nanos kMilli = 1'000'000;
 
 void add(Calibration& to, const char* name, const Summary& summary, const std::string& what) {
+  if (summary.count == 0) {
+    to.left_out.push_back(std::string(name) + ": the tracer did not tell of all " + what);
+    return;
+  }
   to.figures.push_back({name, summary.median, summary.spread, summary.count,
                         "median of " + std::to_string(summary.count) + " " + what});
 }

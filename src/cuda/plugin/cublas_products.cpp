@@ -63,11 +63,7 @@ struct CublasProducts::Functions {
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
 
   bool find(const Library& library) {
-    const auto get = [&](auto& function, const char* name) {
-      function =
-          library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
-      return function != nullptr;
-    };
+    const auto get = [&](auto& function, const char* name) { return library.find(function, name); };
     return get(create, "cublasLtCreate") && get(destroy, "cublasLtDestroy") &&
            get(matmul, "cublasLtMatmul") && get(desc_create, "cublasLtMatmulDescCreate") &&
            get(desc_destroy, "cublasLtMatmulDescDestroy") &&

@@ -127,11 +127,7 @@ void find_algorithm(cudnnHandle_t handle, const ConvolutionCall& call, const Tri
 }  // namespace
 
 bool CudnnFunctions::find(const Library& library) {
-  const auto get = [&](auto& function, const char* name) {
-    function =
-        library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
-    return function != nullptr;
-  };
+  const auto get = [&](auto& function, const char* name) { return library.find(function, name); };
   return get(create, "cudnnCreate") && get(destroy, "cudnnDestroy") &&
          get(set_stream, "cudnnSetStream") && get(create_tensor, "cudnnCreateTensorDescriptor") &&
          get(destroy_tensor, "cudnnDestroyTensorDescriptor") &&

@@ -31,11 +31,7 @@ struct CuptiTracer::Functions {
   CUpti_SubscriberHandle subscriber = nullptr;
 
   bool find(const Library& library) {
-    const auto get = [&](auto& function, const char* name) {
-      function =
-          library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
-      return function != nullptr;
-    };
+    const auto get = [&](auto& function, const char* name) { return library.find(function, name); };
     return get(subscribe, "cuptiSubscribe") && get(unsubscribe, "cuptiUnsubscribe") &&
            get(enable, "cuptiActivityEnable") && get(disable, "cuptiActivityDisable") &&
            get(register_callbacks, "cuptiActivityRegisterCallbacks") &&

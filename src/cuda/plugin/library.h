@@ -16,10 +16,11 @@ class Library {
   // "libcupti.so.13: cannot open shared object file".
   const std::string& why_not() const { return why_not_; }
 
-  // Null where the library has no such function.
+  // False, and null, where the library has no such function.
   template <typename Function>
-  Function* find(const char* name) const {
-    return reinterpret_cast<Function*>(address(name));
+  bool find(Function*& function, const char* name) const {
+    function = reinterpret_cast<Function*>(address(name));
+    return function != nullptr;
   }
 
  private:

@@ -31,11 +31,7 @@ struct Nccl::Functions {
   decltype(&ncclReduce) reduce = nullptr;
 
   bool find(const Library& library) {
-    const auto get = [&](auto& function, const char* name) {
-      function =
-          library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
-      return function != nullptr;
-    };
+    const auto get = [&](auto& function, const char* name) { return library.find(function, name); };
     return get(init_all, "ncclCommInitAll") && get(unique_id, "ncclGetUniqueId") &&
            get(init_rank, "ncclCommInitRank") && get(destroy, "ncclCommDestroy") &&
            get(abort, "ncclCommAbort") && get(async_error, "ncclCommGetAsyncError") &&
