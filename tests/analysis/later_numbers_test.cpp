@@ -9,10 +9,12 @@
 #include "host/rank_numbers.h"
 #include "host/scale_numbers.h"
 #include "scenario/lesson.h"
+#include "support/config.h"
 #include "trace/trace_bytes.h"
 #include "train/build.h"
 
 using namespace trainscope;
+using test::config_of;
 
 namespace {
 
@@ -42,12 +44,6 @@ struct Plain {
   trace::Trace trace;
   std::optional<sim::Ending> ending;
 };
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
-}
 
 constexpr std::uint64_t kAFew = 500;
 

@@ -10,16 +10,13 @@
 #include "bench/device_measures.h"
 #include "bench/step_cases.h"
 #include "cuda/plugin_loader.h"
+#include "support/config.h"
 #include "train/build.h"
 
 namespace trainscope::bench {
 namespace {
 
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
-}
+using test::config_of;
 
 // Tensors of 100 MB and more, so that nothing stays in L2.
 constexpr std::int64_t kLeastBytes = std::int64_t{100} << 20;

@@ -6,17 +6,13 @@
 #include <catch2/catch.hpp>
 
 #include "cuda/emulated_device.h"
+#include "support/config.h"
 #include "train/build.h"
 
 using namespace trainscope;
+using test::config_of;
 
 namespace {
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
-}
 
 std::vector<bench::KernelRate> rates_of(const std::vector<std::string>& settings,
                                         std::int64_t least_bytes) {

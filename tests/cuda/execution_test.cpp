@@ -10,10 +10,12 @@
 #include "analysis/run.h"
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
+#include "support/config.h"
 #include "support/random_program.h"
 #include "train/build.h"
 
 using namespace trainscope;
+using test::config_of;
 using trace::Category;
 using trace::LaneKind;
 using trace::Span;
@@ -29,12 +31,6 @@ struct Carried {
   std::uint64_t commands = 0;
   std::int64_t calls = 0;
 };
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
-}
 
 void carry_out(Carried& run, const test::EmulatedOptions& options) {
   test::EmulatedDevice device(options);

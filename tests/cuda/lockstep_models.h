@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cuda/lockstep.h"
-#include "program/config.h"
+#include "support/config.h"
 #include "support/stepper.h"
 #include "train/build.h"
 
@@ -62,10 +62,8 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
 
 // With TRAINSCOPE_LOCKSTEP_REPORT set, what was found is printed.
 inline void check_in_lockstep(cuda::DeviceCalls& device, const Settings& settings) {
-  program::Config config;
-  for (const std::string& setting :
-       with(settings, {"workload=train", "steps=2", "loop.evaluate=false"}))
-    config.set_text(setting);
+  const program::Config config =
+      config_of(with(settings, {"workload=train", "steps=2", "loop.evaluate=false"}));
   const program::Program program = train::build_program(config, train::machine_of(config));
   Lockstep lockstep(program, device);
   Stepper stepper(program, lockstep);

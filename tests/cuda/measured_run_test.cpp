@@ -12,8 +12,10 @@
 #include "cuda/emulated_device.h"
 #include "cuda/plugin_loader.h"
 #include "report/json.h"
+#include "support/config.h"
 
 using namespace trainscope;
+using test::config_of;
 
 namespace {
 
@@ -24,12 +26,6 @@ std::string machine_of(const std::string& name, int sms, double gigabytes) {
   facts.memory_bytes = static_cast<std::int64_t>(gigabytes * 1e9);
   const auto machine = analysis::machine_of_device(facts);
   return machine ? machine->gpu.id : "none";
-}
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
 }
 
 }  // namespace

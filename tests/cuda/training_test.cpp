@@ -10,11 +10,13 @@
 #include "cuda/execution.h"
 #include "host/rank_numbers.h"
 #include "sim/simulation.h"
+#include "support/config.h"
 #include "support/skip.h"
 #include "train/build.h"
 #include "train/ranks.h"
 
 using namespace trainscope;
+using test::config_of;
 
 namespace {
 
@@ -29,12 +31,6 @@ Training rows_of(const trace::Trace& trace) {
   for (std::uint32_t i = 0; i < trace.evaluations().size(); ++i)
     rows.evaluations.push_back(trace.evaluations()[i]);
   return rows;
-}
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
 }
 
 Training on_device(const program::Config& config, std::uint32_t seed) {

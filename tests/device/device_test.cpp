@@ -12,9 +12,11 @@
 #include "cuda/calibration/calibration.h"
 #include "cuda/lockstep_models.h"
 #include "cuda/plugin_loader.h"
+#include "support/config.h"
 #include "support/skip.h"
 
 using namespace trainscope;
+using test::config_of;
 
 namespace {
 
@@ -38,12 +40,6 @@ cuda::DeviceCalls* device(std::string& why) {
   std::string why;                       \
   cuda::DeviceCalls* name = device(why); \
   if (!name) TRAINSCOPE_SKIP(why)
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
-}
 
 std::vector<trace::TrainingStep> steps_of(const analysis::Run& run) {
   std::vector<trace::TrainingStep> steps;

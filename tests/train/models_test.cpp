@@ -11,12 +11,14 @@
 #include <string>
 
 #include "base/files.h"
+#include "support/config.h"
 #include "train/build.h"
 #include "train/tape.h"
 
 using namespace trainscope;
 using nlohmann::json;
 using program::Program;
+using test::config_of;
 
 namespace {
 
@@ -24,12 +26,6 @@ const json& golden() {
   static const json all = json::parse(
       read_file(TRAINSCOPE_SOURCE_DIR "/tests/golden/models.json", std::size_t{1} << 20));
   return all.at("models");
-}
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
 }
 
 program::Config model_config(const std::string& model, const std::vector<std::string>& more = {}) {

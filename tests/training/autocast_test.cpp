@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "support/config.h"
 #include "train/build.h"
 #include "train/models.h"
 #include "train/tape.h"
@@ -16,14 +17,9 @@ using program::Index;
 using program::Operation;
 using program::Part;
 using program::Program;
+using test::config_of;
 
 namespace {
-
-program::Config config_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return config;
-}
 
 Program build(const std::vector<std::string>& settings) {
   const program::Config config = config_of(settings);
