@@ -71,10 +71,13 @@ __device__ void map_row(std::size_t columns, const Function& f, Out* out, const 
 }
 
 // A block for each row. Threads enough for its packs, so that a narrow row leaves few idle.
+inline constexpr unsigned kMostRowThreads = 256;
+
 inline Shape shape_for_rows(const Matrix& shape) {
-  constexpr std::size_t kMost = 256;
   const std::size_t wanted = (shape.columns / 4 + kLanes - 1) / kLanes * kLanes;
-  const std::size_t threads = wanted < kLanes ? kLanes : wanted < kMost ? wanted : kMost;
+  const std::size_t threads = wanted < kLanes            ? kLanes
+                              : wanted < kMostRowThreads ? wanted
+                                                         : kMostRowThreads;
   return {{static_cast<unsigned>(shape.rows), 1, 1}, {static_cast<unsigned>(threads), 1, 1}};
 }
 

@@ -6,10 +6,14 @@
 namespace trainscope::kernels {
 namespace {
 
-__global__ void chain_kernel(Chain chain) {
-  float registers[kChainRegisters] = {};
-  for (std::size_t i = first_item(); i < chain.values; i += item_step()) {
-    run_value(chain, i, registers);
+__global__ void __launch_bounds__(kMapThreads, 4)
+    chain_kernel(const __grid_constant__ Chain chain, bool packed) {
+  ChainValues registers[kChainRegisters];
+  const std::size_t step = item_step() * kChainWidth;
+  for (std::size_t i = first_item() * kChainWidth; i < chain.values; i += step) {
+    const bool whole = i + kChainWidth <= chain.values;
+    const int count = whole ? kChainWidth : static_cast<int>(chain.values - i);
+    run_values(chain, {i, 1, count, packed && whole}, registers);
   }
 }
 
@@ -17,7 +21,8 @@ __global__ void chain_kernel(Chain chain) {
 
 void run_chain(Stream stream, const Chain& chain) {
   if (chain.values == 0) return;
-  launch("chain", chain_kernel, stream, shape_for(chain.values), chain);
+  const std::size_t items = (chain.values + kChainWidth - 1) / kChainWidth;
+  launch("chain", chain_kernel, stream, shape_for(items), chain, is_packed(chain));
 }
 
 }  // namespace trainscope::kernels

@@ -1,16 +1,18 @@
 // A chain of steps, value by value, in one kernel: what torch.compile fuses, interpreted. Each
-// thread reads its values once, carries the steps out in registers and writes what is left: what
-// lies between two steps never reaches memory. CPU reference: the steps' own (host/elementwise.h,
-// host/relu.h, host/gelu.h), one after another. With layer norms between its steps: norm_chain.h;
-// with sums down columns behind them: column_chain.h.
+// thread reads some values at once, carries the steps out in registers of its own and writes what
+// is left: what lies between two steps never reaches memory. CPU reference: the steps' own
+// (host/elementwise.h, host/relu.h, host/gelu.h), one after another. With layer norms between its
+// steps: norm_chain.h; with sums down columns behind them: column_chain.h.
 //
 // Arithmetic is FP32; a step's result is rounded to the type that its buffer would have, so that
 // the numbers are those of the steps one by one: the same bits as elementwise.h and activation.h
-// give. Reading the steps costs instructions that compiled code would not have.
+// give. Reading a step costs instructions that compiled code would not have, once for all values
+// that a thread carries.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/divisor.cuh"
 #include "kernels/dropout.h"
 #include "kernels/max_pool.h"
 
@@ -57,19 +59,25 @@ struct ChainStep {
   float factor = 1;
 };
 
-struct ChainOperand {
-  void* memory = nullptr;
+struct ChainRead {
+  const void* memory = nullptr;
   NumberType type = NumberType::kFp32;
   std::uint8_t place = 0;  // a register
-  // Of what is read.
   ChainFrom from = ChainFrom::kEach;
-  std::size_t extent = 0, rows = 0;
+  Divisor extent{0};
+  std::size_t rows = 0;
   const void* index = nullptr;
 };
 
+struct ChainWrite {
+  void* memory = nullptr;
+  NumberType type = NumberType::kFp32;
+  std::uint8_t place = 0;
+};
+
 struct Chain {
-  ChainOperand reads[kMostChainOperands];
-  ChainOperand writes[kMostChainOperands];
+  ChainRead reads[kMostChainOperands];
+  ChainWrite writes[kMostChainOperands];
   ChainStep steps[kMostChainSteps];
   Dropout drops[kMostDrops];
   MaxPool pool;

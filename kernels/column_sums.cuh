@@ -14,6 +14,7 @@ namespace trainscope::kernels {
 
 inline constexpr unsigned kColumns = 32;    // of a block
 inline constexpr unsigned kRowThreads = 8;  // threads that share a column
+inline constexpr unsigned kColumnThreads = kColumns * kRowThreads;
 
 // One value of each sum.
 template <int kSums>
@@ -21,10 +22,6 @@ struct ColumnValues {
   static constexpr int kCount = kSums;
   float values[kSums] = {};
 };
-
-// What a Term gives for each place of the matrix.
-template <typename Term>
-using ValuesOf = decltype(std::declval<const Term&>()(std::size_t{}, std::size_t{}));
 
 struct ColumnParts {
   explicit ColumnParts(const Matrix& shape) {
@@ -37,20 +34,35 @@ struct ColumnParts {
   std::size_t rows;  // of each; the last may have fewer
 };
 
-// Σ term(row, c) over the rows of each part.
+// A thread's rows.
+struct ColumnRows {
+  std::size_t begin;
+  std::size_t end;
+  std::size_t apart;
+};
+
+// Adds term(row, c) of each row. A term that has several rows' values at once brings an own one.
+template <typename Term>
+__device__ void add_terms(const Term& term, const ColumnRows& rows, std::size_t c,
+                          typename Term::Values& own) {
+  for (std::size_t row = rows.begin; row < rows.end; row += rows.apart) {
+    const typename Term::Values terms = term(row, c);
+    for (int s = 0; s < Term::Values::kCount; ++s) own.values[s] += terms.values[s];
+  }
+}
+
+// Σ term(row, c) over the rows of each part. Term::Values: its ColumnValues.
 template <typename Term, typename Finish>
-__global__ void column_sums_kernel(Term term, std::size_t rows, std::size_t columns,
-                                   std::size_t part_rows, Finish finish) {
-  using Values = ValuesOf<Term>;
+__global__ void __launch_bounds__(kColumnThreads, 4)
+    column_sums_kernel(const __grid_constant__ Term term, std::size_t rows, std::size_t columns,
+                       std::size_t part_rows, const __grid_constant__ Finish finish) {
+  using Values = typename Term::Values;
   __shared__ float sums[Values::kCount][kRowThreads][kColumns];
   const std::size_t c = std::size_t{blockIdx.x} * kColumns + threadIdx.x;
   const std::size_t begin = blockIdx.y * part_rows;
   const std::size_t end = begin + part_rows < rows ? begin + part_rows : rows;
   Values own;
-  for (std::size_t row = begin + threadIdx.y; c < columns && row < end; row += kRowThreads) {
-    const Values terms = term(row, c);
-    for (int s = 0; s < Values::kCount; ++s) own.values[s] += terms.values[s];
-  }
+  if (c < columns) add_terms(term, {begin + threadIdx.y, end, kRowThreads}, c, own);
   for (int s = 0; s < Values::kCount; ++s) sums[s][threadIdx.y][threadIdx.x] = own.values[s];
   __syncthreads();
   if (threadIdx.y != 0 || c >= columns) return;
@@ -76,7 +88,7 @@ struct KeepPart {
 
 template <int kSums, typename Finish>
 __global__ void add_parts_kernel(const float* parts, std::size_t count, std::size_t columns,
-                                 Finish finish) {
+                                 const __grid_constant__ Finish finish) {
   for (std::size_t c = first_item(); c < columns; c += item_step()) {
     ColumnValues<kSums> totals;
     for (std::size_t part = 0; part < count; ++part) {
@@ -118,7 +130,7 @@ void sum_columns(const char* name, Stream stream, const Matrix& shape, const Ter
                   shape.columns, parts.rows, finish);
   launch(name, column_sums_kernel<Term, KeepPart>, stream, grid, term, shape.rows, shape.columns,
          parts.rows, KeepPart{workspace, shape.columns});
-  launch(name, add_parts_kernel<ValuesOf<Term>::kCount, Finish>, stream, shape_for(shape.columns),
+  launch(name, add_parts_kernel<Term::Values::kCount, Finish>, stream, shape_for(shape.columns),
          workspace, parts.count, shape.columns, finish);
 }
 

@@ -10,12 +10,18 @@
 #include <tuple>
 #include <utility>
 
+// TRAINSCOPE_ONE_AT_A_TIME: the loop that follows is not to be unrolled. TRAINSCOPE_OUT_OF_LINE:
+// the function is called, not copied into its callers.
 #ifdef TRAINSCOPE_EMULATED
 #include "kernels/emulator/language.h"
+#define TRAINSCOPE_ONE_AT_A_TIME
+#define TRAINSCOPE_OUT_OF_LINE
 #else
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#define TRAINSCOPE_ONE_AT_A_TIME _Pragma("unroll 1")
+#define TRAINSCOPE_OUT_OF_LINE __noinline__
 #endif
 
 namespace trainscope::kernels {

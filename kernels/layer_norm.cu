@@ -56,7 +56,8 @@ struct ParameterTerms {
   const float* rstd;
   std::size_t columns;
 
-  __device__ ColumnValues<2> operator()(std::size_t row, std::size_t c) const {
+  using Values = ColumnValues<2>;
+  __device__ Values operator()(std::size_t row, std::size_t c) const {
     const std::size_t i = row * columns + c;
     const float d = widen(dy[i]);
     return {{d * ((widen(x[i]) - mean[row]) * rstd[row]), d}};

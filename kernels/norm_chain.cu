@@ -6,12 +6,13 @@
 namespace trainscope::kernels {
 namespace {
 
-// Calls body(i, c) for the calling thread's values of the block's row, as layer_norm.h deals them:
-// value i stands in column c. Packs are as wide as the launch says, so that a body, which is the
-// whole chain, is compiled once and not for each value of a pack.
+// Calls body(places, c) for the calling thread's values of the block's row, as layer_norm.h deals
+// them: the first stands in column c. Packs are as wide as the launch says, so that a body, which
+// is the whole chain, is compiled once and not for each width.
 struct RowWalk {
   std::size_t columns;
-  std::size_t pack;
+  std::size_t pack;  // a multiple of kChainWidth
+  bool packed;       // is_packed()
 
   template <typename Body>
   __device__ void operator()(const Body& body) const {
@@ -22,7 +23,9 @@ struct RowWalk {
       const bool whole = item < packs;
       const std::size_t begin = whole ? item * pack : tail + (item - packs);
       const std::size_t end = begin + (whole ? pack : 1);
-      for (std::size_t c = begin; c < end; ++c) body(first + c, c);
+      const int count = whole ? kChainWidth : 1;
+      for (std::size_t c = begin; c < end; c += kChainWidth)
+        body(ChainPlaces{first + c, 1, count, packed && whole}, c);
     }
   }
   __device__ float count() const { return static_cast<float>(columns); }
@@ -36,34 +39,47 @@ __device__ float value_of(const ChainNorm& norm, const RowNormGradient& found, s
   return RowNorm{found.mean, found.rstd}(x, gamma, norm.beta[c]);
 }
 
+// The column of value k of those whose first stands in column c.
+__device__ std::size_t column_of(const ChainPlaces& at, std::size_t c, int k) {
+  return c + (at.at(k) - at.first);
+}
+
 // The kernel of one block, norm by norm.
 struct Block {
   const NormChain& all;
   const RowWalk& walk;
-  float* registers;
+  ChainValues* registers;
   RowNormGradient found[kMostChainNorms];
 
-  // Value i up to what norm `last` reads, or to its end.
-  __device__ void run(std::size_t i, std::size_t c, int last) const {
-    load_all(all.chain, i, registers);
+  __device__ ChainValues values_of(const ChainPlaces& at, std::size_t c, int norm) const {
+    const ChainNorm& one = all.norms[norm];
+    const ChainValues x = registers[one.x];
+    const ChainValues dy = registers[one.dy];
+    return chain_values([&](int k) {
+      return value_of(one, found[norm], column_of(at, c, k), x.values[k], dy.values[k]);
+    });
+  }
+
+  // Values up to what norm `last` reads, or to their end.
+  __device__ TRAINSCOPE_OUT_OF_LINE void run(const ChainPlaces& at, std::size_t c, int last) const {
+    load_all(all.chain, at, registers);
     int done = 0;
     for (int k = 0; k < all.norm_count; ++k) {
       const ChainNorm& norm = all.norms[k];
-      run_steps(all.chain, done, norm.before, i, registers);
+      run_steps(all.chain, done, norm.before, at, registers);
       done = norm.before;
       if (k == last) return;
-      registers[norm.result] =
-          rounded(norm.type, value_of(norm, found[k], c, registers[norm.x], registers[norm.dy]));
+      registers[norm.result] = rounded(norm.type, values_of(at, c, k));
     }
-    run_steps(all.chain, done, all.chain.step_count, i, registers);
+    run_steps(all.chain, done, all.chain.step_count, at, registers);
   }
 
   __device__ RowNormGradient of_forward(int k) const {
     const ChainNorm& norm = all.norms[k];
     const auto each = [&](const auto& take) {
-      walk([&](std::size_t i, std::size_t c) {
-        run(i, c, k);
-        take(registers[norm.x]);
+      walk([&](const ChainPlaces& at, std::size_t c) {
+        run(at, c, k);
+        for (int n = 0; n < at.count; ++n) take(registers[norm.x].values[n]);
       });
     };
     const Moments row = block_moments(walk.count(), norm.eps, each);
@@ -77,9 +93,11 @@ struct Block {
     const float mean = norm.mean[blockIdx.x];
     const float rstd = norm.rstd[blockIdx.x];
     const auto each = [&](const auto& take) {
-      walk([&](std::size_t i, std::size_t c) {
-        run(i, c, k);
-        take(registers[norm.x], registers[norm.dy] * norm.gamma[c]);
+      walk([&](const ChainPlaces& at, std::size_t c) {
+        run(at, c, k);
+        const ChainValues x = registers[norm.x];
+        const ChainValues dy = registers[norm.dy];
+        for (int n = 0; n < at.count; ++n) take(x.values[n], dy.values[n] * norm.gamma[c + n]);
       });
     };
     return row_norm_gradient(mean, rstd, walk.count(), block_gradient_sums(mean, rstd, each));
@@ -89,16 +107,17 @@ struct Block {
     for (int k = 0; k < all.norm_count; ++k) {
       found[k] = all.norms[k].kind == NormKind::kInputGradient ? of_gradient(k) : of_forward(k);
     }
-    walk([&](std::size_t i, std::size_t c) {
-      run(i, c, all.norm_count);
-      store_all(all.chain, i, registers);
+    walk([&](const ChainPlaces& at, std::size_t c) {
+      run(at, c, all.norm_count);
+      store_all(all.chain, at, registers);
     });
   }
 };
 
-__global__ void norm_chain_kernel(const __grid_constant__ NormChain chain,
-                                  const __grid_constant__ RowWalk walk) {
-  float registers[kChainRegisters] = {};
+__global__ void __launch_bounds__(kMostRowThreads, 3)
+    norm_chain_kernel(const __grid_constant__ NormChain chain,
+                      const __grid_constant__ RowWalk walk) {
+  ChainValues registers[kChainRegisters];
   Block{chain, walk, registers, {}}();
 }
 
@@ -108,7 +127,7 @@ void run_norm_chain(Stream stream, const NormChain& chain) {
   if (chain.chain.values == 0) return;
   const std::size_t pack = chain.type == NumberType::kFp32 ? kPackOf<float> : kPackOf<Half>;
   launch("norm_chain", norm_chain_kernel, stream, shape_for_rows(chain.rows), chain,
-         RowWalk{chain.rows.columns, pack});
+         RowWalk{chain.rows.columns, pack, is_packed(chain.chain)});
 }
 
 }  // namespace trainscope::kernels

@@ -32,7 +32,9 @@ template <typename T>
 struct Terms {
   const T* x;
   std::size_t columns;
-  __device__ ColumnValues<1> operator()(std::size_t row, std::size_t c) const {
+
+  using Values = ColumnValues<1>;
+  __device__ Values operator()(std::size_t row, std::size_t c) const {
     return {{widen(x[row * columns + c])}};
   }
 };

@@ -26,12 +26,12 @@ template <typename T>
 std::uint8_t read(Chain& chain, const std::vector<T>& values, ChainFrom from = ChainFrom::kEach,
                   std::size_t extent = 0, const void* index = nullptr) {
   const auto place = static_cast<std::uint8_t>(chain.read_count);
-  kernels::ChainOperand& operand = chain.reads[chain.read_count++];
-  operand.memory = const_cast<T*>(values.data());
+  kernels::ChainRead& operand = chain.reads[chain.read_count++];
+  operand.memory = values.data();
   operand.type = number_of<T>();
   operand.place = place;
   operand.from = from;
-  operand.extent = extent;
+  operand.extent = kernels::Divisor(extent);
   operand.rows = extent == 0 ? 0 : values.size() / extent;
   operand.index = index;
   return place;
@@ -48,7 +48,7 @@ std::uint8_t step(Chain& chain, ChainAction action, std::uint8_t a, std::uint8_t
 
 template <typename T>
 void write(Chain& chain, std::vector<T>& values, std::uint8_t place) {
-  kernels::ChainOperand& operand = chain.writes[chain.write_count++];
+  kernels::ChainWrite& operand = chain.writes[chain.write_count++];
   operand.memory = values.data();
   operand.type = number_of<T>();
   operand.place = place;

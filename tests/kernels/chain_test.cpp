@@ -137,6 +137,26 @@ TEST_CASE("a chain may work in place, change types, and do nothing to no values"
   CHECK(x == std::vector<float>{2, -4, 6});
 }
 
+TEST_CASE("a chain's arrays may begin anywhere") {
+  constexpr std::size_t kCount = 1027;
+  const auto a = numbers(kCount + 1, 1);
+  const auto b = rounded<kernels::Half>(numbers(kCount + 3, 2));
+  std::vector<float> y(kCount + 2, -1);
+  Chain chain;
+  chain.values = kCount;
+  const auto of_a = read(chain, a), of_b = read(chain, b);
+  const auto sum = step<float>(chain, ChainAction::kAdd, of_a, of_b);
+  write(chain, y, step<float>(chain, ChainAction::kScale, sum, sum, 0.5F));
+  chain.reads[0].memory = a.data() + 1;
+  chain.reads[1].memory = b.data() + 3;
+  chain.writes[0].memory = y.data() + 1;
+  kernels::run_chain(Stream{}, chain);
+  const auto wide = floats(b);
+  for (std::size_t i = 0; i < kCount; ++i) REQUIRE(y[i + 1] == 0.5F * (a[i + 1] + wide[i + 3]));
+  CHECK(y.front() == -1);
+  CHECK(y.back() == -1);
+}
+
 TEST_CASE("a chain reads rows of a table, positions and draws where its values have them") {
   for (const Stream stream : kOrders)
     for (const std::size_t width : {1, 7, 64}) {

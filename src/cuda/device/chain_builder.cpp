@@ -88,9 +88,9 @@ struct ChainBuilder::Elsewhere {
 
   int operator()(const program::Embedding& f) const {
     if (f.part != Part::kForward || !has_one_type(part, {1})) return kNoRegister;
-    kernels::ChainOperand how;
+    kernels::ChainRead how;
     how.from = ChainFrom::kRowOf;
-    how.extent = size(f.width);
+    how.extent = kernels::Divisor(size(f.width));
     how.rows = size(f.vocabulary);
     how.index = part.reads[0].memory;
     builder.group_.elsewhere.insert(buffer(0));
@@ -98,9 +98,9 @@ struct ChainBuilder::Elsewhere {
   }
   int operator()(const program::AddPositions& f) const {
     if (f.part != Part::kForward || !has_one_type(part, {0, 1})) return kNoRegister;
-    kernels::ChainOperand how;
+    kernels::ChainRead how;
     how.from = ChainFrom::kRepeated;
-    how.extent = size(f.length * f.width);
+    how.extent = kernels::Divisor(size(f.length * f.width));
     const int x = builder.read(buffer(0), part.reads[0]);
     const int table = builder.read_elsewhere(buffer(1), part.reads[1], how);
     if (x == kNoRegister || table == kNoRegister) return kNoRegister;
@@ -108,7 +108,7 @@ struct ChainBuilder::Elsewhere {
   }
   int operator()(const program::MaxPooling& f) const {
     if (f.part == Part::kForward) return kNoRegister;
-    kernels::ChainOperand how;
+    kernels::ChainRead how;
     how.from = ChainFrom::kMaxPool;
     how.index = part.reads[1].memory;
     builder.group_.elsewhere.insert(buffer(1));
@@ -116,7 +116,7 @@ struct ChainBuilder::Elsewhere {
   }
   int operator()(const program::AveragePooling& f) const {
     if (f.part == Part::kForward) return kNoRegister;
-    kernels::ChainOperand how;
+    kernels::ChainRead how;
     how.from = ChainFrom::kAveragePool;
     kernels::MaxPool pool;
     pool.input = image_of(f);
@@ -131,7 +131,7 @@ struct ChainBuilder::Elsewhere {
   }
 
  private:
-  int pooled(const kernels::MaxPool& pool, const kernels::ChainOperand& how) const {
+  int pooled(const kernels::MaxPool& pool, const kernels::ChainRead& how) const {
     if (builder.has_pool_ || !has_one_type(part, {0})) return kNoRegister;
     builder.has_pool_ = true;
     builder.chain_.pool = pool;
@@ -173,7 +173,7 @@ bool ChainBuilder::leave(Index buffer, const Operand& operand) {
   if (found == places_.end() || !type || !is_whole(operand) ||
       chain_.write_count == kernels::kMostChainOperands)
     return false;
-  kernels::ChainOperand& write = chain_.writes[chain_.write_count++];
+  kernels::ChainWrite& write = chain_.writes[chain_.write_count++];
   write.memory = operand.memory;
   write.type = *type;
   write.place = static_cast<std::uint8_t>(found->second);
@@ -183,7 +183,7 @@ bool ChainBuilder::leave(Index buffer, const Operand& operand) {
 int ChainBuilder::read(Index buffer, const Operand& operand) {
   if (const auto found = places_.find(buffer); found != places_.end()) return found->second;
   if (operand.elements == 1 && !is_whole(operand)) {
-    kernels::ChainOperand how;
+    kernels::ChainRead how;
     how.from = ChainFrom::kSingle;
     return places_[buffer] = read_elsewhere(buffer, operand, how);
   }
@@ -232,7 +232,7 @@ int ChainBuilder::step(ChainAction action, NumberType type, const std::vector<in
   return registers_++;
 }
 
-int ChainBuilder::read_elsewhere(Index buffer, const Operand& operand, kernels::ChainOperand how) {
+int ChainBuilder::read_elsewhere(Index buffer, const Operand& operand, kernels::ChainRead how) {
   const auto type = number_type(operand.type);
   if (!type || group_.written.contains(buffer) || registers_ == kernels::kChainRegisters ||
       chain_.read_count == kernels::kMostChainOperands)

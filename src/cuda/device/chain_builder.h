@@ -53,7 +53,7 @@ class ChainBuilder {
   bool is_written(program::Index buffer);
   int step(kernels::ChainAction action, kernels::NumberType type, const std::vector<int>& from,
            float factor);
-  int read_elsewhere(program::Index buffer, const Operand& operand, kernels::ChainOperand how);
+  int read_elsewhere(program::Index buffer, const Operand& operand, kernels::ChainRead how);
   int drop(const program::Dropout& f, const KernelCall& part);
   bool add_step(const KernelCall& part);
 
