@@ -61,10 +61,11 @@ Nanos step_alone(const program::Config& config) {
   return (measured.window.end - measured.window.start) / measured.steps;
 }
 
-// What follows from the facts.
-void state(Run& run, Facts facts) {
+// What follows from the facts; `whole`: of gather_whole_facts.
+void state(Run& run, Facts facts, bool whole) {
   run.facts = std::move(facts);
   run.metrics = compute_metrics(run.facts);
+  run.of_ranks = std::make_shared<RankMetrics>(whole);
   run.gaps = idle_gaps(run.facts.measured);
   run.exposed = exposed_communication(run.facts.measured);
 }
@@ -72,12 +73,12 @@ void state(Run& run, Facts facts) {
 }  // namespace
 
 void analyse(Run& run) {
-  state(run, gather_facts(*run.trace, run.program.get(), run.machine.get()));
+  state(run, gather_facts(*run.trace, run.program.get(), run.machine.get()), false);
 }
 
 Run measured_as_a_whole(const Run& run) {
   Run whole = run;
-  state(whole, gather_whole_facts(*run.trace, run.program.get(), run.machine.get()));
+  state(whole, gather_whole_facts(*run.trace, run.program.get(), run.machine.get()), true);
   return whole;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/metrics.h"
+#include "analysis/rank_metrics.h"
 #include "analysis/run_notes.h"
 #include "host/later_numbers.h"
 #include "machine/machine.h"
@@ -31,9 +32,10 @@ struct Run {
   std::optional<sim::Ending> ending;
   Facts facts;
   std::vector<MetricValue> metrics;
-  std::vector<IdleGap> gaps;     // longest first
-  std::vector<IdleGap> exposed;  // communication with nothing beside it, likewise
-  std::vector<RunNote> notes;    // that people wrote on it, sorted
+  std::shared_ptr<RankMetrics> of_ranks;  // computed when they are asked for
+  std::vector<IdleGap> gaps;              // longest first
+  std::vector<IdleGap> exposed;           // communication with nothing beside it, likewise
+  std::vector<RunNote> notes;             // that people wrote on it, sorted
 };
 
 // A finished one, that many look at and nobody changes.

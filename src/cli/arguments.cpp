@@ -44,7 +44,9 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_option("--at", outputs.look.at, "where the playhead stands in the picture: 61.4ms")
       ->check(not_empty);
   add_look(command, outputs.look);
-  command.add_option("--series", outputs.series, "print this metric, one value a step")
+  command
+      .add_option("--series", outputs.series,
+                  "print this metric, one value a step; loss@1: of rank 1")
       ->check(not_empty);
   command.add_flag("--json", outputs.json, "print JSON");
 }

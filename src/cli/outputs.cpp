@@ -169,15 +169,40 @@ void print_runs(const Finished& finished) {
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
 }
 
-void print_series(const Finished& finished, const std::string& name) {
-  const analysis::Metric& metric = analysis::find_metric(name);
+// "B.time.step@1": of run B alone, and there of rank 1.
+struct AskedSeries {
+  std::string side;  // empty: every run
+  analysis::AskedMetric asked;
+};
+
+AskedSeries asked_series(const std::string& text) {
+  const bool sided = text.size() > 2 && text[1] == '.' && text[0] >= 'A' && text[0] <= 'Z';
+  return {sided ? text.substr(0, 1) : "", analysis::asked_metric(sided ? text.substr(2) : text)};
+}
+
+int print_series(const Run& run, const analysis::AskedMetric& asked) {
+  const auto trace = asked.rank ? analysis::trace_of_rank(run, *asked.rank) : run.trace;
+  const auto steps = analysis::gather_step_facts(*trace, run.program.get(), run.machine.get());
+  int printed = 0;
+  for (std::size_t step = 0; step < steps.size(); ++step)
+    if (const auto value = asked.metric->compute(steps[step])) {
+      std::cout << step << " " << fmt::format("{}", *value) << "\n";
+      ++printed;
+    }
+  return printed;
+}
+
+void print_series(const Finished& finished, const std::string& text) {
+  const AskedSeries series = asked_series(text);
+  bool any = false;
   for (const auto& run : finished.runs) {
-    const auto steps =
-        analysis::gather_step_facts(*run->trace, run->program.get(), run->machine.get());
-    for (std::size_t step = 0; step < steps.size(); ++step)
-      if (const auto value = metric.compute(steps[step]))
-        std::cout << step << " " << fmt::format("{}", *value) << "\n";
+    if (!series.side.empty() && run->label != series.side) continue;
+    any = true;
+    if (print_series(*run, series.asked) == 0)
+      std::cerr << "run " << run->label << " has no " << series.asked.metric->name
+                << " of single steps\n";
   }
+  if (!any) throw InputError("--series " + text + ": there is no run " + series.side);
 }
 
 // ---- What is written ---------------------------------------------------------------------------
@@ -275,7 +300,7 @@ void check_outputs(const Outputs& outputs) {
   if (!outputs.save.empty() && !outputs.save.ends_with(".tsrun"))
     throw InputError("--save writes a run, and " + outputs.save +
                      " does not end in .tsrun; write --save " + outputs.save + ".tsrun");
-  if (!outputs.series.empty() && !analysis::find_metric(outputs.series).compute)
+  if (!outputs.series.empty() && !asked_series(outputs.series).asked.metric->compute)
     throw InputError("the metric " + outputs.series + " is declared but not built yet");
   if (!outputs.series.empty() && outputs.json)
     throw InputError("--series prints one value a line and --json an object; give one of them");

@@ -11,8 +11,9 @@
 namespace trainscope::report {
 namespace {
 
-trace::WriteOptions write_options(const analysis::Run& run) {
+trace::WriteOptions write_options(const analysis::Run& run, int processes) {
   trace::WriteOptions options;
+  if (processes > 1) options.world_size = processes;
   if (!run.machine) return options;
   const machine::Gpu& gpu = run.machine->gpu;
   trace::DeviceProperties device;
@@ -24,8 +25,17 @@ trace::WriteOptions write_options(const analysis::Run& run) {
   device.registers_per_multiprocessor = gpu.registers_per_sm;
   device.shared_per_multiprocessor = gpu.shared_bytes_per_sm;
   device.multiprocessors = gpu.sm_count;
-  options.devices.push_back(device);
+  for (; device.id < analysis::rank_count(run); ++device.id) options.devices.push_back(device);
   return options;
+}
+
+constexpr const char* kTraceEndings[] = {".json.gz", ".json"};
+
+// Of a trace's file name; empty where it has none.
+std::string trace_ending(const std::string& file) {
+  for (const char* ending : kTraceEndings)
+    if (file.ends_with(ending)) return ending;
+  return "";
 }
 
 }  // namespace
@@ -43,18 +53,26 @@ ReportInput report_input(const analysis::SavedRuns& saved) {
 
 std::filesystem::path for_run(const std::string& file, const std::string& label, bool several) {
   if (!several) return file;
-  for (const std::string ending : {".json.gz", ".json"})
-    if (file.ends_with(ending))
-      return file.substr(0, file.size() - ending.size()) + "." + label + ending;
-  return file + "." + label;
+  const std::string ending = trace_ending(file);
+  return file.substr(0, file.size() - ending.size()) + "." + label + ending;
 }
 
 std::vector<std::filesystem::path> write_traces(const analysis::SavedRuns& saved,
                                                 const std::string& file) {
   std::vector<std::filesystem::path> written;
   for (const auto& run : saved.runs) {
-    written.push_back(for_run(file, run->label, saved.runs.size() > 1));
-    trace::write_chrome_trace(*run->trace, written.back(), write_options(*run));
+    const std::string name = for_run(file, run->label, saved.runs.size() > 1).string();
+    const std::string ending = trace_ending(name);
+    const int processes = analysis::process_count(*run);
+    const trace::WriteOptions options = write_options(*run, processes);
+    if (processes == 1 || !ending.empty()) {
+      written.push_back(name);
+      trace::write_chrome_trace(*run->trace, written.back(), options);
+    }
+    if (processes == 1) continue;
+    written.push_back(name.substr(0, name.size() - ending.size()));
+    trace::write_chrome_folder(*run->trace, written.back(), options,
+                               ending.empty() ? kTraceEndings[0] : ending);
   }
   return written;
 }

@@ -17,8 +17,9 @@ ReportInput report_input(const analysis::SavedRuns& saved);
 // FILE.json of the run B among several is FILE.B.json.
 std::filesystem::path for_run(const std::string& file, const std::string& label, bool several);
 
-// A Chrome trace of each, plain or gzipped by the file's ending; returns the files. Throws
-// InputError when one cannot be written.
+// A Chrome trace of each, plain or gzipped by the file's ending. Of a run of several processes a
+// folder too, named as the file without its ending, with a file a rank; without an ending, only
+// that. Returns the files and folders. Throws InputError when one cannot be written.
 std::vector<std::filesystem::path> write_traces(const analysis::SavedRuns& saved,
                                                 const std::string& file);
 

@@ -2,6 +2,8 @@
 // comparisons, min, max, abs, ratio, and, or, not.
 //
 //   ratio(A.time.h2d, B.time.h2d) > 2 and A.host.blocked > 1 ms
+//
+// A.memory.peak_allocated@1 is the metric of rank 1 alone.
 #pragma once
 
 #include <memory>

@@ -183,6 +183,8 @@ class Parser {
     }
     check_metric(node->name);
     node->kind = Node::Kind::kMetric;
+    if (take("@")) node->name += "@" + word();
+    node->asked = analysis::asked_metric(node->name);
     return node;
   }
 

@@ -18,6 +18,7 @@ struct Expression::Node {
   Quantity number;
   std::string side;  // "A"
   std::string name;
+  analysis::AskedMetric asked;  // of a metric
   std::vector<std::shared_ptr<const Node>> arguments;
 };
 

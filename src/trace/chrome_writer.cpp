@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <set>
 
 #include "base/files.h"
@@ -15,6 +16,7 @@
 #include "trace/chrome_shown.h"
 #include "trace/chrome_text.h"
 #include "trace/gzip_stream.h"
+#include "trace/ranks.h"
 
 namespace trainscope::trace {
 namespace {
@@ -378,26 +380,21 @@ void write_chrome_trace(const Trace& trace, const std::filesystem::path& path,
   });
 }
 
-std::vector<int> ranks_of(const Trace& trace) {
-  std::set<int> ranks;
-  for (LaneId id = 0, count = trace.lanes().size(); id < count; ++id)
-    ranks.insert(trace.lanes()[id].rank);
-  return {ranks.begin(), ranks.end()};
-}
-
-std::vector<std::filesystem::path> write_chrome_folder(const Trace& trace,
-                                                       const std::filesystem::path& folder,
-                                                       const WriteOptions& options) {
-  std::vector<std::filesystem::path> files;
-  const std::vector<int> ranks = ranks_of(trace);
+void write_chrome_folder(const Trace& trace, const std::filesystem::path& folder,
+                         const WriteOptions& options, const std::string& ending) {
+  std::vector<int> ranks = ranks_of(trace);
+  const int world = options.world_size.value_or(static_cast<int>(ranks.size()));
+  if (ranks.size() == 1) {
+    ranks.resize(static_cast<std::size_t>(std::max(world, 1)));
+    std::iota(ranks.begin(), ranks.end(), 0);
+  }
   for (const int rank : ranks) {
     WriteOptions one = options;
     one.rank = rank;
-    if (!one.world_size) one.world_size = static_cast<int>(ranks.size());
-    files.push_back(folder / ("rank_" + std::to_string(rank) + ".json.gz"));
-    write_chrome_trace(trace, files.back(), one);
+    one.world_size = world;
+    write_chrome_trace(*part_of_rank(trace, rank), folder / fmt::format("rank_{}{}", rank, ending),
+                       one);
   }
-  return files;
 }
 
 }  // namespace trainscope::trace

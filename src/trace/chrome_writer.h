@@ -48,13 +48,10 @@ void write_chrome_trace(const Trace& trace, std::ostream& out, const WriteOption
 void write_chrome_trace(const Trace& trace, const std::filesystem::path& path,
                         const WriteOptions& options = {});
 
-// The ranks of a trace's lanes, in order.
-std::vector<int> ranks_of(const Trace& trace);
-
-// One file a rank, "rank_0.json.gz" and so on, as HTA reads a distributed run; arrows between ranks
-// are left out. Returns the files. Throws InputError when one cannot be written.
-std::vector<std::filesystem::path> write_chrome_folder(const Trace& trace,
-                                                       const std::filesystem::path& folder,
-                                                       const WriteOptions& options = {});
+// One file a rank, "rank_0.json.gz" and so on, as HTA reads a distributed run: of each its part
+// (ranks.h). Where one rank stands for all, every rank of the world has its file. `ending`: .json
+// or .json.gz. Throws InputError when one cannot be written.
+void write_chrome_folder(const Trace& trace, const std::filesystem::path& folder,
+                         const WriteOptions& options = {}, const std::string& ending = ".json.gz");
 
 }  // namespace trainscope::trace

@@ -51,6 +51,35 @@ TEST_CASE("the same inputs and seed give byte-equal trace files") {
   CHECK(read(first) == read(second));
 }
 
+TEST_CASE("several ranks are written as a folder of one trace each, also those simulated by one") {
+  const Folder folder;
+  const std::string ranks =
+      "run --machine dgx1-v100-8 --set model.name=resnet18 --set batch_size=4 --set "
+      "parallel.strategy=ddp --set parallel.world_size=3 --set steps=2 --trace ";
+  REQUIRE(run(ranks + folder.file("t.json")).code == 0);
+  REQUIRE(run(ranks + folder.file("packed") + " --set straggler.rank=1").code == 0);
+  CHECK(fs::is_regular_file(folder.file("t.json")));
+  for (const std::string rank : {"0", "1", "2"}) {
+    const json plain = json::parse(read(folder.file("t/rank_" + rank + ".json")));
+    CHECK(plain["distributedInfo"]["rank"] == std::stoi(rank));
+    CHECK(plain["distributedInfo"]["world_size"] == 3);
+    CHECK(plain["deviceProperties"].size() == 3);
+    CHECK(run("import " + folder.file("packed/rank_" + rank + ".json.gz")).code == 0);
+  }
+  CHECK(!fs::exists(folder.file("t/rank_3.json")));
+}
+
+TEST_CASE("a series may be of one side and one rank") {
+  const std::string series = "run pinned-vs-pageable --series ";
+  const std::string both = run(series + "time.h2d").out;
+  const std::string a = run(series + "A.time.h2d").out, b = run(series + "B.time.h2d").out;
+  CHECK(a != b);
+  CHECK(both == a + b);
+  CHECK(run(series + "B.time.h2d@0").out == b);
+  refuses(series + "C.time.h2d", 2, "there is no run C");
+  refuses(series + "A.time.h2d@1", 2, "no rank 1");
+}
+
 TEST_CASE("a trace that was written can be read again") {
   const Folder folder;
   for (const char* name : {"t.json", "t.json.gz"}) {

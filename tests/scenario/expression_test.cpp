@@ -65,6 +65,15 @@ TEST_CASE("a metric, a knob and a placeholder resolve by side") {
   CHECK(scenario::fill_in("It moves {A.copy.bytes} once.", {&pinned()}) == "It moves 64 MiB once.");
 }
 
+TEST_CASE("a metric of one rank is asked for by its number") {
+  CHECK(evaluate("A.time.h2d@0 == A.time.h2d").truth());
+  CHECK(scenario::fill_in("{A.time.h2d@0}", {&pinned()}) ==
+        scenario::fill_in("{A.time.h2d}", {&pinned()}));
+  CHECK_THROWS_AS(evaluate("A.time.h2d@1"), InputError);
+  CHECK_THROWS_AS(Expression::parse("A.time.h2d@"), InputError);
+  CHECK_THROWS_AS(Expression::parse("A.copy.count@0"), InputError);
+}
+
 TEST_CASE("what is wrong in an expression is said in one sentence") {
   const auto fails = [](const char* text, const char* sentence) {
     INFO(text);

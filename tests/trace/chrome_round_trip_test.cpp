@@ -10,6 +10,7 @@
 #include "trace/chrome_reader.h"
 #include "trace/chrome_writer.h"
 #include "trace/random_trace.h"
+#include "trace/ranks.h"
 #include "trace/same_trace.h"
 
 using namespace trainscope;
@@ -94,23 +95,37 @@ TEST_CASE("gzip by the file's name, and the same bytes each time") {
   CHECK(difference(*trace, *read_chrome_trace(folder.path() / "packed.json.gz")) == "");
 }
 
-TEST_CASE("several ranks are written as one file each, whose spans add up") {
+TEST_CASE("several ranks are written as one file each: its part of the trace") {
   const test::TemporaryFolder folder;
   const auto trace = test::RandomTrace(11).make(12, 200);
   const std::vector<int> ranks = ranks_of(*trace);
   REQUIRE(ranks.size() > 1);
-  const auto files = write_chrome_folder(*trace, folder.path() / "run");
-  REQUIRE(files.size() == ranks.size());
-  std::uint32_t spans = 0, lanes = 0;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    CHECK(files[i].filename() == "rank_" + std::to_string(ranks[i]) + ".json.gz");
-    const auto part = read_chrome_trace(files[i]);
-    CHECK(ranks_of(*part) == std::vector<int>{ranks[i]});
-    spans += part->spans().size();
-    lanes += part->lanes().size();
+  write_chrome_folder(*trace, folder.path() / "run");
+  for (const int rank : ranks) {
+    const auto file = folder.path() / "run" / ("rank_" + std::to_string(rank) + ".json.gz");
+    CHECK(difference(*part_of_rank(*trace, rank), *read_chrome_trace(file)) == "");
   }
-  CHECK(spans == trace->spans().size());
-  CHECK(lanes == trace->lanes().size());
+}
+
+TEST_CASE("a rank that stands for others is written as each of them") {
+  const test::TemporaryFolder folder;
+  Trace trace({});
+  Span span;
+  span.lane = trace.add_lane({"stream 7", LaneKind::kStream, 0, 0, 0, 7, "GPU 0"});
+  span.duration = 10;
+  span.name = trace.intern("kernel");
+  span.category = Category::kKernel;
+  trace.add_span(span);
+  WriteOptions options;
+  options.world_size = 3;
+  write_chrome_folder(trace, folder.path() / "run", options, ".json");
+  for (int rank = 0; rank < 3; ++rank) {
+    const auto file = folder.path() / "run" / ("rank_" + std::to_string(rank) + ".json");
+    const auto json = nlohmann::json::parse(read_file(file, 1 << 20));
+    CHECK(json["distributedInfo"]["rank"] == rank);
+    CHECK(json["distributedInfo"]["world_size"] == 3);
+    CHECK(read_chrome_trace(file)->lanes()[0].device == rank);
+  }
 }
 
 TEST_CASE("a file of ours with events taken out keeps the causes of the rest") {

@@ -1,0 +1,74 @@
+#include "analysis/rank_metrics.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "analysis/run.h"
+#include "base/error.h"
+#include "trace/ranks.h"
+
+namespace trainscope::analysis {
+namespace {
+
+void require_rank(const Run& run, int rank) {
+  const int count = rank_count(run);
+  if (rank < count) return;
+  const std::string has =
+      count == 1 ? "one rank: write @0"
+                 : std::to_string(count) + " ranks: write @0 to @" + std::to_string(count - 1);
+  throw InputError("run " + run.label + " has no rank " + std::to_string(rank) + ", but " + has);
+}
+
+}  // namespace
+
+int process_count(const Run& run) {
+  int count = static_cast<int>(trace::ranks_of(*run.trace).size());
+  if (count > 1 || !run.program || trace::devices_of(*run.trace).size() > 1) return count;
+  for (const program::Communicator& one : run.program->communicators)
+    count = std::max(count, one.ranks);
+  return count;
+}
+
+int rank_count(const Run& run) {
+  const int processes = process_count(run);
+  return processes > 1 ? processes
+                       : std::max(1, static_cast<int>(trace::devices_of(*run.trace).size()));
+}
+
+AskedMetric asked_metric(std::string_view text) {
+  const std::size_t at = text.find('@');
+  AskedMetric asked{&find_metric(text.substr(0, at)), std::nullopt};
+  if (at == std::string_view::npos) return asked;
+  const std::string_view number = text.substr(at + 1);
+  int rank = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
+  if (error != std::errc() || end != number.data() + number.size() || rank < 0)
+    throw InputError(std::string(text) + ": behind @ stands a rank, as in " + asked.metric->name +
+                     "@0");
+  asked.rank = rank;
+  return asked;
+}
+
+std::optional<double> value_of(const Run& run, const AskedMetric& asked) {
+  if (!asked.rank) return value_of(run.metrics, asked.metric->name);
+  require_rank(run, *asked.rank);
+  return value_of(run.of_ranks->of(run, *asked.rank), asked.metric->name);
+}
+
+std::shared_ptr<const trace::Trace> trace_of_rank(const Run& run, int rank) {
+  require_rank(run, rank);
+  return trace::part_of_rank(*run.trace, rank);
+}
+
+const std::vector<MetricValue>& RankMetrics::of(const Run& run, int rank) {
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find(rank);
+  if (known != known_.end()) return known->second;
+  const auto part = trace::part_of_rank(*run.trace, rank);
+  const auto gather = whole_ ? gather_whole_facts : gather_facts;
+  const Facts facts = gather(*part, run.program.get(), run.machine.get());
+  return known_[rank] = compute_metrics(facts);
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,65 @@
+// Metrics of single ranks.
+
+#include "analysis/rank_metrics.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "analysis/run.h"
+#include "base/error.h"
+
+using namespace trainscope;
+
+namespace {
+
+analysis::Run run(std::initializer_list<const char*> settings) {
+  program::Config config;
+  for (const char* common : {"machine=dgx1-v100-8", "model.name=resnet18", "steps=3",
+                             "parallel.world_size=4", "batch_size=16"})
+    config.set_text(common);
+  for (const char* setting : settings) config.set_text(setting);
+  return analysis::run_config("A", config);
+}
+
+double value(const analysis::Run& run, const std::string& metric) {
+  const auto found = analysis::value_of(run, analysis::asked_metric(metric));
+  INFO(metric);
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("where one rank stands for all, every rank has its metrics") {
+  const auto even = run({"parallel.strategy=ddp"});
+  CHECK(analysis::process_count(even) == 4);
+  for (const analysis::MetricValue& one : even.metrics) {
+    INFO(one.metric->name);
+    CHECK(value(even, one.metric->name + "@3") == one.value);
+  }
+}
+
+TEST_CASE("ranks that differ have metrics of their own") {
+  const auto odd = run({"parallel.strategy=ddp", "straggler.rank=2", "straggler.factor=1.5"});
+  CHECK(value(odd, "time.forward@2") == value(odd, "time.forward"));
+  CHECK(value(odd, "time.forward@2") == Approx(1.5 * value(odd, "time.forward@0")).epsilon(0.02));
+  CHECK(value(odd, "comm.wait@0") > 0);
+  CHECK(value(odd, "time.step@0") == Approx(value(odd, "time.step@2")).epsilon(0.05));
+}
+
+TEST_CASE("of DataParallel, a rank is a GPU of its one process") {
+  const auto dp = run({"parallel.strategy=dp"});
+  CHECK(analysis::process_count(dp) == 1);
+  CHECK(analysis::rank_count(dp) == 4);
+  CHECK(value(dp, "memory.peak_allocated@0") == value(dp, "memory.peak_allocated"));
+  CHECK(value(dp, "memory.peak_allocated@3") < value(dp, "memory.peak_allocated@0"));
+}
+
+TEST_CASE("a rank that a run does not have is refused by name") {
+  const auto even = run({"parallel.strategy=ddp"});
+  CHECK_THROWS_WITH(value(even, "time.step@4"), "run A has no rank 4, but 4 ranks: write @0 to @3");
+  for (const char* wrong : {"time.step@", "time.step@x", "time.step@-1", "time.step@1.5"})
+    CHECK_THROWS_AS(analysis::asked_metric(wrong), InputError);
+  CHECK_THROWS_WITH(analysis::asked_metric("time.stop@1"),
+                    Catch::Matchers::Contains("did you mean time.step"));
+}
