@@ -229,10 +229,14 @@ std::vector<trace::SpanId> endless_waits(const trace::Trace& trace) {
   return endless;
 }
 
+int warmup_steps(const trace::Trace& trace, const program::Program* program) {
+  return program ? program->warmup_steps : std::max(trace.origin().warmup_steps, 0);
+}
+
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine) {
   Measured measured = unmeasured(trace, program, machine);
-  find_window(measured, program ? program->warmup_steps : 0);
+  find_window(measured, warmup_steps(trace, program));
   gather_all(measured);
   return measured;
 }

@@ -49,6 +49,9 @@ struct Measured {
   IntervalSet held;  // the training thread held by a call or by missing data
 };
 
+// Steps that metrics leave out: what the program says; null: what the trace's file said.
+int warmup_steps(const trace::Trace& trace, const program::Program* program);
+
 // `program` and `machine` may be null.
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine);

@@ -23,11 +23,10 @@ void require_rank(const Run& run, int rank) {
 }  // namespace
 
 int process_count(const Run& run) {
-  int count = static_cast<int>(trace::ranks_of(*run.trace).size());
-  if (count > 1 || !run.program || trace::devices_of(*run.trace).size() > 1) return count;
-  for (const program::Communicator& one : run.program->communicators)
-    count = std::max(count, one.ranks);
-  return count;
+  const int count = static_cast<int>(trace::ranks_of(*run.trace).size());
+  const bool stands_for_all = run.program && count == 1 && run.config.word("workload") == "train" &&
+                              run.config.word("parallel.strategy") == "ddp";
+  return stands_for_all ? static_cast<int>(run.config.whole("parallel.world_size")) : count;
 }
 
 int rank_count(const Run& run) {

@@ -63,8 +63,13 @@ namespace {
 SavedRuns read_all(trace::ByteReader in, const std::string& name) {
   Head head = head_of(in.text(), name);
   SavedRuns saved = std::move(head.saved);
-  for (Run& run : head.runs) {
-    run.trace = trace::load_trace(in);
+  for (std::size_t i = 0; i < head.runs.size(); ++i) {
+    Run& run = head.runs[i];
+    std::unique_ptr<trace::Trace> trace = trace::load_trace(in);
+    trace::Origin origin = trace->origin();
+    origin.warmup_steps = head.warmup_steps[i];
+    trace->set_origin(std::move(origin));
+    run.trace = std::move(trace);
     check_lanes_of_notes(run, name);
     saved.runs.push_back(std::make_shared<const Run>(std::move(run)));
   }

@@ -345,6 +345,8 @@ Json json_of(const Run& run) {
   Json json = {{"label", run.label}, {"config", json_of(run.config)}};
   if (run.machine) json["machine"] = machine::to_json(*run.machine);
   if (run.program) json["program"] = json_of(*run.program);
+  const int warmup = run.program ? 0 : run.trace->origin().warmup_steps;
+  if (warmup > 0) json["warmup_steps"] = warmup;
   if (run.ending) put_ending(json, *run.ending);
   for (const RunNote& note : run.notes) json["notes"].push_back(json_of(note));
   return json;
@@ -398,7 +400,12 @@ Head read_head(std::string_view text) {
   head.saved.subject.title = json.at("title");
   head.saved.subject.paragraphs = json.at("paragraphs").get<std::vector<std::string>>();
   head.saved.subject.limits = json.at("limits").get<std::vector<std::string>>();
-  for (const Json& one : json.at("runs")) head.runs.push_back(run_of(one));
+  for (const Json& one : json.at("runs")) {
+    head.runs.push_back(run_of(one));
+    head.warmup_steps.push_back(one.contains("warmup_steps")
+                                    ? static_cast<int>(whole(one["warmup_steps"], 0, INT32_MAX))
+                                    : 0);
+  }
   check_labels(head.runs);
   return head;
 }

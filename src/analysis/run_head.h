@@ -15,6 +15,7 @@ std::string write_head(const SavedRuns& saved);
 struct Head {
   SavedRuns saved;  // without its runs
   std::vector<Run> runs;
+  std::vector<int> warmup_steps;  // of each run's trace, where it has no program
 };
 Head read_head(std::string_view text);
 

@@ -26,9 +26,9 @@ std::string origin_of(const analysis::Run& run) {
   return lower(trace::badge(run.trace->origin().kind));
 }
 
-// A run that only its trace is left of.
+// A run that only its trace is left of: what its config was, nobody knows.
 bool is_imported(const analysis::Run& run) {
-  return run.trace->origin().kind == trace::OriginKind::kImported;
+  return run.program == nullptr;
 }
 
 Json json_of(const program::Value& value) {

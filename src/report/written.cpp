@@ -14,6 +14,7 @@ namespace {
 trace::WriteOptions write_options(const analysis::Run& run, int processes) {
   trace::WriteOptions options;
   if (processes > 1) options.world_size = processes;
+  options.warmup_steps = analysis::warmup_steps(*run.trace, run.program.get());
   if (!run.machine) return options;
   const machine::Gpu& gpu = run.machine->gpu;
   trace::DeviceProperties device;

@@ -96,6 +96,7 @@ void read_own_field(const char* key, json::value value, std::int64_t& format, Ow
   if (is(key, "subject")) header.origin.subject = read_own_text(value);
   if (is(key, "detail")) header.origin.detail = read_own_text(value);
   if (is(key, "clockStart")) header.origin.clock_start = read_own_integer(value);
+  if (is(key, "warmupSteps")) header.origin.warmup_steps = read_own_int32(value);
   if (is(key, "spans")) header.span_count = read_own_integer(value);
   if (is(key, "correlationOffset")) header.correlation_offset = read_own_int32(value);
   if (is(key, "lanes"))
@@ -174,8 +175,10 @@ void append_own_header(std::string& out, const OwnHeader& header) {
   out += R"(, "detail": )";
   append_own_text(out, header.origin.detail);
   fmt::format_to(std::back_inserter(out),
-                 R"(, "clockStart": {}, "spans": {}, "correlationOffset": {}, "lanes": [)",
-                 header.origin.clock_start, header.span_count, header.correlation_offset);
+                 R"(, "clockStart": {}, "warmupSteps": {}, "spans": {}, "correlationOffset": {}, )"
+                 R"("lanes": [)",
+                 header.origin.clock_start, header.origin.warmup_steps, header.span_count,
+                 header.correlation_offset);
   std::string_view separator = "\n";
   for (const auto& lane : header.lanes) {
     out += separator;

@@ -34,6 +34,7 @@ struct Origin {
   std::string subject;    // the machine (simulated), the device (measured), the file (imported)
   std::string detail;     // the model and host profile; driver and date; the schema
   Nanos clock_start = 0;  // on the recorder's own clock, the trace's time 0; 0: unknown
+  int warmup_steps = 0;   // of an imported trace whose file says so: metrics leave them out
 };
 
 // "SIMULATED", "MEASURED", "IMPORTED".

@@ -69,6 +69,23 @@ TEST_CASE("several ranks are written as a folder of one trace each, also those s
   CHECK(!fs::exists(folder.file("t/rank_3.json")));
 }
 
+TEST_CASE("a trace of ours leaves the warm-up out as its run did, also once it is saved") {
+  const Folder folder;
+  const std::string trace = folder.file("t.json"), saved = folder.file("t.tsrun");
+  const json ran = json::parse(
+      run("run --set model.name=resnet18 --set steps=3 --seed 7 --json --trace " + trace).out);
+  const json read = json::parse(run("import --json " + trace).out);
+  REQUIRE(run("import " + trace + " --save " + saved).code == 0);
+  const json again = json::parse(run("run --json " + saved).out);
+  for (const char* metric : {"time.step", "time.forward", "gpu.busy"}) {
+    const json& value = ran["runs"]["A"]["metrics"][metric];
+    CHECK(read["runs"]["A"]["metrics"][metric] == value);
+    CHECK(again["runs"]["A"]["metrics"][metric] == value);
+  }
+  CHECK(read["seed"].is_null());
+  CHECK(read["runs"]["A"]["config"].empty());
+}
+
 TEST_CASE("a series may be of one side and one rank") {
   const std::string series = "run pinned-vs-pageable --series ";
   const std::string both = run(series + "time.h2d").out;
