@@ -58,13 +58,24 @@ SourcePlace place_of(const toml::node& node, const std::string& file) {
 
 void refuse_unknown_keys(const toml::table& table, const std::vector<std::string>& known,
                          const std::string& file, const std::string& what) {
-  for (const auto& [key, node] : table) {
-    const std::string name(key.str());
+  for (const auto& [key, node] : in_file_order(table)) {
+    const std::string name(key->str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    SourcePlace place{file, static_cast<int>(key.source().begin.line),
-                      static_cast<int>(key.source().begin.column)};
+    SourcePlace place{file, static_cast<int>(key->source().begin.line),
+                      static_cast<int>(key->source().begin.column)};
     throw InputError(describe(place) + what + " has no key " + name + did_you_mean(name, known));
   }
+}
+
+std::vector<std::pair<const toml::key*, const toml::node*>> in_file_order(
+    const toml::table& table) {
+  std::vector<std::pair<const toml::key*, const toml::node*>> entries;
+  for (const auto& [key, node] : table) entries.emplace_back(&key, &node);
+  std::ranges::stable_sort(entries, {}, [](const auto& entry) {
+    const auto& begin = entry.first->source().begin;
+    return std::pair(begin.line, begin.column);
+  });
+  return entries;
 }
 
 void fail_at(const toml::node& node, const std::string& file, const std::string& sentence) {

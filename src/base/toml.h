@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -18,7 +19,10 @@ toml::table parse_toml(std::string_view text, const std::string& name);
 
 SourcePlace place_of(const toml::node& node, const std::string& file);
 
-// Throws InputError for the first key of `table` that is not in `known`.
+// As they stand in the file; the table sorts them by name.
+std::vector<std::pair<const toml::key*, const toml::node*>> in_file_order(const toml::table& table);
+
+// Throws InputError for the first key of the file's `table` that is not in `known`.
 void refuse_unknown_keys(const toml::table& table, const std::vector<std::string>& known,
                          const std::string& file, const std::string& what);
 

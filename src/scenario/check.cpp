@@ -10,10 +10,12 @@
 #include <sstream>
 
 #include "analysis/run.h"
+#include "base/suggest.h"
 #include "base/toml.h"
 #include "machine/machine.h"
 #include "scenario/check_sweep.h"
 #include "scenario/progress.h"
+#include "train/build.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -59,6 +61,7 @@ class Checker {
   std::vector<Finding> check() {
     check_texts();
     check_minutes();
+    check_required();
     for (const std::string& machine : machines()) check_on(machine);
     check_announcements();
     for (const Finding& one : check_sweep(lesson_)) add(one.place, one.sentence);
@@ -154,6 +157,34 @@ class Checker {
                      std::to_string(std::lround(std::ceil(minutes))));
   }
 
+  void check_required() {
+    std::vector<std::string> known;
+    for (const Lesson& one : all_lessons()) known.push_back(one.id);
+    const auto is_known = [&](const std::string& id) {
+      return std::find(known.begin(), known.end(), id) != known.end() ||
+             std::filesystem::exists(lesson_.file.parent_path() / (id + ".toml"));
+    };
+    for (const std::string& id : lesson_.requires_ids) {
+      if (id == lesson_.id) add(top(), "requires names the lesson itself; leave it out");
+      if (!is_known(id))
+        add(top(),
+            "requires names " + id + ", and there is no such lesson" + did_you_mean(id, known));
+    }
+  }
+
+  // Panels, and lanes of either side.
+  void check_hidden(const Step& step, const Sides& sides) {
+    std::vector<std::string> known = panel_names();
+    for (const analysis::Run* side : sides)
+      for (trace::LaneId lane = 0; lane < side->trace->lanes().size(); ++lane)
+        known.push_back(side->trace->lanes()[lane].name);
+    for (const std::string& name : step.hide)
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        add(step.place, "step " + step.id + " hides " + name +
+                            ", which is no panel and no lane of its runs" +
+                            did_you_mean(name, known));
+  }
+
   void check_on(const std::string& machine) {
     program::Config flags;
     if (!compares_machines()) flags.set("machine", machine);
@@ -198,7 +229,9 @@ class Checker {
     } catch (const Error& error) {
       add(top(), std::string("limits: ") + error.what());
     }
-    if (machine == home_machine()) check_expectations(sides);
+    if (machine != home_machine()) return;
+    check_expectations(sides);
+    for (const Step& step : lesson_.steps) check_hidden(step, sides);
   }
 
   void check_step(const Step& step, const Sides& sides, const std::string& machine) {
@@ -291,6 +324,15 @@ class Checker {
 };
 
 }  // namespace
+
+void check_config_file(const std::filesystem::path& file) {
+  const program::Config config = load_config(file);
+  try {
+    train::build_program(config, train::machine_of(config));
+  } catch (const InputError& error) {
+    throw InputError(file.string() + ": " + error.what());
+  }
+}
 
 void check_claims_file(const std::filesystem::path& file) {
   const toml::table table = read_toml(file);

@@ -1,6 +1,7 @@
 // Reads a lesson file. Everything that can be checked without a run is checked here.
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/files.h"
 #include "base/suggest.h"
@@ -36,6 +37,8 @@ Focus read_focus(const toml::table& table, const std::string& file) {
   focus.span = fields.text_or("span", "");
   focus.nth = static_cast<int>(fields.whole("nth").value_or(0));
   focus.pad = fields.number("pad").value_or(focus.pad);
+  if (!(focus.pad >= 0) || !std::isfinite(focus.pad))
+    fields.fail("pad", "pad is the room beside the span, in lengths of it: write 0 or more");
   focus.panel = fields.text_or("panel", "");
   focus.knob = fields.text_or("knob", "");
   if (fields.find("line") && fields.find("line")->is_string()) {
@@ -105,6 +108,8 @@ void read_done_when(const toml::table& table, const std::string& file, Step& ste
   fields.only({"action", "expect"});
   step.done_action = fields.text_or("action", "");
   step.done_expect = fields.expression("expect");
+  if (step.done_action.empty() && !step.done_expect)
+    fields.fail("done_when needs action or expect; leave it out where a step has no condition");
 }
 
 PauseAt read_pause(const Fields& fields, const std::optional<Focus>& focus) {
@@ -185,6 +190,11 @@ void check_names(const Fields& fields, const Lesson& lesson) {
   for (const std::string& id : lesson.machines)
     if (std::find(known.begin(), known.end(), id) == known.end())
       fields.fail("machines", "there is no machine " + id + did_you_mean(id, known));
+  const std::string home = lesson.common.word("machine");
+  if (!lesson.machines.empty() &&
+      std::find(lesson.machines.begin(), lesson.machines.end(), home) == lesson.machines.end())
+    fields.fail("machines",
+                "the lesson's own machine, " + home + ", is not among machines; add it");
   for (const Step& step : lesson.steps)
     if (step.focus && step.focus->panel == "sweep" && !lesson.sweep)
       throw InputError(describe(step.focus->place) + "step " + step.id +

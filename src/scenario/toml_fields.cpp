@@ -22,18 +22,18 @@ std::optional<program::Value> knob_value(const toml::node& node) {
 
 void add_knobs(const toml::table& table, const std::string& prefix, const std::string& file,
                program::Config& config) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    if (const toml::table* nested = node.as_table()) {
+  for (const auto& [key, node] : in_file_order(table)) {
+    const std::string name = prefix + std::string(key->str());
+    if (const toml::table* nested = node->as_table()) {
       add_knobs(*nested, name + ".", file, config);
       continue;
     }
-    const auto value = knob_value(node);
-    if (!value) fail_at(node, file, name + " is neither a word, a number, nor true or false");
+    const auto value = knob_value(*node);
+    if (!value) fail_at(*node, file, name + " is neither a word, a number, nor true or false");
     try {
       config.set(name, *value);
     } catch (const InputError& error) {
-      fail_at(node, file, error.what());
+      fail_at(*node, file, error.what());
     }
   }
 }

@@ -103,6 +103,12 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
   CHECK_THAT(error_of("pause_at = \"span.end\"", "pause_at = \"span.strat\""),
              contains("did you mean span.start?"));
   CHECK_THAT(error_of("level = \"worked\"", "level = 3"), contains("is not text"));
+  CHECK_THAT(error_of("pad = 4.0", "pad = -4.0"), contains("write 0 or more"));
+  CHECK_THAT(error_of("pad = 4.0", "pad = nan"), contains("write 0 or more"));
+  CHECK_THAT(error_of("done_when = { action = \"lesson.run\" }", "done_when = {}"),
+             contains("needs action or expect"));
+  CHECK_THAT(error_of("level = \"worked\"", "level = \"worked\"\nmachines = [\"t4-1\"]"),
+             contains("h200-1, is not among machines"));
   CHECK_THAT(error_of("[config.A]", "[config.A"), contains(".toml:"));
   CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\npower_limit = 300"),
              contains("declared but not built yet"));
@@ -128,9 +134,35 @@ TEST_CASE("the checks of a lesson find what would mislead a learner") {
   CHECK_THAT(findings_of("minutes = 5", "minutes = 50"), contains("minutes is 50"));
   CHECK_THAT(findings_of("{A.idle.copy}", "{A.time.d2h}"), contains("run A has no time.d2h"));
   CHECK_THAT(findings_of("max = 6.0", "max = 2.0"), contains("expected ratio"));
+  CHECK_THAT(findings_of("\"time-it-right\"", "\"time-it-rigth\""),
+             contains("there is no such lesson (did you mean time-it-right?)"));
+  CHECK_THAT(findings_of("\"time-it-right\"", "\"pinned-vs-pageable\""),
+             contains("requires names the lesson itself"));
+  CHECK_THAT(findings_of("\"timeline\"", "\"timelime\""),
+             contains("hides timelime") && contains("did you mean timeline?"));
   std::string words;
   for (int i = 0; i < 70; ++i) words += "word ";
   CHECK_THAT(findings_of("Run both sides.", words), contains("at most 60 fit a card"));
+}
+
+TEST_CASE("a config is checked as a whole, its first mistake first") {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("configs-" + std::to_string(::getpid()));
+  const auto error = [&](const char* text) -> std::string {
+    write_file(folder / "my.toml", text);
+    try {
+      scenario::check_config_file(folder / "my.toml");
+    } catch (const InputError& wrong) {
+      return wrong.what();
+    }
+    return "";
+  };
+  CHECK(error("steps = 3\n") == "");
+  CHECK_THAT(error("steps = 3\nstepz = 3\nbatch_siz = 2\n"), Catch::Contains("my.toml:2:"));
+  CHECK_THAT(error("machine = \"nope\"\n"), Catch::Contains("there is no machine nope"));
+  CHECK_THAT(error("parallel.strategy = \"ddp\"\nparallel.world_size = 4\n"),
+             Catch::Contains("h200-1 has 1 GPU"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a lesson that would keep the learner waiting is found by its work, not by a clock") {
