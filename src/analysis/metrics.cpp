@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "machine/architecture.h"
+#include "machine/topology.h"
 #include "sim/kernel_model.h"
 
 namespace trainscope::analysis {
@@ -57,14 +58,22 @@ Answer bandwidth(const Facts& facts, double bytes) {
   return bytes / static_cast<double>(intervals.length()) * 1e9;
 }
 
-// One direction of all links of a GPU.
+// One direction of all links of a GPU that its communicators may use.
+double link_rate(const machine::Machine& machine, const program::Program* program) {
+  const bool have_peers =
+      !program || std::ranges::all_of(program->communicators, &program::Communicator::peer_to_peer);
+  const bool nvlinks = machine.gpu_link.is_nvlink();
+  return (nvlinks && !have_peers ? machine::link_without_nvlinks(machine) : machine.gpu_link)
+      .bytes_per_s;
+}
+
 Answer link_utilization(const Facts& facts) {
   const machine::Machine* machine = facts.measured.machine;
   const IntervalSet& work = facts.collectives.at_work;
-  if (!machine || machine->gpu_link.bytes_per_s <= 0 || work.empty()) return std::nullopt;
-  if (facts.collectives.wire_bytes <= 0) return std::nullopt;
-  return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 /
-         machine->gpu_link.bytes_per_s;
+  if (!machine || work.empty() || facts.collectives.wire_bytes <= 0) return std::nullopt;
+  const double rate = link_rate(*machine, facts.measured.program);
+  if (rate <= 0) return std::nullopt;
+  return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 / rate;
 }
 
 Nanos length(const Interval& interval) {

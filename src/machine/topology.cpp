@@ -212,6 +212,17 @@ Path path_between(const Topology& topology, int gpu_a, int gpu_b) {
   return path_over(topology, std::move(wires));
 }
 
+GpuLink link_without_nvlinks(Machine machine) {
+  GpuLink link;
+  link.kind = LinkKind::kPcie;
+  machine.gpu_link = link;
+  if (machine.gpu_count < 2) return link;
+  constexpr double kReached = 0.502;
+  link.bytes_per_s = path_between(topology_of(machine), 0, 1).bytes_per_s;
+  link.ring_bytes_per_s = kReached * link.bytes_per_s;
+  return link;
+}
+
 void check(const Topology& topology) {
   for (const Wire& wire : topology.wires)
     if (!(wire.bytes_per_s > 0))

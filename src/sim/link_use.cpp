@@ -13,13 +13,18 @@ double rate_of(const CollectivePlan& plan) {
   return plan.wire_bytes / static_cast<double>(std::max<Nanos>(plan.duration, 1));
 }
 
+bool have_peers(const program::Program& program) {
+  return std::ranges::all_of(program.communicators, &program::Communicator::peer_to_peer);
+}
+
 }  // namespace
 
 LinkUse::LinkUse(const program::Program& program, const machine::Machine& machine,
                  Recorder& recorder)
     : machine_(machine),
       recorder_(recorder),
-      gpu_carries_((machine.gpu_link.is_nvlink()
+      over_nvlinks_(machine.gpu_link.is_nvlink() && have_peers(program)),
+      gpu_carries_((over_nvlinks_
                         ? machine.gpu_link.bytes_per_s
                         : std::max(machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s)) *
                    kPerNs),
@@ -61,10 +66,9 @@ void LinkUse::sample(Nanos now, Counter& counter, double carries, int which, boo
   const double percent = std::abs(std::round(share * 100 * kTenths)) / kTenths;
   if (percent == counter.shown) return;
   if (counter.lane == trace::kNone)
-    counter.lane = network ? recorder_.add_network_use_lane(which)
-                   : machine_.gpu_link.is_nvlink()
-                       ? recorder_.add_link_use_lane(which, "NVLink in, %")
-                       : recorder_.add_link_use_lane(which, "PCIe in, %");
+    counter.lane = network         ? recorder_.add_network_use_lane(which)
+                   : over_nvlinks_ ? recorder_.add_link_use_lane(which, "NVLink in, %")
+                                   : recorder_.add_link_use_lane(which, "PCIe in, %");
   recorder_.trace().add_sample({now, percent, counter.lane});
   counter.shown = percent;
 }

@@ -38,6 +38,7 @@ class LinkUse {
 
   const machine::Machine& machine_;
   Recorder& recorder_;
+  bool over_nvlinks_ = false;
   double gpu_carries_ = 0;  // bytes a nanosecond
   double node_carries_ = 0;
   std::vector<Counter> gpus_;

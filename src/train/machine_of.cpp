@@ -39,17 +39,12 @@ void set_cores(machine::Machine& machine, std::int64_t cores) {
 
 // As NCCL_P2P_DISABLE=1 has it (transformers, perf_train_gpu_many.md).
 void cut_nvlinks(machine::Machine& machine) {
-  using machine::LinkKind;
   machine::GpuLink& link = machine.gpu_link;
   if (!link.is_nvlink())
     throw InputError(machine.id +
                      " has no NVLinks that nvlink = off could cut; leave nvlink out, or choose a "
                      "machine with NVLink");
-  link = {};
-  link.kind = LinkKind::kPcie;
-  link.bytes_per_s = machine::path_between(machine::topology_of(machine), 0, 1).bytes_per_s;
-  constexpr double kReached = 0.502;  // by rings: 15.8 of 31.5 GB/s (2 x L40S)
-  link.ring_bytes_per_s = kReached * link.bytes_per_s;
+  link = machine::link_without_nvlinks(machine);
   machine.name += ", NVLink off";
 }
 

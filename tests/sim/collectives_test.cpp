@@ -165,6 +165,23 @@ TEST_CASE("a part of a DGX-1 has only the links that lead to its members") {
   CHECK(kBytes / two / 1e3 == Approx(20).epsilon(0.01));
 }
 
+TEST_CASE("no way to carry out a collective sends more than a GPU's links carry") {
+  for (const char* id : {"dgx1-v100-8", "a100-sxm-8", "h100-sxm-8", "h200-8", "b200-8", "l40s-4"}) {
+    const machine::Machine machine = machine::load_machine(id);
+    for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                            CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast})
+      for (const int ranks : {2, 4, machine.gpu_count})
+        for (std::int64_t bytes = 1 << 10; bytes <= std::int64_t{1} << 36; bytes *= 4)
+          for (const CollectivePlan& plan :
+               collective_plans(machine, group_of(ranks), kind, bytes)) {
+            INFO(id << " " << program::name_of(kind) << " " << name_of(plan.algorithm) << " "
+                    << ranks << " ranks, " << bytes);
+            const auto nanos = static_cast<double>(plan.duration);
+            CHECK(plan.wire_bytes / nanos * 1e9 <= machine.gpu_link.bytes_per_s);
+          }
+  }
+}
+
 TEST_CASE("what cannot be carried out is refused with the reason") {
   CHECK_THROWS_WITH(microseconds("l40s-2", group_of(2, "nvls"), 8), Contains("write auto"));
   CHECK_THROWS_WITH(microseconds("l40s-2", group_of(2, "ring", "ll128"), 8),

@@ -88,14 +88,9 @@ double share_of_links(const machine::Machine& machine, int members) {
          *std::max_element(all.begin(), all.end());
 }
 
-// Without NVLink: half of the raw rate, as L40S reach it (15.8 of 31.5 GB/s,
-// yumibyte/CS244C-Research).
 double pcie_ring(const machine::Machine& machine) {
   if (machine.gpu_link.kind == machine::LinkKind::kPcie) return machine.gpu_link.ring_bytes_per_s;
-  machine::Machine bare = machine;
-  bare.gpu_link.kind = machine::LinkKind::kPcie;
-  constexpr double kReached = 0.502;
-  return kReached * machine::path_between(machine::topology_of(bare), 0, 1).bytes_per_s;
+  return machine::link_without_nvlinks(machine).ring_bytes_per_s;
 }
 
 // The rates of the group's rings, and whether NVLinks carry them.
@@ -209,7 +204,7 @@ class Tuner {
                                    doublings() * kNetworkHop.tree[p]);
         break;
       case Algorithm::kNvls:
-        rate = group_.nvls / bus_factor(kind_, group_.ranks);
+        rate = nvls_bytes();
         microseconds = base = kNvlsTime;
         plan.channels = std::min<int>(plan.channels, kNvlsChannels);
         break;
@@ -235,6 +230,15 @@ class Tuner {
  private:
   bool moves_one_way() const {
     return kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce;
+  }
+  // The file's rate is an all-reduce's; anything else has the same wires, and needs them as much as
+  // it sends.
+  double nvls_bytes() const {
+    constexpr auto kSum = CollectiveKind::kAllReduce;
+    const auto wires = [&](CollectiveKind kind) {
+      return wire_factor(Algorithm::kNvls, kind, group_.ranks);
+    };
+    return group_.nvls / bus_factor(kSum, group_.ranks) * wires(kSum) / wires(kind_);
   }
   const HopTimes& hop() const { return group_.nvlink ? kNvlinkHop : kPcieHop; }
   int doublings() const { return std::bit_width(static_cast<unsigned>(group_.nodes)) - 1; }
