@@ -394,7 +394,8 @@ void add_model(Table& t) {
   t.add("loss.final", "1", "final loss", "the loss of the last step",
         learned(&Learning::last_loss));
   t.share("accuracy.final", "final accuracy",
-          "share of the test set that the trained model tells right", learned(&Learning::accuracy));
+          "share of the test set, of its whole batches, that the trained model tells right",
+          learned(&Learning::accuracy));
   t.share("data.distinct", "distinct samples",
           "of what all ranks read in the first epoch, the share that no rank had read before",
           [](const Facts& f) {

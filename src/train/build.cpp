@@ -37,10 +37,17 @@ void refuse_what_is_too_long(const program::Program& program, const machine::Mac
                      " that are kept; give it fewer steps or copies, or smaller ones");
 }
 
+void refuse_no_gpu(const program::Config& config) {
+  if (config.word("device") == "cpu" && config.word("workload") != "train")
+    throw InputError("device = cpu is for training, and workload = " + config.word("workload") +
+                     " is of a GPU; leave device out");
+}
+
 }  // namespace
 
 program::Program build_program(const program::Config& config, const machine::Machine& machine) {
   const std::string& workload = config.word("workload");
+  refuse_no_gpu(config);
   program::Program program = workload == "copy"         ? build_copy(config)
                              : workload == "launch"     ? build_launch(config)
                              : workload == "kernel"     ? build_kernel(config, machine)

@@ -1,4 +1,5 @@
-// The workload `copy`: one tensor copied several times, and nothing else.
+// The workload `copy`: one tensor copied several times, and nothing else. All copies are one step;
+// there are several where the config asks for them.
 
 #include <fmt/format.h>
 
@@ -21,6 +22,10 @@ std::string tensor(std::int64_t bytes, const char* where) {
   return fmt::format("torch.empty({}, dtype=torch.uint8{})", bytes, where);
 }
 
+std::int64_t steps_of(const program::Config& config) {
+  return config.is_set("steps") ? config.whole("steps") : 1;
+}
+
 Lines write_listing(program::Listing& listing, const program::Config& config) {
   const std::int64_t bytes = config.whole("copy.bytes");
   const bool pinned = config.word("copy.memory") == "pinned";
@@ -34,12 +39,17 @@ Lines write_listing(program::Listing& listing, const program::Config& config) {
   listing.add("y = " + tensor(bytes, ", device=\"cuda\""));
   listing.add("");
   Lines lines;
-  lines.loop = listing.add(fmt::format("for i in range({}):", config.whole("copy.count")));
+  const std::int64_t steps = steps_of(config);
+  const std::string indent = steps > 1 ? "    " : "";
+  if (steps > 1) lines.loop = listing.add(fmt::format("for step in range({}):", steps));
+  const std::uint16_t copies =
+      listing.add(fmt::format("{}for i in range({}):", indent, config.whole("copy.count")));
+  if (steps == 1) lines.loop = copies;
   const bool back = direction == "d2h";
   lines.copy =
-      listing.add(fmt::format("    {}.copy_({}, non_blocking={})", back ? "x" : "y",
+      listing.add(fmt::format("{}    {}.copy_({}, non_blocking={})", indent, back ? "x" : "y",
                               back ? "y" : "x", python(config.flag("transfer.non_blocking"))));
-  lines.synchronise = listing.add("torch.cuda.synchronize()");
+  lines.synchronise = listing.add(indent + "torch.cuda.synchronize()");
   return lines;
 }
 
@@ -61,16 +71,19 @@ program::Program build_copy(const program::Config& config) {
 
   ThreadWriter main(program, 0);
   const bool blocking = !config.flag("transfer.non_blocking") && direction != "d2d";
-  main.at(lines.loop).add(program::BeginMark{}, "ProfilerStep#0");
-  for (std::int64_t i = 0; i < count; ++i) {
-    const program::Copy copy =
-        direction == "d2h" ? program::Copy{y, x, bytes, 0} : program::Copy{x, y, bytes, 0};
-    main.at(lines.copy).add(copy);
-    if (blocking) main.add(program::StreamSync{0});
+  const program::Copy copy =
+      direction == "d2h" ? program::Copy{y, x, bytes, 0} : program::Copy{x, y, bytes, 0};
+  program.steps = static_cast<int>(steps_of(config));
+  program.warmup_steps = program.steps > 1 ? 1 : 0;
+  for (int step = 0; step < program.steps; ++step) {
+    main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+    for (std::int64_t i = 0; i < count; ++i) {
+      main.at(lines.copy).add(copy);
+      if (blocking) main.add(program::StreamSync{0});
+    }
+    main.at(lines.synchronise).add(program::DeviceSync{});
+    main.at(lines.loop).add(program::EndMark{});
   }
-  main.at(lines.synchronise).add(program::DeviceSync{});
-  main.at(lines.loop).add(program::EndMark{});
-  program.steps = 1;  // all copies are one step
   return program;
 }
 

@@ -86,7 +86,8 @@ std::vector<std::string> mlp_listing(const std::vector<std::int64_t>& widths) {
 
 Graph build_mlp(const program::Config& config, const TrainingData& data, std::int64_t batch) {
   const std::vector<std::int64_t> widths = widths_of(config, data.shape.classes);
-  if (data.has_samples && widths.front() != data.shape.values())
+  const bool is_known = data.has_samples || config.is_set("data.name");
+  if (is_known && widths.front() != data.shape.values())
     throw InputError(fmt::format(
         "model.inputs = {} does not fit {}: a sample has {} numbers; set model.inputs = {}",
         widths.front(), data.name, data.shape.values(), data.shape.values()));

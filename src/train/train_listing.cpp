@@ -377,12 +377,13 @@ class ListingWriter {
             : fmt::format("with torch.no_grad(), torch.autocast(\"cuda\", dtype={}):",
                           torch_name(narrow)));
     ++indent_;
-    lines_.evaluate = add("for x, y in test_loader:");
+    lines_.evaluate = add("for x, y in test_loader:  # whole batches: drop_last=True");
     ++indent_;
     if (!settings_.on_cpu) lines_.evaluate_copy = add("x, y = x.to(device), y.to(device)");
     lines_.evaluate_forward = add("correct += (model(x).argmax(1) == y).sum()");
     indent_ = 0;
-    lines_.accuracy = add("print(correct.item() / len(test))");
+    lines_.accuracy =
+        add(fmt::format("print(correct.item() / (len(test_loader) * {}))", settings_.batch));
   }
 
   program::Listing& listing_;

@@ -50,6 +50,24 @@ TEST_CASE("turning a knob changes the listing") {
                  Catch::Contains("allow_tf32 = True"));
 }
 
+TEST_CASE("copies are one step, and as many as are asked for") {
+  CHECK(build({"workload=copy", "copy.count=3"}).steps == 1);
+  const Program several = build({"workload=copy", "copy.count=3", "steps=4"});
+  CHECK(several.steps == 4);
+  CHECK(several.warmup_steps == 1);
+  CHECK(count<program::Copy>(several) == 12);
+  CHECK_THAT(text(several), Catch::Contains("for step in range(4):\n    for i in range(3):\n"));
+}
+
+TEST_CASE("what has no CPU's program, or samples of another size, is refused") {
+  for (const char* workload : {"copy", "gemm", "kernel", "launch"})
+    CHECK_THROWS_WITH(build({(std::string("workload=") + workload).c_str(), "device=cpu"}),
+                      Catch::Contains("leave device out"));
+  CHECK_THROWS_WITH(build({"data.name=cifar10"}), Catch::Contains("set model.inputs = 3072"));
+  CHECK(build({"data.name=cifar10", "model.inputs=3072"}).steps == 10);
+  CHECK(build({"model.inputs=5"}).steps == 10);
+}
+
 TEST_CASE("every command of the training thread cites a line of the listing") {
   for (const char* workload :
        {"workload=copy", "workload=train", "workload=kernel", "workload=gemm"}) {
