@@ -88,6 +88,18 @@ Simulation::Simulation(const program::Program& program, const machine::Machine& 
 
 Simulation::~Simulation() = default;
 
+namespace {
+
+// Times are whole nanoseconds of 64 bits: sums of them must stay far below.
+void refuse_too_late(Nanos now, Nanos time) {
+  constexpr Nanos kLatest = 100'000'000 * kSecond;
+  if (time > kLatest || time < now)
+    throw InputError(
+        "the run would last more than three years; give it less work, or fewer and shorter steps");
+}
+
+}  // namespace
+
 bool Simulation::advance(Nanos until, std::uint64_t budget) {
   State& state = *state_;
   while (!state.events.empty()) {
@@ -97,6 +109,7 @@ bool Simulation::advance(Nanos until, std::uint64_t budget) {
       return false;
     }
     const Event event = state.events.pop();
+    refuse_too_late(state.now, event.time);
     state.now = event.time;
     state.handle(event);
   }

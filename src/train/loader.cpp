@@ -1,8 +1,12 @@
 #include "train/loader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
+
+#include "base/error.h"
 
 namespace trainscope::train {
 namespace {
@@ -18,6 +22,18 @@ ThreadWriter add_thread(program::Program& program, std::string name, program::Th
   return {program, static_cast<program::Index>(program.threads.size() - 1)};
 }
 
+Nanos load_time(const program::Config& config) {
+  const double nanos = config.number("loader.sample_ms") * static_cast<double>(kMillisecond) *
+                       static_cast<double>(config.whole("batch_size"));
+  constexpr double kMost = 1e6 * kSecond;
+  if (nanos > kMost)
+    throw InputError(
+        fmt::format("a batch of {} samples of {} ms each takes {:.2g} s to load; set "
+                    "loader.sample_ms or batch_size lower",
+                    config.whole("batch_size"), config.number("loader.sample_ms"), nanos / 1e9));
+  return std::llround(nanos);
+}
+
 }  // namespace
 
 Loader::Loader(program::Program& program, const program::Config& config, std::int64_t batches,
@@ -30,9 +46,7 @@ Loader::Loader(program::Program& program, const program::Config& config, std::in
       persistent_(config.flag("loader.persistent_workers")),
       batch_size_(config.whole("batch_size")),
       sample_bytes_(config.whole("loader.sample_bytes")),
-      load_ns_(static_cast<Nanos>(
-          std::llround(config.number("loader.sample_ms") * static_cast<double>(kMillisecond) *
-                       static_cast<double>(batch_size_)))) {
+      load_ns_(load_time(config)) {
   if (workers_ == 0) return;
   // Never full: what is outstanding is bounded by the index lists.
   results_ = ready_ = add_queue(program, "worker results", outstanding());

@@ -68,6 +68,15 @@ TEST_CASE("the window refuses to open more than it shows") {
       "dp-vs-ddp: the window opens one lesson at a time, and pinned-vs-pageable comes before it");
 }
 
+TEST_CASE("a run beyond the clock is refused, not turned into numbers") {
+  refuses(
+      "run --machine t4-1 --set workload=kernel --set kernel.bytes_per_thread=1e9 --set "
+      "kernel.grid=2147483647 --set kernel.block=1024",
+      2, "more than three years");
+  refuses("run --set loader.sample_ms=1000000 --set batch_size=4194304 --steps 1", 2,
+          "set loader.sample_ms or batch_size lower");
+}
+
 TEST_CASE("a knob that is given twice, or nothing, is refused") {
   refuses("run --set workload=copy --set workload=train", 2,
           "workload is given twice, as copy and as train; give it once");
