@@ -35,6 +35,15 @@ using program::Role;
 
 constexpr std::int64_t kFloat = 4;  // bytes
 
+// Whether a laptop has the memory for the numbers: parameters, gradients and two moments of each,
+// values and their gradients, of every rank. Else only times are simulated.
+bool can_be_computed(const Graph& graph, const TrainSettings& settings) {
+  constexpr double kMost = 4.0 * (std::int64_t{1} << 30);  // bytes
+  double numbers = 4.0 * static_cast<double>(graph.parameter_count());
+  for (const std::int64_t elements : graph.values) numbers += 2.0 * static_cast<double>(elements);
+  return kFloat * numbers * static_cast<double>(settings.ranks) <= kMost;
+}
+
 // Buffers, streams and operations of the loop, and the commands of one step.
 class TrainBuilder {
  public:
@@ -42,6 +51,7 @@ class TrainBuilder {
       : config_(config),
         settings_(train_settings(config, machine)),
         graph_(build_model(config, settings_.data, settings_.batch)) {
+    if (!can_be_computed(graph_, settings_)) settings_.computes = settings_.evaluates = false;
     if (!settings_.on_cpu)
       convolutions_.emplace(program_, machine.gpu, config.flag("cudnn.benchmark"));
   }

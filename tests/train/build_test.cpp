@@ -59,6 +59,14 @@ TEST_CASE("copies are one step, and as many as are asked for") {
   CHECK_THAT(text(several), Catch::Contains("for step in range(4):\n    for i in range(3):\n"));
 }
 
+TEST_CASE("a model that is too large to compute beside the simulator is timing only") {
+  const auto digits = "data.name=digits";
+  CHECK(!build({digits}).timing_only);
+  CHECK(!build({digits, "model.hidden=4096", "model.layers=4"}).timing_only);
+  CHECK(build({digits, "model.hidden=65536", "model.layers=4"}).timing_only);
+  CHECK(build({"model.name=gpt-mini", "model.width=8192", "batch_size=1"}).timing_only);
+}
+
 TEST_CASE("what has no CPU's program, or samples of another size, is refused") {
   for (const char* workload : {"copy", "gemm", "kernel", "launch"})
     CHECK_THROWS_WITH(build({(std::string("workload=") + workload).c_str(), "device=cpu"}),
