@@ -134,7 +134,10 @@ class Table {
 
 void add_times(Table& t) {
   t.add("time.total", "ns", "whole run", "from the first event of the run to its last",
-        [](const Facts& f) { return Answer(static_cast<double>(length(f.measured.whole))); });
+        [](const Facts& f) {
+          if (f.measured.trace->spans().size() == 0) return Answer();
+          return Answer(static_cast<double>(length(f.measured.whole)));
+        });
   t.add("time.step", "ns", "step time",
         "a step, all its work included; the first of several steps is warm-up and left out",
         [](const Facts& f) {
@@ -207,7 +210,11 @@ void add_gpu(Table& t) {
                 static_cast<double>(length(f.measured.window)));
           });
   t.add("idle.data", "ns", "idle: data", "GPU idle while no batch is there, a step",
-        part(Part::kIdleData));
+        [](const Facts& f) {
+          // Only training takes batches.
+          const bool takes = !f.measured.program || f.measured.program->samples_per_step > 0;
+          return takes ? part(Part::kIdleData)(f) : Answer();
+        });
   t.add("idle.launch", "ns", "idle: launch", "GPU idle while the host has yet to launch, a step",
         part(Part::kIdleLaunch));
   t.add("idle.copy", "ns", "idle: staging",
@@ -215,7 +222,10 @@ void add_gpu(Table& t) {
   t.add("idle.stream", "ns", "idle: other stream",
         "GPU idle until an event of another stream, a step", part(Part::kIdleStream));
   t.add("idle.collective", "ns", "idle: other rank", "GPU idle until another rank arrives, a step",
-        part(Part::kIdleCollective));
+        [](const Facts& f) {
+          const bool has_any = f.collectives.count > 0 || f.partition[Part::kIdleCollective] > 0;
+          return has_any ? part(Part::kIdleCollective)(f) : Answer();
+        });
   t.add("idle.sync", "ns", "idle: synchronise", "GPU idle while the host synchronises, a step",
         part(Part::kIdleSync));
   t.add("host.blocked", "ns", "host held",
@@ -327,13 +337,18 @@ Compute of_sms(std::optional<double> SmFacts::* number) {
 }
 
 void add_sms(Table& t) {
-  t.share("occupancy.theoretical", "theoretical occupancy",
-          "warps that may be on an SM at once, of those that it could hold",
-          of_sms(&SmFacts::theoretical));
-  t.share("occupancy.achieved", "achieved occupancy",
-          "warps that were on SMs with a block, of those that they could hold, while kernels ran",
-          of_sms(&SmFacts::achieved));
-  t.add("sm.waves", "1", "waves", "rounds of blocks that a kernel needs, alone on the GPU",
+  t.share(
+      "occupancy.theoretical", "theoretical occupancy",
+      "warps that may be on an SM at once, of those that it could hold: of the kernel that takes "
+      "longest",
+      of_sms(&SmFacts::theoretical));
+  t.share(
+      "occupancy.achieved", "achieved occupancy",
+      "warps that were on SMs with a block, of those that they could hold, while kernels ran: of "
+      "all kernels, also several at once",
+      of_sms(&SmFacts::achieved));
+  t.add("sm.waves", "1", "waves",
+        "rounds of blocks that the kernel that takes longest needs, alone on the GPU",
         of_sms(&SmFacts::waves));
   t.share("sm.tail_idle", "tail idle",
           "SM time without a block in a kernel's last wave, of the kernel's SM time",

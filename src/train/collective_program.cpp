@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "machine/topology.h"
 #include "train/build.h"
 #include "train/parallel.h"
@@ -52,6 +54,11 @@ class CollectiveBuilder {
     ranks_ = static_cast<int>(asked == 0 ? machine::all_gpus(machine) : asked);
     collective_.kind = kind_of(config.word("collective.op"));
     collective_.bytes = config.whole("collective.bytes");
+    if (collective_.bytes > machine.gpu.memory_bytes)
+      throw InputError(fmt::format(
+          "collective.bytes = {} does not fit into a GPU of {}, which has {}; set it lower",
+          format_bytes(static_cast<double>(collective_.bytes)), machine.id,
+          format_bytes(static_cast<double>(machine.gpu.memory_bytes))));
   }
 
   program::Program build() {

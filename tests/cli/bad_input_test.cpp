@@ -68,6 +68,22 @@ TEST_CASE("the window refuses to open more than it shows") {
       "dp-vs-ddp: the window opens one lesson at a time, and pinned-vs-pageable comes before it");
 }
 
+TEST_CASE("a collective that does not fit into a GPU is refused") {
+  refuses("run --machine l40s-2 --set workload=collective --set collective.bytes=1TiB", 2,
+          "does not fit into a GPU of l40s-2");
+}
+
+TEST_CASE("a metric that does not apply is absent") {
+  const auto has = [](const std::string& config, const char* metric) {
+    const json one = json::parse(run("run --json --set workload=" + config).out);
+    return one["runs"]["A"]["metrics"].contains(metric);
+  };
+  CHECK(!has("copy", "idle.data"));
+  CHECK(!has("gemm", "idle.collective"));
+  CHECK(has("train", "idle.data"));
+  CHECK(has("collective --machine l40s-2", "idle.collective"));
+}
+
 TEST_CASE("a run beyond the clock is refused, not turned into numbers") {
   refuses(
       "run --machine t4-1 --set workload=kernel --set kernel.bytes_per_thread=1e9 --set "
