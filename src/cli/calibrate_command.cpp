@@ -45,13 +45,9 @@ Places places_of(const CalibrateOptions& options, const std::string& id) {
   const fs::path folder = options.out.empty() ? home_folder() / "assets" : fs::path(options.out);
   const Places places{folder / "gpus" / (id + ".toml"), folder / "machines" / (id + "-1.toml")};
   for (const fs::path& file : {places.gpu, places.machine})
-    if (fs::exists(file))
+    if (is_there(file))
       throw InputError(file.string() + ": is there already; give another --id, or move it away");
-  std::error_code error;
-  for (const fs::path& file : {places.gpu, places.machine})
-    if (fs::create_directories(file.parent_path(), error); error)
-      throw InputError(file.parent_path().string() + ": cannot be made (" + error.message() +
-                       "); give another folder with --out");
+  for (const fs::path& file : {places.gpu, places.machine}) make_folder(file.parent_path());
   return places;
 }
 

@@ -1,10 +1,10 @@
 #include "cli/opened.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "analysis/level.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "cli/sides.h"
 
 namespace trainscope::cli {
@@ -45,12 +45,12 @@ bool names_saved_run(const std::string& word) {
 }
 
 analysis::SavedRuns open_saved(const std::string& word) {
-  const std::string file = std::filesystem::exists(word) ? word : split_side(word).what;
+  const std::string file = is_there(word) ? word : split_side(word).what;
   return analysis::all_analysed(read_saved(word), file);
 }
 
 analysis::SavedRuns read_saved(const std::string& word) {
-  const SideName name = std::filesystem::exists(word) ? SideName{word, ""} : split_side(word);
+  const SideName name = is_there(word) ? SideName{word, ""} : split_side(word);
   analysis::SavedRuns saved = analysis::read_runs(name.what);
   if (name.side.empty()) {
     if (!saved.compared || saved.runs.size() != 2) return saved;
@@ -70,8 +70,8 @@ analysis::SavedRuns read_saved(const std::string& word) {
 RunPointer run_of(const std::string& word) {
   if (names_saved_run(word)) return saved_side(word);
   const SideName name = split_side(word);
-  const std::string& what = std::filesystem::exists(word) ? word : name.what;
-  if (what.ends_with(".toml") || !std::filesystem::exists(what)) return configured(word);
+  const std::string& what = is_there(word) ? word : name.what;
+  if (what.ends_with(".toml") || !is_there(what)) return configured(word);
   if (what != word) throw InputError(word + ": a trace has no sides; write " + what);
   return std::make_shared<const analysis::Run>(analysis::import_run("A", what));
 }

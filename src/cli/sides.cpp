@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/toml.h"
 #include "scenario/link.h"
 #include "scenario/translation.h"
@@ -130,7 +131,7 @@ Request read_all_sides(const RunOptions& options) {
 
 void check_there(const std::string& what) {
   const std::filesystem::path path(what);
-  if ((looks_like_a_trace(path) || path.has_parent_path()) && !std::filesystem::exists(path))
+  if ((looks_like_a_trace(path) || path.has_parent_path()) && !is_there(path))
     throw InputError(what + ": there is no such file");
 }
 
@@ -143,7 +144,7 @@ SideName split_side(const std::string& word) {
 Request read_request(const RunOptions& options) {
   scenario::check_language(options.language);
   const SideName name = split_side(options.what);
-  if (name.side.empty() || std::filesystem::exists(options.what)) return read_all_sides(options);
+  if (name.side.empty() || is_there(options.what)) return read_all_sides(options);
   RunOptions all = options;
   all.what = name.what;
   Request request = read_all_sides(all);

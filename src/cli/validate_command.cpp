@@ -139,11 +139,11 @@ void print_validation(const analysis::Validation& validation) {
 std::filesystem::path page_of(const std::string& out, const std::string& device) {
   if (out.empty()) {
     const auto folder = home_folder() / "assets" / "validation";
-    std::filesystem::create_directories(folder);
+    make_folder(folder);
     return folder / (cuda::id_of_device(device) + ".md");
   }
   const std::filesystem::path page(out);
-  if (page.has_parent_path() && !std::filesystem::is_directory(page.parent_path()))
+  if (page.has_parent_path() && !is_folder(page.parent_path()))
     throw InputError(out + ": there is no folder " + page.parent_path().string() +
                      "; make it, or give another --out");
   return page;

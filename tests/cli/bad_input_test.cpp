@@ -39,6 +39,28 @@ TEST_CASE("files that cannot be what they are given as are refused") {
   CHECK(run("check " + empty).code == 1);
 }
 
+TEST_CASE("paths that lead nowhere are refused wherever a file is named") {
+  const Folder folder;
+  const std::string loop = folder.file("loop");
+  const std::string too_long = folder.file(std::string(300, 'A'));
+  std::filesystem::create_symlink("loop", loop);
+  for (const std::string command :
+       {"check ", "grade ", "import ", "", "compare pinned-vs-pageable ",
+        "run --set steps=1 --machine ", "machines "})
+    for (const std::string& place : {loop, loop + "/x.toml", too_long, too_long + "/x.toml:A"})
+      refuses(command + place, 2, "");
+  for (const std::string command :
+       {"run --set workload=copy --save ", "run --set workload=copy --html ",
+        "run --set workload=copy --trace ", "machines --html ", "handout pinned-vs-pageable --out ",
+        "sweep --set workload=copy --vary copy.count=1,2 --csv "})
+    for (const std::string& place : {loop, too_long}) {
+      const Result result = run(command + place + "/x.tsrun");
+      INFO(command << place << "\n" << result.err);
+      CHECK(result.code == 2);
+      CHECK_THAT(result.err, Catch::Contains("cannot be written"));
+    }
+}
+
 TEST_CASE("machines that cannot be are refused with the line that is wrong") {
   const Folder folder;
   const auto with = [&](const char* name, const std::string& text) {
