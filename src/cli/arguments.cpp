@@ -1,5 +1,7 @@
 #include "cli/arguments.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
@@ -14,14 +16,25 @@ std::string not_empty(const std::string& text) {
   return text.empty() ? "is empty; give a value, or leave it out" : "";
 }
 
+// A number within the two bounds, and no NaN, which is neither below nor above any.
+CLI::Validator between(double least, double most) {
+  const auto check = [=](std::string& text) {
+    double value = 0;
+    const bool read = CLI::detail::lexical_cast(text, value);
+    return read && value >= least && value <= most
+               ? ""
+               : fmt::format("{} is no number from {:g} to {:g}; give one", text, least, most);
+  };
+  return CLI::Validator(check, "");
+}
+
 void add_language(CLI::App& command, std::string& language) {
   command.add_option("--lang", language, "of a lesson's texts: en, de, ...")->check(not_empty);
 }
 
 void add_look(CLI::App& command, Look& look) {
   command.add_option("--theme", look.theme, "dark, light or projector")->check(not_empty);
-  command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")
-      ->check(CLI::Range(0.75, 3.0));
+  command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")->check(between(0.75, 3));
   command.add_flag("--present", look.present,
                    "for a room: large type, few lanes, one thing after another");
 }
@@ -129,7 +142,7 @@ void add_grade(CLI::App& app, Arguments& arguments) {
   grade.add_option("--csv", options.csv, "write a row a learner, a column a question")
       ->check(not_empty);
   grade.add_option("--pass", options.pass, "the share of points everybody needs: 0 .. 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(between(0, 1));
   grade.add_flag("--json", options.json, "print JSON");
 }
 

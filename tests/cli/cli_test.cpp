@@ -318,7 +318,8 @@ TEST_CASE("a picture has the theme, the size and the scale that were asked for, 
   refuses(start + "--size 100x100", 2, "640x400");
   refuses(start + "--at noon", 2, "61.4ms");
   refuses(start + "--at 3h", 2, "61.4ms");
-  refuses(start + "--scale 12", 2, "--scale");
+  refuses(start + "--scale 12", 2, "--scale: 12 is no number from 0.75 to 3");
+  refuses(start + "--scale nan", 2, "--scale: nan is no number");
   CHECK(folder.entries() == 0);
   if (run(start + "--theme projector --size 800x600 --scale 2").code == 3)
     TRAINSCOPE_SKIP("pictures need OSMesa");
