@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/units.h"
+#include "cli/endings.h"
 #include "cli/table.h"
 #include "report/comparison.h"
 #include "report/html.h"
@@ -272,9 +273,11 @@ void check_writable(const std::string& file) {
 }  // namespace
 
 void check_outputs(const Outputs& outputs) {
-  if (!outputs.save.empty() && !outputs.save.ends_with(".tsrun"))
-    throw InputError("--save writes a run, and " + outputs.save +
-                     " does not end in .tsrun; write --save " + outputs.save + ".tsrun");
+  check_run_file(outputs.save);
+  check_page(outputs.html);
+  check_drawing(outputs.svg);
+  check_picture_file(outputs.png);
+  check_other("--trace", outputs.trace);
   if (!outputs.series.empty() && !analysis::find_metric(outputs.series).compute)
     throw InputError("the metric " + outputs.series + " is declared but not built yet");
   if (!outputs.series.empty() && outputs.json)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "cli/progress.h"
 #include "cli/sides.h"
 #include "cli/sweep_output.h"
@@ -83,6 +84,8 @@ int sweep_command(const SweepOptions& options) {
     throw InputError("vary what? Name a knob and its values: --vary batch_size=1..1024");
   std::vector<scenario::SweepAxis> axes;
   for (const std::string& text : options.vary) axes.push_back(scenario::parse_axis(text));
+  check_picture_file(options.run.outputs.png);
+  check_other("--csv", options.csv);
   check_picture(options);
   const Request request = read_request(options.run);
   const std::int64_t seed = request.sides.front().second.whole("seed");

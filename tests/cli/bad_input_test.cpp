@@ -54,7 +54,12 @@ TEST_CASE("paths that lead nowhere are refused wherever a file is named") {
         "run --set workload=copy --trace ", "machines --html ", "handout pinned-vs-pageable --out ",
         "sweep --set workload=copy --vary copy.count=1,2 --csv "})
     for (const std::string& place : {loop, too_long}) {
-      const Result result = run(command + place + "/x.tsrun");
+      const bool page = command.find("--html") != command.npos;
+      const bool run_file = command.find("--save") != command.npos;
+      const Result result = run(command + place +
+                                (page       ? "/x.html"
+                                 : run_file ? "/x.tsrun"
+                                            : "/x"));
       INFO(command << place << "\n" << result.err);
       CHECK(result.code == 2);
       CHECK_THAT(result.err, Catch::Contains("cannot be written"));
@@ -101,6 +106,27 @@ TEST_CASE("a knob that is given twice, or nothing, is refused") {
   for (const char* flag : {"--machine", "--executor", "--steps", "--seed", "--trace", "--save",
                            "--html", "--png", "--series"})
     refuses(std::string("run --set workload=copy ") + flag + " ''", 2, "is empty");
+}
+
+TEST_CASE("an output ends as its kind does, and so no two are written into one file") {
+  const Folder folder;
+  const auto copy = [&](const std::string& outputs) {
+    return "run --set workload=copy " + outputs + folder.file("x");
+  };
+  refuses(copy("--html ") + ".tsrun --save " + folder.file("x.tsrun"), 2,
+          "x.tsrun does not end in .html; write --html " + folder.file("x.tsrun.html"));
+  refuses(copy("--html ") + ".html --svg " + folder.file("x.html"), 2, "does not end in .svg");
+  refuses(copy("--png ") + ".json", 2, "does not end in .png");
+  refuses(copy("--save "), 2, "does not end in .tsrun");
+  for (const char* ending : {".tsrun", ".png", ".svg", ".html", ".toml"})
+    refuses(copy("--trace ") + ending, 2, "--trace writes no file that ends in ");
+  refuses("sweep --set workload=copy --vary copy.count=1,2 --csv x.png --png x.png", 2, "--csv");
+  refuses("machines --html x.png", 2, "does not end in .html");
+  refuses("lessons --png x.html", 2, "does not end in .png");
+  CHECK(folder.entries() == 0);
+  CHECK(run(copy("--trace ") + " --html " + folder.file("x.htm")).code == 0);
+  CHECK(run("run --set workload=copy --html /dev/null --svg /dev/null").code == 0);
+  CHECK(folder.entries() == 2);
 }
 
 TEST_CASE("numbers that are far too large are refused with what is possible") {
