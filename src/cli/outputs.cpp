@@ -273,11 +273,6 @@ void check_writable(const std::string& file) {
 }  // namespace
 
 void check_outputs(const Outputs& outputs) {
-  check_run_file(outputs.save);
-  check_page(outputs.html);
-  check_drawing(outputs.svg);
-  check_picture_file(outputs.png);
-  check_other("--trace", outputs.trace);
   if (!outputs.series.empty() && !analysis::find_metric(outputs.series).compute)
     throw InputError("the metric " + outputs.series + " is declared but not built yet");
   if (!outputs.series.empty() && outputs.json)
@@ -285,6 +280,11 @@ void check_outputs(const Outputs& outputs) {
   for (const std::string* file :
        {&outputs.trace, &outputs.save, &outputs.html, &outputs.svg, &outputs.png})
     check_writable(*file);
+  check_run_file(outputs.save);
+  check_page(outputs.html);
+  check_drawing(outputs.svg);
+  check_picture_file(outputs.png);
+  check_other("--trace", outputs.trace);
   check_look(outputs.look);
 }
 
