@@ -112,7 +112,7 @@ Request read_all_sides(const RunOptions& options) {
     add_lesson_sides(request, flags);
     return request;
   }
-  if (options.what.empty() && options.settings.empty())
+  if (options.what.empty() && flagged_knobs(options).empty())
     throw InputError(
         "run what? Name a lesson (`trainscope lessons` lists them), a config file, or "
         "knobs: --set workload=copy");
@@ -133,6 +133,19 @@ void check_there(const std::string& what) {
   const std::filesystem::path path(what);
   if ((looks_like_a_trace(path) || path.has_parent_path()) && !is_there(path))
     throw InputError(what + ": there is no such file");
+}
+
+std::vector<FlaggedKnob> flagged_knobs(const RunOptions& options) {
+  std::vector<FlaggedKnob> knobs;
+  for (const std::string& setting : options.settings) {
+    const bool one_side = setting.starts_with("A.") || setting.starts_with("B.");
+    const std::string name = setting.substr(one_side ? 2 : 0);
+    knobs.push_back({"--set " + setting, name.substr(0, name.find('='))});
+  }
+  if (!options.machine.empty()) knobs.push_back({"--machine " + options.machine, "machine"});
+  if (!options.steps.empty()) knobs.push_back({"--steps " + options.steps, "steps"});
+  if (!options.seed.empty()) knobs.push_back({"--seed " + options.seed, "seed"});
+  return knobs;
 }
 
 SideName split_side(const std::string& word) {
