@@ -151,9 +151,9 @@ std::filesystem::path page_of(const std::string& out, const std::string& device)
 
 // The page is written even where a table is not wanted: it is what is kept of the measurement.
 int validate_measured(const ValidateOptions& options) {
+  if (!options.machine.empty()) machine::load_machine(options.machine);
   const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
   const std::filesystem::path page = page_of(options.out, device->facts().name);
-  if (!options.machine.empty()) machine::load_machine(options.machine);
   const analysis::Validation validation =
       analysis::validate_executors(*device, analysis::validation_programs(), options.machine);
   write_file(page, analysis::validation_page(validation));

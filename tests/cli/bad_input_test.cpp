@@ -108,6 +108,19 @@ TEST_CASE("a knob that is given twice, or nothing, is refused") {
     refuses(std::string("run --set workload=copy ") + flag + " ''", 2, "is empty");
 }
 
+TEST_CASE("a flag that is a knob's is enough to run") {
+  for (const char* knob : {"--steps 1", "--seed 3", "--machine t4-1"}) {
+    const Result result = run(std::string("run --json ") + knob);
+    INFO(knob << "\n" << result.err);
+    CHECK(result.code == 0);
+  }
+  CHECK(run("run --steps 1").out == run("run --set steps=1").out);
+  refuses("run", 2, "run what?");
+  refuses("run --machine h200-2", 2, "h200-2 (did you mean h200-1?)");
+  refuses("validate --machine h200-2", 2, "h200-2 (did you mean h200-1?)");
+  refuses("calibrate --id 'a b'", 2, "write --id a-b");
+}
+
 TEST_CASE("an output ends as its kind does, and so no two are written into one file") {
   const Folder folder;
   const auto copy = [&](const std::string& outputs) {
