@@ -42,7 +42,8 @@ void wrote(const fs::path& path) {
 
 std::string ratio(const std::vector<MetricValue>& a, const MetricValue& b) {
   const auto of_a = analysis::value_of(a, b.metric->name);
-  return of_a && *of_a != 0 ? format_count(b.value / *of_a) : "";
+  if (!of_a || *of_a == 0 || !std::isfinite(b.value / *of_a)) return "";
+  return format_count(b.value / *of_a);
 }
 
 // Metrics that are 0 everywhere (causes that did not occur) would only fill the table.
@@ -177,7 +178,8 @@ void print_series(const Finished& finished, const std::string& name) {
         analysis::gather_step_facts(*run->trace, run->program.get(), run->machine.get());
     for (std::size_t step = 0; step < steps.size(); ++step)
       if (const auto value = metric.compute(steps[step]))
-        std::cout << step << " " << fmt::format("{}", *value) << "\n";
+        std::cout << step << " " << (std::isnan(*value) ? "nan" : fmt::format("{}", *value))
+                  << "\n";
   }
 }
 
@@ -217,7 +219,8 @@ void read_playhead(const std::string& words, ui::PictureRequest& request) {
 void dress(const Look& look, ui::PictureRequest& request) {
   const auto& panels = scenario::panel_names();
   if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
-    throw InputError("there is no panel " + look.panel + did_you_mean(look.panel, panels));
+    throw InputError(fmt::format("there is no panel {}{}; there are {}", look.panel,
+                                 did_you_mean(look.panel, panels), fmt::join(panels, ", ")));
   request.panel = look.panel;
   if (!look.action.empty()) {
     std::vector<std::string> known;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/program.h"
+#include "support/skip.h"
 
 using namespace trainscope::test;
 
@@ -169,4 +170,37 @@ TEST_CASE("an argument with control characters does not reach the terminal") {
   CHECK(result.code == 2);
   CHECK_THAT(result.err, Catch::Contains("a\\x1b[2Jb\\nc"));
   CHECK(result.err.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a slip of the fingers is told from what was meant") {
+  refuses("run --jsn", 2, "`trainscope run` has no flag --jsn (did you mean --json?)");
+  refuses("sampler --lenght 10", 2, "has no flag --lenght (did you mean --length?)");
+  refuses("--presnt", 2, "`trainscope` has no flag --presnt (did you mean --present?)");
+  refuses("run --set WORKLOAD=copy", 2, "(did you mean workload?)");
+  refuses("run --set steps=1 --machine l4-1 --set host.cores=10", 2,
+          "l4-1 has 8 cores; write host.cores = 8 or less");
+}
+
+TEST_CASE("a panel that there is not is answered with those that there are") {
+  if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
+  refuses("run --set workload=copy --png none.png --panel xyzzy", 2, "there are lesson, timeline,");
+}
+
+TEST_CASE("two precisions that contradict each other are refused") {
+  const std::string run_with = "run --set steps=1 --set precision=";
+  refuses(run_with + "fp16 --set autocast.dtype=bf16", 2,
+          "precision = fp16 and autocast.dtype = bf16 contradict each other");
+  refuses(run_with + "fp32 --set autocast.dtype=bf16", 2, "contradict each other");
+  refuses(run_with + "bf16 --set autocast.dtype=none", 2, "contradict each other");
+  CHECK(run(run_with + "bf16 --set autocast.dtype=bf16").code == 0);
+  CHECK(run(run_with + "fp16 --set matmul.allow_tf32=true").code == 0);
+}
+
+TEST_CASE("a loss that is no number is called diverged, without a sign") {
+  const std::string diverging = "run --set data.name=digits --set optimizer.lr=1e6 --steps 12";
+  const Result table = run(diverging);
+  CHECK(table.code == 0);
+  CHECK_THAT(table.out, Catch::Matches("[^]*loss.final +diverged +final loss[^]*"));
+  CHECK_THAT(table.out, !Catch::Contains("-nan"));
+  CHECK_THAT(run(diverging + " --series loss").out, !Catch::Contains("-nan"));
 }
