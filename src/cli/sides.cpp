@@ -72,6 +72,15 @@ void keep_side(Request& request, const std::string& label, const std::string& wh
                    (request.sides.size() > 1 ? " or " + what + ":B" : ""));
 }
 
+// What is set for the other side would change nothing.
+void refuse_other_side(const RunOptions& options, const std::string& label) {
+  for (const std::string& setting : options.settings)
+    if ((setting.starts_with("A.") || setting.starts_with("B.")) && setting.substr(0, 1) != label)
+      throw InputError(setting.substr(0, setting.find('=')) + " sets a knob of side " +
+                       setting.substr(0, 1) + ", and " + options.what + " is side " + label +
+                       " alone; leave it out, or run both sides");
+}
+
 bool is_lesson_file(const std::string& what) {
   return what.ends_with(".toml") && read_toml(what).contains("format");
 }
@@ -162,6 +171,7 @@ Request read_request(const RunOptions& options) {
   all.what = name.what;
   Request request = read_all_sides(all);
   keep_side(request, name.side, name.what);
+  refuse_other_side(options, name.side);
   return request;
 }
 
