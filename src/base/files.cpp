@@ -92,6 +92,10 @@ void make_folder(const fs::path& folder) {
 }
 
 std::string read_file(const fs::path& path, std::size_t limit) {
+  return read_marked_file(path, "", limit);
+}
+
+std::string read_marked_file(const fs::path& path, std::string_view mark, std::size_t limit) {
   std::error_code error;
   const fs::file_status status = status_of(path);
   if (!fs::exists(status)) throw InputError(path.string() + ": there is no such file");
@@ -105,7 +109,8 @@ std::string read_file(const fs::path& path, std::size_t limit) {
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(size));
   char block[1 << 16];
-  while (file.read(block, sizeof block) || file.gcount() > 0) {
+  while (bytes.starts_with(std::string_view(mark).substr(0, bytes.size())) &&
+         (file.read(block, sizeof block) || file.gcount() > 0)) {
     bytes.append(block, static_cast<std::size_t>(file.gcount()));
     if (bytes.size() > limit)
       throw InputError(path.string() + ": is longer than the " + std::to_string(limit) +

@@ -33,6 +33,11 @@ void make_folder(const std::filesystem::path& folder);
 // `limit` bytes.
 std::string read_file(const std::filesystem::path& path, std::size_t limit);
 
+// The same of a file that begins with `mark`. Of any other only its beginning is read, so that one
+// without an end is not read on and on.
+std::string read_marked_file(const std::filesystem::path& path, std::string_view mark,
+                             std::size_t limit);
+
 // Writes beside the target and renames, so that a reader never sees half a file. Throws InputError
 // saying what to write instead when the path cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view bytes);

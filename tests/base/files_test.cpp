@@ -85,6 +85,13 @@ TEST_CASE("a file without an end is given up at the limit") {
                     Contains("is longer than the 1000000 bytes"));
 }
 
+TEST_CASE("of a file without the mark that it should have, only the beginning is read") {
+  const test::TemporaryFolder folder;
+  CHECK(read_marked_file("/dev/zero", "MARK", 1'000'000).size() < 1'000'000);
+  CHECK(read_marked_file(folder.write("file", "MARK and more"), "MARK", 100) == "MARK and more");
+  CHECK(read_marked_file(folder.write("short", "MA"), "MARK", 100) == "MA");
+}
+
 TEST_CASE("a target that cannot be written is refused and leaves nothing behind") {
   const test::TemporaryFolder folder;
   const fs::path file = folder.write("file", "old");

@@ -1,6 +1,10 @@
 // Everything wrong that a person may type: one clear sentence, the right exit code, no harm.
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "cli/program.h"
 #include "support/skip.h"
@@ -11,6 +15,30 @@ namespace {
 
 void write(const std::string& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
+}
+
+// What a run of the program said, and the most memory that it held.
+struct Peak {
+  Result result;
+  long kilobytes = 0;
+};
+
+Peak peak_of(const std::string& arguments) {
+  const Folder folder;
+  const std::string err = folder.file("err");
+  const std::string command =
+      std::string(TRAINSCOPE_BINARY " ") + arguments + " >/dev/null 2>" + err;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unsetenv("DISPLAY");
+    ::unsetenv("WAYLAND_DISPLAY");
+    ::execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  ::wait4(child, &status, 0, &used);
+  return {{WIFEXITED(status) ? WEXITSTATUS(status) : -1, "", read(err)}, used.ru_maxrss};
 }
 
 }  // namespace
@@ -153,13 +181,55 @@ TEST_CASE("numbers that are far too large are refused with what is possible") {
 }
 
 TEST_CASE("a run that no machine has room for is refused before it fills one") {
-  refuses("run --set workload=launch --set launch.count=100000 --steps 100000", 2,
-          "more than 20 million commands");
+  for (const char* large :
+       {"workload=launch --set launch.count=100000 --steps 1000",
+        "accumulate_steps=1024 --steps 100000", "accumulate_steps=40 --steps 100000",
+        "model.name=gpt2-large --steps 100000",
+        "workload=kernel --set kernel.count=10000 --steps 100000",
+        "workload=collective --set collective.count=100 --steps 100000 --machine h200-8"}) {
+    const Peak peak = peak_of(std::string("run --set ") + large);
+    INFO(large << "\n" << peak.result.err);
+    CHECK(peak.result.code == 2);
+    CHECK_THAT(peak.result.err, Catch::Contains("more than 20 million commands"));
+    CHECK(peak.kilobytes < 2'000'000);
+  }
+}
+
+TEST_CASE("a file without an end is refused at its beginning") {
+  const Folder folder;
+  const std::string run_file = folder.file("r.tsrun"), trace = folder.file("t.json");
+  std::filesystem::create_symlink("/dev/zero", run_file);
+  std::filesystem::create_symlink("/dev/zero", trace);
+  for (const std::string& arguments :
+       {"run " + run_file, run_file, "import " + trace, "compare pinned-vs-pageable " + trace}) {
+    const Peak peak = peak_of(arguments);
+    INFO(arguments << "\n" << peak.result.err);
+    CHECK(peak.result.code == 2);
+    CHECK(peak.kilobytes < 2'000'000);
+  }
+  refuses("import " + trace, 2, "does not begin with { or [ as JSON does");
+}
+
+TEST_CASE("a trace and a run come through a pipe too") {
+  const Folder folder;
+  const std::string trace = folder.file("t.json"), saved = folder.file("r.tsrun");
+  REQUIRE(run("run --set workload=copy --trace " + trace + " --save " + saved).code == 0);
+  for (const auto& [command, file] : {std::pair("import ", trace), std::pair("run ", saved)}) {
+    const std::string pipe = folder.file("pipe" + std::filesystem::path(file).extension().string());
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << read(file); });
+    const Result result = run(command + pipe);
+    INFO(result.err);
+    CHECK(result.code == 0);
+  }
 }
 
 TEST_CASE("a side that there is not, and one that there is") {
   refuses("run pinned-vs-pageable:C", 2, "has no side C");
   refuses("run --set workload=copy --set B.copy.count=2", 2, "this run has one side");
+  refuses("run pinned-vs-pageable:A --set B.copy.count=2", 2,
+          "B.copy.count sets a knob of side B, and pinned-vs-pageable:A is side A alone");
+  CHECK(run("run pinned-vs-pageable:A --set A.copy.count=2").code == 0);
   const Result result = run("run pinned-vs-pageable:A --json");
   CHECK(result.code == 0);
   CHECK_THAT(result.out, Catch::Contains("\"A\"") && !Catch::Contains("\"B\""));

@@ -22,7 +22,9 @@ TEST_CASE("sampler prints the indices of one rank as PyTorch gives them") {
 
 TEST_CASE("sampler refuses what cannot be sampled") {
   refuses("sampler", 2, "--length");
-  refuses("sampler --length 0", 2, "--length is 0; give a number from 1 to 1000000000");
+  refuses("sampler --length 0", 2, "--length is 0; give a number from 1 to 100000000");
+  refuses("sampler --length 1000000000 --replicas 8", 2,
+          "give a number from 1 to 100000000, whose order");
   refuses("sampler --length -5", 2, "--length is -5");
   refuses("sampler --length ten", 2, "--length: ten is no whole number");
   refuses("sampler --length 1e3", 2, "--length: 1e3 is no whole number; write it in digits");
