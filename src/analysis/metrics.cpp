@@ -1,6 +1,7 @@
 #include "analysis/metrics.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/launches.h"
 #include "analysis/memory_counters.h"
@@ -539,6 +540,7 @@ std::optional<double> value_of(const std::vector<MetricValue>& values, std::stri
 }
 
 std::string show(const Metric& metric, double value) {
+  if (!std::isfinite(value)) return "diverged";
   return format_value(value, metric.share ? "%" : metric.unit);
 }
 

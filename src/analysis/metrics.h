@@ -74,7 +74,7 @@ std::vector<MetricValue> compute_metrics(const Facts& facts);
 
 std::optional<double> value_of(const std::vector<MetricValue>& values, std::string_view name);
 
-// "20.3 ms", "54.8 GB/s", "64 %".
+// "20.3 ms", "54.8 GB/s", "64 %"; "diverged" for what is no finite number.
 std::string show(const Metric& metric, double value);
 
 }  // namespace trainscope::analysis

@@ -131,7 +131,8 @@ SavedRuns unpack_runs(std::string_view bytes, const std::string& name) {
 
 SavedRuns read_runs(const std::filesystem::path& path) {
   const std::string name = path.string();
-  return within_memory(name, [&] { return read_packed(read_file(path, kLargest), name); });
+  return within_memory(name,
+                       [&] { return read_packed(read_marked_file(path, kMark, kLargest), name); });
 }
 
 SavedRuns open_runs(const std::filesystem::path& path) {

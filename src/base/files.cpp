@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
@@ -11,9 +12,92 @@
 namespace trainscope {
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& path, std::size_t limit) {
+namespace {
+
+[[noreturn]] void refuse(const fs::path& path, const std::error_code& error) {
+  if (error == std::errc::permission_denied)
+    throw InputError(path.string() +
+                     ": cannot be read; check its permissions and those of the folders it is in");
+  if (error == std::errc::too_many_symbolic_link_levels)
+    throw InputError(path.string() +
+                     ": cannot be read: a link in it leads back to itself; name another place");
+  throw InputError(path.string() + ": cannot be read (" + error.message() +
+                   "); name another place");
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error))
+    entries.push_back(entry->path());
+  if (error) refuse(folder, error);
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+// A folder of the folder itself, not a link to one: links may lead in a circle.
+bool is_own_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
+}
+
+}  // namespace
+
+fs::file_status status_of(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  if (fs::status_known(status) || status.type() == fs::file_type::not_found) return status;
+  if (error == std::errc::filename_too_long) return fs::file_status(fs::file_type::not_found);
+  refuse(path, error);
+}
+
+bool is_there(const fs::path& path) {
+  return fs::exists(status_of(path));
+}
+bool is_folder(const fs::path& path) {
+  return fs::is_directory(status_of(path));
+}
+bool is_plain_file(const fs::path& path) {
+  return fs::is_regular_file(status_of(path));
+}
+
+std::vector<fs::path> files_in(const fs::path& folder, std::string_view ending) {
+  std::vector<fs::path> files = entries_of(folder);
+  std::erase_if(files, [&](const fs::path& file) { return file.extension() != ending; });
+  return files;
+}
+
+std::vector<fs::path> all_files_in(const fs::path& folder, std::string_view ending) {
+  std::vector<fs::path> files;
+  std::vector<fs::path> folders{folder};
+  while (!folders.empty()) {
+    const fs::path next = std::move(folders.back());
+    folders.pop_back();
+    for (fs::path& entry : entries_of(next)) {
+      if (entry.extension() == ending) files.push_back(entry);
+      if (is_own_folder(entry)) folders.push_back(std::move(entry));
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw InputError(folder.string() + ": cannot be made (" + error.message() +
+                     "); name another folder");
+}
+
+std::string read_file(const fs::path& path, std::size_t limit) {
+  return read_marked_file(path, "", limit);
+}
+
+std::string read_marked_file(const fs::path& path, std::string_view mark, std::size_t limit) {
+  std::error_code error;
+  const fs::file_status status = status_of(path);
   if (!fs::exists(status)) throw InputError(path.string() + ": there is no such file");
   if (fs::is_directory(status)) throw InputError(path.string() + ": this is a folder, not a file");
   std::ifstream file(path, std::ios::binary);
@@ -25,7 +109,8 @@ std::string read_file(const fs::path& path, std::size_t limit) {
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(size));
   char block[1 << 16];
-  while (file.read(block, sizeof block) || file.gcount() > 0) {
+  while (bytes.starts_with(std::string_view(mark).substr(0, bytes.size())) &&
+         (file.read(block, sizeof block) || file.gcount() > 0)) {
     bytes.append(block, static_cast<std::size_t>(file.gcount()));
     if (bytes.size() > limit)
       throw InputError(path.string() + ": is longer than the " + std::to_string(limit) +
@@ -49,7 +134,7 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder))
+  if (!fs::is_directory(folder, error))
     throw InputError(cannot + ": " + folder.string() +
                      " is not a folder and cannot be made; name a folder that exists");
   fs::path beside = path;

@@ -24,6 +24,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
+// WORKLOAD means workload: what is all in capitals is spelled in small letters too.
+std::string in_small_letters(std::string_view name) {
+  std::string small(name);
+  for (char& c : small) {
+    if (c >= 'a' && c <= 'z') return std::string(name);
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
 std::string_view last_word(std::string_view name) {
   const auto dot = name.rfind('.');
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
@@ -34,10 +44,12 @@ std::string_view last_word(std::string_view name) {
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& candidates) {
   constexpr std::size_t kLongest = 64;  // a longer "name" is not a typing slip
   if (wrong.empty() || wrong.size() > kLongest) return "";
+  const std::string small = in_small_letters(wrong);
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    std::size_t distance = edit_distance(wrong, candidate);
+    std::size_t distance =
+        std::min(edit_distance(wrong, candidate), edit_distance(small, candidate));
     // `pin_memory` means `loader.pin_memory`.
     if (wrong.find('.') == std::string_view::npos && last_word(candidate) != candidate)
       distance = std::min(distance, edit_distance(wrong, last_word(candidate)) + 1);

@@ -1,10 +1,14 @@
 #include "cli/arguments.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/suggest.h"
 
 namespace trainscope::cli {
 namespace {
@@ -14,14 +18,36 @@ std::string not_empty(const std::string& text) {
   return text.empty() ? "is empty; give a value, or leave it out" : "";
 }
 
+// A number within the two bounds, and no NaN, which is neither below nor above any.
+CLI::Validator between(double least, double most) {
+  const auto check = [=](std::string& text) {
+    double value = 0;
+    const bool read = CLI::detail::lexical_cast(text, value);
+    return read && value >= least && value <= most
+               ? ""
+               : fmt::format("{} is no number from {:g} to {:g}; give one", text, least, most);
+  };
+  return CLI::Validator(check, "");
+}
+
+// One that is read in full: neither 1e3 nor more digits than a number has.
+std::string whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range)
+    return fmt::format("{} has more digits than any number that is read; give a smaller one", text);
+  if (error != std::errc() || rest != text.data() + text.size())
+    return fmt::format("{} is no whole number; write it in digits alone, as 1000", text);
+  return "";
+}
+
 void add_language(CLI::App& command, std::string& language) {
   command.add_option("--lang", language, "of a lesson's texts: en, de, ...")->check(not_empty);
 }
 
 void add_look(CLI::App& command, Look& look) {
   command.add_option("--theme", look.theme, "dark, light or projector")->check(not_empty);
-  command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")
-      ->check(CLI::Range(0.75, 3.0));
+  command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")->check(between(0.75, 3));
   command.add_flag("--present", look.present,
                    "for a room: large type, few lanes, one thing after another");
 }
@@ -114,11 +140,16 @@ void add_sampler(CLI::App& app, Arguments& arguments) {
   SamplerOptions& options = arguments.sampler;
   CLI::App& sampler = *app.add_subcommand(
       "sampler", "the indices one rank reads, as PyTorch's DistributedSampler gives them");
-  sampler.add_option("--length", options.length, "samples in the data set")->required();
-  sampler.add_option("--replicas", options.num_replicas, "ranks that share it: 1 or more");
-  sampler.add_option("--rank", options.rank, "which of them, from 0");
-  sampler.add_option("--seed", options.seed, "of the order, the same on each rank");
-  sampler.add_option("--epoch", options.epoch, "as given to set_epoch, from 0");
+  sampler.add_option("--length", options.length, "samples in the data set")
+      ->required()
+      ->check(whole_number);
+  sampler.add_option("--replicas", options.num_replicas, "ranks that share it: 1 or more")
+      ->check(whole_number);
+  sampler.add_option("--rank", options.rank, "which of them, from 0")->check(whole_number);
+  sampler.add_option("--seed", options.seed, "of the order, the same on each rank")
+      ->check(whole_number);
+  sampler.add_option("--epoch", options.epoch, "as given to set_epoch, from 0")
+      ->check(whole_number);
   sampler.add_flag("--drop-last", options.drop_last, "leave out what does not divide evenly");
   sampler.add_flag("--no-shuffle", options.no_shuffle, "in the order of the data set");
 }
@@ -131,7 +162,7 @@ void add_grade(CLI::App& app, Arguments& arguments) {
   grade.add_option("--csv", options.csv, "write a row a learner, a column a question")
       ->check(not_empty);
   grade.add_option("--pass", options.pass, "the share of points everybody needs: 0 .. 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(between(0, 1));
   grade.add_flag("--json", options.json, "print JSON");
 }
 
@@ -208,6 +239,31 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_handout(app, arguments);
 }
 
+std::vector<std::string> flags_of(const CLI::App& command) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  return flags;
+}
+
+// A flag that its command does not have is a slip, whatever else then is missing.
+void refuse_unknown_flags(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (word == "--") return;
+    const auto named =
+        app.get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (command == &app && !named.empty()) command = named.front();
+    const std::vector<std::string> flags = flags_of(*command);
+    if (!name.starts_with("--") || std::find(flags.begin(), flags.end(), name) != flags.end())
+      continue;
+    const std::string usage = command == &app ? "trainscope" : "trainscope " + command->get_name();
+    throw InputError("`" + usage + "` has no flag " + name + did_you_mean(name, flags) + "; `" +
+                     usage + " --help` lists them");
+  }
+}
+
 std::string one_sentence(const CLI::ParseError& error) {
   std::string sentence = error.what();
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
@@ -217,18 +273,20 @@ std::string one_sentence(const CLI::ParseError& error) {
 
 }  // namespace
 
-Arguments parse_arguments(std::vector<std::string> words) {
+Arguments parse_arguments(const std::vector<std::string>& words) {
   CLI::App app{"Trainscope: see why one configuration of GPU training is faster than another"};
   app.name("trainscope");
   app.set_version_flag("--version", TRAINSCOPE_VERSION);
   app.require_subcommand(0, 1);
   Arguments arguments;
   add_commands(app, arguments);
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    app.parse(std::move(words));
+    app.parse(std::vector(words.rbegin(), words.rend()));  // as CLI11 takes them
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw InputError(one_sentence(error));
+    if (error.get_exit_code() != 0) {
+      refuse_unknown_flags(app, words);
+      throw InputError(one_sentence(error));
+    }
     std::ostringstream text;  // --help, --version
     app.exit(error, text, text);
     arguments.help = text.str();

@@ -34,6 +34,6 @@ struct Arguments {
 };
 
 // `words` without the program's own name. Throws InputError for what the usage does not allow.
-Arguments parse_arguments(std::vector<std::string> words);
+Arguments parse_arguments(const std::vector<std::string>& words);
 
 }  // namespace trainscope::cli

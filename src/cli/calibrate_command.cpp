@@ -30,7 +30,7 @@ std::string clocks_of(const std::string& name) {
 }
 
 std::string checked_id(const std::string& id) {
-  if (id == cuda::id_of_device(id)) return id;
+  if (id.empty() || id == cuda::id_of_device(id)) return id;
   throw InputError("the id " + id + " has letters that no id has; write --id " +
                    cuda::id_of_device(id));
 }
@@ -45,13 +45,9 @@ Places places_of(const CalibrateOptions& options, const std::string& id) {
   const fs::path folder = options.out.empty() ? home_folder() / "assets" : fs::path(options.out);
   const Places places{folder / "gpus" / (id + ".toml"), folder / "machines" / (id + "-1.toml")};
   for (const fs::path& file : {places.gpu, places.machine})
-    if (fs::exists(file))
+    if (is_there(file))
       throw InputError(file.string() + ": is there already; give another --id, or move it away");
-  std::error_code error;
-  for (const fs::path& file : {places.gpu, places.machine})
-    if (fs::create_directories(file.parent_path(), error); error)
-      throw InputError(file.parent_path().string() + ": cannot be made (" + error.message() +
-                       "); give another folder with --out");
+  for (const fs::path& file : {places.gpu, places.machine}) make_folder(file.parent_path());
   return places;
 }
 
@@ -94,10 +90,10 @@ void print_products(const cuda::Calibration& calibration) {
 }  // namespace
 
 int calibrate_command(const CalibrateOptions& options) {
+  const std::string asked = checked_id(options.id);
   const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
   const cuda::DeviceFacts facts = device->facts();
-  const std::string id =
-      options.id.empty() ? cuda::id_of_device(facts.name) : checked_id(options.id);
+  const std::string id = asked.empty() ? cuda::id_of_device(facts.name) : asked;
   const Places places = places_of(options, id);
   const auto known = analysis::machine_of_device(facts);
   std::string clocks;  // before the last part: an idle GPU has lower ones

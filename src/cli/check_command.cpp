@@ -1,10 +1,10 @@
 // `trainscope check`: lessons, machines, GPUs and configs.
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "machine/machine.h"
@@ -26,15 +26,13 @@ namespace fs = std::filesystem;
 std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
   std::vector<fs::path> files;
   for (const std::string& path : paths) {
-    if (!fs::exists(path)) throw InputError(path + ": there is no such file or folder");
-    if (!fs::is_directory(path)) {
+    const fs::file_status status = status_of(path);
+    if (!fs::exists(status)) throw InputError(path + ": there is no such file or folder");
+    if (!fs::is_directory(status)) {
       files.emplace_back(path);
       continue;
     }
-    std::vector<fs::path> inside;
-    for (const auto& entry : fs::recursive_directory_iterator(path))
-      if (entry.path().extension() == ".toml") inside.push_back(entry.path());
-    std::sort(inside.begin(), inside.end());
+    const std::vector<fs::path> inside = all_files_in(path, ".toml");
     files.insert(files.end(), inside.begin(), inside.end());
     if (inside.empty()) throw InputError(path + ": this folder holds no .toml file to check");
   }

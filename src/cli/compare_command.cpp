@@ -1,5 +1,7 @@
 // `trainscope compare`: two runs of any origin beside each other.
 
+#include <iostream>
+
 #include "analysis/level.h"
 #include "base/error.h"
 #include "cli/commands.h"
@@ -11,7 +13,10 @@ namespace trainscope::cli {
 int compare_command(const std::string& a, const std::string& b, const Outputs& outputs) {
   check_outputs(outputs);
   Finished finished;
-  finished.runs = {labelled(run_of(a), "A"), labelled(run_of(b), "B")};
+  const TakenRun taken_a = run_of(a), taken_b = run_of(b);
+  for (const TakenRun* taken : {&taken_a, &taken_b})
+    if (!taken->note.empty()) std::cerr << taken->note << "\n";
+  finished.runs = {labelled(taken_a.run, "A"), labelled(taken_b.run, "B")};
   analysis::level(finished.runs);
   finished.executor = "sim";
   finished.seed = finished.runs.front()->config.whole("seed");

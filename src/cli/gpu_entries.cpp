@@ -102,9 +102,10 @@ std::string find_program(const std::string& name, const std::vector<std::string>
   const char* path = std::getenv("PATH");
   std::istringstream words(path ? path : "");
   for (std::string folder; std::getline(words, folder, ':');) all.push_back(folder);
+  std::error_code ignored;
   for (const std::string& folder : all)
     if (const auto file = std::filesystem::path(folder) / name;
-        ::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file))
+        ::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file, ignored))
       return file.string();
   return "";
 }

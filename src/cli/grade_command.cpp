@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "cli/grade_output.h"
 #include "scenario/grade.h"
 
@@ -41,6 +42,7 @@ Graded grade_all(const std::vector<std::filesystem::path>& files) {
 }  // namespace
 
 int grade_command(const GradeOptions& options) {
+  check_other("--csv", options.csv);
   const Graded graded = grade_all(scenario::answers_files(options.answers));
   if (!options.csv.empty()) {
     write_file(options.csv, grade_csv(graded.grades));

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "cli/table.h"
 #include "machine/machine.h"
 #include "report/data_sheet.h"
@@ -39,6 +40,7 @@ std::string table_of(const std::vector<Machine>& machines) {
 }  // namespace
 
 int machines_command(const MachinesOptions& options) {
+  check_page(options.html);
   const std::vector<Machine> machines = chosen_machines(options.machine);
   if (!options.html.empty()) {
     write_file(options.html, report::machines_html(machines, TRAINSCOPE_VERSION));

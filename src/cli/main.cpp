@@ -58,8 +58,8 @@ int carry_out(const cli::Arguments& arguments) {
   throw InputError("the command " + name + " is declared but not built yet");
 }
 
-int run_main(std::vector<std::string> words) {
-  const cli::Arguments arguments = cli::parse_arguments(std::move(words));
+int run_main(const std::vector<std::string>& words) {
+  const cli::Arguments arguments = cli::parse_arguments(words);
   int code = 0;
   if (arguments.help.empty()) {
     code = carry_out(arguments);

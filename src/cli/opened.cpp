@@ -1,10 +1,10 @@
 #include "cli/opened.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "analysis/level.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "cli/sides.h"
 
 namespace trainscope::cli {
@@ -22,20 +22,29 @@ const RunPointer* side_of(const analysis::SavedRuns& saved, const std::string& s
   return nullptr;
 }
 
-// A run of two sides stands for B, the one that a lesson recommends.
-RunPointer saved_side(const std::string& word) {
+std::string taken(const std::string& word, const std::string& side, const std::string& other) {
+  return word + ": side " + side + " is compared; write " + word + ":" + other + " for side " +
+         other;
+}
+
+// A run of two sides stands for B.
+TakenRun saved_side(const std::string& word) {
   const analysis::SavedRuns saved = open_saved(word);
   const RunPointer* recommended = side_of(saved, "B");
-  return saved.runs.size() == 2 && recommended ? *recommended : saved.runs.front();
+  const RunPointer& run = saved.runs.size() == 2 && recommended ? *recommended : saved.runs.front();
+  if (saved.runs.size() == 1) return {run, ""};
+  const RunPointer& other = saved.runs[run == saved.runs.front() ? 1 : 0];
+  return {run, taken(word, run->label, other->label)};
 }
 
 // A lesson's side, or a config, which has one side and may be called by it.
-RunPointer configured(const std::string& word) {
+TakenRun configured(const std::string& word) {
   RunOptions options;
   options.what = word;
   const Request request = read_request(options);
   const auto& [label, config] = request.sides.back();
-  return std::make_shared<const analysis::Run>(analysis::run_config(label, config));
+  const RunPointer run = std::make_shared<const analysis::Run>(analysis::run_config(label, config));
+  return {run, request.sides.size() > 1 ? taken(word, label, request.sides.front().first) : ""};
 }
 
 }  // namespace
@@ -45,12 +54,12 @@ bool names_saved_run(const std::string& word) {
 }
 
 analysis::SavedRuns open_saved(const std::string& word) {
-  const std::string file = std::filesystem::exists(word) ? word : split_side(word).what;
+  const std::string file = is_there(word) ? word : split_side(word).what;
   return analysis::all_analysed(read_saved(word), file);
 }
 
 analysis::SavedRuns read_saved(const std::string& word) {
-  const SideName name = std::filesystem::exists(word) ? SideName{word, ""} : split_side(word);
+  const SideName name = is_there(word) ? SideName{word, ""} : split_side(word);
   analysis::SavedRuns saved = analysis::read_runs(name.what);
   if (name.side.empty()) {
     if (!saved.compared || saved.runs.size() != 2) return saved;
@@ -67,13 +76,13 @@ analysis::SavedRuns read_saved(const std::string& word) {
   return saved;
 }
 
-RunPointer run_of(const std::string& word) {
+TakenRun run_of(const std::string& word) {
   if (names_saved_run(word)) return saved_side(word);
   const SideName name = split_side(word);
-  const std::string& what = std::filesystem::exists(word) ? word : name.what;
-  if (what.ends_with(".toml") || !std::filesystem::exists(what)) return configured(word);
+  const std::string& what = is_there(word) ? word : name.what;
+  if (what.ends_with(".toml") || !is_there(what)) return configured(word);
   if (what != word) throw InputError(word + ": a trace has no sides; write " + what);
-  return std::make_shared<const analysis::Run>(analysis::import_run("A", what));
+  return {std::make_shared<const analysis::Run>(analysis::import_run("A", what)), ""};
 }
 
 RunPointer labelled(const RunPointer& run, const std::string& label) {

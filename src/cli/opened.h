@@ -18,9 +18,13 @@ analysis::SavedRuns open_saved(const std::string& word);
 // The same, without the metrics of runs that are not compared: those of large runs take seconds.
 analysis::SavedRuns read_saved(const std::string& word);
 
-// One run for `compare`: a lesson's side, a config, a saved run's side, or a trace; of two sides
-// with none named, B. Throws InputError.
-RunPointer run_of(const std::string& word);
+// One run for `compare`: a lesson's side, a config, a saved run's side, or a trace.
+struct TakenRun {
+  RunPointer run;
+  std::string note;  // which side was taken where there are two and none is named; empty: none was
+};
+// Of two sides with none named, B, the one that a lesson recommends. Throws InputError.
+TakenRun run_of(const std::string& word);
 
 // The same run under another label.
 RunPointer labelled(const RunPointer& run, const std::string& label);

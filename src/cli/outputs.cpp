@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/units.h"
+#include "cli/endings.h"
 #include "cli/table.h"
 #include "report/comparison.h"
 #include "report/html.h"
@@ -41,7 +42,8 @@ void wrote(const fs::path& path) {
 
 std::string ratio(const std::vector<MetricValue>& a, const MetricValue& b) {
   const auto of_a = analysis::value_of(a, b.metric->name);
-  return of_a && *of_a != 0 ? format_count(b.value / *of_a) : "";
+  if (!of_a || *of_a == 0 || !std::isfinite(b.value / *of_a)) return "";
+  return format_count(b.value / *of_a);
 }
 
 // Metrics that are 0 everywhere (causes that did not occur) would only fill the table.
@@ -186,7 +188,7 @@ int print_series(const Run& run, const analysis::AskedMetric& asked) {
   int printed = 0;
   for (std::size_t step = 0; step < steps.size(); ++step)
     if (const auto value = asked.metric->compute(steps[step])) {
-      std::cout << step << " " << fmt::format("{}", *value) << "\n";
+      std::cout << step << " " << (std::isnan(*value) ? "nan" : fmt::format("{}", *value)) << "\n";
       ++printed;
     }
   return printed;
@@ -241,7 +243,8 @@ void read_playhead(const std::string& words, ui::PictureRequest& request) {
 void dress(const Look& look, ui::PictureRequest& request) {
   const auto& panels = scenario::panel_names();
   if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
-    throw InputError("there is no panel " + look.panel + did_you_mean(look.panel, panels));
+    throw InputError(fmt::format("there is no panel {}{}; there are {}", look.panel,
+                                 did_you_mean(look.panel, panels), fmt::join(panels, ", ")));
   request.panel = look.panel;
   if (!look.action.empty()) {
     std::vector<std::string> known;
@@ -297,9 +300,6 @@ void check_writable(const std::string& file) {
 }  // namespace
 
 void check_outputs(const Outputs& outputs) {
-  if (!outputs.save.empty() && !outputs.save.ends_with(".tsrun"))
-    throw InputError("--save writes a run, and " + outputs.save +
-                     " does not end in .tsrun; write --save " + outputs.save + ".tsrun");
   if (!outputs.series.empty() && !asked_series(outputs.series).asked.metric->compute)
     throw InputError("the metric " + outputs.series + " is declared but not built yet");
   if (!outputs.series.empty() && outputs.json)
@@ -307,6 +307,11 @@ void check_outputs(const Outputs& outputs) {
   for (const std::string* file :
        {&outputs.trace, &outputs.save, &outputs.html, &outputs.svg, &outputs.png})
     check_writable(*file);
+  check_run_file(outputs.save);
+  check_page(outputs.html);
+  check_drawing(outputs.svg);
+  check_picture_file(outputs.png);
+  check_other("--trace", outputs.trace);
   check_look(outputs.look);
 }
 

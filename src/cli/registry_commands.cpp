@@ -7,6 +7,7 @@
 #include "analysis/metrics.h"
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "cli/table.h"
 #include "program/knobs.h"
 #include "report/json.h"
@@ -63,6 +64,7 @@ int draw_shelf(const LessonsOptions&) {
 
 int lessons_command(const LessonsOptions& options) {
   scenario::check_language(options.language);
+  check_picture_file(options.png);
   if (!options.png.empty()) return draw_shelf(options);
   std::vector<report::LessonEntry> entries;
   for (const scenario::Lesson& lesson : scenario::all_lessons(options.language))

@@ -27,11 +27,12 @@ void check_executor(const std::string& executor) {
 
 // Of a saved run nothing can be changed: it is over.
 int show_saved(const RunOptions& options) {
-  const char* flag = !options.settings.empty()  ? "--set"
-                     : !options.machine.empty() ? "--machine"
-                     : !options.steps.empty()   ? "--steps"
-                     : !options.seed.empty()    ? "--seed"
-                                                : nullptr;
+  const char* flag = !options.settings.empty()   ? "--set"
+                     : !options.machine.empty()  ? "--machine"
+                     : !options.steps.empty()    ? "--steps"
+                     : !options.seed.empty()     ? "--seed"
+                     : options.executor != "sim" ? "--executor"
+                                                 : nullptr;
   if (flag)
     throw InputError(options.what + " is a run that is over, and " + flag +
                      " would change it; run its lesson or config with " + flag + " instead");

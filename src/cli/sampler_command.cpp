@@ -16,7 +16,7 @@
 namespace trainscope::cli {
 namespace {
 
-constexpr std::int64_t kLongest = 1'000'000'000;  // 8 GB for its permutation
+constexpr std::int64_t kLongest = 100'000'000;
 constexpr std::int64_t kMostReplicas = 1'000'000;
 
 void check_range(std::string_view option, std::int64_t value, std::int64_t least,
@@ -27,6 +27,11 @@ void check_range(std::string_view option, std::int64_t value, std::int64_t least
 }
 
 data::DistributedSampler sampler_of(const SamplerOptions& options) {
+  if (options.length > kLongest)
+    throw InputError(fmt::format(
+        "--length is {}; give a number from 1 to {}, whose order and one rank's part of it take up "
+        "to 1.6 GB of memory",
+        options.length, kLongest));
   check_range("--length", options.length, 1, kLongest);
   check_range("--replicas", options.num_replicas, 1, kMostReplicas);
   if (options.num_replicas == 1 && options.rank != 0)

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/toml.h"
 #include "scenario/link.h"
 #include "scenario/translation.h"
@@ -71,6 +72,15 @@ void keep_side(Request& request, const std::string& label, const std::string& wh
                    (request.sides.size() > 1 ? " or " + what + ":B" : ""));
 }
 
+// What is set for the other side would change nothing.
+void refuse_other_side(const RunOptions& options, const std::string& label) {
+  for (const std::string& setting : options.settings)
+    if ((setting.starts_with("A.") || setting.starts_with("B.")) && setting.substr(0, 1) != label)
+      throw InputError(setting.substr(0, setting.find('=')) + " sets a knob of side " +
+                       setting.substr(0, 1) + ", and " + options.what + " is side " + label +
+                       " alone; leave it out, or run both sides");
+}
+
 bool is_lesson_file(const std::string& what) {
   return what.ends_with(".toml") && read_toml(what).contains("format");
 }
@@ -111,7 +121,7 @@ Request read_all_sides(const RunOptions& options) {
     add_lesson_sides(request, flags);
     return request;
   }
-  if (options.what.empty() && options.settings.empty())
+  if (options.what.empty() && flagged_knobs(options).empty())
     throw InputError(
         "run what? Name a lesson (`trainscope lessons` lists them), a config file, or "
         "knobs: --set workload=copy");
@@ -130,8 +140,21 @@ Request read_all_sides(const RunOptions& options) {
 
 void check_there(const std::string& what) {
   const std::filesystem::path path(what);
-  if ((looks_like_a_trace(path) || path.has_parent_path()) && !std::filesystem::exists(path))
+  if ((looks_like_a_trace(path) || path.has_parent_path()) && !is_there(path))
     throw InputError(what + ": there is no such file");
+}
+
+std::vector<FlaggedKnob> flagged_knobs(const RunOptions& options) {
+  std::vector<FlaggedKnob> knobs;
+  for (const std::string& setting : options.settings) {
+    const bool one_side = setting.starts_with("A.") || setting.starts_with("B.");
+    const std::string name = setting.substr(one_side ? 2 : 0);
+    knobs.push_back({"--set " + setting, name.substr(0, name.find('='))});
+  }
+  if (!options.machine.empty()) knobs.push_back({"--machine " + options.machine, "machine"});
+  if (!options.steps.empty()) knobs.push_back({"--steps " + options.steps, "steps"});
+  if (!options.seed.empty()) knobs.push_back({"--seed " + options.seed, "seed"});
+  return knobs;
 }
 
 SideName split_side(const std::string& word) {
@@ -143,11 +166,12 @@ SideName split_side(const std::string& word) {
 Request read_request(const RunOptions& options) {
   scenario::check_language(options.language);
   const SideName name = split_side(options.what);
-  if (name.side.empty() || std::filesystem::exists(options.what)) return read_all_sides(options);
+  if (name.side.empty() || is_there(options.what)) return read_all_sides(options);
   RunOptions all = options;
   all.what = name.what;
   Request request = read_all_sides(all);
   keep_side(request, name.side, name.what);
+  refuse_other_side(options, name.side);
   return request;
 }
 

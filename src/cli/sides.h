@@ -29,6 +29,13 @@ SideName split_side(const std::string& word);
 // stands in a folder) when there is no such file.
 void check_there(const std::string& what);
 
+// One knob that a flag sets, on both sides or on one.
+struct FlaggedKnob {
+  std::string flag;  // as it can be typed: "--set A.copy.count=9"
+  std::string knob;
+};
+std::vector<FlaggedKnob> flagged_knobs(const RunOptions& options);
+
 // Of "LESSON:A", that side alone. Throws InputError.
 Request read_request(const RunOptions& options);
 

@@ -6,15 +6,34 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "cli/progress.h"
 #include "cli/sides.h"
 #include "cli/sweep_output.h"
+#include "machine/machine.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "cli/picture_look.h"
 #endif
 
 namespace trainscope::cli {
 namespace {
+
+// What a flag sets, no value of the sweep would leave standing.
+void refuse_set_and_varied(const SweepOptions& options,
+                           const std::vector<scenario::SweepAxis>& axes) {
+  for (const FlaggedKnob& one : flagged_knobs(options.run))
+    for (const scenario::SweepAxis& axis : axes)
+      if (axis.knob->name == one.knob)
+        throw InputError(one.knob + " is given twice, by " + one.flag + " and by --vary " +
+                         one.knob + "; leave one of them out");
+}
+
+// A machine that is mistyped is no combination that cannot run.
+void check_machines(const std::vector<scenario::SweepAxis>& axes) {
+  for (const scenario::SweepAxis& axis : axes)
+    if (axis.knob->name == "machine")
+      for (const program::Value& value : axis.values) machine::load_machine(program::spell(value));
+}
 
 // Where no combination can run, the first one's reason is the answer.
 void refuse_if_nothing_ran(const scenario::Sweep& sweep) {
@@ -83,6 +102,10 @@ int sweep_command(const SweepOptions& options) {
     throw InputError("vary what? Name a knob and its values: --vary batch_size=1..1024");
   std::vector<scenario::SweepAxis> axes;
   for (const std::string& text : options.vary) axes.push_back(scenario::parse_axis(text));
+  refuse_set_and_varied(options, axes);
+  check_machines(axes);
+  check_picture_file(options.run.outputs.png);
+  check_other("--csv", options.csv);
   check_picture(options);
   const Request request = read_request(options.run);
   const std::int64_t seed = request.sides.front().second.whole("seed");

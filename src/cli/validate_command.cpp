@@ -139,11 +139,11 @@ void print_validation(const analysis::Validation& validation) {
 std::filesystem::path page_of(const std::string& out, const std::string& device) {
   if (out.empty()) {
     const auto folder = home_folder() / "assets" / "validation";
-    std::filesystem::create_directories(folder);
+    make_folder(folder);
     return folder / (cuda::id_of_device(device) + ".md");
   }
   const std::filesystem::path page(out);
-  if (page.has_parent_path() && !std::filesystem::is_directory(page.parent_path()))
+  if (page.has_parent_path() && !is_folder(page.parent_path()))
     throw InputError(out + ": there is no folder " + page.parent_path().string() +
                      "; make it, or give another --out");
   return page;
@@ -151,9 +151,9 @@ std::filesystem::path page_of(const std::string& out, const std::string& device)
 
 // The page is written even where a table is not wanted: it is what is kept of the measurement.
 int validate_measured(const ValidateOptions& options) {
+  if (!options.machine.empty()) machine::load_machine(options.machine);
   const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
   const std::filesystem::path page = page_of(options.out, device->facts().name);
-  if (!options.machine.empty()) machine::load_machine(options.machine);
   const analysis::Validation validation =
       analysis::validate_executors(*device, analysis::validation_programs(), options.machine);
   write_file(page, analysis::validation_page(validation));

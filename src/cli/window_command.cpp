@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/opened.h"
@@ -51,7 +52,7 @@ struct Named {
 
 // A and B of a saved run, or the one that is named.
 void add_saved(const std::string& word, Named& named) {
-  const bool whole = std::filesystem::exists(word);
+  const bool whole = is_there(word);
   for (const RunPointer& run : read_saved(word).runs)
     named.sides.push_back({run, std::nullopt, whole ? word : ""});
   if (named.sides.size() > 2)
@@ -62,7 +63,7 @@ void add_saved(const std::string& word, Named& named) {
 
 // Nothing where it is no .toml file of that kind.
 bool is_config(const std::string& file) {
-  return file.ends_with(".toml") && std::filesystem::is_regular_file(file) &&
+  return file.ends_with(".toml") && is_plain_file(file) &&
          scenario::kind_of(file) == scenario::FileKind::kConfig;
 }
 
@@ -75,7 +76,7 @@ void add_lesson(const std::string& word, const std::string& language, Named& nam
     named.files.push_back(lesson.file);
     named.lesson = std::move(lesson);
   } catch (const InputError& error) {
-    if (std::filesystem::exists(word) || named.lesson) throw;
+    if (is_there(word) || named.lesson) throw;
     refuse(word, error.what());
   }
 }
@@ -90,7 +91,7 @@ void add_file(const std::string& file, const std::string& language, Named& named
   check_there(file);
   if (is_config(file)) {
     named.sides.push_back({nullptr, scenario::load_config(file), file});
-  } else if (!file.ends_with(".toml") && std::filesystem::is_regular_file(file)) {
+  } else if (!file.ends_with(".toml") && is_plain_file(file)) {
     named.sides.push_back({nullptr, std::nullopt, file});
   } else {
     return add_lesson(file, language, named);

@@ -26,7 +26,8 @@ std::filesystem::path program_folder() {
 // The library stays: a driver does not take back what it set up.
 OpenDevice open_device(const std::filesystem::path& folder, int number) {
   const std::filesystem::path file = folder / kPluginFile;
-  if (!std::filesystem::exists(file))
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored))
     throw MissingError("the plug-in for GPUs, " + file.string() +
                        ", was not built: it needs the CUDA toolkit, and then `ninja "
                        "trainscope_cuda`" +

@@ -89,7 +89,7 @@ std::string metrics_csv(const analysis::SavedRuns& saved) {
     for (const auto& run : saved.runs) {
       const auto value = analysis::value_of(run->metrics, metric.name);
       any |= value.has_value();
-      row.push_back(value ? fmt::format("{}", *value) : "");
+      row.push_back(value && std::isfinite(*value) ? fmt::format("{}", *value) : "");
     }
     if (any) add_csv_line(csv, row);
   }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "analysis/run.h"
+#include "base/files.h"
 #include "base/suggest.h"
 
 namespace trainscope::scenario {
@@ -293,11 +294,9 @@ std::vector<fs::path> answers_files(const std::vector<std::string>& paths) {
       files.emplace_back(path);
       continue;
     }
-    const std::size_t before = files.size();
-    for (const fs::directory_entry& entry : fs::directory_iterator(path))
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-    std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
-    if (files.size() == before)
+    const std::vector<fs::path> inside = files_in(path, ".json");
+    files.insert(files.end(), inside.begin(), inside.end());
+    if (inside.empty())
       throw InputError(path + ": there is no answers file (.json) in this folder");
   }
   return files;

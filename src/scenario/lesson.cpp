@@ -13,11 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> lesson_files() {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(home_folder() / "scenarios"))
-    if (entry.path().extension() == ".toml" && language_of(entry.path()).empty())
-      files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+  std::vector<fs::path> files = files_in(home_folder() / "scenarios", ".toml");
+  std::erase_if(files, [](const fs::path& file) { return !language_of(file).empty(); });
   return files;
 }
 

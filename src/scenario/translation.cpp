@@ -270,8 +270,8 @@ Words load_words(const fs::path& file) {
 
 std::vector<std::string> languages() {
   std::set<std::string> found;
-  for (const auto& entry : fs::directory_iterator(home_folder() / "scenarios"))
-    if (const std::string one = language_of(entry.path()); !one.empty()) found.insert(one);
+  for (const fs::path& file : files_in(home_folder() / "scenarios", ".toml"))
+    if (const std::string one = language_of(file); !one.empty()) found.insert(one);
   std::vector<std::string> all{std::string(kEnglish)};
   all.insert(all.end(), found.begin(), found.end());
   return all;

@@ -114,6 +114,13 @@ void gunzip(std::string_view name, std::string_view first, const Source& source,
   gunzip.finish();
 }
 
+// Whether a text may go on as JSON with events does: after a byte order mark and white space.
+bool may_be_json(std::string_view start) {
+  if (start.starts_with("\xEF\xBB\xBF")) start.remove_prefix(3);
+  const std::size_t first = start.find_first_not_of(" \t\r\n");
+  return first == start.npos ? start.size() < kBlock : start[first] == '{' || start[first] == '[';
+}
+
 void copy_plain(std::string_view name, std::string_view first, const Source& source,
                 std::uint64_t limit, PaddedBytes& text) {
   first.copy(text.grow(first.size()), first.size());
@@ -137,6 +144,10 @@ PaddedBytes load(std::string_view name, const Source& source, std::uint64_t size
     gunzip(name, start, source, limit, text);
   } else {
     if (size > limit) fail_too_long(name, limit);
+    // What has no known size may have no end.
+    if (size == 0 && !may_be_json(start))
+      fail(name,
+           "does not begin with { or [ as JSON does; name a trace that a profiler has written");
     text.reserve(size + kBlock);
     copy_plain(name, start, source, limit, text);
   }

@@ -66,9 +66,14 @@ class CollectiveBuilder {
     native_ ? add_nccl_ranks() : add_torch_ranks();
     const Lines lines = native_ ? write_nccl_listing() : write_torch_listing();
     const std::int64_t steps = config_.whole("steps");
-    for (Index thread = 0; thread < program_.threads.size(); ++thread) {
+    const auto threads = static_cast<Index>(program_.threads.size());
+    for (Index thread = 0; thread < threads; ++thread) {
       ThreadWriter writer(program_, thread);
-      for (std::int64_t step = 0; step < steps; ++step) write_step(writer, thread, step, lines);
+      StepRoom room(writer, steps, threads);
+      for (std::int64_t step = 0; step < steps; ++step) {
+        write_step(writer, thread, step, lines);
+        room.after(step);
+      }
     }
     program_.steps = static_cast<int>(steps);
     program_.warmup_steps = steps > 1 ? 1 : 0;

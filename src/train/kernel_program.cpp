@@ -124,11 +124,13 @@ program::Program build_kernel(const program::Config& config, const machine::Mach
   const std::int64_t count = config.whole("kernel.count");
   const auto streams = static_cast<std::int64_t>(program.streams.size());
   ThreadWriter main(program, 0);
+  StepRoom room(main, config.whole("steps"));
   for (std::int64_t step = 0; step < config.whole("steps"); ++step) {
     main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
     for (std::int64_t i = 0; i < count; ++i)
       main.at(lines.launch).add(program::Launch{0, static_cast<program::Index>(i % streams)});
     main.at(lines.loop).add(program::EndMark{});
+    room.after(step);
   }
   main.at(lines.end).add(program::DeviceSync{});
   program.steps = static_cast<int>(config.whole("steps"));

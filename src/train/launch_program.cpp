@@ -117,10 +117,12 @@ void write_capture(program::Program& program, ThreadWriter& main, const program:
 
 void write_steps(ThreadWriter& main, const program::Config& config, const Lines& lines) {
   const std::int64_t steps = config.whole("steps");
+  StepRoom room(main, steps);
   for (std::int64_t step = 0; step < steps; ++step) {
     main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
     write_step(main, config, lines);
     main.at(lines.loop).add(program::EndMark{});
+    room.after(step);
   }
   main.at(lines.end).add(program::DeviceSync{});
 }

@@ -30,8 +30,10 @@ void set_lanes(machine::Machine& machine, std::int64_t lanes) {
 
 void set_cores(machine::Machine& machine, std::int64_t cores) {
   if (cores > machine.host.cores)
-    throw InputError(fmt::format("host.cores = {} cannot be: {} has {} cores", cores, machine.id,
-                                 machine.host.cores));
+    throw InputError(
+        fmt::format("host.cores = {} cannot be: {} has {} cores; write host.cores = {} "
+                    "or less, or choose another machine",
+                    cores, machine.id, machine.host.cores, machine.host.cores));
   if (cores == machine.host.cores) return;
   machine.host.cores = static_cast<int>(cores);
   machine.name += fmt::format(", {} core{} for this job", cores, cores == 1 ? "" : "s");

@@ -33,7 +33,8 @@ using program::MemoryKind;
 using program::Phase;
 using program::Role;
 
-constexpr std::int64_t kFloat = 4;  // bytes
+constexpr std::int64_t kFloat = 4;   // bytes
+constexpr double kLeastOfBatch = 4;  // commands: the loader's, or what any model's pass has
 
 // Whether a laptop has the memory for the numbers: parameters, gradients and two moments of each,
 // values and their gradients, of every rank. Else only times are simulated.
@@ -57,6 +58,7 @@ class TrainBuilder {
   }
 
   program::Program build() {
+    check_room(kLeastOfBatch * static_cast<double>(settings_.steps * settings_.accumulate));
     program_.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
     program_.streams.push_back(compute_stream(config_));
     if (settings_.own_stream)  // as torch.cuda.Stream() makes it
@@ -230,10 +232,14 @@ class TrainBuilder {
     allocate(main, model_.parameters);
     if (ddp_) ddp_->construct(main.at(lines_.ddp));
     feed_->begin(main);
+    const int alike = ranks_differ(config_) ? settings_.ranks : 1;
+    StepRoom room(main, settings_.steps, alike), autograd_room(autograd, settings_.steps, alike);
     for (std::int64_t step = 0; step < settings_.steps; ++step) {
       main.at(lines_.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
       write_step(main, autograd, step);
       main.at(lines_.loop).add(program::EndMark{});
+      room.after(step);
+      autograd_room.after(step);
     }
     if (lines_.end) main.at(lines_.end).add(program::DeviceSync{});
     if (settings_.evaluates) write_evaluation(main);

@@ -124,8 +124,19 @@ void refuse_bf16_without_units(const machine::Gpu& gpu) {
                      "autocast.dtype = fp16 and scaler.enabled = true, or choose a newer machine");
 }
 
-// `precision` is short for two knobs; one of those that is set beats it.
+// `precision` says what autocast does, and a type that is set beside it must be the same.
+void refuse_two_types(const program::Config& config) {
+  if (!config.is_set("precision") || !config.is_set("autocast.dtype")) return;
+  const std::string& word = config.word("precision");
+  const std::string& autocast = config.word("autocast.dtype");
+  if (autocast == (word == "fp16" || word == "bf16" ? word : "none")) return;
+  throw InputError("precision = " + word + " and autocast.dtype = " + autocast +
+                   " contradict each other; leave one of them out");
+}
+
+// `precision` is short for two knobs; matmul.allow_tf32 beats it where it is set.
 Precision precision_of(const program::Config& config, const machine::Machine& machine) {
+  refuse_two_types(config);
   const std::string& word = config.word("precision");
   std::string autocast = config.word("autocast.dtype");
   if (!config.is_set("autocast.dtype") && (word == "fp16" || word == "bf16")) autocast = word;

@@ -1,12 +1,19 @@
 // Writes the commands of one host thread, each citing the listing line that is current.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "program/config.h"
 #include "program/program.h"
 
 namespace trainscope::train {
+
+// Throws InputError where a run of so many commands is more than a machine has room for: a program
+// has at most 20 million, a gigabyte of them.
+void check_room(double commands);
 
 class ThreadWriter {
  public:
@@ -25,19 +32,42 @@ class ThreadWriter {
   // Throws InputError when the thread has more commands than a machine has room for.
   void add(program::Action action, std::string_view name = {}) {
     auto& commands = program_.threads[thread_].commands;
-    if (commands.size() >= kMostCommands) refuse_more();
+    if (commands.size() == commands.capacity()) make_room();
     commands.push_back(
         {action, name.empty() ? program::kNoIndex : program_.intern(name), line_, phase_});
   }
 
+  std::size_t size() const { return program_.threads[thread_].commands.size(); }
+
  private:
-  static constexpr std::size_t kMostCommands = 20'000'000;  // a gigabyte of them
-  [[noreturn]] static void refuse_more();
+  void make_room();
 
   program::Program& program_;
   program::Index thread_;
   std::uint16_t line_ = 0;
   program::Phase phase_ = program::Phase::kNone;
+};
+
+// Watches a loop that writes its steps one after another: what has been written tells, long before
+// it fills the memory, that all of them would be too much.
+class StepRoom {
+ public:
+  // `alike`: how many threads write the same.
+  StepRoom(const ThreadWriter& thread, std::int64_t steps, std::int64_t alike = 1)
+      : thread_(thread), steps_(steps), alike_(alike), size_(thread.size()) {}
+
+  // After each step, counted from 0. Throws as check_room does.
+  void after(std::int64_t step);
+
+ private:
+  static constexpr std::size_t kFirstLook = 1'000'000;  // commands, 60 MB
+
+  const ThreadWriter& thread_;
+  std::int64_t steps_;
+  std::int64_t alike_;
+  std::size_t size_;                                             // of the thread, a step ago
+  std::size_t least_ = std::numeric_limits<std::size_t>::max();  // commands of a step
+  std::size_t next_look_ = kFirstLook;
 };
 
 // The stream that PyTorch works on by default (number 7 in its profiles), of the kind stream.kind.

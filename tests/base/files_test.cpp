@@ -47,9 +47,49 @@ TEST_CASE("a file that cannot be read says why") {
   CHECK_NOTHROW(read_file(file, 5));
 }
 
+TEST_CASE("what stands at a path is told, or why it cannot be") {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.write("file", "1");
+  CHECK((is_there(file) && is_plain_file(file) && !is_folder(file)));
+  CHECK((is_there(folder.path()) && is_folder(folder.path()) && !is_plain_file(folder.path())));
+  CHECK_FALSE(is_there(file / "below"));
+  CHECK_FALSE(is_there(folder.path() / std::string(300, 'x')));
+  CHECK_FALSE(is_there(std::string(5000, '/') + "none"));
+  fs::create_symlink("loop", folder.path() / "loop");
+  CHECK_THROWS_WITH(is_there(folder.path() / "loop"),
+                    Contains("a link in it leads back to itself"));
+  CHECK_THROWS_WITH(is_folder(folder.path() / "loop" / "x"), Contains("leads back to itself"));
+  CHECK_THROWS_WITH(read_file(folder.path() / "loop", 9), Contains("leads back to itself"));
+}
+
+TEST_CASE("the files of a folder come sorted, with those of its folders if they are wanted") {
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder.path() / "a" / "b");
+  folder.write("z.toml", "");
+  folder.write("c.txt", "");
+  folder.write("a/b/d.toml", "");
+  fs::create_directory_symlink("..", folder.path() / "a" / "round");
+  CHECK(files_in(folder.path(), ".toml") == std::vector<fs::path>{folder.path() / "z.toml"});
+  CHECK(all_files_in(folder.path(), ".toml") ==
+        std::vector<fs::path>{folder.path() / "a" / "b" / "d.toml", folder.path() / "z.toml"});
+  CHECK_THROWS_WITH(files_in(folder.path() / "none", ".toml"), Contains("none: cannot be read"));
+}
+
+TEST_CASE("a folder that cannot be made is named") {
+  CHECK_THROWS_WITH(make_folder("/proc/trainscope/x"),
+                    Contains("/proc/trainscope/x: cannot be made"));
+}
+
 TEST_CASE("a file without an end is given up at the limit") {
   CHECK_THROWS_WITH(read_file("/dev/zero", 1'000'000),
                     Contains("is longer than the 1000000 bytes"));
+}
+
+TEST_CASE("of a file without the mark that it should have, only the beginning is read") {
+  const test::TemporaryFolder folder;
+  CHECK(read_marked_file("/dev/zero", "MARK", 1'000'000).size() < 1'000'000);
+  CHECK(read_marked_file(folder.write("file", "MARK and more"), "MARK", 100) == "MARK and more");
+  CHECK(read_marked_file(folder.write("short", "MA"), "MARK", 100) == "MA");
 }
 
 TEST_CASE("a target that cannot be written is refused and leaves nothing behind") {
@@ -63,6 +103,15 @@ TEST_CASE("a target that cannot be written is refused and leaves nothing behind"
   SECTION("below a file") {
     CHECK_THROWS_WITH(write_file(file / "sub", "x"), Contains("is not a folder"));
     CHECK_THROWS_WITH(write_file(file / "sub" / "sub", "x"), Contains("cannot be written"));
+  }
+  SECTION("below a link that leads back to itself") {
+    fs::create_symlink("loop", folder.path() / "loop");
+    CHECK_THROWS_WITH(write_file(folder.path() / "loop" / "x", "x"), Contains("cannot be written"));
+    fs::remove(folder.path() / "loop");
+  }
+  SECTION("a folder whose name is too long") {
+    CHECK_THROWS_WITH(write_file(folder.path() / std::string(300, 'x') / "x", "x"),
+                      Contains("cannot be written"));
   }
   SECTION("no name") {
     CHECK_THROWS_WITH(write_file("", "x"), Contains("cannot be written"));

@@ -15,6 +15,7 @@ TEST_CASE("a slip of the hand finds the name that was meant") {
   CHECK(nearest_name("bath_size", kKnobs) == "batch_size");
   CHECK(nearest_name("batch_sizes", kKnobs) == "batch_size");
   CHECK(nearest_name("setps", kKnobs) == "steps");
+  CHECK(nearest_name("BATCH_SIZE", kKnobs) == "batch_size");
   CHECK(did_you_mean("bath_size", kKnobs) == " (did you mean batch_size?)");
 }
 

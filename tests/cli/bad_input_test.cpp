@@ -1,8 +1,14 @@
 // Everything wrong that a person may type: one clear sentence, the right exit code, no harm.
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/program.h"
+#include "support/skip.h"
 
 using namespace trainscope::test;
 
@@ -10,6 +16,30 @@ namespace {
 
 void write(const std::string& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
+}
+
+// What a run of the program said, and the most memory that it held.
+struct Peak {
+  Result result;
+  long kilobytes = 0;
+};
+
+Peak peak_of(const std::string& arguments) {
+  const Folder folder;
+  const std::string err = folder.file("err");
+  const std::string command =
+      std::string(TRAINSCOPE_BINARY " ") + arguments + " >/dev/null 2>" + err;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unsetenv("DISPLAY");
+    ::unsetenv("WAYLAND_DISPLAY");
+    ::execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  ::wait4(child, &status, 0, &used);
+  return {{WIFEXITED(status) ? WEXITSTATUS(status) : -1, "", read(err)}, used.ru_maxrss};
 }
 
 }  // namespace
@@ -37,6 +67,33 @@ TEST_CASE("files that cannot be what they are given as are refused") {
   refuses(folder.file("none.json"), 2, "there is no such file");
   refuses("run /dev/null", 2, "/dev/null");
   CHECK(run("check " + empty).code == 1);
+}
+
+TEST_CASE("paths that lead nowhere are refused wherever a file is named") {
+  const Folder folder;
+  const std::string loop = folder.file("loop");
+  const std::string too_long = folder.file(std::string(300, 'A'));
+  std::filesystem::create_symlink("loop", loop);
+  for (const std::string command :
+       {"check ", "grade ", "import ", "", "compare pinned-vs-pageable ",
+        "run --set steps=1 --machine ", "machines "})
+    for (const std::string& place : {loop, loop + "/x.toml", too_long, too_long + "/x.toml:A"})
+      refuses(command + place, 2, "");
+  for (const std::string command :
+       {"run --set workload=copy --save ", "run --set workload=copy --html ",
+        "run --set workload=copy --trace ", "machines --html ", "handout pinned-vs-pageable --out ",
+        "sweep --set workload=copy --vary copy.count=1,2 --csv "})
+    for (const std::string& place : {loop, too_long}) {
+      const bool page = command.find("--html") != command.npos;
+      const bool run_file = command.find("--save") != command.npos;
+      const Result result = run(command + place +
+                                (page       ? "/x.html"
+                                 : run_file ? "/x.tsrun"
+                                            : "/x"));
+      INFO(command << place << "\n" << result.err);
+      CHECK(result.code == 2);
+      CHECK_THAT(result.err, Catch::Contains("cannot be written"));
+    }
 }
 
 TEST_CASE("machines that cannot be are refused with the line that is wrong") {
@@ -75,7 +132,7 @@ TEST_CASE("a collective that does not fit into a GPU is refused") {
 
 TEST_CASE("a metric that does not apply is absent") {
   const auto has = [](const std::string& config, const char* metric) {
-    const json one = json::parse(run("run --json --set workload=" + config).out);
+    const auto one = nlohmann::json::parse(run("run --json --set workload=" + config).out);
     return one["runs"]["A"]["metrics"].contains(metric);
   };
   CHECK(!has("copy", "idle.data"));
@@ -106,6 +163,40 @@ TEST_CASE("a knob that is given twice, or nothing, is refused") {
     refuses(std::string("run --set workload=copy ") + flag + " ''", 2, "is empty");
 }
 
+TEST_CASE("a flag that is a knob's is enough to run") {
+  for (const char* knob : {"--steps 1", "--seed 3", "--machine t4-1"}) {
+    const Result result = run(std::string("run --json ") + knob);
+    INFO(knob << "\n" << result.err);
+    CHECK(result.code == 0);
+  }
+  CHECK(run("run --steps 1").out == run("run --set steps=1").out);
+  refuses("run", 2, "run what?");
+  refuses("run --machine h200-2", 2, "h200-2 (did you mean h200-1?)");
+  refuses("validate --machine h200-2", 2, "h200-2 (did you mean h200-1?)");
+  refuses("calibrate --id 'a b'", 2, "write --id a-b");
+}
+
+TEST_CASE("an output ends as its kind does, and so no two are written into one file") {
+  const Folder folder;
+  const auto copy = [&](const std::string& outputs) {
+    return "run --set workload=copy " + outputs + folder.file("x");
+  };
+  refuses(copy("--html ") + ".tsrun --save " + folder.file("x.tsrun"), 2,
+          "x.tsrun does not end in .html; write --html " + folder.file("x.tsrun.html"));
+  refuses(copy("--html ") + ".html --svg " + folder.file("x.html"), 2, "does not end in .svg");
+  refuses(copy("--png ") + ".json", 2, "does not end in .png");
+  refuses(copy("--save "), 2, "does not end in .tsrun");
+  for (const char* ending : {".tsrun", ".png", ".svg", ".html", ".toml"})
+    refuses(copy("--trace ") + ending, 2, "--trace writes no file that ends in ");
+  refuses("sweep --set workload=copy --vary copy.count=1,2 --csv x.png --png x.png", 2, "--csv");
+  refuses("machines --html x.png", 2, "does not end in .html");
+  refuses("lessons --png x.html", 2, "does not end in .png");
+  CHECK(folder.entries() == 0);
+  CHECK(run(copy("--trace ") + " --html " + folder.file("x.htm")).code == 0);
+  CHECK(run("run --set workload=copy --html /dev/null --svg /dev/null").code == 0);
+  CHECK(folder.entries() == 2);
+}
+
 TEST_CASE("numbers that are far too large are refused with what is possible") {
   refuses("run --set workload=train --steps 1000000000", 2, "give a value from 1 to 100000");
   refuses("run --set workload=train --seed 99999999999999999999", 2, "to 9000000000000000");
@@ -116,13 +207,55 @@ TEST_CASE("numbers that are far too large are refused with what is possible") {
 }
 
 TEST_CASE("a run that no machine has room for is refused before it fills one") {
-  refuses("run --set workload=launch --set launch.count=100000 --steps 100000", 2,
-          "more than 20 million commands");
+  for (const char* large :
+       {"workload=launch --set launch.count=100000 --steps 1000",
+        "accumulate_steps=1024 --steps 100000", "accumulate_steps=40 --steps 100000",
+        "model.name=gpt2-large --steps 100000",
+        "workload=kernel --set kernel.count=10000 --steps 100000",
+        "workload=collective --set collective.count=100 --steps 100000 --machine h200-8"}) {
+    const Peak peak = peak_of(std::string("run --set ") + large);
+    INFO(large << "\n" << peak.result.err);
+    CHECK(peak.result.code == 2);
+    CHECK_THAT(peak.result.err, Catch::Contains("more than 20 million commands"));
+    CHECK(peak.kilobytes < 2'000'000);
+  }
+}
+
+TEST_CASE("a file without an end is refused at its beginning") {
+  const Folder folder;
+  const std::string run_file = folder.file("r.tsrun"), trace = folder.file("t.json");
+  std::filesystem::create_symlink("/dev/zero", run_file);
+  std::filesystem::create_symlink("/dev/zero", trace);
+  for (const std::string& arguments :
+       {"run " + run_file, run_file, "import " + trace, "compare pinned-vs-pageable " + trace}) {
+    const Peak peak = peak_of(arguments);
+    INFO(arguments << "\n" << peak.result.err);
+    CHECK(peak.result.code == 2);
+    CHECK(peak.kilobytes < 2'000'000);
+  }
+  refuses("import " + trace, 2, "does not begin with { or [ as JSON does");
+}
+
+TEST_CASE("a trace and a run come through a pipe too") {
+  const Folder folder;
+  const std::string trace = folder.file("t.json"), saved = folder.file("r.tsrun");
+  REQUIRE(run("run --set workload=copy --trace " + trace + " --save " + saved).code == 0);
+  for (const auto& [command, file] : {std::pair("import ", trace), std::pair("run ", saved)}) {
+    const std::string pipe = folder.file("pipe" + std::filesystem::path(file).extension().string());
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << read(file); });
+    const Result result = run(command + pipe);
+    INFO(result.err);
+    CHECK(result.code == 0);
+  }
 }
 
 TEST_CASE("a side that there is not, and one that there is") {
   refuses("run pinned-vs-pageable:C", 2, "has no side C");
   refuses("run --set workload=copy --set B.copy.count=2", 2, "this run has one side");
+  refuses("run pinned-vs-pageable:A --set B.copy.count=2", 2,
+          "B.copy.count sets a knob of side B, and pinned-vs-pageable:A is side A alone");
+  CHECK(run("run pinned-vs-pageable:A --set A.copy.count=2").code == 0);
   const Result result = run("run pinned-vs-pageable:A --json");
   CHECK(result.code == 0);
   CHECK_THAT(result.out, Catch::Contains("\"A\"") && !Catch::Contains("\"B\""));
@@ -133,4 +266,37 @@ TEST_CASE("an argument with control characters does not reach the terminal") {
   CHECK(result.code == 2);
   CHECK_THAT(result.err, Catch::Contains("a\\x1b[2Jb\\nc"));
   CHECK(result.err.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a slip of the fingers is told from what was meant") {
+  refuses("run --jsn", 2, "`trainscope run` has no flag --jsn (did you mean --json?)");
+  refuses("sampler --lenght 10", 2, "has no flag --lenght (did you mean --length?)");
+  refuses("--presnt", 2, "`trainscope` has no flag --presnt (did you mean --present?)");
+  refuses("run --set WORKLOAD=copy", 2, "(did you mean workload?)");
+  refuses("run --set steps=1 --machine l4-1 --set host.cores=10", 2,
+          "l4-1 has 8 cores; write host.cores = 8 or less");
+}
+
+TEST_CASE("a panel that there is not is answered with those that there are") {
+  if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
+  refuses("run --set workload=copy --png none.png --panel xyzzy", 2, "there are lesson, timeline,");
+}
+
+TEST_CASE("two precisions that contradict each other are refused") {
+  const std::string run_with = "run --set steps=1 --set precision=";
+  refuses(run_with + "fp16 --set autocast.dtype=bf16", 2,
+          "precision = fp16 and autocast.dtype = bf16 contradict each other");
+  refuses(run_with + "fp32 --set autocast.dtype=bf16", 2, "contradict each other");
+  refuses(run_with + "bf16 --set autocast.dtype=none", 2, "contradict each other");
+  CHECK(run(run_with + "bf16 --set autocast.dtype=bf16").code == 0);
+  CHECK(run(run_with + "fp16 --set matmul.allow_tf32=true").code == 0);
+}
+
+TEST_CASE("a loss that is no number is called diverged, without a sign") {
+  const std::string diverging = "run --set data.name=digits --set optimizer.lr=1e6 --steps 12";
+  const Result table = run(diverging);
+  CHECK(table.code == 0);
+  CHECK_THAT(table.out, Catch::Matches("[^]*loss.final +diverged +final loss[^]*"));
+  CHECK_THAT(table.out, !Catch::Contains("-nan"));
+  CHECK_THAT(run(diverging + " --series loss").out, !Catch::Contains("-nan"));
 }

@@ -297,10 +297,10 @@ TEST_CASE("what this machine lacks ends with 3") {
 namespace {
 
 // `flag` with a path that cannot be written is refused, and nothing is left behind.
-void refuses_output(const std::string& flag) {
+void refuses_output(const std::string& flag, const std::string& ending) {
   const Folder folder;
   const std::string start = "run --set workload=copy " + flag + " ";
-  refuses(start + "/proc/no/such/place.x", 2, "cannot be written");
+  refuses(start + "/proc/no/such/place" + ending, 2, "cannot be written");
   refuses(start + folder.file(""), 2, "cannot be written");
   CHECK(folder.entries() == 0);
 }
@@ -308,14 +308,14 @@ void refuses_output(const std::string& flag) {
 }  // namespace
 
 TEST_CASE("an output that cannot be written ends with 2 and leaves nothing behind") {
-  refuses_output("--trace");
-  refuses_output("--html");
-  refuses("run --set workload=copy --save /proc/no/such/place.tsrun", 2, "cannot be written");
+  refuses_output("--trace", ".json");
+  refuses_output("--html", ".html");
+  refuses_output("--save", ".tsrun");
 }
 
 TEST_CASE("a picture that cannot be written ends with 2 and leaves nothing behind") {
   if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
-  refuses_output("--png");
+  refuses_output("--png", ".png");
 }
 
 TEST_CASE("files that are no traces are refused, whatever they hold") {
@@ -364,7 +364,8 @@ TEST_CASE("a picture has the theme, the size and the scale that were asked for, 
   refuses(start + "--size 100x100", 2, "640x400");
   refuses(start + "--at noon", 2, "61.4ms");
   refuses(start + "--at 3h", 2, "61.4ms");
-  refuses(start + "--scale 12", 2, "--scale");
+  refuses(start + "--scale 12", 2, "--scale: 12 is no number from 0.75 to 3");
+  refuses(start + "--scale nan", 2, "--scale: nan is no number");
   CHECK(folder.entries() == 0);
   if (run(start + "--theme projector --size 800x600 --scale 2").code == 3)
     TRAINSCOPE_SKIP("pictures need OSMesa");

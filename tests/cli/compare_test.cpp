@@ -95,3 +95,15 @@ TEST_CASE("a comparison that cannot be made is refused with one sentence") {
   refuses("compare num-workers " + folder.file("none.toml"), 2, "there is no such file");
   refuses("compare num-workers " + folder.file(""), 2, "folder");
 }
+
+TEST_CASE("a comparison says which side it takes of what has two") {
+  const Folder folder;
+  const std::string saved = folder.file("two.tsrun");
+  REQUIRE(run("run pinned-vs-pageable --save " + saved).code == 0);
+  const Result lesson = run("compare pinned-vs-pageable pinned-vs-pageable:B");
+  CHECK(lesson.err ==
+        "pinned-vs-pageable: side B is compared; write pinned-vs-pageable:A for side A\n");
+  CHECK(run("compare pinned-vs-pageable:A " + saved).err ==
+        saved + ": side B is compared; write " + saved + ":A for side A\n");
+  CHECK(run("compare pinned-vs-pageable:A " + saved + ":B").err.empty());
+}

@@ -56,6 +56,8 @@ TEST_CASE("grade takes a class's folder, and one bad file holds up nobody") {
              Catch::StartsWith("file,student,lesson,seed,points,of,score"));
   CHECK(run(what + " --pass 0.2").code == 1);
   CHECK(run(what + " --pass 0").code == 0);
+  refuses(what + " --pass nan", 2, "--pass: nan is no number from 0 to 1");
+  refuses(what + " --csv class.html", 2, "--csv writes no file that ends in .html");
   CHECK_THAT(run(what).out, Catch::Contains("most common wrong answer"));
   write(folder.file("class/broken.json"), "{");
   const Result broken = run(what);

@@ -22,10 +22,13 @@ TEST_CASE("sampler prints the indices of one rank as PyTorch gives them") {
 
 TEST_CASE("sampler refuses what cannot be sampled") {
   refuses("sampler", 2, "--length");
-  refuses("sampler --length 0", 2, "--length is 0; give a number from 1 to 1000000000");
+  refuses("sampler --length 0", 2, "--length is 0; give a number from 1 to 100000000");
+  refuses("sampler --length 1000000000 --replicas 8", 2,
+          "give a number from 1 to 100000000, whose order");
   refuses("sampler --length -5", 2, "--length is -5");
-  refuses("sampler --length ten", 2, "--length");
-  refuses("sampler --length 99999999999999999999", 2, "--length");
+  refuses("sampler --length ten", 2, "--length: ten is no whole number");
+  refuses("sampler --length 1e3", 2, "--length: 1e3 is no whole number; write it in digits");
+  refuses("sampler --length 99999999999999999999", 2, "has more digits than any number");
   refuses("sampler --length 10 --replicas 0", 2, "--replicas is 0; give a number from 1");
   refuses("sampler --length 10 --replicas 4 --rank 4", 2, "--rank is 4; give a number from 0 to 3");
   refuses("sampler --length 10 --replicas 4 --rank -1", 2, "--rank is -1");

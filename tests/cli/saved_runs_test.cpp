@@ -82,6 +82,7 @@ TEST_CASE("files that are no saved runs, or no longer whole, are refused with on
     refuses(command + with(newer), 2, "open it with a newer Trainscope");
     refuses(command + folder.file("none.tsrun"), 2, "there is no such file");
   }
+  refuses("run " + saved + " --executor cuda", 2, "--executor would change it");
   refuses("run " + saved + ":C", 2, "holds no run C; it holds A");
   refuses("import " + saved, 2, "is a saved run, not a trace");
   refuses(saved, 3, "");  // opens, and there is no display

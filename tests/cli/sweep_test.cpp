@@ -67,3 +67,15 @@ TEST_CASE("sweep says of a combination why it cannot run, and refuses when none 
   refuses("sweep --vary batch_size=1,2", 2, "run what?");
   refuses("sweep nothing --vary batch_size=1,2", 2, "there is no lesson nothing");
 }
+
+TEST_CASE("sweep refuses a machine that there is not before anything is run") {
+  refuses("sweep --set workload=copy --vary machine=t4-1,l4-2", 2, "l4-2 (did you mean l4-1?)");
+}
+
+TEST_CASE("sweep refuses a knob that is set and varied") {
+  refuses("sweep --set batch_size=3 --vary batch_size=1,2", 2,
+          "batch_size is given twice, by --set batch_size=3 and by --vary batch_size");
+  refuses("sweep pinned-vs-pageable --set A.copy.count=9 --vary copy.count=1,2", 2,
+          "by --set A.copy.count=9 and by --vary copy.count");
+  refuses("sweep --steps 2 --vary steps=1,2", 2, "by --steps 2 and by --vary steps");
+}
