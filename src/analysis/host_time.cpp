@@ -69,6 +69,7 @@ std::vector<StepLaunches> launches_by_step(const Measured& measured) {
   ByCorrelation<std::uint32_t> step_of_call(trace, UINT32_MAX);
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (span.category != Category::kHostApi || span.correlation == 0) return;
+    if (!measured.is_own(trace.lanes()[span.lane])) return;
     const auto step = finder.step_of(span.start);
     if (!step || !launches[span.name]) return;
     step_of_call.set(span.correlation, static_cast<std::uint32_t>(*step));

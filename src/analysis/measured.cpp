@@ -280,10 +280,11 @@ std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
-std::vector<trace::SpanId> copies_of(const trace::Trace& trace, Category direction) {
+std::vector<trace::SpanId> copies_of(const Measured& measured, Category direction) {
   std::vector<trace::SpanId> copies;
-  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId id) {
-    if (span.category == direction && trace.lanes()[span.lane].kind == LaneKind::kStream)
+  trace::for_each(measured.trace->spans(), [&](const Span& span, trace::SpanId id) {
+    const trace::Lane& lane = measured.trace->lanes()[span.lane];
+    if (span.category == direction && lane.kind == LaneKind::kStream && measured.is_own(lane))
       copies.push_back(id);
   });
   return copies;
@@ -294,7 +295,7 @@ std::vector<trace::SpanId> copies_of(const trace::Trace& trace, Category directi
 CopyTimes copy_times(const Measured& measured, Category direction) {
   const trace::Trace& trace = *measured.trace;
   CopyTimes times;
-  const std::vector<trace::SpanId> copies = copies_of(trace, direction);
+  const std::vector<trace::SpanId> copies = copies_of(measured, direction);
   if (copies.empty()) return times;
   constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
   ByCorrelation<Interval> calls(trace, {kNever, kNever});

@@ -37,6 +37,9 @@ struct Measured {
     return rank < 0 || (lane.rank == rank && (lane.device < 0 || lane.device == device));
   }
 
+  // Of the process whose times these are, on any of its GPUs.
+  bool is_own(const trace::Lane& lane) const { return rank < 0 || lane.rank == rank; }
+
   // All clipped to the window.
   IntervalSet kernels;
   IntervalSet forward;
@@ -75,7 +78,7 @@ Measured measure_step(const trace::Trace& trace, const program::Program* program
 Measured measure_whole(const trace::Trace& trace, const program::Program* program,
                        const machine::Machine* machine);
 
-// The copies of one direction: from the call to the completion of each.
+// The copies of one direction, of one process: from the call to the completion of each.
 struct CopyTimes {
   IntervalSet intervals;
   std::int64_t bytes = 0;

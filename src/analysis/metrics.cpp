@@ -235,7 +235,8 @@ void add_gpu(Table& t) {
   t.add("host.lead", "ns", "host ahead",
         "from the end of a step's last launch call until the GPU is done with the step's work",
         [](const Facts& f) { return f.host.lead; });
-  t.add("launch.calls", "1", "launch calls", "calls that launch kernels or graphs, a step",
+  t.add("launch.calls", "1", "launch calls",
+        "calls of one process that launch kernels or graphs, a step",
         [](const Facts& f) { return f.host.launches; });
   t.more_is_better(
       "launch.queue_depth", "1", "queue depth",

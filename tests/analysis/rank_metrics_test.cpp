@@ -47,6 +47,13 @@ TEST_CASE("ranks that differ have metrics of their own") {
   CHECK(value(odd, "time.step@0") == Approx(value(odd, "time.step@2")).epsilon(0.05));
 }
 
+TEST_CASE("launches and copies are those of one process, however many are simulated") {
+  const auto even = run({"parallel.strategy=ddp"});
+  const auto odd = run({"parallel.strategy=ddp", "straggler.rank=2", "straggler.factor=1.5"});
+  CHECK(value(odd, "launch.calls") == Approx(value(even, "launch.calls")).epsilon(0.03));
+  CHECK(value(odd, "bandwidth.h2d") < 1.1 * value(even, "bandwidth.h2d"));
+}
+
 TEST_CASE("of DataParallel, a rank is a GPU of its one process") {
   const auto dp = run({"parallel.strategy=dp"});
   CHECK(analysis::process_count(dp) == 1);
