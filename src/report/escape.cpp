@@ -1,6 +1,7 @@
 #include "report/escape.h"
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "trace/chrome_text.h"
 
@@ -83,19 +84,32 @@ std::string html_text(std::string_view text) {
 }
 
 std::string html_prose(std::string_view text) {
-  // Code first: what stands in it is not marked any further.
-  std::string html;
-  const std::string escaped = html_text(text);
+  // Code stands aside while the rest is marked: what is in it is not, and marks may reach over it.
+  constexpr char kAside = '\x1A';
+  std::vector<std::string> code;
+  std::string prose;
+  std::string escaped = html_text(text);
+  std::erase(escaped, kAside);
   std::string_view rest = escaped;
   while (true) {
     const std::size_t open = rest.find('`');
     const std::size_t close = open == rest.npos ? rest.npos : rest.find('`', open + 1);
-    const std::string_view prose = rest.substr(0, close == rest.npos ? rest.npos : open);
-    html += marked(marked(prose, "**", "strong"), "*", "em");
-    if (close == rest.npos) return html;
-    html.append("<code>").append(rest.substr(open + 1, close - open - 1)).append("</code>");
+    prose += rest.substr(0, close == rest.npos ? rest.npos : open);
+    if (close == rest.npos) break;
+    code.emplace_back(rest.substr(open + 1, close - open - 1));
+    prose += kAside;
     rest.remove_prefix(close + 1);
   }
+  std::string html;
+  auto next = code.begin();
+  for (const char letter : marked(marked(prose, "**", "strong"), "*", "em")) {
+    if (letter == kAside) {
+      html.append("<code>").append(*next++).append("</code>");
+    } else {
+      html += letter;
+    }
+  }
+  return html;
 }
 
 std::string json_text(std::string_view text) {

@@ -1,7 +1,9 @@
 #include "train/train_listing.h"
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <cmath>
 
 #include "train/data_parallel.h"
 #include "train/writer.h"
@@ -16,6 +18,15 @@ std::string_view torch_name(program::ElementType type) {
 // What a learner calls the data set's object.
 std::string data_name(const TrainSettings& settings) {
   return settings.data.name == "auto" ? "data" : settings.data.name;
+}
+
+// As Python reads it back; large powers of two as such.
+std::string python_number(double value) {
+  constexpr int kLarge = 17;
+  int exponent = 0;
+  if (std::frexp(value, &exponent) == 0.5 && exponent > kLarge)
+    return fmt::format("2.0**{}", exponent - 1);
+  return fmt::format("{}", value);
 }
 
 class ListingWriter {
@@ -191,7 +202,7 @@ class ListingWriter {
     std::string text = "scaler = torch.amp.GradScaler(\"cuda\"";
     for (const char* word : {"init_scale", "growth_factor", "backoff_factor"})
       if (const std::string knob = std::string("scaler.") + word; config_.is_set(knob))
-        text += fmt::format(", {}={:g}", word, config_.number(knob));
+        text += fmt::format(", {}={}", word, python_number(config_.number(knob)));
     if (config_.is_set("scaler.growth_interval"))
       text += fmt::format(", growth_interval={}", config_.whole("scaler.growth_interval"));
     add(text + ")");

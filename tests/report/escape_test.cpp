@@ -33,6 +33,8 @@ TEST_CASE("a JSON string is plain ASCII that no HTML parser looks into") {
 TEST_CASE("prose knows code, strong and emphasis, and nothing else") {
   CHECK(report::html_prose("**pinned** `x * y * z` *so* <i>") ==
         "<strong>pinned</strong> <code>x * y * z</code> <em>so</em> &lt;i&gt;");
+  CHECK(report::html_prose("**Select, on *stream 7*, what `f(a * b)` causes.**") ==
+        "<strong>Select, on <em>stream 7</em>, what <code>f(a * b)</code> causes.</strong>");
   CHECK(report::html_prose("2 * 3, an open ` and **") == "2 * 3, an open ` and **");
 }
 
