@@ -130,6 +130,7 @@ void print_dropped(const Run& run) {
 // From A's time to B's, part by part.
 void print_waterfall(const Run& a, const Run& b) {
   const report::Comparison comparison = report::compare_times(a, b);
+  if (!comparison.whole) return;
   if (comparison.changes.empty()) {
     std::cout << "\n" << a.label << " and " << b.label << " spend their time in the same way\n";
     return;

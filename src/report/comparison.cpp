@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace trainscope::report {
 namespace {
@@ -19,6 +20,72 @@ Steps steps_of(const analysis::Run& a, const analysis::Run& b) {
   return in_a ? Steps::kBoth : Steps::kNone;
 }
 
+std::int64_t samples_per_step(const analysis::Run& run) {
+  return run.program ? run.program->samples_per_step : 0;
+}
+
+// "1.39x", "24.2x", "154x".
+std::string times(double ratio) {
+  return fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
+}
+
+bool are_alike(double a, double b) {
+  return std::max(a, b) < 1.005 * std::min(a, b);
+}
+
+// After one run's label, or after those of both.
+std::string words_of(const sim::Ending& why, bool both) {
+  if (std::holds_alternative<sim::OutOfMemory>(why)) return "ran out of memory";
+  if (std::holds_alternative<sim::Diverged>(why)) return "diverged";
+  if (std::holds_alternative<sim::Deadlock>(why))
+    return both ? "never end: deadlock" : "never ends: deadlock";
+  return both ? "ended as their GPUs failed" : "ended as its GPU failed";
+}
+
+// "B never ends: deadlock"; at least one of them ended early.
+std::string endings(const analysis::Run& a, const analysis::Run& b) {
+  if (a.ending && b.ending && a.ending->index() == b.ending->index())
+    return a.label + " and " + b.label + " " + words_of(*a.ending, true);
+  std::string text;
+  for (const analysis::Run* run : {&a, &b})
+    if (run->ending)
+      text += (text.empty() ? "" : "; ") + run->label + " " + words_of(*run->ending, false);
+  return text;
+}
+
+struct Pair {
+  const analysis::Run *first, *second;
+  double of_first, of_second;  // of one metric
+};
+
+// Of two runs and their values the one with the larger first; none where a value is missing.
+std::optional<Pair> larger_first(const analysis::Run& a, const analysis::Run& b,
+                                 std::string_view metric) {
+  const analysis::MetricValue *of_a = find(a, metric), *of_b = find(b, metric);
+  if (!of_a || !of_b || of_a->value <= 0 || of_b->value <= 0) return std::nullopt;
+  if (of_b->value > of_a->value) return Pair{&b, &a, of_b->value, of_a->value};
+  return Pair{&a, &b, of_a->value, of_b->value};
+}
+
+// "its step takes 154x as long", "A's step takes 2.00x as long": its is `subject`'s.
+std::string step_words(const Pair& steps, const analysis::Run* subject) {
+  if (are_alike(steps.of_first, steps.of_second)) return "their steps take equally long";
+  const std::string whose = steps.first == subject ? "its" : steps.first->label + "'s";
+  return whose + " step takes " + times(steps.of_first / steps.of_second) + " as long";
+}
+
+// Steps of other sizes say nothing by their times alone.
+std::string throughput_headline(const analysis::Run& a, const analysis::Run& b) {
+  const auto rates = larger_first(a, b, "throughput.samples");
+  const auto steps = larger_first(a, b, "time.step");
+  if (!rates || !steps) return "";
+  if (are_alike(rates->of_first, rates->of_second))
+    return a.label + " and " + b.label + " train equally many samples a second; " +
+           step_words(*steps, nullptr);
+  return fmt::format("{} trains {} as many samples a second; {}", rates->first->label,
+                     times(rates->of_first / rates->of_second), step_words(*steps, rates->first));
+}
+
 }  // namespace
 
 double window_time(const analysis::Run& run) {
@@ -32,7 +99,8 @@ Comparison compare_times(const analysis::Run& a, const analysis::Run& b) {
   comparison.steps = steps_of(a, b);
   comparison.time_a = window_time(a);
   comparison.time_b = window_time(b);
-  if (comparison.steps != Steps::kOne)
+  comparison.whole = has_whole_times(a, b);
+  if (comparison.whole && comparison.steps != Steps::kOne)
     comparison.changes = analysis::compare(a.facts.partition, a.facts.measured.per(),
                                            b.facts.partition, b.facts.measured.per());
   return comparison;
@@ -48,16 +116,24 @@ bool same_work(const analysis::Run& a, const analysis::Run& b) {
   return a.config.word("workload") == b.config.word("workload");
 }
 
+bool has_whole_times(const analysis::Run& a, const analysis::Run& b) {
+  return !a.ending && !b.ending;
+}
+
+bool less_is_faster(const analysis::Run& a, const analysis::Run& b) {
+  return has_whole_times(a, b) && same_work(a, b) && samples_per_step(a) == samples_per_step(b);
+}
+
 std::string headline(const analysis::Run& a, const analysis::Run& b) {
+  if (!has_whole_times(a, b)) return endings(a, b);
   if (!same_work(a, b)) return a.label + " and " + b.label + " do different work";
-  const char* name = steps_of(a, b) == Steps::kBoth ? "time.step" : "time.total";
-  const analysis::MetricValue *of_a = find(a, name), *of_b = find(b, name);
-  if (!of_a || !of_b || of_a->value <= 0 || of_b->value <= 0) return "";
-  const double ratio = std::max(of_a->value, of_b->value) / std::min(of_a->value, of_b->value);
-  const std::string &first = a.label, &second = b.label;
-  if (ratio < 1.005) return first + " and " + second + " take equally long";
-  return fmt::format("{} is {:.{}f}x faster", of_b->value < of_a->value ? second : first, ratio,
-                     ratio < 10 ? 2 : 1);
+  if (!less_is_faster(a, b)) return throughput_headline(a, b);
+  const auto slower =
+      larger_first(a, b, steps_of(a, b) == Steps::kBoth ? "time.step" : "time.total");
+  if (!slower) return "";
+  if (are_alike(slower->of_first, slower->of_second))
+    return a.label + " and " + b.label + " take equally long";
+  return slower->second->label + " is " + times(slower->of_first / slower->of_second) + " faster";
 }
 
 }  // namespace trainscope::report

@@ -15,7 +15,9 @@ struct Comparison {
   Steps steps = Steps::kNone;
   double time_a = 0;  // nanoseconds, a step where there are steps
   double time_b = 0;
-  std::vector<analysis::Change> changes;  // with time_a they sum to time_b; empty for kOne
+  bool whole = true;  // neither run ended before its program did
+  // With time_a they sum to time_b; empty for kOne, and where a time is not whole.
+  std::vector<analysis::Change> changes;
 };
 Comparison compare_times(const analysis::Run& a, const analysis::Run& b);
 
@@ -23,7 +25,16 @@ Comparison compare_times(const analysis::Run& a, const analysis::Run& b);
 // does not say what it is of; who puts it beside another takes them to be of the same.
 bool same_work(const analysis::Run& a, const analysis::Run& b);
 
-// "B is 1.39x faster", "A and B do different work"; empty when there is no time to compare.
+// Whether both runs were carried out to the end of their programs.
+bool has_whole_times(const analysis::Run& a, const analysis::Run& b);
+
+// Whether the run that takes less time is the faster one: both ended, and train as many samples a
+// step at the same work.
+bool less_is_faster(const analysis::Run& a, const analysis::Run& b);
+
+// "B is 1.39x faster", "A and B do different work", "B never ends: deadlock"; where steps are of
+// different sizes "B trains 6.64x as many samples a second; its step takes 154x as long". Empty
+// when there is nothing to compare.
 std::string headline(const analysis::Run& a, const analysis::Run& b);
 
 // The time of the measured window, a step where there are steps.

@@ -148,6 +148,9 @@ std::string difference_html(const std::vector<RunView>& views) {
   const Comparison comparison = compare_times(*views[0].run, *views[1].run);
   const double difference = std::abs(comparison.time_b - comparison.time_a);
   const bool a_step = comparison.steps == Steps::kBoth;
+  if (!comparison.whole)
+    return "<p class=\"muted\">A run ended before its program did: its time is of a part, and has "
+           "no difference to the other's.</p>";
   if (comparison.steps == Steps::kOne)
     return "<h3>Where the difference went</h3><p class=\"muted\">Only one of the two has step "
            "marks, so their times are not of the same thing and have no difference.</p>";

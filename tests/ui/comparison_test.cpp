@@ -100,3 +100,12 @@ TEST_CASE("events follow one another through a trace, forth and back") {
   CHECK(state_at(*view, pair.a.trace->end()) == "done");
   CHECK(state_at(*view, pair.a.trace->end() / 2).find("staging") != std::string::npos);
 }
+
+TEST_CASE("a run that ended early is compared without a waterfall") {
+  Pair pair;
+  pair.b.ending = sim::Deadlock{};
+  const Comparison comparison = compare_runs(pair.a, pair.b, &pair.lesson);
+  CHECK(comparison.headline == "B never ends: deadlock");
+  CHECK(comparison.waterfall.empty());
+  CHECK_FALSE(comparison.rows.empty());
+}

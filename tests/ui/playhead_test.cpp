@@ -287,3 +287,14 @@ TEST_CASE("playing pauses where a lesson's step says, and goes on from there") {
   workspace.set_offset(1000);
   CHECK(workspace.pause_time() == *next + 1000);
 }
+
+TEST_CASE("a side is marked as done sooner only where that makes it the faster one") {
+  REQUIRE_DRIVER(driver);
+  const auto markers = [&](const std::string& batch_of_b) {
+    open_pair(*driver, batch_of_b.c_str());
+    const TimelineInput input = timeline_input(driver->workspace(), driver->app().attention());
+    return input.sides[0].markers.size() + input.sides[1].markers.size();
+  };
+  CHECK(markers("batch_size=64") == 1);
+  CHECK(markers("batch_size=4096") == 0);
+}

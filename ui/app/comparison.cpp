@@ -229,7 +229,10 @@ Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* less
     if (names(words, metric->name)) named = comparison.rows.size();
   }
   put_what_explains_first(comparison.rows, named, a, b);
-  add_waterfall(comparison, a, b);
+  if (report::has_whole_times(a, b))
+    add_waterfall(comparison, a, b);
+  else
+    comparison.waterfall_note = "A run ended before its program did: there is no whole time.";
   return comparison;
 }
 

@@ -30,7 +30,7 @@ struct Comparison {
   std::vector<CompareRow> rows;
   std::string waterfall_title;  // "Where the 16.9 ms went"
   std::string waterfall_note;
-  std::vector<WaterfallBar> waterfall;
+  std::vector<WaterfallBar> waterfall;  // empty where a run ended early
 };
 
 // Metrics that the lesson's expressions and texts name come first. Without a lesson (null), and

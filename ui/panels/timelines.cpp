@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "report/comparison.h"
 #include "sim/sm_lanes.h"
 #include "ui/app/lesson_card.h"
 #include "ui/app/machine_words.h"
@@ -175,10 +176,11 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   return out;
 }
 
-// Where the measured work of a side ends, and by how much sooner that is than the other's.
+// Where the measured work of a side ends, and by how much sooner that is than the other's; nothing
+// where that would not make it the faster one.
 void add_done_marker(TimelineInput& input, const Workspace& workspace) {
   const scenario::Sides sides = workspace.current_sides();
-  if (sides.size() != 2) return;
+  if (sides.size() != 2 || !report::less_is_faster(*sides[0], *sides[1])) return;
   const auto a = analysis::value_of(sides[0]->metrics, "time.total");
   const auto b = analysis::value_of(sides[1]->metrics, "time.total");
   if (!a || !b || *a == *b) return;

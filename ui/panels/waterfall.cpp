@@ -103,6 +103,8 @@ CategoryStyle part_style(const Theme& theme, Part part) {
 
 void draw_waterfall(const Theme& theme, const Comparison& comparison, std::size_t causes) {
   const auto& bars = comparison.waterfall;
+  if (bars.empty())
+    return text(theme.font.text, theme.size.small, theme.muted, comparison.waterfall_note, true);
   const Frame frame = frame_of(theme, bars);
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float title = frame.all.min.y + theme.px(11);

@@ -1,0 +1,76 @@
+#include "report/comparison.h"
+
+#include <catch2/catch.hpp>
+
+#include "report/html.h"
+#include "report/runs.h"
+
+using namespace trainscope;
+
+namespace {
+
+// Two steps of 100 ns, or as long as asked, that train so many samples each.
+analysis::Run stepped(std::string label, std::int64_t samples, double step) {
+  analysis::Run run = test::run_of(std::move(label), test::kernels(2));
+  auto program = std::make_shared<program::Program>();
+  program->samples_per_step = samples;
+  run.program = std::move(program);
+  run.facts.measured.steps = 2;
+  for (const analysis::Metric& metric : analysis::metrics()) {
+    if (metric.name == "time.step") run.metrics.push_back({&metric, step});
+    if (metric.name == "throughput.samples")
+      run.metrics.push_back({&metric, static_cast<double>(samples) / step});
+  }
+  return run;
+}
+
+analysis::Run ended(std::string label, sim::Ending why) {
+  analysis::Run run = stepped(std::move(label), 8, 100);
+  run.ending = std::move(why);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("steps of one size are told apart by their times") {
+  CHECK(report::headline(stepped("A", 8, 200), stepped("B", 8, 100)) == "B is 2.00x faster");
+  CHECK(report::less_is_faster(stepped("A", 8, 200), stepped("B", 8, 100)));
+  CHECK(report::headline(stepped("A", 8, 100), stepped("B", 8, 100)) ==
+        "A and B take equally long");
+}
+
+TEST_CASE("steps of other sizes are told apart by what they train a second") {
+  const analysis::Run a = stepped("A", 1, 100);
+  CHECK(report::headline(a, stepped("B", 1024, 15400)) ==
+        "B trains 6.65x as many samples a second; its step takes 154x as long");
+  CHECK(report::headline(a, stepped("B", 2, 400)) ==
+        "A trains 2.00x as many samples a second; B's step takes 4.00x as long");
+  CHECK(report::headline(a, stepped("B", 2, 100)) ==
+        "B trains 2.00x as many samples a second; their steps take equally long");
+  CHECK(report::headline(a, stepped("B", 2, 200)) ==
+        "A and B train equally many samples a second; B's step takes 2.00x as long");
+  CHECK_FALSE(report::less_is_faster(a, stepped("B", 2, 400)));
+}
+
+TEST_CASE("a run that ended early has no speed") {
+  const analysis::Run a = stepped("A", 8, 100), b = ended("B", sim::Deadlock{});
+  CHECK(report::headline(a, b) == "B never ends: deadlock");
+  CHECK(report::headline(a, ended("B", sim::OutOfMemory{})) == "B ran out of memory");
+  CHECK(report::headline(ended("A", sim::Diverged{}), a) == "A diverged");
+  CHECK(report::headline(ended("A", sim::Deadlock{}), b) == "A and B never end: deadlock");
+  CHECK(report::headline(ended("A", sim::OutOfMemory{}), b) ==
+        "A ran out of memory; B never ends: deadlock");
+  CHECK_FALSE(report::less_is_faster(a, b));
+}
+
+TEST_CASE("what a run that ended early took is not set against the other's time") {
+  analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  CHECK_FALSE(report::compare_times(a, b).changes.empty());
+  b.ending = sim::Deadlock{};
+  CHECK(report::compare_times(a, b).changes.empty());
+  report::ReportInput input;
+  input.runs = {&a, &b};
+  const std::string html = report::html_report(input);
+  CHECK(html.find("B never ends: deadlock") != html.npos);
+  CHECK(html.find("The parts sum to the difference") == html.npos);
+}
