@@ -462,13 +462,66 @@ TEST_CASE("a counter that is back at zero is drawn so, however short its peak wa
   const TimelineLayout layout = laid_out(trace, request_of(0, 1'000'000, 400));
   REQUIRE(layout.curves.size() == 1);
   const Curve& curve = layout.curves[0];
-  CHECK(curve.most == 100);  // a share is of 100
+  CHECK(curve.most == 40);
+  CHECK(curve.top.value == 100);  // a share is of 100
   const float base = curve.y + curve.height;
   REQUIRE(curve.points.size() >= 3);
   CHECK(curve.points[1].second == Approx(base - 0.4F * curve.height));
   CHECK(curve.points[2].first == curve.points[1].first + 1);
   for (std::size_t i = 2; i < curve.points.size(); ++i)
     CHECK(curve.points[i].second == Approx(base));
+}
+
+namespace {
+
+struct Counted {
+  explicit Counted(double most, const std::string& name = "SMs with a block") {
+    trace.add_sample({500, most, add_lane(trace, name)});
+    draw = build_draw_index(trace, trace::build_index(trace));
+  }
+  Trace trace = empty_trace();
+  DrawIndex draw;
+  std::vector<CounterLimit> limits;
+  CounterSide side() const { return {trace, draw, limits}; }
+};
+
+}  // namespace
+
+TEST_CASE("a counter of A and of B has one scale") {
+  const Counted a(1), b(20), other(7, "resident warps");
+  const auto tops = counter_tops({a.side(), b.side(), other.side()});
+  REQUIRE(tops.size() == 3);
+  CHECK(tops[0][0].value == 20);
+  CHECK(tops[1][0].value == 20);
+  CHECK(tops[2][0].value == 7);
+  CHECK_FALSE(tops[0][0].is_limit);
+}
+
+TEST_CASE("a counter with a limit is drawn up to what its machine can hold") {
+  Counted a(1), b(20);
+  a.limits = b.limits = {{"SMs with a block", 132}};
+  const auto tops = counter_tops({a.side(), b.side()});
+  CHECK(tops[0][0].value == 132);
+  CHECK(tops[1][0].value == 132);
+  b.limits[0].value = 10;  // it was beyond: not its machine
+  CHECK(counter_tops({a.side(), b.side()})[1][0].value == 20);
+
+  LayoutRequest request = request_of(0, 1000, 400);
+  const auto height = [&](const Counted& counted, const CounterTops& own) {
+    request.counter_tops = &own;
+    const auto index = trace::build_index(counted.trace);
+    const Curve curve = lay_out(counted.trace, index, counted.draw, request).curves.at(0);
+    return curve.y + curve.height - curve.points.back().second;
+  };
+  CHECK(height(b, tops[1]) < height(b, {{20, false}}) / 6);
+  CHECK(height(a, tops[0]) > 0);
+}
+
+TEST_CASE("a counter's lane says its peak, and what its height stands for") {
+  CHECK(counter_words(132, {132, true}) == "132");
+  CHECK(counter_words(1, {132, true}) == "1 of 132");
+  CHECK(counter_words(4224, {8448, true}) == "4224 of 8448");
+  CHECK(counter_words(1 << 20, {4 << 20, false}) == "1 MiB, scale to 4 MiB");
 }
 
 TEST_CASE("a bar's short name drops namespaces and arguments") {

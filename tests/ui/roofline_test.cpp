@@ -4,6 +4,7 @@
 #include "base/temporary_folder.h"
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
+#include "ui/panels/line_labels.h"
 #include "ui/runs.h"
 
 using namespace trainscope;
@@ -74,4 +75,28 @@ TEST_CASE("the roofline cuts no word, whatever the window's size and whatever it
       CHECK(cut_text(*ImGui::GetDrawData()).empty());
     }
   }
+}
+
+TEST_CASE("the words of a line stand clear of other lines, of points and of other words") {
+  LineLabels labels({{0, 0}, {100, 100}});
+  const std::size_t flat = labels.add_line({0, 50}, {100, 50});
+  labels.add_line({0, 60}, {100, 60});
+  labels.add_point({90, 42}, 6);
+  const auto above = [](float right) {
+    return LineLabels::Place{{{right - 30, 36}, {right, 48}}, {right, 50}};
+  };
+  const LineLabels::Place below{{{70, 62}, {100, 74}}, {100, 50}};  // beyond the other line
+  CHECK(labels.take(flat, {above(100), below, above(60)})->max.x == 60);
+  CHECK(labels.take(flat, {above(60), above(100)})->max.x == 100);  // a point is the lesser fault
+  CHECK_FALSE(labels.take(flat, {above(60), above(110)}));
+}
+
+TEST_CASE("a line crosses a box that it enters or lies in, and no other") {
+  const Box box{{10, 10}, {20, 20}};
+  CHECK(crosses({0, 0}, {30, 30}, box));
+  CHECK(crosses({12, 12}, {14, 13}, box));
+  CHECK(crosses({15, 0}, {15, 30}, box));
+  CHECK_FALSE(crosses({0, 0}, {30, 5}, box));
+  CHECK_FALSE(crosses({0, 25}, {25, 50}, box));
+  CHECK_FALSE(crosses({0, 0}, {9, 9}, box));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ui/app/close_mark.h"
 #include "ui/app/shapes.h"
 
 namespace trainscope::ui {
@@ -52,24 +53,6 @@ void move_by_head(ImVec2 size) {
   if (!ImGui::IsItemActive() || !ImGui::IsMouseDragging(ImGuiMouseButton_Left, 8)) return;
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   ImGui::StartMouseMovingWindowOrNode(window, window->DockNode, true);
-}
-
-// A small cross; clicked closes.
-void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
-  const float size = theme.px(18), arm = theme.px(4);
-  ImGui::SetCursorScreenPos({middle.x - size / 2, middle.y - size / 2});
-  if (press_area("##close", {size, size})) open = false;
-  const bool lit = ImGui::IsItemHovered();
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  if (lit)
-    draw->AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
-                        mixed(theme.head, theme.text, 0.10F), theme.px(4));
-  const Color color = lit ? theme.text : theme.faint;
-  const float thickness = theme.px(1.3F);
-  draw->AddLine({middle.x - arm, middle.y - arm}, {middle.x + arm, middle.y + arm}, color,
-                thickness);
-  draw->AddLine({middle.x - arm, middle.y + arm}, {middle.x + arm, middle.y - arm}, color,
-                thickness);
 }
 
 // In the order in which they are drawn: those of this frame so far, then those still to come.
@@ -182,6 +165,23 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
 }
 
 }  // namespace
+
+void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
+  const float size = theme.px(18), arm = theme.px(4);
+  ImGui::SetCursorScreenPos({middle.x - size / 2, middle.y - size / 2});
+  if (press_area("##close", {size, size})) open = false;
+  const bool lit = ImGui::IsItemHovered();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (lit)
+    draw->AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                        mixed(theme.head, theme.text, 0.10F), theme.px(4));
+  const Color color = lit ? theme.text : theme.faint;
+  const float thickness = theme.px(1.3F);
+  draw->AddLine({middle.x - arm, middle.y - arm}, {middle.x + arm, middle.y + arm}, color,
+                thickness);
+  draw->AddLine({middle.x - arm, middle.y + arm}, {middle.x + arm, middle.y - arm}, color,
+                thickness);
+}
 
 bool begin_panel(const Theme& theme, const char* name, const PanelOptions& options) {
   ImGuiWindowClass panel_class;

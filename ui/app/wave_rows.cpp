@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/units.h"
+#include "ui/app/exact_count.h"
 
 namespace trainscope::ui {
 
@@ -36,10 +36,16 @@ int idle_sms(const std::vector<WaveRows>& rows) {
   return idle;
 }
 
+std::string last_wave_words(const sim::SmRun& run) {
+  if (run.waves == 0) return "0";
+  const auto blocks = [](std::int64_t count) { return exact_count(static_cast<double>(count)); };
+  return blocks(run.wave(run.waves - 1).blocks) + " of " + blocks(run.blocks_a_wave);
+}
+
 std::string wave_words(const sim::SmRun& run) {
   std::string words =
-      fmt::format("{} block{}, {} wave{}", format_count(static_cast<double>(run.blocks)),
-                  run.blocks == 1 ? "" : "s", format_count(static_cast<double>(run.waves)),
+      fmt::format("{} block{}, {} wave{}", exact_count(static_cast<double>(run.blocks)),
+                  run.blocks == 1 ? "" : "s", exact_count(static_cast<double>(run.waves)),
                   run.waves == 1 ? "" : "s");
   if (const int idle = idle_sms(last_wave_rows(run)); idle > 0)
     words +=

@@ -27,4 +27,7 @@ int idle_sms(const std::vector<WaveRows>& rows);
 // "109 blocks, 2 waves; in the last, 107 of 108 SMs idle".
 std::string wave_words(const sim::SmRun& run);
 
+// "1 of 108": blocks in the last wave, of those that are placed at once.
+std::string last_wave_words(const sim::SmRun& run);
+
 }  // namespace trainscope::ui

@@ -67,20 +67,33 @@ struct Legend {
   std::string brief;  // where there is little room
 };
 
+double zero_share(const ScalingState& state) {
+  return static_cast<double>(state.to_zero) / static_cast<double>(state.rounded);
+}
+
+// The gradients that are drawn have been rounded: what was lost is no more among them.
+Legend unscaled_row(const Theme& theme, const ScalingState& state, const std::string& lost) {
+  if (state.rounded == 0) return {before_color(theme), "not scaled: " + lost, lost};
+  const std::string zero = share_words(zero_share(state)) + " became 0";
+  return {before_color(theme), "what is left, not scaled: " + zero + " in backward",
+          "not scaled: " + zero};
+}
+
 std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, bool bf16) {
   const NumberLine fp16 = analysis::number_line(ElementType::kFp16);
   const std::string lost = share_words(state.before.lost(fp16)) + " lost";
   if (bf16) {
     const NumberLine line = analysis::number_line(ElementType::kBf16);
-    return {{before_color(theme),
-             "in BF16: " + share_words(state.after.lost(line)) + " lost; in FP16: " + lost,
-             "in FP16: " + lost}};
+    return {
+        {before_color(theme),
+         "of these, in BF16: " + share_words(state.after.lost(line)) + " lost; in FP16: " + lost,
+         "in FP16: " + lost}};
   }
-  if (!state.scaled || state.scale == 1)
-    return {{before_color(theme), "not scaled: " + lost, lost}};
+  if (!state.scaled || state.scale == 1) return {unscaled_row(theme, state, lost)};
   std::vector<Legend> rows;
   if (state.after.infinite < 1)
-    rows.push_back({before_color(theme), "without scaling: " + lost, "unscaled: " + lost});
+    rows.push_back(
+        {before_color(theme), "of these, without scaling: " + lost, "unscaled: " + lost});
   const std::string now = share_words(state.after.lost(fp16)) + " lost";
   rows.push_back(
       {after_color(theme), fmt::format("times {:.6g}: {}", state.scale, now), "scaled: " + now});
@@ -92,8 +105,8 @@ std::string rounding_words(const ScalingState& state, bool bf16) {
   if (state.rounded == 0) return "";
   const auto all = static_cast<double>(state.rounded);
   std::string words =
-      fmt::format("backward rounded {} numbers to {}: {} became 0", format_count(all),
-                  bf16 ? "BF16" : "FP16", share_words(static_cast<double>(state.to_zero) / all));
+      fmt::format("on the way to them backward rounded {} numbers to {}: {} became 0",
+                  format_count(all), bf16 ? "BF16" : "FP16", share_words(zero_share(state)));
   if (state.to_infinity > 0)
     words +=
         fmt::format(", {} infinite", share_words(static_cast<double>(state.to_infinity) / all));
@@ -186,9 +199,19 @@ void draw_scale_hover(const Theme& theme, const LossScalingPanel::Read& read) {
   chart_card(theme, fmt::format("step {}", step), rows);
 }
 
+// Above its chart, where that leaves enough of it. Returns what is below.
+Box titled(const Theme& theme, const Box& box, const char* title) {
+  const float row = theme.px(18);
+  if (box.height() < 5 * row) return box;
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.strong, theme.size.small, box.min.x,
+                   box.min.y + row / 2, theme.text, title);
+  return {{box.min.x, box.min.y + row}, box.max};
+}
+
 void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_t side,
-                const Box& box) {
+                const Box& room) {
   const Theme& theme = context.theme;
+  const Box box = titled(theme, room, "Loss scale of each step");
   const LossScalingPanel::Read& read = panel.sides[side];
   const float foot = theme.px(20);
   ChartOptions options;

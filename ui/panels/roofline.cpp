@@ -113,6 +113,13 @@ float draw_shares(const PanelContext& context, const Box& room,
   }
   y += theme.px(7);
   const float column = theme.px(62);
+  if (sides.size() > 1) {
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      draw_text_middle(draw, theme.font.strong, size,
+                       room.max.x - column * static_cast<float>(sides.size() - 1 - i), y,
+                       theme.muted, sides[i].side == 0 ? "A" : "B", 1);
+    y += line;
+  }
   for (const Bound bound : kAll) {
     draw->AddRectFilled({room.min.x, y - theme.px(5)}, {room.min.x + theme.px(10), y + theme.px(5)},
                         bound_color(theme, bound), theme.px(2));

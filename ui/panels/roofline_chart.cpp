@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "trace/labels.h"
 #include "ui/panels/chart.h"
+#include "ui/panels/line_labels.h"
 
 namespace trainscope::ui {
 namespace {
@@ -57,6 +58,8 @@ class Painter {
       : theme_(theme), sides_(sides), draw_(ImGui::GetWindowDrawList()) {
     body_ = {{box.min.x + theme.px(86), box.min.y + theme.px(6)},
              {box.max.x - theme.px(10), box.max.y - theme.px(36)}};
+    labels_ = LineLabels({{body_.min.x, body_.min.y - theme.px(4)}, {body_.max.x + 1, body_.max.y}},
+                         theme.px(8));
     for (const RooflineSide& one : sides) all_[one.side] = time_of(*one.roofline);
     find_ranges();
   }
@@ -71,8 +74,7 @@ class Painter {
       if (one.gpu && !same_gpu_before(one)) paint_roofs(one);
     for (const RooflineSide& one : sides_) paint_points(one);
     draw_->PopClipRect();
-    for (const RooflineSide& one : sides_)
-      if (one.gpu && !same_gpu_before(one)) name_roofs(one);
+    name_roofs();
   }
 
   void explain(ImVec2 mouse) const {
@@ -82,7 +84,7 @@ class Painter {
     for (const RooflineSide& one : sides_)
       for (const RooflineKernel& kernel : one.roofline->kernels) {
         if (!has_point(kernel)) continue;
-        const ImVec2 at = place(kernel);
+        const ImVec2 at = place(one, kernel);
         const float away = std::hypot(mouse.x - at.x, mouse.y - at.y) - radius(one, kernel);
         if (away < least) least = away, nearest = &kernel, of = &one;
       }
@@ -96,6 +98,13 @@ class Painter {
            units_of(*first.roofline) == units_of(*one.roofline);
   }
 
+  // Kernels that hardly calculate stand at the left edge, with an arrow: each decade down to them
+  // would be taken from those that do.
+  static constexpr double kLeastIntensity = 0.01;
+  static bool is_on_axis(const RooflineKernel& kernel) {
+    return has_point(kernel) && kernel.work.intensity() >= kLeastIntensity;
+  }
+
   void find_ranges() {
     x_ = {1e9, -1e9};
     y_ = {1e9, -1e9};
@@ -104,7 +113,7 @@ class Painter {
     for (const RooflineSide& one : sides_) {
       const Nanos all = all_[one.side];
       for (const RooflineKernel& kernel : one.roofline->kernels)
-        if (has_point(kernel) && kOfAccount * kernel.time >= all)
+        if (is_on_axis(kernel) && kOfAccount * kernel.time >= all)
           x_.include(kernel.work.intensity()), y_.include(kernel.achieved());
       if (!one.gpu) continue;
       for (const Math math : units_of(*one.roofline)) {
@@ -112,6 +121,8 @@ class Painter {
         y_.include(*machine::peak_flops_per_s(*one.gpu, math));
       }
     }
+    if (x_.from > x_.to) x_ = {0, 1};  // nothing is on the axis, and there are no roofs
+    if (y_.from > y_.to) y_ = {8, 10};
     constexpr double kRoom = 0.45;  // decades beside the outermost point or roof
     x_ = {x_.from - kRoom, x_.to + 1.6 * kRoom};
     y_ = {y_.from - kRoom, y_.to + kRoom};
@@ -124,9 +135,11 @@ class Painter {
   float y_of(double rate) const {
     return body_.max.y - static_cast<float>(y_.share(rate)) * body_.height();
   }
-  ImVec2 place(const RooflineKernel& kernel) const {
-    return {std::clamp(x_of(kernel.work.intensity()), body_.min.x, body_.max.x),
-            std::clamp(y_of(kernel.achieved()), body_.min.y, body_.max.y)};
+  // The whole point is within the chart.
+  ImVec2 place(const RooflineSide& side, const RooflineKernel& kernel) const {
+    const float edge = radius(side, kernel) + theme_.px(2);
+    return {std::clamp(x_of(kernel.work.intensity()), body_.min.x + edge, body_.max.x - edge),
+            std::clamp(y_of(kernel.achieved()), body_.min.y + edge, body_.max.y - edge)};
   }
 
   // The area is the share of the time of all kernels of the side.
@@ -145,7 +158,7 @@ class Painter {
       draw_->AddLine({x, body_.min.y}, {x, body_.max.y}, theme_.grid());
       if (power % every_x != 0) continue;
       draw_text_middle(draw_, theme_.font.mono, size, x, body_.max.y + theme_.px(10), theme_.muted,
-                       fmt::format("{:g}", std::pow(10.0, power)), 0.5F);
+                       power_words(power), 0.5F);
     }
     const int every_y = every(y_, body_.height(), theme_.px(20));
     for (int power = first(y_); power <= y_.to; ++power) {
@@ -159,6 +172,14 @@ class Painter {
                      theme_.muted, "operations a byte of memory traffic", 1);
   }
 
+  // "0.01", "1", "1k".
+  static std::string power_words(int power) {
+    if (power < 3) return fmt::format("{:g}", std::pow(10.0, power));
+    std::string words = format_count(std::pow(10.0, power));
+    std::erase(words, ' ');
+    return words;
+  }
+
   static int first(const Decades& axis) { return static_cast<int>(std::ceil(axis.from)); }
   static int every(const Decades& axis, float room, float each) {
     return std::max(1, static_cast<int>(std::ceil((axis.to - axis.from) * each / room)));
@@ -166,108 +187,127 @@ class Painter {
 
   // ---- Roofs -----------------------------------------------------------------------------------
 
-  void line(const RooflineSide& side, ImVec2 from, ImVec2 to, float thickness) {
+  // Of which the words will have to keep clear.
+  std::size_t line(const RooflineSide& side, ImVec2 from, ImVec2 to, float thickness) {
     if (side.side == 0)
       draw_->AddLine(from, to, theme_.muted, theme_.px(thickness));
     else
       draw_dashed_line(draw_, from, to, theme_.muted, theme_.px(thickness), theme_.px(7),
                        theme_.px(5));
+    return labels_.add_line(from, to);
   }
 
-  void slope(const RooflineSide& side, double bytes_per_s, double peak, float thickness) {
+  std::size_t slope(const RooflineSide& side, double bytes_per_s, double peak, float thickness) {
     const double low = std::pow(10.0, x_.from);
-    line(side, {x_of(low), y_of(low * bytes_per_s)}, {x_of(peak / bytes_per_s), y_of(peak)},
-         thickness);
+    return line(side, {x_of(low), y_of(low * bytes_per_s)}, {x_of(peak / bytes_per_s), y_of(peak)},
+                thickness);
   }
 
   void paint_roofs(const RooflineSide& side) {
-    double highest = 0;
-    for (const Math math : units_of(*side.roofline)) {
-      const double peak = *machine::peak_flops_per_s(*side.gpu, math);
-      const double fastest = std::max(side.gpu->memory_bytes_per_s, side.gpu->l2_bytes_per_s);
-      highest = std::max(highest, peak);
-      line(side, {x_of(peak / fastest), y_of(peak)}, {body_.max.x, y_of(peak)}, 1.6F);
-    }
-    slope(side, side.gpu->memory_bytes_per_s, highest, 1.6F);
-    if (side.gpu->l2_bytes_per_s > 0) slope(side, side.gpu->l2_bytes_per_s, highest, 0.9F);
-  }
-
-  void name_roofs(const RooflineSide& side) {
     const std::string mark =
         sides_.size() > 1 && different_roofs() ? side.side == 0 ? "A: " : "B: " : "";
     double highest = 0;
     for (const Math math : units_of(*side.roofline)) {
       const double peak = *machine::peak_flops_per_s(*side.gpu, math);
+      const double fastest = std::max(side.gpu->memory_bytes_per_s, side.gpu->l2_bytes_per_s);
       highest = std::max(highest, peak);
-      const std::string words =
-          mark + std::string(machine::name_of(math)) + "  " + format_value(peak, "FLOP/s");
-      write({body_.max.x, y_of(peak) - theme_.px(9)}, 1, words, false);
+      const ImVec2 ridge{x_of(peak / fastest), y_of(peak)};
+      const std::size_t drawn = line(side, ridge, {body_.max.x, ridge.y}, 1.6F);
+      names_.push_back(
+          {drawn,
+           ridge,
+           {body_.max.x, ridge.y},
+           mark + std::string(machine::name_of(math)) + "  " + format_value(peak, "FLOP/s")});
     }
-    name_slope(side, side.gpu->memory_bytes_per_s, highest, 0, mark + "memory  ");
+    add_slope(side, side.gpu->memory_bytes_per_s, highest, 1.6F, mark + "memory  ");
     if (side.gpu->l2_bytes_per_s > 0)
-      name_slope(side, side.gpu->l2_bytes_per_s, highest, 1, mark + "L2  ");
+      add_slope(side, side.gpu->l2_bytes_per_s, highest, 0.9F, mark + "L2  ");
   }
 
-  // Below the slope, or above it where `align` is 1; as high as it keeps clear of the points, or
-  // else wherever there is room.
-  void name_slope(const RooflineSide& side, double bytes_per_s, double peak, float align,
-                  const std::string& what) {
-    const float gap = theme_.px(align == 0 ? 9 : -9), away = theme_.px(align == 0 ? 10 : -10);
-    const std::string words = what + format_rate(bytes_per_s);
-    const double first = (align == 0 ? 0.30 : 0.62) - (side.side == 0 ? 0 : 0.14);
-    for (const bool clear : {true, false})
-      for (const double higher : {0.0, 0.15, 0.3, -0.15, 0.45}) {
-        const double height = std::clamp(first + higher, 0.08, 0.92);
-        const double rate = std::pow(10.0, y_.from + height * (std::log10(peak) - y_.from));
-        if (write({x_of(rate / bytes_per_s) + gap, y_of(rate) + away}, align, words, clear)) return;
-      }
+  void add_slope(const RooflineSide& side, double bytes_per_s, double peak, float thickness,
+                 const std::string& what) {
+    const std::size_t drawn = slope(side, bytes_per_s, peak, thickness);
+    const double low = std::pow(10.0, y_.from);
+    names_.push_back({drawn,
+                      {x_of(low / bytes_per_s), y_of(low)},
+                      {x_of(peak / bytes_per_s), y_of(peak)},
+                      what + format_rate(bytes_per_s),
+                      bytes_per_s > least_rate()});
+  }
+
+  // What a roof is called, and between which points of it that may be written.
+  struct Name {
+    std::size_t line = 0;
+    ImVec2 from, to;
+    std::string words;
+    bool above = true;  // is where it is looked for first
+  };
+
+  // Below the lowest slope there is room, above the others.
+  double least_rate() const {
+    double least = INFINITY;
+    for (const RooflineSide& one : sides_)
+      if (one.gpu) least = std::min(least, one.gpu->memory_bytes_per_s);
+    return least;
+  }
+
+  void name_roofs() {
+    for (const RooflineSide& one : sides_)
+      for (const RooflineKernel& kernel : one.roofline->kernels)
+        if (has_point(kernel)) labels_.add_point(place(one, kernel), radius(one, kernel));
+    for (const Name& name : names_) {
+      const auto box = labels_.take(name.line, places_of(name));
+      if (!box) continue;
+      draw_->AddRectFilled(box->min, box->max, faded(theme_.panel, 0.75F), theme_.px(2));
+      draw_text_middle(draw_, theme_.font.text, theme_.size.label, box->min.x, box->centre().y,
+                       theme_.text, name.words);
+    }
+  }
+
+  // From the roof's right end on, on both sides of it.
+  std::vector<LineLabels::Place> places_of(const Name& name) const {
+    constexpr int kSteps = 60;
+    // Of a line of text the letters fill the middle.
+    const ImVec2 size{text_size(theme_.font.text, theme_.size.label, name.words).x,
+                      theme_.size.label * 0.8F};
+    const bool flat = name.from.y == name.to.y;
+    const float gap = theme_.px(4), aside = flat ? 0 : theme_.px(7);
+    std::vector<LineLabels::Place> places;
+    for (int step = flat ? 0 : 1; step < kSteps; ++step) {  // where a slope ends a flat roof is
+      const float share = 1 - static_cast<float>(step) / kSteps;
+      const ImVec2 foot{name.from.x + (name.to.x - name.from.x) * share,
+                        name.from.y + (name.to.y - name.from.y) * share};
+      const Box above{{foot.x - aside - size.x, foot.y - gap - size.y},
+                      {foot.x - aside, foot.y - gap}};
+      const Box below{{foot.x + aside - (flat ? size.x : 0), foot.y + gap},
+                      {foot.x + aside + (flat ? 0 : size.x), foot.y + gap + size.y}};
+      places.push_back({name.above ? above : below, foot});
+      places.push_back({name.above ? below : above, foot});
+    }
+    return places;
   }
 
   bool different_roofs() const { return !same_gpu_before(sides_.back()); }
-
-  bool on_a_point(const Box& box) const {
-    return std::ranges::any_of(sides_, [&](const RooflineSide& side) {
-      return std::ranges::any_of(side.roofline->kernels, [&](const RooflineKernel& kernel) {
-        if (!has_point(kernel)) return false;
-        const ImVec2 at = place(kernel);
-        const float round = radius(side, kernel);
-        return at.x + round > box.min.x && at.x - round < box.max.x && at.y + round > box.min.y &&
-               at.y - round < box.max.y;
-      });
-    });
-  }
-
-  // Where nothing is written yet and the words are within the chart; false where they are not.
-  bool write(ImVec2 at, float align, const std::string& words, bool clear_of_points) {
-    const ImVec2 size = text_size(theme_.font.text, theme_.size.label, words);
-    const ImVec2 from{at.x - align * size.x, at.y - size.y / 2};
-    const Box box{from, {from.x + size.x, from.y + size.y}};
-    if (box.min.x < body_.min.x || box.max.x > body_.max.x + 1 || box.min.y < body_.min.y - 4 ||
-        box.max.y > body_.max.y)
-      return false;
-    for (const Box& other : written_)
-      if (box.min.x < other.max.x && other.min.x < box.max.x && box.min.y < other.max.y &&
-          other.min.y < box.max.y)
-        return false;
-    if (clear_of_points && on_a_point(box)) return false;
-    written_.push_back(box);
-    draw_->AddRectFilled(box.min, box.max, faded(theme_.panel, 0.75F), theme_.px(2));
-    draw_text_middle(draw_, theme_.font.text, theme_.size.label, at.x, at.y, theme_.text, words,
-                     align);
-    return true;
-  }
 
   // ---- Points ----------------------------------------------------------------------------------
 
   void paint_points(const RooflineSide& side) const {
     for (const RooflineKernel& kernel : side.roofline->kernels) {  // the largest first
       if (!has_point(kernel)) continue;
-      const ImVec2 at = place(kernel);
+      const ImVec2 at = place(side, kernel);
       const float round = radius(side, kernel);
       const Color color = side.gpu ? bound_color(theme_, kernel.regime.bound) : theme_.muted;
       if (side.side == 0) draw_->AddCircleFilled(at, round, faded(color, 0.55F));
       draw_->AddCircle(at, round, color, 0, theme_.px(side.side == 0 ? 1.0F : 2.0F));
+      if (x_of(kernel.work.intensity()) < body_.min.x) point_left(at, round, color);
     }
+  }
+
+  // The point lies further out than the axis goes.
+  void point_left(ImVec2 at, float round, Color color) const {
+    const float high = theme_.px(4), x = at.x + round + theme_.px(3);
+    draw_->AddTriangleFilled({x, at.y}, {x + 1.5F * high, at.y - high},
+                             {x + 1.5F * high, at.y + high}, color);
   }
 
   void explain(const RooflineSide& side, const RooflineKernel& kernel) const {
@@ -294,7 +334,8 @@ class Painter {
   Box body_;
   Decades x_, y_;
   Nanos all_[2] = {};  // time of all kernels of a side
-  std::vector<Box> written_;
+  LineLabels labels_{Box{}};
+  std::vector<Name> names_;
 };
 
 }  // namespace

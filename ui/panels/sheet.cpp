@@ -7,9 +7,25 @@
 #include <utility>
 
 #include "ui/app/action_list.h"
+#include "ui/app/close_mark.h"
 #include "ui/panels/markdown.h"
 
 namespace trainscope::ui {
+
+namespace {
+
+// At the top right; what is drawn next goes on where it would have. Enter is for the sheet's fields
+// and buttons, until the mark is walked to.
+void draw_close_mark(const Theme& theme, bool& open) {
+  const ImVec2 next = ImGui::GetCursorScreenPos(), at = ImGui::GetWindowPos();
+  const float inset = theme.px(25);
+  ImGui::PushItemFlag(ImGuiItemFlags_NoNavDefaultFocus, true);
+  close_mark(theme, {at.x + ImGui::GetWindowWidth() - inset, at.y + theme.px(23)}, open);
+  ImGui::PopItemFlag();
+  ImGui::SetCursorScreenPos(next);
+}
+
+}  // namespace
 
 bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size) {
   if (!open) return false;
@@ -35,6 +51,7 @@ bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size) 
   }
   const std::string_view words(name);
   text(theme.font.strong, theme.size.text, theme.text, words.substr(0, words.find("##")));
+  draw_close_mark(theme, open);
   // Also while a field is being typed in, a click upon the sheet is none beside it.
   const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                       !ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows |

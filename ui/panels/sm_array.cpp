@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "program/products.h"
 #include "sim/block_cost.h"
+#include "ui/app/exact_count.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/sm_raster.h"
@@ -143,6 +144,13 @@ struct Row {
   bool strong = false;
 };
 
+constexpr const char* kTailIdle = "SM time idle in the tail";
+
+// SMs that get no block of the only wave are idle; a tail follows a wave.
+bool any_single_wave(const Shown& shown) {
+  return std::ranges::any_of(shown, [](const auto& one) { return one.second->sms.waves == 1; });
+}
+
 std::vector<Row> rows_of(const Shown& shown) {
   std::vector<Row> rows{{"threads per block", {}},
                         {"registers per thread", {}},
@@ -151,7 +159,8 @@ std::vector<Row> rows_of(const Shown& shown) {
                         {"limited by", {}, true},
                         {"occupancy", {}},
                         {"waves", {}},
-                        {"SM time idle in the tail", {}}};
+                        {"blocks in the last wave", {}},
+                        {any_single_wave(shown) ? "SM time idle" : kTailIdle, {}}};
   for (const auto& [side, facts] : shown) {
     const machine::LaunchShape shape =
         sim::launch_shape(operation_of(*facts), facts->run->machine->gpu);
@@ -163,9 +172,8 @@ std::vector<Row> rows_of(const Shown& shown) {
         std::to_string(run.occupancy.blocks_per_sm),
         limiter_words(run.occupancy),
         fmt::format("{:.1f} %", 100 * run.occupancy.theoretical),
-        fmt::format("{} ({:.2f} full)", run.waves,
-                    static_cast<double>(run.blocks) /
-                        static_cast<double>(std::max<std::int64_t>(run.blocks_a_wave, 1))),
+        exact_count(static_cast<double>(run.waves)),
+        last_wave_words(run),
         fmt::format("{:.1f} %", 100 * run.tail_idle)};
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].values.push_back(values[i]);
   }
@@ -176,8 +184,8 @@ void draw_figures(const PanelContext& context, const Shown& shown, const Box& bo
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.small,
-              line = std::clamp(box.height() / 9.2F, theme.px(17), theme.px(27));
-  const float name_width = text_size(theme.font.text, size, "SM time idle in the tail").x;
+              line = std::clamp(box.height() / 10.2F, theme.px(17), theme.px(27));
+  const float name_width = text_size(theme.font.text, size, kTailIdle).x;
   const float column = (box.width() - name_width - theme.px(10)) / static_cast<float>(shown.size());
   float y = box.min.y + theme.px(11);
   draw_text_middle(draw, theme.font.strong, size, box.min.x, y, theme.text, "Occupancy");

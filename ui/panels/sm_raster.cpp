@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "ui/app/exact_count.h"
 #include "ui/panels/chart.h"
 
 namespace trainscope::ui {
@@ -113,35 +114,75 @@ class Painter {
     const Box box{{body_.min.x, body_.min.y}, {x_of(raster_.run.wave(waves - 1).end), body_.max.y}};
     ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(0));
     words_in(box, theme_.of(trace::Category::kHostWork).text,
-             fmt::format("{} full waves", format_count(static_cast<double>(waves))));
+             fmt::format("{} full waves", exact_count(static_cast<double>(waves))));
   }
+
+  bool is_only_wave() const { return raster_.run.waves == 1; }
 
   // SMs with fewer blocks than fit are paler; those with none, and the wait for the last, hatched.
   void last_wave() const {
-    const sim::SmRun& run = raster_.run;
-    const sim::Wave wave = run.wave(run.waves - 1);
-    const int most = std::max(run.occupancy.blocks_per_sm, 1);
-    Box widest_tail{}, widest_body{};
-    for (const WaveRows& row : raster_.last) {
-      const float top = y_of(row.first_sm), bottom = y_of(row.first_sm + row.sms);
-      if (row.blocks > 0) {
-        const float share =
-            0.45F + 0.55F * static_cast<float>(row.blocks) / static_cast<float>(most);
-        const Box body{{x_of(wave.start), top}, {x_of(row.end), bottom}};
-        ImGui::GetWindowDrawList()->AddRectFilled(
-            body.min, body.max,
-            mixed(theme_.panel, wave_color(run.waves - 1), std::min(share, 1.0F)));
-        if (body.height() > widest_body.height()) widest_body = body;
-      }
-      if (row.end >= run.duration) continue;
-      const Box tail{{x_of(row.end), top}, {x_of(run.duration), bottom}};
-      draw_tail(tail);
-      if (tail.height() > widest_tail.height()) widest_tail = tail;
-    }
+    const Box widest_idle = idle_rows();
+    const Box widest_body = block_rows();
+    const int sms = raster_.run.sms;
     words_in(widest_body, theme_.of(trace::Category::kHostWork).text,
-             fmt::format("wave {}", run.waves));
+             fmt::format("wave {}", raster_.run.waves));
     if (const int idle = idle_sms(raster_.last); idle > 0)
-      words_in(widest_tail, theme_.bad, fmt::format("tail: {} of {} SMs idle", idle, run.sms));
+      words_in(widest_idle, is_only_wave() ? theme_.muted : theme_.bad,
+               fmt::format("{}{} of {} SMs idle", is_only_wave() ? "" : "tail: ", idle, sms));
+  }
+
+  // Returns the tallest.
+  Box idle_rows() const {
+    const sim::SmRun& run = raster_.run;
+    Box tallest{};
+    for (const WaveRows& row : raster_.last) {
+      if (row.end >= run.duration) continue;
+      const Box box{{x_of(row.end), y_of(row.first_sm)},
+                    {x_of(run.duration), y_of(row.first_sm + row.sms)}};
+      // An SM that never had a block waits for no other.
+      if (is_only_wave() && row.blocks == 0)
+        draw_idle(box);
+      else
+        draw_tail(box);
+      if (box.height() > tallest.height()) tallest = box;
+    }
+    return tallest;
+  }
+
+  // Returns the tallest. Rows too short to be seen are taller, and dark.
+  Box block_rows() const {
+    const sim::SmRun& run = raster_.run;
+    const Nanos start = run.wave(run.waves - 1).start;
+    const int most = std::max(run.occupancy.blocks_per_sm, 1);
+    Box tallest{};
+    for (const WaveRows& row : raster_.last) {
+      if (row.blocks == 0) continue;
+      const Box rows{{x_of(start), y_of(row.first_sm)},
+                     {x_of(row.end), y_of(row.first_sm + row.sms)}};
+      const Box box = at_least(rows, theme_.px(4));
+      const float share = static_cast<float>(row.blocks) / static_cast<float>(most);
+      const Color color = rows.height() < box.height()
+                              ? theme_.text
+                              : mixed(theme_.panel, wave_color(run.waves - 1),
+                                      std::min(0.45F + 0.55F * share, 1.0F));
+      ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, color);
+      if (box.height() > tallest.height()) tallest = box;
+    }
+    return tallest;
+  }
+
+  // As wide and tall as this, within the raster.
+  Box at_least(Box box, float edge) const {
+    box.max = {std::max(box.max.x, box.min.x + edge), std::max(box.max.y, box.min.y + edge)};
+    const float right = std::max(box.max.x - body_.max.x, 0.0F);
+    const float below = std::max(box.max.y - body_.max.y, 0.0F);
+    return {{box.min.x - right, box.min.y - below}, {box.max.x - right, box.max.y - below}};
+  }
+
+  void draw_idle(const Box& box) const {
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    draw->AddRectFilled(box.min, box.max, mixed(theme_.panel, theme_.muted, 0.07F));
+    if (box.height() > theme_.px(4)) draw->AddRect(box.min, box.max, faded(theme_.muted, 0.5F));
   }
 
   void draw_tail(const Box& box) const {

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/comparison.h"
+#include "machine/architecture.h"
 #include "sim/sm_lanes.h"
 #include "ui/app/lesson_card.h"
 #include "ui/app/machine_words.h"
@@ -135,6 +136,15 @@ void filter_lanes(TimelineSide& out, const LaneFilter& filter) {
   }
 }
 
+// What the counters of SMs can reach on the machine of the run that is shown.
+std::vector<CounterLimit> limits_of(const SideModel& side) {
+  if (!side.run || !side.run->machine) return {};
+  const machine::Gpu& gpu = side.run->machine->gpu;
+  const int warps = gpu.threads_per_sm / machine::kWarp;
+  return {{std::string(sim::kBusySmsLane), static_cast<double>(gpu.sm_count)},
+          {std::string(sim::kResidentWarpsLane), static_cast<double>(gpu.sm_count) * warps}};
+}
+
 TimelineSide side_input(const Workspace& workspace, std::size_t number,
                         const Attention& attention) {
   const SideModel& side = workspace.sides()[number];
@@ -161,6 +171,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.index = &side.view->index;
   out.offset = number > 0 ? workspace.offset() : 0;
   out.draw = &side.view->draw;
+  out.limits = limits_of(side);
   hide_lanes(out, workspace, side, attention.memory_lanes);
   hide_for_a_room(out, workspace, side);
   filter_lanes(out, attention.timeline.filter);

@@ -81,10 +81,17 @@ class Walk {
 Curve curve_of(const Trace& trace, const Counter& counter, const LaneBox& box,
                const LayoutRequest& request) {
   const float pad = std::round(box.height * 0.1F);
-  Curve curve{box.lane, box.y + pad, box.height - 2 * pad, counter.least, counter.most, {}};
+  Curve curve;
+  curve.lane = box.lane;
+  curve.y = box.y + pad;
+  curve.height = box.height - 2 * pad;
+  curve.least = counter.least;
+  curve.most = counter.most;
+  curve.top = request.counter_tops ? request.counter_tops->at(box.lane)
+                                   : counter_top(trace.lanes()[box.lane], counter);
   const double nanos_per_pixel =
       static_cast<double>(request.view_end - request.view_start) / request.width;
-  const double range = std::max(counter.most - counter.least, 1e-300);
+  const double range = std::max(curve.top.value - counter.least, 1e-300);
   Walk walk(trace, counter, static_cast<Nanos>(nanos_per_pixel));
   walk.skip_to(request.view_start);
   for (float x = 0; x <= request.width; x += 1) {

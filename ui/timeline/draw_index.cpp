@@ -95,9 +95,6 @@ std::vector<Counter> counters_of(const trace::Trace& trace) {
   for (trace::LaneId lane = 0; lane < counters.size(); ++lane) {
     Counter& counter = counters[lane];
     if (!ordered[lane]) sort_samples(trace, counter);
-    // Shares are of 100, whatever they reached.
-    if (!counter.samples.empty() && trace.lanes()[lane].name.ends_with('%'))
-      counter.most = std::max(counter.most, 100.0);
   }
   return counters;
 }

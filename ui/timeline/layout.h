@@ -15,6 +15,7 @@
 #include "trace/index.h"
 #include "trace/labels.h"
 #include "trace/trace.h"
+#include "ui/timeline/counter_scale.h"
 #include "ui/timeline/draw_index.h"
 #include "ui/timeline/matches.h"
 
@@ -55,6 +56,7 @@ struct LayoutRequest {
   std::vector<trace::LaneId> pinned;          // shown first, under a heading of their own
   float stuck = 0;                            // how far down pinned lanes stand: what is scrolled
   std::size_t filtered = 0;                   // more than 0: a line below the lanes says so
+  const CounterTops* counter_tops = nullptr;  // none: of each lane on its own
   const Matches* matches = nullptr;           // bars without one of these are dimmed
   std::vector<trace::LaneId> collapsed;       // drawn in one row
   std::vector<std::string> collapsed_groups;  // only the heading is drawn
@@ -118,7 +120,8 @@ struct Arrow {
 struct Curve {
   trace::LaneId lane = 0;
   float y = 0, height = 0;
-  double least = 0, most = 0;
+  double least = 0, most = 0;  // of its samples
+  CounterTop top;              // what the full height stands for
   std::vector<std::pair<float, float>> points;
 };
 

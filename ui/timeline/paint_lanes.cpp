@@ -178,17 +178,18 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
                          theme.px(1));
 }
 
-std::string counter_text(const Curve& curve) {
-  return curve.most >= 1 << 16 ? format_bytes(curve.most) : format_count(curve.most);
-}
-
 void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve) {
   const Theme& theme = *canvas.theme;
   const float left = canvas.lanes.min.x, base = view.top + curve.y + curve.height;
   const Color line = theme.of(trace::Category::kForward).line, area = faded(line, 0.22F);
+  // What is little is still seen to be more than nothing.
+  const auto seen = [&](float y) {
+    const float foot = curve.y + curve.height;
+    return y < foot ? std::min(y, foot - theme.px(1.5F)) : y;
+  };
   for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
-    const auto [x0, y0] = curve.points[i];
-    const auto [x1, y1] = curve.points[i + 1];
+    const float x0 = curve.points[i].first, y0 = seen(curve.points[i].second);
+    const float x1 = curve.points[i + 1].first, y1 = seen(curve.points[i + 1].second);
     if (view.top + y0 < base - 0.5F) {
       canvas.draw->AddRectFilled({left + x0, view.top + y0}, {left + x1, base}, area);
       canvas.draw->AddLine({left + x0, view.top + y0}, {left + x1, view.top + y0}, line,
@@ -197,7 +198,8 @@ void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve)
     canvas.draw->AddLine({left + x1, view.top + y0}, {left + x1, view.top + y1}, line, theme.px(1));
   }
   draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, canvas.lanes.max.x - theme.px(4),
-                   view.top + curve.y + theme.size.mono / 2, theme.faint, counter_text(curve), 1);
+                   view.top + curve.y + theme.size.mono / 2, theme.faint,
+                   counter_words(curve.most, curve.top), 1);
 }
 
 // From the edge of one bar to the edge of the other, in an S between lanes, straight within one.

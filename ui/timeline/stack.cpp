@@ -123,6 +123,17 @@ float stuck(const SideView& view, float pinned) {
   return pinned <= (view.window_end - view.window) * kMost ? view.window - view.top : 0;
 }
 
+// By side; of one that is not ready there are none.
+std::vector<CounterTops> tops_of_all(const TimelineInput& input) {
+  std::vector<CounterSide> ready;
+  for (const TimelineSide& side : input.sides)
+    if (is_ready(side)) ready.push_back({*side.trace, *side.draw, side.limits});
+  std::vector<CounterTops> tops = counter_tops(ready);
+  for (std::size_t i = 0; i < input.sides.size(); ++i)
+    if (!is_ready(input.sides[i])) tops.emplace(tops.begin() + static_cast<std::ptrdiff_t>(i));
+  return tops;
+}
+
 }  // namespace
 
 bool is_ready(const TimelineSide& side) {
@@ -142,6 +153,7 @@ void place_sides(Canvas& canvas, TimelineState& state) {
     room -= given[i];
   }
   reveal_lane(canvas, requests, given, state);
+  const std::vector<CounterTops> tops = tops_of_all(*canvas.input);
   state.scroll = std::clamp(state.scroll, 0.0F, overflow);
   const float gap = wanted.size() < 2 ? 0 : std::min(std::floor(room / 2), canvas.theme->px(30));
   float y = canvas.body.min.y;
@@ -155,6 +167,7 @@ void place_sides(Canvas& canvas, TimelineState& state) {
     view.top = view.window - std::round(std::min(state.scroll, wanted[i] - given[i]));
     view.bottom = view.top + wanted[i];
     requests[i].stuck = stuck(view, lay_out_pinned(*view.side, requests[i]));
+    requests[i].counter_tops = &tops[i];
     lay_out_side(canvas, view, requests[i], state);
     y = view.window_end + gap;
     canvas.sides.push_back(std::move(view));

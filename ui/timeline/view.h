@@ -55,12 +55,13 @@ struct TimelineSide {
   std::vector<IdleGap> gaps;
   std::vector<Guess> guesses;
   std::vector<Marker> markers;
-  std::vector<LaneNote> notes;    // in any order
-  bool takes_notes = false;       // its run is there: one can write on it
-  std::optional<Nanos> playhead;  // the side's own line, where the sides are not aligned by time
-  std::uint16_t lit_line = 0;     // spans of this line of the listing are lit; 0: none
-  std::string progress;           // while a run is going on: "running: step 3 of 5"
-  float progress_share = -1;      // 0..1; negative: unknown
+  std::vector<LaneNote> notes;       // in any order
+  std::vector<CounterLimit> limits;  // of its machine
+  bool takes_notes = false;          // its run is there: one can write on it
+  std::optional<Nanos> playhead;     // the side's own line, where the sides are not aligned by time
+  std::uint16_t lit_line = 0;        // spans of this line of the listing are lit; 0: none
+  std::string progress;              // while a run is going on: "running: step 3 of 5"
+  float progress_share = -1;         // 0..1; negative: unknown
 };
 
 struct TimelineInput {
