@@ -186,6 +186,25 @@ TEST_CASE("a double click lets a slider's value be typed, and leaves the handle 
   CHECK(bytes() == before);
 }
 
+TEST_CASE("what is declared and not built yet is not among all parameters") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  driver->app().run("knobs.all");
+  driver->settle();
+  REQUIRE_FALSE(program::find_knob("loader.drop_last").built);
+  REQUIRE_FALSE(program::find_knob("power_limit").built);
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    const auto is_found = [context](const std::string& knob) {
+      context->ItemInputValue("//All parameters/**/##search", knob.c_str());
+      return context->ItemExists(("//All parameters/**/" + knob + "@A").c_str());
+    };
+    CHECK(is_found("loader.pin_memory"));
+    CHECK(is_found("batch_size"));
+    CHECK_FALSE(is_found("loader.drop_last"));
+    CHECK_FALSE(is_found("power_limit"));
+  }));
+}
+
 TEST_CASE("a step of a slider stays within the knob's range and always goes somewhere else") {
   for (const program::Knob& knob : program::knobs()) {
     const bool number = knob.type == program::KnobType::kInteger ||

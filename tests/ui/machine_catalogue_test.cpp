@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "ui/app/figure_names.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -66,6 +67,33 @@ TEST_CASE("the data sheet has every figure once, with its value, its source and 
     }
     CHECK(rows == machine.figures.size());
   }
+}
+
+TEST_CASE("a figure is called by what it is, not by its key in the file") {
+  const auto groups = figure_groups(machine::load_machine("h100-sxm-8"));
+  const auto value_of = [&](const std::string& name) {
+    std::string value;
+    for (const FigureGroup& group : groups)
+      for (const FigureRow& row : group.rows)
+        if (row.name == name && group.title.starts_with("GPU")) value = row.value;
+    return value;
+  };
+  CHECK(value_of("SMs") == "132");
+  CHECK(value_of("threads an SM") == "2048");
+  CHECK(value_of("L2 cache") == "50 MiB");
+  CHECK(value_of("FP32 peak") == "67 TFLOP/s");
+  CHECK(value_of("compute capability") == "9.0");
+  CHECK(value_of("memory") == "79.2 GiB");
+  const auto is_raw = [](const std::string& name) {
+    for (const char* word : {"sm", "l2", "fp", "tf32", "h2d", "d2h", "nccl", "nvls", "gpu "})
+      if (name.find(word) != std::string::npos) return true;
+    return false;
+  };
+  for (const std::string& id : machine::machine_ids())
+    for (const machine::Figure& figure : machine::load_machine(id).figures) {
+      CAPTURE(figure.name);
+      CHECK_FALSE(is_raw(figure_name(figure.name)));
+    }
 }
 
 TEST_CASE("a figure of a group that nobody has heard of is shown as any other") {

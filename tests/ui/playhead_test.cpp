@@ -9,6 +9,7 @@
 #include "ui/panels/code.h"
 #include "ui/panels/timelines.h"
 #include "ui/runs.h"
+#include "ui/words.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -85,6 +86,45 @@ TEST_CASE("alignment by step maps forth and back, and never runs backwards") {
     CHECK(std::abs(same_step(*b, *a, there) - time) <= 6);
     last = there;
   }
+}
+
+TEST_CASE("the playhead names the step that launched the GPU's work, not the one the host is in") {
+  auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+  const auto lane = [&](const char* name, trace::LaneKind kind) {
+    trace::Lane added;
+    added.name = name;
+    added.kind = kind;
+    return trace->add_lane(added);
+  };
+  const auto add = [&](trace::LaneId where, const char* name, trace::Category category, Nanos start,
+                       Nanos end, std::uint32_t correlation) {
+    trace::Span span;
+    span.lane = where;
+    span.name = trace->intern(name);
+    span.category = category;
+    span.start = start;
+    span.duration = end - start;
+    span.correlation = correlation;
+    trace->add_span(span);
+  };
+  using trace::Category;
+  const trace::LaneId steps = lane("steps", trace::LaneKind::kSteps);
+  const trace::LaneId host = lane("host main", trace::LaneKind::kHostThread);
+  const trace::LaneId stream = lane("stream 7", trace::LaneKind::kStream);
+  add(steps, "time.perf_counter()", Category::kAnnotation, 0, 5, 0);
+  add(steps, "ProfilerStep#0", Category::kAnnotation, 10, 40, 0);
+  add(steps, "ProfilerStep#1", Category::kAnnotation, 40, 60, 0);
+  add(steps, "time.perf_counter()", Category::kAnnotation, 45, 50, 0);
+  add(host, "cudaLaunchKernel", Category::kHostApi, 30, 35, 3);
+  add(host, "cudaLaunchKernel", Category::kHostApi, 44, 48, 4);
+  add(stream, "kernel", Category::kBackward, 42, 70, 3);
+  add(stream, "kernel", Category::kForward, 70, 90, 4);
+  const TraceView view = index_trace(trace);
+  CHECK(state_at(*view, 2) == "idle");
+  CHECK(state_at(*view, 32) == "step 0, host: cudaLaunchKernel");
+  CHECK(state_at(*view, 46) == "step 0, backward");
+  CHECK(state_at(*view, 80) == "step 1, forward");
+  CHECK(has_steps(*view));
 }
 
 TEST_CASE("the state of each side is named beside the playhead") {
@@ -290,11 +330,12 @@ TEST_CASE("playing pauses where a lesson's step says, and goes on from there") {
 
 TEST_CASE("a side is marked as done sooner only where that makes it the faster one") {
   REQUIRE_DRIVER(driver);
-  const auto markers = [&](const std::string& batch_of_b) {
-    open_pair(*driver, batch_of_b.c_str());
+  const auto markers = [&](const char* lesson) {
+    walk_to_result(*driver, lesson);
     const TimelineInput input = timeline_input(driver->workspace(), driver->app().attention());
     return input.sides[0].markers.size() + input.sides[1].markers.size();
   };
-  CHECK(markers("batch_size=64") == 1);
-  CHECK(markers("batch_size=4096") == 0);
+  CHECK(markers("pinned-vs-pageable") == 1);
+  CHECK(markers("batch-size") == 0);
+  CHECK(markers("ddp-deadlock") == 0);
 }

@@ -136,7 +136,34 @@ TEST_CASE("no lesson shows a room more than three lanes a side, and each of them
       span.duration = 10;
       if (trace.lanes().size() != 3) trace.add_span(span);
     }
-    const auto lanes = lanes_for_a_room(trace, trace::build_index(trace), lesson);
-    CHECK(lanes == std::vector<trace::LaneId>{1, 3, 4});
+    const trace::TraceIndex index = trace::build_index(trace);
+    const auto none = trace::kNone;
+    CHECK(lanes_for_a_room({{{&trace, &index}, {}}}, lesson) ==
+          std::vector<RoomLanes>{{1, none}, {3, none}, {4, none}});
+    CHECK(lanes_for_a_room({{{&trace, &index}, {&trace, &index}}}, lesson) ==
+          std::vector<RoomLanes>{{1, 1}, {3, 3}, {4, 4}});
   }
+}
+
+TEST_CASE("a room sees a lane of the same kind on both sides at once") {
+  using trace::LaneKind;
+  const auto trace_of = [](const std::vector<LaneKind>& kinds) {
+    auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+    for (const LaneKind kind : kinds) {
+      trace::Lane lane;
+      lane.kind = kind;
+      lane.name = "lane " + std::to_string(trace->lanes().size());
+      trace::Span span;
+      span.lane = trace->add_lane(lane);
+      span.duration = 10;
+      trace->add_span(span);
+    }
+    return trace;
+  };
+  const auto a = trace_of({LaneKind::kCopyEngine, LaneKind::kStream, LaneKind::kStream});
+  const auto b = trace_of({LaneKind::kStaging, LaneKind::kStream, LaneKind::kStream,
+                           LaneKind::kStream, LaneKind::kCopyEngine});
+  const trace::TraceIndex index_a = trace::build_index(*a), index_b = trace::build_index(*b);
+  CHECK(lanes_for_a_room({{{a.get(), &index_a}, {b.get(), &index_b}}}, scenario::Lesson{}) ==
+        std::vector<RoomLanes>{{0, 4}, {1, 1}, {2, 2}});
 }

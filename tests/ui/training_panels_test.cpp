@@ -3,11 +3,13 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
+#include <set>
 
 #include "scenario/link.h"
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
+#include "ui/panels/memory_paint.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/timelines.h"
@@ -182,6 +184,35 @@ TEST_CASE(
   REQUIRE(driver->act(
       [](ImGuiTestContext* context) { context->ItemClick("//Memory##single/**/timeline"); }));
   CHECK(picture_of(*driver) != logarithmic);
+}
+
+TEST_CASE("memory has no choice of three steps where a run has no more") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  for (const int steps : {2, 3, 4}) {
+    driver->workspace().open_runs(
+        {run_of("A", {"workload=train", ("steps=" + std::to_string(steps)).c_str()})});
+    driver->settle();
+    driver->settle();
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      CHECK(context->ItemExists("//Memory##single/**/timeline") == (steps > 3));
+    }));
+  }
+}
+
+TEST_CASE("the list beside memory has a role that is drawn and not there at the peak") {
+  const RunPointer run = run_of("A", {"workload=train", "steps=4", "optimizer.name=adamw"});
+  const analysis::MemoryHistory history(*run->trace);
+  MemoryColumns columns;
+  const std::size_t at_peak = roles_drawn(history, columns).size();
+  for (const auto& moment : history.moments()) columns.moments.push_back(&moment);
+  columns.moments.push_back(nullptr);
+  const std::vector<std::size_t> drawn = roles_drawn(history, columns);
+  std::set<std::size_t> ever;
+  for (const auto& moment : history.moments())
+    for (std::size_t role = 0; role < moment.by_role.size(); ++role)
+      if (moment.by_role[role] > 0) ever.insert(role);
+  CHECK(std::set<std::size_t>(drawn.begin(), drawn.end()) == ever);
+  CHECK(drawn.size() > at_peak);
 }
 
 TEST_CASE("the lanes that count memory are not on the timelines until they are asked for") {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "analysis/by_correlation.h"
 #include "trace/index.h"
 #include "trace/trace.h"
 #include "ui/timeline/draw_index.h"
@@ -13,6 +15,9 @@ struct IndexedTrace {
   std::shared_ptr<const trace::Trace> trace;
   trace::TraceIndex index;
   DrawIndex draw;
+  trace::Row steps;  // the marks of the profiler's steps
+  // When the host called for work on a device; where there are steps.
+  std::optional<analysis::ByCorrelation<Nanos>> launches;
 };
 using TraceView = std::shared_ptr<const IndexedTrace>;
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/units.h"
+#include "ui/app/figure_names.h"
 
 namespace trainscope::ui {
 namespace {
@@ -56,8 +58,9 @@ std::string searched(const CatalogueEntry& entry) {
 // Names of groups; a prefix that is new here is its own name.
 std::string group_title(const Machine& machine, const std::string& prefix) {
   static const std::pair<const char*, const char*> kTitles[] = {
-      {"", "Machine"},  {"gpu", "GPU"},         {"pcie", "PCIe"},     {"host", "Host"},
-      {"link", "Link"}, {"network", "Network"}, {"nvlink", "NVLink"}, {"node", "Node"}};
+      {"", "Machine"},      {"gpu", "GPU"},   {"pcie", "PCIe"},
+      {"host", "Host"},     {"link", "Link"}, {"network", "Network"},
+      {"nvlink", "NVLink"}, {"node", "Node"}, {"pcie_tree", "PCIe tree"}};
   if (prefix == "gpu_link") return "Link between GPUs: " + machine::name_of(machine.gpu_link.kind);
   if (prefix == "gpu") return "GPU: " + machine.gpu.name;
   for (const auto& [name, title] : kTitles)
@@ -83,14 +86,13 @@ bool is_yes_or_no(const Figure& figure) {
 
 std::string value_of(const Figure& figure) {
   if (is_yes_or_no(figure)) return figure.value == 1 ? "yes" : "no";
+  if (figure.name == "gpu.compute_capability") return fmt::format("{:.1f}", figure.value);
+  if (figure.unit == "B") return format_bytes(figure.value);
   return figure.unit.empty() ? written(figure.value) : written(figure.value) + " " + figure.unit;
 }
 
-FigureRow row_of(const Figure& figure, std::size_t prefix) {
-  FigureRow row{figure.name.substr(prefix), value_of(figure), figure.provenance, figure.note};
-  std::replace(row.name.begin(), row.name.end(), '_', ' ');
-  std::replace(row.name.begin(), row.name.end(), '.', ' ');
-  return row;
+FigureRow row_of(const Figure& figure) {
+  return {figure_name(figure.name), value_of(figure), figure.provenance, figure.note};
 }
 
 }  // namespace
@@ -130,7 +132,7 @@ std::vector<FigureGroup> figure_groups(const Machine& machine) {
       prefixes.push_back(prefix);
       groups.push_back({group_title(machine, prefix), {}});
     }
-    groups[number].rows.push_back(row_of(figure, dot == figure.name.npos ? 0 : dot + 1));
+    groups[number].rows.push_back(row_of(figure));
   }
   return groups;
 }

@@ -22,10 +22,9 @@ const Span* span_at(const IndexedTrace& view, const trace::LaneIndex& lane, Nano
   return nullptr;
 }
 
+// "step 4" of "ProfilerStep#4".
 std::string step_words(const std::string& name) {
-  static constexpr std::string_view kStep = "ProfilerStep#";
-  if (name.starts_with(kStep)) return "step " + name.substr(kStep.size());
-  return name;
+  return "step " + name.substr(name.find('#') + 1);
 }
 
 struct Doing {
@@ -34,16 +33,34 @@ struct Doing {
   const Span* step = nullptr;
 };
 
+// The step in which the host was then: it lasts until the next begins, and the last until its end.
+const Span* step_at(const IndexedTrace& view, Nanos time) {
+  const auto& spans = view.trace->spans();
+  const auto& steps = view.steps.spans;
+  const auto after = std::ranges::upper_bound(
+      steps, time, {}, [&](trace::SpanId step) { return spans[step].start; });
+  if (after == steps.begin()) return nullptr;
+  const Span& step = spans[*std::prev(after)];
+  return after == steps.end() && step.end() <= time ? nullptr : &step;
+}
+
+// The device falls behind its host: the step of its work is the one that launched it.
+const Span* step_of(const IndexedTrace& view, const Doing& doing, Nanos time) {
+  const bool launched = doing.gpu && doing.gpu->correlation != 0 && view.launches;
+  const Nanos* launch = launched ? view.launches->find(doing.gpu->correlation) : nullptr;
+  return step_at(view, launch ? *launch : time);
+}
+
 Doing doing_at(const IndexedTrace& view, Nanos time) {
   Doing doing;
   for (const trace::LaneIndex& lane : view.index.lanes) {
     const LaneKind kind = view.trace->lanes()[lane.lane].kind;
     const Span* span = span_at(view, lane, time);
     if (!span) continue;
-    if (kind == LaneKind::kSteps && !doing.step) doing.step = span;
     if (kind == LaneKind::kHostThread && !doing.host) doing.host = span;
     if (trace::is_gpu_work(span->category) && !doing.gpu) doing.gpu = span;
   }
+  doing.step = step_of(view, doing, time);
   return doing;
 }
 
@@ -87,14 +104,7 @@ void offer_all(const IndexedTrace& view, Nanos time, Take take) {
 
 // The row of step marks; null where there is none.
 const trace::Row* steps_of(const IndexedTrace& view) {
-  for (const trace::LaneIndex& lane : view.index.lanes) {
-    if (view.trace->lanes()[lane.lane].kind != LaneKind::kSteps || lane.rows.empty()) continue;
-    const trace::Row& row = lane.rows.front();
-    if (!row.spans.empty() &&
-        view.trace->name(view.trace->spans()[row.spans.front()]).starts_with("ProfilerStep#"))
-      return &row;
-  }
-  return nullptr;
+  return view.steps.spans.empty() ? nullptr : &view.steps;
 }
 
 // The trace's time cut into: before the first step (0), the steps (1 .. n), after the last (n + 1).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "ui/app/comparison.h"
 #include "ui/app/workspace.h"
@@ -16,11 +17,6 @@ using trace::LaneKind;
 constexpr LaneKind kInOrder[] = {LaneKind::kStream,     LaneKind::kCopyEngine,
                                  LaneKind::kHostThread, LaneKind::kCollective,
                                  LaneKind::kStaging,    LaneKind::kLoader};
-
-void add_lane(std::vector<LaneId>& lanes, LaneId lane) {
-  if (lanes.size() < Present::kLanes && std::find(lanes.begin(), lanes.end(), lane) == lanes.end())
-    lanes.push_back(lane);
-}
 
 std::vector<const scenario::Focus*> focuses_of(const scenario::Lesson& lesson) {
   std::vector<const scenario::Focus*> all;
@@ -49,14 +45,71 @@ std::size_t causes_of(const Workspace& workspace) {
 }
 
 std::size_t lanes_of(const Workspace& workspace) {
-  std::size_t most = 0;
-  if (!workspace.revealed() || workspace.hides("timeline")) return most;
-  for (const SideModel& side : workspace.sides())
-    if (side.view)
-      most = std::max(
-          most,
-          lanes_for_a_room(*side.view->trace, side.view->index, workspace.lesson()->lesson).size());
-  return most;
+  if (!workspace.revealed() || workspace.hides("timeline")) return 0;
+  return lanes_for_a_room(workspace).size();
+}
+
+bool is_taken(const std::vector<RoomLanes>& taken, std::size_t side, LaneId lane) {
+  return std::ranges::any_of(taken, [&](const RoomLanes& one) { return one[side] == lane; });
+}
+
+// The lanes of a side with spans that are wanted and not taken.
+template <typename Wanted>
+std::vector<LaneId> lanes_left(const RoomSides& sides, std::size_t side,
+                               const std::vector<RoomLanes>& taken, Wanted wanted) {
+  std::vector<LaneId> lanes;
+  const auto& [trace, index] = sides[side];
+  if (!trace) return lanes;
+  const std::size_t count = std::min<std::size_t>(trace->lanes().size(), index->lanes.size());
+  for (LaneId lane = 0; lane < count; ++lane)
+    if (index->lanes[lane].span_count > 0 && wanted(trace->lanes()[lane]) &&
+        !is_taken(taken, side, lane))
+      lanes.push_back(lane);
+  return lanes;
+}
+
+LaneId first_left(const RoomSides& sides, std::size_t side, const std::vector<RoomLanes>& taken,
+                  LaneKind kind) {
+  const auto lanes =
+      lanes_left(sides, side, taken, [&](const trace::Lane& lane) { return lane.kind == kind; });
+  return lanes.empty() ? trace::kNone : lanes.front();
+}
+
+// What the lesson points at by name; beside a side that has no lane of that name, one of its kind.
+void take_named(const RoomSides& sides, const std::string& name, std::vector<RoomLanes>& taken) {
+  RoomLanes lanes{trace::kNone, trace::kNone};
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto found =
+        lanes_left(sides, side, taken, [&](const trace::Lane& lane) { return lane.name == name; });
+    if (!found.empty()) lanes[side] = found.front();
+  }
+  for (std::size_t side = 0; side < 2; ++side)
+    if (const LaneId other = lanes[1 - side]; lanes[side] == trace::kNone && other != trace::kNone)
+      lanes[side] = first_left(sides, side, taken, sides[1 - side].trace->lanes()[other].kind);
+  if (lanes != RoomLanes{trace::kNone, trace::kNone}) taken.push_back(lanes);
+}
+
+bool is_of_both(const RoomLanes& lanes) {
+  return lanes[0] != trace::kNone && lanes[1] != trace::kNone;
+}
+
+// All lanes of the kinds: those that both sides have, or those that only one has.
+void take_kinds(const RoomSides& sides, bool of_both, std::vector<RoomLanes>& taken) {
+  for (const LaneKind kind : kInOrder)
+    while (taken.size() < Present::kLanes) {
+      const RoomLanes lanes{first_left(sides, 0, taken, kind), first_left(sides, 1, taken, kind)};
+      const bool none = lanes == RoomLanes{trace::kNone, trace::kNone};
+      if (none || (of_both && !is_of_both(lanes))) break;
+      taken.push_back(lanes);
+    }
+}
+
+// Beside a lane of a kind that the other side does not have, what that one has left.
+void fill_up(const RoomSides& sides, std::vector<RoomLanes>& taken) {
+  for (RoomLanes& lanes : taken)
+    for (std::size_t side = 0; side < 2; ++side)
+      for (const LaneKind kind : kInOrder)
+        if (lanes[side] == trace::kNone) lanes[side] = first_left(sides, side, taken, kind);
 }
 
 }  // namespace
@@ -78,21 +131,26 @@ int Present::most_hands(std::size_t step) const {
              : *std::max_element(found->second.begin(), found->second.end());
 }
 
-std::vector<LaneId> lanes_for_a_room(const trace::Trace& trace, const trace::TraceIndex& index,
-                                     const scenario::Lesson& lesson) {
-  std::vector<LaneId> lanes;
-  const auto with = [&](const auto& wanted) {
-    for (LaneId lane = 0; lane < std::min<std::size_t>(trace.lanes().size(), index.lanes.size());
-         ++lane)
-      if (index.lanes[lane].span_count > 0 && wanted(trace.lanes()[lane])) add_lane(lanes, lane);
-  };
+std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::Lesson& lesson) {
+  std::vector<RoomLanes> lanes;
   for (const scenario::Focus* focus : focuses_of(lesson))
-    if (!focus->lane.empty())
-      with([&](const trace::Lane& lane) { return lane.name == focus->lane; });
-  for (const LaneKind kind : kInOrder)
-    with([&](const trace::Lane& lane) { return lane.kind == kind; });
-  std::sort(lanes.begin(), lanes.end());
+    if (!focus->lane.empty() && lanes.size() < Present::kLanes)
+      take_named(sides, focus->lane, lanes);
+  take_kinds(sides, true, lanes);
+  take_kinds(sides, false, lanes);
+  std::ranges::stable_sort(lanes, {}, [](const RoomLanes& one) {
+    return std::pair(!is_of_both(one), std::min(one[0], one[1]));
+  });
+  fill_up(sides, lanes);
   return lanes;
+}
+
+std::vector<RoomLanes> lanes_for_a_room(const Workspace& workspace) {
+  RoomSides sides;
+  for (std::size_t i = 0; i < std::min(sides.size(), workspace.sides().size()); ++i)
+    if (const TraceView& view = workspace.sides()[i].view)
+      sides[i] = {view->trace.get(), &view->index};
+  return lanes_for_a_room(sides, workspace.lesson()->lesson);
 }
 
 Reveal next_reveal(const Workspace& workspace) {

@@ -5,6 +5,7 @@
 // Pure; the panels draw it, the actions drive it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -39,11 +40,20 @@ struct Present {
   int most_hands(std::size_t step) const;
 };
 
-// The lanes of a run that a room sees, those that the lesson points at before others, in the order
-// of the trace: three at most.
-std::vector<trace::LaneId> lanes_for_a_room(const trace::Trace& trace,
-                                            const trace::TraceIndex& index,
-                                            const scenario::Lesson& lesson);
+// What is revealed at once: a lane of each side, of one kind where both have it; kNone where a side
+// has none left.
+using RoomLanes = std::array<trace::LaneId, 2>;
+struct RoomSide {
+  const trace::Trace* trace = nullptr;  // null: there is no such side
+  const trace::TraceIndex* index = nullptr;
+};
+using RoomSides = std::array<RoomSide, 2>;
+
+// What a room sees in the order in which it is revealed: lanes that the lesson points at before
+// others, what both sides have before what one has, in the order of the trace; three at most.
+std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::Lesson& lesson);
+// The same of what the workspace shows.
+std::vector<RoomLanes> lanes_for_a_room(const Workspace& workspace);
 
 // What Space does next. kHands: hands are to be counted before.
 enum class Reveal : std::uint8_t { kNothing, kHands, kAnswer, kRun, kLane, kCause, kStep };

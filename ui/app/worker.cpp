@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "analysis/run_file.h"
@@ -59,6 +60,31 @@ class Pace {
   Clock::duration between_ = kBetweenViews;
 };
 
+// Of the first lane that has any.
+trace::Row step_marks(const trace::Trace& trace, const trace::TraceIndex& index) {
+  trace::Row marks;
+  for (const trace::LaneIndex& lane : index.lanes) {
+    if (trace.lanes()[lane.lane].kind != trace::LaneKind::kSteps || !marks.spans.empty()) continue;
+    for (const trace::Row& row : lane.rows)
+      for (const trace::SpanId span : row.spans)
+        if (trace.name(trace.spans()[span]).starts_with("ProfilerStep#"))
+          marks.spans.push_back(span);
+  }
+  std::ranges::sort(marks.spans, {}, [&](trace::SpanId span) { return trace.spans()[span].start; });
+  return marks;
+}
+
+analysis::ByCorrelation<Nanos> launches_of(const trace::Trace& trace,
+                                           const trace::TraceIndex& index) {
+  analysis::ByCorrelation<Nanos> launches(trace, std::numeric_limits<Nanos>::min());
+  for (trace::SpanId i = 0; i < index.span_count; ++i) {
+    const trace::Span& span = trace.spans()[i];
+    if (span.correlation != 0 && trace.lanes()[span.lane].kind == trace::LaneKind::kHostThread)
+      launches.add(span.correlation, span.start);
+  }
+  return launches;
+}
+
 }  // namespace
 
 std::string Progress::percent() const {
@@ -69,6 +95,8 @@ TraceView index_trace(std::shared_ptr<const trace::Trace> trace) {
   auto view = std::make_shared<IndexedTrace>();
   view->index = trace::build_index(*trace);
   view->draw = build_draw_index(*trace, view->index);
+  view->steps = step_marks(*trace, view->index);
+  if (!view->steps.spans.empty()) view->launches = launches_of(*trace, view->index);
   view->trace = std::move(trace);
   return view;
 }

@@ -149,20 +149,12 @@ void list_control(const PanelContext& context, const Knob& knob, std::size_t sid
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
   const std::string now = workspace.sides()[side].config.word(knob.name);
-  const auto runs = [&](const std::string& word) {
-    const auto& built = knob.built_choices;
-    return knob.choices.empty() || std::find(built.begin(), built.end(), word) != built.end();
-  };
   ImGui::PushFont(theme.font.mono, theme.size.label);
   ImGui::SetNextItemWidth(width);
   ImGui::BeginDisabled(!knob.built || !workspace.knobs_free(side));
   if (ImGui::BeginCombo(("##" + key_of(knob, side)).c_str(), now.c_str())) {
-    for (const std::string& word : words) {
-      const std::string label = runs(word) ? word : word + "  (not built yet)";
-      const auto flags = runs(word) ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled;
-      if (ImGui::Selectable(label.c_str(), word == now, flags))
-        workspace.set_knob(side, knob.name, word);
-    }
+    for (const std::string& word : words)
+      if (ImGui::Selectable(word.c_str(), word == now)) workspace.set_knob(side, knob.name, word);
     ImGui::EndCombo();
   }
   ImGui::EndDisabled();
@@ -278,10 +270,10 @@ void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
       workspace.set_knob(side, knob.name, on);
   } else if (knob.type == KnobType::kChoice) {
     std::string word = workspace.sides()[side].config.word(knob.name);
-    if (!fit_buttons(context.theme, knob.choices, width))
-      list_control(context, knob, side, width, knob.choices);
-    else if (segments(context.theme, key.c_str(), width, knob.choices, knob.built_choices, word,
-                      enabled))
+    const auto& choices = knob.built_choices;
+    if (!fit_buttons(context.theme, choices, width))
+      list_control(context, knob, side, width, choices);
+    else if (segments(context.theme, key.c_str(), width, choices, choices, word, enabled))
       workspace.set_knob(side, knob.name, word);
   } else if (knob.name == "machine") {
     machine_control(context, knob, side, width);

@@ -23,12 +23,18 @@ bool differs(const Workspace& workspace, const Knob& knob) {
          sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
 }
 
+// What is declared and not built yet is nowhere in the window.
+std::ptrdiff_t built_knobs() {
+  return std::ranges::count_if(program::knobs(), &Knob::built);
+}
+
 // The knobs worth showing: the lesson's, else those in which the sides differ or that are set.
 std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
   std::vector<const Knob*> list;
   if (const LessonModel* lesson = workspace.lesson()) {
     for (const std::string& name : lesson->lesson.knobs)
-      if (const Knob* knob = program::find_knob_or_null(name)) list.push_back(knob);
+      if (const Knob* knob = program::find_knob_or_null(name); knob && knob->built)
+        list.push_back(knob);
   } else {
     for (const Knob& knob : program::knobs()) {
       const bool set = std::any_of(workspace.sides().begin(), workspace.sides().end(),
@@ -50,7 +56,7 @@ std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
 void sweep_link(const PanelContext& context, const Knob& knob, const Box& line) {
   const bool hovered = ImGui::IsMouseHoveringRect(line.min, line.max) && ImGui::IsWindowHovered();
   if (hovered) context.attention.pointed_knob = knob.name;
-  if (!knob.built || !context.workspace.can_sweep()) return;
+  if (!context.workspace.can_sweep()) return;
   const Theme& theme = context.theme;
   const char* words = "sweep";
   const float width = text_size(theme.font.text, theme.size.label, words).x;
@@ -80,8 +86,7 @@ void knob_name(const PanelContext& context, const Knob& knob, float width) {
     draw->AddRectFilled({at.x - theme.px(5), at.y - theme.px(2)},
                         {at.x + width, at.y + size * 1.5F + theme.px(2)}, theme.accent_soft,
                         theme.px(4));
-  draw_text_middle(draw, theme.font.mono, size, at.x, middle, knob.built ? theme.text : theme.faint,
-                   name);
+  draw_text_middle(draw, theme.font.mono, size, at.x, middle, theme.text, name);
   if (differs(context.workspace, knob))
     draw->AddCircleFilled({at.x + text_size(theme.font.mono, size, name).x + theme.px(10), middle},
                           theme.px(3.5F), theme.warn);
@@ -123,8 +128,7 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
     }
     ImGui::SetCursorScreenPos({at.x, after});
   }
-  const std::string help = knob.built ? knob.help : knob.help + " (not built yet)";
-  text(theme.font.text, theme.size.label, theme.muted, help, true);
+  text(theme.font.text, theme.size.label, theme.muted, knob.help, true);
   ImGui::Dummy({0, theme.px(5)});
   ImGui::PopID();
 }
@@ -136,6 +140,7 @@ std::string lowered(std::string text) {
 }
 
 bool matches(const Knob& knob, const std::string& search) {
+  if (!knob.built) return false;
   if (search.empty()) return true;
   const std::string wanted = lowered(search);
   return lowered(knob.name + " " + knob.help + " " + knob.pytorch).find(wanted) !=
@@ -198,7 +203,7 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
     for (const Knob* knob : shown_knobs(workspace)) knob_row(context, panel, *knob);
     ImGui::PopStyleVar();
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
-    const std::string all = fmt::format("All parameters ({})", program::knobs().size());
+    const std::string all = fmt::format("All parameters ({})", built_knobs());
     if (button(theme, all.c_str(), ButtonKind::kLink)) context.ask("knobs.all");
     if (workspace.knobs_changed()) {
       ImGui::SameLine(0, theme.px(2));

@@ -55,11 +55,16 @@ const analysis::BatchFit* fit_of(const PanelContext& context, MemoryPanel& panel
   return own.fit.get().get();
 }
 
+// With as few steps as are shown together, all are shown.
+bool has_more_than_shown(const MemoryFacts& facts) {
+  return facts.history.steps().size() > 3;
+}
+
 // The step at the playhead with one before and one after; all where there are no steps.
 TimeRange shown_range(const PanelContext& context, const MemoryPanel& panel,
                       const MemoryFacts& facts, Nanos playhead) {
   const auto& steps = facts.history.steps();
-  if (panel.whole || steps.size() < 4) {
+  if (panel.whole || !has_more_than_shown(facts)) {
     const TimeRange& view = context.attention.timeline.view;
     if (view.end > view.start) return view;
     return {0, std::max<Nanos>(facts.trace->end(), 1)};
@@ -168,7 +173,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const Places places = places_in(theme, box, !facts.maps.empty(), fit || trying);
   MemoryChart chart;
   chart.playhead = workspace.playhead_of(side);
-  chart.by_change = !panel.whole && facts.history.steps().size() >= 4;
+  chart.by_change = !panel.whole && has_more_than_shown(facts);
   chart.range = shown_range(context, panel, facts, chart.playhead);
   if (model.run && model.run->machine)
     chart.capacity = static_cast<double>(model.run->machine->gpu.memory_bytes);
@@ -179,7 +184,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
     workspace.playhead.time =
         std::clamp<Nanos>(time + (side > 0 ? workspace.offset() : 0), 0, workspace.playhead_end());
   if (places.peak.width() > 0)
-    paint_peak(theme, places.peak, *facts.trace, facts.history, facts.at_peak);
+    paint_peak(theme, places.peak, facts.columns, *facts.trace, facts.history, facts.at_peak);
   if (places.map.width() > 0) draw_map(context, facts, places.map, chart.playhead);
   if (places.fit.width() > 0) draw_fit(theme, places.fit, model, fit, trying);
   ImGui::PopID();
@@ -210,6 +215,12 @@ void draw_body(const PanelContext& context, MemoryPanel& panel) {
   }
 }
 
+bool has_choice(const MemoryPanel& panel) {
+  return std::ranges::any_of(panel.sides, [](const MemoryPanel::SideFacts& side) {
+    return side.facts && has_more_than_shown(*side.facts);
+  });
+}
+
 // How much of time is shown, in the panel's head.
 float range_width(const Theme& theme) {
   return theme.px(186);
@@ -238,7 +249,8 @@ void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* na
   PanelOptions options = chart_panel(
       beside, open, "at t = " + format_nanos(static_cast<double>(context.workspace.playhead.time)));
   const ImGuiWindow* window = ImGui::FindWindowByName(name);
-  const bool roomy = window && window->Size.x > 2.4F * range_width(context.theme);
+  const bool roomy =
+      has_choice(panel) && window && window->Size.x > 2.4F * range_width(context.theme);
   options.kept_free = roomy ? range_width(context.theme) : 0;
   if (begin_panel(context.theme, name, options)) draw_body(context, panel);
   ImGui::EndChild();

@@ -193,6 +193,12 @@ void paint_phases(const Theme& theme, const Box& strip, const MemoryHistory& his
   draw->PopClipRect();
 }
 
+// A narrow chart has no room for a word beside its numbers.
+float room_for_unit(const Theme& theme, const Box& frame, const char* unit) {
+  const float room = text_size(theme.font.text, theme.size.label, unit).x + theme.px(26);
+  return frame.width() > 4 * room ? room : 0;
+}
+
 void paint_chart_card(const Theme& theme, const MemoryHistory& history, const Axis& axis) {
   if (!ImPlot::IsPlotHovered()) return;
   const double x = ImPlot::GetPlotMousePos().x;
@@ -232,15 +238,13 @@ void paint_row(const Theme& theme, const Box& box, const PeakRow& row) {
                    row.strong ? theme.text : theme.muted, bytes, 1);
 }
 
-std::vector<PeakRow> roles_at_peak(const Theme& theme, const MemoryHistory& history) {
+std::vector<PeakRow> role_rows(const Theme& theme, const MemoryHistory& history,
+                               const MemoryColumns& columns) {
   std::vector<PeakRow> rows;
-  const auto& by_role = history.peak().by_role;
-  for (std::size_t i = 0; i < by_role.size(); ++i)
-    if (by_role[i] > 0)
-      rows.push_back(
-          {role_style(theme, history.roles()[i]).fill, history.roles()[i], by_role[i], true});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const PeakRow& a, const PeakRow& b) { return a.bytes > b.bytes; });
+  for (const std::size_t role : roles_drawn(history, columns)) {
+    const std::string& name = history.roles()[role];
+    rows.push_back({role_style(theme, name).fill, name, history.peak().by_role[role], true});
+  }
   return rows;
 }
 
@@ -334,6 +338,20 @@ const CategoryStyle& role_style(const Theme& theme, const std::string& role) {
   return theme.of(trace::Category::kOther);
 }
 
+std::vector<std::size_t> roles_drawn(const MemoryHistory& history, const MemoryColumns& columns) {
+  const auto& at_peak = history.peak().by_role;
+  std::vector<std::size_t> roles;
+  for (std::size_t role = 0; role < at_peak.size(); ++role) {
+    const auto has = [role](const MemoryHistory::Moment* moment) {
+      return moment && role < moment->by_role.size() && moment->by_role[role] > 0;
+    };
+    if (at_peak[role] > 0 || std::ranges::any_of(columns.moments, has)) roles.push_back(role);
+  }
+  std::ranges::stable_sort(roles, std::ranges::greater{},
+                           [&](std::size_t role) { return at_peak[role]; });
+  return roles;
+}
+
 bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
                         const MemoryHistory& history, const MemoryChart& chart,
                         MemoryColumns& columns, Nanos& dragged) {
@@ -353,8 +371,11 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   const bool phases = !history.phases().empty() && box.height() > theme.px(110);
   const float strip = phases ? theme.px(20) : 0;
   const Box frame{box.min, {box.max.x, box.max.y - strip}};
-  if (!begin_chart(theme, id, frame, x, options)) return false;
-  if (chart.by_change) name_axis(theme, frame, "change");
+  const char* unit = chart.by_change ? "change" : "";
+  const float beside = chart.by_change ? room_for_unit(theme, frame, unit) : 0;
+  if (!begin_chart(theme, id, {frame.min, {frame.max.x - beside, frame.max.y}}, x, options))
+    return false;
+  name_axis(theme, frame, unit);
   read_columns(columns, axis, chart);
   ImPlot::PushPlotClipRect();
   paint_stack(theme, history, columns.moments);
@@ -383,8 +404,9 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   return moved;
 }
 
-void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,
-                const MemoryHistory& history, const std::vector<MemoryBlock>& at_peak) {
+void paint_peak(const Theme& theme, const Box& box, const MemoryColumns& columns,
+                const trace::Trace& trace, const MemoryHistory& history,
+                const std::vector<MemoryBlock>& at_peak) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float row = theme.px(21);
   float y = box.min.y;
@@ -394,7 +416,7 @@ void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,
     y += row + theme.px(2);
   };
   heading("At the peak, " + bytes_words(history.peak().allocated));
-  for (const PeakRow& one : roles_at_peak(theme, history)) {
+  for (const PeakRow& one : role_rows(theme, history, columns)) {
     if (y + row > box.max.y) return;
     paint_row(theme, {{box.min.x, y}, {box.max.x, y + row}}, one);
     y += row;

@@ -34,9 +34,15 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
                         const analysis::MemoryHistory& history, const MemoryChart& chart,
                         MemoryColumns& columns, Nanos& dragged);
 
-// The roles at the peak with their bytes, then the largest holders as far as there is room.
-void paint_peak(const Theme& theme, const Box& box, const trace::Trace& trace,
-                const analysis::MemoryHistory& history,
+// The roles at the peak, the largest first, then those that only stand in columns of the chart; by
+// their numbers in the history.
+std::vector<std::size_t> roles_drawn(const analysis::MemoryHistory& history,
+                                     const MemoryColumns& columns);
+
+// The roles that are drawn with their bytes at the peak, then the largest holders as far as there
+// is room.
+void paint_peak(const Theme& theme, const Box& box, const MemoryColumns& columns,
+                const trace::Trace& trace, const analysis::MemoryHistory& history,
                 const std::vector<analysis::MemoryBlock>& at_peak);
 
 // Segments one after another in rows, to scale: blocks by role, holes hatched.

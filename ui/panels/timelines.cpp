@@ -112,14 +112,14 @@ void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& 
 }
 
 // In front of a room lanes come one after another, and only the few that tell the story.
-void hide_for_a_room(TimelineSide& out, const Workspace& workspace, const SideModel& side) {
+void hide_for_a_room(TimelineSide& out, const Workspace& workspace, std::size_t number) {
   const LessonModel* lesson = workspace.lesson();
-  if (!workspace.present.on || !lesson || workspace.forked()) return;
-  std::vector<trace::LaneId> shown =
-      lanes_for_a_room(*side.view->trace, side.view->index, lesson->lesson);
+  if (!workspace.present.on || !lesson || workspace.forked() || number > 1) return;
+  std::vector<RoomLanes> shown = lanes_for_a_room(workspace);
   shown.resize(std::min(shown.size(), workspace.present.lanes));
-  for (std::uint32_t lane = 0; lane < side.view->trace->lanes().size(); ++lane)
-    if (std::find(shown.begin(), shown.end(), lane) == shown.end()) out.hidden.push_back(lane);
+  for (std::uint32_t lane = 0; lane < out.trace->lanes().size(); ++lane)
+    if (std::ranges::none_of(shown, [&](const RoomLanes& one) { return one[number] == lane; }))
+      out.hidden.push_back(lane);
 }
 
 // What a person pinned and hid, of what is there to be shown.
@@ -173,7 +173,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.draw = &side.view->draw;
   out.limits = limits_of(side);
   hide_lanes(out, workspace, side, attention.memory_lanes);
-  hide_for_a_room(out, workspace, side);
+  hide_for_a_room(out, workspace, number);
   filter_lanes(out, attention.timeline.filter);
   out.matches = attention.search.matches(number);
   out.notes = lane_notes(workspace, attention.notes, static_cast<Side>(number));
