@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "report/comparison.h"
 #include "machine/architecture.h"
+#include "report/comparison.h"
 #include "sim/sm_lanes.h"
 #include "ui/app/lesson_card.h"
 #include "ui/app/machine_words.h"
