@@ -1,7 +1,10 @@
 // The workload `collective`: a row of equal collectives. With host.profile = native one thread
-// drives all GPUs, as nccl-tests -g does; else every rank is a process of torchrun.
+// drives all GPUs of a node, as nccl-tests -g does; else every rank is a process of torchrun.
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -48,7 +51,9 @@ const char* nccl_name(program::CollectiveKind kind) {
 class CollectiveBuilder {
  public:
   CollectiveBuilder(const program::Config& config, const machine::Machine& machine)
-      : config_(config), native_(config.word("host.profile") == "native") {
+      : config_(config),
+        native_(config.word("host.profile") == "native"),
+        gpus_of_node_(machine.gpu_count) {
     const std::int64_t asked = config.whole("collective.ranks");
     machine::check_ranks(machine, asked, "collective.ranks");
     ranks_ = static_cast<int>(asked == 0 ? machine::all_gpus(machine) : asked);
@@ -81,11 +86,26 @@ class CollectiveBuilder {
   }
 
  private:
-  // A stream for each GPU, and one thread that knows them all.
+  // A stream for each GPU, and on each node one thread that knows all of its.
   void add_nccl_ranks() {
-    program_.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
+    for (int first = 0; first < ranks_; first += gpus_of_node_) {
+      const bool only = ranks_ <= gpus_of_node_;
+      program_.threads.push_back(
+          {only ? "host main" : fmt::format("host node {}", first / gpus_of_node_),
+           program::ThreadRole::kMain,
+           first,
+           {}});
+      program_.threads.back().device = first;
+    }
     for (int rank = 0; rank < ranks_; ++rank)
-      program_.streams.push_back({"stream 7", 7, program::StreamKind::kNonBlocking, 0, rank, 0});
+      program_.streams.push_back({"stream 7", 7, program::StreamKind::kNonBlocking, 0, rank,
+                                  rank / gpus_of_node_ * gpus_of_node_});
+  }
+
+  // The first GPU of the node of a native thread, and the one after its last.
+  std::pair<Index, Index> gpus_of(Index thread) const {
+    const int first = program_.threads[thread].rank;
+    return {static_cast<Index>(first), static_cast<Index>(std::min(first + gpus_of_node_, ranks_))};
   }
 
   // A process a rank, its default stream and the one of its process group.
@@ -106,9 +126,9 @@ class CollectiveBuilder {
     const std::string& op = config_.word("collective.op");
     program::Listing& listing = program_.listing;
     Lines lines;
-    listing.add(fmt::format("# torchrun --nproc_per_node={} bench.py", ranks_));
+    listing.add("# " + torchrun(config_, ranks_, gpus_of_node_, "bench.py"));
     listing.add("dist.init_process_group(\"nccl\")");
-    listing.add("torch.cuda.set_device(rank)");
+    listing.add("torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))");
     listing.add(fmt::format("x = torch.empty({}, device=\"cuda\")", collective_.bytes / 4));
     lines.loop = listing.add(fmt::format("for step in range({}):", config_.whole("steps")));
     const std::int64_t count = config_.whole("collective.count");
@@ -125,21 +145,28 @@ class CollectiveBuilder {
   }
 
   Lines write_nccl_listing() {
+    const int gpus = std::min(ranks_, gpus_of_node_);
     program::Listing& listing = program_.listing;
     Lines lines;
-    listing.add("// one process drives all GPUs, as nccl-tests -g does");
+    const int nodes = (ranks_ + gpus_of_node_ - 1) / gpus_of_node_;
+    const std::string environment = nccl_environment(config_);
+    if (!environment.empty()) listing.add("// in the environment: " + environment);
+    listing.add(nodes == 1 ? "// one process drives all GPUs, as nccl-tests -g does"
+                           : fmt::format("// mpirun -np {} -npernode 1: a process drives all GPUs "
+                                         "of its node, as nccl-tests -g does",
+                                         nodes));
     lines.loop = listing.add(
         fmt::format("for (int step = 0; step < {}; ++step) {{", config_.whole("steps")));
     listing.add(
         fmt::format("  for (int i = 0; i < {}; ++i) {{", config_.whole("collective.count")));
     listing.add("    ncclGroupStart();");
     lines.call = listing.add(
-        fmt::format("    for (int g = 0; g < {}; ++g) {}(x[g], ..., comm[g], stream[g]);", ranks_,
+        fmt::format("    for (int g = 0; g < {}; ++g) {}(x[g], ..., comm[g], stream[g]);", gpus,
                     nccl_name(collective_.kind)));
     listing.add("    ncclGroupEnd();");
     listing.add("  }");
     lines.sync = listing.add(
-        fmt::format("  for (int g = 0; g < {}; ++g) cudaStreamSynchronize(stream[g]);", ranks_));
+        fmt::format("  for (int g = 0; g < {}; ++g) cudaStreamSynchronize(stream[g]);", gpus));
     listing.add("}");
     return lines;
   }
@@ -150,17 +177,19 @@ class CollectiveBuilder {
     const std::int64_t count = config_.whole("collective.count");
     for (std::int64_t i = 0; i < count; ++i) {
       collective_.sequence = step * count + i;
-      native_ ? call_nccl(writer.at(lines.call)) : call_torch(writer.at(lines.call), thread);
+      native_ ? call_nccl(writer.at(lines.call), thread)
+              : call_torch(writer.at(lines.call), thread);
     }
     writer.at(lines.sync);
     if (!native_) writer.add(program::DeviceSync{});
-    for (Index rank = 0; native_ && rank < program_.streams.size(); ++rank)
-      writer.add(program::StreamSync{rank});
+    if (native_)
+      for (auto [rank, end] = gpus_of(thread); rank < end; ++rank)
+        writer.add(program::StreamSync{rank});
     if (thread == 0) writer.at(lines.loop).add(program::EndMark{});
   }
 
-  void call_nccl(ThreadWriter& writer) {
-    for (Index rank = 0; rank < program_.streams.size(); ++rank) {
+  void call_nccl(ThreadWriter& writer, Index thread) {
+    for (auto [rank, end] = gpus_of(thread); rank < end; ++rank) {
       collective_.stream = rank;
       writer.add(collective_);
     }
@@ -178,6 +207,7 @@ class CollectiveBuilder {
 
   const program::Config& config_;
   bool native_;
+  int gpus_of_node_;
   int ranks_ = 1;
   program::Program program_;
   program::Collective collective_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "machine/occupancy.h"
 #include "train/build.h"
 #include "train/writer.h"
@@ -84,10 +85,23 @@ struct Lines {
   std::uint16_t end = 0;
 };
 
+// "// a thread: 32 registers, 1000 fp32 operations, 16 bytes of memory, within 4 MiB again and
+// again"
+std::string work_of_a_thread(const program::Config& config, const machine::LaunchShape& shape) {
+  const double flops = config.number("kernel.flops_per_thread");
+  const double bytes = config.number("kernel.bytes_per_thread");
+  std::string words =
+      fmt::format("// a thread: {} registers, {:g} {} operation{}, {:g} bytes", shape.registers,
+                  flops, config.word("kernel.type"), flops == 1 ? "" : "s", bytes);
+  if (const std::int64_t footprint = config.whole("kernel.footprint"))
+    words += fmt::format(" within {}", format_bytes(static_cast<double>(footprint)));
+  return words;
+}
+
 Lines write_listing(program::Listing& listing, const program::Config& config,
                     const machine::LaunchShape& shape) {
   const std::int64_t streams = config.whole("kernel.streams");
-  listing.add(fmt::format("// {} registers a thread", shape.registers));
+  listing.add(work_of_a_thread(config, shape));
   listing.add(fmt::format("__global__ void __launch_bounds__({}) kernel({}* x);", shape.threads,
                           spelled(config.word("kernel.type"))));
   if (streams > 1) {

@@ -1,6 +1,9 @@
-// What every program of several ranks has: a communicator, as the knobs collective.* tell NCCL, and
-// the stream that PyTorch's process group keeps for it.
+// What every program of several ranks has: a communicator, as the knobs collective.* tell NCCL, the
+// stream that PyTorch's process group keeps for it, and the command that starts its processes.
 #pragma once
+
+#include <string>
+#include <string_view>
 
 #include "program/config.h"
 #include "program/program.h"
@@ -13,5 +16,13 @@ program::Communicator& add_communicator(program::Program& program, const program
 
 // Of a rank, on the GPU of its number.
 program::Stream nccl_stream(int rank);
+
+// The environment in which knobs force NCCL's way: "NCCL_ALGO=Tree "; empty where none does.
+std::string nccl_environment(const program::Config& config);
+
+// The command that starts so many ranks of a script in that environment, node after node filled:
+// "NCCL_ALGO=Tree torchrun --nproc_per_node=8 train.py".
+std::string torchrun(const program::Config& config, int ranks, int gpus_of_node,
+                     std::string_view script);
 
 }  // namespace trainscope::train

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "train/data_parallel.h"
+#include "train/parallel.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -83,21 +84,31 @@ class ListingWriter {
   // ---- Before the loop --------------------------------------------------------------------------
 
   void write_process_group() {
-    add(fmt::format("# torchrun --nproc_per_node={} train.py{}",
-                    config_.whole("parallel.world_size"),
-                    settings_.ranks == 1 ? "" : ": each rank runs all of this, on its own GPU"));
+    add("# " + torchrun(config_, settings_.ranks, settings_.gpus_of_node, "train.py"));
+    if (settings_.ranks > 1) add("# each rank runs all of this, on its own GPU");
     add("dist.init_process_group(\"nccl\")");
     add("rank = dist.get_rank()");
-    add("torch.cuda.set_device(rank)");
+    if (several_nodes()) add("local_rank = int(os.environ[\"LOCAL_RANK\"])  # on its node");
+    add(fmt::format("torch.cuda.set_device({})", device_number()));
     if (!settings_.sampled) return;
+    if (settings_.uneven) {
+      add("sampler = range(first[rank], last[rank])  # cut by hand: the last rank has fewer");
+      return;
+    }
     const std::int64_t seed = config_.whole("seed");
     add(fmt::format("sampler = DistributedSampler({}, shuffle={}{})", data_name(settings_),
                     python(config_.flag("loader.shuffle")),
                     seed == 0 ? "" : fmt::format(", seed={}", seed)));
   }
 
+  bool several_nodes() const { return settings_.ranks > settings_.gpus_of_node; }
+
+  // GPUs are numbered on each node.
+  const char* device_number() const { return several_nodes() ? "local_rank" : "rank"; }
+
   void write_ddp() {
-    std::string text = "model = DistributedDataParallel(model, device_ids=[rank]";
+    std::string text =
+        fmt::format("model = DistributedDataParallel(model, device_ids=[{}]", device_number());
     if (config_.is_set("ddp.bucket_cap_mb"))
       text += fmt::format(", bucket_cap_mb={}", config_.number("ddp.bucket_cap_mb"));
     for (const char* word : {"gradient_as_bucket_view", "find_unused_parameters", "static_graph"})
@@ -312,18 +323,28 @@ class ListingWriter {
                                        python(config_.flag("zero_grad.set_to_none"))));
   }
 
+  std::vector<std::string> contexts_of_forward() const {
+    std::vector<std::string> contexts;
+    if (settings_.precision.autocast != program::ElementType::kFp32)
+      contexts.push_back(fmt::format("torch.autocast(\"cuda\", dtype={})",
+                                     torch_name(settings_.precision.autocast)));
+    if (config_.is_set("attention.kernel") && settings_.data.shape.tokens > 0)
+      contexts.push_back(
+          fmt::format("sdpa_kernel(SDPBackend.{})",
+                      config_.word("attention.kernel") == "flash" ? "FLASH_ATTENTION" : "MATH"));
+    return contexts;
+  }
+
   void write_forward() {
-    const bool autocast = settings_.precision.autocast != program::ElementType::kFp32;
-    if (autocast)
-      add(fmt::format("with torch.autocast(\"cuda\", dtype={}):",
-                      torch_name(settings_.precision.autocast)));
-    indent_ += autocast;
+    const std::vector<std::string> contexts = contexts_of_forward();
+    if (!contexts.empty()) add(fmt::format("with {}:", fmt::join(contexts, ", ")));
+    indent_ += !contexts.empty();
     const std::string divided =
         settings_.accumulate > 1 ? fmt::format(" / {}", settings_.accumulate) : "";
     if (settings_.dp && config_.flag("dp.loss_in_forward")) {
       lines_.forward = add("losses, out = model(x, y)");
       lines_.loss = add("loss = losses.mean()" + divided);
-      indent_ -= autocast;
+      indent_ -= !contexts.empty();
       return;
     }
     lines_.forward = add("out = model(x)");
@@ -331,7 +352,7 @@ class ListingWriter {
         add(settings_.data.shape.tokens > 0
                 ? fmt::format("loss = F.cross_entropy(out.flatten(0, 1), y.flatten()){}", divided)
                 : fmt::format("loss = F.cross_entropy(out, y){}", divided));
-    indent_ -= autocast;
+    indent_ -= !contexts.empty();
   }
 
   void write_step() {

@@ -208,6 +208,8 @@ void read_ddp(const program::Config& config, const machine::Machine& machine, st
               TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
   settings.ranks = static_cast<int>(asked);
+  settings.gpus_of_node = machine.gpu_count;
+  settings.uneven = config.flag("uneven_batches");
   check_odd_rank(config, settings);
   settings.no_sync = config.flag("ddp.no_sync");
   if (settings.no_sync && settings.accumulate == 1)

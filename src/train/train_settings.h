@@ -29,12 +29,14 @@ struct TrainSettings {
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
-  int ranks = 1;          // of DistributedDataParallel, a GPU each
+  int ranks = 1;  // of DistributedDataParallel, a GPU each
+  int gpus_of_node = 1;
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
   bool ddp = false;
   bool sampled = false;    // each rank reads what a DistributedSampler gives it
   bool set_epoch = false;  // which is told each epoch's number
+  bool uneven = false;     // the last rank has a batch less
   std::int64_t epoch = 0;  // batches that a loader gives in one
   bool dp = false;
   bool no_sync = false;  // of several batches before an update, only the last is summed over ranks

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "scenario/learner.h"
+#include "train/build.h"
 
 using namespace trainscope;
 using namespace trainscope::scenario;
@@ -97,6 +98,24 @@ TEST_CASE("the shipped course begins with its first lesson, and every lesson can
     records[next->id] = {true, 1, 1, false};
   }
   CHECK(minutes_left(course_of(lessons, records)) == 0);
+}
+
+// What no script says: the machine that it runs on.
+bool is_of_the_machine(const std::string& knob) {
+  return knob == "machine" || knob == "pcie.lanes" || knob.starts_with("host.") ||
+         knob.starts_with("straggler.");
+}
+
+TEST_CASE("where two sides of a lesson are two scripts, their listings tell them apart") {
+  for (const Lesson& one : all_lessons()) {
+    const program::Config a = one.side("A"), b = one.side("B");
+    std::vector<std::string> knobs = program::differing_knobs(a, b);
+    std::erase_if(knobs, is_of_the_machine);
+    if (knobs.empty()) continue;
+    CAPTURE(one.id, knobs);
+    CHECK(train::build_program(a, train::machine_of(a)).listing.lines !=
+          train::build_program(b, train::machine_of(b)).listing.lines);
+  }
 }
 
 TEST_CASE("what a learner did is there again the next time") {

@@ -45,6 +45,12 @@ TEST_CASE("turning a knob changes the listing") {
   CHECK_THAT(text(build({"batch_size=4096"})), Catch::Contains("batch_size=4096"));
   CHECK_THAT(text(build({"workload=kernel", "kernel.streams=4", "kernel.shared_bytes=1024"})),
              Catch::Contains("kernel<<<1024, 256, 1024, streams[i % 4]>>>(x);"));
+  CHECK_THAT(
+      text(build({"workload=kernel", "kernel.flops_per_thread=1", "kernel.footprint=4 MiB"})),
+      Catch::Contains("// a thread: 32 registers, 1 fp32 operation, 16 bytes within 4 MiB"));
+  CHECK_THAT(text(build({"model.name=gpt-mini", "attention.kernel=flash", "precision=fp16"})),
+             Catch::Contains("with torch.autocast(\"cuda\", dtype=torch.float16), "
+                             "sdpa_kernel(SDPBackend.FLASH_ATTENTION):"));
   CHECK_THAT(text(build({"workload=gemm", "gemm.m=100", "gemm.type=tf32"})),
              Catch::Contains("a = torch.randn(100, 4096, dtype=torch.float32") &&
                  Catch::Contains("allow_tf32 = True"));

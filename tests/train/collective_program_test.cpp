@@ -53,6 +53,31 @@ TEST_CASE("the listing of a collective is torchrun's, or a loop over GPUs") {
   CHECK_THAT(nccl.listing.lines[4], Contains("ncclAllReduce(x[g], ..., comm[g], stream[g])"));
 }
 
+TEST_CASE("of two nodes each has a process of its own that drives its GPUs") {
+  const program::Program nccl =
+      collective_program({"machine=h200-8x2", "host.profile=native", "collective.algorithm=tree"});
+  REQUIRE(nccl.threads.size() == 2);
+  CHECK(nccl.threads[0].name == "host node 0");
+  CHECK(nccl.threads[1].name == "host node 1");
+  for (const std::size_t node : {0u, 1u}) {
+    std::vector<int> gpus;
+    for (const program::Command& command : nccl.threads[node].commands)
+      if (const auto* collective = std::get_if<program::Collective>(&command.action))
+        if (collective->sequence == 0) gpus.push_back(nccl.streams[collective->stream].device);
+    const int first = 8 * static_cast<int>(node);
+    CHECK(gpus.size() == 8);
+    CHECK(gpus.front() == first);
+    CHECK(gpus.back() == first + 7);
+  }
+  CHECK_THAT(nccl.listing.lines[0], Contains("NCCL_ALGO=Tree"));
+  CHECK_THAT(nccl.listing.lines[1], Contains("mpirun -np 2 -npernode 1"));
+  CHECK_THAT(nccl.listing.lines[5], Contains("g < 8"));
+  const program::Program torch =
+      collective_program({"machine=h200-8x2", "collective.ranks=12", "collective.protocol=ll"});
+  CHECK_THAT(torch.listing.lines[0],
+             Contains("NCCL_PROTO=LL torchrun --nnodes=2 --nproc_per_node=8 (4 on the last)"));
+}
+
 TEST_CASE("more ranks than GPUs are refused") {
   CHECK_THROWS_WITH(collective_program({"collective.ranks=16"}),
                     Contains("collective.ranks = 16 cannot be: h200-8 has 8 GPUs"));

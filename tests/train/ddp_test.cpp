@@ -209,6 +209,25 @@ TEST_CASE("the listing is what a rank of torchrun runs") {
                             "            out = model(x)\n"));
 }
 
+TEST_CASE("on several nodes a rank takes the GPU of its local rank") {
+  std::string text;
+  for (const std::string& line :
+       ddp_program({"machine=dgx1-v100-8x2", "parallel.world_size=16"}).listing.lines)
+    text += line + "\n";
+  CHECK_THAT(text, Contains("# torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend=c10d "
+                            "--rdzv_endpoint=node0:29500 train.py\n"));
+  CHECK_THAT(text, Contains("torch.cuda.set_device(local_rank)"));
+  CHECK_THAT(text, Contains("device_ids=[local_rank]"));
+}
+
+TEST_CASE("files shared out by hand have no DistributedSampler") {
+  std::string text;
+  for (const std::string& line : ddp_program({"uneven_batches=true", "steps=4"}).listing.lines)
+    text += line + "\n";
+  CHECK_THAT(text, !Contains("DistributedSampler"));
+  CHECK_THAT(text, Contains("sampler = range(first[rank], last[rank])"));
+}
+
 TEST_CASE("what DistributedDataParallel cannot do is refused with what to write") {
   CHECK_THROWS_WITH(ddp_program({"parallel.world_size=16"}),
                     Contains("dgx1-v100-8 has 8 GPUs; write at most 8"));
