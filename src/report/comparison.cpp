@@ -6,6 +6,10 @@
 #include <optional>
 
 namespace trainscope::report {
+bool are_alike(double a, double b) {
+  return std::max(a, b) < 1.005 * std::min(a, b);
+}
+
 namespace {
 
 const analysis::MetricValue* find(const analysis::Run& run, std::string_view name) {
@@ -27,10 +31,6 @@ std::int64_t samples_per_step(const analysis::Run& run) {
 // "1.39x", "24.2x", "154x".
 std::string times(double ratio) {
   return fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
-}
-
-bool are_alike(double a, double b) {
-  return std::max(a, b) < 1.005 * std::min(a, b);
 }
 
 // After one run's label, or after those of both.

@@ -32,6 +32,9 @@ bool has_whole_times(const analysis::Run& a, const analysis::Run& b);
 // step at the same work.
 bool less_is_faster(const analysis::Run& a, const analysis::Run& b);
 
+// Whether two times or rates are too close to call one the larger: within half a percent.
+bool are_alike(double a, double b);
+
 // "B is 1.39x faster", "A and B do different work", "B never ends: deadlock"; where steps are of
 // different sizes "B trains 6.64x as many samples a second; its step takes 154x as long". Empty
 // when there is nothing to compare.

@@ -337,5 +337,6 @@ TEST_CASE("a side is marked as done sooner only where that makes it the faster o
   };
   CHECK(markers("pinned-vs-pageable") == 1);
   CHECK(markers("batch-size") == 0);
+  CHECK(markers("num-workers") == 0);
   CHECK(markers("ddp-deadlock") == 0);
 }

@@ -194,7 +194,7 @@ void add_done_marker(TimelineInput& input, const Workspace& workspace) {
   if (sides.size() != 2 || !report::less_is_faster(*sides[0], *sides[1])) return;
   const auto a = analysis::value_of(sides[0]->metrics, "time.total");
   const auto b = analysis::value_of(sides[1]->metrics, "time.total");
-  if (!a || !b || *a == *b) return;
+  if (!a || !b || report::are_alike(*a, *b)) return;
   const std::size_t first = *b < *a ? 1 : 0;
   Marker marker;
   marker.time = sides[first]->facts.measured.whole.end;
