@@ -36,6 +36,12 @@ bool is_wrapper(std::string_view text) {
   return text == "Kernel" || text == "Kernel2" || text == "kernel";
 }
 
+bool is_number_type(std::string_view text) {
+  for (const std::string_view type : {"float", "double", "int", "half", "__half", "__nv_bfloat16"})
+    if (text == type) return true;
+  return false;
+}
+
 void erase_all(std::string& text, std::string_view part) {
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
     text.erase(at, part.size());
@@ -56,7 +62,8 @@ std::string short_name(std::string_view name) {
   if (const auto scope = text.rfind("::"); scope != std::string::npos && scope + 2 < text.size())
     text.erase(0, scope + 2);
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  if (is_wrapper(text) && !argument.empty()) return short_name(argument);
+  if (is_wrapper(text) && !argument.empty() && !is_number_type(argument))
+    return short_name(argument);
   return text.empty() ? std::string(name) : text;
 }
 

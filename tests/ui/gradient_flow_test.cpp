@@ -219,6 +219,11 @@ TEST_CASE("a click on a stage of DataParallel selects what it sends, and the sca
         flow.steps[1].stages[4].transfers.front().span);
   REQUIRE(driver->click("//Gradient flow##single/**/scaling"));
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  REQUIRE(driver->click("//Gradient flow##single/**/buckets"));
+  const std::size_t without = ImGui::GetDrawData()->TotalVtxCount;
+  driver->app().run("layout.scaling");
+  driver->settle();
+  CHECK(static_cast<std::size_t>(ImGui::GetDrawData()->TotalVtxCount) != without);
 }
 
 TEST_CASE("the gradient flow cuts no word, whatever the window's size and the playhead's time") {

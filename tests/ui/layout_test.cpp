@@ -531,5 +531,6 @@ TEST_CASE("a bar's short name drops namespaces and arguments") {
   CHECK(short_name("<built-in method>") == "<built-in method>");
   CHECK(short_name("void cutlass::Kernel<cutlass_80_gemm_256x128>(Params)") ==
         "cutlass_80_gemm_256x128");
+  CHECK(short_name("kernel<float>") == "kernel");
   CHECK(short_name("") == "");
 }

@@ -127,6 +127,8 @@ const std::vector<ActionInfo>& actions() {
        "Show a kernel's blocks on the GPU's SMs, and its occupancy."},
       {"layout.gradient_flow", "Show gradient flow", "",
        "Show gradients, buckets and all-reduces on the GPUs and their links."},
+      {"layout.scaling", "Show scaling curve", "",
+       "Show what more and fewer GPUs bring, beside the ideal."},
       {"layout.roofline", "Show roofline", "",
        "Show every kernel under the roofs of its GPU, and what a step is bound by."},
       {"align.start", "Align the starts", "", "Take B back to where its own time begins."},

@@ -170,6 +170,9 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"layout.gradient_flow",
                    [](const Application& app) { return has_gradient_flow(app.workspace()); },
                    [](Application& app) { app.show_panel("gradient-flow"); }});
+  table.push_back({"layout.scaling",
+                   [](const Application& app) { return has_gradient_flow(app.workspace()); },
+                   [](Application& app) { app.show_panel("scaling"); }});
   table.push_back({"layout.roofline",
                    [](const Application& app) { return has_roofline(app.workspace()); },
                    [](Application& app) { app.show_panel("roofline"); }});

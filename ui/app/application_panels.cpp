@@ -12,7 +12,7 @@ namespace {
 // A lesson's name of a panel, and its windows: of a pair's screen and of one run's.
 struct NamedPanel {
   std::string_view name;
-  bool PanelsOpen::* open;
+  bool PanelsOpen::*open;
   const char* pair;
   const char* single;
 };
@@ -68,7 +68,11 @@ void Application::show_panel_asked_for() {
   if (const NamedPanel* panel = find_panel(std::exchange(attention_.tab_to_show, "")))
     if (const char* window = window_of(*panel, workspace_); window && panels_.*panel->open)
       show_tab(window);
-  const std::string asked = std::exchange(attention_.asked_panel, "");
+  std::string asked = std::exchange(attention_.asked_panel, "");
+  if (asked == "scaling") {  // a part of the gradient flow
+    gradient_flow_.part = asked;
+    asked = "gradient-flow";
+  }
   const NamedPanel* panel = find_panel(asked);
   const char* window = panel ? window_of(*panel, workspace_) : nullptr;
   if (!window) return;

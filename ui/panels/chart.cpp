@@ -194,6 +194,9 @@ void name_axis(const Theme& theme, const Box& box, const char* words) {
     draw_text_middle(draw, theme.font.text, size, box.min.x, y, theme.muted, words);
   else if (width + 3 * gap < box.max.x - inside.max.x)
     draw_text_middle(draw, theme.font.text, size, box.max.x, y, theme.muted, words, 1);
+  else  // above the axis' end
+    draw_text_middle(draw, theme.font.text, size, inside.max.x - gap, inside.max.y - size,
+                     theme.muted, words, 1);
 }
 
 std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,

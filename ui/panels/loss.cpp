@@ -44,7 +44,7 @@ std::vector<Shown> shown_sides(const Workspace& workspace, LossPanel& panel) {
 }
 
 std::string loss_words(double loss) {
-  return fmt::format("{:.4g}", loss);
+  return fmt::format("{:.3g}", loss);
 }
 
 std::string loss_at(const LossCurve& curve, std::size_t step) {
