@@ -259,7 +259,7 @@ void dress(const Look& look, ui::PictureRequest& request) {
   request.width = picture.width;
   request.height = picture.height;
   request.scale = picture.scale;
-  request.theme = picture.theme;
+  if (!look.theme.empty()) request.theme = picture.theme;
   read_playhead(look.at, request);
 }
 

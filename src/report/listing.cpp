@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "program/listing_difference.h"
 #include "report/escape.h"
 #include "report/sections.h"
 
@@ -16,31 +17,6 @@ using Lines = std::vector<std::string>;
 const Lines* lines_of(const RunView& view) {
   const program::Program* program = view.run->program.get();
   return program && !program->listing.lines.empty() ? &program->listing.lines : nullptr;
-}
-
-// Which lines of `a` are not in a longest common subsequence with `b`.
-std::vector<bool> lines_only_in(const Lines& a, const Lines& b) {
-  constexpr std::size_t kMost = 4'000'000;  // cells of the table
-  std::vector<bool> only(a.size(), false);
-  if (a.size() * b.size() > kMost) return only;
-  const std::size_t width = b.size() + 1;
-  std::vector<std::uint32_t> common((a.size() + 1) * width, 0);
-  for (std::size_t i = a.size(); i-- > 0;)
-    for (std::size_t j = b.size(); j-- > 0;)
-      common[i * width + j] =
-          a[i] == b[j] ? common[(i + 1) * width + j + 1] + 1
-                       : std::max(common[(i + 1) * width + j], common[i * width + j + 1]);
-  std::size_t i = 0, j = 0;
-  while (i < a.size()) {
-    if (j < b.size() && a[i] == b[j]) {
-      ++i, ++j;
-    } else if (j < b.size() && common[i * width + j + 1] >= common[(i + 1) * width + j]) {
-      ++j;
-    } else {
-      only[i++] = true;
-    }
-  }
-  return only;
 }
 
 // The indent apart from the rest, so that a long line that is wrapped keeps it.
@@ -55,7 +31,7 @@ std::string line_html(std::string_view line, std::size_t number, bool differs) {
 std::string panel_html(const std::vector<RunView>& views, std::size_t run, const Lines& lines,
                        const Lines* other, const std::string& runs) {
   const std::vector<bool> only =
-      other ? lines_only_in(lines, *other) : std::vector<bool>(lines.size(), false);
+      other ? program::lines_only_in(lines, *other) : std::vector<bool>(lines.size(), false);
   std::string html =
       fmt::format("<div class=\"listing\" id=\"listing-{}\" data-runs=\"{}\">\n", run, runs);
   if (views.size() > 1)

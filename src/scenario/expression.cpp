@@ -152,20 +152,35 @@ std::vector<std::string> placeholders(std::string_view text) {
   return found;
 }
 
-std::string fill_in(std::string_view text, const Sides& sides) {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string with_decimal(std::string words, char decimal) {
+  for (std::size_t at = 1; at + 1 < words.size(); ++at)
+    if (words[at] == '.' && is_digit(words[at - 1]) && is_digit(words[at + 1])) words[at] = decimal;
+  return words;
+}
+
+}  // namespace
+
+std::string fill_in(std::string_view text, const Sides& sides, char decimal) {
   std::string result;
   std::size_t from = 0;
   for (const std::string& inside : placeholders(text)) {
     const std::size_t at = text.find('{', from);
     result += text.substr(from, at - from);
-    result += Expression::parse(inside).show(sides);
+    result += with_decimal(Expression::parse(inside).show(sides), decimal);
     from = at + inside.size() + 2;
   }
   result += text.substr(from);
   return result;
 }
 
-std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown) {
+std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown,
+                          char decimal) {
   std::string filled;
   std::size_t at = 0;
   while (at < text.size()) {
@@ -174,7 +189,7 @@ std::string fill_in_known(std::string_view text, const Sides& sides, std::string
     if (close == text.npos) break;
     filled += text.substr(at, open - at);
     try {
-      filled += fill_in(text.substr(open, close + 1 - open), sides);
+      filled += fill_in(text.substr(open, close + 1 - open), sides, decimal);
     } catch (const Error&) {
       filled += unknown;
     }

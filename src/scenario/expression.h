@@ -49,13 +49,14 @@ class Expression {
 // As a person reads it: "5.3 ms", "1.39".
 std::string show(const Quantity& quantity);
 
-// `text` with every {expression} replaced by its value. Throws InputError.
-std::string fill_in(std::string_view text, const Sides& sides);
+// `text` with every {expression} replaced by its value, with `decimal` where an English number has
+// its point. Throws InputError.
+std::string fill_in(std::string_view text, const Sides& sides, char decimal = '.');
 
 // The same, but a placeholder that cannot be known stands as `unknown` and hides no other; a brace
 // that is not closed stays.
-std::string fill_in_known(std::string_view text, const Sides& sides,
-                          std::string_view unknown = "?");
+std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown = "?",
+                          char decimal = '.');
 
 // The expressions inside {…}. Throws InputError for a brace that is not closed.
 std::vector<std::string> placeholders(std::string_view text);

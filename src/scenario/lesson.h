@@ -102,6 +102,8 @@ struct Lesson {
 
   // A short word of the window or of a handout in the lesson's language; else as it stands.
   std::string say(std::string_view english) const;
+  // What stands between a number's ones and tenths: "," where the words have an entry "." that is.
+  char decimal() const { return say(".").front(); }
 
   // The config of a side ("A" or "B"), with `flags` over everything.
   program::Config side(std::string_view label, const program::Config& flags = {}) const;

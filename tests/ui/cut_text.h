@@ -7,6 +7,7 @@
 #pragma once
 
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <string>
@@ -38,6 +39,20 @@ inline Quad quad_of(const ImDrawList& list, const ImDrawCmd& command, unsigned a
   return {a.pos, c.pos, a.uv.x != c.uv.x && a.uv.y != c.uv.y && (a.col >> 24) > 0};
 }
 
+// Drawn with the ellipsis' place in the texture, in any face and size that was used.
+inline bool is_ellipsis(const ImDrawList& list, const ImDrawCmd& command, unsigned at) {
+  if (!quad_of(list, command, at).is_letter) return false;
+  const ImDrawIdx* index = list.IdxBuffer.Data + command.IdxOffset + at;
+  const ImDrawVert& first = list.VtxBuffer.Data[command.VtxOffset + index[0]];
+  auto& pool = ImGui::GetIO().Fonts->Builder->BakedPool;
+  for (int i = 0; i < pool.Size; ++i) {
+    if (!pool[i].IsGlyphLoaded(0x2026)) continue;
+    const ImFontGlyph* glyph = pool[i].FindGlyphNoFallback(0x2026);
+    if (glyph && glyph->U0 == first.uv.x && glyph->V0 == first.uv.y) return true;
+  }
+  return false;
+}
+
 }  // namespace cut_text_detail
 
 inline std::vector<CutLetter> cut_text(const ImDrawData& data) {
@@ -60,6 +75,16 @@ inline std::vector<CutLetter> cut_text(const ImDrawData& data) {
     }
   }
   return cut;
+}
+
+// How many words were shortened to fit: their last letter is an ellipsis.
+inline std::size_t ellipses(const ImDrawData& data) {
+  std::size_t found = 0;
+  for (const ImDrawList* list : data.CmdLists)
+    for (const ImDrawCmd& command : list->CmdBuffer)
+      for (unsigned at = 0; at + 6 <= command.ElemCount; at += 3)
+        if (cut_text_detail::is_ellipsis(*list, command, at)) ++found;
+  return found;
 }
 
 // Two texts of one window, one on top of the other.

@@ -91,12 +91,12 @@ void Application::set_zoom(float zoom) {
   layout_stale_ = true;
 }
 
-// The projector's theme comes with it, and goes with it.
+// The projector's theme, or the one that was asked for, comes with it and goes with it.
 void Application::set_present(bool on) {
   if (workspace_.present.on == on) return;
   workspace_.present.on = on;
   if (on) theme_before_ = theme_.mode;
-  set_theme(on ? ThemeMode::kProjector : theme_before_);
+  set_theme(on ? room_theme_ : theme_before_);
   layout_stale_ = true;
 }
 
@@ -159,7 +159,7 @@ void Application::show_me() {
 void Application::dress() {
   const float scale = window_->scale() * zoom_;
   if (scale == dressed_scale_) return;
-  theme_ = make_theme(theme_.mode, scale, window_->fonts());
+  theme_ = make_theme(theme_.mode, scale, window_->fonts(), workspace_.present.on);
   apply(theme_);
   window_->set_ground(theme_.ground);
   dressed_scale_ = scale;

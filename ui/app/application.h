@@ -85,6 +85,8 @@ class Application {
   void toggle_notes() { notes_open_ = !notes_open_; }
   // A lesson in front of a room: ui/app/present.h.
   void set_present(bool on);
+  // Whose colours that has; else the projector's.
+  void set_room_theme(ThemeMode mode) { room_theme_ = mode; }
   // The sheet that walks through folders.
   void ask_for_file(Place place);
   // Whatever it holds: a lesson, a saved run, a trace, a config, a machine. Throws InputError with
@@ -210,6 +212,7 @@ class Application {
   bool log_open_ = false;
   MessageLog log_;
   ThemeMode theme_before_ = ThemeMode::kDark;  // that in front of a room
+  ThemeMode room_theme_ = ThemeMode::kProjector;
   std::vector<std::string> asked_;
   std::function<bool(std::string_view)> can_;
   std::filesystem::path picture_due_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ui/app/application.h"
+#include "ui/panels/code_difference.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -47,6 +48,8 @@ bool all_imported(const Workspace& workspace) {
 const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
   if (panel.pair == kCodePanel && workspace.sides().size() == 2 && all_imported(workspace))
     return kPairDetailsPanel;
+  if (panel.pair == kComparePanel && arrangement_of(workspace) == Arrangement::kPresent)
+    return kDifferencePanel;
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
 }
 
@@ -92,6 +95,8 @@ void Application::show_panel_of_step() {
   pointed_at_ = step;
   if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
     show_panel(focus->panel);
+  else if (workspace_.present.on && names_code(lesson->step()))
+    show_panel("code");
   if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
 }
 
@@ -132,6 +137,8 @@ void Application::draw_for_a_room(const PanelContext& context) {
     draw_compare(context, compare_, kDifferencePanel, &panels_.compare, ComparePart::kWaterfall);
   if (panels_.copy_path)
     draw_copy_path(context, copy_path_, kCopyPathPanel, kDifferencePanel, &panels_.copy_path);
+  if (panels_.code && !all_imported(workspace_))
+    draw_code_difference(context, kCodePanel, &panels_.code);
   draw_states(context, false);
 }
 

@@ -59,6 +59,22 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bo
     dock(panel, below);
 }
 
+// What the timelines of two sides want for so many lanes of each.
+float timelines_height(const Theme& theme, int lanes) {
+  const auto& size = theme.size;
+  const float side = size.strip + static_cast<float>(lanes) * size.lane_min;
+  return size.head + size.axis + 2 * side + theme.px(4);
+}
+
+// The panels below the timelines take `wanted`; where type is large, what these leave, and a least
+// height of their own in any case.
+float height_below(const Theme& theme, float wanted, float room, int lanes) {
+  if (!theme.large) return wanted;
+  const float least = std::min(theme.px(150), room * 0.5F);
+  return std::clamp(room - theme.size.gap - timelines_height(theme, lanes), least,
+                    std::max(wanted, least));
+}
+
 // The lesson keeps the whole height: reading is what one does with it.
 void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bool tall) {
   ImGuiID below = 0, left = 0;
@@ -69,7 +85,8 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
   }
   const float low =
       std::clamp(size.y * (tall ? 0.46F : 0.34F), theme.px(150), theme.px(tall ? 400 : 290));
-  dock(kTimelinesPanel, split(root, ImGuiDir_Down, std::min(low, size.y * 0.5F), below));
+  const float tools = height_below(theme, std::min(low, size.y * 0.5F), size.y, 3);
+  dock(kTimelinesPanel, split(root, ImGuiDir_Down, tools, below));
   for (const char* panel :
        {kComparePanel, kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
         kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel, kOperationsPanel,
@@ -78,14 +95,16 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
 }
 
 // To be read from the back of a room: the card, the timelines, where the difference went.
-void arrange_present(ImGuiID root, ImVec2 size) {
+void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size) {
   ImGuiID below = 0, left = 0;
   root = split(root, ImGuiDir_Left, size.x * 0.33F, left);
   dock(kLessonPanel, left);
-  dock(kTimelinesPanel, split(root, ImGuiDir_Down, size.y * 0.38F, below));
+  const float tools =
+      height_below(theme, size.y * 0.38F, size.y, static_cast<int>(Present::kLanes));
+  dock(kTimelinesPanel, split(root, ImGuiDir_Down, tools, below));
   for (const char* panel : {kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
                             kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel,
-                            kOperationsPanel, kRunsPanel, kSweepPanel})
+                            kOperationsPanel, kRunsPanel, kSweepPanel, kCodePanel})
     dock(panel, below);
 }
 
@@ -162,7 +181,7 @@ void arrange(const Theme& theme, Arrangement arrangement, Room room, bool tall, 
   else if (arrangement == Arrangement::kSingle)
     arrange_single(theme, root, size);
   else if (arrangement == Arrangement::kPresent)
-    arrange_present(root, size);
+    arrange_present(theme, root, size);
   else if (room == Room::kClose)
     arrange_compact_pair(theme, root, size, lesson, tall);
   else

@@ -81,7 +81,11 @@ void add_present(std::vector<Binding>& table) {
   table.push_back(
       {"present.reveal",
        [](const Application& app) { return next_reveal(app.workspace()) != Reveal::kNothing; },
-       [](Application& app) { reveal_next(app.workspace()); }});
+       [](Application& app) {
+         // A cause is revealed where it is seen.
+         if (next_reveal(app.workspace()) == Reveal::kCause) app.show_panel("compare");
+         reveal_next(app.workspace());
+       }});
   table.push_back({"present.clear_hands",
                    [](const Application& app) {
                      return app.workspace().present.on && can_take_option(app.workspace(), 0);

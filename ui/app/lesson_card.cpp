@@ -37,6 +37,7 @@ class Filler {
  public:
   Filler(const Workspace& workspace, LessonCard& card) : configs_(workspace.sides()), card_(&card) {
     const LessonModel& model = *workspace.lesson();
+    lesson_ = &model.lesson;
     known_ = model.progress.revealed();
     const bool varies = model.step().kind == StepKind::kVary;
     sides_ = varies ? workspace.current_sides() : workspace.lesson_sides();
@@ -47,19 +48,22 @@ class Filler {
   bool known() const { return known_ && !sides_.empty(); }
 
   std::string operator()(const std::string& text) {
-    if (!known()) return scenario::fill_in_known(text, configs_.sides);
+    const char decimal = lesson_->decimal();
+    if (!known()) return scenario::fill_in_known(text, configs_.sides, "?", decimal);
     try {
-      return scenario::fill_in(text, sides_);
+      return scenario::fill_in(text, sides_, decimal);
     } catch (const Error& error) {
       card_->error = error.what();
-      return scenario::fill_in_known(text, sides_);
+      return scenario::fill_in_known(text, sides_, "?", decimal);
     }
   }
+  std::string say(std::string_view english) const { return lesson_->say(english); }
 
  private:
   ConfigsAlone configs_;
   Sides sides_;
   LessonCard* card_;
+  const scenario::Lesson* lesson_ = nullptr;
   bool known_ = false;
 };
 
@@ -67,11 +71,14 @@ void add_verdict(QuestionCard& card, const Question& question, const Answer& ans
                  LessonCard& lesson) {
   try {
     const scenario::Verdict verdict = scenario::judge(question, answer, filler.sides());
-    card.verdict = filler(verdict.message);
+    card.verdict = question.kind == QuestionKind::kNumber
+                       ? fmt::format(fmt::runtime(filler.say("The run says {}.")),
+                                     filler("{" + question.answer->text() + "}"))
+                       : filler(verdict.message);
     if (question.kind == QuestionKind::kText) return;
     card.right = verdict.right && !answer.skipped;
     if (question.kind == QuestionKind::kNumber && *card.right)
-      card.verdict = "Near enough. " + card.verdict;
+      card.verdict = filler.say("Near enough.") + " " + card.verdict;
     for (OptionCard& option : card.options) {
       option.right = option.number == verdict.right_option;
       option.wrong = option.chosen && !option.right;
@@ -126,7 +133,7 @@ void add_goal(LessonCard& card, const Workspace& workspace) {
   const auto& wanted = step.goal ? step.goal : step.done_expect;
   if (!wanted || !workspace.lesson()->progress.revealed()) return;
   card.goal_reached = is_true(*wanted, workspace.current_sides());
-  card.goal = card.goal_reached ? "Reached." : "Not there yet.";
+  card.goal = workspace.lesson()->lesson.say(card.goal_reached ? "Reached." : "Not there yet.");
 }
 
 bool explain_may_be_seen(const LessonCard& card, const LessonModel& model) {

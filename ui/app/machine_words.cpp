@@ -1,5 +1,6 @@
 #include "ui/app/machine_words.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace trainscope::ui {
@@ -29,14 +30,23 @@ std::string machine_short(const SideModel& side) {
   return file_stem((shown ? side.run->config : side.config).word("machine"));
 }
 
-bool have_one_origin(const std::vector<SideModel>& sides) {
-  for (const SideModel& side : sides) {
-    const trace::Origin* first = origin_of(sides.front());
+std::string machine_brief(const SideModel& side) {
+  const std::string name = machine_name(side);
+  return name.substr(0, name.find(','));
+}
+
+bool have_one_kind(const std::vector<SideModel>& sides) {
+  const trace::Origin* first = sides.empty() ? nullptr : origin_of(sides.front());
+  return std::all_of(sides.begin(), sides.end(), [&](const SideModel& side) {
     const trace::Origin* origin = origin_of(side);
-    if (first && origin && first->kind != origin->kind) return false;
-    if (machine_short(side) != machine_short(sides.front())) return false;
-  }
-  return true;
+    return !first || !origin || first->kind == origin->kind;
+  });
+}
+
+bool have_one_machine(const std::vector<SideModel>& sides) {
+  return std::all_of(sides.begin(), sides.end(), [&](const SideModel& side) {
+    return machine_short(side) == machine_short(sides.front());
+  });
 }
 
 }  // namespace trainscope::ui

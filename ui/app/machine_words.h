@@ -16,11 +16,14 @@ const trace::Origin* origin_of(const SideModel& side);
 
 // "1 x H200, PCIe 5.0 x16"; of an imported trace what recorded it, which may be nothing.
 std::string machine_name(const SideModel& side);
+// "1 x H200": what of it comes first.
+std::string machine_brief(const SideModel& side);
 // "h200-1"; of an imported trace as machine_name().
 std::string machine_short(const SideModel& side);
 
-// Whether every side's numbers come from the same kind of run on the same machine: then it is said
-// once, in the top bar; else each side says its own.
-bool have_one_origin(const std::vector<SideModel>& sides);
+// Whether every side's numbers come from the same kind of run, or from the same machine: then that
+// is said once, in the top bar; else each side says its own.
+bool have_one_kind(const std::vector<SideModel>& sides);
+bool have_one_machine(const std::vector<SideModel>& sides);
 
 }  // namespace trainscope::ui

@@ -82,16 +82,14 @@ std::vector<Tab> tabs_of(const char* name) {
   return tabs;
 }
 
-// All titles in full where they fit, else each within its share. False where that would say nothing
-// any more.
+// Whether all titles fit in full; a panel's only one is shortened.
 bool fit_titles(const Theme& theme, std::vector<Tab>& tabs, float room, float apart) {
   float wanted = 0;
   for (const Tab& tab : tabs)
     wanted += text_size(theme.font.strong, theme.size.text, tab.title).x + apart;
   if (wanted - apart <= room) return true;
-  const float share = (room + apart) / static_cast<float>(tabs.size()) - apart;
-  if (tabs.size() > 1 && share < theme.px(44)) return false;
-  for (Tab& tab : tabs) tab.title = shortened(theme.font.strong, theme.size.text, tab.title, share);
+  if (tabs.size() > 1) return false;
+  tabs[0].title = shortened(theme.font.strong, theme.size.text, tabs[0].title, room);
   return true;
 }
 
@@ -160,6 +158,9 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
   const float title_end = draw_tabs(theme, box, name, right);
   const float room = right - (title_end + theme.px(16));
   if (options.secondary.empty() || room <= 0) return;
+  // Beside tabs it is there whole, or not.
+  const float wanted = text_size(theme.font.text, theme.size.small, options.secondary).x;
+  if (wanted > room && neighbours().Size > 1) return;
   draw_text_middle(draw, theme.font.text, theme.size.small, right, middle, theme.muted,
                    shortened(theme.font.text, theme.size.small, options.secondary, room), 1);
 }

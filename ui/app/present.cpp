@@ -173,9 +173,9 @@ void reveal_next(Workspace& workspace) {
     case Reveal::kNothing:
       break;
     case Reveal::kHands:
-      workspace.notice =
-          "Count hands first: key 1 for the first option, 2 for the second, and so "
-          "on; 0 begins again.";
+      workspace.notice = workspace.lesson()->lesson.say(
+          "Count hands first: key 1 for the first option, 2 for the second, and so on; 0 begins "
+          "again.");
       break;
     case Reveal::kAnswer: {
       scenario::Progress& progress = workspace.lesson()->progress;

@@ -204,6 +204,14 @@ Sizes make_sizes(float scale) {
   return s;
 }
 
+// Room goes to what is said, not to what is between.
+void set_large(Theme& theme, float scale) {
+  theme.size.gap = 8 * scale;
+  theme.size.pad = 18 * scale;
+  theme.size.lane_min = std::round(30 * scale);
+  theme.size.row_min = std::round(24 * scale);
+}
+
 ImVec4 vec(Color color) {
   return ImGui::ColorConvertU32ToFloat4(color);
 }
@@ -322,12 +330,15 @@ Color Theme::grid(float strength) const {
   return faded(text, (mode == ThemeMode::kProjector ? 0.14F : 0.08F) * strength);
 }
 
-Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts) {
+Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts, bool large) {
+  large = large || mode == ThemeMode::kProjector;
   Theme theme;
   theme.mode = mode;
-  theme.scale = mode == ThemeMode::kProjector ? scale * kProjectorScale : scale;
+  theme.large = large;
+  theme.scale = large ? scale * kProjectorScale : scale;
   theme.font = fonts;
   theme.size = make_sizes(theme.scale);
+  if (large) set_large(theme, scale);
   set_data_colours(theme);
   switch (mode) {
     case ThemeMode::kDark:
@@ -338,11 +349,6 @@ Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts) {
       break;
     case ThemeMode::kProjector:
       set_projector(theme);
-      // Room goes to what is said, not to what is between.
-      theme.size.gap = 8 * scale;
-      theme.size.pad = 18 * scale;
-      theme.size.lane_min = std::round(30 * scale);
-      theme.size.row_min = std::round(24 * scale);
       break;
   }
   set_role_colours(theme);

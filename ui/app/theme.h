@@ -62,7 +62,8 @@ struct Sizes {
 
 struct Theme {
   ThemeMode mode = ThemeMode::kDark;
-  float scale = 1;  // of px(): the display's, the person's and the projector's together
+  bool large = false;  // as the projector's is
+  float scale = 1;     // of px(): the display's, the person's and the projector's together
 
   Color ground, panel, head, card, line;  // from the window's ground up; `line` is the 1 px border
   Color lane_tone;                        // every other lane
@@ -89,7 +90,8 @@ struct Theme {
   Color grid(float strength = 1) const;  // grid lines: 8 % of the text, 16 % at strength 2
 };
 
-Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts = {});
+// `large`: as large as the projector's, whose own always is.
+Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts = {}, bool large = false);
 
 // Sets ImGui's style (and ImPlot's, where it has a context) from the theme.
 void apply(const Theme& theme);

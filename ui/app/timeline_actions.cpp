@@ -139,8 +139,18 @@ bool has_lane(const Application& app) {
   return has_results(app) && lane_meant(app);
 }
 
+// By a person, or for want of room.
 bool has_hidden_lanes(const Application& app) {
-  return !timeline(app).filter.hidden.empty();
+  const TimelineState& state = timeline(app);
+  const std::size_t sides = app.workspace().sides().size();
+  return !state.filter.hidden.empty() ||
+         (sides == 2 && !(state.all_lanes[0] && state.all_lanes[1]));
+}
+
+void show_all_lanes(Application& app) {
+  TimelineState& state = app.attention().timeline;
+  state.filter.hidden.clear();
+  state.all_lanes[0] = state.all_lanes[1] = true;
 }
 
 bool has_selected_time(const Application& app) {
@@ -167,8 +177,7 @@ void add_timeline_actions(std::vector<Binding>& table) {
                      bool& shown = app.attention().timeline.show_minimap;
                      shown = !shown;
                    }});
-  table.push_back({"timeline.show_lanes", has_hidden_lanes,
-                   [](Application& app) { app.attention().timeline.filter.hidden.clear(); }});
+  table.push_back({"timeline.show_lanes", has_hidden_lanes, show_all_lanes});
   table.push_back({"timeline.zoom_to", has_selected_time, [](Application& app) {
                      show_range(app.attention().timeline, *selected_time(app));
                    }});

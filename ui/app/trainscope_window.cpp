@@ -128,6 +128,7 @@ int open_window(const WindowRequest& request) {
   app.workspace().keep_learner_in(settings_folder());
   app.keep_recent_in(settings_folder());
   for (const fs::path& file : request.files) app.recent().add(file);
+  if (request.theme) app.set_room_theme(*request.theme);
   if (request.present) app.set_present(true);
   SessionFile session(settings_folder());
   open_first(app.workspace(), request);
@@ -166,7 +167,8 @@ void draw_picture(const PictureRequest& request, const fs::path& png) {
   options.scale = request.scale;
   options.off_screen = true;
   Window window(options);
-  Application app(window, request.theme);
+  Application app(window, request.theme.value_or(ThemeMode::kDark));
+  if (request.theme) app.set_room_theme(*request.theme);
   if (request.present) app.set_present(true);
   open_for_picture(app, request);
   app.settle();

@@ -58,7 +58,7 @@ struct PictureRequest {
   int width = 1920;                        // pixels
   int height = 1080;
   float scale = 1;
-  ThemeMode theme = ThemeMode::kDark;
+  std::optional<ThemeMode> theme;  // else dark, and the projector's in front of a room
 };
 
 // Draws off screen. Throws MissingError when OSMesa is missing, InputError when the file cannot be

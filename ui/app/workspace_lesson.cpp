@@ -195,10 +195,10 @@ void Workspace::select_span(std::size_t side, trace::SpanId span) {
     lesson_->noted.at(lesson_->step().id).span =
         scenario::ChosenSpan{SideModel::label_of(side), lane, trace.name(chosen), chosen.start};
   const std::string line =
-      chosen.line > 0 ? ", caused by line " + std::to_string(chosen.line) : std::string();
+      chosen.line > 0 ? ", " + lesson_->lesson.say("line") + " " + std::to_string(chosen.line) : "";
   lesson_->remark = right ? ""
-                          : "That is \"" + trace.name(chosen) + "\" of " + lane + " in " +
-                                SideModel::label_of(side) + line + ". Look again.";
+                          : SideModel::label_of(side) + ", " + lane + ": \"" + trace.name(chosen) +
+                                "\"" + line + ". " + lesson_->lesson.say("Look again.");
 }
 
 }  // namespace trainscope::ui

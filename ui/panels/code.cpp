@@ -1,19 +1,15 @@
 #include "ui/panels/code.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
-#include <string_view>
-#include <vector>
 
 #include "ui/panels/details.h"
+#include "ui/panels/source_text.h"
 
 namespace trainscope::ui {
 namespace {
 
-constexpr float kSwitchWidth = 30;     // of A or B in the head, at scale 1
-constexpr std::size_t kContinued = 4;  // characters by which the rest of a long line is set in
+constexpr float kSwitchWidth = 30;  // of A or B in the head, at scale 1
 
 // The innermost span with a line on a host lane at that time.
 std::uint16_t line_at(const IndexedTrace& view, Nanos time) {
@@ -29,79 +25,13 @@ std::uint16_t line_at(const IndexedTrace& view, Nanos time) {
   return 0;
 }
 
-bool is_keyword(std::string_view word) {
-  static constexpr std::array kWords{"import", "for", "in",   "if",    "with",  "def", "return",
-                                     "from",   "as",  "True", "False", "print", "not", "None"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
-}
-
-Color word_color(const Theme& theme, std::string_view word, bool quoted) {
-  if (quoted) return theme.good;
-  if (is_keyword(word)) return theme.accent;
-  if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) return theme.copy_text;
-  return theme.text;
-}
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-// Where the next piece of one colour ends: a string, a word, or what stands between.
-std::size_t piece_end(std::string_view line, std::size_t at) {
-  if (line[at] == '"') {
-    const std::size_t close = line.find('"', at + 1);
-    return close == line.npos ? line.size() : close + 1;
-  }
-  std::size_t end = at + 1;
-  if (is_word(line[at]))
-    while (end < line.size() && is_word(line[end])) ++end;
-  return end;
-}
-
-// Where a line that is too long for its panel goes on: after a comma or a blank, else anywhere.
-std::vector<std::string_view> rows_of(std::string_view line, std::size_t columns) {
-  std::vector<std::string_view> rows;
-  columns = std::max<std::size_t>(columns, 12);
-  while (line.size() > columns) {
-    const std::size_t blank = line.find_last_of(" ,", columns - 1);
-    const std::size_t indent = line.find_first_not_of(' ');
-    const bool good = blank != line.npos && blank > indent + columns / 3;
-    const std::size_t cut = good ? blank + 1 : columns;
-    rows.push_back(line.substr(0, cut));
-    line.remove_prefix(cut);
-    if (rows.size() == 1) columns = std::max<std::size_t>(columns - kContinued, 12);
-  }
-  rows.push_back(line);
-  return rows;
-}
-
-void draw_source(const Theme& theme, ImDrawList* draw, ImVec2 at, float size, std::string_view line,
-                 std::string_view part) {
-  const float advance = text_size(theme.font.mono, size, "0").x;
-  const auto start = static_cast<std::size_t>(part.data() - line.data());
-  std::size_t from = 0;
-  while (from < line.size()) {
-    const std::size_t end = piece_end(line, from);
-    const Color color = word_color(theme, line.substr(from, end - from), line[from] == '"');
-    const std::size_t left = std::max(from, start), right = std::min(end, start + part.size());
-    if (left < right)
-      draw_text(draw, theme.font.mono, size,
-                {at.x + advance * static_cast<float>(left - start), at.y}, color,
-                line.substr(left, right - left));
-    from = end;
-  }
-}
-
 void draw_line(const PanelContext& context, std::size_t number, const std::string& line, bool lit) {
   const Theme& theme = context.theme;
   const float row = theme.px(23), width = ImGui::GetContentRegionAvail().x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float size = theme.size.label, left = theme.px(46);
-  const float advance = text_size(theme.font.mono, size, "0").x;
-  const auto columns =
-      static_cast<std::size_t>(std::max((width - left - theme.px(8)) / advance, 1.0F));
-  const auto rows = rows_of(line, columns);
-  const float height = row * static_cast<float>(rows.size());
+  const SourceRows source = source_rows(theme, line, width - left - theme.px(8));
+  const float height = row * static_cast<float>(source.rows.size());
   ImGui::PushID(static_cast<int>(number));
   ImGui::InvisibleButton("line", {std::max(width, 1.0F), height});
   ImGui::PopID();
@@ -120,11 +50,7 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
   if (lit) draw->AddRectFilled(at, {at.x + theme.px(3), at.y + height}, theme.accent);
   draw_text_middle(draw, theme.font.mono, size, at.x + theme.px(30), at.y + row / 2,
                    lit ? theme.accent : theme.faint, std::to_string(number), 1);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const float indent = i == 0 ? 0 : advance * static_cast<float>(kContinued);
-    const float top = at.y + row * static_cast<float>(i) + (row - size) / 2;
-    draw_source(theme, draw, {at.x + left + indent, top}, size, line, rows[i]);
-  }
+  draw_source(theme, {at.x + left, at.y + (row - size) / 2}, row, source);
 }
 
 // Switches between A's and B's listing, in the panel's head.

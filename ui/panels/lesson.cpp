@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "ui/app/action_list.h"
 #include "ui/app/lesson_card.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/lesson_buttons.h"
@@ -44,9 +45,9 @@ void radio_mark(const Theme& theme, ImVec2 middle, Color color, bool chosen) {
 
 // The tag stands on a line of its own where the words need the whole width.
 float draw_option_text(const Theme& theme, const OptionCard& option, const OptionLook& look,
-                       float left, float width) {
-  const float tag = text_size(theme.font.text, theme.size.label, look.tag).x;
-  const bool tagged = look.tag[0] != 0;
+                       const std::string& tag_words, float left, float width) {
+  const float tag = text_size(theme.font.text, theme.size.label, tag_words).x;
+  const bool tagged = !tag_words.empty();
   const float words = text_size(theme.font.text, theme.size.small, option.text).x;
   const bool beside = tagged && words + tag + theme.px(16) <= width;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -54,10 +55,10 @@ float draw_option_text(const Theme& theme, const OptionCard& option, const Optio
   float bottom = ImGui::GetItemRectMax().y;
   if (beside) {
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, left + width,
-                     (at.y + bottom) / 2, look.mark, look.tag, 1);
+                     (at.y + bottom) / 2, look.mark, tag_words, 1);
   } else if (tagged) {
     draw_text(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, {left, bottom},
-              look.mark, look.tag);
+              look.mark, tag_words);
     bottom += theme.size.label * 1.3F;
   }
   return bottom;
@@ -89,7 +90,8 @@ void draw_tally(const Theme& theme, const OptionCard& option, const Hands& hands
                      box.min.y + box.height() / 2, theme.accent, std::to_string(hands.count), 1);
 }
 
-bool option_card(const Theme& theme, const OptionCard& option, bool open, Hands hands = {}) {
+bool option_card(const Theme& theme, const scenario::Lesson& lesson, const OptionCard& option,
+                 bool open, Hands hands = {}) {
   const float width = ImGui::GetContentRegionAvail().x, pad = theme.px(11);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float tally = hands.count > 0 ? theme.px(34) : 0;
@@ -102,7 +104,8 @@ bool option_card(const Theme& theme, const OptionCard& option, bool open, Hands 
   draw->ChannelsSplit(2);
   draw->ChannelsSetCurrent(1);
   ImGui::SetCursorScreenPos({left, at.y + pad});
-  const float bottom = draw_option_text(theme, option, look, left, inner) + pad;
+  const float bottom =
+      draw_option_text(theme, option, look, lesson.say(look.tag), left, inner) + pad;
   const ImVec2 mark{at.x + theme.px(19), at.y + pad + theme.size.small * 0.725F};
   if (hands.count < 0) radio_mark(theme, mark, look.mark, option.chosen);
   draw_tally(theme, option, hands, mark, {at, {at.x + width, bottom}});
@@ -123,7 +126,8 @@ bool option_card(const Theme& theme, const OptionCard& option, bool open, Hands 
 }
 
 void draw_choice(const PanelContext& context, const QuestionCard& card) {
-  scenario::Progress& progress = context.workspace.lesson()->progress;
+  LessonModel& model = *context.workspace.lesson();
+  scenario::Progress& progress = model.progress;
   const Present& present = context.workspace.present;
   const auto hands_for = [&](const OptionCard& option) {
     if (!present.on) return Hands{};
@@ -132,7 +136,7 @@ void draw_choice(const PanelContext& context, const QuestionCard& card) {
   };
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(8)));
   for (const OptionCard& option : card.options)
-    if (option_card(context.theme, option, card.open, hands_for(option)))
+    if (option_card(context.theme, model.lesson, option, card.open, hands_for(option)))
       progress.choose(option.number);
   ImGui::PopStyleVar();
 }
@@ -140,10 +144,11 @@ void draw_choice(const PanelContext& context, const QuestionCard& card) {
 void draw_number(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
   const Theme& theme = context.theme;
   scenario::Progress& progress = context.workspace.lesson()->progress;
+  const std::string hint = context.workspace.lesson()->lesson.say("a number");
   ImGui::PushFont(theme.font.mono, theme.size.text);
   ImGui::SetNextItemWidth(theme.px(140));
   ImGui::BeginDisabled(!card.open);
-  if (ImGui::InputTextWithHint("##number", "a number", &panel.number,
+  if (ImGui::InputTextWithHint("##number", hint.c_str(), &panel.number,
                                ImGuiInputTextFlags_CharsScientific)) {
     char* rest = nullptr;
     const double number = std::strtod(panel.number.c_str(), &rest);
@@ -165,19 +170,20 @@ void draw_words_field(const PanelContext& context, LessonPanel& panel, const Que
   ImGui::EndDisabled();
 }
 
-void draw_verdict(const Theme& theme, const QuestionCard& card) {
+void draw_verdict(const Theme& theme, const scenario::Lesson& lesson, const QuestionCard& card) {
   if (card.skipped) {
-    notice_card(theme, Tone::kPlain, "Skipped", card.right ? card.verdict : "");
+    notice_card(theme, Tone::kPlain, lesson.say("Skipped"), card.right ? card.verdict : "");
     return;
   }
   if (!card.right) {
-    if (!card.verdict.empty()) notice_card(theme, Tone::kPlain, "To compare with", card.verdict);
+    if (!card.verdict.empty())
+      notice_card(theme, Tone::kPlain, lesson.say("To compare with"), card.verdict);
     return;
   }
   if (*card.right)
-    notice_card(theme, Tone::kGood, "That is what happened.", card.verdict);
+    notice_card(theme, Tone::kGood, lesson.say("That is what happened."), card.verdict);
   else
-    notice_card(theme, Tone::kBad, "Not on this machine.", card.verdict);
+    notice_card(theme, Tone::kBad, lesson.say("Not on this machine."), card.verdict);
 }
 
 void draw_question(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
@@ -195,21 +201,22 @@ void draw_question(const PanelContext& context, LessonPanel& panel, const Lesson
       break;
     case QuestionKind::kFindSpan:
       if (question.open)
-        notice_card(context.theme, Tone::kPlain, "Click the span in the timelines", model.remark);
+        notice_card(context.theme, Tone::kPlain,
+                    model.lesson.say("Click the span in the timelines"), model.remark);
       else if (!question.skipped)
-        notice_card(context.theme, Tone::kGood, "That is the one.", "");
+        notice_card(context.theme, Tone::kGood, model.lesson.say("That is the one."), "");
       return;
   }
-  if (!question.open) draw_verdict(context.theme, question);
+  if (!question.open) draw_verdict(context.theme, model.lesson, question);
 }
 
 // Right after the run: what was asked, what was guessed, what happened.
-void draw_recap(const Theme& theme, const LessonCard& card) {
+void draw_recap(const Theme& theme, const LessonModel& model, const LessonCard& card) {
   markdown(theme, card.recap_text, {.size = theme.size.small, .color = theme.muted});
   ImGui::PushID("recap");
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, theme.px(8)));
   for (const OptionCard& option : card.recap->options)
-    if (option.chosen || option.right) option_card(theme, option, false);
+    if (option.chosen || option.right) option_card(theme, model.lesson, option, false);
   ImGui::PopStyleVar();
   if (!card.recap->verdict.empty())
     markdown(theme, card.recap->verdict, {.size = theme.size.small, .color = theme.muted});
@@ -235,13 +242,23 @@ void draw_limits(const Theme& theme, const LessonModel& model) {
 
 // ---- The foot ----------------------------------------------------------------------------------
 
-void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& card) {
+// In front of a room the keys that go on and that show the code; else how long it will take.
+std::string foot_words(const Workspace& workspace, const LessonCard& card) {
+  const scenario::Lesson& lesson = workspace.lesson()->lesson;
+  if (workspace.present.on && !workspace.forked())
+    return lesson.say("Space: next") + "   " + find_action("layout.code")->shortcut + ": " +
+           lesson.say("code");
+  return fmt::format(fmt::runtime(lesson.say("about {} min left")), card.minutes_left);
+}
+
+void draw_foot(const Theme& theme, const LessonModel& model, const std::string& hint) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = theme.px(34);
   const float middle = at.y + height / 2, radius = theme.px(4.5F);
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float apart =
-      std::min(theme.px(20), (width - theme.px(120)) / static_cast<float>(model.progress.steps()));
+  const float words = text_size(theme.font.text, theme.size.label, hint).x + theme.px(12);
+  const float apart = std::min(theme.px(20), (width - std::max(words, theme.px(120))) /
+                                                 static_cast<float>(model.progress.steps()));
   float x = at.x + radius;
   const std::size_t dots = apart < 2.2F * radius ? 0 : model.progress.steps();
   for (std::size_t i = 0; i < dots; ++i, x += apart) {
@@ -256,9 +273,7 @@ void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& c
       draw->AddCircle({x, middle}, radius + theme.px(3), faded(theme.accent, 0.5F), 0,
                       theme.px(1.2F));
   }
-  const std::string left =
-      shortened(theme.font.text, theme.size.label,
-                fmt::format("about {} min left", card.minutes_left), at.x + width - x);
+  const std::string left = shortened(theme.font.text, theme.size.label, hint, at.x + width - x);
   draw_text_middle(draw, theme.font.text, theme.size.label, at.x + width, middle, theme.faint, left,
                    1);
   ImGui::Dummy({width, height});
@@ -266,14 +281,16 @@ void draw_foot(const Theme& theme, const LessonModel& model, const LessonCard& c
 
 void draw_fork(const PanelContext& context) {
   const Theme& theme = context.theme;
-  text(theme.font.text, theme.size.small, theme.accent, "Exploring");
-  markdown(theme,
-           "All knobs are free: change any of them on either side and both timelines follow. The "
-           "lesson waits exactly as you left it.");
+  const scenario::Lesson& lesson = context.workspace.lesson()->lesson;
+  text(theme.font.text, theme.size.small, theme.accent, lesson.say("Exploring"));
+  markdown(theme, lesson.say("All knobs are free: change any of them on either side and both "
+                             "timelines follow. The lesson waits exactly as you left it."));
   ImGui::Dummy({0, theme.px(4)});
-  if (button(theme, "Back to lesson", ButtonKind::kPrimary)) context.ask("lesson.return");
+  if (button(theme, lesson.say("Back to lesson").c_str(), ButtonKind::kPrimary))
+    context.ask("lesson.return");
   ImGui::SameLine(0, theme.px(6));
-  if (button(theme, "All parameters", ButtonKind::kLink)) context.ask("knobs.all");
+  if (button(theme, lesson.say("All parameters").c_str(), ButtonKind::kLink))
+    context.ask("knobs.all");
 }
 
 // Below the text where they can be seen there; else they stand above the foot.
@@ -294,7 +311,7 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   // Where there is little room the step's own text comes first.
   const bool recap_first = panel.room > theme.px(560);
   if (recap_first && card.recap) {
-    draw_recap(theme, card);
+    draw_recap(theme, model, card);
     separator(theme, theme.px(4));
   }
   markdown(theme, card.text, {.terms = &model.lesson.glossary});
@@ -313,7 +330,7 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   place_buttons(context, panel);
   if (!recap_first && card.recap) {
     separator(theme, theme.px(8));
-    draw_recap(theme, card);
+    draw_recap(theme, model, card);
   }
   draw_limits(theme, model);
   draw_heard(theme, model);
@@ -374,7 +391,7 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
     ImGui::SetCursorPos({theme.size.pad, room.y - dots + theme.px(4)});
     ImGui::BeginChild("##foot", {room.x - 2 * theme.size.pad, 0}, ImGuiChildFlags_None,
                       ImGuiWindowFlags_NoScrollbar);
-    draw_foot(theme, model, card);
+    draw_foot(theme, model, foot_words(context.workspace, card));
     ImGui::EndChild();
     // Not where nothing would be left of the text.
     panel.pinned =

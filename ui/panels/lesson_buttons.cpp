@@ -1,6 +1,7 @@
 #include "ui/panels/lesson_buttons.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace trainscope::ui {
@@ -29,8 +30,9 @@ Choice main_choice(const LessonModel& model) {
 }
 
 // Beside the last one where there is room, else on a line of its own.
-bool flowing_button(const Theme& theme, const char* label, ButtonKind kind, bool enabled,
+bool flowing_button(const Theme& theme, const std::string& words, ButtonKind kind, bool enabled,
                     float right, bool first) {
+  const char* label = words.c_str();
   const float width = text_size(theme.font.strong, theme.size.small, label).x + theme.px(30);
   if (!first && ImGui::GetItemRectMax().x + theme.px(6) + width <= right)
     ImGui::SameLine(0, theme.px(6));
@@ -48,12 +50,13 @@ void draw_lesson_buttons(const PanelContext& context) {
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   const Choice primary = main_choice(model);
   const bool running = model.run_asked;
-  if (flowing_button(theme, running ? "Running" : primary.label, ButtonKind::kPrimary,
-                     !running && context.can(primary.action), right, true))
+  if (flowing_button(theme, model.lesson.say(running ? "Running" : primary.label),
+                     ButtonKind::kPrimary, !running && context.can(primary.action), right, true))
     context.ask(primary.action);
   const auto offer = [&](const char* label, const char* action) {
     if (std::string_view(primary.action) == action || !context.can(action)) return;
-    if (flowing_button(theme, label, ButtonKind::kLink, true, right, false)) context.ask(action);
+    if (flowing_button(theme, model.lesson.say(label), ButtonKind::kLink, true, right, false))
+      context.ask(action);
   };
   offer("Hint", "lesson.hint");
   offer("Show me", "lesson.show_me");

@@ -8,6 +8,7 @@
 
 #include "ui/app/action_list.h"
 #include "ui/app/close_mark.h"
+#include "ui/app/layout.h"
 #include "ui/panels/markdown.h"
 
 namespace trainscope::ui {
@@ -25,18 +26,32 @@ void draw_close_mark(const Theme& theme, bool& open) {
   ImGui::SetCursorScreenPos(next);
 }
 
+// Where a sheet about a panel may begin; 0: there is too little room right of it.
+float right_of(const Theme& theme, const char* panel) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(panel);
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  if (!window || !window->WasActive || window->Hidden) return 0;
+  const float left = window->Pos.x + window->Size.x + theme.size.gap;
+  return viewport->WorkPos.x + viewport->WorkSize.x - left > theme.px(380) ? left : 0;
+}
+
 }  // namespace
 
-bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size) {
+bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size, const char* about) {
   if (!open) return false;
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const ImVec2 room = viewport->WorkSize;
-  const ImVec2 extent{std::min(theme.px(size.x), room.x * 0.94F),
+  const float left = about ? right_of(theme, about) : 0;
+  const float across = left > 0 ? viewport->WorkPos.x + room.x - left - theme.size.gap : 0;
+  const ImVec2 extent{std::min(theme.px(size.x), across > 0 ? across : room.x * 0.94F),
                       size.y > 0 ? std::min(theme.px(size.y), room.y * 0.86F) : 0};
   if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
   ImGui::SetNextWindowSize(extent);
-  ImGui::SetNextWindowPos({viewport->WorkPos.x + room.x / 2, viewport->WorkPos.y + room.y * 0.08F},
-                          ImGuiCond_Always, {0.5F, 0});
+  const float top = viewport->WorkPos.y + room.y * 0.08F;
+  if (left > 0)
+    ImGui::SetNextWindowPos({left, std::max(top, viewport->WorkPos.y + theme.size.top_bar)});
+  else
+    ImGui::SetNextWindowPos({viewport->WorkPos.x + room.x / 2, top}, ImGuiCond_Always, {0.5F, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(16), theme.px(14)));
   ImGui::PushStyleColor(ImGuiCol_PopupBg, static_cast<ImU32>(theme.panel));
   const bool drawn =
@@ -104,7 +119,8 @@ void draw_terms(const PanelContext& context, bool& open) {
   const Theme& theme = context.theme;
   const LessonModel* lesson = context.workspace.lesson();
   if (!lesson) open = false;
-  if (!begin_sheet(theme, "Terms of the lesson##sheet", open, {620, 0})) return;
+  const std::string title = lesson ? lesson->lesson.say("Terms of the lesson") + "##sheet" : "";
+  if (!begin_sheet(theme, title.c_str(), open, {620, 0}, kLessonPanel)) return;
   for (const scenario::Term& term : lesson->lesson.glossary) {
     ImGui::Dummy({0, theme.px(2)});
     markdown(theme, term.name, {.size = theme.size.small, .strong = true});
@@ -136,7 +152,8 @@ void draw_notes(const PanelContext& context, bool& open) {
   const Theme& theme = context.theme;
   const LessonModel* lesson = context.workspace.lesson();
   if (!lesson) open = false;
-  if (!begin_sheet(theme, "The lecturer's notes##sheet", open, {620, 0})) return;
+  const std::string title = lesson ? lesson->lesson.say("The lecturer's notes") + "##sheet" : "";
+  if (!begin_sheet(theme, title.c_str(), open, {620, 0}, kLessonPanel)) return;
   markdown(theme, lesson->lesson.notes);
   end_sheet();
 }

@@ -9,8 +9,10 @@
 
 namespace trainscope::ui {
 
-// `size` at scale 1; a height of 0 fits what is in it. end_sheet() only when this returned true.
-bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size);
+// `size` at scale 1; a height of 0 fits what is in it. end_sheet() only when this returned true. It
+// stands in the middle, or right of a panel that it is about, where there is room.
+bool begin_sheet(const Theme& theme, const char* name, bool& open, ImVec2 size,
+                 const char* about = nullptr);
 void end_sheet();
 
 // By how much the arrow keys move what is chosen in a sheet's list: down 1, up -1. They do not

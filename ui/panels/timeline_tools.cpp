@@ -37,8 +37,9 @@ float least_height(const Theme& theme, const TimelineInput& input) {
 
 }  // namespace
 
-void draw_with_tools(const PanelContext& context, RangeStrip& strip, const TimelineInput& input) {
+void draw_with_tools(const PanelContext& context, RangeStrip& strip, TimelineInput input) {
   const auto [width, room] = ImGui::GetContentRegionAvail();
+  input.full_height = room;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float least = least_height(context.theme, input);
   const auto fitting = [&](float tall, float left) { return left - tall >= least ? tall : 0; };

@@ -7,6 +7,6 @@
 namespace trainscope::ui {
 
 // Fills the region, and passes on what a person did there.
-void draw_with_tools(const PanelContext& context, RangeStrip& strip, const TimelineInput& input);
+void draw_with_tools(const PanelContext& context, RangeStrip& strip, TimelineInput input);
 
 }  // namespace trainscope::ui

@@ -115,6 +115,7 @@ void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& 
 void hide_for_a_room(TimelineSide& out, const Workspace& workspace, std::size_t number) {
   const LessonModel* lesson = workspace.lesson();
   if (!workspace.present.on || !lesson || workspace.forked() || number > 1) return;
+  out.keeps_lanes = true;
   std::vector<RoomLanes> shown = lanes_for_a_room(workspace);
   shown.resize(std::min(shown.size(), workspace.present.lanes));
   for (std::uint32_t lane = 0; lane < out.trace->lanes().size(); ++lane)
@@ -153,11 +154,13 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (side.outline)
     for (const trace::Lane& lane : side.outline->lanes)
       if (!workspace.hides(lane.name)) out.lane_names.push_back(lane.name);
-  if (const trace::Origin* origin = origin_of(side);
-      origin && !have_one_origin(workspace.sides())) {
-    out.badge = std::string(trace::badge(origin->kind));
-    out.machine = machine_name(side);
-    out.machine_short = machine_short(side);
+  if (const trace::Origin* origin = origin_of(side)) {
+    const bool one_kind = have_one_kind(workspace.sides());
+    if (!one_kind) out.badge = std::string(trace::badge(origin->kind));
+    if (!one_kind || !have_one_machine(workspace.sides())) {
+      out.machine = machine_name(side);
+      out.machine_short = machine_brief(side);
+    }
   }
   if (attention.code_side == number) out.lit_line = attention.code_line;
   const LessonModel* lesson = workspace.lesson();
@@ -262,6 +265,8 @@ void collapse_deep_lanes(const Workspace& workspace, Attention& attention, Timel
     if (!view || same_lanes) continue;
     auto& collapsed = attention.timeline.collapsed[i];
     collapsed.clear();
+    attention.timeline.unfolded[i].clear();
+    attention.timeline.all_lanes[i] = false;
     std::size_t rows = 0;
     for (const trace::LaneIndex& lane : view->index.lanes) rows += lane.rows.size();
     if (rows * workspace.sides().size() <= kRowsThatFit) continue;
@@ -410,7 +415,8 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   const trace::Span& span = run.trace->spans()[found[nth]];
   const Nanos offset = side > 0 ? workspace.offset() : 0;
   show_range(attention.timeline, {span.start + offset, span.end() + offset}, focus.pad);
-  if (select) attention.timeline.selected = {static_cast<Side>(side), found[nth]};
+  attention.timeline.reveal = {static_cast<Side>(side), found[nth]};
+  if (select) attention.timeline.selected = attention.timeline.reveal;
   return true;
 }
 

@@ -217,7 +217,9 @@ std::string origin_words(const Workspace& workspace) {
     if (!origin) continue;
     if (!words.empty()) words += "\n";
     if (workspace.sides().size() > 1) words += side.label + ": ";
-    words += machine_name(side) + "\n" + origin->detail;
+    words += machine_name(side);
+    if (machine_short(side) != machine_name(side)) words += " (" + machine_short(side) + ")";
+    words += "\n" + origin->detail;
   }
   return words;
 }
@@ -227,10 +229,10 @@ std::string machine_words(const Workspace& workspace, bool in_short) {
   const auto& sides = workspace.sides();
   if (sides.size() == 2 && machine_short(sides[0]) != machine_short(sides[1]))
     return in_short ? "2 machines" : "two machines";
-  return in_short ? machine_short(sides.front()) : machine_name(sides.front());
+  return in_short ? machine_brief(sides.front()) : machine_name(sides.front());
 }
 
-// In full where it fits, else by the machine's id, else what fits of that.
+// In full where it fits, else its GPUs alone, else what fits of that.
 std::string fitting_words(const Theme& theme, const Workspace& workspace, float room) {
   const auto width = [&](const std::string& words) {
     return text_size(theme.font.text, theme.size.small, words).x;
@@ -243,6 +245,18 @@ std::string fitting_words(const Theme& theme, const Workspace& workspace, float 
 // Around the machine's words: its padding and the mark that says that it opens.
 float machine_frame(const Theme& theme, bool opens) {
   return theme.px(16) + (opens ? theme.px(18) : 0);
+}
+
+// What the badge and the machine's shortest words take.
+float least_origin_width(const PanelContext& context) {
+  const Theme& theme = context.theme;
+  const trace::Origin* origin = origin_of(context.workspace);
+  if (!origin) return 0;
+  const std::string badge = badge_words(context.workspace, *origin);
+  const std::string words = machine_words(context.workspace, true);
+  return text_size(theme.font.text, theme.size.label, badge).x + theme.px(26) +
+         machine_frame(theme, context.can("machine.choose")) +
+         text_size(theme.font.text, theme.size.small, words).x;
 }
 
 // The machine's name; pressed, it opens the chooser.
@@ -319,7 +333,10 @@ void draw_top_bar(const PanelContext& context) {
   } else {
     const float share = is_tight(theme, bar) ? 0.39F : 0.49F;
     const float centre = bar.min.x + bar.width() * share - width / 2;
-    const float names = draw_names(context, bar, menu, std::max(centre, menu) - theme.px(20));
+    // The title may go on past the middle, as far as the machine can still be named.
+    const float most = find - theme.px(30) - least_origin_width(context) - width;
+    const float names =
+        draw_names(context, bar, menu, std::max({centre, most, menu}) - theme.px(20));
     const float left = std::max(centre, names + theme.px(20));
     if (has_playback(theme, bar)) draw_playback(context, bar, left);
     draw_origin(context, bar, left + width + theme.px(14), find - theme.px(16));

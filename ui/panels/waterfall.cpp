@@ -23,6 +23,41 @@ struct Frame {
   float x(std::size_t i) const { return all.min.x + static_cast<float>(i) * (bar + gap); }
 };
 
+std::string head_of(const WaterfallBar& bar) {
+  return bar.kind == Kind::kTotal ? bar.name + "  " + bar.value : bar.name;
+}
+
+ImFont* face_of(const Theme& theme, const WaterfallBar& bar) {
+  return bar.kind == Kind::kTotal ? theme.font.strong : theme.font.text;
+}
+
+float word_room(const Frame& frame) {
+  return frame.bar + frame.gap * 0.6F;
+}
+
+// On one line, or on two where a blank lets both fit; else what fits of one.
+std::vector<std::string> lines_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar) {
+  const std::string head = head_of(bar);
+  const float room = word_room(frame), size = theme.size.label;
+  const auto fits = [&](const std::string& words) {
+    return text_size(face_of(theme, bar), size, words).x <= room;
+  };
+  if (fits(head)) return {head};
+  for (std::size_t blank = head.rfind(' '); blank != head.npos && blank > 0;
+       blank = head.rfind(' ', blank - 1)) {
+    const std::string first = head.substr(0, blank), second = head.substr(blank + 1);
+    if (fits(first)) return {first, shortened(face_of(theme, bar), size, second, room)};
+  }
+  return {shortened(face_of(theme, bar), size, head, room)};
+}
+
+// Where words above bars take two lines the bars begin lower.
+void make_room_for_words(const Theme& theme, const std::vector<WaterfallBar>& bars, Frame& frame) {
+  if (std::any_of(bars.begin(), bars.end(),
+                  [&](const WaterfallBar& bar) { return lines_of(theme, frame, bar).size() > 1; }))
+    frame.top = std::min(frame.top + theme.size.label * 1.25F, frame.bottom - theme.px(20));
+}
+
 Frame frame_of(const Theme& theme, const std::vector<WaterfallBar>& bars) {
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   Frame frame{};
@@ -34,25 +69,26 @@ Frame frame_of(const Theme& theme, const std::vector<WaterfallBar>& bars) {
   frame.bar = std::min((frame.all.width() + frame.gap) / count - frame.gap, theme.px(210));
   frame.most = 1;
   for (const WaterfallBar& bar : bars) frame.most = std::max({frame.most, bar.from, bar.to});
+  make_room_for_words(theme, bars, frame);
   return frame;
 }
 
-// The words fit above the bar, or are shortened; the value goes inside where the bar is tall
+// The words stand above the bar; the value goes inside where the bar is tall
 // enough.
 void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar, const Box& box) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.label, x = box.min.x + theme.px(2);
-  const bool total = bar.kind == Kind::kTotal;
-  ImFont* face = total ? theme.font.strong : theme.font.text;
-  const std::string head = total ? bar.name + "  " + bar.value : bar.name;
-  const float room = frame.bar + frame.gap * 0.6F;
-  draw_text_middle(draw, face, size, x, box.min.y - size * 0.8F, theme.text,
-                   shortened(face, size, head, room));
-  if (total) return;
+  const std::vector<std::string> lines = lines_of(theme, frame, bar);
+  float y = box.min.y - size * 0.8F - size * 1.25F * static_cast<float>(lines.size() - 1);
+  const float above = y - size * 1.3F;
+  for (const std::string& line : lines) {
+    draw_text_middle(draw, face_of(theme, bar), size, x, y, theme.text, line);
+    y += size * 1.25F;
+  }
+  if (bar.kind == Kind::kTotal) return;
   const float below = box.max.y + size * 0.8F;
   const bool under = below + size / 2 < frame.bottom;
-  const float side = box.min.y - size * 2.1F;
-  draw_text_middle(draw, theme.font.mono, size, x, under ? below : side, theme.muted, bar.value);
+  draw_text_middle(draw, theme.font.mono, size, x, under ? below : above, theme.muted, bar.value);
 }
 
 void draw_link(const Theme& theme, const Frame& frame, std::size_t i, double value) {

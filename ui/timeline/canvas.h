@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/app/shapes.h"
+#include "ui/timeline/tuck.h"
 #include "ui/timeline/view.h"
 
 namespace trainscope::ui {
@@ -18,6 +19,8 @@ struct SideView {
   TimelineLayout layout;
   std::vector<NoteFlag> flags;
   std::vector<Box> taken;  // by the words of markers and notes: others give way
+  const Tuck* tuck = nullptr;
+  bool all_lanes = false;  // though they do not all fit
 
   bool scrolls() const { return bottom - top > window_end - window + 1.5F; }
   bool in_sight(float from, float to) const { return to > window && from < window_end; }
@@ -41,6 +44,7 @@ struct Canvas {
   TimeRange view;
   TimeRange whole;  // that the minimap shows
   std::vector<Tick> ticks;
+  std::vector<Tuck> tucks;  // by side
   std::vector<SideView> sides;
 
   double pixels_per_nano() const {
@@ -56,7 +60,14 @@ struct Canvas {
   }
 };
 
-// stack.cpp: stacks the sides from the top. Both scroll together, each as far as it has lanes.
+// stack.cpp: what goes away where not all lanes of two sides fit into `room` pixels below the axis;
+// by side, all empty where they do.
+std::vector<Tuck> tucks_for(const Theme& theme, const TimelineInput& input,
+                            const TimelineState& state, float room);
+// Whether every lane fits, if each is as low as it may be.
+bool lanes_fit(const Theme& theme, const TimelineInput& input, const TimelineState& state,
+               float room);
+// Stacks the sides from the top. Both scroll together, each as far as it has lanes.
 void place_sides(Canvas& canvas, TimelineState& state);
 bool is_ready(const TimelineSide& side);
 inline std::size_t number(Side side) {
@@ -98,6 +109,9 @@ void paint_measure(const Canvas& canvas, const Measure& measure);
 
 // paint_overlays.cpp: strips, guesses, markers, the measured range, the playhead, the axis.
 void paint_strip(const Canvas& canvas, const SideView& view);
+// The link in a strip to the lanes that are away, or back; empty: all lanes fit.
+std::string more_words(const SideView& view);
+Box more_box(const Canvas& canvas, const SideView& view);
 void paint_guesses(const Canvas& canvas, const SideView& view);
 void paint_markers(const Canvas& canvas, const SideView& view);
 void take_places(Canvas& canvas);  // of words that labels give way to
@@ -115,7 +129,10 @@ void paint_notes(const Canvas& canvas, const SideView& view);
 void note_card(const Theme& theme, const TimelineSide& side, const LaneNote& note);
 std::optional<Box> open_note(const Canvas& canvas);
 
-// hover.cpp: the card beside the mouse.
-void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar);
+// hover.cpp: the card beside the mouse, of a bar and of the link to more lanes.
+void more_card(const Theme& theme, const SideView& view);
+void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar, const Box& at);
+// A card about what is in the box: below it, or above where there is more room, at the mouse.
+void place_beside(const Theme& theme, const Box& about);
 
 }  // namespace trainscope::ui

@@ -127,7 +127,36 @@ Rows describe_span(const Trace& trace, trace::SpanId id) {
   return rows;
 }
 
-void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar) {
+// "steps, autograd thread": what the link shows.
+void more_card(const Theme& theme, const SideView& view) {
+  std::string names;
+  for (trace::LaneId lane = 0; lane < view.side->trace->lanes().size(); ++lane)
+    if (view.tuck->is_away(lane))
+      names += (names.empty() ? "" : ", ") + view.side->trace->lanes()[lane].name;
+  const std::string words =
+      view.all_lanes ? "Only those that fit, the GPU's among them" : "Not all lanes fit: " + names;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
+  if (ImGui::BeginTooltip()) {
+    ImGui::PushTextWrapPos(theme.px(340));
+    text(theme.font.text, theme.size.small, theme.text, words, true);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+  ImGui::PopStyleVar();
+}
+
+void place_beside(const Theme& theme, const Box& about) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const ImVec2 middle = viewport->GetWorkCenter(), mouse = ImGui::GetIO().MousePos;
+  const bool below = about.centre().y < middle.y;
+  const float apart = theme.px(8);
+  ImGui::SetNextWindowPos(
+      {mouse.x, below ? std::max(about.max.y, mouse.y + apart) + apart : about.min.y - apart},
+      ImGuiCond_Always, {mouse.x < middle.x ? 0.0F : 1.0F, below ? 0.0F : 1.0F});
+}
+
+void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar, const Box& at) {
+  place_beside(theme, at);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
   if (ImGui::BeginTooltip()) {
     const std::string title = bar.count > 1 ? fmt::format("{} short spans", bar.count)

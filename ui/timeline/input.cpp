@@ -78,6 +78,14 @@ bool on_movable_strip(const Canvas& canvas, ImVec2 mouse) {
   return false;
 }
 
+// The side whose link to more lanes is there; null: none.
+const SideView* more_at(const Canvas& canvas, ImVec2 mouse) {
+  for (const SideView& view : canvas.sides)
+    if (is_ready(*view.side) && !more_words(view).empty() && inside(more_box(canvas, view), mouse))
+      return &view;
+  return nullptr;
+}
+
 // Once everything has its place. A drag goes on in the next frames.
 void begin_drag(const Canvas& canvas, TimelineState& state, TimelineEvents& events) {
   const ImGuiIO& io = ImGui::GetIO();
@@ -95,6 +103,10 @@ void begin_drag(const Canvas& canvas, TimelineState& state, TimelineEvents& even
       move_at_once(state, minimap_time(canvas, io.MousePos.x - view.centre().x));
   } else if (io.MousePos.x >= canvas.lanes.min.x) {
     state.drag = io.KeyShift ? TimelineState::Drag::kRange : TimelineState::Drag::kPan;
+  }
+  if (more_at(canvas, io.MousePos)) {
+    state.drag = TimelineState::Drag::kMore;
+    return;
   }
   if (on_movable_strip(canvas, io.MousePos)) state.drag = TimelineState::Drag::kOffset;
   for (const SideView& view : canvas.sides) {
@@ -133,6 +145,7 @@ void go_on_dragging(const Canvas& canvas, TimelineState& state, TimelineEvents& 
     case TimelineState::Drag::kScroll:
       state.scroll += io.MouseDelta.y * state.scroll_rate;
       return;
+    case TimelineState::Drag::kMore:
     case TimelineState::Drag::kNone:
       return;
   }
@@ -181,6 +194,13 @@ const SideView* side_at(const Canvas& canvas, float y) {
   return nullptr;
 }
 
+// All rows, or one; a person's word stands above how much room there is.
+void fold(TimelineState& state, Side side, const LaneBox& lane) {
+  auto &collapsed = state.collapsed[number(side)], &unfolded = state.unfolded[number(side)];
+  std::erase(lane.collapsed ? collapsed : unfolded, lane.lane);
+  (lane.collapsed ? unfolded : collapsed).push_back(lane.lane);
+}
+
 // A click on the labels folds and unfolds headings and lanes of several rows.
 void click_label(const Canvas& canvas, TimelineState& state) {
   const float y = ImGui::GetIO().MousePos.y;
@@ -197,8 +217,7 @@ void click_label(const Canvas& canvas, TimelineState& state) {
     if (!group.pinned && hit(group.y, group.height))
       toggle(state.collapsed_groups[number(view->which)], group.name);
   for (const LaneBox& lane : view->layout.lanes)
-    if (lane.all_rows > 1 && hit(lane.y, lane.height))
-      toggle(state.collapsed[number(view->which)], lane.lane);
+    if (lane.all_rows > 1 && hit(lane.y, lane.height)) fold(state, view->which, lane);
 }
 
 void select(TimelineState& state, TimelineEvents& events, const SideView* view, const Bar* bar) {
@@ -252,7 +271,12 @@ Hit hit_at(const Canvas& canvas, const TimelineState& state, ImVec2 mouse) {
 
 void show_card(const Canvas& canvas, const TimelineState& state, const Hit& hit) {
   if (state.drag != TimelineState::Drag::kNone || state.measure.on) return;
-  if (hit.bar) hover_card(*canvas.theme, *hit.view->side, *hit.bar);
+  const auto box_of = [&](const auto& shape) {
+    const ImVec2 min{canvas.lanes.min.x + shape.x, hit.view->top + shape.y};
+    return Box{min, {min.x + shape.width, min.y + shape.height}};
+  };
+  if (hit.bar) hover_card(*canvas.theme, *hit.view->side, *hit.bar, box_of(*hit.bar));
+  if (hit.flag) place_beside(*canvas.theme, box_of(*hit.flag));
   if (hit.flag) note_card(*canvas.theme, *hit.view->side, hit.view->side->notes[hit.flag->note]);
 }
 
@@ -270,7 +294,8 @@ void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& event
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsItemActivated()) begin_drag(canvas, state, events);
   const bool moves = state.drag == TimelineState::Drag::kOffset;
-  if (moves || (mouse_is_over() && on_movable_strip(canvas, mouse)))
+  const SideView* more = mouse_is_over() ? more_at(canvas, mouse) : nullptr;
+  if (!more && (moves || (mouse_is_over() && on_movable_strip(canvas, mouse))))
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   const Hit hit = hit_at(canvas, state, mouse);
   const SideView* view = hit.view;
@@ -282,6 +307,8 @@ void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& event
   const bool at_footer = view && view->layout.footer && mouse.y >= view->top + *view->layout.footer;
   if (clicked && (mouse.x < canvas.lanes.min.x || at_footer) && !inside(canvas.axis, mouse))
     click_label(canvas, state);
+  if (more && clicked && state.drag == TimelineState::Drag::kMore)
+    state.all_lanes[number(more->which)] = !more->all_lanes;
   const bool menu = view && !at_footer && ImGui::IsMouseReleased(ImGuiMouseButton_Right);
   if (menu)
     state.menu_time = canvas.time(std::clamp(mouse.x, canvas.lanes.min.x, canvas.lanes.max.x));
@@ -294,6 +321,7 @@ void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& event
     select(state, events, view, hit.bar);
   if (ImGui::IsItemDeactivated()) end_drag(state, events, clicked);
   show_card(canvas, state, hit);
+  if (more) more_card(*canvas.theme, *more);
 }
 
 }  // namespace trainscope::ui

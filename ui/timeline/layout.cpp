@@ -172,6 +172,7 @@ class Builder {
     for (const LaneBox& box : layout_.lanes) {
       if (!visible(box)) continue;
       for (std::uint32_t row = 0; row < box.rows; ++row) add_row(box, row);
+      if (box.collapsed) add_held(box);
       add_curve(box);
     }
   }
@@ -232,10 +233,35 @@ class Builder {
     return std::min<std::size_t>(rows * a_row, index_.span_count);
   }
 
+  // What a thread is held by lies in its inner rows: in one row it is seen over the call.
+  void add_held(const LaneBox& box) {
+    for (std::uint32_t row = 1; row < box.all_rows; ++row) {
+      const std::size_t before = layout_.bars.size();
+      add_row(box, row);
+      const auto first = layout_.bars.begin() + static_cast<std::ptrdiff_t>(before);
+      layout_.bars.erase(
+          std::remove_if(first, layout_.bars.end(), [](const Bar& bar) { return !bar.hatched; }),
+          layout_.bars.end());
+      for (std::size_t held = before; held < layout_.bars.size(); ++held)
+        clear_labels_below(layout_.bars[held], before);
+    }
+  }
+
+  // Of the bars of its lane that it is drawn over, before `count` in the list.
+  void clear_labels_below(const Bar& held, std::size_t count) {
+    for (std::size_t i = count; i-- > 0 && layout_.bars[i].lane == held.lane;) {
+      Bar& bar = layout_.bars[i];
+      if (bar.label.empty()) continue;
+      const float left = std::max(bar.x, 0.0F);
+      const float right = left + request_.text_width(bar.label) + 2 * request_.label_pad;
+      if (held.x < right && held.x + held.width > left) bar.label.clear();
+    }
+  }
+
   void add_row(const LaneBox& box, std::uint32_t row_number) {
     if (box.lane >= draw_.rows.size() || row_number >= draw_.rows[box.lane].size()) return;
     const DrawRow& row = draw_.rows[box.lane][row_number];
-    const Strip strip = strip_of(box, row_number);
+    const Strip strip = strip_of(box, std::min<std::size_t>(row_number, box.rows - 1));
     RowPacker(row, index_.lanes[box.lane].rows[row_number].spans, scale_)
         .pack([&](const Fold& fold) {
           if (scale_.x(fold.end) < -1) return;
@@ -327,11 +353,15 @@ std::vector<Link> links_of(const Trace& trace, SpanId span) {
 const Bar* bar_at(const TimelineLayout& layout, float x, float y) {
   // What has been scrolled below the pinned lanes is out of reach.
   const bool pinned = y >= layout.pinned_top && y < layout.pinned_bottom;
+  const auto hit = [&](const Bar& bar) {
+    return bar.pinned == pinned && x >= bar.x && x < bar.x + bar.width && y >= bar.y &&
+           y < bar.y + bar.height;
+  };
+  // Of a lane in one row, what is drawn over a bar is hit before it.
+  const Bar* found = nullptr;
   for (const Bar& bar : layout.bars)
-    if (bar.pinned == pinned && x >= bar.x && x < bar.x + bar.width && y >= bar.y &&
-        y < bar.y + bar.height)
-      return &bar;
-  return nullptr;
+    if ((!found || (bar.lane == found->lane && bar.row > found->row)) && hit(bar)) found = &bar;
+  return found;
 }
 
 }  // namespace trainscope::ui

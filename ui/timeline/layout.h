@@ -58,8 +58,9 @@ struct LayoutRequest {
   std::size_t filtered = 0;                   // more than 0: a line below the lanes says so
   const CounterTops* counter_tops = nullptr;  // none: of each lane on its own
   const Matches* matches = nullptr;           // bars without one of these are dimmed
-  std::vector<trace::LaneId> collapsed;       // drawn in one row
+  std::vector<trace::LaneId> collapsed;       // drawn in one row, what holds a thread over it
   std::vector<std::string> collapsed_groups;  // only the heading is drawn
+  bool headings = true;                       // where there are several processes or GPUs
   std::vector<Link> links;                    // arrows to draw: links_of() the selected span
   std::function<float(std::string_view)> text_width;  // of a label; none: no labels
 };

@@ -39,6 +39,13 @@ void paint_group(const Canvas& canvas, const SideView& view, const GroupBox& gro
                      fmt::format("{} lane{}", group.lanes, group.lanes == 1 ? "" : "s"));
 }
 
+// Another lane has the same name.
+bool is_namesake(const trace::Trace& trace, trace::LaneId lane) {
+  for (trace::LaneId other = 0; other < trace.lanes().size(); ++other)
+    if (other != lane && trace.lanes()[other].name == trace.lanes()[lane].name) return true;
+  return false;
+}
+
 void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, bool toned) {
   const Theme& theme = *canvas.theme;
   const float top = view.top + box.y, bottom = top + box.height;
@@ -56,8 +63,9 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
   if (folds) paint_chevron(canvas, {left + theme.px(16), middle}, box.collapsed);
   const trace::Lane& lane = view.side->trace->lanes()[box.lane];
   // Away from its heading a lane says whose it is.
-  const bool away = box.pinned && !view.layout.groups.empty() && !lane.group.empty();
-  const std::string name = away ? lane.group + ": " + lane.name : lane.name;
+  const bool away = box.pinned && !view.layout.groups.empty();
+  const bool says = away || (view.tuck->plain && is_namesake(*view.side->trace, box.lane));
+  const std::string name = says && !lane.group.empty() ? lane.group + ": " + lane.name : lane.name;
   const float size = std::min(theme.size.small, box.height - theme.px(2));
   draw_text_middle(
       canvas.draw, theme.font.text, size, label, middle, theme.muted,

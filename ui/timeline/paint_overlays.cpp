@@ -40,11 +40,18 @@ float strip_total_start(const Canvas& canvas, const SideView& view) {
   return canvas.all.max.x - theme.px(14) - width;
 }
 
-// The badge and the machine stand before the total; the machine by its short name, or not at all,
+// The link to more lanes, before the total.
+float strip_more_start(const Canvas& canvas, const SideView& view) {
+  const float end = strip_total_start(canvas, view);
+  const std::string words = more_words(view);
+  return words.empty() ? end : end - canvas.theme->px(18) - small_width(canvas, words);
+}
+
+// The badge and the machine stand before these; the machine by its short name, or not at all,
 // where a guess or the config needs the room.
 struct StripOrigin {
-  float left = 0;   // of the badge; of the total where there is no badge
-  float badge = 0;  // its width; 0: no room
+  float left = 0;   // of the first of them; of the total where there is neither
+  float badge = 0;  // its width; 0: none, or no room
   std::string words;
 };
 
@@ -52,14 +59,14 @@ StripOrigin strip_origin(const Canvas& canvas, const SideView& view) {
   const Theme& theme = *canvas.theme;
   const TimelineSide& side = *view.side;
   StripOrigin origin;
-  const float end = strip_total_start(canvas, view) - (side.total.empty() ? 0 : theme.px(16));
-  origin.left = strip_total_start(canvas, view);
-  if (side.badge.empty()) return origin;
+  const float end = strip_more_start(canvas, view) - (side.total.empty() ? 0 : theme.px(16));
+  origin.left = strip_more_start(canvas, view);
+  if (side.badge.empty() && side.machine.empty()) return origin;
   float guess = 0;
   for (const Guess& one : side.guesses)
     guess = std::max(guess, small_width(canvas, one.label) + theme.px(44));
   const float room = end - strip_text_end(canvas, view) - theme.px(16) - guess;
-  const float badge = small_width(canvas, side.badge) + theme.px(16);
+  const float badge = side.badge.empty() ? 0 : small_width(canvas, side.badge) + theme.px(16);
   if (badge > room) return origin;
   for (const std::string* words : {&side.machine, &side.machine_short}) {
     const float wanted = badge + theme.px(9) + small_width(canvas, *words);
@@ -69,19 +76,21 @@ StripOrigin strip_origin(const Canvas& canvas, const SideView& view) {
     origin.badge = badge;
     return origin;
   }
-  origin.left = end - badge;
+  if (badge > 0) origin.left = end - badge;
   origin.badge = badge;
   return origin;
 }
 
 void paint_origin(const Canvas& canvas, const SideView& view, const StripOrigin& origin) {
-  if (origin.badge <= 0) return;
   const Theme& theme = *canvas.theme;
   const float middle = strip_middle(canvas, view), half = theme.px(9);
-  canvas.draw->AddRectFilled({origin.left, middle - half},
-                             {origin.left + origin.badge, middle + half}, theme.accent_soft, half);
-  draw_text_middle(canvas.draw, theme.font.text, theme.size.label, origin.left + origin.badge / 2,
-                   middle, theme.accent, view.side->badge, 0.5F);
+  if (origin.badge > 0) {
+    canvas.draw->AddRectFilled({origin.left, middle - half},
+                               {origin.left + origin.badge, middle + half}, theme.accent_soft,
+                               half);
+    draw_text_middle(canvas.draw, theme.font.text, theme.size.label, origin.left + origin.badge / 2,
+                     middle, theme.accent, view.side->badge, 0.5F);
+  }
   draw_text_middle(canvas.draw, theme.font.text, theme.size.label,
                    origin.left + origin.badge + theme.px(9), middle, theme.muted, origin.words);
 }
@@ -167,7 +176,7 @@ bool playhead_crosses(const Canvas& canvas, const SideView& view, const Box& box
 
 // The place of words beside a vertical line: to its right, or to its left where the right has no
 // room. Nothing where the line is out of sight.
-std::optional<Box> marker_box(const Canvas& canvas, const SideView& view, const Marker& marker) {
+std::optional<Box> beside_marker(const Canvas& canvas, const SideView& view, const Marker& marker) {
   const Theme& theme = *canvas.theme;
   const auto extent = extent_of(view, trace::kNone);
   const float x = std::round(canvas.x(marker.time + view.side->offset));
@@ -182,11 +191,38 @@ std::optional<Box> marker_box(const Canvas& canvas, const SideView& view, const 
              {left + width + theme.px(4), top + lines * line + theme.px(4)}};
 }
 
+std::string strip_words(const Marker& marker) {
+  return marker.text.empty() ? marker.title : marker.title + ", " + marker.text;
+}
+
+// In the side's strip, on one line, where that is free; a guess has its words there.
+std::optional<Box> in_strip(const Canvas& canvas, const SideView& view, const Marker& marker) {
+  if (!view.side->guesses.empty()) return std::nullopt;
+  const Theme& theme = *canvas.theme;
+  const float width = small_width(canvas, strip_words(marker)) + theme.px(8);
+  const float x = canvas.x(marker.time + view.side->offset);
+  const float left = strip_place(canvas, view, x - width, width);
+  if (left + width > strip_origin(canvas, view).left - theme.px(12)) return std::nullopt;
+  const float middle = strip_middle(canvas, view), half = theme.size.label * 0.7F;
+  return Box{{left, middle - half}, {left + width, middle + half}};
+}
+
+// Beside its line; in the strip where it would hide what the line is about.
+std::optional<Box> marker_box(const Canvas& canvas, const SideView& view, const Marker& marker) {
+  const auto beside = beside_marker(canvas, view, marker);
+  if (!beside || !covers_bars(canvas, view, *beside)) return beside;
+  const auto strip = in_strip(canvas, view, marker);
+  return strip ? strip : beside;
+}
+
 void paint_flag(const Canvas& canvas, const SideView& view, const Marker& marker, const Box& box,
                 Color color) {
   const Theme& theme = *canvas.theme;
   const float size = theme.size.label, left = box.min.x + theme.px(4);
   const float top = box.min.y + theme.px(2);
+  if (box.max.y <= view.window)
+    return draw_text_middle(canvas.draw, theme.font.text, size, left, box.centre().y, color,
+                            strip_words(marker));
   // The projector's lane lines are strong enough to strike words through.
   if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box) ||
       theme.mode == ThemeMode::kProjector)
@@ -206,6 +242,18 @@ void paint_marker(const Canvas& canvas, const SideView& view, const Marker& mark
 }
 
 }  // namespace
+
+std::string more_words(const SideView& view) {
+  const std::size_t away = view.tuck ? view.tuck->away.size() : 0;
+  if (away > 0) return "+" + std::to_string(away) + (away == 1 ? " lane" : " lanes");
+  return view.all_lanes && view.scrolls() ? "fewer lanes" : "";
+}
+
+Box more_box(const Canvas& canvas, const SideView& view) {
+  const float pad = canvas.theme->px(6), left = strip_more_start(canvas, view);
+  return {{left - pad, view.strip + canvas.theme->px(2)},
+          {left + small_width(canvas, more_words(view)) + pad, view.window - canvas.theme->px(2)}};
+}
 
 void paint_strip(const Canvas& canvas, const SideView& view) {
   const Theme& theme = *canvas.theme;
@@ -228,6 +276,9 @@ void paint_strip(const Canvas& canvas, const SideView& view) {
   const float total = strip_total_start(canvas, view);
   const StripOrigin origin = strip_origin(canvas, view);
   paint_origin(canvas, view, origin);
+  if (const std::string more = more_words(view); !more.empty())
+    draw_text_middle(canvas.draw, theme.font.text, theme.size.label, strip_more_start(canvas, view),
+                     middle, theme.accent, more);
   const float room = origin.left - x - theme.px(16);
   draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, x, middle, theme.text,
                    shortened(theme.font.mono, theme.size.mono, side.config, room));
@@ -284,6 +335,22 @@ bool in_sight(const Canvas& canvas, Nanos time) {
   return x >= canvas.lanes.min.x - 1 && x <= canvas.lanes.max.x + 1;
 }
 
+// "A: step 1, forward    B: step 2, copy" without as many of its last parts as must go, the side
+// that says more first; what is left is shortened.
+std::string brief(const Canvas& canvas, const std::string& text, float room) {
+  constexpr std::string_view kBetween = "    ";
+  const std::size_t second = text.find(kBetween);
+  std::string a = text.substr(0, second), b = second == text.npos ? "" : text.substr(second + 4);
+  const auto whole = [&] { return b.empty() ? a : a + std::string(kBetween) + b; };
+  while (small_width(canvas, whole()) > room) {
+    std::string& longer = b.size() > a.size() ? b : a;
+    const std::size_t comma = longer.rfind(", ");
+    if (comma == longer.npos) break;
+    longer.resize(comma);
+  }
+  return shortened(canvas.theme->font.text, canvas.theme->size.label, whole(), room);
+}
+
 // To the right of the line, or to its left where there is more room; never out of the window.
 std::optional<Words> playhead_words(const Canvas& canvas) {
   const TimelineInput& input = *canvas.input;
@@ -294,8 +361,7 @@ std::optional<Words> playhead_words(const Canvas& canvas) {
   const float right = canvas.all.max.x - edge - (x + pad), left = x - pad - canvas.all.min.x - edge;
   const bool to_right = small_width(canvas, input.playhead_text) <= right || right >= left;
   Words words;
-  words.text = shortened(theme.font.text, theme.size.label, input.playhead_text,
-                         std::max(to_right ? right : left, 0.0F));
+  words.text = brief(canvas, input.playhead_text, std::max(to_right ? right : left, 0.0F));
   const float width = small_width(canvas, words.text), middle = canvas.axis.max.y - theme.px(13);
   const float start = to_right ? x + pad : x - pad - width;
   words.box = {{start, middle - theme.size.label / 2},

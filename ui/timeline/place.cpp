@@ -107,7 +107,7 @@ TimelineLayout lay_out_lanes(const Trace& trace, const DrawIndex& draw,
                              const LayoutRequest& request) {
   TimelineLayout layout;
   const std::vector<Group> groups = groups_of(trace, request);
-  const bool headings = needs_headings(groups);
+  const bool headings = request.headings && needs_headings(groups);
   const Group pinned{"pinned", pinned_lanes(trace, request), true};
   if (!pinned.lanes.empty()) {
     layout.pinned_top = request.stuck;

@@ -12,6 +12,7 @@ namespace {
 LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side which,
                           const TimelineState& state) {
   const Theme& theme = *canvas.theme;
+  const Tuck& tuck = canvas.tucks[number(which)];
   LayoutRequest request;
   request.view_start = canvas.view.start - side.offset;
   request.view_end = canvas.view.end - side.offset;
@@ -24,12 +25,35 @@ LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side w
   request.min_label = theme.px(14);
   request.label_pad = theme.px(4);
   request.hidden = side.hidden;
+  request.headings = !tuck.plain;
+  request.hidden.insert(request.hidden.end(), tuck.away.begin(), tuck.away.end());
   request.pinned = side.pinned;
   request.filtered = side.filtered;
   request.matches = side.matches;
   request.collapsed = state.collapsed[number(which)];
+  request.collapsed.insert(request.collapsed.end(), tuck.in_one_row.begin(), tuck.in_one_row.end());
   request.collapsed_groups = state.collapsed_groups[number(which)];
   return request;
+}
+
+// Lanes as low as they may be.
+LayoutRequest least_request(const Theme& theme, const TimelineSide& side, Side which,
+                            const TimelineState& state) {
+  LayoutRequest request;
+  request.lane_height = request.counter_height = theme.size.lane_min;
+  request.row_height = theme.size.row_min;
+  request.group_height = theme.px(24);
+  request.hidden = side.hidden;
+  request.pinned = side.pinned;
+  request.collapsed = state.collapsed[number(which)];
+  request.collapsed_groups = state.collapsed_groups[number(which)];
+  return request;
+}
+
+float least_height(const Theme& theme, const TimelineSide& side, Side which,
+                   const TimelineState& state) {
+  if (!is_ready(side)) return 0;
+  return lay_out_lanes(*side.trace, *side.draw, least_request(theme, side, which, state)).height;
 }
 
 float wanted_height(const TimelineSide& side, const LayoutRequest& request) {
@@ -57,8 +81,13 @@ std::vector<LayoutRequest> requests_for(const Canvas& canvas, const TimelineStat
     wanted += wanted_height(side, requests.back());
     room -= canvas.theme->size.strip;
   }
-  for (LayoutRequest& request : requests)
-    shrink(request, *canvas.theme, room / std::max(wanted, 1.0F));
+  const float share = room / std::max(wanted, 1.0F);
+  for (LayoutRequest& request : requests) shrink(request, *canvas.theme, share);
+  // Heights that are least already, and those of rows, do not shrink by the same share.
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    room -= wanted_height(canvas.input->sides[i], requests[i]);
+  if (share < 1 && room < 0)
+    for (LayoutRequest& request : requests) shrink(request, *canvas.theme, 0);
   return requests;
 }
 
@@ -89,6 +118,19 @@ std::vector<float> share_out(const std::vector<float>& wanted, float room) {
   return given;
 }
 
+// What holds a thread is seen in one row as well. True: the lane comes with the next frame.
+bool untuck(const Canvas& canvas, std::size_t i, trace::LaneId lane, trace::SpanId span,
+            TimelineState& state) {
+  const Tuck& tuck = canvas.tucks[i];
+  const auto& folded = tuck.in_one_row;
+  if (span != trace::kNone && std::find(folded.begin(), folded.end(), lane) != folded.end()) {
+    const trace::Category category = canvas.input->sides[i].trace->spans()[span].category;
+    if (!canvas.theme->of(category).hatched) state.unfolded[i].push_back(lane);
+  }
+  if (!tuck.is_away(lane)) return false;
+  return state.all_lanes[i] = true;
+}
+
 // Scrolls to the lane of the span that is to be revealed, and unfolds what hides it.
 void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& requests,
                  const std::vector<float>& given, TimelineState& state) {
@@ -101,6 +143,11 @@ void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& request
   if (!is_ready(side) || (by_span && wanted.span >= side.trace->spans().size())) return;
   const trace::LaneId lane = by_span ? side.trace->spans()[wanted.span].lane : wanted_lane.lane;
   if (lane >= side.trace->lanes().size()) return;
+  if (untuck(canvas, i, lane, wanted.span, state)) {
+    state.reveal = wanted;
+    state.reveal_lane = wanted_lane;
+    return;
+  }
   std::erase(state.collapsed_groups[i], side.trace->lanes()[lane].group);
   const TimelineLayout layout = lay_out_lanes(*side.trace, *side.draw, requests[i]);
   const LaneBox* box = lane_box(layout, lane);
@@ -136,6 +183,31 @@ std::vector<CounterTops> tops_of_all(const TimelineInput& input) {
 
 }  // namespace
 
+bool lanes_fit(const Theme& theme, const TimelineInput& input, const TimelineState& state,
+               float room) {
+  for (std::size_t i = 0; i < input.sides.size(); ++i)
+    room -= theme.size.strip + least_height(theme, input.sides[i], static_cast<Side>(i), state);
+  return room >= 0;
+}
+
+// Half of the room is a side's, and what the other one does not want.
+std::vector<Tuck> tucks_for(const Theme& theme, const TimelineInput& input,
+                            const TimelineState& state, float room) {
+  std::vector<Tuck> tucks(input.sides.size());
+  if (input.sides.size() != 2) return tucks;
+  room -= 2 * theme.size.strip;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TimelineSide& side = input.sides[i];
+    if (!is_ready(side)) continue;
+    const float other = least_height(theme, input.sides[1 - i], static_cast<Side>(1 - i), state);
+    const TuckWish wish{state.unfolded[i], state.all_lanes[i], side.keeps_lanes};
+    tucks[i] =
+        tuck(*side.trace, *side.draw, least_request(theme, side, static_cast<Side>(i), state), wish,
+             std::max(room / 2, room - other));
+  }
+  return tucks;
+}
+
 bool is_ready(const TimelineSide& side) {
   return side.trace && side.index && side.draw;
 }
@@ -161,6 +233,8 @@ void place_sides(Canvas& canvas, TimelineState& state) {
     SideView view;
     view.side = &canvas.input->sides[i];
     view.which = static_cast<Side>(i);
+    view.tuck = &canvas.tucks[i];
+    view.all_lanes = state.all_lanes[i];
     view.strip = y;
     view.window = y + strip;
     view.window_end = std::floor(view.window + given[i]);

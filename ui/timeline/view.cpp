@@ -25,34 +25,19 @@ float label_column(const Theme& theme, const TimelineInput& input, float width) 
   return std::round(std::clamp(widest + theme.px(48), std::min(theme.px(150), most), most));
 }
 
-// Whether every lane is in sight, if each is as low as it may be.
-bool lanes_fit(const Theme& theme, const TimelineInput& input, const TimelineState& state,
-               float room) {
-  for (std::size_t i = 0; i < input.sides.size(); ++i) {
-    const TimelineSide& side = input.sides[i];
-    room -= theme.size.strip;
-    if (!is_ready(side)) continue;
-    LayoutRequest request;
-    request.lane_height = request.counter_height = theme.size.lane_min;
-    request.row_height = theme.size.row_min;
-    request.group_height = theme.px(24);
-    request.hidden = side.hidden;
-    request.collapsed = state.collapsed[i];
-    request.collapsed_groups = state.collapsed_groups[i];
-    room -= lay_out_lanes(*side.trace, *side.draw, request).height;
-  }
-  return room >= 0;
-}
-
 // Lanes come first: where they do not all fit, the minimap is there only while a part of the run is
-// shown, and in a small panel never.
-float minimap_height(const Theme& theme, const TimelineInput& input, const TimelineState& state,
-                     float height) {
+// shown, or where some lanes were put away; in a small panel never.
+struct MinimapRoom {
+  float tall = 0;  // 0: never
+  bool shown = false;
+};
+
+MinimapRoom minimap_room(const Theme& theme, const TimelineInput& input, const TimelineState& state,
+                         float height) {
   const bool any = std::any_of(input.sides.begin(), input.sides.end(), is_ready);
-  if (!state.show_minimap || !any || height < theme.px(330)) return 0;
+  if (!state.show_minimap || !any || height < theme.px(330)) return {};
   const float tall = std::round(theme.px(input.sides.size() > 1 ? 40 : 28));
-  const float room = height - theme.size.axis - tall;
-  return !state.fitted || lanes_fit(theme, input, state, room) ? tall : 0;
+  return {tall, !state.fitted || lanes_fit(theme, input, state, height - theme.size.axis - tall)};
 }
 
 Canvas make_canvas(const Theme& theme, const TimelineInput& input, const TimelineState& state,
@@ -63,7 +48,13 @@ Canvas make_canvas(const Theme& theme, const TimelineInput& input, const Timelin
   canvas.input = &input;
   canvas.all = {at, {at.x + size.x, at.y + size.y}};
   canvas.axis = {at, {canvas.all.max.x, at.y + theme.size.axis}};
-  const float map = minimap_height(theme, input, state, size.y);
+  const MinimapRoom minimap = minimap_room(theme, input, state, size.y);
+  const float room = std::max(input.full_height, size.y) - theme.size.axis;
+  if (!lanes_fit(theme, input, state, room))
+    canvas.tucks = tucks_for(theme, input, state, room - minimap.tall);
+  canvas.tucks.resize(input.sides.size());
+  const bool tucked = std::ranges::any_of(canvas.tucks, &Tuck::any);
+  const float map = minimap.shown || tucked ? minimap.tall : 0;
   canvas.minimap = {{at.x, canvas.all.max.y - map}, canvas.all.max};
   canvas.all.max.y -= map;
   canvas.whole = fitting_range(axis_range(input));
@@ -113,6 +104,7 @@ void register_labels(const Canvas& canvas, const SideView& view) {
     register_item(label,
                   {{left, std::max(top, view.window)}, {right, std::min(bottom, view.window_end)}});
   };
+  if (!more_words(view).empty()) register_item("more lanes", more_box(canvas, view));
   if (view.layout.footer) add("hidden lanes", view.top + *view.layout.footer, view.bottom);
   for (const LaneBox& lane : view.layout.lanes) {
     const float top = view.top + lane.y;

@@ -45,10 +45,11 @@ struct TimelineSide {
   std::string title;                         // beside the mark: "pageable"
   std::string config;                        // monospaced: "loader.pin_memory=False"
   std::string badge;                         // "SIMULATED": where its numbers come from
-  std::string machine, machine_short;        // "1 x H200, PCIe 5.0 x16", "h200-1"
+  std::string machine, machine_short;        // "1 x H200, PCIe 5.0 x16", "1 x H200"
   std::string total;                         // bold, to the right: "28.2 ms"
   std::vector<trace::LaneId> hidden;
   std::vector<trace::LaneId> pinned;    // they stand first and stay in sight
+  bool keeps_lanes = false;             // few were chosen: none goes where not all fit
   std::size_t filtered = 0;             // of the hidden lanes, those that a person has hidden
   const Matches* matches = nullptr;     // of a search: the others are dimmed; none: no search
   std::vector<std::string> lane_names;  // shown while there is no trace
@@ -71,6 +72,7 @@ struct TimelineInput {
   std::string playhead_text;  // "A: step 2, staging   B: step 3, copy"
   std::string empty_text;     // in the middle of lanes before a run
   bool movable = false;       // B may be dragged along the axis by its strip
+  float full_height = 0;      // with what stands below it for a while; 0: its own height
 };
 
 // What the timeline remembers between frames. Plain: copy it, save it, set it.
@@ -89,6 +91,8 @@ struct TimelineState {
   Measure measure;
   std::vector<trace::LaneId> collapsed[2];
   std::vector<std::string> collapsed_groups[2];
+  std::vector<trace::LaneId> unfolded[2];  // though there is little room
+  bool all_lanes[2] = {};                  // are wanted, though they do not all fit
   LaneFilter filter;
   LaneRef lane;         // last under the mouse: what its menu is about
   Nanos menu_time = 0;  // on the axis: where that menu was asked for
@@ -100,7 +104,8 @@ struct TimelineState {
     kPlayhead,
     kScroll,
     kOffset,
-    kMinimap
+    kMinimap,
+    kMore  // none: the link to more lanes was pressed
   } drag = Drag::kNone;
   Nanos drag_anchor = 0;
   float drag_distance = 0;

@@ -1,0 +1,195 @@
+// What is put away where not all lanes fit: the GPU's are in sight on both sides.
+#include "ui/timeline/tuck.h"
+
+#include <imgui_internal.h>
+
+#include <catch2/catch.hpp>
+
+#include "ui/words.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+using trace::LaneKind;
+
+struct Made {
+  trace::Trace trace{trace::Origin{}};
+  trace::TraceIndex index;
+  DrawIndex draw;
+
+  // With spans in each other, as many as it has rows.
+  trace::LaneId add(LaneKind kind, const std::string& name, int rows, std::int32_t device = -1) {
+    trace::Lane lane;
+    lane.name = name;
+    lane.kind = kind;
+    lane.device = device;
+    const trace::LaneId id = trace.add_lane(lane);
+    for (int row = 0; row < rows; ++row) {
+      trace::Span span;
+      span.lane = id;
+      span.start = row;
+      span.duration = 100 - 2 * row;
+      span.category =
+          row + 1 == rows && rows > 1 ? trace::Category::kHeld : trace::Category::kHostApi;
+      span.name = trace.intern("work");
+      trace.add_span(span);
+    }
+    return id;
+  }
+  void build() {
+    index = trace::build_index(trace);
+    draw = build_draw_index(trace, index);
+  }
+};
+
+LayoutRequest request() {
+  LayoutRequest request;
+  request.view_end = 100;
+  request.width = 200;
+  request.lane_height = 20;
+  request.row_height = 20;
+  return request;
+}
+
+// The height in which a lane's label is in sight; 0: none of it.
+float shown(Driver& driver, const std::string& side, const std::string& lane) {
+  float height = 0;
+  driver.act([&](ImGuiTestContext* context) {
+    const std::string item = "//Timelines##pair/**/" + side + "/lane " + lane;
+    if (!context->ItemExists(item.c_str())) return;
+    height = context->ItemInfo(item.c_str(), ImGuiTestOpFlags_NoError).RectFull.GetHeight();
+  });
+  return height;
+}
+
+bool click_more(Driver& driver, const std::string& side) {
+  return driver.act([&](ImGuiTestContext* context) {
+    context->ItemClick(("//Timelines##pair/**/" + side + "/more lanes").c_str(), 0,
+                       ImGuiTestOpFlags_NoCheckHoveredId);
+  });
+}
+
+// Of several GPUs each has a stream of that name.
+void check_gpu_lanes(Driver& driver, bool one_stream) {
+  const float whole = 20;  // of 24 pixels, more with the projector
+  for (const std::size_t i : {0, 1}) {
+    const std::string side = i == 0 ? "A" : "B";
+    CAPTURE(side);
+    CHECK(shown(driver, side, "host main") >= whole);
+    CHECK(shown(driver, side, "H2D copy engine") >= whole);
+    if (one_stream) CHECK(shown(driver, side, "stream 7") >= whole);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("lanes that fit are left as they are") {
+  Made made;
+  made.add(LaneKind::kHostThread, "host main", 3);
+  made.add(LaneKind::kStream, "stream 7", 1, 0);
+  made.build();
+  CHECK_FALSE(tuck(made.trace, made.draw, request(), {}, 200).any());
+}
+
+TEST_CASE("workers and other threads go before the main thread's rows") {
+  Made made;
+  made.add(LaneKind::kSteps, "steps", 1);
+  const auto main = made.add(LaneKind::kHostThread, "host main", 3);
+  const auto worker = made.add(LaneKind::kLoader, "loader worker 0", 1);
+  const auto last = made.add(LaneKind::kLoader, "loader worker 1", 1);
+  const auto other = made.add(LaneKind::kHostThread, "autograd thread", 2);
+  made.add(LaneKind::kStream, "stream 7", 1, 0);
+  made.build();
+  const float whole = lay_out_lanes(made.trace, made.draw, request()).height;
+  const auto at = [&](float room) { return tuck(made.trace, made.draw, request(), {}, room); };
+  CHECK(at(whole - 1).in_one_row == std::vector{other});
+  CHECK(at(whole - 40).away == std::vector{last});
+  CHECK(at(whole - 60).away == std::vector{last, worker});
+  const Tuck least = at(40);
+  CHECK(least.away.size() == 4);
+  CHECK(least.in_one_row == std::vector{main});
+  LayoutRequest tucked = request();
+  tucked.hidden = least.away;
+  tucked.collapsed = least.in_one_row;
+  CHECK(lay_out_lanes(made.trace, made.draw, tucked).height == 40);
+}
+
+TEST_CASE("what a person unfolds or asks for stays, and few chosen lanes stay") {
+  Made made;
+  const auto main = made.add(LaneKind::kHostThread, "host main", 3);
+  made.add(LaneKind::kLoader, "loader worker 0", 1);
+  made.add(LaneKind::kStream, "stream 7", 1, 0);
+  made.build();
+  const auto with = [&](const TuckWish& wish) {
+    return tuck(made.trace, made.draw, request(), wish, 40);
+  };
+  CHECK(with({}).in_one_row == std::vector{main});
+  CHECK(with({.unfolded = {main}}).in_one_row.empty());
+  CHECK(with({.all_lanes = true}).away.empty());
+  CHECK(with({.keeps_lanes = true}).away.empty());
+}
+
+TEST_CASE("a run without GPU lanes has nothing to make room for") {
+  Made made;
+  made.add(LaneKind::kHostThread, "host main", 4);
+  made.build();
+  CHECK_FALSE(tuck(made.trace, made.draw, request(), {}, 10).any());
+}
+
+TEST_CASE("what holds a thread is seen and hit where its rows are one") {
+  Made made;
+  const auto main = made.add(LaneKind::kHostThread, "host main", 3);
+  made.build();
+  LayoutRequest one_row = request();
+  one_row.collapsed = {main};
+  const TimelineLayout layout = lay_out(made.trace, made.index, made.draw, one_row);
+  CHECK(layout.bars.size() == 2);
+  const Bar* bar = bar_at(layout, 100, layout.lanes[0].y + layout.lanes[0].height / 2);
+  REQUIRE(bar);
+  CHECK(bar->category == trace::Category::kHeld);
+}
+
+TEST_CASE("the GPU's lanes of both sides are in sight when a result is opened", "[slow]") {
+  const auto [width, height] = GENERATE(std::pair{1366, 768}, std::pair{1280, 720});
+  const ThemeMode mode = GENERATE(ThemeMode::kDark, ThemeMode::kProjector);
+  CAPTURE(width, mode);
+  REQUIRE_DRIVER(driver, width, height);
+  driver->app().set_theme(mode);
+  for (const char* lesson :
+       {"pinned-vs-pageable", "num-workers", "dp-vs-ddp", "buckets-and-overlap", "bucket-size"}) {
+    CAPTURE(lesson);
+    walk_to_result(*driver, lesson);
+    check_gpu_lanes(*driver, std::string(lesson) != "dp-vs-ddp");
+    check_words_are_whole(100);
+  }
+}
+
+TEST_CASE("the lanes that are away come with a click on their number, and go with another") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  walk_to_result(*driver, "num-workers");
+  CHECK(shown(*driver, "B", "loader worker 7") == 0);
+  REQUIRE(click_more(*driver, "B"));
+  CHECK(driver->app().attention().timeline.all_lanes[1]);
+  CHECK_FALSE(driver->app().attention().timeline.all_lanes[0]);
+  driver->act([](ImGuiTestContext* context) {
+    context->MouseMoveToPos(
+        context->ItemInfo("//Timelines##pair/**/B/lane host main").RectFull.GetCenter());
+    context->MouseWheelY(-2);
+  });
+  CHECK(shown(*driver, "B", "loader worker 5") > 0);
+  CHECK(driver->workspace().offset() == 0);
+  REQUIRE(click_more(*driver, "B"));
+  CHECK_FALSE(driver->app().attention().timeline.all_lanes[1]);
+  CHECK(shown(*driver, "B", "loader worker 5") == 0);
+}
+
+TEST_CASE("what a lesson shows is brought back from where it was put away") {
+  REQUIRE_DRIVER(driver, 1280, 720);
+  walk_to_result(*driver, "num-workers");
+  REQUIRE(driver->app().can("lesson.show_me"));
+  driver->app().run("lesson.show_me");
+  driver->settle();
+  CHECK(shown(*driver, "B", "loader worker 7") > 0);
+}

@@ -1,0 +1,90 @@
+#include "ui/panels/source_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace trainscope::ui {
+namespace {
+
+constexpr std::size_t kContinued = 4;  // characters by which the rest of a long line is set in
+
+bool is_keyword(std::string_view word) {
+  static constexpr std::array kWords{"import", "for", "in",   "if",    "with",  "def", "return",
+                                     "from",   "as",  "True", "False", "print", "not", "None"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+Color word_color(const Theme& theme, std::string_view word, bool quoted) {
+  if (quoted) return theme.good;
+  if (is_keyword(word)) return theme.accent;
+  if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) return theme.copy_text;
+  return theme.text;
+}
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Where the next piece of one colour ends: a string, a word, or what stands between.
+std::size_t piece_end(std::string_view line, std::size_t at) {
+  if (line[at] == '"') {
+    const std::size_t close = line.find('"', at + 1);
+    return close == line.npos ? line.size() : close + 1;
+  }
+  std::size_t end = at + 1;
+  if (is_word(line[at]))
+    while (end < line.size() && is_word(line[end])) ++end;
+  return end;
+}
+
+// Where a line that is too long for its panel goes on: after a comma or a blank, else anywhere.
+std::vector<std::string_view> rows_of(std::string_view line, std::size_t columns) {
+  std::vector<std::string_view> rows;
+  columns = std::max<std::size_t>(columns, 12);
+  while (line.size() > columns) {
+    const std::size_t blank = line.find_last_of(" ,", columns - 1);
+    const std::size_t indent = line.find_first_not_of(' ');
+    const bool good = blank != line.npos && blank > indent + columns / 3;
+    const std::size_t cut = good ? blank + 1 : columns;
+    rows.push_back(line.substr(0, cut));
+    line.remove_prefix(cut);
+    if (rows.size() == 1) columns = std::max<std::size_t>(columns - kContinued, 12);
+  }
+  rows.push_back(line);
+  return rows;
+}
+
+void draw_part(const Theme& theme, ImVec2 at, std::string_view line, std::string_view part) {
+  const float size = theme.size.label, advance = text_size(theme.font.mono, size, "0").x;
+  const auto start = static_cast<std::size_t>(part.data() - line.data());
+  std::size_t from = 0;
+  while (from < line.size()) {
+    const std::size_t end = piece_end(line, from);
+    const Color color = word_color(theme, line.substr(from, end - from), line[from] == '"');
+    const std::size_t left = std::max(from, start), right = std::min(end, start + part.size());
+    if (left < right)
+      draw_text(ImGui::GetWindowDrawList(), theme.font.mono, size,
+                {at.x + advance * static_cast<float>(left - start), at.y}, color,
+                line.substr(left, right - left));
+    from = end;
+  }
+}
+
+}  // namespace
+
+SourceRows source_rows(const Theme& theme, std::string_view line, float width) {
+  const float advance = text_size(theme.font.mono, theme.size.label, "0").x;
+  return {line, rows_of(line, static_cast<std::size_t>(std::max(width / advance, 1.0F)))};
+}
+
+void draw_source(const Theme& theme, ImVec2 at, float apart, const SourceRows& source) {
+  const float advance = text_size(theme.font.mono, theme.size.label, "0").x;
+  for (std::size_t i = 0; i < source.rows.size(); ++i) {
+    const float indent = i == 0 ? 0 : advance * static_cast<float>(kContinued);
+    draw_part(theme, {at.x + indent, at.y + apart * static_cast<float>(i)}, source.line,
+              source.rows[i]);
+  }
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,124 @@
+#include "ui/timeline/tuck.h"
+
+#include <algorithm>
+
+namespace trainscope::ui {
+namespace {
+
+using trace::LaneId;
+using trace::LaneKind;
+
+bool contains(const std::vector<LaneId>& list, LaneId lane) {
+  return std::find(list.begin(), list.end(), lane) != list.end();
+}
+
+bool is_of_gpu(const trace::Lane& lane) {
+  return lane.kind == LaneKind::kStream || lane.kind == LaneKind::kCopyEngine;
+}
+
+// Goes first, before what tells more; 0: never.
+int turn_to_go(const trace::Lane& lane, bool main) {
+  switch (lane.kind) {
+    case LaneKind::kLoader:
+    case LaneKind::kPinThread:
+      return 1;
+    case LaneKind::kHostThread:
+      return main ? 0 : 2;
+    case LaneKind::kSteps:
+      return 3;
+    case LaneKind::kStaging:
+      return 4;
+    default:
+      return 0;
+  }
+}
+constexpr int kLastTurn = 4;
+
+class Tucker {
+ public:
+  Tucker(const trace::Trace& trace, const DrawIndex& draw, const LayoutRequest& request,
+         const TuckWish& wish, float room)
+      : trace_(trace), request_(request), wish_(wish), room_(room) {
+    layout_ = lay_out_lanes(trace, draw, request);
+    find_ends();
+  }
+
+  Tuck tucked() {
+    if (end_ <= 0 || fits()) return {};
+    fold_threads(false);
+    // A heading takes as much room as a lane. Folded ones are all there is of their lanes.
+    if (!fits() && !layout_.groups.empty() && request_.collapsed_groups.empty()) drop_headings();
+    for (int turn = 1; turn <= kLastTurn; ++turn) put_away(turn);
+    fold_threads(true);
+    return tuck_;
+  }
+
+ private:
+  // The main thread, and where the first lanes of the first GPU end.
+  void find_ends() {
+    constexpr int kMost = 4;  // two engines, two streams
+    std::int32_t device = -1;
+    int lanes = 0;
+    if (wish_.keeps_lanes) end_ = layout_.height;
+    for (const LaneBox& box : layout_.lanes) {
+      const trace::Lane& lane = trace_.lanes()[box.lane];
+      if (lane.kind == LaneKind::kHostThread && main_ == trace::kNone) main_ = box.lane;
+      if (!is_of_gpu(lane) || box.pinned || wish_.keeps_lanes) continue;
+      if ((lanes > 0 && lane.device != device) || lanes == kMost) break;
+      ++lanes;
+      device = lane.device;
+      end_ = box.y + box.height;
+    }
+    last_ = end_;
+  }
+
+  bool fits() const { return end_ <= room_; }
+  bool is_above(const LaneBox& box) const { return box.y < last_ && !box.pinned; }
+
+  void fold_threads(bool main) {
+    for (const LaneBox& box : layout_.lanes) {
+      const bool thread = trace_.lanes()[box.lane].kind == LaneKind::kHostThread;
+      if (fits() || !thread || !is_above(box) || (box.lane == main_) != main || box.rows < 2)
+        continue;
+      end_ -= box.height - request_.lane_height;
+      if (!contains(wish_.unfolded, box.lane)) tuck_.in_one_row.push_back(box.lane);
+    }
+  }
+
+  void drop_headings() {
+    tuck_.plain = true;
+    for (const GroupBox& group : layout_.groups)
+      if (group.y < last_ && !group.pinned) end_ -= group.height;
+  }
+
+  // The last of a kind first: there are more like it.
+  void put_away(int turn) {
+    if (wish_.all_lanes || wish_.keeps_lanes) return;
+    for (auto box = layout_.lanes.rbegin(); box != layout_.lanes.rend(); ++box) {
+      const trace::Lane& lane = trace_.lanes()[box->lane];
+      if (fits() || !is_above(*box) || turn_to_go(lane, box->lane == main_) != turn) continue;
+      end_ -= contains(tuck_.in_one_row, box->lane) ? request_.lane_height : box->height;
+      std::erase(tuck_.in_one_row, box->lane);
+      tuck_.away.push_back(box->lane);
+    }
+  }
+
+  const trace::Trace& trace_;
+  const LayoutRequest& request_;
+  const TuckWish& wish_;
+  float room_;
+  TimelineLayout layout_;
+  Tuck tuck_;
+  LaneId main_ = trace::kNone;
+  float end_ = 0;   // of the first GPU's lanes, with what is tucked
+  float last_ = 0;  // the same before anything was
+};
+
+}  // namespace
+
+Tuck tuck(const trace::Trace& trace, const DrawIndex& draw, const LayoutRequest& request,
+          const TuckWish& wish, float room) {
+  return Tucker(trace, draw, request, wish, room).tucked();
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,36 @@
+// What is put away where the lanes of A and B do not all fit, so that the GPU's are in sight at
+// once: rows of host threads become one, and lanes that tell less go behind a link in the side's
+// strip. What a person unfolds or asks for stays. Pure; heights are pixels.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "ui/timeline/layout.h"
+
+namespace trainscope::ui {
+
+struct Tuck {
+  std::vector<trace::LaneId> in_one_row;
+  std::vector<trace::LaneId> away;
+  bool plain = false;  // without headings: lanes say whose they are
+  bool is_away(trace::LaneId lane) const {
+    return std::find(away.begin(), away.end(), lane) != away.end();
+  }
+  bool any() const { return plain || !in_one_row.empty() || !away.empty(); }
+};
+
+// What a person wants of the side.
+struct TuckWish {
+  std::vector<trace::LaneId> unfolded = {};  // in all their rows
+  bool all_lanes = false;
+  bool keeps_lanes = false;  // few were chosen already: none goes, all are to be in sight
+};
+
+// The lanes of `request` at the least heights that they may have, in `room`: the streams and copy
+// engines of the first GPU end within it where that can be had. The main thread and the GPU's lanes
+// never go.
+Tuck tuck(const trace::Trace& trace, const DrawIndex& draw, const LayoutRequest& request,
+          const TuckWish& wish, float room);
+
+}  // namespace trainscope::ui
