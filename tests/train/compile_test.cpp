@@ -79,7 +79,7 @@ std::string refusal(const Settings& settings, const Settings& more = {}) {
   return "";
 }
 
-double total(const std::vector<const Operation*>& operations, double Operation::*what) {
+double total(const std::vector<const Operation*>& operations, double Operation::* what) {
   double sum = 0;
   for (const Operation* one : operations) sum += one->*what;
   return sum;

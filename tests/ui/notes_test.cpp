@@ -199,7 +199,7 @@ TEST_CASE("a note is written from a lane's menu") {
   REQUIRE_DRIVER(driver);
   open_trainings(*driver);
   REQUIRE(driver->act([](ImGuiTestContext* context) {
-    context->MouseMoveToPos(at(context, 0.5F, 0.3F));
+    context->MouseMoveToPos(at(context, 0.5F, 0.25F));
     context->MouseClick(ImGuiMouseButton_Right);
     context->ItemClick("//$FOCUSED/Write a note here");
   }));

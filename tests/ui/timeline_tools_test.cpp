@@ -249,7 +249,7 @@ TEST_CASE("a slash searches: matches are counted and lit, Enter shows the next o
 
 TEST_CASE(
     "a lane's menu pins it to the top and hides it, in A and B; a line tells what is hidden") {
-  REQUIRE_DRIVER(driver);
+  REQUIRE_DRIVER(driver, 1600, 1400);
   open_trainings(*driver);
   const auto lanes = [&](std::size_t side) {
     const auto input = timeline_input(driver->workspace(), driver->app().attention());

@@ -13,7 +13,7 @@ namespace {
 // A lesson's name of a panel, and its windows: of a pair's screen and of one run's.
 struct NamedPanel {
   std::string_view name;
-  bool PanelsOpen::*open;
+  bool PanelsOpen::* open;
   const char* pair;
   const char* single;
 };

@@ -8,15 +8,6 @@
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
-namespace {
-
-using trace::LaneId;
-using trace::LaneKind;
-
-// What shows how work overlaps, before what counts.
-constexpr LaneKind kInOrder[] = {LaneKind::kStream,     LaneKind::kCopyEngine,
-                                 LaneKind::kHostThread, LaneKind::kCollective,
-                                 LaneKind::kStaging,    LaneKind::kLoader};
 
 std::vector<const scenario::Focus*> focuses_of(const scenario::Lesson& lesson) {
   std::vector<const scenario::Focus*> all;
@@ -26,6 +17,16 @@ std::vector<const scenario::Focus*> focuses_of(const scenario::Lesson& lesson) {
   }
   return all;
 }
+
+namespace {
+
+using trace::LaneId;
+using trace::LaneKind;
+
+// What shows how work overlaps, before what counts.
+constexpr LaneKind kInOrder[] = {LaneKind::kStream,     LaneKind::kCopyEngine,
+                                 LaneKind::kHostThread, LaneKind::kCollective,
+                                 LaneKind::kStaging,    LaneKind::kLoader};
 
 const scenario::Question* open_choice(const Workspace& workspace) {
   const LessonModel* lesson = workspace.lesson();

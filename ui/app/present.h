@@ -40,6 +40,9 @@ struct Present {
   int most_hands(std::size_t step) const;
 };
 
+// The spans that a lesson points at or asks for, step by step.
+std::vector<const scenario::Focus*> focuses_of(const scenario::Lesson& lesson);
+
 // What is revealed at once: a lane of each side, of one kind where both have it; kNone where a side
 // has none left.
 using RoomLanes = std::array<trace::LaneId, 2>;

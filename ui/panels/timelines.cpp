@@ -1,6 +1,7 @@
 #include "ui/panels/timelines.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/units.h"
 #include "machine/architecture.h"
@@ -123,6 +124,23 @@ void hide_for_a_room(TimelineSide& out, const Workspace& workspace, std::size_t 
       out.hidden.push_back(lane);
 }
 
+// The lanes that the lesson names; of workers two more, to compare them with.
+void keep_told(TimelineSide& out, const Workspace& workspace) {
+  constexpr int kBeside = 2;
+  const LessonModel* lesson = workspace.lesson();
+  if (!lesson) return;
+  std::set<std::string> names;
+  for (const scenario::Focus* focus : focuses_of(lesson->lesson)) names.insert(focus->lane);
+  const bool of_workers = std::ranges::any_of(
+      names, [](const std::string& name) { return name.starts_with("loader worker"); });
+  int beside = 0;
+  for (trace::LaneId lane = 0; lane < out.trace->lanes().size(); ++lane) {
+    const trace::Lane& one = out.trace->lanes()[lane];
+    const bool worker = of_workers && one.kind == trace::LaneKind::kLoader;
+    if (names.contains(one.name) || (worker && beside++ < kBeside)) out.told.push_back(lane);
+  }
+}
+
 // What a person pinned and hid, of what is there to be shown.
 void filter_lanes(TimelineSide& out, const LaneFilter& filter) {
   const auto is_hidden = [&](trace::LaneId lane) {
@@ -177,6 +195,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.limits = limits_of(side);
   hide_lanes(out, workspace, side, attention.memory_lanes);
   hide_for_a_room(out, workspace, number);
+  keep_told(out, workspace);
   filter_lanes(out, attention.timeline.filter);
   out.matches = attention.search.matches(number);
   out.notes = lane_notes(workspace, attention.notes, static_cast<Side>(number));

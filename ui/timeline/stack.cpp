@@ -200,7 +200,7 @@ std::vector<Tuck> tucks_for(const Theme& theme, const TimelineInput& input,
     const TimelineSide& side = input.sides[i];
     if (!is_ready(side)) continue;
     const float other = least_height(theme, input.sides[1 - i], static_cast<Side>(1 - i), state);
-    const TuckWish wish{state.unfolded[i], state.all_lanes[i], side.keeps_lanes};
+    const TuckWish wish{state.unfolded[i], state.all_lanes[i], side.keeps_lanes, side.told};
     tucks[i] =
         tuck(*side.trace, *side.draw, least_request(theme, side, static_cast<Side>(i), state), wish,
              std::max(room / 2, room - other));

@@ -96,7 +96,9 @@ class Tucker {
     if (wish_.all_lanes || wish_.keeps_lanes) return;
     for (auto box = layout_.lanes.rbegin(); box != layout_.lanes.rend(); ++box) {
       const trace::Lane& lane = trace_.lanes()[box->lane];
-      if (fits() || !is_above(*box) || turn_to_go(lane, box->lane == main_) != turn) continue;
+      if (fits() || !is_above(*box) || turn_to_go(lane, box->lane == main_) != turn ||
+          contains(wish_.told, box->lane))
+        continue;
       end_ -= contains(tuck_.in_one_row, box->lane) ? request_.lane_height : box->height;
       std::erase(tuck_.in_one_row, box->lane);
       tuck_.away.push_back(box->lane);

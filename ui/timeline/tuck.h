@@ -25,6 +25,7 @@ struct TuckWish {
   std::vector<trace::LaneId> unfolded = {};  // in all their rows
   bool all_lanes = false;
   bool keeps_lanes = false;  // few were chosen already: none goes, all are to be in sight
+  std::vector<trace::LaneId> told = {};  // what a lesson speaks of: it does not go
 };
 
 // The lanes of `request` at the least heights that they may have, in `room`: the streams and copy
