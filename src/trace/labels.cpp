@@ -77,4 +77,11 @@ std::string bar_label(const Trace& trace, const Span& span) {
   return name;
 }
 
+std::string brief_label(const Trace& trace, const Span& span) {
+  const std::string name = bar_label(trace, span);
+  if (span.category == Category::kHeld) return name.substr(0, name.find_first_of(" :"));
+  constexpr std::string_view kCuda = "cuda";
+  return is_api_name(name) && name.starts_with(kCuda) ? name.substr(kCuda.size()) : std::string();
+}
+
 }  // namespace trainscope::trace

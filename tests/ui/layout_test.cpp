@@ -524,6 +524,20 @@ TEST_CASE("a counter's lane says its peak, and what its height stands for") {
   CHECK(counter_words(1 << 20, {4 << 20, false}) == "1 MiB, scale to 4 MiB");
 }
 
+TEST_CASE("in little room a wait is called that, and a call goes without its prefix") {
+  trace::Trace trace{trace::Origin{}};
+  const auto brief = [&](const char* name, trace::Category category) {
+    trace::Span span;
+    span.name = trace.intern(name);
+    span.category = category;
+    return brief_label(trace, span);
+  };
+  CHECK(brief("waits for the stream", trace::Category::kHeld) == "waits");
+  CHECK(brief("held: staging", trace::Category::kHeld) == "held");
+  CHECK(brief("cudaMemcpyAsync", trace::Category::kHostApi) == "MemcpyAsync");
+  CHECK(brief("gemm", trace::Category::kForward) == "");
+}
+
 TEST_CASE("a bar's short name drops namespaces and arguments") {
   CHECK(short_name("void at::native::(anonymous namespace)::foo<4, a::b>(int)") == "foo");
   CHECK(short_name("Memcpy HtoD (Pageable -> Device)") == "Memcpy HtoD");

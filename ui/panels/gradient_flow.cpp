@@ -19,6 +19,7 @@ namespace trainscope::ui {
 namespace {
 
 constexpr const char* kPanelName = "gradient-flow";
+constexpr float kLeastPlot = 110;  // of the scaling curve, with its words
 
 // ---- Whose gradients ---------------------------------------------------------------------------
 
@@ -85,24 +86,34 @@ GpuMap map_of(const SideView& view, const Box& area, Traffic traffic) {
                       view.context.theme.px(1), traffic);
 }
 
-FlowWords paint_flow(const SideView& view, const Box& area) {
+FlowWords words_of(const SideView& view) {
+  if (!view.facts.is_star()) return flow_words(view.facts.flow, view.time);
+  return {star_words(view.facts.star, view.time),
+          {"all goes from GPU 0 or to it; in a card: now, and its whole step",
+           "all goes from GPU 0 or to it"}};
+}
+
+void paint_flow(const SideView& view, const Box& area) {
   const Theme& theme = view.context.theme;
   const GpuMap map = map_of(view, area, Traffic::kRing);
   paint_links(theme, map);
   paint_cards(theme, map, view.facts.flow, view.time);
   paint_traffic(theme, map, view.facts.flow, view.time);
-  return flow_words(view.facts.flow, view.time);
 }
 
-FlowWords paint_star(const SideView& view, const Box& area) {
+void paint_star(const SideView& view, const Box& area) {
   const Theme& theme = view.context.theme;
   const GpuMap map = map_of(view, area, Traffic::kStar);
   paint_links(theme, map);
   paint_star_cards(theme, map, view.facts.star, view.time);
   paint_star_traffic(theme, map, view.facts.star, view.time);
-  return {star_words(view.facts.star, view.time),
-          {"all goes from GPU 0 or to it; in a card: now, and its whole step",
-           "all goes from GPU 0 or to it"}};
+}
+
+// Where a panel is too low for a picture.
+void say_too_low(const Theme& theme, const Box& box, float y) {
+  words_at(theme, box, y,
+           {"too low for a picture: pull the panel's upper edge up", "too low: pull up"},
+           theme.muted, theme.font.text, theme.size.label);
 }
 
 void draw_gpus(const SideView& view, const Box& box) {
@@ -110,8 +121,13 @@ void draw_gpus(const SideView& view, const Box& box) {
   const bool low = box.height() < theme.px(150);  // then what is below the picture is one line
   const float line = theme.px(19), foot = (low ? 1 : 2) * line + theme.px(4);
   const Box area{box.min, {box.max.x, box.max.y - foot - theme.px(6)}};
-  if (area.height() < theme.px(60)) return;
-  const FlowWords words = view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
+  if (area.height() < theme.px(60)) {
+    words_at(theme, box, box.min.y + line / 2, words_of(view).now, theme.text, theme.font.text,
+             theme.size.small);
+    return say_too_low(theme, box, box.min.y + 1.5F * line);
+  }
+  view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
+  const FlowWords words = words_of(view);
   const float first = box.max.y - foot + line / 2;
   words_at(theme, box, first, words.now, theme.text, theme.font.text, theme.size.small);
   const Box below{{box.min.x, first + line / 2}, box.max};
@@ -211,6 +227,7 @@ void draw_scaling(const SideView& view, const Box& box) {
   }
   const bool busy = own.scaling.busy();
   if (busy) view.context.ask("animate");
+  if (box.height() < theme.px(kLeastPlot)) return say_too_low(theme, box, box.min.y + theme.px(10));
   if (const auto& curve = own.scaling.get())
     return paint_scaling(theme, box, *curve, view.side == 0);
   const char* words = busy           ? "running it on 1, 2, 4, ... GPUs"

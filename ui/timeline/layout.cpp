@@ -296,8 +296,10 @@ class Builder {
     if (bar.count > 1) return;
     const float room = std::min(bar.x + bar.width, scale_.width) - std::max(bar.x, 0.0F);
     if (!request_.text_width || room < request_.min_label) return;
-    const std::string full = bar_label(trace_, trace_.spans()[bar.span]);
+    const Span& span = trace_.spans()[bar.span];
+    const std::string full = bar_label(trace_, span);
     bar.label = fitting(request_, room, full, short_name(full));
+    if (bar.label.empty()) bar.label = fitting(request_, room, brief_label(trace_, span), "");
   }
 
   void add_curve(const LaneBox& box) {

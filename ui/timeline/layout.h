@@ -159,6 +159,7 @@ struct Tick {
 std::vector<Tick> axis_ticks(Nanos view_start, Nanos view_end, float width, float label_room);
 
 using trace::bar_label;
+using trace::brief_label;
 using trace::short_name;
 
 }  // namespace trainscope::ui
