@@ -41,6 +41,15 @@ void check_lanes_of_notes(const Run& run, const std::string& name) {
 
 }  // namespace
 
+std::string executor_of(const std::vector<RunPointer>& runs) {
+  std::string executor = "sim";
+  for (const RunPointer& run : runs) {
+    if (!run->program) executor = "imported";
+    if (run->trace->origin().kind == trace::OriginKind::kMeasured) executor = "cuda";
+  }
+  return executor;
+}
+
 bool is_run_file(const std::filesystem::path& path) {
   if (path.extension() == ".tsrun") return true;
   std::error_code error;

@@ -36,6 +36,9 @@ struct SavedRuns {
   std::vector<RunPointer> runs;  // one or more, labels differ
 };
 
+// "sim", "cuda" where one of them was measured, "imported" where one has no program.
+std::string executor_of(const std::vector<RunPointer>& runs);
+
 // Whether a file that can be read begins as saved runs do, or is named *.tsrun.
 bool is_run_file(const std::filesystem::path& path);
 

@@ -365,11 +365,19 @@ Run run_of(const Json& json) {
   return run;
 }
 
+bool is_plain(char c) {
+  return static_cast<unsigned char>(c) > 0x20 && c != '/' && c != '\\' && c != 0x7f;
+}
+
 void check_labels(const std::vector<Run>& runs) {
   std::set<std::string> labels;
   for (const Run& run : runs)
     if (run.label.empty() || !labels.insert(run.label).second)
       throw InputError("its runs are not told apart");
+  // A label becomes part of the names of files.
+  for (const std::string& label : labels)
+    if (!std::ranges::all_of(label, is_plain))
+      throw InputError("the name of one of its runs is no word");
   if (runs.empty()) throw InputError("it holds no run");
 }
 

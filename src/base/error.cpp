@@ -11,6 +11,8 @@ std::size_t character_before(const std::string& text, std::size_t at) {
   return at;
 }
 
+}  // namespace
+
 std::string one_line(const std::string& sentence) {
   constexpr std::size_t kLongest = 2000, kStart = 1400, kEnd = 500;
   if (sentence.size() > kLongest)
@@ -29,8 +31,6 @@ std::string one_line(const std::string& sentence) {
   }
   return line;
 }
-
-}  // namespace
 
 Error::Error(Fault fault, const std::string& sentence)
     : std::runtime_error(one_line(sentence)), fault_(fault) {}

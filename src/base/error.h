@@ -42,6 +42,10 @@ struct SourcePlace {
   int column = 0;
 };
 
+// Text of others as it may stand in one line of a terminal: control characters are spelled out, and
+// the middle of a very long one is left out.
+std::string one_line(const std::string& text);
+
 // "file:line:column: " with the unknown parts left out.
 std::string describe(const SourcePlace& place);
 

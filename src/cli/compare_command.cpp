@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "analysis/level.h"
+#include "analysis/run_file.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/opened.h"
@@ -18,7 +19,7 @@ int compare_command(const std::string& a, const std::string& b, const Outputs& o
     if (!taken->note.empty()) std::cerr << taken->note << "\n";
   finished.runs = {labelled(taken_a.run, "A"), labelled(taken_b.run, "B")};
   analysis::level(finished.runs);
-  finished.executor = "sim";
+  finished.executor = analysis::executor_of(finished.runs);
   finished.seed = finished.runs.front()->config.whole("seed");
   finished.compared = true;
   put_out(finished, outputs);

@@ -1,6 +1,7 @@
 #include "cli/outputs.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -88,8 +89,8 @@ void print_table(const Finished& finished) {
 
 void print_origin(const Run& run) {
   const trace::Origin& origin = run.trace->origin();
-  std::cout << run.label << "  " << trace::badge(origin.kind) << "  " << origin.subject;
-  if (!origin.detail.empty()) std::cout << ", " << origin.detail;
+  std::cout << run.label << "  " << trace::badge(origin.kind) << "  " << one_line(origin.subject);
+  if (!origin.detail.empty()) std::cout << ", " << one_line(origin.detail);
   std::cout << "  (" << run.trace->spans().size() << " spans";
   if (run.trace->dropped_events() > 0)
     std::cout << ", " << run.trace->dropped_events() << " events dropped";
@@ -154,7 +155,7 @@ void print_comparison(const Finished& finished) {
 }
 
 void print_runs(const Finished& finished) {
-  if (!finished.subject.lesson.empty()) std::cout << finished.subject.title << "\n\n";
+  if (!finished.subject.lesson.empty()) std::cout << one_line(finished.subject.title) << "\n\n";
   const bool configured =
       std::all_of(finished.runs.begin(), finished.runs.end(),
                   [](const analysis::RunPointer& run) { return run->program != nullptr; });
@@ -296,6 +297,13 @@ void check_writable(const std::string& file) {
   std::error_code error;
   if (path.filename().empty() || fs::is_directory(path, error))
     throw InputError(file + ": cannot be written: it is a folder; name a file in it");
+  fs::path folder = fs::absolute(path, error).parent_path();
+  while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  const bool written_over = fs::exists(path, error);
+  if (::access((written_over ? path : folder).c_str(), W_OK) != 0)
+    throw InputError(file + ": cannot be written: " +
+                     (written_over ? std::string("it is read-only")
+                                   : "nothing can be written to " + folder.string()));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ class Buffers {
   std::vector<MemoryChange> changes_;
   std::vector<bool> is_used_;        // by something that computes or moves it
   std::vector<EventHandle> handed_;  // by stream: records what users have been given
-  std::vector<bool> has_event_;
+  std::vector<char> has_event_;      // no bits: each stream is its own rank's
 };
 
 }  // namespace trainscope::cuda

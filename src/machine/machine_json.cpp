@@ -47,6 +47,34 @@ void take_numbers(const Json& json, const Fields& fields, Part& part) {
   }
 }
 
+// What a machine's file may not say, a saved machine may not either. `or_none`: 0 stands for what
+// the machine does not have.
+template <class Part, class Fields>
+void require_bounds(const Part& part, const Fields& fields, bool or_none = false) {
+  for (const Field<Part>& field : fields) {
+    const auto value =
+        std::visit([&](auto member) { return static_cast<double>(part.*member); }, field.member);
+    const bool inside = value >= field.bounds.least && value <= field.bounds.most;
+    if (!inside && !(or_none && value == 0)) out_of_range(field.key);
+  }
+}
+
+void require_bounds(const Machine& machine) {
+  constexpr std::int64_t kMostGpus = 1 << 20;
+  require_bounds(machine, kMachineFields);
+  require_bounds(machine, kNodeFields);
+  if (std::int64_t{machine.gpu_count} * machine.nodes > kMostGpus) out_of_range("gpu_count");
+  require_bounds(machine.gpu, kGpuFields);
+  require_bounds(machine.gpu, kL2Fields);
+  require_bounds(machine.pcie, kPcieFields);
+  require_bounds(machine.host, kHostFields);
+  require_bounds(machine.pcie_tree, kPcieTreeFields);
+  const bool linked = machine.gpu_link.kind != LinkKind::kNone;
+  require_bounds(machine.gpu_link, kGpuLinkFields, !linked);
+  require_bounds(machine.gpu_link, kReachedFields, true);
+  require_bounds(machine.network, kNetworkFields, machine.nodes == 1);
+}
+
 template <typename Word>
 Word word_of(const Json& json, Word last) {
   const auto word = json.get<std::string>();
@@ -61,7 +89,8 @@ Json pairs_of(const GpuLink& link) {
   return pairs;
 }
 
-void take_pairs(const Json& json, GpuLink& link) {
+void take_pairs(const Json& json, int gpus, GpuLink& link) {
+  constexpr int kMostLinks = 1024;
   const auto found = json.find("pairs");
   if (found == json.end()) return;
   for (const Json& one : *found) {
@@ -69,6 +98,9 @@ void take_pairs(const Json& json, GpuLink& link) {
     take(one.at(0), "pairs", pair.a);
     take(one.at(1), "pairs", pair.b);
     take(one.at(2), "pairs", pair.links);
+    if (pair.a >= gpus || pair.b >= gpus || pair.a == pair.b || pair.links < 1 ||
+        pair.links > kMostLinks)
+      out_of_range("pairs");
     link.pairs.push_back(pair);
   }
 }
@@ -130,10 +162,11 @@ Machine machine_from_json(const Json& json) {
   take_numbers(json.at("gpu_link"), kGpuLinkFields, machine.gpu_link);
   machine.gpu_link.kind = word_of(json.at("gpu_link").at("kind"), LinkKind::kPcie);
   take_numbers(json.at("gpu_link"), kReachedFields, machine.gpu_link);
-  take_pairs(json.at("gpu_link"), machine.gpu_link);
+  take_pairs(json.at("gpu_link"), machine.gpu_count, machine.gpu_link);
   if (json.contains("pcie_tree"))
     take_numbers(json.at("pcie_tree"), kPcieTreeFields, machine.pcie_tree);
   take_numbers(json.at("network"), kNetworkFields, machine.network);
+  require_bounds(machine);
   machine.figures = take_figures(json.at("figures"));
   return machine;
 }

@@ -78,9 +78,18 @@ Value value_at(const Knob& knob, double number) {
   return program::checked(knob, static_cast<std::int64_t>(std::llround(number)));
 }
 
+constexpr std::int64_t kMostRounds = 1'000'000;
+
 void check_growth(const Knob& knob, const Range& range, double from, double to) {
   const bool grows = range.multiplies ? range.by > 1 && from > 0 : range.by > 0;
-  if (from <= to && grows && std::isfinite(range.by)) return;
+  if (from <= to && grows && std::isfinite(range.by)) {
+    const double rounds =
+        range.multiplies ? std::log(to / from) / std::log(range.by) : (to - from) / range.by;
+    if (rounds <= kMostRounds) return;
+    throw InputError(fmt::format(
+        "{}: {}{:g} goes from {} to {} in more than {} steps; write a larger one", knob.name,
+        range.multiplies ? "x" : "+", range.by, range.from, range.to, kMostRounds));
+  }
   throw InputError(fmt::format(
       "{}: the range {}..{} never reaches its end by {}{:g}; write the smaller value first, and {}",
       knob.name, range.from, range.to, range.multiplies ? "x" : "+", range.by,

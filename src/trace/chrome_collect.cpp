@@ -128,8 +128,9 @@ void Collector::take_complete(const Event& event) {
 
 void Collector::read_correlation(const Event& event, Span& span) {
   std::int64_t number = integer_or(event.own.correlation, 0);
-  if (event.own.correlation.empty() && event.args.correlation)
-    number = *event.args.correlation - correlation_offset_;
+  if (event.own.correlation.empty() && event.args.correlation &&
+      __builtin_sub_overflow(*event.args.correlation, correlation_offset_, &number))
+    number = -2;  // none that there can be
   span.correlation = static_cast<std::uint32_t>(number);
   if (number == span.correlation) return;
   span.correlation = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -57,6 +58,13 @@ Memory memory_of(std::string_view token, Memory otherwise) {
   return otherwise;
 }
 
+// More than any GPU copies: sums of such sizes stay whole numbers.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+
+std::int64_t size_or_none(std::int64_t size) {
+  return std::clamp<std::int64_t>(size, 0, kMostBytes);
+}
+
 // Where an operation ran: our own word, else PyTorch's, else the lane's.
 struct Place {
   std::int32_t device, stream;
@@ -95,7 +103,7 @@ CopyDetail read_copy(const Event& event, const NameFacts& facts, Place lane) {
   const Place place = read_place(event, lane);
   copy.device = place.device;
   copy.stream = place.stream;
-  copy.bytes = integer_or(event.args.bytes, 0);
+  copy.bytes = size_or_none(integer_or(event.args.bytes, 0));
   const bool memset = event.kind == EventKind::kMemset;
   copy.from = memory_of(event.own.from, facts.from);
   copy.to = memory_of(event.own.to, memset ? Memory::kDevice : facts.to);
@@ -118,8 +126,8 @@ CollectiveDetail read_collective(const Event& event, Place lane) {
   collective.operation = exact_text(event.args.collective, event.own.operation_bytes);
   if (event.args.collective.empty()) collective.operation = operation_of(inner(event.name));
   collective.type = exact_text(event.args.type, event.own.type_bytes);
-  collective.elements_in = integer_or(event.args.elements_in, 0);
-  collective.elements_out = integer_or(event.args.elements_out, 0);
+  collective.elements_in = size_or_none(integer_or(event.args.elements_in, 0));
+  collective.elements_out = size_or_none(integer_or(event.args.elements_out, 0));
   collective.group_size = int32_or(event.args.group_size, 0);
   collective.sequence = integer_or(event.args.sequence, -1);
   collective.kernel = read_kernel(event, lane);

@@ -114,6 +114,8 @@ void FileParser::read_field(const char* key, json::value value) {
     if (!is_array(value)) fail_schema("traceEvents that are no list");
     read_events(value.get_array());
   } else if (is(key, "trainscope")) {
+    // What was begun with the first one cannot go on with another.
+    if (is_own_) fail_schema("\"trainscope\" twice");
     header_.own = read_own_header(name_, value);
     is_own_ = true;
   } else if (!read_header_field(key, value, header_) && found_.size() < 4) {
@@ -122,9 +124,11 @@ void FileParser::read_field(const char* key, json::value value) {
 }
 
 void FileParser::read_events(json::array events) {
-  if (!has_events_) sink_.begin(header_);
+  if (!has_events_) {
+    sink_.begin(header_);
+    began_as_own_ = is_own_;
+  }
   has_events_ = true;
-  began_as_own_ = began_as_own_ || is_own_;
   for (auto element : events) {
     const json::value value = element.value();
     if (is_object(value))

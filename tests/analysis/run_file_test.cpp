@@ -141,6 +141,31 @@ TEST_CASE("every machine of the catalogue comes back from its JSON whole") {
   }
 }
 
+TEST_CASE("a saved machine with numbers that no machine has is refused") {
+  const auto good = machine::to_json(machine::load_machine("dgx1-v100-8"));
+  const auto with = [&](const char* part, const char* key, const nlohmann::json& value) {
+    auto json = good;
+    json[part][key] = value;
+    return json;
+  };
+  CHECK_NOTHROW(machine::machine_from_json(good));
+  CHECK_THROWS_AS(machine::machine_from_json(with("gpu", "sm_count", 0)), InputError);
+  CHECK_THROWS_AS(machine::machine_from_json(with("gpu", "sm_count", 2147483647)), InputError);
+  CHECK_THROWS_AS(machine::machine_from_json(with("host", "staging_chunk", 0)), InputError);
+  CHECK_THROWS_AS(machine::machine_from_json(with("pcie_tree", "sockets", 0)), InputError);
+  CHECK_THROWS_AS(machine::machine_from_json(with("pcie_tree", "sockets", 30000)), InputError);
+  const auto pairs = [](int a, int b, int links) { return nlohmann::json{{a, b, links}}; };
+  CHECK_THROWS_AS(machine::machine_from_json(with("gpu_link", "pairs", pairs(0, 1000000, 1))),
+                  InputError);
+  CHECK_THROWS_AS(machine::machine_from_json(with("gpu_link", "pairs", pairs(1, 1, 1))),
+                  InputError);
+  CHECK_THROWS_AS(machine::machine_from_json(with("gpu_link", "pairs", pairs(0, 1, 0))),
+                  InputError);
+  auto crowd = good;
+  crowd["gpu_count"] = crowd["nodes"] = 65536;
+  CHECK_THROWS_AS(machine::machine_from_json(crowd), InputError);
+}
+
 TEST_CASE("a saved run opens when its machine is no longer in the catalogue") {
   const test::TemporaryFolder folder;
   const auto file = folder.write("mine.toml", "base = \"h200-1\"\nname = \"My machine\"\n");

@@ -37,6 +37,13 @@ double metric(const SweepPoint& point, std::size_t side, const char* name) {
 
 }  // namespace
 
+TEST_CASE("a range that hardly moves is refused, not walked through") {
+  CHECK_THROWS_WITH(parse_axis("copy.count=1..10:+0.0000000001"),
+                    Catch::Contains("write a larger one"));
+  CHECK_THROWS_WITH(parse_axis("copy.count=1..10:x1.0000000001"),
+                    Catch::Contains("write a larger one"));
+}
+
 TEST_CASE("values are listed, or doubled, multiplied or added along a range") {
   CHECK(spelled(parse_axis("batch_size=1..16")) == "1 2 4 8 16");
   CHECK(spelled(parse_axis("batch_size=1..20")) == "1 2 4 8 16");

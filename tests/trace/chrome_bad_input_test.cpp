@@ -60,6 +60,36 @@ TEST_CASE("files that are missing, folders or empty are named") {
   CHECK_THAT(fault(folder.write("empty.gz", packed(""))), Contains("holds nothing"));
 }
 
+TEST_CASE("a file that is ours twice over, or that turns ours between its events, harms nothing") {
+  const std::string event = R"({"ph": "X", "name": "a", "ts": 1, "dur": 2, "pid": 0, "tid": 1})";
+  const std::string header = R"("trainscope": {"format": 1, "lanes": []})";
+  const std::string events = R"("traceEvents": [)" + event + ", " + event + "]";
+  const auto harmless = [](const std::string& text) {
+    try {
+      read_chrome_trace("t.json", text);
+    } catch (const InputError&) {
+    }
+    SUCCEED();
+  };
+  harmless("{" + header + ", " + events + ", " + header + "}");
+  harmless("{" + events + ", " + header + R"(, "traceEvents": []})");
+  CHECK_THAT(fault_of("{" + header + ", " + header + ", " + events + "}"), Contains("twice"));
+}
+
+TEST_CASE("sizes and correlations beyond all bounds are taken for none") {
+  const std::string copy =
+      R"({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "ts": 1, "dur": 2, "pid": 0,
+          "tid": 7, "args": {"bytes": 9223372036854775000, "correlation": -9223372036854775808}})";
+  const auto trace =
+      read_chrome_trace("t.json", R"({"traceEvents": [)" + copy + ", " + copy + ", " + copy + "]}");
+  std::int64_t bytes = 0;
+  trace::for_each(trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    bytes += std::get<trace::CopyDetail>(*trace->detail(span)).bytes;
+    CHECK(span.correlation == 0);
+  });
+  CHECK(bytes == 3 * (std::int64_t{1} << 50));
+}
+
 TEST_CASE("a gzipped trace is known by its bytes, not by its name") {
   const test::TemporaryFolder folder;
   CHECK(read_chrome_trace(folder.write("a.json", packed(good_trace)))->spans().size() == 1);

@@ -14,15 +14,13 @@ namespace {
 analysis::SavedRuns saved_of(const Workspace& workspace) {
   analysis::SavedRuns saved;
   saved.version = TRAINSCOPE_VERSION;
-  saved.executor = "sim";
   for (const SideModel& side : workspace.sides()) {
     if (!side.run || side.busy || !workspace.revealed())
       throw InputError("There is nothing to write yet: let the runs end first.");
-    if (!side.run->program) saved.executor = "imported";
-    if (side.run->trace->origin().kind == trace::OriginKind::kMeasured) saved.executor = "cuda";
     saved.runs.push_back(workspace.notebook.with_notes(side.run));
   }
   if (saved.runs.empty()) throw InputError("There is nothing to write: open a lesson or a run.");
+  saved.executor = analysis::executor_of(saved.runs);
   saved.seed = saved.runs.front()->config.whole("seed");
   const scenario::Sides sides = workspace.current_sides();
   if (const LessonModel* lesson = workspace.lesson(); lesson && !workspace.forked())

@@ -36,6 +36,17 @@ std::optional<Nanos> Workspace::pause_time() const {
                      step.pause_at == scenario::PauseAt::kSpanStart ? span.start : span.end());
 }
 
+namespace {
+
+// Not of a question that had more options when it was answered.
+bool is_of(const scenario::StepAnswer& answer, const scenario::Step& step) {
+  if (!step.question || answer.answer.option < 0) return true;
+  return answer.answer.option < static_cast<int>(step.question->options.size()) ||
+         step.question->kind != scenario::QuestionKind::kChoice;
+}
+
+}  // namespace
+
 // At a step, or else at the first one after the last answer. Questions before it that have no
 // answer are skipped; the runs before it, which were seen, are made again.
 void Workspace::resume(const scenario::Answers& answers, std::optional<std::size_t> at) {
@@ -43,7 +54,8 @@ void Workspace::resume(const scenario::Answers& answers, std::optional<std::size
   std::vector<scenario::Answer> given(steps.size());
   std::size_t step = at.value_or(0);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (const scenario::StepAnswer* answer = answers.find(steps[i].id)) {
+    const scenario::StepAnswer* answer = answers.find(steps[i].id);
+    if (answer && is_of(*answer, steps[i])) {
       given[i] = answer->answer;
       lesson_->noted.at(steps[i].id) = *answer;
       if (!at && (answer->answer.committed || answer->knobs)) step = i + 1;

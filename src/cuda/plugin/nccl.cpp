@@ -149,17 +149,21 @@ void Nccl::carry_out(program::CollectiveKind kind, std::size_t elements,
   TRAINSCOPE_NCCL(functions_->group_end());
 }
 
-void Nccl::require_alive(Nanos begun) {
-  std::vector<void*> all;
-  {
-    const std::lock_guard held(mutex_);
-    all = communicators_;
-  }
-  for (void* rank : all) {
+// What the first communicator says that is not well. Held: no other rank's thread aborts it the
+// while.
+int Nccl::state() {
+  const std::lock_guard held(mutex_);
+  for (void* rank : communicators_) {
     ncclResult_t status = ncclSuccess;
-    TRAINSCOPE_NCCL(functions_->async_error(static_cast<ncclComm_t>(rank), &status));
-    TRAINSCOPE_NCCL(status);
+    const ncclResult_t asked = functions_->async_error(static_cast<ncclComm_t>(rank), &status);
+    if (asked != ncclSuccess) return asked;
+    if (status != ncclSuccess && status != ncclInProgress) return status;
   }
+  return ncclSuccess;
+}
+
+void Nccl::require_alive(Nanos begun) {
+  TRAINSCOPE_NCCL(state());
   if (host_clock() - begun <= Meetings::kTimeOut) return;
   abort();
   throw Error(Fault::kFailed,

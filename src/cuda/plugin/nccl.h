@@ -28,6 +28,12 @@ class Nccl {
   // Why it cannot be used, in a sentence; empty: it can.
   const std::string& why_not() const { return why_not_; }
 
+  // It failed, and its communicators were given up: another one can be made.
+  bool is_aborted() const {
+    const std::lock_guard held(mutex_);
+    return why_not_.empty() && communicators_.empty();
+  }
+
   std::size_t ranks() const { return ranks_; }
   int ranks_elsewhere() const { return elsewhere_; }
 
@@ -49,6 +55,7 @@ class Nccl {
   bool load();
   void refuse(int status, const char* call);
   void require(int status, const char* call, const char* file, int line);
+  int state();  // an ncclResult_t
   void abort();
 
   std::size_t ranks_ = 0;
@@ -56,7 +63,7 @@ class Nccl {
   Library library_;
   std::unique_ptr<Functions> functions_;
   std::string why_not_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<void*> communicators_;  // ncclComm_t, by rank
 };
 

@@ -87,7 +87,8 @@ cudaStream_t RealDevice::of(StreamHandle handle) {
 
 std::string RealDevice::join(int ranks) {
   const std::lock_guard held(mutex_);
-  if (nccl_ && nccl_->ranks() == static_cast<std::size_t>(ranks)) return nccl_->why_not();
+  if (nccl_ && nccl_->ranks() == static_cast<std::size_t>(ranks) && !nccl_->is_aborted())
+    return nccl_->why_not();
   std::vector<int> numbers;
   for (int rank = 0; rank < ranks; ++rank) numbers.push_back(gpus_[real(rank)].number);
   nccl_ = std::make_unique<Nccl>(numbers);
