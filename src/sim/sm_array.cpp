@@ -17,6 +17,14 @@ Nanos time_for(std::int64_t work, std::int64_t rate) {
   return work / rate + (work % rate != 0);
 }
 
+// Of a run of many years it is the most that there can be: no one waits for such a run's end.
+Nanos with_waves(Nanos use, std::int64_t waves, Nanos of_a_wave) {
+  Nanos all = 0;
+  const bool too_much =
+      __builtin_mul_overflow(waves, of_a_wave, &all) || __builtin_add_overflow(use, all, &all);
+  return too_much ? std::numeric_limits<Nanos>::max() / 2 : all;
+}
+
 }  // namespace
 
 SmLimits sm_limits(const machine::Gpu& gpu) {
@@ -259,8 +267,8 @@ void SmArray::end_stride(Nanos now) {
   const Stride stride = *stride_;
   stride_.reset();
   const std::int64_t whole = std::min(stride.waves, (now - stride.start) / stride.wave);
-  use_.busy += whole * stride.use.busy;
-  use_.warps += whole * stride.use.warps;
+  use_.busy = with_waves(use_.busy, whole, stride.use.busy);
+  use_.warps = with_waves(use_.warps, whole, stride.use.warps);
   now_ = stride.start + whole * stride.wave;
   kernels_[0].unplaced += (stride.waves - whole) * stride.blocks;
   if (kernels_[0].unplaced == 0) retire();

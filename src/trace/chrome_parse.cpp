@@ -58,6 +58,7 @@ class FileParser {
   Event event_;
   KindTable kinds_;
   bool is_own_ = false;
+  int own_headers_ = 0;
   bool has_events_ = false;
   bool saw_phase_ = false;
   bool began_as_own_ = false;
@@ -89,6 +90,7 @@ FileHeader FileParser::parse() {
 void FileParser::parse_document(json::document& document) {
   is_own_ = began_as_own_ = header_.own.has_value();
   has_events_ = false;
+  own_headers_ = 0;
   const json::json_type type = document.type();
   if (type == json::json_type::array) {
     read_events(document.get_array());
@@ -115,7 +117,7 @@ void FileParser::read_field(const char* key, json::value value) {
     read_events(value.get_array());
   } else if (is(key, "trainscope")) {
     // What was begun with the first one cannot go on with another.
-    if (is_own_) fail_schema("\"trainscope\" twice");
+    if (++own_headers_ > 1) fail_schema("\"trainscope\" twice");
     header_.own = read_own_header(name_, value);
     is_own_ = true;
   } else if (!read_header_field(key, value, header_) && found_.size() < 4) {

@@ -60,6 +60,8 @@ class RandomTrace {
   int upto(int most) { return std::uniform_int_distribution<int>(0, most)(random_); }
   bool chance(int one_in) { return upto(one_in - 1) == 0; }
   std::uint32_t id(int count) { return static_cast<std::uint32_t>(upto(count - 1)); }
+  // Of bytes or elements: up to the most that a reader takes.
+  std::int64_t size() { return std::int64_t{upto(1 << 30)} << upto(20); }
   std::int64_t large() {
     return std::uniform_int_distribution<std::int64_t>(-(1ll << 52), 1ll << 52)(random_);
   }
@@ -131,10 +133,10 @@ class RandomTrace {
       case 0:
         return kernel();
       case 1:
-        return trace::CopyDetail{large(), memory(), memory(), upto(9) - 1, upto(9) - 1};
+        return trace::CopyDetail{size(), memory(), memory(), upto(9) - 1, upto(9) - 1};
       case 2:
         return trace::CollectiveDetail{
-            name(), name(), large(), large(), upto(9), chance(2) ? -1 : large(), kernel()};
+            name(), name(), size(), size(), upto(9), chance(2) ? -1 : large(), kernel()};
       default:
         return trace::SyncDetail{name(), upto(9) - 1, upto(9) - 1};
     }
