@@ -301,7 +301,10 @@ void place_buttons(const PanelContext& context, LessonPanel& panel) {
     draw_lesson_buttons(context);
     panel.buttons = ImGui::GetCursorPosY() - before;
   }
-  panel.pin_next = before + panel.buttons > panel.room;
+  // Above the foot they may take a line less, for no scrollbar stands beside them there: they come
+  // back only where there is room for one more.
+  const float one_more = panel.pinned ? context.theme.px(64) : 0;
+  panel.pin_next = before + panel.buttons + one_more > panel.room;
 }
 
 void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
