@@ -1,7 +1,11 @@
 #include "trace/chrome_layout.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
+
+#include "trace/row_chooser.h"
 
 namespace trainscope::trace::chrome {
 namespace {
@@ -16,11 +20,20 @@ Section section_of(const Lane& lane) {
   return plain ? Section::kHost : Section::kMachine;
 }
 
-// The first free number from `wanted` on.
-std::int64_t take_free(std::set<std::int64_t>& used, std::int64_t wanted) {
-  while (!used.insert(wanted).second) ++wanted;
-  return wanted;
-}
+// Numbers that are given out once.
+class Numbers {
+ public:
+  // The first free one from `wanted` on.
+  std::int64_t take(std::int64_t wanted) {
+    std::int64_t& next = next_.try_emplace(wanted, wanted).first->second;
+    while (!used_.insert(next).second) ++next;
+    return next;
+  }
+
+ private:
+  std::set<std::int64_t> used_;
+  std::map<std::int64_t, std::int64_t> next_;  // by what was wanted: none before it is free
+};
 
 class Placer {
  public:
@@ -47,7 +60,7 @@ class Placer {
   void add_row(LaneId id) {
     constexpr std::int64_t kFirstRow = 10'000'000;
     LanePlace& place = layout_.lanes[id];
-    place.tids.push_back(take_free(tids_[place.pid], kFirstRow));
+    place.tids.push_back(tids_[place.pid].take(kFirstRow));
   }
 
  private:
@@ -63,7 +76,7 @@ class Placer {
   void place_lane(const Lane& lane, LanePlace& place) {
     place.pid = pid_of(lane);
     place.device = std::max(lane.device, 0);
-    place.tids.push_back(take_free(tids_[place.pid], wanted_tid(lane)));
+    place.tids.push_back(tids_[place.pid].take(wanted_tid(lane)));
     if (lane.kind == LaneKind::kStream) place.stream = static_cast<std::int32_t>(place.tids[0]);
   }
 
@@ -93,7 +106,7 @@ class Placer {
     const bool plain = section == Section::kHost && !is_host_lane(lane.kind);
     const auto key = std::tuple(lane.rank, section, which, plain ? lane.group : std::string());
     if (const auto known = pids_.find(key); known != pids_.end()) return known->second;
-    const std::int64_t pid = take_free(used_pids_, wanted_pid(lane, section, which));
+    const std::int64_t pid = used_pids_.take(wanted_pid(lane, section, which));
     pids_.emplace(key, pid);
     layout_.processes.push_back(describe(lane, section, pid, plain));
     return pid;
@@ -129,31 +142,18 @@ class Placer {
   LaneId lane_count_;
   bool several_ranks_ = false;
   std::map<std::tuple<std::int32_t, Section, std::int64_t, std::string>, std::int64_t> pids_;
-  std::set<std::int64_t> used_pids_;
-  std::map<std::int64_t, std::set<std::int64_t>> tids_;  // used ones, by pid
+  Numbers used_pids_;
+  std::map<std::int64_t, Numbers> tids_;  // by pid
 };
 
-// The spans that are still open on one tid, outermost first, as their ends.
-using OpenEnds = std::vector<Nanos>;
-
-// Whether a viewer that nests spans can put this one onto the tid. Work on a stream does not nest:
-// two kernels that overlap stand on two tids.
-bool fits(OpenEnds& open, const Span& span, bool nests) {
-  while (!open.empty() && open.back() <= span.start) open.pop_back();
-  return open.empty() || (nests && span.end() <= open.back());
-}
-
 void choose_rows(const Trace& trace, Placer& placer, Layout& layout) {
-  std::vector<std::vector<OpenEnds>> rows(layout.lanes.size());
+  std::vector<RowChooser> choosers;
+  for (LaneId id = 0; id < layout.lanes.size(); ++id)
+    choosers.emplace_back(trace.lanes()[id].kind != LaneKind::kStream);
   for (const SpanId id : layout.order) {
     const Span& span = trace.spans()[id];
-    auto& lane_rows = rows[span.lane];
-    const bool nests = trace.lanes()[span.lane].kind != LaneKind::kStream;
-    std::uint32_t row = 0;
-    while (row < lane_rows.size() && !fits(lane_rows[row], span, nests)) ++row;
-    if (row == lane_rows.size()) lane_rows.emplace_back();
+    const std::uint32_t row = choosers[span.lane].put(span.start, span.end());
     if (row == layout.lanes[span.lane].tids.size()) placer.add_row(span.lane);
-    lane_rows[row].push_back(span.end());
     layout.rows[id] = row;
   }
 }
