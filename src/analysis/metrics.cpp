@@ -105,7 +105,8 @@ Answer model_flops_utilisation(const Facts& facts) {
   const machine::Gpu& gpu = facts.measured.machine->gpu;
   const auto math = used_math(facts.roofline);
   const auto peak = math ? machine::peak_flops_per_s(gpu, *math) : std::nullopt;
-  return *achieved / peak.value_or(gpu.fp32_flops_per_s);
+  // Of the card as delivered, whatever clock a power limit leaves it.
+  return *achieved / peak.value_or(gpu.fp32_flops_per_s) * gpu.clock_share;
 }
 
 class Table {

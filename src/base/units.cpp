@@ -24,7 +24,7 @@ constexpr std::array kUnits{
     Unit{"ns", 1},        Unit{"us", 1e3},     Unit{"ms", 1e6},      Unit{"s", 1e9},
     Unit{"Hz", 1},        Unit{"MHz", 1e6},    Unit{"GHz", 1e9},     Unit{"FLOP", 1},
     Unit{"GFLOP", 1e9},   Unit{"FLOP/s", 1},   Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12},
-    Unit{"samples/s", 1}, Unit{"k", 1e3},      Unit{"M", 1e6},
+    Unit{"samples/s", 1}, Unit{"k", 1e3},      Unit{"M", 1e6},       Unit{"W", 1},
 };
 
 std::string three_digits(double value) {

@@ -51,10 +51,12 @@ inline constexpr std::array kGpuFields{
     Field<Gpu>{"kernel_gap", Dimension::kTime, kDelayBounds, &Gpu::kernel_gap_ns},
 };
 
-// Left out, it is 0: not known. Few makers publish it.
-inline constexpr std::array kL2Fields{
+// Left out, they are 0: not known. Few makers publish the first; the second is a laptop's to
+// choose.
+inline constexpr std::array kRareGpuFields{
     Field<Gpu>{
         "l2_bandwidth", Dimension::kBytesPerSecond, {0, kRateBounds.most}, &Gpu::l2_bytes_per_s},
+    Field<Gpu>{"tdp", Dimension::kWatts, {0, 1e5}, &Gpu::tdp_watts},
 };
 
 inline constexpr std::array kMachineFields{

@@ -159,30 +159,37 @@ std::string required_text(const toml::table& root, std::string_view key, std::st
   throw InputError(fmt::format("{}: has no {}; write {} = \"{}\"", file, key, key, example));
 }
 
-// `l2_bandwidth`, which stands beside the size of L2 where it is known.
-void read_l2_bandwidth(const toml::table& table, const SourceFile& file, Gpu& gpu,
-                       Figures& figures) {
-  if (!table.get(kL2Fields.front().key)) return;
+// What a file may leave out. Each figure stands beside the one that it goes with: the bandwidth of
+// L2 after its size, the power after the clock.
+void read_rare_fields(const toml::table& table, const SourceFile& file, Gpu& gpu,
+                      Figures& figures) {
+  constexpr std::array kAfter{std::pair{"gpu.l2_bandwidth", "gpu.l2"},
+                              std::pair{"gpu.tdp", "gpu.boost_clock"}};
   Figures read;
-  read_fields<Gpu>(table, "gpu.", kL2Fields, file, gpu, read);
-  std::erase_if(figures, [&](const Figure& old) { return old.name == read.front().name; });
-  const auto size = std::find_if(figures.begin(), figures.end(),
-                                 [](const Figure& one) { return one.name == "gpu.l2"; });
-  figures.insert(std::next(size), std::move(read.front()));
+  for (const Field<Gpu>& field : kRareGpuFields)
+    if (table.get(field.key)) read_fields<Gpu>(table, "gpu.", {&field, 1}, file, gpu, read);
+  for (Figure& figure : read) {
+    std::erase_if(figures, [&](const Figure& old) { return old.name == figure.name; });
+    const auto* after =
+        std::ranges::find(kAfter, figure.name, [](auto& pair) { return pair.first; });
+    const auto place = std::ranges::find(figures, after->second, &Figure::name);
+    figures.insert(std::next(place), std::move(figure));
+  }
 }
 
 GpuSheet load_gpu_file(const fs::path& path) {
   const toml::table root = read_toml(path);
   const SourceFile file = source_file(root, path.string());
   auto known = keys_of<Gpu>(kGpuFields);
-  known.insert(known.end(), {"id", "name", "source", "note", "l2_bandwidth"});
+  known.insert(known.end(), {"id", "name", "source", "note"});
+  for (const Field<Gpu>& field : kRareGpuFields) known.emplace_back(field.key);
   refuse_unknown_keys(root, known, file.name, "a GPU file");
   GpuSheet sheet;
   sheet.gpu.id = required_text(root, "id", path.stem().string(), file.name);
   check_id(root, sheet.gpu.id, path);
   sheet.gpu.name = required_text(root, "name", "NVIDIA H200 SXM", file.name);
   read_fields<Gpu>(root, "gpu.", kGpuFields, file, sheet.gpu, sheet.figures);
-  read_l2_bandwidth(root, file, sheet.gpu, sheet.figures);
+  read_rare_fields(root, file, sheet.gpu, sheet.figures);
   return sheet;
 }
 
@@ -219,14 +226,14 @@ void read_gpu(const toml::table& root, const fs::path& path, const SourceFile& f
   if (!table) fail_at(*node, file.name, "gpu must be an id in quotes or a table: gpu = \"h200\"");
   auto known = keys_of<Gpu>(kGpuFields);
   known.emplace_back("base");
-  known.emplace_back(kL2Fields.front().key);
+  for (const Field<Gpu>& field : kRareGpuFields) known.emplace_back(field.key);
   refuse_unknown_keys(*table, known, file.name, "[gpu]");
   const auto base = read_text(*table, "base", file.name);
   if (!base && !inherits)
     fail_at(*node, file.name, "[gpu] does not say which GPU it changes; write base = \"h200\"");
   if (base) take_gpu(machine, load_gpu(*table->get("base"), path));
   read_fields<Gpu>(*table, "gpu.", kGpuFields, file, machine.gpu, machine.figures);
-  read_l2_bandwidth(*table, file, machine.gpu, machine.figures);
+  read_rare_fields(*table, file, machine.gpu, machine.figures);
 }
 
 LinkKind link_kind(const toml::node& node, const std::string& text, const std::string& file) {

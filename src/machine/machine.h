@@ -38,6 +38,8 @@ struct Gpu {
   std::int64_t l2_bytes = 0;
   double l2_bytes_per_s = 0;  // peak; 0: not known
   double boost_clock_hz = 0;
+  double tdp_watts = 0;    // the most that it draws as delivered; 0: not known
+  double clock_share = 1;  // of the boost clock as delivered, held under a power limit (power.h)
   double fp32_flops_per_s = 0;  // peak, outside the tensor cores
   double tf32_flops_per_s = 0;  // peak, dense; 0: the GPU has no such unit
   double fp16_flops_per_s = 0;  // peak, dense, FP32 accumulation

@@ -65,7 +65,8 @@ void require_bounds(const Machine& machine) {
   require_bounds(machine, kNodeFields);
   if (std::int64_t{machine.gpu_count} * machine.nodes > kMostGpus) out_of_range("gpu_count");
   require_bounds(machine.gpu, kGpuFields);
-  require_bounds(machine.gpu, kL2Fields);
+  require_bounds(machine.gpu, kRareGpuFields);
+  if (!(machine.gpu.clock_share > 0 && machine.gpu.clock_share <= 1)) out_of_range("clock_share");
   require_bounds(machine.pcie, kPcieFields);
   require_bounds(machine.host, kHostFields);
   require_bounds(machine.pcie_tree, kPcieTreeFields);
@@ -132,7 +133,8 @@ Json to_json(const Machine& machine) {
   json["id"] = machine.id;
   json["name"] = machine.name;
   json["gpu"] = numbers_of(machine.gpu, kGpuFields);
-  json["gpu"].update(numbers_of(machine.gpu, kL2Fields));
+  json["gpu"].update(numbers_of(machine.gpu, kRareGpuFields));
+  if (machine.gpu.clock_share != 1) json["gpu"]["clock_share"] = machine.gpu.clock_share;
   json["gpu"]["id"] = machine.gpu.id;
   json["gpu"]["name"] = machine.gpu.name;
   json["pcie"] = numbers_of(machine.pcie, kPcieFields);
@@ -156,7 +158,8 @@ Machine machine_from_json(const Json& json) {
   take_numbers(json, kMachineFields, machine);
   take_numbers(json, kNodeFields, machine);
   take_numbers(json.at("gpu"), kGpuFields, machine.gpu);
-  take_numbers(json.at("gpu"), kL2Fields, machine.gpu);
+  take_numbers(json.at("gpu"), kRareGpuFields, machine.gpu);
+  machine.gpu.clock_share = json.at("gpu").value("clock_share", 1.0);
   take_numbers(json.at("pcie"), kPcieFields, machine.pcie);
   take_numbers(json.at("host"), kHostFields, machine.host);
   take_numbers(json.at("gpu_link"), kGpuLinkFields, machine.gpu_link);

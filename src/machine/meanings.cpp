@@ -23,6 +23,8 @@ constexpr std::array kMeanings{
     Meaning{"gpu.l2", "second-level cache"},
     Meaning{"gpu.l2_bandwidth", "peak of that cache; left out where it is not known"},
     Meaning{"gpu.boost_clock", "clock of the SMs at their best"},
+    Meaning{"gpu.tdp",
+            "power that the card may draw as delivered; left out where makers choose it"},
     Meaning{"gpu.fp32", "peak in FP32, outside the tensor cores"},
     Meaning{"gpu.tf32", "peak in TF32, dense; 0: no such unit"},
     Meaning{"gpu.fp16", "peak in FP16 or BF16, dense, FP32 accumulation"},

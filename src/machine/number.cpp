@@ -34,6 +34,7 @@ const DimensionWords& words_of(Dimension dimension) {
       "a time", "ns", {"ns", "us", "ms", "s"}, R"({ value = 2.5, unit = "us" })"};
   static const DimensionWords hertz{
       "a frequency", "Hz", {"Hz", "MHz", "GHz"}, R"({ value = 1980, unit = "MHz" })"};
+  static const DimensionWords watts{"a power", "W", {"W"}, R"({ value = 700, unit = "W" })"};
   static const DimensionWords flops{"in operations a second",
                                     "FLOP/s",
                                     {"FLOP/s", "GFLOP/s", "TFLOP/s"},
@@ -52,6 +53,8 @@ const DimensionWords& words_of(Dimension dimension) {
       return time;
     case Dimension::kHertz:
       return hertz;
+    case Dimension::kWatts:
+      return watts;
     case Dimension::kFlopsPerSecond:
       return flops;
     case Dimension::kFlag:

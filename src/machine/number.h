@@ -19,11 +19,12 @@ enum class Dimension {
   kBytesPerSecond,
   kTime,
   kHertz,
+  kWatts,
   kFlopsPerSecond,
   kFlag,  // written true or false, read as 1 or 0
 };
 
-// In base units: bytes, bytes a second, nanoseconds, hertz, operations a second, 1.
+// In base units: bytes, bytes a second, nanoseconds, hertz, watts, operations a second, 1.
 struct Bounds {
   double least = 0;
   double most = 0;

@@ -394,7 +394,10 @@ void add_run_knobs(Table& t) {
   whole("host.cores", 0, 0, 4096)
       .help("host cores that the job may use; 0: all of the machine's")
       .into(t);
-  number("power_limit", 0, 0, 2000).unit("W").help("GPU power limit; 0: none").later().into(t);
+  number("power_limit", 0, 0, 2000)
+      .unit("W")
+      .help("power limit of each GPU, as nvidia-smi -pl sets it; 0: as delivered")
+      .into(t);
   whole("pcie.lanes", 0, 0, 16)
       .help("PCIe lanes of the GPU in use; 0: all of the machine's")
       .into(t);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "machine/power.h"
 #include "machine/topology.h"
 #include "train/build.h"
 #include "train/ranks.h"
@@ -66,6 +67,8 @@ machine::Machine machine_of(const program::Config& config) {
   machine::Machine machine = machine::load_machine(config.word("machine"));
   if (const std::int64_t lanes = config.whole("pcie.lanes")) set_lanes(machine, lanes);
   if (const std::int64_t cores = config.whole("host.cores")) set_cores(machine, cores);
+  if (const double watts = config.number("power_limit"); watts > 0)
+    machine::limit_power(machine, watts);
   if (config.word("nvlink") == "off") cut_nvlinks(machine);
   const std::int64_t ranks = config.whole("parallel.world_size");
   // Where every rank is simulated, those of a node share its host as they go.

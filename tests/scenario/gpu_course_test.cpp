@@ -202,3 +202,18 @@ TEST_CASE("which GPU: a card with more FLOP/s and less bandwidth takes longer fo
   };
   CHECK(time_on("l40s-1") < time_on("a100-40-sxm-1"));
 }
+
+TEST_CASE("a power limit lowers one roof, and costs less speed than power") {
+  const Lesson lesson = scenario::find_lesson("power-limit");
+  const Run a = analysis::run_config("A", lesson.side("A"));
+  const Run b = analysis::run_config("B", lesson.side("B"));
+  const double slower = value(b, "time.step") / value(a, "time.step");
+  CHECK(slower > 1.02);
+  CHECK(slower < 350.0 / 230);
+  CHECK(b.machine->gpu.fp32_flops_per_s < a.machine->gpu.fp32_flops_per_s);
+  CHECK(b.machine->gpu.memory_bytes_per_s == a.machine->gpu.memory_bytes_per_s);
+  // MFU is of the card as delivered: it falls with the speed.
+  CHECK(value(b, "mfu") == Approx(value(a, "mfu") / slower).epsilon(0.001));
+  CHECK_FALSE(reached(lesson, a, b));
+  CHECK(reached(lesson, a, run_side(lesson, "B", "rtx3090-1", {"power_limit=300"})));
+}

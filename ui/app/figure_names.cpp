@@ -22,6 +22,7 @@ constexpr std::array kNames{
     Named{"gpu.l2", "L2 cache"},
     Named{"gpu.l2_bandwidth", "L2 bandwidth"},
     Named{"gpu.boost_clock", "boost clock"},
+    Named{"gpu.tdp", "power as delivered"},
     Named{"gpu.fp32", "FP32 peak"},
     Named{"gpu.tf32", "TF32 peak"},
     Named{"gpu.fp16", "FP16 and BF16 peak"},

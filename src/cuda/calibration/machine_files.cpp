@@ -32,6 +32,8 @@ Unit unit_of(Dimension dimension, double value) {
       return value < 1000 ? Unit{"ns", 1} : Unit{"us", 1000};
     case Dimension::kHertz:
       return {"MHz", 1e6};
+    case Dimension::kWatts:
+      return {"W", 1};
     case Dimension::kFlopsPerSecond:
       return {"TFLOP/s", 1e12};
     case Dimension::kCount:
@@ -147,7 +149,7 @@ std::string gpu_file(const Calibration& calibration, const Writer& writer, const
     text += one;
   };
   for (const auto& field : machine::kGpuFields) add(field, true);
-  for (const auto& field : machine::kL2Fields) add(field, false);
+  for (const auto& field : machine::kRareGpuFields) add(field, false);
   return text;
 }
 
