@@ -374,6 +374,11 @@ Row& Row::help(std::string line) {
   knob_.help = std::move(line);
   return *this;
 }
+Row& Row::usual_most(double most) {
+  knob_.usual_most = most;
+  return *this;
+}
+
 Row& Row::later() {
   knob_.built = false;
   return *this;
@@ -395,6 +400,7 @@ void add_run_knobs(Table& t) {
       .help("host cores that the job may use; 0: all of the machine's")
       .into(t);
   number("power_limit", 0, 0, 2000)
+      .usual_most(700)
       .unit("W")
       .help("power limit of each GPU, as nvidia-smi -pl sets it; 0: as delivered")
       .into(t);

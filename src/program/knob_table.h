@@ -19,6 +19,7 @@ class Row {
  public:
   Row(std::string name, KnobType type, Value initial);
   Row& range(double least, double most);
+  Row& usual_most(double most);
   Row& unit(std::string unit);
   Row& choices(std::vector<std::string> all, std::vector<std::string> built);
   Row& choices(std::vector<std::string> all) { return choices(all, all); }

@@ -21,6 +21,7 @@ struct Knob {
   Value initial;     // the default
   double least = 0;  // of a number
   double most = 0;
+  double usual_most = 0;                   // where a slider ends; 0: by the default
   std::string unit;                        // "B", "ms", "1", "" for words
   std::vector<std::string> choices;        // of a choice
   std::vector<std::string> built_choices;  // those that run already

@@ -35,7 +35,9 @@ double number_of(const Value& value) {
 std::pair<double, double> slider_range(const Knob& knob) {
   double least = knob.least, most = knob.most;
   const double initial = number_of(knob.initial);
-  if (knob.type == KnobType::kBytes) {
+  if (knob.usual_most > 0) {
+    most = knob.usual_most;
+  } else if (knob.type == KnobType::kBytes) {
     least = std::max(least, 1024.0);
     most = std::min(most, 0x1p32);
   } else if (knob.type == KnobType::kNumber && initial > 0) {

@@ -95,6 +95,7 @@ class Painter {
   bool same_gpu_before(const RooflineSide& one) const {
     const RooflineSide& first = sides_.front();
     return &first != &one && first.gpu && one.gpu && first.gpu->id == one.gpu->id &&
+           first.gpu->clock_share == one.gpu->clock_share &&
            units_of(*first.roofline) == units_of(*one.roofline);
   }
 
