@@ -172,14 +172,13 @@ void add_times(Table& t) {
 }
 
 void add_rates(Table& t) {
-  t.more_is_better("throughput.samples", "samples/s", "throughput", "samples trained a second",
-                   [](const Facts& f) {
-                     const auto* program = f.measured.program;
-                     if (!program || program->samples_per_step == 0 || f.measured.steps == 0)
-                       return Answer();
-                     return Answer(static_cast<double>(program->samples_per_step) /
-                                   a_step(f, length(f.measured.window)) * 1e9);
-                   });
+  t.more_is_better(
+      "throughput.samples", "samples/s", "throughput", "samples trained a second",
+      [](const Facts& f) {
+        const auto* program = f.measured.program;
+        if (!program || program->samples_per_step == 0 || f.measured.steps == 0) return Answer();
+        return Answer(program->samples_per_step / a_step(f, length(f.measured.window)) * 1e9);
+      });
   t.more_is_better("bandwidth.h2d", "B/s", "copy bandwidth to GPU",
                    "bytes copied host to device over time.h2d",
                    [](const Facts& f) { return bandwidth(f.h2d); });

@@ -27,6 +27,12 @@ double real(const Json& json) {
   return value;
 }
 
+double positive(const Json& json) {
+  const double value = real(json);
+  if (value < 0) throw InputError("a number in it is out of range");
+  return value;
+}
+
 template <typename Enum>
 Enum word(const Json& json, Enum last) {
   return static_cast<Enum>(whole(json, 0, static_cast<std::int64_t>(last)));
@@ -184,7 +190,7 @@ program::Program program_of(const Json& json) {
   program::Program program;
   program.steps = static_cast<int>(whole(json.at("steps"), 0, kMost));
   program.warmup_steps = static_cast<int>(whole(json.at("warmup_steps"), 0, kMost));
-  program.samples_per_step = whole(json.at("samples_per_step"));
+  program.samples_per_step = positive(json.at("samples_per_step"));
   program.step_alone = whole_or_0(json, "step_alone");
   if (json.contains("buckets"))
     for (const Json& bytes : json.at("buckets"))

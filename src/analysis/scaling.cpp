@@ -39,8 +39,7 @@ std::optional<double> throughput(const program::Config& config,
   const Measured measured = measure(trace, &program, &machine);
   const Nanos time = measured.window.end - measured.window.start;
   if (simulation.ending() || measured.steps == 0 || time <= 0) return std::nullopt;
-  return static_cast<double>(program.samples_per_step) * measured.steps * 1e9 /
-         static_cast<double>(time);
+  return program.samples_per_step * measured.steps * 1e9 / static_cast<double>(time);
 }
 
 std::optional<double> throughput_if_it_runs(const program::Config& config,

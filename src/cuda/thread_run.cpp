@@ -158,8 +158,7 @@ void ThreadRun::load(const program::LoadBatch& load) {
   batch.targets = {static_cast<std::int64_t*>(to_y), static_cast<std::size_t>(y.elements())};
   {
     const std::lock_guard held(run_.batches_mutex_);
-    const std::int64_t samples = run_.program_.data.batch_size;
-    batches.read(load.batch * samples, samples, load.test, batch);
+    batches.read(load.batch, load.test, batch);
   }
   if (!on_device) return run_.buffers_->note_loaded(load);
   // A view of a data set that lies on the device: the set's copy there is made batch by batch.

@@ -10,10 +10,21 @@ EpochOrder::EpochOrder(const EpochOrderOptions& options)
       batch_size_(options.batch_size),
       samples_(options.length),
       loader_(options.length, static_cast<std::uint64_t>(options.seed)) {
-  if (options.replicas == 0) return;
-  sampler_.emplace(DistributedSamplerOptions{options.length, options.replicas, options.rank,
-                                             options.shuffle, options.seed, options.strided});
-  samples_ = sampler_->size();
+  if (options.replicas > 0) {
+    sampler_.emplace(DistributedSamplerOptions{options.length, options.replicas, options.rank,
+                                               options.shuffle, options.seed, options.strided});
+    samples_ = sampler_->size();
+  }
+  // One that is all there is, and no whole batch, is left out, too.
+  if (options.drop_last || samples_ < batch_size_) rest_ = samples_ % batch_size_;
+}
+
+std::int64_t EpochOrder::batches() const {
+  return (size() + batch_size_ - 1) / batch_size_;
+}
+
+std::int64_t EpochOrder::size_of(std::int64_t batch) const {
+  return std::min(batch_size_, size() - batch * batch_size_);
 }
 
 std::vector<std::int64_t> EpochOrder::next_epoch() {
@@ -32,14 +43,14 @@ namespace {
 // loader of so many batches reaches.
 std::optional<double> repeated_share(EpochOrder& order, const std::vector<std::int64_t>& first,
                                      std::int64_t batch_size, std::int64_t batches) {
-  const std::int64_t epoch = order.size() / batch_size;
+  const std::int64_t epoch = order.batches();
   const std::int64_t compared = std::min(epoch, batches - epoch);
   if (epoch == 0 || compared <= 0) return std::nullopt;
   const std::vector<std::int64_t> second = order.next_epoch();
   std::int64_t same = 0;
   for (std::int64_t batch = 0; batch < compared; ++batch) {
     const auto at = first.begin() + batch * batch_size;
-    same += std::equal(at, at + batch_size, second.begin() + batch * batch_size);
+    same += std::equal(at, at + order.size_of(batch), second.begin() + batch * batch_size);
   }
   return static_cast<double>(same) / static_cast<double>(compared);
 }

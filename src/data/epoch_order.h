@@ -1,5 +1,5 @@
-// Which samples a rank's loader reads, epoch after epoch: its sampler's order, in whole batches
-// (drop_last=True).
+// Which samples a rank's loader reads, epoch after epoch: its sampler's order, batch by batch. What
+// does not fill a batch at an epoch's end is left out (drop_last=True) or is a shorter one.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct EpochOrderOptions {
   // The ranks take turns through the samples as they lie, and none reads what is left over:
   // X[rank::replicas].
   bool strided = false;
+  bool drop_last = true;
 };
 
 class EpochOrder {
@@ -28,8 +29,11 @@ class EpochOrder {
   // Throws InputError as DistributedSampler does.
   explicit EpochOrder(const EpochOrderOptions& options);
 
-  std::int64_t samples() const { return samples_; }                           // that a rank has
-  std::int64_t size() const { return samples_ / batch_size_ * batch_size_; }  // of them, it reads
+  std::int64_t samples() const { return samples_; }       // that a rank has
+  std::int64_t size() const { return samples_ - rest_; }  // of them, it reads
+  std::int64_t batches() const;                           // of an epoch
+  // Of an epoch's batch, counted from 0.
+  std::int64_t size_of(std::int64_t batch) const;
   // Of the next epoch, size() of them.
   std::vector<std::int64_t> next_epoch();
 
@@ -38,6 +42,7 @@ class EpochOrder {
   bool set_epoch_;
   std::int64_t batch_size_;
   std::int64_t samples_;
+  std::int64_t rest_ = 0;  // that is left out
   std::int64_t epoch_ = 0;
   ShuffledLoader loader_;
   std::optional<DistributedSampler> sampler_;

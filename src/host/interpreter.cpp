@@ -39,7 +39,9 @@ DataSets::DataSets(const program::DataSource& source) {
 }
 
 BatchSource::BatchSource(const program::DataSource& source, DataSets sets, int rank)
-    : sets_(std::move(sets)), order_(program::reading_order(source, sets_.train->size(), rank)) {
+    : sets_(std::move(sets)),
+      order_(program::reading_order(source, sets_.train->size(), rank)),
+      batch_size_(source.batch_size) {
   if (order_.size() > 0) return;
   throw InputError("batch_size = " + std::to_string(source.batch_size) + " is more than the " +
                    std::to_string(order_.samples()) + " samples of " + source.name +
@@ -52,8 +54,15 @@ std::int64_t BatchSource::sample_at(std::int64_t place) {
   return indices_[static_cast<std::size_t>(place % order_.size())];
 }
 
-void BatchSource::read(std::int64_t first, std::int64_t samples, bool test, const Batch& batch) {
+BatchSource::Range BatchSource::range_of(std::int64_t batch, bool test) const {
+  if (test) return {batch * batch_size_, batch_size_};
+  const std::int64_t epoch = batch / order_.batches(), place = batch % order_.batches();
+  return {epoch * order_.size() + place * batch_size_, order_.size_of(place)};
+}
+
+void BatchSource::read(std::int64_t number, bool test, const Batch& batch) {
   const data::Dataset& set = test ? *sets_.test : *sets_.train;
+  const auto [first, samples] = range_of(number, test);
   const auto part = [](auto all, std::int64_t count, std::int64_t sample) {
     const std::size_t size = all.size() / static_cast<std::size_t>(count);
     return all.subspan(static_cast<std::size_t>(sample) * size, size);
@@ -105,8 +114,7 @@ double Interpreter::value(program::Index buffer) const {
 
 void Interpreter::load(const program::LoadBatch& load) {
   BatchSource::Batch batch{stores_[load.x].values, stores_[load.x].whole, stores_[load.y].whole};
-  const std::int64_t samples = program_.data.batch_size;
-  batches_->read(load.batch * samples, samples, load.test, batch);
+  batches_->read(load.batch, load.test, batch);
 }
 
 void Interpreter::copy(const program::Copy& copy) {

@@ -39,15 +39,21 @@ class BatchSource {
     std::span<std::int64_t> tokens;
     std::span<std::int64_t> targets;
   };
-  // Fills a batch of `samples`; `first` is its place in the epochs laid end to end, or in the test
-  // set.
-  void read(std::int64_t first, std::int64_t samples, bool test, const Batch& batch);
+  // Fills the batch of that number, counted from 0 through all epochs, or through the test set. Its
+  // spans are as large as that batch.
+  void read(std::int64_t number, bool test, const Batch& batch);
 
  private:
+  struct Range {
+    std::int64_t first = 0;  // in the epochs laid end to end, or in the test set
+    std::int64_t samples = 0;
+  };
+  Range range_of(std::int64_t batch, bool test) const;
   std::int64_t sample_at(std::int64_t place);
 
   DataSets sets_;
   data::EpochOrder order_;
+  std::int64_t batch_size_;
   std::int64_t epoch_ = -1;
   std::vector<std::int64_t> indices_;  // of that epoch
 };

@@ -338,10 +338,10 @@ void add_loader_knobs(Table& t) {
       .help("the workers are there from an epoch before: they need not start")
       .into(t);
   flag("loader.shuffle", false).pytorch("shuffle").help("a new order each epoch").into(t);
-  flag("loader.drop_last", false)
+  flag("loader.drop_last", true)
       .pytorch("drop_last")
-      .help("drop a short last batch")
-      .later()
+      .help(
+          "leave out what does not fill a batch at an epoch's end; PyTorch's own default is False")
       .into(t);
 }
 

@@ -211,7 +211,7 @@ struct HostWrite {
 };
 // A batch of the data set is in these buffers from here on: what loading it took is told by the
 // commands before. Buffers on the device are views of a data set that lies there. Batches are
-// numbered from 0 through all epochs.
+// numbered from 0 through all epochs; the buffers are as large as the batch.
 struct LoadBatch {
   Index x = 0;
   Index y = 0;
@@ -399,6 +399,7 @@ struct DataSource {
   bool set_epoch = true;      // the sampler is told the number of each epoch
   // The ranks take turns through the samples as they lie, and what is left over is read by none.
   bool strided = false;
+  bool drop_last = true;  // what does not fill a batch at an epoch's end is left out
 };
 
 // The buffers that tell how training goes; kNoIndex: there is none.
@@ -430,8 +431,9 @@ struct Program {
   Index events = 0;  // events are numbered 0 .. events-1
   Listing listing;
   int steps = 0;
-  int warmup_steps = 0;               // steps that metrics leave out
-  std::int64_t samples_per_step = 0;  // of all ranks
+  int warmup_steps = 0;  // steps that metrics leave out
+  // Of all ranks; the mean of the steps after the warm-up, where one has a shorter batch.
+  double samples_per_step = 0;
   Nanos step_alone = 0;  // of several ranks: what a step of one GPU alone takes; 0: not known
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
   double step_flops = 0;            // arithmetic of one step, all kernels

@@ -12,6 +12,7 @@ data::EpochOrderOptions reading_order(const DataSource& source, std::int64_t len
   options.rank = rank;
   options.set_epoch = source.set_epoch;
   options.strided = source.strided;
+  options.drop_last = source.drop_last;
   return options;
 }
 

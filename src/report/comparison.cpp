@@ -24,7 +24,7 @@ Steps steps_of(const analysis::Run& a, const analysis::Run& b) {
   return in_a ? Steps::kBoth : Steps::kNone;
 }
 
-std::int64_t samples_per_step(const analysis::Run& run) {
+double samples_per_step(const analysis::Run& run) {
   return run.program ? run.program->samples_per_step : 0;
 }
 

@@ -1,5 +1,7 @@
 #include "train/batch_feed.h"
 
+#include <tuple>
+
 namespace trainscope::train {
 
 using program::ElementType;
@@ -13,23 +15,44 @@ BatchFeed::BatchFeed(program::Program& program, const program::Config& config, c
   const MemoryKind host = config.flag("loader.pin_memory") || settings.pins_in_loop
                               ? MemoryKind::kPinned
                               : MemoryKind::kPageable;
-  const ElementType type = graph.reads_tokens ? ElementType::kInt64 : ElementType::kFp32;
+  type_ = graph.reads_tokens ? ElementType::kInt64 : ElementType::kFp32;
   const std::int64_t x = graph.values[0], y = graph.rows;
-  host_ = {add_input("x", x, type, host), add_input("y", y, ElementType::kInt64, host)};
+  host_ = add_batch("", x, y, host);
   if (settings.on_cpu) {
     batches_.push_back(host_);
   } else {
-    // Prefetching, the next batch arrives while this one is used.
-    for (int i = 0; i < (settings.prefetch ? 2 : 1); ++i) {
-      const std::string which = i == 0 ? " on the GPU" : " on the GPU, the next batch's";
-      batches_.push_back({add_input("x" + which, x, type, MemoryKind::kDevice),
-                          add_input("y" + which, y, ElementType::kInt64, MemoryKind::kDevice)});
-    }
+    batches_.push_back(add_batch(" on the GPU", x, y, MemoryKind::kDevice));
+    if (settings.prefetch)  // the next batch arrives while this one is used
+      batches_.push_back(add_batch(" on the GPU, the next batch's", x, y, MemoryKind::kDevice));
   }
+  named_.resize(batches_.size(), {program::kNoIndex, program::kNoIndex});
+  if (settings.has_short_batch()) add_short_batch(host);
   if (settings.set_on_device) add_whole_set();
   if (settings.tensor) return;
   const std::int64_t bytes = program.buffers[host_.x].bytes + program.buffers[host_.y].bytes;
-  loader_.emplace(program, config, settings.steps * settings.accumulate, bytes);
+  loader_.emplace(program, config, settings, bytes);
+}
+
+BatchBuffers BatchFeed::add_batch(const std::string& suffix, std::int64_t x, std::int64_t y,
+                                  MemoryKind kind) {
+  return {add_input("x" + suffix, x, type_, kind),
+          add_input("y" + suffix, y, ElementType::kInt64, kind)};
+}
+
+void BatchFeed::add_short_batch(MemoryKind host) {
+  const auto part = [&](Index whole) {
+    return program_.buffers[whole].elements() / settings_.batch * settings_.rest;
+  };
+  const std::int64_t x = part(host_.x), y = part(host_.y);
+  short_host_ = add_batch(", an epoch's last", x, y, host);
+  batches_.push_back(settings_.on_cpu
+                         ? short_host_
+                         : add_batch(" on the GPU, an epoch's last", x, y, MemoryKind::kDevice));
+}
+
+std::size_t BatchFeed::place_of(std::int64_t batch) const {
+  return settings_.is_short(batch) ? named_.size()
+                                   : static_cast<std::size_t>(batch) % named_.size();
 }
 
 Index BatchFeed::add_input(const std::string& name, std::int64_t elements, ElementType type,
@@ -58,31 +81,43 @@ void BatchFeed::add_whole_set() {
 void BatchFeed::begin(ThreadWriter& main) {
   if (settings_.set_on_device) {
     main.at(lines_.whole_set);
-    copy(main, set_on_host_.x, set_.x);
-    copy(main, set_on_host_.y, set_.y);
+    BatchBuffers none{program::kNoIndex, program::kNoIndex};
+    copy(main, set_on_host_.x, set_.x, none.x);
+    copy(main, set_on_host_.y, set_.y, none.y);
   }
-  main.at(lines_.begin);
-  if (loader_) {
-    loader_->begin(main);
-  } else {  // X.split and Y.split: views, nothing is copied
-    main.add(program::FrameworkCall{}, "aten::split");
-    main.add(program::FrameworkCall{}, "aten::split");
-  }
+  begin_epoch(main.at(lines_.begin), 0);
   if (settings_.prefetch) fetch(main, 0);
 }
 
+void BatchFeed::begin_epoch(ThreadWriter& main, std::int64_t batch) {
+  if (loader_) return loader_->begin(main, batch);
+  // X.split and Y.split: views, nothing is copied.
+  main.add(program::FrameworkCall{}, "aten::split");
+  main.add(program::FrameworkCall{}, "aten::split");
+}
+
 void BatchFeed::next(ThreadWriter& main, std::int64_t batch) {
+  if (batch > 0 && settings_.begins_epoch(batch)) {
+    begin_epoch(main.at(lines_.begin), batch);
+    if (!settings_.prefetch) main.at(lines_.next);
+  }
   if (loader_) loader_->next(main, batch);
   if (!settings_.computes) return;
-  const BatchBuffers& to = settings_.set_on_device ? of(batch) : host_;
+  const BatchBuffers& to = settings_.set_on_device ? of(batch) : host_of(batch);
   main.add(program::LoadBatch{to.x, to.y, settings_.one_batch ? 0 : batch});
 }
 
 void BatchFeed::deliver(ThreadWriter& main, std::int64_t batch, std::int64_t batches) {
   if (settings_.on_cpu || settings_.set_on_device) return;
-  if (!settings_.prefetch) copies(main, batch);
+  // An epoch's first batch cannot be fetched in the epoch before.
+  if (!settings_.prefetch) {
+    copies(main, batch);
+  } else if (batch > 0 && settings_.begins_epoch(batch)) {
+    fetch(main.at(lines_.begin), batch);
+  }
   if (settings_.own_stream) waits(main, batch);
-  if (settings_.prefetch && batch + 1 < batches) fetch(main.at(lines_.fetch), batch + 1);
+  if (settings_.prefetch && batch + 1 < batches && !settings_.begins_epoch(batch + 1))
+    fetch(main.at(lines_.fetch), batch + 1);
 }
 
 void BatchFeed::deliver_test(ThreadWriter& main, std::int64_t batch) {
@@ -90,8 +125,10 @@ void BatchFeed::deliver_test(ThreadWriter& main, std::int64_t batch) {
   main.add(program::LoadBatch{host_.x, host_.y, batch, true});
   if (settings_.on_cpu) return;
   main.at(lines_.evaluate_copy);
-  for (const auto& [from, to] :
-       {std::pair{host_.x, batches_[0].x}, std::pair{host_.y, batches_[0].y}}) {
+  const bool has_place = settings_.set_on_device || named_[0].x == batches_[0].x;
+  for (const auto& [from, to, named] : {std::tuple{host_.x, batches_[0].x, &named_[0].x},
+                                        std::tuple{host_.y, batches_[0].y, &named_[0].y}}) {
+    if (!has_place) take_place(main, to, *named, 0);
     main.add(program::Copy{from, to, program_.buffers[from].bytes, 0});
     main.add(program::StreamSync{0});
   }
@@ -103,19 +140,24 @@ void BatchFeed::fetch(ThreadWriter& main, std::int64_t batch) {
 }
 
 void BatchFeed::copies(ThreadWriter& main, std::int64_t batch) {
-  copy(main.at(lines_.x), host_.x, of(batch).x);
-  copy(main.at(lines_.y), host_.y, of(batch).y);
+  BatchBuffers& named = named_[static_cast<std::size_t>(batch) % named_.size()];
+  copy(main.at(lines_.x), host_of(batch).x, of(batch).x, named.x);
+  copy(main.at(lines_.y), host_of(batch).y, of(batch).y, named.y);
 }
 
-// A new tensor takes the place of the batch before it, whose memory is free from here on.
-void BatchFeed::copy(ThreadWriter& main, Index from, Index to) {
+void BatchFeed::take_place(ThreadWriter& main, Index to, Index& named, Index stream) {
+  if (named != program::kNoIndex) main.add(program::Free{named});
+  main.add(program::Alloc{to, stream});
+  named = to;
+}
+
+void BatchFeed::copy(ThreadWriter& main, Index from, Index to, Index& named) {
   const Index stream = settings_.own_stream ? 1 : 0;
   if (settings_.pins_in_loop && !config_.flag("loader.pin_memory")) {  // else it is pinned already
     main.add(program::FrameworkCall{}, "aten::pin_memory");
     main.add(program::HostCopy{program_.buffers[from].bytes}, "pin the batch");
   }
-  if (!there_.insert(to).second) main.add(program::Free{to});
-  main.add(program::Alloc{to, stream});
+  take_place(main, to, named, stream);
   main.add(program::Copy{from, to, program_.buffers[from].bytes, stream});
   if (!config_.flag("transfer.non_blocking")) main.add(program::StreamSync{stream});
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "program/config.h"
@@ -24,11 +23,12 @@ class BatchFeed {
   BatchFeed(program::Program& program, const program::Config& config, const Graph& graph,
             const TrainSettings& settings, const TrainLines& lines);
 
-  // Where the model reads them. With prefetching there are two, in turn.
+  // Where the model reads them. With prefetching there are two, in turn; where an epoch's last
+  // batch is shorter, that one is the last here.
   const std::vector<BatchBuffers>& batches() const { return batches_; }
-  const BatchBuffers& of(std::int64_t batch) const {
-    return batches_[static_cast<std::size_t>(batch) % batches_.size()];
-  }
+  const BatchBuffers& of(std::int64_t batch) const { return batches_[place_of(batch)]; }
+  // Its place among them.
+  std::size_t place_of(std::int64_t batch) const;
 
   // Commands of the training thread. Before the loop, where a prefetching loop fetches its first
   // batch.
@@ -44,8 +44,19 @@ class BatchFeed {
  private:
   program::Index add_input(const std::string& name, std::int64_t elements,
                            program::ElementType type, program::MemoryKind kind);
+  void add_short_batch(program::MemoryKind host);
+  BatchBuffers add_batch(const std::string& suffix, std::int64_t x, std::int64_t y,
+                         program::MemoryKind kind);
   void add_whole_set();
-  void copy(ThreadWriter& main, program::Index from, program::Index to);
+  // The host's buffers that a loader fills.
+  const BatchBuffers& host_of(std::int64_t batch) const {
+    return settings_.is_short(batch) ? short_host_ : host_;
+  }
+  void copy(ThreadWriter& main, program::Index from, program::Index to, program::Index& named);
+  // A new tensor on the device gets a name; the memory of the one that had it is free from here on.
+  static void take_place(ThreadWriter& main, program::Index to, program::Index& named,
+                         program::Index stream);
+  void begin_epoch(ThreadWriter& main, std::int64_t batch);
   void copies(ThreadWriter& main, std::int64_t batch);
   void waits(ThreadWriter& main, std::int64_t batch);
   void fetch(ThreadWriter& main, std::int64_t batch);
@@ -54,11 +65,12 @@ class BatchFeed {
   const program::Config& config_;
   const TrainSettings& settings_;
   const TrainLines& lines_;
-  BatchBuffers host_;
+  program::ElementType type_ = program::ElementType::kFp32;  // of what the model reads
+  BatchBuffers host_, short_host_;
   std::vector<BatchBuffers> batches_;
-  BatchBuffers set_on_host_, set_;  // all samples, where they are moved at once
-  std::optional<Loader> loader_;    // none where the data set is one tensor
-  std::set<program::Index> there_;  // batches on the device
+  std::vector<BatchBuffers> named_;  // tensors on the device: as many as take turns
+  BatchBuffers set_on_host_, set_;   // all samples, where they are moved at once
+  std::optional<Loader> loader_;     // none where the data set is one tensor
 };
 
 }  // namespace trainscope::train

@@ -36,15 +36,14 @@ Nanos load_time(const program::Config& config) {
 
 }  // namespace
 
-Loader::Loader(program::Program& program, const program::Config& config, std::int64_t batches,
-               std::int64_t batch_bytes)
-    : batches_(batches),
+Loader::Loader(program::Program& program, const program::Config& config,
+               const TrainSettings& settings, std::int64_t batch_bytes)
+    : settings_(settings),
       batch_bytes_(batch_bytes),
       workers_(config.whole("loader.num_workers")),
       prefetch_(config.whole("loader.prefetch_factor")),
       pin_(config.flag("loader.pin_memory")),
       persistent_(config.flag("loader.persistent_workers")),
-      batch_size_(config.whole("batch_size")),
       sample_bytes_(config.whole("loader.sample_bytes")),
       load_ns_(load_time(config)) {
   if (workers_ == 0) return;
@@ -61,8 +60,13 @@ void Loader::add_worker(program::Program& program, std::int64_t worker) {
       add_thread(program, "loader worker " + number, program::ThreadRole::kLoaderWorker,
                  program::kNoIndex);  // a process, with an interpreter of its own
   if (!persistent_) writer.add(program::StartWorker{});
-  for (std::int64_t batch = worker; batch < batches_; batch += workers_) {
+  std::int64_t epoch = 0;
+  for (std::int64_t batch = 0; batch < settings_.batches(); ++batch) {
+    if (worker_of(batch) != worker) continue;
     writer.add(program::Pop{index_queues_.back()});
+    const std::int64_t begin = settings_.epoch_begin(batch);
+    if (!persistent_ && begin != epoch) writer.add(program::StartWorker{});  // a process of its own
+    epoch = begin;
     load(writer, batch);
     writer.add(program::Push{results_, batch});
   }
@@ -70,9 +74,17 @@ void Loader::add_worker(program::Program& program, std::int64_t worker) {
 
 void Loader::load(ThreadWriter& writer, std::int64_t batch) const {
   const std::string number = std::to_string(batch);
+  const std::int64_t samples = settings_.samples_of(batch);
   if (sample_bytes_ > 0)
-    writer.add(program::DiskRead{sample_bytes_ * batch_size_, batch_size_}, "read batch " + number);
-  writer.add(program::HostWork{load_ns_, true}, "load batch " + number);
+    writer.add(program::DiskRead{sample_bytes_ * samples, samples}, "read batch " + number);
+  const double share = static_cast<double>(samples) / static_cast<double>(settings_.batch);
+  const Nanos work = std::llround(static_cast<double>(load_ns_) * share);
+  writer.add(program::HostWork{work, true}, "load batch " + number);
+}
+
+void Loader::pin(ThreadWriter& writer, std::int64_t batch) const {
+  const std::int64_t sample = batch_bytes_ / settings_.batch;
+  writer.add(program::HostCopy{sample * settings_.samples_of(batch)}, "pin batch");
 }
 
 void Loader::add_pin_thread(program::Program& program) {
@@ -81,31 +93,34 @@ void Loader::add_pin_thread(program::Program& program) {
   program.locks.push_back({"the interpreter's lock"});
   program.threads.front().interpreter = 0;
   ThreadWriter writer = add_thread(program, "pin thread", program::ThreadRole::kPinThread, 0);
-  for (std::int64_t batch = 0; batch < batches_; ++batch) {
+  for (std::int64_t batch = 0; batch < settings_.batches(); ++batch) {
     writer.add(program::Pop{results_});
     writer.add(program::FrameworkCall{}, "get batch");
-    writer.add(program::HostCopy{batch_bytes_}, "pin batch");
+    pin(writer, batch);
     writer.add(program::Push{ready_});
   }
 }
 
-void Loader::begin(ThreadWriter& main) const {
-  for (std::int64_t batch = 0; batch < std::min(outstanding(), batches_); ++batch)
-    main.add(program::Push{index_queues_[static_cast<std::size_t>(batch % workers_)], batch});
+void Loader::begin(ThreadWriter& main, std::int64_t batch) const {
+  const std::int64_t end = std::min(batch + outstanding(), settings_.epoch_end(batch));
+  for (; batch < end; ++batch) hand_out(main, batch);
+}
+
+// The list of its samples.
+void Loader::hand_out(ThreadWriter& main, std::int64_t batch) const {
+  main.add(program::Push{index_queues_[static_cast<std::size_t>(worker_of(batch))], batch});
 }
 
 void Loader::next(ThreadWriter& main, std::int64_t batch) const {
   main.add(program::FrameworkCall{}, "next(loader)");
   if (workers_ == 0) {
     load(main, batch);
-    if (pin_) main.add(program::HostCopy{batch_bytes_}, "pin batch");
+    if (pin_) pin(main, batch);
     return;
   }
   main.add(program::Take{ready_, batch});
   const std::int64_t following = batch + outstanding();
-  if (following < batches_)
-    main.add(
-        program::Push{index_queues_[static_cast<std::size_t>(following % workers_)], following});
+  if (following < settings_.epoch_end(batch)) hand_out(main, following);
 }
 
 }  // namespace trainscope::train

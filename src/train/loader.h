@@ -8,35 +8,43 @@
 
 #include "program/config.h"
 #include "program/program.h"
+#include "train/train_settings.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
 
 class Loader {
  public:
-  // Adds the loader's threads and queues to a program that will take `batches` batches.
-  Loader(program::Program& program, const program::Config& config, std::int64_t batches,
+  // Adds the loader's threads and queues to a program. `batch_bytes`: of a whole batch. Settings
+  // must outlive it.
+  Loader(program::Program& program, const program::Config& config, const TrainSettings& settings,
          std::int64_t batch_bytes);
 
-  // Commands of the training thread: before the loop, and `next(loader)` for one batch.
-  void begin(ThreadWriter& main) const;
+  // Commands of the training thread: `iter(loader)`, before an epoch's first batch, and
+  // `next(loader)` for one batch.
+  void begin(ThreadWriter& main, std::int64_t batch) const;
   void next(ThreadWriter& main, std::int64_t batch) const;
 
  private:
   void add_worker(program::Program& program, std::int64_t worker);
   void load(ThreadWriter& writer, std::int64_t batch) const;
+  void pin(ThreadWriter& writer, std::int64_t batch) const;
   void add_pin_thread(program::Program& program);
   std::int64_t outstanding() const { return workers_ * prefetch_; }
+  // Workers take an epoch's batches in turn.
+  std::int64_t worker_of(std::int64_t batch) const {
+    return (batch - settings_.epoch_begin(batch)) % workers_;
+  }
+  void hand_out(ThreadWriter& main, std::int64_t batch) const;
 
-  std::int64_t batches_;
+  const TrainSettings& settings_;
   std::int64_t batch_bytes_;
   std::int64_t workers_;
   std::int64_t prefetch_;
   bool pin_;
   bool persistent_;
-  std::int64_t batch_size_;
   std::int64_t sample_bytes_;  // read from the disk for each sample; 0: the data set is in memory
-  Nanos load_ns_;              // of one batch by one worker
+  Nanos load_ns_;              // of one whole batch by one worker
   std::vector<program::Index> index_queues_;
   program::Index results_ = 0;  // from the workers, as they finish
   program::Index ready_ = 0;    // from the pin thread; the same as results_ without it

@@ -78,7 +78,10 @@ class ListingWriter {
 
   std::string all_batches() const {
     if (!settings_.tensor) return "loader";
-    return fmt::format("zip(X.split({0}), Y.split({0}))", settings_.batch);
+    const std::string whole = settings_.left_out > 0 && epochs() > 1
+                                  ? fmt::format("[:{}]", settings_.epoch * settings_.batch)
+                                  : "";
+    return fmt::format("zip(X{0}.split({1}), Y{0}.split({1}))", whole, settings_.batch);
   }
 
   // ---- Before the loop --------------------------------------------------------------------------
@@ -148,7 +151,7 @@ class ListingWriter {
       rest += ", sampler=sampler";
     else if (config_.flag("loader.shuffle"))
       rest += ", shuffle=True";
-    if (settings_.computes) rest += ", drop_last=True";
+    if (settings_.drop_last && (settings_.computes || epochs() > 1)) rest += ", drop_last=True";
     add(rest + ")" + (settings_.ranks > 1 ? "  # of each rank" : ""));
   }
 
@@ -265,13 +268,20 @@ class ListingWriter {
     add("");
   }
 
-  // Where a sampler may have to be told.
+  // That the run begins.
+  std::int64_t epochs() const {
+    if (settings_.one_batch || settings_.epoch == 0) return 1;
+    return (settings_.batches() + settings_.epoch - 1) / settings_.epoch;
+  }
+
+  // Where there are several, or a sampler may have to be told.
   void write_epochs() {
-    if (!settings_.ddp || settings_.tensor || settings_.one_batch || settings_.epoch == 0) return;
-    const std::int64_t epochs = (settings_.steps + settings_.epoch - 1) / settings_.epoch;
-    if (epochs == 1 && !config_.is_set("sampler.set_epoch")) return;
+    const bool told = settings_.sampled && config_.is_set("sampler.set_epoch");
+    if (epochs() == 1 && !(told && settings_.epoch > 0 && !settings_.one_batch)) return;
+    counts_through_ = counts() && epochs() > 1;
+    if (counts_through_) add("step = -1");
     const bool part = settings_.steps % settings_.epoch != 0;
-    add(fmt::format("for epoch in range({}):{}", epochs,
+    add(fmt::format("for epoch in range({}):{}", epochs(),
                     part ? fmt::format("  # {} steps in all", settings_.steps) : ""));
     ++indent_;
     if (settings_.set_epoch) add("sampler.set_epoch(epoch)");
@@ -280,7 +290,7 @@ class ListingWriter {
   void write_prefetching_loop() {
     add(fmt::format("batches = iter({})", batches()));
     lines_.begin = add("following = fetch(next(batches, None))");
-    if (counts()) add("step = -1");
+    if (counts() && !counts_through_) add("step = -1");
     lines_.loop = add("while following is not None:");
     ++indent_;
     if (counts()) add("step += 1");
@@ -291,10 +301,12 @@ class ListingWriter {
   }
 
   void write_loop() {
-    lines_.loop = add(counts() ? fmt::format("for step, (x, y) in enumerate({}):", batches())
-                               : fmt::format("for x, y in {}:", batches()));
+    lines_.loop = add(counts() && !counts_through_
+                          ? fmt::format("for step, (x, y) in enumerate({}):", batches())
+                          : fmt::format("for x, y in {}:", batches()));
     lines_.begin = lines_.next = lines_.loop;
     ++indent_;
+    if (counts_through_) add("step += 1");
     write_timer_start();
     write_copies("x", "y");
     write_waits();
@@ -424,6 +436,7 @@ class ListingWriter {
   const Graph& graph_;
   TrainLines lines_;
   std::size_t indent_ = 0;
+  bool counts_through_ = false;  // steps, through all epochs
 };
 
 }  // namespace

@@ -100,7 +100,7 @@ class TrainBuilder {
     if (settings_.image_sizes > 1) {
       for (const std::int64_t side : settings_.sides()) add_plans_of_size(side, options);
     } else {
-      for (const BatchBuffers& batch : feed_->batches()) add_plans_of(graph_, batch, options);
+      for (const BatchBuffers& batch : feed_->batches()) add_plans_of(batch, options);
     }
     if (!settings_.evaluates) return;
     correct_ = add_buffer(program_, "correct", kFloat, memory(), Role::kActivation);
@@ -110,6 +110,13 @@ class TrainBuilder {
                                   options, correct_);
     if (convolutions_) convolutions_->expand(evaluation_);
     program_.gauges.correct = correct_;
+  }
+
+  // An epoch's last batch may be a shorter one.
+  void add_plans_of(const BatchBuffers& batch, const TapeOptions& options) {
+    const bool is_short = settings_.has_short_batch() && &batch == &feed_->batches().back();
+    if (!is_short) return add_plans_of(graph_, batch, options);
+    add_plans_of(build_model(config_, settings_.data, settings_.rest), batch, options);
   }
 
   void add_plans_of(const Graph& graph, const BatchBuffers& batch, TapeOptions options) {
@@ -173,7 +180,7 @@ class TrainBuilder {
     // The first step has no loader ahead of it and finds an empty stream; graphs are captured in
     // the second.
     program_.warmup_steps = settings_.compile.cuda_graph ? 2 : settings_.steps > 1 ? 1 : 0;
-    program_.samples_per_step = settings_.batch * settings_.accumulate * settings_.ranks;
+    program_.samples_per_step = samples_of_step();
     program_.parameters = graph_.parameter_count();
     program_.step_flops = flops_of_step();
     program_.timing_only = !settings_.computes;
@@ -207,15 +214,28 @@ class TrainBuilder {
     return flops_of(plan.forward) + flops_of(plan.loss) + flops_of(plan.scale) +
            flops_of(plan.backward) + (dp_ ? dp_->flops() : 0);
   }
-  // On average, where steps differ.
+  // Of all batches after the warm-up, on average a step.
+  template <typename Value>
+  double mean_of_step(const Value& of_batch) const {
+    const std::int64_t first = program_.warmup_steps * settings_.accumulate;
+    double sum = 0;
+    for (std::int64_t batch = first; batch < settings_.batches(); ++batch) sum += of_batch(batch);
+    return sum / static_cast<double>(settings_.steps - program_.warmup_steps);
+  }
+  double samples_of_step() const {
+    return static_cast<double>(settings_.ranks) * mean_of_step([&](std::int64_t batch) {
+             return static_cast<double>(settings_.samples_of(batch));
+           });
+  }
   double flops_of_step() const {
-    const StepPlans& plans = plans_[0];
-    double flops = 0;
-    for (const StepPlans& one : plans_) flops += flops_of(one.first);
-    flops /= static_cast<double>(plans_.size());
-    if (settings_.accumulate > 1)
-      flops += static_cast<double>(settings_.accumulate - 1) *
-               flops_of(plans.later ? *plans.later : plans.first);
+    std::vector<std::pair<double, double>> flops_of_plans;  // of the first batch of a step, later
+    for (const StepPlans& one : plans_)
+      flops_of_plans.emplace_back(flops_of(one.first),
+                                  flops_of(one.later ? *one.later : one.first));
+    double flops = mean_of_step([&](std::int64_t batch) {
+      const auto& [first, later] = flops_of_plans[place_of(batch)];
+      return batch % settings_.accumulate == 0 ? first : later;
+    });
     for (const Launches* list :
          {&update_.unscale, &update_.clip, &update_.step, &update_.update_scale})
       if (list != &update_.unscale || settings_.has_scaler)
@@ -294,7 +314,8 @@ class TrainBuilder {
   }
 
   std::size_t place_of(std::int64_t batch) const {
-    return static_cast<std::size_t>(batch) % plans_.size();
+    return resizes_.empty() ? feed_->place_of(batch)
+                            : static_cast<std::size_t>(batch) % plans_.size();
   }
   const Plan& plan_of(std::int64_t batch) const {
     const StepPlans& plans = plans_[place_of(batch)];

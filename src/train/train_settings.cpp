@@ -231,9 +231,33 @@ void read_sampler(const program::Config& config, TrainSettings& settings) {
     throw InputError(
         "sampler.set_epoch = false needs a sampler, and sampler.distributed = false leaves it out; "
         "set one of the two back");
+}
+
+// What is not built for batches of two sizes.
+void refuse_short_batch(const TrainSettings& settings) {
+  const char* knob = settings.compile.cuda_graph ? "compile.cuda_graph"
+                     : settings.compile.fuse     ? "compile.fuse"
+                     : settings.image_sizes > 1  ? "data.image_sizes above 1"
+                     : settings.dp               ? "parallel.strategy = dp"
+                                                 : nullptr;
+  if (knob)
+    throw InputError("batch " + std::to_string(settings.epoch) + " of each epoch has " +
+                     std::to_string(settings.rest) + " samples instead of " +
+                     std::to_string(settings.batch) + ", which is not built for " + knob +
+                     "; set loader.drop_last = true");
+}
+
+// The batches of an epoch.
+void read_epoch(const program::Config& config, TrainSettings& settings) {
+  settings.drop_last = config.flag("loader.drop_last");
   const data::EpochOrder order(
       program::reading_order(settings.source(config), settings.data.train_samples, 0));
-  settings.epoch = order.size() / settings.batch;
+  settings.epoch = order.batches();
+  settings.left_out = order.samples() - order.size();
+  if (settings.one_batch || settings.epoch == 0) return;
+  const std::int64_t last = order.size_of(settings.epoch - 1);
+  settings.rest = last < settings.batch ? last : 0;
+  if (settings.has_short_batch()) refuse_short_batch(settings);
 }
 
 // As many GPUs as the knob says.
@@ -267,6 +291,15 @@ bool TrainSettings::injects(std::int64_t step) const {
   return std::binary_search(infinities.begin(), infinities.end(), step);
 }
 
+std::int64_t TrainSettings::epoch_begin(std::int64_t batch) const {
+  return one_batch || epoch == 0 ? 0 : batch - batch % epoch;
+}
+
+std::int64_t TrainSettings::epoch_end(std::int64_t batch) const {
+  if (one_batch || epoch == 0) return batches();
+  return std::min(batches(), epoch_begin(batch) + epoch);
+}
+
 std::vector<std::int64_t> TrainSettings::sides() const {
   constexpr std::int64_t kLess = 32;
   std::vector<std::int64_t> sides;
@@ -285,6 +318,7 @@ program::DataSource TrainSettings::source(const program::Config& config) const {
   source.strided = ddp && tensor;
   source.replicas = sampled || source.strided ? ranks : 0;
   source.set_epoch = set_epoch;
+  source.drop_last = drop_last;
   return source;
 }
 
@@ -332,6 +366,7 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.infinities = list_of(config.word("scaler.inject_inf_at"));
   read_parallel(config, machine, settings);
   read_sampler(config, settings);
+  read_epoch(config, settings);
   return settings;
 }
 

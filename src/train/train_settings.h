@@ -34,10 +34,13 @@ struct TrainSettings {
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
   bool ddp = false;
-  bool sampled = false;    // each rank reads what a DistributedSampler gives it
-  bool set_epoch = false;  // which is told each epoch's number
-  bool uneven = false;     // the last rank has a batch less
-  std::int64_t epoch = 0;  // batches that a loader gives in one
+  bool sampled = false;       // each rank reads what a DistributedSampler gives it
+  bool set_epoch = false;     // which is told each epoch's number
+  bool drop_last = true;      // what does not fill a batch at an epoch's end is left out
+  bool uneven = false;        // the last rank has a batch less
+  std::int64_t epoch = 0;     // batches that a loader gives in one
+  std::int64_t rest = 0;      // samples of the last of them, where it is a shorter one
+  std::int64_t left_out = 0;  // samples of each epoch, which fill no batch
   bool dp = false;
   bool no_sync = false;  // of several batches before an update, only the last is summed over ranks
   bool has_scaler = false;
@@ -51,6 +54,16 @@ struct TrainSettings {
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 
   bool injects(std::int64_t step) const;
+  // Of a rank, in all steps.
+  std::int64_t batches() const { return steps * accumulate; }
+  // Batches are counted from 0 through all epochs.
+  bool is_short(std::int64_t batch) const { return rest > 0 && batch % epoch == epoch - 1; }
+  bool has_short_batch() const { return rest > 0 && batches() >= epoch; }
+  std::int64_t samples_of(std::int64_t batch) const { return is_short(batch) ? rest : this->batch; }
+  // Of the batch's epoch: its first batch, and the one after its last that the run takes.
+  std::int64_t epoch_begin(std::int64_t batch) const;
+  std::int64_t epoch_end(std::int64_t batch) const;
+  bool begins_epoch(std::int64_t batch) const { return epoch_begin(batch) == batch; }
   // Pixels along a side of the images, of so many sizes.
   std::vector<std::int64_t> sides() const;
   // What each rank reads, where numbers are computed.

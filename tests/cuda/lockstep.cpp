@@ -113,8 +113,7 @@ void Lockstep::load(const program::LoadBatch& load) {
   if (is_fraction(program_.buffers[load.x]))
     values.resize(static_cast<std::size_t>(program_.buffers[load.x].elements()));
   const std::span<std::int64_t> tokens = words(load.x), targets = words(load.y);
-  const std::int64_t samples = program_.data.batch_size;
-  batches_.read(load.batch * samples, samples, load.test, {values, tokens, targets});
+  batches_.read(load.batch, load.test, {values, tokens, targets});
 }
 
 void Lockstep::copy(const program::Copy& copy) {

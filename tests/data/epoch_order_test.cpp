@@ -49,6 +49,28 @@ TEST_CASE("ranks with a sampler share an epoch, ranks without one read the same"
   }
 }
 
+TEST_CASE("what fills no batch is left out, or is a shorter batch at an epoch's end") {
+  EpochOrderOptions options = options_of(11, 0);
+  options.shuffle = false;
+  EpochOrder whole(options);
+  CHECK(whole.size() == 8);
+  CHECK(whole.batches() == 2);
+  options.drop_last = false;
+  EpochOrder all(options);
+  CHECK(all.size() == 11);
+  CHECK(all.batches() == 3);
+  CHECK(all.size_of(1) == 4);
+  CHECK(all.size_of(2) == 3);
+  CHECK(all.next_epoch().size() == 11);
+  // Both epochs are alike, the shorter batches, too.
+  CHECK(reading_of(options, 1, 6).repeated == 1.0);
+  options.shuffle = true;
+  CHECK(reading_of(options, 1, 6).distinct == 1);
+  CHECK(reading_of(options, 1, 6).repeated == 0.0);
+  options.length = 3;
+  CHECK(EpochOrder(options).batches() == 0);
+}
+
 TEST_CASE("what is left over is read by no rank that strides") {
   EpochOrderOptions options = options_of(11, 2);
   options.shuffle = false;

@@ -56,14 +56,14 @@ TEST_CASE("a value that cannot be is refused in one sentence that says what to g
   fails("copy.count=1e999", "is not a number");
   fails("copy.memory=pined", "did you mean pinned?");
   fails("loader.pin_memory=maybe", "neither true nor false");
-  fails("loader.drop_last=true", "declared but not built yet");
   fails("parallel.strategy=fsdp", "declared but not built yet");
 }
 
 TEST_CASE("what is not built may be set to its default, and to nothing else") {
-  Config config;
-  CHECK_NOTHROW(config.set_text("loader.drop_last=false"));
-  CHECK_THROWS_AS(config.set_text("loader.drop_last=true"), InputError);
+  program::Knob knob = program::find_knob("loader.shuffle");
+  knob.built = false;
+  CHECK_NOTHROW(program::checked(knob, false));
+  CHECK_THROWS_WITH(program::checked(knob, true), Catch::Contains("declared but not built yet"));
 }
 
 TEST_CASE("configs override one another and say where they differ") {

@@ -110,7 +110,7 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
   CHECK_THAT(error_of("level = \"worked\"", "level = \"worked\"\nmachines = [\"t4-1\"]"),
              contains("h200-1, is not among machines"));
   CHECK_THAT(error_of("[config.A]", "[config.A"), contains(".toml:"));
-  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nloader.drop_last = true"),
+  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nparallel.strategy = \"fsdp\""),
              contains("declared but not built yet"));
 }
 

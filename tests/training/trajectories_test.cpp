@@ -42,12 +42,13 @@ Batches batches_of(const program::Program& program, bool test) {
   const auto y = static_cast<std::size_t>(find("y").elements());
   const std::int64_t size = program.data.batch_size;
   const auto count = static_cast<std::size_t>(
-      test ? program.tested_samples / size : program.steps * program.samples_per_step / size);
+      test ? program.tested_samples / size
+           : program.steps * std::llround(program.samples_per_step) / size);
   Batches all;
   (void)(has_tokens ? all.tokens.resize(count * x) : all.values.resize(count * x));
   all.targets.resize(count * y);
   for (std::size_t i = 0; i < count; ++i)
-    source.read(static_cast<std::int64_t>(i) * size, size, test,
+    source.read(static_cast<std::int64_t>(i), test,
                 {has_tokens ? std::span<float>() : std::span(all.values).subspan(i * x, x),
                  has_tokens ? std::span(all.tokens).subspan(i * x, x) : std::span<std::int64_t>(),
                  std::span(all.targets).subspan(i * y, y)});
