@@ -26,6 +26,43 @@ TEST_CASE("published measurements come out of the simulator within their toleran
   CHECK(scenario::summarise(groups["A12"]).mean_size <= 0.08);
 }
 
+namespace {
+
+// Of checks named so: the words between are the number of GPUs.
+std::map<int, double> by_gpus(const std::string& before, const std::string& after) {
+  std::map<int, double> found;
+  for (const auto& check : scenario::load_published()) {
+    if (!check.what.starts_with(before) || !check.what.ends_with(after)) continue;
+    found[std::stoi(check.what.substr(before.size()))] = scenario::carry_out(check).simulated;
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("more GPUs cost DDP more of a step, to the millisecond, and smaller buckets more still") {
+  for (const auto& [model, alone] : {std::pair{"ResNet-50", 97.0}, {"ResNeXt-50", 145.0}}) {
+    INFO(model);
+    const std::string name = std::string("V100, ") + model + ", 32 a GPU: a step of DDP on ";
+    const std::map<int, double> over_none = by_gpus(name, " over one without");
+    REQUIRE(over_none.size() == 5);
+    double before = alone;
+    for (const auto& [gpus, ratio] : over_none) {
+      INFO(gpus << " GPUs");
+      const double step = std::round(ratio * alone);
+      CHECK(step >= before);
+      before = step;
+    }
+  }
+  const std::map<int, double> small =
+      by_gpus("V100, ResNet-50, 32 a GPU, DDP on ", ": a step with buckets of 1 MB over one of 25");
+  REQUIRE(small.size() == 5);
+  for (const auto& [gpus, ratio] : small) {
+    INFO(gpus << " GPUs");
+    if (gpus > 1) CHECK(ratio > 1);
+  }
+}
+
 TEST_CASE("a summary has mean, signed mean and the worst error with its sign") {
   std::vector<scenario::PublishedResult> results(3);
   results[0].error = 0.02;
