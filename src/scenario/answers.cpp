@@ -246,17 +246,17 @@ Answers load_answers(const std::filesystem::path& file) {
   return parse_answers(read_file(file, kLargest), file.string());
 }
 
-std::int64_t seed_of_student(std::string_view name) {
+std::int64_t seed_of_student(std::string_view name, const std::vector<std::int64_t>& among) {
   constexpr std::int64_t kSeeds = 100'000;
   // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv: 64 bits, the same on every machine.
   std::uint64_t hash = 0xcbf29ce484222325;
   const std::size_t first = name.find_first_not_of(" \t"), last = name.find_last_not_of(" \t");
-  if (first == std::string_view::npos) return 0;
+  if (first == std::string_view::npos) return among.empty() ? 0 : among.front();
   for (const char letter : name.substr(first, last - first + 1)) {
     hash ^= static_cast<std::uint64_t>(std::tolower(static_cast<unsigned char>(letter)));
     hash *= 0x100000001b3;
   }
-  return static_cast<std::int64_t>(hash % kSeeds);
+  return among.empty() ? static_cast<std::int64_t>(hash % kSeeds) : among[hash % among.size()];
 }
 
 }  // namespace trainscope::scenario

@@ -69,7 +69,7 @@ Answers parse_answers(std::string_view text, const std::string& file);
 Answers load_answers(const std::filesystem::path& file);
 
 // The seed that a student's runs take, from the name: numbers that cannot be copied from a
-// neighbour. The same for "Ada" and " ada ".
-std::int64_t seed_of_student(std::string_view name);
+// neighbour. The same for "Ada" and " ada ". One of `among`, a lesson's seeds, where it has any.
+std::int64_t seed_of_student(std::string_view name, const std::vector<std::int64_t>& among = {});
 
 }  // namespace trainscope::scenario

@@ -63,6 +63,7 @@ class Checker {
     check_minutes();
     check_required();
     for (const std::string& machine : machines()) check_on(machine);
+    for (const std::int64_t seed : lesson_.seeds) check_with(seed);
     check_announcements();
     for (const Finding& one : check_sweep(lesson_)) add(one.place, one.sentence);
     return std::move(findings_);
@@ -198,6 +199,21 @@ class Checker {
     }
   }
 
+  // A student whose runs take this seed learns the same.
+  void check_with(std::int64_t seed) {
+    program::Config flags;
+    flags.set("seed", seed);
+    const std::string where = home_machine() + " with seed " + std::to_string(seed);
+    try {
+      const analysis::Run a = analysis::run_config("A", lesson_.side("A", flags));
+      const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
+      for (const Step& step : lesson_.steps) check_step(step, {&a, &b}, where);
+      check_expectations({&a, &b}, where);
+    } catch (const Error& error) {
+      add(top(), "it does not run on " + where + ": " + error.what());
+    }
+  }
+
   void check_work(const Sides& sides, const std::string& machine) {
     std::size_t spans = 0;
     double flops = 0;
@@ -230,7 +246,7 @@ class Checker {
       add(top(), std::string("limits: ") + error.what());
     }
     if (machine != home_machine()) return;
-    check_expectations(sides);
+    check_expectations(sides, machine);
     for (const Step& step : lesson_.steps) check_hidden(step, sides);
   }
 
@@ -305,21 +321,21 @@ class Checker {
       add(focus.place, "the listing has no line " + std::to_string(focus.line));
   }
 
-  void check_expectations(const Sides& sides) {
+  void check_expectations(const Sides& sides, const std::string& machine) {
     for (const Expectation& expectation : lesson_.expectations) {
       const Quantity value = expectation.expression.evaluate(sides);
       const bool low = expectation.sim_min && value.value < *expectation.sim_min;
       const bool high = expectation.sim_max && value.value > *expectation.sim_max;
       const bool untrue = value.unit == "truth" && !value.truth();
       if (low || high || untrue)
-        add(expectation.place,
-            "expected " + expectation.expression.text() + ", but it is " + show(value));
+        add(expectation.place, "expected " + expectation.expression.text() + ", but it is " +
+                                   show(value) + " on " + machine);
     }
   }
 
   const Lesson& lesson_;
   std::vector<Finding> findings_;
-  // Of each choice, by step: the right options, each with a machine on which it is.
+  // Of each choice, by step: the right options, each with a machine, or seed, by which it is.
   std::map<std::string, std::map<std::string, std::string>> answers_;
 };
 

@@ -195,14 +195,13 @@ void check_base(const TurnedKnobs& knobs) {
                          "own knobs, on any machine that it allows");
 }
 
-std::vector<std::string> notes_on(const Answers& answers, std::int64_t seed) {
+std::vector<std::string> notes_on(const Answers& answers, std::int64_t seed, std::int64_t own) {
   std::vector<std::string> notes;
   if (answers.knobs.b.is_set("machine"))
     notes.push_back("on the machine " + answers.knobs.b.word("machine"));
   const bool own_seed = answers.knobs.a.is_set("seed") || answers.knobs.b.is_set("seed");
-  if (own_seed && seed != seed_of_student(answers.student))
-    notes.push_back("the seed is another than that name's (" +
-                    std::to_string(seed_of_student(answers.student)) + ")");
+  if (own_seed && seed != own)
+    notes.push_back("the seed is another than that name's (" + std::to_string(own) + ")");
   return notes;
 }
 
@@ -270,7 +269,7 @@ Grade Grader::grade(const Answers& answers) try {
   grade.lesson = lesson.id;
   grade.student = answers.student;
   grade.seed = sides.front()->config.whole("seed");
-  grade.notes = notes_on(answers, grade.seed);
+  grade.notes = notes_on(answers, grade.seed, seed_of_student(answers.student, lesson.seeds));
   for (const Step& step : lesson.steps) {
     const StepAnswer* found = answers.find(step.id);
     const StepAnswer given = found ? *found : StepAnswer{};

@@ -87,6 +87,9 @@ struct Lesson {
   std::string id, title, topic, track, level, claim, notes, limits;
   std::vector<std::string> requires_ids, terms, knobs, machines;
   int minutes = 0;
+  // Those that students' runs take, where the numbers that are computed teach the lesson by no
+  // other; empty: any does.
+  std::vector<std::int64_t> seeds;
   program::Config common, side_a, side_b;  // machine and seed of the lesson are in common
   std::vector<Step> steps;
   std::vector<Expectation> expectations;

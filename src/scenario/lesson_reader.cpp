@@ -240,14 +240,33 @@ void set_top_knob(const Fields& fields, std::string_view key, program::Config& c
   }
 }
 
+std::vector<std::int64_t> seeds_of(const Fields& fields) {
+  std::vector<std::int64_t> seeds;
+  const toml::node* node = fields.find("seeds");
+  if (!node) return seeds;
+  if (!node->is_array() || node->as_array()->empty())
+    fields.fail("seeds", "seeds is not a list of whole numbers; write [0, 1, 2]");
+  for (const toml::node& one : *node->as_array()) {
+    const auto seed = one.value_exact<std::int64_t>();
+    if (!seed) fail_at(one, fields.file(), "seeds holds something that is no whole number");
+    try {
+      program::Config().set("seed", *seed);
+    } catch (const InputError& error) {
+      fail_at(one, fields.file(), error.what());
+    }
+    seeds.push_back(*seed);
+  }
+  return seeds;
+}
+
 }  // namespace
 
 Lesson load_lesson(const std::filesystem::path& file) {
   const toml::table table = read_toml(file);
   const Fields fields(table, file.string(), "a lesson");
-  fields.only({"format",  "id",     "title",  "topic", "track",   "requires", "level",
-               "minutes", "claim",  "terms",  "knobs", "machine", "machines", "seed",
-               "notes",   "limits", "config", "sweep", "step",    "expect"});
+  fields.only({"format",  "id",    "title",  "topic",  "track",   "requires", "level",
+               "minutes", "claim", "terms",  "knobs",  "machine", "machines", "seed",
+               "seeds",   "notes", "limits", "config", "sweep",   "step",     "expect"});
   if (fields.whole("format") != 1) fields.fail("a lesson begins with format = 1");
   Lesson lesson;
   lesson.file = file;
@@ -272,6 +291,7 @@ Lesson load_lesson(const std::filesystem::path& file) {
   lesson.machines = fields.words("machines");
   set_top_knob(fields, "machine", lesson.common);
   set_top_knob(fields, "seed", lesson.common);
+  lesson.seeds = seeds_of(fields);
   read_configs(fields, lesson);
   for (const toml::table* step : fields.tables("step"))
     lesson.steps.push_back(read_step(*step, file.string()));

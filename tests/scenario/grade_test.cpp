@@ -2,6 +2,7 @@
 
 #include "scenario/grade.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -154,7 +155,7 @@ TEST_CASE("right answers to every lesson are right, on a student's own seed, too
     INFO(lesson.id);
     Answers answers;
     program::Config seeded;
-    seeded.set("seed", seed_of_student("Ada"));
+    seeded.set("seed", seed_of_student("Ada", lesson.seeds));
     const Both runs(lesson, seeded);
     answers = right_answers(lesson, runs.sides());
     answers.student = "Ada";
@@ -171,6 +172,10 @@ TEST_CASE("a seed belongs to a name") {
   CHECK(seed_of_student("Ada") == seed_of_student("  ada "));
   CHECK(seed_of_student("Ada") != seed_of_student("Bob"));
   CHECK(seed_of_student("") == 0);
+  for (const char* name : {"Ada", "Bob", "Eve", ""}) {
+    const std::vector<std::int64_t> among{3, 5, 8};
+    CHECK(std::count(among.begin(), among.end(), seed_of_student(name, among)) == 1);
+  }
   Answers answers;
   answers.lesson = "pinned-vs-pageable";
   answers.student = "Ada";

@@ -110,8 +110,22 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
   CHECK_THAT(error_of("level = \"worked\"", "level = \"worked\"\nmachines = [\"t4-1\"]"),
              contains("h200-1, is not among machines"));
   CHECK_THAT(error_of("[config.A]", "[config.A"), contains(".toml:"));
+  for (const char* seeds : {"[]", "7", "[1, \"2\"]", "[1, -2]"}) {
+    INFO(seeds);
+    CHECK_THAT(error_of("level =", std::string("seeds = ") + seeds + "\nlevel ="),
+               contains(".toml:") && (contains("seeds") || contains("out of range")));
+  }
   CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nparallel.strategy = \"fsdp\""),
              contains("declared but not built yet"));
+}
+
+TEST_CASE("a seed that teaches something else is found among those that students get") {
+  Lesson lesson = scenario::find_lesson("amp-underflow");
+  lesson.seeds = {0, 11};  // with 11, FP16 learns without a scaler too
+  const auto findings = scenario::check_lesson(lesson);
+  REQUIRE_FALSE(findings.empty());
+  for (const auto& finding : findings)
+    CHECK_THAT(finding.sentence, Catch::Contains("on h200-1 with seed 11"));
 }
 
 TEST_CASE("the checks of a lesson find what would mislead a learner") {

@@ -26,6 +26,14 @@ constexpr const char* kMachine = "h200-1";
 // the other.
 constexpr double kLearned = 0.8, kStuck = 0.97;
 
+// Some of those that students' runs take.
+std::vector<std::string> seeds_of(const Lesson& lesson) {
+  REQUIRE(lesson.seeds.size() >= 10);
+  std::vector<std::string> seeds;
+  for (const std::size_t i : {0, 1, 5}) seeds.push_back("seed=" + std::to_string(lesson.seeds[i]));
+  return seeds;
+}
+
 double share_left(const Run& run) {
   return value(run, "loss.final") / value(run, "loss.first");
 }
@@ -52,7 +60,7 @@ TEST_CASE("autocast: a wide model gains, and its memory does not halve") {
 
 TEST_CASE("underflow: without a scaler a deep network stands still, with one it learns") {
   const Lesson lesson = scenario::find_lesson("amp-underflow");
-  for (const char* seed : {"seed=0", "seed=3", "seed=4"}) {
+  for (const std::string& seed : seeds_of(lesson)) {
     INFO(seed);
     const Pair pair = run_on(lesson, kMachine, {seed});
     CHECK(share_left(pair.a) > kStuck);
@@ -103,7 +111,7 @@ TEST_CASE("loss scale: a short interval lets a low scale climb, broken batches b
 
 TEST_CASE("BF16: it learns without a scaler where FP16 does not, from coarser numbers") {
   const Lesson lesson = scenario::find_lesson("bf16-vs-fp16");
-  for (const char* seed : {"seed=0", "seed=3", "seed=4"}) {
+  for (const std::string& seed : seeds_of(lesson)) {
     INFO(seed);
     const Pair pair = run_on(lesson, kMachine, {seed});
     CHECK(share_left(pair.a) > kStuck);

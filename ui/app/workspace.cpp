@@ -83,7 +83,8 @@ program::Config Workspace::base_config(std::size_t side) const {
   if (side < adopted_.size()) return adopted_[side]->config;
   if (!lesson_) return opened_[side];
   program::Config flags;
-  if (!student_.empty()) flags.set("seed", scenario::seed_of_student(student_));
+  if (!student_.empty())
+    flags.set("seed", scenario::seed_of_student(student_, lesson_->lesson.seeds));
   return lesson_->lesson.side(SideModel::label_of(side), flags);
 }
 
