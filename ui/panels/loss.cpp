@@ -272,6 +272,12 @@ void draw_sample(const Theme& theme, ImVec2 left_middle, std::size_t side) {
   if (!pen.solid) draw->AddLine(left_middle, end, pen.ground, thick * 0.65F);
 }
 
+// Of two lines each has its side's title beside it.
+std::string line_words(const std::vector<Shown>& shown, const Shown& one) {
+  if (one.curve->window > 1) return fmt::format("mean of {}", one.curve->window);
+  return shown.size() == 1 ? "loss" : "";
+}
+
 void draw_figures(const PanelContext& context, const std::vector<Shown>& shown, const Box& box) {
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -285,11 +291,9 @@ void draw_figures(const PanelContext& context, const std::vector<Shown>& shown, 
     const float head = y + theme.px(11);
     const float x = draw_side_title(theme, context.workspace, one.side, {box.min.x, head});
     draw_sample(theme, {x, head}, one.side);
-    if (one.curve->window > 1)
-      draw_text_middle(
-          draw, theme.font.text, theme.size.label, x + theme.px(34), head, theme.muted,
-          shortened(theme.font.text, theme.size.label, fmt::format("mean of {}", one.curve->window),
-                    box.max.x - x - theme.px(34)));
+    draw_text_middle(draw, theme.font.text, theme.size.label, x + theme.px(34), head, theme.muted,
+                     shortened(theme.font.text, theme.size.label, line_words(shown, one),
+                               box.max.x - x - theme.px(34)));
     y += head_height;
     for (const Figure& row : rows) {
       const float value = text_size(theme.font.mono, theme.size.mono, row.value).x;

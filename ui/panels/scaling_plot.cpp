@@ -58,6 +58,9 @@ void paint_ideal(const Theme& theme, const Axes& axes, const ScalingCurve& curve
   }
 }
 
+// Beside the axes: room for the last point's words, which stand clear of the line that leads there.
+constexpr float kRight = 36;
+
 void paint_points(const Theme& theme, const Axes& axes, const ScalingCurve& curve, bool solid) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const Color color = theme.of(trace::Category::kForward).line;
@@ -75,7 +78,7 @@ void paint_points(const Theme& theme, const Axes& axes, const ScalingCurve& curv
     if (point.gpus == 1) continue;
     const std::string words = fmt::format("{:.0f} %", 100 * curve.efficiency(point));
     const float half = text_size(theme.font.mono, theme.size.label, words).x / 2;
-    const float x = std::min(at.x + theme.px(10), axes.inner.max.x + theme.px(8) - half);
+    const float x = std::min(at.x + theme.px(10), axes.inner.max.x + theme.px(kRight - 2) - half);
     if (x - half < free_from) continue;
     free_from = x + half + theme.px(4);
     // Above the point where it would stand on the axis' own numbers.
@@ -89,7 +92,8 @@ void paint_points(const Theme& theme, const Axes& axes, const ScalingCurve& curv
 
 void paint_scaling(const Theme& theme, const Box& box, const ScalingCurve& curve, bool solid) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float head = theme.px(22), foot = theme.px(38), left = theme.px(62), right = theme.px(22);
+  const float head = theme.px(22), foot = theme.px(38), left = theme.px(62),
+              right = theme.px(kRight);
   if (box.height() < head + foot + theme.px(50) || box.width() < left + right + theme.px(80))
     return;
   draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x, box.min.y + head / 2,
