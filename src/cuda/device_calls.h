@@ -161,6 +161,10 @@ class DeviceCalls {
   // Floats that a call needs to work in; its operands' memory need not be there yet.
   virtual std::int64_t room_for(const KernelCall& kernel) const = 0;
 
+  // Makes ready what a launch of the call wants and may take seconds: kernels that are compiled for
+  // it. Before anything is timed or captured; its operands' memory need not be there yet.
+  virtual void prepare(const KernelCall& kernel) = 0;
+
   // How many blocks the call can write of, where they ran and when; 0: it cannot.
   virtual std::int64_t blocks_recorded(const KernelCall& kernel) const = 0;
 

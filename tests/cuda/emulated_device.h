@@ -61,6 +61,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void launch(const cuda::KernelCall& kernel, cuda::StreamHandle stream) override;
   std::string refusal(const program::Operation& operation) const override;
   std::int64_t room_for(const cuda::KernelCall& kernel) const override;
+  void prepare(const cuda::KernelCall&) override {}
   std::int64_t blocks_recorded(const cuda::KernelCall& kernel) const override;
   void record(cuda::EventHandle event, cuda::StreamHandle stream) override;
   void wait(cuda::StreamHandle stream, cuda::EventHandle event) override;
