@@ -76,6 +76,8 @@ struct KernelCall {
   // A number in device memory that is added to it when the call is carried out; null: none.
   const std::uint64_t* draws_base = nullptr;
   std::vector<KernelCall> parts = {};  // of a fused kernel: what it computes, in order
+  // The fused kernel reads its steps also where one was compiled for them.
+  bool reads_steps = false;
 };
 inline constexpr std::int64_t kStateBytes = 64;
 

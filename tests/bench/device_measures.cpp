@@ -88,7 +88,8 @@ double time_of_kernel(cuda::DeviceCalls& device, const program::Program& program
   };
   complete(call);
   for (KernelCall& part : call.parts) complete(part);
-  if (fused == FusedBy::kCompiling) device.prepare(call);
+  call.reads_steps = fused == FusedBy::kReading;
+  device.prepare(call);
   return bench.times(call, kRepeats).median;
 }
 

@@ -21,7 +21,6 @@ struct KernelRate {
 };
 
 // Kernels of fused operations: those that read their steps, or those that were compiled for them.
-// What has been compiled once stays so: the former are measured first.
 enum class FusedBy { kReading, kCompiling };
 
 // Of the program's operations that do little but move memory, those that move `least_bytes` and

@@ -10,6 +10,8 @@
 #include <set>
 
 #include "cuda/device/chain_text.h"
+#include "cuda/emulated_device.h"
+#include "cuda/fused_both_ways.h"
 #include "cuda/fused_calls.h"
 #include "cuda/kept_chains.h"
 
@@ -119,4 +121,14 @@ TEST_CASE("a form is compiled once, and one that fails is read instead") {
   chains.prepare(doubled(3));
   CHECK(compiler.asked == 2);
   CHECK_FALSE(chains.launch(doubled(2), {}, nullptr));
+}
+
+// The emulated device always reads them; a real one's test is in tests/device.
+TEST_CASE("fused operations are carried out both ways on a device") {
+  EmulatedDevice device;
+  const BothWays found = fused_both_ways(
+      device, program_of({"model.name=gpt-mini", "batch_size=1", "model.width=8", "model.blocks=1",
+                          "model.heads=2", "model.seq_len=5", "model.dropout=0.1"}));
+  CHECK(found.operations > 5);
+  CHECK(found.differing.empty());
 }

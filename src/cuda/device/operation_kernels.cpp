@@ -153,7 +153,8 @@ void launch_product(const KernelCall& call, kernels::Stream stream, Products& pr
 // Compiled where it is, and else by a kernel that reads its steps.
 void launch_chain(const FusedKernel& chain, const KernelCall& call, kernels::Stream stream,
                   const Libraries& libraries) {
-  if (libraries.chains && libraries.chains->launch(chain, stream, call.room)) return;
+  if (libraries.chains && !call.reads_steps && libraries.chains->launch(chain, stream, call.room))
+    return;
   launch_fused(chain, stream, call.room);
 }
 
