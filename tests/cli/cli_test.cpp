@@ -180,7 +180,7 @@ TEST_CASE("doctor says of each thing whether it is there and what its absence sw
     CHECK((entry["found"].get<bool>() || says_what_for));
   }
   for (const char* name :
-       {"NVIDIA GPU", "CUDA toolkit", "executor cuda", "CUPTI", "cuBLASLt", "cuDNN", "NCCL"})
+       {"NVIDIA GPU", "CUDA toolkit", "executor cuda", "CUPTI", "cuBLASLt", "cuDNN", "NVRTC", "NCCL"})
     CHECK(names.count(name) == 1);
 }
 
