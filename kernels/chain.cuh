@@ -11,14 +11,12 @@ namespace trainscope::kernels {
 // As many values as a thread carries at once that reads its steps.
 inline constexpr int kReadWidth = 4;
 
-template <int kWidth>
-__device__ __forceinline__ ChainValues<kWidth> rounded(NumberType type,
-                                                       const ChainValues<kWidth>& x) {
-  if (type == NumberType::kFp16)
-    return chain_values<kWidth>([&](int k) { return widen(narrow<Half>(x.values[k])); });
-  if (type == NumberType::kBf16)
-    return chain_values<kWidth>([&](int k) { return widen(narrow<Bfloat16>(x.values[k])); });
-  return x;
+template <typename Type, int kWidth>
+__device__ __forceinline__ ChainValues<kWidth> rounded(Type type, const ChainValues<kWidth>& x) {
+  return with_number(type, [&](auto number) {
+    return chain_values<kWidth>(
+        [&](int k) { return widen(narrow<decltype(number)>(x.values[k])); });
+  });
 }
 
 inline __device__ std::uint32_t word_of(const PhiloxCounter& drawn, unsigned k) {
@@ -83,50 +81,86 @@ __device__ __forceinline__ ChainValues<kWidth> sloped(const ChainValues<kWidth>&
 }
 
 // Products are none that a device fuses with a sum of the next step.
-template <typename Steps, int kWidth>
-__device__ __forceinline__ ChainValues<kWidth> result_of(const Steps& steps, const ChainStep& step,
-                                                         const ChainPlaces<kWidth>& at,
-                                                         const ChainValues<kWidth>* registers) {
+template <ChainAction kAction, typename Steps, int kWidth>
+__device__ __forceinline__ ChainValues<kWidth> done(const Steps& steps, const ChainStep& step,
+                                                    const ChainPlaces<kWidth>& at,
+                                                    const ChainValues<kWidth>* registers) {
+  using enum ChainAction;
   const float factor = step.factor;
-  if (step.action == ChainAction::kFill) return chain_values<kWidth>([&](int) { return factor; });
-  const ChainValues<kWidth> a = registers[step.a];
-  if (step.action == ChainAction::kDrop) {
+  if constexpr (kAction == kFill) {
+    return chain_values<kWidth>([&](int) { return factor; });
+  } else if constexpr (kAction == kDrop) {
     const Dropout& drop = steps.chain.drops[step.b];
-    if constexpr (Steps::kAreKnown) return dropped(drop, factor, at, a);
-    return dropped_called(drop, factor, at, a);
-  }
-  if (step.action == ChainAction::kMove) return a;
-  if (step.action == ChainAction::kScale)
-    return chain_values<kWidth>([&](int k) { return __fmul_rn(factor, a.values[k]); });
-  if (step.action == ChainAction::kRelu) return activated<Relu>(a);
-  if (step.action == ChainAction::kGeluErf) return activated<GeluErf>(a);
-  if (step.action == ChainAction::kGeluTanh) return activated<GeluTanh>(a);
-  const ChainValues<kWidth> b = registers[step.b];
-  switch (step.action) {
-    case ChainAction::kAdd:
+    if constexpr (Steps::kAreKnown) return dropped(drop, factor, at, registers[step.a]);
+    return dropped_called(drop, factor, at, registers[step.a]);
+  } else {
+    const ChainValues<kWidth> a = registers[step.a];
+    if constexpr (kAction == kMove) return a;
+    if constexpr (kAction == kScale)
+      return chain_values<kWidth>([&](int k) { return __fmul_rn(factor, a.values[k]); });
+    if constexpr (kAction == kRelu) return activated<Relu>(a);
+    if constexpr (kAction == kGeluErf) return activated<GeluErf>(a);
+    if constexpr (kAction == kGeluTanh) return activated<GeluTanh>(a);
+    const ChainValues<kWidth> b = registers[step.b];
+    if constexpr (kAction == kAdd)
       return chain_values<kWidth>([&](int k) { return a.values[k] + b.values[k]; });
-    case ChainAction::kScaleBy:
+    if constexpr (kAction == kScaleBy)
       return chain_values<kWidth>(
           [&](int k) { return __fmul_rn(factor * b.values[k], a.values[k]); });
-    case ChainAction::kReluSlope:
-      return sloped<Relu>(a, b);
-    case ChainAction::kGeluErfSlope:
-      return sloped<GeluErf>(a, b);
-    case ChainAction::kGeluTanhSlope:
-      return sloped<GeluTanh>(a, b);
-    default:
-      return a;
+    if constexpr (kAction == kReluSlope) return sloped<Relu>(a, b);
+    if constexpr (kAction == kGeluErfSlope) return sloped<GeluErf>(a, b);
+    if constexpr (kAction == kGeluTanhSlope) return sloped<GeluTanh>(a, b);
+  }
+}
+
+template <typename Steps, typename K, int kWidth>
+__device__ __forceinline__ ChainValues<kWidth> result_of(const Steps& steps, K k,
+                                                         const ChainPlaces<kWidth>& at,
+                                                         const ChainValues<kWidth>* registers) {
+  using enum ChainAction;
+  const ChainStep& step = steps.step(k);
+  const auto action = steps.action(k);
+  if constexpr (Steps::kAreKnown) {
+    return done<decltype(action)::kIs>(steps, step, at, registers);
+  } else {
+    switch (action) {
+      case kMove:
+        return done<kMove>(steps, step, at, registers);
+      case kAdd:
+        return done<kAdd>(steps, step, at, registers);
+      case kScale:
+        return done<kScale>(steps, step, at, registers);
+      case kScaleBy:
+        return done<kScaleBy>(steps, step, at, registers);
+      case kFill:
+        return done<kFill>(steps, step, at, registers);
+      case kDrop:
+        return done<kDrop>(steps, step, at, registers);
+      case kRelu:
+        return done<kRelu>(steps, step, at, registers);
+      case kReluSlope:
+        return done<kReluSlope>(steps, step, at, registers);
+      case kGeluErf:
+        return done<kGeluErf>(steps, step, at, registers);
+      case kGeluErfSlope:
+        return done<kGeluErfSlope>(steps, step, at, registers);
+      case kGeluTanh:
+        return done<kGeluTanh>(steps, step, at, registers);
+      case kGeluTanhSlope:
+        return done<kGeluTanhSlope>(steps, step, at, registers);
+    }
+    return {};
   }
 }
 
 // The steps from `begin` to before `end`.
-template <typename Steps, int kWidth>
-__device__ __forceinline__ void run_steps(const Steps& steps, int begin, int end,
+template <typename Steps, typename Begin, typename End, int kWidth>
+__device__ __forceinline__ void run_steps(const Steps& steps, Begin begin, End end,
                                           const ChainPlaces<kWidth>& at,
                                           ChainValues<kWidth>* registers) {
-  for_each_of<Steps>(begin, end, [&](int k) {
-    const ChainStep& step = steps.form().steps[k];
-    registers[step.result] = rounded(step.type, result_of(steps, step, at, registers));
+  for_each(begin, end, [&](auto k) {
+    registers[steps.step(k).result] =
+        rounded(steps.step_type(k), result_of(steps, k, at, registers));
   });
 }
 
@@ -135,7 +169,7 @@ template <typename Steps, int kWidth>
 __device__ __forceinline__ void run_values(const Steps& steps, const ChainPlaces<kWidth>& at,
                                            ChainValues<kWidth>* registers) {
   load_all(steps, at, registers);
-  run_steps(steps, 0, steps.form().step_count, at, registers);
+  run_steps(steps, Known<0>{}, steps.steps(), at, registers);
   store_all(steps, at, registers);
 }
 

@@ -12,11 +12,36 @@
 
 namespace trainscope::kernels {
 
+// A value that is known when the code is compiled: its type tells it.
+template <auto kValue>
+struct Known {
+  static constexpr auto kIs = kValue;
+  constexpr __device__ operator decltype(kValue)() const { return kValue; }
+};
+
+template <typename T>
+inline constexpr bool kIsKnown = false;
+template <auto kValue>
+inline constexpr bool kIsKnown<Known<kValue>> = true;
+
+// What both kinds of kernels ask of a form, the second with a Known k and of whom the answers are
+// Known.
 struct ReadSteps {
   static constexpr bool kAreKnown = false;
   const Chain& chain;
 
-  __device__ const Chain& form() const { return chain; }
+  __device__ int reads() const { return chain.read_count; }
+  __device__ NumberType read_type(int k) const { return chain.reads[k].type; }
+  __device__ ChainFrom read_from(int k) const { return chain.reads[k].from; }
+  __device__ bool in_eights(int k) const { return chain.reads[k].in_eights; }
+  __device__ int read_place(int k) const { return chain.reads[k].place; }
+  __device__ int writes() const { return chain.write_count; }
+  __device__ NumberType write_type(int k) const { return chain.writes[k].type; }
+  __device__ int write_place(int k) const { return chain.writes[k].place; }
+  __device__ int steps() const { return chain.step_count; }
+  __device__ ChainAction action(int k) const { return chain.steps[k].action; }
+  __device__ NumberType step_type(int k) const { return chain.steps[k].type; }
+  __device__ const ChainStep& step(int k) const { return chain.steps[k]; }
 };
 
 template <const Chain& kForm>
@@ -24,19 +49,72 @@ struct KnownSteps {
   static constexpr bool kAreKnown = true;
   const Chain& chain;
 
-  static constexpr __device__ const Chain& form() { return kForm; }
+  static constexpr __device__ auto reads() { return Known<kForm.read_count>{}; }
+  template <int k>
+  static constexpr __device__ auto read_type(Known<k>) {
+    return Known<kForm.reads[k].type>{};
+  }
+  template <int k>
+  static constexpr __device__ auto read_from(Known<k>) {
+    return Known<kForm.reads[k].from>{};
+  }
+  template <int k>
+  static constexpr __device__ auto in_eights(Known<k>) {
+    return Known<kForm.reads[k].in_eights>{};
+  }
+  template <int k>
+  static constexpr __device__ int read_place(Known<k>) {
+    return kForm.reads[k].place;
+  }
+  static constexpr __device__ auto writes() { return Known<kForm.write_count>{}; }
+  template <int k>
+  static constexpr __device__ auto write_type(Known<k>) {
+    return Known<kForm.writes[k].type>{};
+  }
+  template <int k>
+  static constexpr __device__ int write_place(Known<k>) {
+    return kForm.writes[k].place;
+  }
+  static constexpr __device__ auto steps() { return Known<kForm.step_count>{}; }
+  template <int k>
+  static constexpr __device__ auto action(Known<k>) {
+    return Known<kForm.steps[k].action>{};
+  }
+  template <int k>
+  static constexpr __device__ auto step_type(Known<k>) {
+    return Known<kForm.steps[k].type>{};
+  }
+  template <int k>
+  static constexpr __device__ const ChainStep& step(Known<k>) {
+    return kForm.steps[k];
+  }
 };
 
-// Calls body(k) for each k from `begin` to before `end`: a copy of it for each where they are
-// known.
-template <typename Steps, typename Body>
-__device__ __forceinline__ void for_each_of(int begin, int end, const Body& body) {
-  if constexpr (Steps::kAreKnown) {
-    TRAINSCOPE_UNROLLED
-    for (int k = begin; k < end; ++k) body(k);
-  } else {
+// Calls body(k) for each k from `begin` to before `end`: with each Known where they are.
+template <typename Begin, typename End, typename Body>
+__device__ __forceinline__ void for_each(Begin begin, End end, const Body& body) {
+  if constexpr (!kIsKnown<End>) {
     TRAINSCOPE_ONE_AT_A_TIME
     for (int k = begin; k < end; ++k) body(k);
+  } else if constexpr (Begin::kIs < End::kIs) {
+    body(begin);
+    for_each(Known<Begin::kIs + 1>{}, end, body);
+  }
+}
+
+// body(T()) with the type.
+template <typename Type, typename Body>
+__device__ __forceinline__ auto with_number(Type type, const Body& body) {
+  if constexpr (!kIsKnown<Type>) {
+    if (type == NumberType::kFp16) return body(Half());
+    if (type == NumberType::kBf16) return body(Bfloat16());
+    return body(float());
+  } else if constexpr (Type::kIs == NumberType::kFp16) {
+    return body(Half());
+  } else if constexpr (Type::kIs == NumberType::kBf16) {
+    return body(Bfloat16());
+  } else {
+    return body(float());
   }
 }
 
@@ -90,32 +168,45 @@ inline __device__ std::size_t place_elsewhere(ChainFrom how, const ChainRead& fr
   return static_cast<std::size_t>(row) * from.extent.by() + place.rest;
 }
 
-template <typename T>
-__device__ float load_value(const Chain& chain, ChainFrom how, const ChainRead& from,
-                            std::size_t i) {
+template <ChainFrom kFrom, typename T>
+__device__ __forceinline__ float load_from(const Chain& chain, const ChainRead& from,
+                                           std::size_t i) {
   const T* memory = static_cast<const T*>(from.memory);
-  switch (how) {
-    case ChainFrom::kEach:
-      break;
-    case ChainFrom::kSingle:
-      return widen(memory[0]);
-    case ChainFrom::kRepeated:
-    case ChainFrom::kRowOf:
-      return widen(memory[place_elsewhere(how, from, i)]);
-    case ChainFrom::kMaxPool:
-      return MaxPoolGradient<T>{chain.pool, memory,
-                                static_cast<const std::int32_t*>(from.index)}(i);
-    case ChainFrom::kAveragePool:
-      return AveragePoolGradient<T>{chain.pool.input, memory}(i);
+  if constexpr (kFrom == ChainFrom::kSingle) {
+    return widen(memory[0]);
+  } else if constexpr (kFrom == ChainFrom::kRepeated || kFrom == ChainFrom::kRowOf) {
+    return widen(memory[place_elsewhere(kFrom, from, i)]);
+  } else if constexpr (kFrom == ChainFrom::kMaxPool) {
+    const auto* chosen = static_cast<const std::int32_t*>(from.index);
+    return MaxPoolGradient<T>{chain.pool, memory, chosen}(i);
+  } else if constexpr (kFrom == ChainFrom::kAveragePool) {
+    return AveragePoolGradient<T>{chain.pool.input, memory}(i);
+  } else {
+    return widen(memory[i]);
   }
-  return widen(memory[i]);
 }
 
-inline __device__ float load_value(const Chain& chain, const ChainRead& form, const ChainRead& from,
-                                   std::size_t i) {
-  if (form.type == NumberType::kFp16) return load_value<Half>(chain, form.from, from, i);
-  if (form.type == NumberType::kBf16) return load_value<Bfloat16>(chain, form.from, from, i);
-  return load_value<float>(chain, form.from, from, i);
+template <typename T, typename From>
+__device__ __forceinline__ float load_value(const Chain& chain, From how, const ChainRead& from,
+                                            std::size_t i) {
+  if constexpr (kIsKnown<From>) {
+    return load_from<From::kIs, T>(chain, from, i);
+  } else {
+    switch (how) {
+      case ChainFrom::kSingle:
+        return load_from<ChainFrom::kSingle, T>(chain, from, i);
+      case ChainFrom::kRepeated:
+        return load_from<ChainFrom::kRepeated, T>(chain, from, i);
+      case ChainFrom::kRowOf:
+        return load_from<ChainFrom::kRowOf, T>(chain, from, i);
+      case ChainFrom::kMaxPool:
+        return load_from<ChainFrom::kMaxPool, T>(chain, from, i);
+      case ChainFrom::kAveragePool:
+        return load_from<ChainFrom::kAveragePool, T>(chain, from, i);
+      default:
+        return load_from<ChainFrom::kEach, T>(chain, from, i);
+    }
+  }
 }
 
 // From anywhere.
@@ -123,22 +214,32 @@ template <int kWidth>
 __device__ TRAINSCOPE_OUT_OF_LINE void load_called(const Chain& chain, const ChainRead& read,
                                                    const ChainPlaces<kWidth>& at,
                                                    ChainValues<kWidth>& values) {
-  values = long_chain_values(at, [&](int k) { return load_value(chain, read, read, at.at(k)); });
+  values = long_chain_values(at, [&](int n) {
+    return with_number(read.type, [&](auto number) {
+      return load_value<decltype(number)>(chain, read.from, read, at.at(n));
+    });
+  });
 }
 
-template <typename Steps, int kWidth>
-__device__ __forceinline__ void load(const Steps& steps, int k, const ChainPlaces<kWidth>& at,
+template <typename Steps, typename K, int kWidth>
+__device__ __forceinline__ void load(const Steps& steps, K k, const ChainPlaces<kWidth>& at,
                                      ChainValues<kWidth>* registers) {
-  const ChainRead& form = steps.form().reads[k];
   const ChainRead& from = steps.chain.reads[k];
-  ChainValues<kWidth>& values = registers[form.place];
-  const auto one = [&](int n) { return load_value(steps.chain, form, from, at.at(n)); };
+  ChainValues<kWidth>& values = registers[steps.read_place(k)];
   if constexpr (!Steps::kAreKnown) {
     load_called(steps.chain, from, at, values);
-  } else if (form.from == ChainFrom::kMaxPool) {
-    values = long_chain_values(at, one);
   } else {
-    values = chain_values<kWidth>(one);
+    const auto how = steps.read_from(k);
+    const auto one = [&](int n) {
+      return with_number(steps.read_type(k), [&](auto number) {
+        return load_value<decltype(number)>(steps.chain, how, from, at.at(n));
+      });
+    };
+    if constexpr (decltype(how)::kIs == ChainFrom::kMaxPool) {
+      values = long_chain_values(at, one);
+    } else {
+      values = chain_values<kWidth>(one);
+    }
   }
 }
 
@@ -178,69 +279,57 @@ __device__ __forceinline__ ChainValues<kWidth> values_of(const ChainBytes<kWidth
   });
 }
 
-template <int kWidth>
-__device__ __forceinline__ ChainValues<kWidth> values_of(NumberType type,
-                                                         const ChainBytes<kWidth>& bytes) {
-  if (type == NumberType::kFp16) return values_of<Half>(bytes);
-  if (type == NumberType::kBf16) return values_of<Bfloat16>(bytes);
-  return values_of<float>(bytes);
-}
-
 // Whether the values lie side by side in what is read as well.
-template <int kWidth>
-__device__ __forceinline__ bool is_packed(const ChainRead& form, const ChainPlaces<kWidth>& at) {
-  return at.packed && (form.from == ChainFrom::kEach || form.in_eights);
+template <typename Steps, typename K, int kWidth>
+__device__ __forceinline__ bool is_packed(const Steps& steps, K k, const ChainPlaces<kWidth>& at) {
+  return at.packed && (steps.read_from(k) == ChainFrom::kEach || steps.in_eights(k));
 }
 
-template <int kWidth>
-__device__ __forceinline__ ChainBytes<kWidth> load_bytes(const ChainRead& form,
-                                                         const ChainRead& from, std::size_t i) {
-  const std::size_t first = form.from == ChainFrom::kEach ? i : place_elsewhere(form.from, from, i);
+template <int kWidth, typename Steps, typename K>
+__device__ __forceinline__ ChainBytes<kWidth> load_bytes(const Steps& steps, K k, std::size_t i) {
+  const ChainRead& from = steps.chain.reads[k];
+  const ChainFrom how = steps.read_from(k);
+  const std::size_t first = how == ChainFrom::kEach ? i : place_elsewhere(how, from, i);
   ChainBytes<kWidth> bytes = {};
-  if (form.type == NumberType::kFp32) {
-    load_bytes<float>(from, first, bytes);
-  } else {
-    load_bytes<Half>(from, first, bytes);
-  }
+  with_number(steps.read_type(k),
+              [&](auto number) { load_bytes<decltype(number)>(from, first, bytes); });
   return bytes;
 }
 
-// Loads that a thread has under way at once.
-template <typename Steps>
-inline constexpr int kChainLoads = Steps::kAreKnown ? kMostChainOperands : 2;
-
-template <typename Steps, int kWidth>
-__device__ __forceinline__ void load_packed(const Steps& steps, int begin,
+// kCount reads from `begin` on, all under way at once.
+template <int kCount, typename Steps, typename Begin, int kWidth>
+__device__ __forceinline__ void load_packed(const Steps& steps, Begin begin,
                                             const ChainPlaces<kWidth>& at,
                                             ChainValues<kWidth>* registers) {
-  const Chain& form = steps.form();
-  ChainBytes<kWidth> bytes[kChainLoads<Steps>];
-  TRAINSCOPE_UNROLLED
-  for (int n = 0; n < kChainLoads<Steps>; ++n) {
-    const int k = begin + n;
-    if (k < form.read_count && is_packed(form.reads[k], at))
-      bytes[n] = load_bytes<kWidth>(form.reads[k], steps.chain.reads[k], at.first);
-  }
-  TRAINSCOPE_UNROLLED
-  for (int n = 0; n < kChainLoads<Steps>; ++n) {
-    const int k = begin + n;
-    if (k < form.read_count && is_packed(form.reads[k], at))
-      registers[form.reads[k].place] = values_of(form.reads[k].type, bytes[n]);
-  }
+  ChainBytes<kWidth> bytes[kCount];
+  const auto each = [&](const auto& body) {
+    for_each(Known<0>{}, Known<kCount>{}, [&](auto n) {
+      if constexpr (kIsKnown<Begin>) {
+        if (is_packed(steps, n, at)) body(n, n);
+      } else {
+        const int k = begin + n;
+        if (k < steps.reads() && is_packed(steps, k, at)) body(n, k);
+      }
+    });
+  };
+  each([&](int n, auto k) { bytes[n] = load_bytes<kWidth>(steps, k, at.first); });
+  each([&](int n, auto k) {
+    registers[steps.read_place(k)] = with_number(
+        steps.read_type(k), [&](auto number) { return values_of<decltype(number)>(bytes[n]); });
+  });
 }
 
 template <typename Steps, int kWidth>
 __device__ __forceinline__ void load_all(const Steps& steps, const ChainPlaces<kWidth>& at,
                                          ChainValues<kWidth>* registers) {
-  const Chain& form = steps.form();
-  if constexpr (Steps::kAreKnown) {
-    load_packed(steps, 0, at, registers);
-  } else {
-    for (int k = 0; k < form.read_count; k += kChainLoads<Steps>)
-      load_packed(steps, k, at, registers);
+  if constexpr (!Steps::kAreKnown) {
+    constexpr int kAtOnce = 2;
+    for (int k = 0; k < steps.reads(); k += kAtOnce) load_packed<kAtOnce>(steps, k, at, registers);
+  } else if constexpr (Steps::reads() > 0) {
+    load_packed<Steps::reads()>(steps, Known<0>{}, at, registers);
   }
-  for_each_of<Steps>(0, form.read_count, [&](int k) {
-    if (!is_packed(form.reads[k], at)) load(steps, k, at, registers);
+  for_each(Known<0>{}, steps.reads(), [&](auto k) {
+    if (!is_packed(steps, k, at)) load(steps, k, at, registers);
   });
 }
 
@@ -255,21 +344,14 @@ __device__ __forceinline__ void store(T* memory, const ChainPlaces<kWidth>& at,
   for (int k = 0; k < kWidth; ++k) memory[at.at(k)] = pack.values[k];
 }
 
-template <int kWidth>
-__device__ __forceinline__ void store(NumberType type, void* memory, const ChainPlaces<kWidth>& at,
-                                      const ChainValues<kWidth>& values) {
-  if (type == NumberType::kFp16) return store(static_cast<Half*>(memory), at, values);
-  if (type == NumberType::kBf16) return store(static_cast<Bfloat16*>(memory), at, values);
-  store(static_cast<float*>(memory), at, values);
-}
-
 template <typename Steps, int kWidth>
 __device__ __forceinline__ void store_all(const Steps& steps, const ChainPlaces<kWidth>& at,
                                           const ChainValues<kWidth>* registers) {
-  const Chain& form = steps.form();
-  for_each_of<Steps>(0, form.write_count, [&](int k) {
-    const ChainWrite& write = form.writes[k];
-    store(write.type, steps.chain.writes[k].memory, at, registers[write.place]);
+  for_each(Known<0>{}, steps.writes(), [&](auto k) {
+    with_number(steps.write_type(k), [&](auto number) {
+      auto* memory = static_cast<decltype(number)*>(steps.chain.writes[k].memory);
+      store(memory, at, registers[steps.write_place(k)]);
+    });
   });
 }
 

@@ -13,8 +13,12 @@ struct ReadNorms {
   static constexpr int kWidth = kReadWidth;
   const NormChain& all;
 
-  __device__ const NormChain& form() const { return all; }
   __device__ ReadSteps steps() const { return {all.chain}; }
+  __device__ int count() const { return all.norm_count; }
+  __device__ NormKind kind(int k) const { return all.norms[k].kind; }
+  __device__ NumberType type(int k) const { return all.norms[k].type; }
+  __device__ int before(int k) const { return all.norms[k].before; }
+  __device__ const ChainNorm& form(int k) const { return all.norms[k]; }
 };
 
 // The steps' form stands by itself, since it is named.
@@ -24,8 +28,24 @@ struct KnownNorms {
   static constexpr int kWidth = kLanes;
   const NormChain& all;
 
-  static constexpr __device__ const NormChain& form() { return kForm; }
   __device__ KnownSteps<kSteps> steps() const { return {all.chain}; }
+  static constexpr __device__ auto count() { return Known<kForm.norm_count>{}; }
+  template <int k>
+  static constexpr __device__ auto kind(Known<k>) {
+    return Known<kForm.norms[k].kind>{};
+  }
+  template <int k>
+  static constexpr __device__ auto type(Known<k>) {
+    return Known<kForm.norms[k].type>{};
+  }
+  template <int k>
+  static constexpr __device__ auto before(Known<k>) {
+    return Known<kForm.norms[k].before>{};
+  }
+  template <int k>
+  static constexpr __device__ const ChainNorm& form(Known<k>) {
+    return kForm.norms[k];
+  }
 };
 
 // A block's row, as layer_norm.h deals it to threads: in packs, and value by value behind them, or
@@ -90,11 +110,29 @@ struct NormBlock {
   const NormWalk& walk;
   RowNormGradient found[kMostChainNorms];
 
-  __device__ const ChainNorm& form(int k) const { return norms.form().norms[k]; }
   __device__ const ChainNorm& norm(int k) const { return norms.all.norms[k]; }
-  __device__ int norm_count() const { return norms.form().norm_count; }
-  // The first step behind the norms before norm k.
-  __device__ int first_step(int k) const { return k == 0 ? 0 : form(k - 1).before; }
+
+  // The first step behind the norms before norm k, and behind the last that comes before it.
+  template <typename K>
+  __device__ auto first_step(K k) const {
+    if constexpr (!Norms::kAreKnown) {
+      return k == 0 ? 0 : norms.before(k - 1);
+    } else if constexpr (K::kIs == 0) {
+      return Known<0>{};
+    } else {
+      return norms.before(Known<K::kIs - 1>{});
+    }
+  }
+  template <typename K>
+  __device__ auto last_step(K k) const {
+    if constexpr (!Norms::kAreKnown) {
+      return k == norms.count() ? norms.steps().steps() : norms.before(k);
+    } else if constexpr (K::kIs == Norms::count()) {
+      return norms.steps().steps();
+    } else {
+      return norms.before(k);
+    }
+  }
 
   template <typename Body>
   __device__ __forceinline__ void for_row(const Body& body) const {
@@ -105,15 +143,15 @@ struct NormBlock {
     }
   }
 
-  template <int kWidth>
-  __device__ __forceinline__ void put_norm(const ChainPlaces<kWidth>& at, std::size_t c, int k,
+  template <typename K, int kWidth>
+  __device__ __forceinline__ void put_norm(const ChainPlaces<kWidth>& at, std::size_t c, K k,
                                            ChainValues<kWidth>* registers) const {
-    const ChainNorm& one = form(k);
+    const ChainNorm& one = norms.form(k);
     const ChainValues<kWidth> x = registers[one.x];
     const ChainValues<kWidth> dy = registers[one.dy];
     const ChainValues<kWidth> gamma = of_columns(norm(k).gamma, at, c);
     ChainValues<kWidth> y;
-    if (one.kind == NormKind::kInputGradient) {
+    if (norms.kind(k) == NormKind::kInputGradient) {
       y = chain_values<kWidth>(
           [&](int n) { return found[k](x.values[n], dy.values[n], gamma.values[n]); });
     } else {
@@ -122,23 +160,22 @@ struct NormBlock {
       y = chain_values<kWidth>(
           [&](int n) { return norm(x.values[n], gamma.values[n], beta.values[n]); });
     }
-    registers[one.result] = rounded(one.type, y);
+    registers[one.result] = rounded(norms.type(k), y);
   }
 
   // The steps up to what norm `k` reads, those before the norm ahead of it being done.
-  template <int kWidth>
-  __device__ __forceinline__ void run_up_to(int k, const ChainPlaces<kWidth>& at,
+  template <typename K, int kWidth>
+  __device__ __forceinline__ void run_up_to(K k, const ChainPlaces<kWidth>& at,
                                             ChainValues<kWidth>* registers) const {
-    const int end = k == norm_count() ? norms.form().chain.step_count : form(k).before;
-    run_steps(norms.steps(), first_step(k), end, at, registers);
+    run_steps(norms.steps(), first_step(k), last_step(k), at, registers);
   }
 
   // Values up to what norm `last` reads, or to their end.
-  template <int kWidth>
-  __device__ __forceinline__ void run(const ChainPlaces<kWidth>& at, std::size_t c, int last,
+  template <typename Last, int kWidth>
+  __device__ __forceinline__ void run(const ChainPlaces<kWidth>& at, std::size_t c, Last last,
                                       ChainValues<kWidth>* registers) const {
     load_all(norms.steps(), at, registers);
-    for_each_of<Norms>(0, last, [&](int k) {
+    for_each(Known<0>{}, last, [&](auto k) {
       run_up_to(k, at, registers);
       put_norm(at, c, k, registers);
     });
@@ -153,8 +190,8 @@ struct NormBlock {
   }
 
   // body(places, c, registers) once they have what norm `last` reads.
-  template <typename Body>
-  __device__ __forceinline__ void for_values(int last, const Body& body) const {
+  template <typename Last, typename Body>
+  __device__ __forceinline__ void for_values(Last last, const Body& body) const {
     for_row([&]<int kWidth>(const ChainPlaces<kWidth>& at, std::size_t c) {
       ChainValues<kWidth> registers[kChainRegisters];
       if constexpr (Norms::kAreKnown) {
@@ -167,11 +204,11 @@ struct NormBlock {
   }
 
   // One norm's sums over the row: each(body) calls body(places, c, registers) for all values.
-  template <typename Each>
-  __device__ __forceinline__ RowNormGradient of_forward(int k, const Each& each) const {
+  template <typename K, typename Each>
+  __device__ __forceinline__ RowNormGradient of_forward(K k, const Each& each) const {
     const auto values = [&](const auto& take) {
       each([&](const auto& at, std::size_t, const auto* registers) {
-        for (int n = 0; n < at.count; ++n) take(registers[form(k).x].values[n]);
+        for (int n = 0; n < at.count; ++n) take(registers[norms.form(k).x].values[n]);
       });
     };
     const Moments row = block_moments(walk.count(), norm(k).eps, values);
@@ -180,14 +217,14 @@ struct NormBlock {
     return {row.mean, row.rstd, 0, 0};
   }
 
-  template <typename Each>
-  __device__ __forceinline__ RowNormGradient of_gradient(int k, const Each& each) const {
+  template <typename K, typename Each>
+  __device__ __forceinline__ RowNormGradient of_gradient(K k, const Each& each) const {
     const float mean = norm(k).mean[blockIdx.x];
     const float rstd = norm(k).rstd[blockIdx.x];
     const auto values = [&](const auto& take) {
       each([&](const auto& at, std::size_t c, const auto* registers) {
-        const auto x = registers[form(k).x];
-        const auto dy = registers[form(k).dy];
+        const auto x = registers[norms.form(k).x];
+        const auto dy = registers[norms.form(k).dy];
         const auto gamma = of_columns(norm(k).gamma, at, c);
         for (int n = 0; n < at.count; ++n)
           take(x.values[n], __fmul_rn(dy.values[n], gamma.values[n]));
@@ -196,17 +233,23 @@ struct NormBlock {
     return row_norm_gradient(mean, rstd, walk.count(), block_gradient_sums(mean, rstd, values));
   }
 
-  template <typename Each>
-  __device__ __forceinline__ void find(int k, const Each& each) {
-    found[k] =
-        form(k).kind == NormKind::kInputGradient ? of_gradient(k, each) : of_forward(k, each);
+  template <typename K, typename Each>
+  __device__ __forceinline__ void find(K k, const Each& each) {
+    const auto kind = norms.kind(k);
+    if constexpr (!Norms::kAreKnown) {
+      found[k] = kind == NormKind::kInputGradient ? of_gradient(k, each) : of_forward(k, each);
+    } else if constexpr (decltype(kind)::kIs == NormKind::kInputGradient) {
+      found[k] = of_gradient(k, each);
+    } else {
+      found[k] = of_forward(k, each);
+    }
   }
 
   // The row once for each sum, and once to write.
   __device__ __forceinline__ void run_in_walks() {
-    for_each_of<Norms>(0, norm_count(),
-                       [&](int k) { find(k, [&](const auto& body) { for_values(k, body); }); });
-    for_values(norm_count(), [&](const auto& at, std::size_t, const auto* registers) {
+    for_each(Known<0>{}, norms.count(),
+             [&](auto k) { find(k, [&](const auto& body) { for_values(k, body); }); });
+    for_values(norms.count(), [&](const auto& at, std::size_t, const auto* registers) {
       store_all(norms.steps(), at, registers);
     });
   }
@@ -220,7 +263,7 @@ struct NormBlock {
     const ChainPlaces<kWidth> at{walk.first() + c, 1, kWidth, true};
     const bool has = c < walk.columns;
     if (has) load_all(norms.steps(), at, registers);
-    for_each_of<Norms>(0, norm_count(), [&](int k) {
+    for_each(Known<0>{}, norms.count(), [&](auto k) {
       if (has) run_up_to(k, at, registers);
       find(k, [&](const auto& body) {
         if (has) body(at, c, registers);
@@ -228,7 +271,7 @@ struct NormBlock {
       if (has) put_norm(at, c, k, registers);
     });
     if (!has) return;
-    run_up_to(norm_count(), at, registers);
+    run_up_to(norms.count(), at, registers);
     store_all(norms.steps(), at, registers);
   }
 };

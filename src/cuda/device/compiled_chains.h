@@ -31,7 +31,7 @@ class CompiledChains {
  public:
   explicit CompiledChains(ChainCompiler& compiler) : compiler_(compiler) {}
 
-  // Takes up to a second for a form that is new.
+  // Takes tenths of a second for a form that is new.
   void prepare(const FusedKernel& chain);
   // False: the chain was not prepared, or could not be compiled; launch_fused reads its steps.
   bool launch(const FusedKernel& chain, kernels::Stream stream, float* room);
