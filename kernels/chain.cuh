@@ -1,5 +1,5 @@
 // The steps of a chain for some values at once: from one source for kernels that read them and for
-// kernels that were compiled for them (chain_memory.cuh).
+// kernels that were compiled for them (chain_form.cuh).
 #pragma once
 
 #include "base/random.h"

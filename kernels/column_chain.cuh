@@ -1,5 +1,5 @@
 // The terms of a chain's sums, and what becomes of the sums: from one source for kernels that read
-// the chain's form and for kernels that were compiled for it (chain_memory.cuh).
+// the chain's form and for kernels that were compiled for it (chain_form.cuh).
 #pragma once
 
 #include "kernels/chain.cuh"

@@ -1,5 +1,5 @@
 // The kernel of a chain with norms, norm by norm: from one source for kernels that read its form
-// and for kernels that were compiled for it (chain_memory.cuh).
+// and for kernels that were compiled for it (chain_form.cuh).
 #pragma once
 
 #include "kernels/chain.cuh"
