@@ -67,6 +67,9 @@ struct ChainRead {
   Divisor extent{0};
   std::size_t rows = 0;
   const void* index = nullptr;
+  // What is repeated, or a row of the table, is a multiple of 8 long: values side by side are so
+  // there as well.
+  bool in_eights = false;
 };
 
 struct ChainWrite {

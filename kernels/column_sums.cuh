@@ -51,11 +51,18 @@ __device__ void add_terms(const Term& term, const ColumnRows& rows, std::size_t 
   }
 }
 
-// Σ term(row, c) over the rows of each part. Term::Values: its ColumnValues.
+// The matrix, and how many of its rows a part has.
+struct ColumnShape {
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t part_rows;
+};
+
+// Σ term(row, c) over the rows of the block's part. Term::Values: its ColumnValues.
 template <typename Term, typename Finish>
-__global__ void __launch_bounds__(kColumnThreads, 4)
-    column_sums_kernel(const __grid_constant__ Term term, std::size_t rows, std::size_t columns,
-                       std::size_t part_rows, const __grid_constant__ Finish finish) {
+__device__ __forceinline__ void sum_part(const Term& term, const ColumnShape& shape,
+                                         const Finish& finish) {
+  const auto [rows, columns, part_rows] = shape;
   using Values = typename Term::Values;
   __shared__ float sums[Values::kCount][kRowThreads][kColumns];
   const std::size_t c = std::size_t{blockIdx.x} * kColumns + threadIdx.x;
@@ -72,6 +79,13 @@ __global__ void __launch_bounds__(kColumnThreads, 4)
   finish(c, own);
 }
 
+template <typename Term, typename Finish>
+__global__ void __launch_bounds__(kColumnThreads, 4)
+    column_sums_kernel(const __grid_constant__ Term term, ColumnShape shape,
+                       const __grid_constant__ Finish finish) {
+  sum_part(term, shape, finish);
+}
+
 // A part's sums, as they are added up later: those of a part side by side, one sum after another.
 struct KeepPart {
   float* parts;
@@ -86,9 +100,16 @@ struct KeepPart {
   }
 };
 
+// Partial sums that are to be added up, as KeepPart has left them.
+struct PartSums {
+  const float* parts;
+  std::size_t count;
+  std::size_t columns;
+};
+
 template <int kSums, typename Finish>
-__global__ void add_parts_kernel(const float* parts, std::size_t count, std::size_t columns,
-                                 const __grid_constant__ Finish finish) {
+__device__ __forceinline__ void add_parts(const PartSums& of, const Finish& finish) {
+  const auto [parts, count, columns] = of;
   for (std::size_t c = first_item(); c < columns; c += item_step()) {
     ColumnValues<kSums> totals;
     for (std::size_t part = 0; part < count; ++part) {
@@ -98,6 +119,11 @@ __global__ void add_parts_kernel(const float* parts, std::size_t count, std::siz
     }
     finish(c, totals);
   }
+}
+
+template <int kSums, typename Finish>
+__global__ void add_parts_kernel(PartSums of, const __grid_constant__ Finish finish) {
+  add_parts<kSums>(of, finish);
 }
 
 // sums[c] = the sum, or added to it.
@@ -118,20 +144,33 @@ inline std::size_t column_terms_workspace(const Matrix& shape) {
   return parts == 1 ? 0 : parts * shape.columns;
 }
 
+// What sums of columns are started with: their blocks, and the parts where there are several.
+struct ColumnGrid {
+  explicit ColumnGrid(const Matrix& matrix) : parts(matrix) {
+    const auto strips = static_cast<unsigned>((matrix.columns + kColumns - 1) / kColumns);
+    blocks = {{strips, static_cast<unsigned>(parts.count), 1}, {kColumns, kRowThreads, 1}};
+    shape = {matrix.rows, matrix.columns, parts.rows};
+  }
+  PartSums sums(const float* workspace) const { return {workspace, parts.count, shape.columns}; }
+  Shape adding() const { return shape_for(shape.columns); }
+
+  ColumnParts parts;
+  Shape blocks;
+  ColumnShape shape;
+};
+
 template <typename Term, typename Finish>
 void sum_columns(const char* name, Stream stream, const Matrix& shape, const Term& term,
                  float* workspace, const Finish& finish) {
   if (shape.columns == 0) return;
-  const ColumnParts parts(shape);
-  const auto strips = static_cast<unsigned>((shape.columns + kColumns - 1) / kColumns);
-  const Shape grid{{strips, static_cast<unsigned>(parts.count), 1}, {kColumns, kRowThreads, 1}};
-  if (parts.count == 1)
-    return launch(name, column_sums_kernel<Term, Finish>, stream, grid, term, shape.rows,
-                  shape.columns, parts.rows, finish);
-  launch(name, column_sums_kernel<Term, KeepPart>, stream, grid, term, shape.rows, shape.columns,
-         parts.rows, KeepPart{workspace, shape.columns});
-  launch(name, add_parts_kernel<Term::Values::kCount, Finish>, stream, shape_for(shape.columns),
-         workspace, parts.count, shape.columns, finish);
+  const ColumnGrid grid(shape);
+  if (grid.parts.count == 1)
+    return launch(name, column_sums_kernel<Term, Finish>, stream, grid.blocks, term, grid.shape,
+                  finish);
+  launch(name, column_sums_kernel<Term, KeepPart>, stream, grid.blocks, term, grid.shape,
+         KeepPart{workspace, shape.columns});
+  launch(name, add_parts_kernel<Term::Values::kCount, Finish>, stream, grid.adding(),
+         grid.sums(workspace), finish);
 }
 
 }  // namespace trainscope::kernels

@@ -1,4 +1,5 @@
-// What every kernel and its callers are written against: CUDA, or the emulator in its place.
+// What every kernel and its callers are written against: CUDA, or the emulator in its place; or
+// CUDA as NVRTC has it, which compiles kernels while the program runs and launches none.
 //
 // A launch takes a stream first. Pointers are to device memory unless said otherwise; nothing is
 // allocated and nothing waited for. A launch that the device refuses throws an Error that names the
@@ -10,17 +11,23 @@
 #include <tuple>
 #include <utility>
 
-// TRAINSCOPE_ONE_AT_A_TIME: the loop that follows is not to be unrolled. TRAINSCOPE_OUT_OF_LINE:
-// the function is called, not copied into its callers.
+// TRAINSCOPE_ONE_AT_A_TIME: the loop that follows is not to be unrolled. TRAINSCOPE_UNROLLED: it
+// is, to its end. TRAINSCOPE_OUT_OF_LINE: the function is called, not copied into its callers.
 #ifdef TRAINSCOPE_EMULATED
 #include "kernels/emulator/language.h"
 #define TRAINSCOPE_ONE_AT_A_TIME
+#define TRAINSCOPE_UNROLLED
 #define TRAINSCOPE_OUT_OF_LINE
+#else
+#ifdef __CUDACC_RTC__
+#include "kernels/nvrtc/language.h"
 #else
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#endif
 #define TRAINSCOPE_ONE_AT_A_TIME _Pragma("unroll 1")
+#define TRAINSCOPE_UNROLLED _Pragma("unroll")
 #define TRAINSCOPE_OUT_OF_LINE __noinline__
 #endif
 
@@ -47,6 +54,11 @@ struct Stream {
 };
 using Blocks = emulator::Size3;
 
+#elif defined(__CUDACC_RTC__)
+
+using Stream = void*;
+using Blocks = dim3;
+
 #else
 
 using Stream = cudaStream_t;
@@ -62,6 +74,8 @@ struct Shape {
   Blocks threads;
   std::size_t shared_bytes = 0;  // dynamic shared memory of a block
 };
+
+#ifndef __CUDACC_RTC__
 
 // kernel<<<shape.blocks, shape.threads, shape.shared_bytes, stream>>>(arguments...)
 template <typename... Parameters, typename... Arguments>
@@ -88,5 +102,7 @@ void launch(const char* name, void (*kernel)(Parameters...), Stream stream, cons
       parameters);
 #endif
 }
+
+#endif
 
 }  // namespace trainscope::kernels

@@ -22,7 +22,7 @@ class Divisor {
   static constexpr std::size_t kSmall = std::size_t{1} << 31U;
 
   // 0 divides nothing.
-  explicit Divisor(std::size_t by) : by_(by) {
+  explicit constexpr Divisor(std::size_t by) : by_(by) {
     if (by == 0 || by >= kSmall) return;
     while ((std::uint64_t{1} << shift_) < by) ++shift_;
     const std::uint64_t above = (std::uint64_t{1} << shift_) - by;

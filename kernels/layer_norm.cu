@@ -35,7 +35,7 @@ __global__ void layer_norm_backward_kernel(std::size_t columns, const T* x, cons
   const float rstd = rstds[blockIdx.x];
   const auto each = [&](const auto& take) {
     const auto one = [&](std::size_t, float value, float d, float scale) {
-      take(value, d * scale);
+      take(value, __fmul_rn(d, scale));
     };
     for_row(columns, one, x + first, dy + first, gamma);
   };

@@ -58,7 +58,7 @@ struct RowNormGradient {
   float mean_g;   // of γ dy
   float mean_gx;  // of γ dy x̂
   __device__ float operator()(float x, float dy, float gamma) const {
-    return rstd * (dy * gamma - mean_g - (x - mean) * rstd * mean_gx);
+    return __fmul_rn(rstd, dy * gamma - mean_g - (x - mean) * rstd * mean_gx);
   }
 };
 

@@ -50,7 +50,7 @@ struct AveragePoolGradient {
   __device__ float operator()(std::size_t i) const {
     const ImagePlace place = place_in(shape, i);
     const std::size_t from = static_cast<std::size_t>(place.image) * shape.channels + place.channel;
-    return widen(dy[from]) * (1 / static_cast<float>(shape.pixels()));
+    return __fmul_rn(widen(dy[from]), 1 / static_cast<float>(shape.pixels()));
   }
 };
 

@@ -117,6 +117,13 @@ trace::Origin measured_origin(const cuda::DeviceFacts& facts) {
   return origin;
 }
 
+void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
+                  const cuda::DeviceCalls& device) {
+  trace::Origin origin = trace.origin();
+  origin.detail.replace(0, before.driver.size(), device.facts().driver);
+  trace.set_origin(std::move(origin));
+}
+
 std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts) {
   std::optional<machine::Machine> best;
   const auto distance = [&](const machine::Machine& machine) {
@@ -167,6 +174,7 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
     if (const auto failure = execution.run())
       run.ending = sim::DeviceFailed{failure->time, failure->line, failure->sentence};
   }
+  renew_origin(*trace, facts, device);
   run.trace = trace;
   analyse(run);
   return run;

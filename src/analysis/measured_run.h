@@ -24,6 +24,11 @@ std::string today();
 // Of what was measured on the device today.
 trace::Origin measured_origin(const cuda::DeviceFacts& facts);
 
+// After a run whose origin began with `before`: what the device says of itself now, which may be
+// more (that it could compile no kernels).
+void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
+                  const cuda::DeviceCalls& device);
+
 // Looks on from a thread of its own, some twenty times a second. Empty parts are left out.
 struct Watch {
   std::function<bool()> wanted;       // false: it ends before its next commands

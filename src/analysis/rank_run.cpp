@@ -126,11 +126,13 @@ std::optional<Run> rank_run(const std::string& label, const program::Config& con
   run.machine = std::make_shared<machine::Machine>(train::machine_of(config));
   const program::Program one = train::build_program(config, *run.machine);
   join(device, place, store, label);
+  const cuda::DeviceFacts facts = device.facts();
   trace::Trace mine(origin_of(device, place, *run.machine, where_words(place, store, label)));
   const program::Program own = train::only_rank(one, place.rank);
   cuda::Execution execution(own, *run.machine, device, mine);
   store.barrier(label + "/begin");
   const std::optional<cuda::Failure> failure = execution.run();
+  renew_origin(mine, facts, device);
   store.set(fmt::format("{}/trace {}", label, place.rank), bytes_of(mine, failure));
   if (place.rank == 0) {
     run.program = std::make_shared<program::Program>(train::with_every_rank(one));

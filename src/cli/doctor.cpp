@@ -121,6 +121,9 @@ std::vector<DoctorEntry> examine() {
       library_entry("cuBLASLt", {"libcublasLt.so.13"}, "measured matrix products (with a GPU)"),
       library_entry("cuDNN", {"libcudnn.so.9"},
                     "measured convolutions on tensor cores: kernels of our own take their place"),
+      library_entry("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"},
+                    "measured fused kernels read their steps: slower than compiled ones (with a "
+                    "GPU)"),
       library_entry("NCCL", {"libnccl.so.2"},
                     "measured collectives are a ring of copies (with several GPUs)")};
   const std::vector<DoctorEntry> gpus = gpu_entries(cuda::gpu_states(), read_driver_settings());

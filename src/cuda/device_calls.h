@@ -76,6 +76,8 @@ struct KernelCall {
   // A number in device memory that is added to it when the call is carried out; null: none.
   const std::uint64_t* draws_base = nullptr;
   std::vector<KernelCall> parts = {};  // of a fused kernel: what it computes, in order
+  // The fused kernel reads its steps also where one was compiled for them.
+  bool reads_steps = false;
 };
 inline constexpr std::int64_t kStateBytes = 64;
 
@@ -160,6 +162,10 @@ class DeviceCalls {
   virtual std::string refusal(const program::Operation& operation) const = 0;
   // Floats that a call needs to work in; its operands' memory need not be there yet.
   virtual std::int64_t room_for(const KernelCall& kernel) const = 0;
+
+  // Makes ready what a launch of the call wants and may take seconds: kernels that are compiled for
+  // it. Before anything is timed or captured; its operands' memory need not be there yet.
+  virtual void prepare(const KernelCall& kernel) = 0;
 
   // How many blocks the call can write of, where they ran and when; 0: it cannot.
   virtual std::int64_t blocks_recorded(const KernelCall& kernel) const = 0;

@@ -146,15 +146,17 @@ void Execution::make_states() {
     }
 }
 
-// As much as any operation needs that is launched on the stream.
+// As much as any operation needs that is launched on the stream, whose kernels are made ready.
 void Execution::make_rooms() {
   std::vector<std::int64_t> floats(program_.streams.size());
+  std::set<program::Index> ready;
   for (const program::Thread& thread : program_.threads)
     for (const program::Command& command : thread.commands) {
       const auto* launch = std::get_if<program::Launch>(&command.action);
       if (!launch || is_empty_launch(program_, program_.operations[launch->operation])) continue;
       const KernelCall call = operands_of(program_.operations[launch->operation]);
       floats[launch->stream] = std::max(floats[launch->stream], device_.room_for(call));
+      if (ready.insert(launch->operation).second) device_.prepare(call);
     }
   for (program::Index i = 0; i < floats.size(); ++i) {
     const auto bytes = floats[i] * static_cast<std::int64_t>(sizeof(float));

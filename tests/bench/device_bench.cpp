@@ -21,10 +21,11 @@ using test::config_of;
 // Tensors of 100 MB and more, so that nothing stays in L2.
 constexpr std::int64_t kLeastBytes = std::int64_t{100} << 20;
 
-void print_rates(cuda::DeviceCalls& device, const std::vector<std::string>& settings) {
+void print_rates(cuda::DeviceCalls& device, const std::vector<std::string>& settings,
+                 FusedBy fused = FusedBy::kCompiling) {
   const program::Config config = config_of(settings);
-  for (const KernelRate& one :
-       kernel_rates(device, train::build_program(config, train::machine_of(config)), kLeastBytes))
+  const program::Program program = train::build_program(config, train::machine_of(config));
+  for (const KernelRate& one : kernel_rates(device, program, kLeastBytes, fused))
     fmt::print("  {:64} {:6.0f} MB {:8.1f} us {:6.0f} GB/s {:5.1f} % of a copy\n", one.name,
                static_cast<double>(one.bytes) / 1e6, one.nanos / 1e3,
                static_cast<double>(one.bytes) / one.nanos, 100 * one.share());
@@ -46,9 +47,13 @@ void time_kernels(cuda::DeviceCalls& device) {
   print_rates(device, with(gpt, {"optimizer.impl=fused"}));
   print_rates(device, with(gpt, {"precision=fp16", "optimizer.impl=fused"}));
   print_rates(device, resnet);
-  fmt::print("compiled\n");
-  print_rates(device, with(gpt, {"compile.fuse=true"}));
-  print_rates(device, with(resnet, {"compile.fuse=true"}));
+  for (const auto& [words, how] : {std::pair{"reading their steps", FusedBy::kReading},
+                                   std::pair{"compiled for their steps", FusedBy::kCompiling}}) {
+    fmt::print("fused, {}\n", words);
+    print_rates(device, with(gpt, {"compile.fuse=true"}), how);
+    print_rates(device, with(gpt, {"compile.fuse=true", "precision=bf16"}), how);
+    print_rates(device, with(resnet, {"compile.fuse=true"}), how);
+  }
 }
 
 // The same batch each step, from pinned memory on the stream of the step, as gpu_vs_torch.py has

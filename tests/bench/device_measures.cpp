@@ -77,7 +77,7 @@ class Operands {
 };
 
 double time_of_kernel(cuda::DeviceCalls& device, const program::Program& program,
-                      const Operation& one) {
+                      const Operation& one, FusedBy fused) {
   cuda::Bench bench(device);
   Operands operands(program, bench);
   KernelCall call = operands.call(one);
@@ -88,6 +88,8 @@ double time_of_kernel(cuda::DeviceCalls& device, const program::Program& program
   };
   complete(call);
   for (KernelCall& part : call.parts) complete(part);
+  call.reads_steps = fused == FusedBy::kReading;
+  device.prepare(call);
   return bench.times(call, kRepeats).median;
 }
 
@@ -129,7 +131,7 @@ double run_time(cuda::DeviceCalls& device, const program::Config& config, int st
 }  // namespace
 
 std::vector<KernelRate> kernel_rates(cuda::DeviceCalls& device, const program::Program& program,
-                                     std::int64_t least_bytes) {
+                                     std::int64_t least_bytes, FusedBy fused) {
   std::vector<KernelRate> rates;
   std::set<std::pair<std::string, std::int64_t>> seen;
   for (const Operation& one : program.operations) {
@@ -139,7 +141,7 @@ std::vector<KernelRate> kernel_rates(cuda::DeviceCalls& device, const program::P
                                                : fmt::format("{} fused steps", one.parts.size());
     if (!seen.insert({name, bytes}).second) continue;
     rates.push_back(
-        {name, bytes, time_of_kernel(device, program, one), time_of_copy(device, bytes)});
+        {name, bytes, time_of_kernel(device, program, one, fused), time_of_copy(device, bytes)});
   }
   return rates;
 }

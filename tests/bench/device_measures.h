@@ -20,10 +20,13 @@ struct KernelRate {
   double share() const { return copy_nanos / nanos; }
 };
 
+// Kernels of fused operations: those that read their steps, or those that were compiled for them.
+enum class FusedBy { kReading, kCompiling };
+
 // Of the program's operations that do little but move memory, those that move `least_bytes` and
 // more, each name and size once.
 std::vector<KernelRate> kernel_rates(cuda::DeviceCalls& device, const program::Program& program,
-                                     std::int64_t least_bytes);
+                                     std::int64_t least_bytes, FusedBy fused = FusedBy::kCompiling);
 
 // Milliseconds of a training step while so much is watched: what more steps take more, so that
 // neither the first ones nor the set-up count.

@@ -179,8 +179,8 @@ TEST_CASE("doctor says of each thing whether it is there and what its absence sw
     const bool says_what_for = !entry["switches_off"].get<std::string>().empty();
     CHECK((entry["found"].get<bool>() || says_what_for));
   }
-  for (const char* name :
-       {"NVIDIA GPU", "CUDA toolkit", "executor cuda", "CUPTI", "cuBLASLt", "cuDNN", "NCCL"})
+  for (const char* name : {"NVIDIA GPU", "CUDA toolkit", "executor cuda", "CUPTI", "cuBLASLt",
+                           "cuDNN", "NVRTC", "NCCL"})
     CHECK(names.count(name) == 1);
 }
 

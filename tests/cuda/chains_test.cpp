@@ -3,53 +3,17 @@
 
 #include "cuda/device/chains.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstring>
-#include <map>
 #include <set>
 
-#include "base/random.h"
-#include "cuda/device/operation_kernels.h"
-#include "cuda/device/shapes.h"
-#include "host/float_types.h"
-#include "program/config.h"
-#include "train/build.h"
+#include "cuda/fused_calls.h"
 
 using namespace trainscope;
 using program::Index;
+using namespace trainscope::test;
 
 namespace {
-
-program::Program program_of(const std::vector<std::string>& settings) {
-  program::Config config;
-  config.set_text("workload=train");
-  config.set_text("compile.fuse=true");
-  for (const std::string& setting : settings) config.set_text(setting);
-  return train::build_program(config, train::machine_of(config));
-}
-
-using Place = std::function<void*(Index)>;
-
-cuda::KernelCall call_of(const program::Program& program, const program::Operation& operation,
-                         const Place& place) {
-  cuda::KernelCall call;
-  call.operation = &operation;
-  call.seed = 11;
-  call.draws_from = 7;
-  const auto operand = [&](Index i) {
-    const program::Buffer& buffer = program.buffers[i];
-    return cuda::Operand{place(i), buffer.elements(), buffer.type};
-  };
-  for (const Index i : operation.reads) call.reads.push_back(operand(i));
-  for (const Index i : operation.writes) call.writes.push_back(operand(i));
-  for (const program::Operation& part : operation.parts)
-    call.parts.push_back(call_of(program, part, place));
-  return call;
-}
-
-void* nowhere(Index) {
-  return nullptr;
-}
 
 bool has_batch_norm(const program::Operation& operation) {
   return std::any_of(operation.parts.begin(), operation.parts.end(), [](const auto& part) {
@@ -93,113 +57,12 @@ Counts counts_of(const std::vector<std::string>& settings) {
   return counts;
 }
 
-// Memory of an operation's buffers, filled alike each time.
-class Memory {
- public:
-  Memory(const program::Program& program, const program::Operation& operation) : program_(program) {
-    for (const program::Operation& part : operation.parts) {
-      for (const auto* list : {&part.reads, &part.writes})
-        for (const Index buffer : *list) fill(buffer);
-      std::visit([&](const auto& f) { fill_for(f, part); }, part.function);
-    }
-  }
-
-  void* at(Index buffer) { return memory_.at(buffer).data(); }
-  const std::vector<std::byte>& bytes(Index buffer) const { return memory_.at(buffer); }
-
- private:
-  void fill(Index buffer) {
-    const program::Buffer& shape = program_.buffers[buffer];
-    auto& memory = memory_[buffer];
-    if (!memory.empty()) return;
-    memory.resize(static_cast<std::size_t>(shape.bytes));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(shape.elements()); ++i) {
-      const float value = 2 * unit_float(random_word(buffer, i)) - 1;
-      if (shape.type == program::ElementType::kFp32) put(buffer, i, value);
-      if (shape.type == program::ElementType::kFp16) put(buffer, i, host::to_float16(value));
-      if (shape.type == program::ElementType::kBf16) put(buffer, i, host::to_bfloat16(value));
-    }
-  }
-  template <typename T>
-  void put(Index buffer, std::size_t i, T value) {
-    std::memcpy(memory_.at(buffer).data() + i * sizeof(T), &value, sizeof(T));
-  }
-
-  template <typename Other>
-  void fill_for(const Other&, const program::Operation&) {}
-  void fill_for(const program::Embedding& f, const program::Operation& part) {
-    const Index tokens = part.reads[f.part == program::Part::kForward ? 0 : 1];
-    for (std::int64_t t = 0; t < f.tokens; ++t)
-      put(tokens, cuda::size(t), static_cast<std::int64_t>(t * 7 % f.vocabulary));
-  }
-  void fill_for(const program::BatchNorm& f, const program::Operation& part) {
-    if (f.part != program::Part::kForward) return;
-    for (std::int64_t c = 0; c < f.channels; ++c)
-      put(part.reads[4], cuda::size(c), 0.5F + static_cast<float>(c % 3));
-  }
-  // Each window has chosen its middle, which the next may have too.
-  void fill_for(const program::MaxPooling& f, const program::Operation& part) {
-    if (f.part == program::Part::kForward) return;
-    const kernels::Image output = cuda::pool_of(f).output();
-    for (std::size_t i = 0; i < output.size(); ++i) {
-      const int pixel = kernels::place_in(output, i).pixel;
-      const auto middle = [&](int place, std::int64_t length) {
-        const std::int64_t at = place * f.stride - f.padding + f.kernel / 2;
-        return std::min(at, length - 1);
-      };
-      const auto line = middle(pixel / output.width, f.height);
-      const auto column = middle(pixel % output.width, f.width);
-      put(part.reads[1], i, static_cast<std::int32_t>(line * f.width + column));
-    }
-  }
-
-  const program::Program& program_;
-  std::map<Index, std::vector<std::byte>> memory_;
-};
-
-class NoProducts : public cuda::Products {
- public:
-  void multiply(const cuda::Product&, kernels::Stream) override { FAIL("no part is a product"); }
-};
-
-// What the operation leaves, as one kernel or as its parts.
-Memory carried_out(const program::Program& program, const program::Operation& operation,
-                   bool fused) {
-  Memory memory(program, operation);
-  NoProducts products;
-  cuda::KernelCall call =
-      call_of(program, operation, [&](Index buffer) { return memory.at(buffer); });
-  std::vector<float> room(static_cast<std::size_t>(cuda::room_of(call)) + 1);
-  call.room = room.data();
-  for (cuda::KernelCall& part : call.parts) part.room = room.data();
-  const kernels::Stream stream{3};
-  if (fused) {
-    cuda::launch_operation(call, stream, {products}, {});
-    return memory;
-  }
-  for (const cuda::KernelCall& part : call.parts)
-    cuda::launch_operation(part, stream, {products}, {});
-  return memory;
-}
-
 std::string words_of(const program::Operation& operation) {
   std::string words;
   for (const program::Operation& part : operation.parts)
     words += cuda::launch_name(part) + " of " + std::to_string(part.reads.size()) + " to " +
              std::to_string(part.writes.size()) + ", ";
   return words;
-}
-
-// Few enough values, and blocks with barriers, for the emulator.
-bool is_small(const program::Program& program, const program::Operation& operation) {
-  constexpr std::int64_t kMostValues = 110'000, kMostChannels = 128;
-  for (const program::Operation& part : operation.parts) {
-    const auto* norm = std::get_if<program::BatchNorm>(&part.function);
-    if (norm && norm->channels > kMostChannels) return false;
-    for (const Index buffer : part.writes)
-      if (program.buffers[buffer].elements() > kMostValues) return false;
-  }
-  return true;
 }
 
 // Each kind of chain of a program once; how many there are.
@@ -213,8 +76,8 @@ int check_chains(const std::vector<std::string>& settings) {
         !seen.insert(words_of(operation)).second)
       continue;
     INFO(settings.front() << ": " << words_of(operation));
-    const Memory one = carried_out(program, operation, true);
-    const Memory parts = carried_out(program, operation, false);
+    const FusedMemory one = carried_out_fused(program, operation);
+    const FusedMemory parts = carried_out_in_parts(program, operation);
     for (const Index buffer : operation.writes) {
       INFO("buffer " << program.buffers[buffer].name);
       CHECK(one.bytes(buffer) == parts.bytes(buffer));

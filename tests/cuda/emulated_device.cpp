@@ -86,6 +86,7 @@ EmulatedDevice::~EmulatedDevice() {
 cuda::DeviceFacts EmulatedDevice::facts() const {
   cuda::DeviceFacts facts{"Emulated GPU",        "no driver",  "no toolkit", 75, 4,
                           options_.memory_bytes, 1'000'000'000};
+  if (prepared_ && !options_.compiles_not.empty()) facts.driver += "; " + options_.compiles_not;
   if (!options_.costs) return facts;
   const machine::Gpu& gpu = options_.costs->gpu;
   facts.capability = static_cast<int>(std::lround(10 * gpu.compute_capability));

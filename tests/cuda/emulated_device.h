@@ -31,6 +31,9 @@ struct EmulatedOptions {
   cuda::TimeSource source = cuda::TimeSource::kTracer;
   std::int64_t dropped = 0;  // records that the tracer loses, of the first
   const machine::Machine* costs = nullptr;
+  // What keeps kernels from being compiled, found out when the first call is prepared; empty:
+  // nothing.
+  std::string compiles_not;
   bool computes = true;  // else memory holds nothing, and kernels and copies only take their time
 };
 
@@ -61,6 +64,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void launch(const cuda::KernelCall& kernel, cuda::StreamHandle stream) override;
   std::string refusal(const program::Operation& operation) const override;
   std::int64_t room_for(const cuda::KernelCall& kernel) const override;
+  void prepare(const cuda::KernelCall&) override { prepared_ = true; }
   std::int64_t blocks_recorded(const cuda::KernelCall& kernel) const override;
   void record(cuda::EventHandle event, cuda::StreamHandle stream) override;
   void wait(cuda::StreamHandle stream, cuda::EventHandle event) override;
@@ -145,6 +149,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   Nanos look_ = 1;  // at the clock
   std::int64_t calls_ = 0;
   bool lost_ = false;
+  bool prepared_ = false;
   cuda::WatchLevel level_ = cuda::WatchLevel::kEverything;
   std::deque<Op> ops_;
   std::vector<OpId> pending_;

@@ -212,6 +212,7 @@ void Lockstep::launch(const Operation& operation) {
   };
   complete(call);
   for (KernelCall& part : call.parts) complete(part);
+  device_.prepare(call);
   device_.launch(call, stream_);
   device_.synchronise_stream(stream_);
   if (room) device_.release(room, stream_);

@@ -52,6 +52,16 @@ TEST_CASE("a measured run says so, names what took its times, and has metrics") 
   CHECK(analysis::value_of(run.metrics, "bandwidth.h2d"));
 }
 
+TEST_CASE("a run's origin says what its device could not compile, also where that shows late") {
+  test::EmulatedOptions options;
+  options.compiles_not = "fused kernels read their steps";
+  test::EmulatedDevice device(options);
+  const analysis::Run run =
+      analysis::measured_run("A", config_of({"workload=launch", "launch.count=1"}), device);
+  const std::string& detail = run.trace->origin().detail;
+  CHECK(detail.find("no driver; fused kernels read their steps, built with no toolkit") == 0);
+}
+
 TEST_CASE("a device that fails ends a measured run with a sentence, and its metrics remain") {
   test::EmulatedOptions options;
   options.lost_at = 30;

@@ -10,10 +10,12 @@
 #include "analysis/measured_run.h"
 #include "base/error.h"
 #include "cuda/calibration/calibration.h"
+#include "cuda/fused_both_ways.h"
 #include "cuda/lockstep_models.h"
 #include "cuda/plugin_loader.h"
 #include "support/config.h"
 #include "support/skip.h"
+#include "train/build.h"
 
 using namespace trainscope;
 using test::config_of;
@@ -80,6 +82,24 @@ TEST_CASE("on the device models learn as on the host, eager, fused and in graphs
                           model == "gpt-mini" ? "data.name=text" : "data.name=digits", "steps=5",
                           "batch_size=16", how},
                          kFp32);
+}
+
+TEST_CASE(
+    "on the device fused kernels that were compiled leave the bits of those that read their "
+    "steps") {
+  NEED_DEVICE(gpu);
+  for (const char* precision : {"precision=fp32", "precision=fp16", "precision=bf16"})
+    for (const std::string model : {"mlp", "cnn", "gpt-mini"}) {
+      INFO(model << ", " << precision);
+      const program::Config config = config_of({"workload=train", "model.name=" + model, precision,
+                                                "compile.fuse=true", "batch_size=4", "steps=1"});
+      const test::BothWays found =
+          test::fused_both_ways(*gpu, train::build_program(config, train::machine_of(config)));
+      CHECK(found.operations > 0);
+      CHECK(found.differing == std::vector<std::string>{});
+    }
+  const std::string driver = gpu->facts().driver;
+  if (driver.find("read their steps") != std::string::npos) TRAINSCOPE_SKIP(driver);
 }
 
 TEST_CASE("on the device ranks learn as on the host, whether they share a GPU or not") {

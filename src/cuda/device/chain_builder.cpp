@@ -57,6 +57,11 @@ struct PlainStep {
   std::size_t reads = 0;  // of the part
 };
 
+void set_extent(kernels::ChainRead& how, std::size_t extent) {
+  how.extent = kernels::Divisor(extent);
+  how.in_eights = extent % 8 == 0;
+}
+
 bool has_one_type(const KernelCall& part, std::initializer_list<std::size_t> reads) {
   return std::all_of(reads.begin(), reads.end(), [&](std::size_t i) {
     return stored(part.reads[i].type) == stored(part.writes[0].type);
@@ -90,7 +95,7 @@ struct ChainBuilder::Elsewhere {
     if (f.part != Part::kForward || !has_one_type(part, {1})) return kNoRegister;
     kernels::ChainRead how;
     how.from = ChainFrom::kRowOf;
-    how.extent = kernels::Divisor(size(f.width));
+    set_extent(how, size(f.width));
     how.rows = size(f.vocabulary);
     how.index = part.reads[0].memory;
     builder.group_.elsewhere.insert(buffer(0));
@@ -100,7 +105,7 @@ struct ChainBuilder::Elsewhere {
     if (f.part != Part::kForward || !has_one_type(part, {0, 1})) return kNoRegister;
     kernels::ChainRead how;
     how.from = ChainFrom::kRepeated;
-    how.extent = kernels::Divisor(size(f.length * f.width));
+    set_extent(how, size(f.length * f.width));
     const int x = builder.read(buffer(0), part.reads[0]);
     const int table = builder.read_elsewhere(buffer(1), part.reads[1], how);
     if (x == kNoRegister || table == kNoRegister) return kNoRegister;

@@ -159,6 +159,15 @@ std::vector<PartRun> runs_of(const KernelCall& call) {
   return runs;
 }
 
+std::vector<FusedKernel> chains_of(const KernelCall& call) {
+  if (call.parts.empty()) return {};
+  if (const auto fused = fused_kernel(call)) return {*fused};
+  std::vector<FusedKernel> chains;
+  for (const PartRun& run : runs_of(call))
+    if (run.chain) chains.push_back(*run.chain);
+  return chains;
+}
+
 void launch_fused(const FusedKernel& fused, kernels::Stream stream, float* room) {
   std::visit(Launch{stream, room}, fused);
 }

@@ -34,6 +34,9 @@ struct PartRun {
 // before, between and behind them. They refer to the call.
 std::vector<PartRun> runs_of(const KernelCall& call);
 
+// The chains that a call is carried out with, in their order.
+std::vector<FusedKernel> chains_of(const KernelCall& call);
+
 // `room`: as much as the largest of its parts needs.
 void launch_fused(const FusedKernel& fused, kernels::Stream stream, float* room);
 

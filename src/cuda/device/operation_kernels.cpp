@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cuda/device/chains.h"
+#include "cuda/device/compiled_chains.h"
 #include "cuda/device/launcher.h"
 #include "cuda/device/shapes.h"
 #include "kernels/accuracy.h"
@@ -149,11 +150,19 @@ void launch_product(const KernelCall& call, kernels::Stream stream, Products& pr
   products.multiply(product, stream);
 }
 
+// Compiled where it is, and else by a kernel that reads its steps.
+void launch_chain(const FusedKernel& chain, const KernelCall& call, kernels::Stream stream,
+                  const Libraries& libraries) {
+  if (libraries.chains && !call.reads_steps && libraries.chains->launch(chain, stream, call.room))
+    return;
+  launch_fused(chain, stream, call.room);
+}
+
 void launch_runs(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
                  const KernelLimits& limits) {
   for (const PartRun& run : runs_of(call)) {
     if (run.chain) {
-      kernels::run_chain(stream, *run.chain);
+      launch_chain(*run.chain, call, stream, libraries);
       continue;
     }
     for (const KernelCall& part : run.parts) launch_operation(part, stream, libraries, limits);
@@ -165,7 +174,7 @@ void launch_runs(const KernelCall& call, kernels::Stream stream, const Libraries
 void launch_operation(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
                       const KernelLimits& limits) {
   if (!call.parts.empty()) {
-    if (const auto fused = fused_kernel(call)) return launch_fused(*fused, stream, call.room);
+    if (const auto fused = fused_kernel(call)) return launch_chain(*fused, call, stream, libraries);
     return launch_runs(call, stream, libraries, limits);
   }
   if (is_busy(*call.operation)) return launch_busy(call, stream, limits);
@@ -175,6 +184,10 @@ void launch_operation(const KernelCall& call, kernels::Stream stream, const Libr
   Launcher launcher(call, stream, libraries);
   std::visit(launcher, call.operation->function);
   launcher.finish();
+}
+
+void prepare_operation(const KernelCall& call, CompiledChains& chains) {
+  for (const FusedKernel& chain : chains_of(call)) chains.prepare(chain);
 }
 
 std::int64_t room_of(const KernelCall& call) {

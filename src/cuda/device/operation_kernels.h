@@ -55,9 +55,12 @@ class Convolutions {
   virtual bool convolve(const ConvolutionCall& call, kernels::Stream stream) = 0;
 };
 
+class CompiledChains;
+
 struct Libraries {
   Products& products;
   Convolutions* convolutions = nullptr;  // null: there is none
+  CompiledChains* chains = nullptr;      // null: all chains' kernels read their steps
 };
 
 struct KernelLimits {
@@ -68,6 +71,9 @@ struct KernelLimits {
 // Launches what computes the operation, a kernel or a few.
 void launch_operation(const KernelCall& call, kernels::Stream stream, const Libraries& libraries,
                       const KernelLimits& limits);
+
+// Has the kernels compiled that a launch of it wants.
+void prepare_operation(const KernelCall& call, CompiledChains& chains);
 
 // Floats that it needs to work in.
 std::int64_t room_of(const KernelCall& call);

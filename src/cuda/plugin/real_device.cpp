@@ -96,6 +96,8 @@ RealDevice::RealDevice(int number) {
   facts_ = facts_of(number);
   by_events_ = !tracer_->why_not().empty();
   if (by_events_) facts_.driver += "; " + tracer_->why_not();
+  compiler_ = std::make_unique<RunTimeCompiler>(facts_.capability);
+  chains_ = std::make_unique<CompiledChains>(*compiler_);
   find_gpus(number);
   use(0);
 }
@@ -103,6 +105,12 @@ RealDevice::RealDevice(int number) {
 RealDevice::~RealDevice() {
   for (const Gpu& gpu : gpus_)
     if (gpu.products && cudaSetDevice(gpu.number) == cudaSuccess) cudaDeviceSynchronize();
+}
+
+DeviceFacts RealDevice::facts() const {
+  DeviceFacts facts = facts_;
+  if (const std::string why = compiler_->why_not(); !why.empty()) facts.driver += "; " + why;
+  return facts;
 }
 
 bool RealDevice::is_usable() const {
@@ -283,7 +291,7 @@ void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
   const cudaStream_t on = of(handle);
   const Gpu& gpu = gpus_[stream(handle).gpu];
   try {
-    launch_operation(kernel, on, {*gpu.products, gpu.convolutions.get()},
+    launch_operation(kernel, on, {*gpu.products, gpu.convolutions.get(), chains_.get()},
                      {static_cast<double>(facts_.clock_hz), kMostRounds});
   } catch (const Error&) {
     // A launch also tells of what failed before it.
@@ -306,6 +314,11 @@ std::string RealDevice::refusal(const program::Operation& operation) const {
 
 std::int64_t RealDevice::room_for(const KernelCall& kernel) const {
   return room_of(kernel);
+}
+
+void RealDevice::prepare(const KernelCall& kernel) {
+  use(0);
+  prepare_operation(kernel, *chains_);
 }
 
 std::int64_t RealDevice::blocks_recorded(const KernelCall& kernel) const {

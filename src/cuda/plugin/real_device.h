@@ -1,5 +1,5 @@
 // GPUs by the CUDA runtime: the calls of device_calls.h one to one, kernels of kernels/, products
-// by cuBLASLt, collectives by NCCL, times by CUPTI or by events.
+// by cuBLASLt, fused kernels by NVRTC, collectives by NCCL, times by CUPTI or by events.
 //
 // A call is made on the GPU of its stream. GPUs after the first are set up when a stream is made on
 // them, and are those of the first one's model.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cuda/device_calls.h"
+#include "cuda/plugin/chain_compiler.h"
 #include "cuda/plugin/cublas_products.h"
 #include "cuda/plugin/cudnn_convolutions.h"
 #include "cuda/plugin/cupti_tracer.h"
@@ -30,7 +31,7 @@ class RealDevice : public DeviceCalls {
   explicit RealDevice(int number);
   ~RealDevice() override;
 
-  DeviceFacts facts() const override { return facts_; }
+  DeviceFacts facts() const override;
   bool is_usable() const override;
   Nanos now() override { return host_clock(); }
   void pass_time(Nanos duration, bool on_core) override;
@@ -52,6 +53,7 @@ class RealDevice : public DeviceCalls {
   void launch(const KernelCall& kernel, StreamHandle stream) override;
   std::string refusal(const program::Operation& operation) const override;
   std::int64_t room_for(const KernelCall& kernel) const override;
+  void prepare(const KernelCall& kernel) override;
   std::int64_t blocks_recorded(const KernelCall& kernel) const override;
   void record(EventHandle event, StreamHandle stream) override;
   void wait(StreamHandle stream, EventHandle event) override;
@@ -111,6 +113,8 @@ class RealDevice : public DeviceCalls {
   std::unique_ptr<CuptiTracer> tracer_;  // before the context
   bool by_events_ = false;               // where the tracer does not watch
   std::vector<Gpu> gpus_;
+  std::unique_ptr<RunTimeCompiler> compiler_;
+  std::unique_ptr<CompiledChains> chains_;  // of all GPUs
   std::mutex set_up_mutex_;
   mutable std::mutex mutex_;  // of the lists; what is in them stays where it is
   std::deque<Stream> streams_;
