@@ -1,6 +1,5 @@
 """What tools/on-gpu says and returns where it has nothing to run with, and what it leaves where it has."""
 
-import lzma
 import os
 import pathlib
 import signal
@@ -66,14 +65,6 @@ class OnGpu(unittest.TestCase):
         self.assertIn("fine", (self.out / "kernels.txt").read_text())
         self.assertIn("fine", (self.out / "steps.txt").read_text())
         self.assertIn("done: calibrate", (self.out / "summary.txt").read_text())
-
-    def test_the_compiler_of_a_pack_is_unpacked_where_the_pack_is(self):
-        packed = self.pack(WORKS)
-        (packed / "lib").mkdir()
-        (packed / "lib/libnvrtc.so.13.xz").write_bytes(lzma.compress(b"a library"))
-        result = self.run_tool("run", self.out, packed)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual((packed / "lib/libnvrtc.so.13").read_bytes(), b"a library")
 
     def test_a_pack_is_one_file_and_is_unpacked_elsewhere(self):
         packed = self.pack(WORKS)
