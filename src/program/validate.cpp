@@ -210,6 +210,23 @@ void check_marks(const Thread& thread) {
   if (open != 0) throw InputError("thread " + thread.name + " begins a mark that it does not end");
 }
 
+// An event is of the GPU that it is recorded on; recording it on another's stream is an error
+// (CUDA: cudaErrorInvalidResourceHandle). Waiting for it is not.
+void check_events(const Program& program) {
+  constexpr int kNever = -1;
+  std::vector<int> gpus(program.events, kNever);
+  for (const Thread& thread : program.threads)
+    for (const Command& command : thread.commands) {
+      const auto* record = std::get_if<RecordEvent>(&command.action);
+      if (!record) continue;
+      const int gpu = program.streams[record->stream].device;
+      if (gpus[record->event] != kNever && gpus[record->event] != gpu)
+        throw InputError("thread " + thread.name + " records on GPU " + std::to_string(gpu) +
+                         " an event of GPU " + std::to_string(gpus[record->event]));
+      gpus[record->event] = gpu;
+    }
+}
+
 }  // namespace
 
 void validate(const Program& program) {
@@ -242,6 +259,7 @@ void validate(const Program& program) {
     check_locks(program, thread);
     check_marks(thread);
   }
+  check_events(program);
 }
 
 }  // namespace trainscope::program

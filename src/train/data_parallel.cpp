@@ -39,11 +39,14 @@ void DataParallel::copy_between(ThreadWriter& thread, program::Copy copy, const 
   } else {
     copy.to_begin = place_of_part(copy.from, other);
   }
-  thread.add(program::RecordEvent{other.event, target.stream});
-  thread.add(program::StreamWait{source.stream, other.event});
+  // Each event is of the GPU that it is recorded on.
+  const Index of_target = source.gpu == 0 ? other.event : other.event + 1;
+  const Index of_source = source.gpu == 0 ? other.event + 1 : other.event;
+  thread.add(program::RecordEvent{of_target, target.stream});
+  thread.add(program::StreamWait{source.stream, of_target});
   thread.add(copy);
-  thread.add(program::RecordEvent{other.event + 1, source.stream});
-  thread.add(program::StreamWait{target.stream, other.event + 1});
+  thread.add(program::RecordEvent{of_source, source.stream});
+  thread.add(program::StreamWait{target.stream, of_source});
 }
 
 // ncclGroupStart, a call for each GPU's stream, ncclGroupEnd.

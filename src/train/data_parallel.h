@@ -71,7 +71,7 @@ class DataParallel {
     std::optional<ThreadWriter> thread, autograd;  // GPU 0's backward has autograd's first thread
     program::Index go = 0, done = 0;               // queues: forward
     program::Index go_back = 0, done_back = 0;
-    program::Index event = 0;          // two of them
+    program::Index event = 0;          // its own GPU's; behind it GPU 0's
     std::vector<program::Index> flat;  // by group of gradients
     std::vector<program::Index> cat;   // what fills each
   };

@@ -173,6 +173,21 @@ TEST_CASE("what CUDA forbids during a capture is refused, naming the command") {
   refused(GraphLaunch{0, 0}, "a graph that its thread has not captured");
 }
 
+TEST_CASE("an event that is recorded on the streams of two GPUs is refused") {
+  Bench bench;
+  program::Stream other = bench.program.streams.front();
+  other.device = 1;
+  bench.program.streams.push_back(other);
+  const auto second = static_cast<program::Index>(bench.program.streams.size() - 1);
+  bench.program.events = 2;
+  bench.add(RecordEvent{0, 0});
+  bench.add(RecordEvent{1, second});
+  bench.add(StreamWait{second, 0});
+  CHECK_NOTHROW(validate(bench.program));
+  bench.add(RecordEvent{0, second});
+  CHECK_THROWS_WITH(validate(bench.program), "thread host main records on GPU 1 an event of GPU 0");
+}
+
 TEST_CASE("item() waits for everything before it on its stream, then reads its value") {
   Bench bench;
   bench.add(Launch{0, 0});
