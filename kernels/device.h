@@ -1,5 +1,7 @@
 // What every kernel and its callers are written against: CUDA, or the emulator in its place; or
-// CUDA as NVRTC has it, which compiles kernels while the program runs and launches none.
+// CUDA as NVRTC has it, which compiles kernels while the program runs and launches none; or, for
+// callers alone that include CUDA's headers while their kernels run in the emulator
+// (TRAINSCOPE_STAND_IN), both.
 //
 // A launch takes a stream first. Pointers are to device memory unless said otherwise; nothing is
 // allocated and nothing waited for. A launch that the device refuses throws an Error that names the
@@ -15,6 +17,7 @@
 // is, to its end. TRAINSCOPE_OUT_OF_LINE: the function is called, not copied into its callers.
 #ifdef TRAINSCOPE_EMULATED
 #include "kernels/emulator/language.h"
+#include "kernels/emulator/stream.h"
 #define TRAINSCOPE_ONE_AT_A_TIME
 #define TRAINSCOPE_UNROLLED
 #define TRAINSCOPE_OUT_OF_LINE
@@ -25,6 +28,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#ifdef TRAINSCOPE_STAND_IN
+#include "kernels/emulator/stream.h"
+#endif
 #endif
 #define TRAINSCOPE_ONE_AT_A_TIME _Pragma("unroll 1")
 #define TRAINSCOPE_UNROLLED _Pragma("unroll")
@@ -46,12 +52,9 @@ struct Matrix {
 // A parameter's gradient is written, or added to what is there (gradient accumulation).
 enum class Into { kReplace, kAdd };
 
-#ifdef TRAINSCOPE_EMULATED
+#if defined(TRAINSCOPE_EMULATED) || defined(TRAINSCOPE_STAND_IN)
 
-// The order in which blocks and threads run (emulator/grid.h).
-struct Stream {
-  std::uint64_t seed = 0;
-};
+using Stream = emulator::Stream;
 using Blocks = emulator::Size3;
 
 #elif defined(__CUDACC_RTC__)
@@ -64,6 +67,33 @@ using Blocks = dim3;
 using Stream = cudaStream_t;
 using Blocks = dim3;
 
+#endif
+
+#if defined(TRAINSCOPE_STAND_IN)
+
+// Puts a grid on a stream of what stands in for the CUDA runtime, which has this function.
+void put_on_stream(void* stream, const emulator::Grid& grid, std::function<void()> thread);
+
+inline Stream stream_of(cudaStream_t handle) {
+  return {0, &put_on_stream, handle};
+}
+inline cudaStream_t handle_of(Stream stream) {
+  return static_cast<cudaStream_t>(stream.queue);
+}
+
+#elif !defined(TRAINSCOPE_EMULATED) && !defined(__CUDACC_RTC__)
+
+inline Stream stream_of(cudaStream_t handle) {
+  return handle;
+}
+inline cudaStream_t handle_of(Stream stream) {
+  return stream;
+}
+
+#endif
+
+#if !defined(TRAINSCOPE_EMULATED) && !defined(__CUDACC_RTC__)
+
 // Throws unless `status` is success.
 void require_launched(const char* kernel, cudaError_t status);
 
@@ -75,15 +105,18 @@ struct Shape {
   std::size_t shared_bytes = 0;  // dynamic shared memory of a block
 };
 
-#ifndef __CUDACC_RTC__
+#if !defined(__CUDACC_RTC__) && !defined(TRAINSCOPE_STAND_IN)
 
 // kernel<<<shape.blocks, shape.threads, shape.shared_bytes, stream>>>(arguments...)
 template <typename... Parameters, typename... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), Stream stream, const Shape& shape,
             const Arguments&... arguments) {
 #ifdef TRAINSCOPE_EMULATED
-  const auto thread = [&] { kernel(arguments...); };
-  emulator::run({name, shape.blocks, shape.threads, shape.shared_bytes, stream.seed}, thread);
+  const emulator::Grid grid{name, shape.blocks, shape.threads, shape.shared_bytes, stream.seed};
+  if (!stream.put) return emulator::run(grid, [&] { kernel(arguments...); });
+  stream.put(stream.queue, grid, [kernel, parameters = std::tuple<Parameters...>(arguments...)] {
+    std::apply(kernel, parameters);
+  });
 #else
   // Beyond this a kernel must ask for shared memory (CUDA C++ Programming Guide, "Shared Memory").
   constexpr std::size_t kUnasked = 48 << 10;

@@ -204,17 +204,23 @@ Operand Buffers::operand(program::Index buffer) const {
   return {at(buffer), what.elements(), what.type};
 }
 
+bool Buffers::fills(const program::Alloc& action) const {
+  const Place& place = places_[action.buffer];
+  return program_.buffers[action.buffer].kind == MemoryKind::kDevice && !place.memory &&
+         is_used_[action.buffer] && !place.filled && is_kept(program_, action.buffer);
+}
+
 void Buffers::allocate(const program::Alloc& action) {
   if (program_.buffers[action.buffer].kind != MemoryKind::kDevice) return;
   Place& place = places_[action.buffer];
   if (place.memory) return;  // a number that is there from the start
   // What a framework allocates for kernels whose work one of ours does is told of, and not there.
   if (!is_used_[action.buffer]) return note(action.buffer, 1);
+  const bool is_filled = fills(action);
   place.memory = device_.allocate(program_.buffers[action.buffer].bytes, streams_[action.stream]);
   place.stream = action.stream;
   note(action.buffer, 1);
-  if (!place.filled && is_kept(program_, action.buffer))
-    fill(action.buffer, streams_[action.stream]);
+  if (is_filled) fill(action.buffer, streams_[action.stream]);
 }
 
 void Buffers::free(program::Index buffer) {

@@ -46,6 +46,8 @@ class Buffers {
   void view(const program::View& action);
   Operand operand(program::Index buffer) const;
 
+  // Whether allocate() also fills the memory: with what is there before it is first used.
+  bool fills(const program::Alloc& action) const;
   void allocate(const program::Alloc& action);
   void free(program::Index buffer);
   // Another stream uses it too: the memory goes back once that has done what it has been given.

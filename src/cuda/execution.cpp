@@ -137,12 +137,13 @@ void Execution::make_states() {
   for (const program::Thread& thread : program_.threads)
     for (const program::Command& command : thread.commands) {
       const auto* launch = std::get_if<program::Launch>(&command.action);
-      if (!launch || states_[launch->operation] ||
+      if (!launch || states_[launch->operation].memory ||
           !keeps_state(program_.operations[launch->operation]))
         continue;
       const StreamHandle stream = streams_[launch->stream];
-      states_[launch->operation] = static_cast<char*>(device_.allocate(kStateBytes, stream));
-      device_.fill_zero(states_[launch->operation], kStateBytes, stream);
+      State& state = states_[launch->operation];
+      state = {static_cast<char*>(device_.allocate(kStateBytes, stream)), launch->stream};
+      device_.fill_zero(state.memory, kStateBytes, stream);
     }
 }
 
@@ -185,7 +186,7 @@ KernelCall Execution::kernel_call(program::Index index, program::Index stream) c
   KernelCall call = operands_of(operation);
   const auto complete = [&](KernelCall& one) {
     one.room = rooms_[stream];
-    one.state = states_[index];
+    one.state = states_[index].memory;
     one.seed = static_cast<std::uint64_t>(program_.seed);
   };
   complete(call);
@@ -271,10 +272,10 @@ void Execution::write_trace() {
 void Execution::release_all() {
   try {
     device_.synchronise();
-    for (float* room : rooms_)
-      if (room) device_.release(room, streams_.front());
-    for (char* state : states_)
-      if (state) device_.release(state, streams_.front());
+    for (program::Index i = 0; i < rooms_.size(); ++i)
+      if (rooms_[i]) device_.release(rooms_[i], streams_[i]);
+    for (const State& state : states_)
+      if (state.memory) device_.release(state.memory, streams_[state.stream]);
     for (std::uint64_t* base : draws_.bases())
       if (base) device_.release(base, streams_.front());
   } catch (const Error&) {

@@ -103,7 +103,11 @@ class Execution {
   std::vector<StreamHandle> streams_;
   std::vector<EventHandle> events_;
   std::vector<float*> rooms_;  // by stream, to work in
-  std::vector<char*> states_;  // of optimizers, by operation; null: it has none
+  struct State {
+    char* memory = nullptr;
+    program::Index stream = 0;  // that it was allocated on
+  };
+  std::vector<State> states_;  // of optimizers, by operation
   std::unique_ptr<Buffers> buffers_;
   std::unique_ptr<StepLog> steps_;
   std::vector<std::unique_ptr<host::BatchSource>> batches_;  // by rank; none: no data

@@ -306,7 +306,12 @@ void ThreadRun::copy(const Command& command, const program::Copy& copy) {
 }
 
 void ThreadRun::allocate(const Command& command, const program::Alloc& alloc) {
-  timed(command, "cudaMallocAsync", [&] { run_.buffers_->allocate(alloc); });
+  const bool fills = run_.buffers_->fills(alloc);
+  timed(command, "cudaMallocAsync", [&] {
+    if (fills) device_.begin_call(hidden_call(alloc.stream, command.line), handle(alloc.stream));
+    run_.buffers_->allocate(alloc);
+    if (fills) device_.end_call();
+  });
 }
 
 void ThreadRun::synchronise(const Command& command) {

@@ -275,7 +275,7 @@ void TraceWriter::write_dropped(const Activities& activities) {
   drop("records that the tracer had no room for", activities.dropped, true);
   drop("work on the device that belongs to no call of the run", activities.foreign + unknown_,
        false);
-  drop("copies of four bytes that put a loss or a scale aside", hidden_, false);
+  drop("work of no span: losses and scales put aside, new memory set to zero", hidden_, false);
 }
 
 }  // namespace trainscope::cuda

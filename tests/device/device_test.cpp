@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "analysis/measured_run.h"
 #include "base/error.h"
 #include "cuda/calibration/calibration.h"
 #include "cuda/fused_both_ways.h"
+#include "cuda/learns_alike.h"
 #include "cuda/lockstep_models.h"
 #include "cuda/plugin_loader.h"
 #include "support/config.h"
@@ -18,6 +18,7 @@
 #include "train/build.h"
 
 using namespace trainscope;
+using test::check_learns_alike;
 using test::config_of;
 
 namespace {
@@ -43,32 +44,8 @@ cuda::DeviceCalls* device(std::string& why) {
   cuda::DeviceCalls* name = device(why); \
   if (!name) TRAINSCOPE_SKIP(why)
 
-std::vector<trace::TrainingStep> steps_of(const analysis::Run& run) {
-  std::vector<trace::TrainingStep> steps;
-  for (std::uint32_t i = 0; i < run.trace->steps().size(); ++i)
-    steps.push_back(run.trace->steps()[i]);
-  return steps;
-}
-
 // A device fuses multiplications with additions and sums in another order.
 constexpr double kFp32 = 1e-3;
-
-void check_learns_alike(cuda::DeviceCalls& on, const std::vector<std::string>& settings,
-                        double allowed) {
-  INFO(settings.front() << " ... " << settings.back());
-  const program::Config config = config_of(settings);
-  const analysis::Run measured = analysis::measured_run("A", config, on);
-  INFO((measured.ending ? sim::sentence(*measured.ending) : ""));
-  REQUIRE_FALSE(measured.ending);
-  const auto real = steps_of(measured), ours = steps_of(analysis::run_config("A", config));
-  REQUIRE_FALSE(ours.empty());
-  REQUIRE(real.size() == ours.size());
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    INFO("step " << i << ": " << real[i].loss << " on the device, " << ours[i].loss);
-    CHECK(std::abs(real[i].loss - ours[i].loss) <= allowed * std::abs(ours[i].loss));
-    CHECK(real[i].skipped == ours[i].skipped);
-  }
-}
 
 }  // namespace
 

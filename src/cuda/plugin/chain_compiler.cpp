@@ -25,9 +25,11 @@ class LoadedChain : public ChainModule {
              void** arguments) override {
     const auto found = kernels_.find(std::string_view(name));
     if (found == kernels_.end()) throw Error(Fault::kInternal, std::string("no kernel ") + name);
+    const auto size = [](const kernels::Blocks& all) { return dim3(all.x, all.y, all.z); };
     kernels::require_launched(
-        name, cudaLaunchKernel(static_cast<const void*>(found->second), shape.blocks, shape.threads,
-                               arguments, shape.shared_bytes, stream));
+        name, cudaLaunchKernel(static_cast<const void*>(found->second), size(shape.blocks),
+                               size(shape.threads), arguments, shape.shared_bytes,
+                               kernels::handle_of(stream)));
   }
 
  private:

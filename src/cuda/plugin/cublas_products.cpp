@@ -32,10 +32,10 @@ std::uint32_t alignment_of(const Operand& operand) {
   return static_cast<std::uint32_t>(address & (~address + 1));
 }
 
-// Of cuBLAS's first and second matrix, and of the result: C is both what is read and what is
-// written.
-std::array<std::uint32_t, 3> alignments_of(const Product& p) {
-  return {alignment_of(p.b), alignment_of(p.a), alignment_of(p.c)};
+// Of cuBLAS's first and second matrix, of the result, which is both what is read and what is
+// written, and of the bias, by whose pointer the heuristics tell its alignment.
+std::array<std::uint32_t, 4> alignments_of(const Product& p) {
+  return {alignment_of(p.b), alignment_of(p.a), alignment_of(p.c), alignment_of(p.bias)};
 }
 
 void require_cublas(cublasStatus_t status, const char* call, const Product& product) {
@@ -148,7 +148,7 @@ std::unique_ptr<CublasProducts::Plan> CublasProducts::make_plan(const Product& p
   require_cublas(f.preference_create(&preference), "cublasLtMatmulPreferenceCreate", p);
   f.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
                    sizeof(kWorkspaceBytes));
-  const auto [first_aligned, second_aligned, result_aligned] = alignments_of(p);
+  const auto [first_aligned, second_aligned, result_aligned, bias_aligned] = alignments_of(p);
   const std::pair<cublasLtMatmulPreferenceAttributes_t, std::uint32_t> alignments[] = {
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, first_aligned},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, second_aligned},
@@ -190,7 +190,7 @@ CublasProducts::Plan& CublasProducts::plan_for(const Product& p) {
 }
 
 // Products on one stream follow one another, so they share room.
-void* CublasProducts::workspace_of(kernels::Stream stream) {
+void* CublasProducts::workspace_of(cudaStream_t stream) {
   void*& memory = workspaces_[stream];
   if (memory) return memory;
   if (idle_.empty()) {
@@ -202,7 +202,7 @@ void* CublasProducts::workspace_of(kernels::Stream stream) {
   return memory;
 }
 
-void CublasProducts::forget(kernels::Stream stream) {
+void CublasProducts::forget(cudaStream_t stream) {
   const std::lock_guard held(mutex_);
   const auto found = workspaces_.find(stream);
   if (found == workspaces_.end()) return;
@@ -218,14 +218,18 @@ void CublasProducts::multiply(const Product& p, kernels::Stream stream) {
     require_cublas(functions_->desc_set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                         &p.bias.memory, sizeof(p.bias.memory)),
                    "cublasLtMatmulDescSetAttribute", p);
+  const cudaStream_t on = kernels::handle_of(stream);
   const float one = 1, zero = 0;
   cublasStatus_t status = CUBLAS_STATUS_NOT_SUPPORTED;
   while (!plan.algorithms.empty()) {
     status =
         functions_->matmul(handle_, plan.desc, &one, p.b.memory, plan.first, p.a.memory,
                            plan.second, &zero, p.c.memory, plan.result, p.c.memory, plan.result,
-                           plan.algorithms.data(), workspace_of(stream), kWorkspaceBytes, stream);
-    if (status == CUBLAS_STATUS_SUCCESS) return;
+                           plan.algorithms.data(), workspace_of(on), kWorkspaceBytes, on);
+    const bool cannot = status == CUBLAS_STATUS_NOT_SUPPORTED ||
+                        status == CUBLAS_STATUS_INVALID_VALUE ||
+                        status == CUBLAS_STATUS_ARCH_MISMATCH;
+    if (!cannot) break;
     plan.algorithms.erase(plan.algorithms.begin());
   }
   require_cublas(status, "cublasLtMatmul", p);

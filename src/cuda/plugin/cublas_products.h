@@ -30,17 +30,17 @@ class CublasProducts : public Products {
   void multiply(const Product& product, kernels::Stream stream) override;
 
   // What belonged to a stream that is no more is another's.
-  void forget(kernels::Stream stream);
+  void forget(cudaStream_t stream);
 
  private:
   struct Functions;
   struct Plan;
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, int, int, int, int,
-                         bool, std::array<std::uint32_t, 3>>;
+                         bool, std::array<std::uint32_t, 4>>;
 
   Plan& plan_for(const Product& product);
   std::unique_ptr<Plan> make_plan(const Product& product) const;
-  void* workspace_of(kernels::Stream stream);
+  void* workspace_of(cudaStream_t stream);
 
   Library library_;
   std::unique_ptr<Functions> functions_;
@@ -48,7 +48,7 @@ class CublasProducts : public Products {
   cublasLtHandle_t handle_ = nullptr;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Plan>> plans_;
-  std::map<kernels::Stream, void*> workspaces_;
+  std::map<cudaStream_t, void*> workspaces_;
   std::vector<void*> idle_;
 };
 

@@ -59,7 +59,7 @@ struct CudnnConvolutions::Library {
     if (handle) functions.destroy(handle);
   }
 
-  Room& room_of(kernels::Stream stream) {
+  Room& room_of(cudaStream_t stream) {
     std::unique_ptr<Room>& room = rooms[stream];
     if (!room && !idle.empty()) {
       room = std::move(idle.back());
@@ -76,7 +76,7 @@ struct CudnnConvolutions::Library {
   cudnnHandle_t handle = nullptr;
   bool works = false;
   std::map<decltype(key_of(std::declval<ConvolutionCall>())), std::unique_ptr<CudnnPlan>> plans;
-  std::map<kernels::Stream, std::unique_ptr<Room>> rooms;
+  std::map<cudaStream_t, std::unique_ptr<Room>> rooms;
   std::vector<std::unique_ptr<Room>> idle;  // of streams that are no more
 };
 
@@ -126,9 +126,10 @@ bool CudnnConvolutions::convolve(const ConvolutionCall& call, kernels::Stream st
     auto library = std::make_unique<Library>();
     if (library->works) library_ = std::move(library);
   }
-  if (!library_ || library_->functions.set_stream(library_->handle, stream) != CUDNN_STATUS_SUCCESS)
+  const cudaStream_t on = kernels::handle_of(stream);
+  if (!library_ || library_->functions.set_stream(library_->handle, on) != CUDNN_STATUS_SUCCESS)
     return false;
-  Room& room = library_->room_of(stream);
+  Room& room = library_->room_of(on);
   CudnnPlan& plan = library_->plan_for(call, room);
   // One that fails once is not tried again.
   if (plan.works) plan.works = library_->run(call, plan, room);
@@ -137,7 +138,7 @@ bool CudnnConvolutions::convolve(const ConvolutionCall& call, kernels::Stream st
   return plan.works;
 }
 
-void CudnnConvolutions::forget(kernels::Stream stream) {
+void CudnnConvolutions::forget(cudaStream_t stream) {
   const std::lock_guard held(mutex_);
   if (!library_) return;
   const auto found = library_->rooms.find(stream);
@@ -158,7 +159,7 @@ CudnnConvolutions::~CudnnConvolutions() = default;
 bool CudnnConvolutions::convolve(const ConvolutionCall&, kernels::Stream) {
   return false;
 }
-void CudnnConvolutions::forget(kernels::Stream) {}
+void CudnnConvolutions::forget(cudaStream_t) {}
 
 }  // namespace trainscope::cuda
 

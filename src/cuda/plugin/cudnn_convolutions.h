@@ -22,7 +22,7 @@ class CudnnConvolutions : public Convolutions {
   bool convolve(const ConvolutionCall& call, kernels::Stream stream) override;
 
   // What belonged to a stream that is no more is another's.
-  void forget(kernels::Stream stream);
+  void forget(cudaStream_t stream);
 
  private:
   struct Library;

@@ -21,6 +21,8 @@ struct CuptiTracer::Functions {
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
   decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_call = nullptr;
+  decltype(&cuptiActivityEnableDriverApi) enable_driver_call = nullptr;
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityRegisterTimestampCallback) register_clock = nullptr;
   decltype(&cuptiActivityFlushAll) flush = nullptr;
@@ -34,6 +36,8 @@ struct CuptiTracer::Functions {
     const auto get = [&](auto& function, const char* name) { return library.find(function, name); };
     return get(subscribe, "cuptiSubscribe") && get(unsubscribe, "cuptiUnsubscribe") &&
            get(enable, "cuptiActivityEnable") && get(disable, "cuptiActivityDisable") &&
+           get(enable_runtime_call, "cuptiActivityEnableRuntimeApi") &&
+           get(enable_driver_call, "cuptiActivityEnableDriverApi") &&
            get(register_callbacks, "cuptiActivityRegisterCallbacks") &&
            get(register_clock, "cuptiActivityRegisterTimestampCallback") &&
            get(flush, "cuptiActivityFlushAll") && get(next_record, "cuptiActivityGetNextRecord") &&
@@ -116,6 +120,11 @@ void add_record(const CUpti_Activity* record, ActivityDecoder& decoder) {
       return decoder.add(TracedCopy{copy->start, copy->end, copy->correlationId, copy->bytes,
                                     copy->srcKind, copy->dstKind});
     }
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: {
+      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record);
+      return decoder.add(TracedCopy{copy->start, copy->end, copy->correlationId, copy->bytes,
+                                    copy->srcKind, copy->dstKind});
+    }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const auto* fill = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
       return decoder.add(TracedFill{fill->start, fill->end, fill->correlationId, fill->bytes});
@@ -131,12 +140,12 @@ void add_record(const CUpti_Activity* record, ActivityDecoder& decoder) {
 
 // Calls of runtime and driver are watched because the correlation with our own calls comes with
 // their records.
-constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-                                         CUPTI_ACTIVITY_KIND_RUNTIME,
-                                         CUPTI_ACTIVITY_KIND_DRIVER,
-                                         CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                         CUPTI_ACTIVITY_KIND_MEMCPY,
-                                         CUPTI_ACTIVITY_KIND_MEMSET};
+constexpr CUpti_ActivityKind kOfCalls[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                           CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER};
+// MEMCPY2 is of copies from one GPU to another.
+constexpr CUpti_ActivityKind kOfDevices[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET};
 
 }  // namespace
 
@@ -165,37 +174,52 @@ bool CuptiTracer::start() {
     why_not_ = "another profiler is attached to this process; times are from pairs of events";
     return false;
   }
-  if (subscribed != CUPTI_SUCCESS) return false;
+  if (subscribed != CUPTI_SUCCESS) {
+    f.subscriber = nullptr;
+    return false;
+  }
   bool& is_registered = Buffers::all().is_registered;
   if (!is_registered &&
       (f.register_clock(&clock_for_cupti) != CUPTI_SUCCESS ||
-       f.register_callbacks(&Buffers::requested, &Buffers::completed) != CUPTI_SUCCESS))
+       f.register_callbacks(&Buffers::requested, &Buffers::completed) != CUPTI_SUCCESS)) {
+    stop();
     return false;
+  }
   is_registered = true;
   started_ = host_clock();
-  for (const CUpti_ActivityKind kind : kKinds)
-    if (f.enable(kind) != CUPTI_SUCCESS) return false;
-  return true;
+  if (watch(WatchLevel::kEverything)) return true;
+  stop();
+  return false;
 }
 
-CuptiTracer::~CuptiTracer() {
-  if (!functions_ || !functions_->subscriber) return;
-  for (const CUpti_ActivityKind kind : kKinds) functions_->disable(kind);
+// Nothing is recorded after it.
+void CuptiTracer::stop() {
+  watch(WatchLevel::kNothing);
   functions_->flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   for (const Buffers::Filled& buffer : Buffers::take()) std::free(buffer.memory);
   functions_->unsubscribe(functions_->subscriber);
+  functions_->subscriber = nullptr;
 }
 
-void CuptiTracer::watch(WatchLevel level) {
-  for (const CUpti_ActivityKind kind : kKinds) {
-    const bool of_device = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
-                           kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET;
-    if (level == WatchLevel::kEverything || (level == WatchLevel::kKernels && of_device)) {
-      functions_->enable(kind);
-    } else {
-      functions_->disable(kind);
-    }
-  }
+CuptiTracer::~CuptiTracer() {
+  if (functions_ && functions_->subscriber) stop();
+}
+
+bool CuptiTracer::watch(WatchLevel level) {
+  const Functions& f = *functions_;
+  const auto set = [&](CUpti_ActivityKind kind, bool on) {
+    return (on ? f.enable(kind) : f.disable(kind)) == CUPTI_SUCCESS;
+  };
+  bool all = true;
+  for (const CUpti_ActivityKind kind : kOfDevices) all &= set(kind, level != WatchLevel::kNothing);
+  for (const CUpti_ActivityKind kind : kOfCalls) all &= set(kind, level == WatchLevel::kEverything);
+  if (level != WatchLevel::kEverything) return all;
+  // Who waits beside NCCL looks every few microseconds. A kind that is enabled sets this anew.
+  f.enable_runtime_call(CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020, 0);
+  f.enable_runtime_call(CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020, 0);
+  f.enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 0);
+  f.enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, 0);
+  return all;
 }
 
 void CuptiTracer::push(CallId call) {

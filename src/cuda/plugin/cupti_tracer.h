@@ -30,8 +30,8 @@ class CuptiTracer {
   // Why nothing is watched; empty: it is.
   const std::string& why_not() const { return why_not_; }
 
-  // What it goes on watching.
-  void watch(WatchLevel level);
+  // What it goes on watching. False: CUPTI refuses some of it.
+  bool watch(WatchLevel level);
 
   // What the calling thread does between them belongs to a call.
   void push(CallId call);
@@ -44,6 +44,7 @@ class CuptiTracer {
   struct Functions;
   struct Buffers;
   bool start();
+  void stop();
 
   Nanos started_ = 0;
   Library library_;

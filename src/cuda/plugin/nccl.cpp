@@ -2,6 +2,7 @@
 
 #include <nccl.h>
 
+#include <cstdlib>
 #include <type_traits>
 #include <utility>
 
@@ -93,6 +94,9 @@ Nccl::Nccl(int gpu, const Peers& peers)
   }
   words.copy(id.internal, words.size());
   TRAINSCOPE_CUDA(cudaSetDevice(gpu));
+  // Ranks connect here, where all are, and not in the first collective, which one that hangs would
+  // hold for ever (NCCL's user guide, "Environment Variables").
+  setenv("NCCL_RUNTIME_CONNECT", "0", 0);
   ncclComm_t made = nullptr;
   const ncclResult_t status = functions_->init_rank(&made, peers.ranks, id, peers.rank);
   if (status != ncclSuccess) {
@@ -142,11 +146,21 @@ void Nccl::abort() {
 
 void Nccl::carry_out(program::CollectiveKind kind, std::size_t elements,
                      const std::vector<Share>& ranks) {
+  std::vector<void*> communicators;
+  {
+    const std::lock_guard held(mutex_);
+    communicators = communicators_;
+  }
+  if (communicators.empty())
+    throw Error(Fault::kFailed, "NCCL has failed in another rank's thread, which says why");
+  // A group that has begun ends, whatever happened in it: nothing takes effect before.
   TRAINSCOPE_NCCL(functions_->group_start());
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    TRAINSCOPE_NCCL(functions_->call(kind, elements, ranks_, ranks[i],
-                                     static_cast<ncclComm_t>(communicators_[i])));
-  TRAINSCOPE_NCCL(functions_->group_end());
+  ncclResult_t status = ncclSuccess;
+  for (std::size_t i = 0; i < ranks.size() && status == ncclSuccess; ++i)
+    status = functions_->call(kind, elements, ranks_, ranks[i],
+                              static_cast<ncclComm_t>(communicators[i]));
+  const ncclResult_t ended = functions_->group_end();
+  TRAINSCOPE_NCCL(status == ncclSuccess ? ended : status);
 }
 
 // What the first communicator says that is not well. Held: no other rank's thread aborts it the

@@ -114,7 +114,7 @@ DeviceFacts RealDevice::facts() const {
 }
 
 bool RealDevice::is_usable() const {
-  return !is_sticky(cudaPeekAtLastError());
+  return !was_device_lost() && !is_sticky(cudaPeekAtLastError());
 }
 
 void RealDevice::pass_time(Nanos duration, bool on_core) {
@@ -291,11 +291,13 @@ void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
   const cudaStream_t on = of(handle);
   const Gpu& gpu = gpus_[stream(handle).gpu];
   try {
-    launch_operation(kernel, on, {*gpu.products, gpu.convolutions.get(), chains_.get()},
+    launch_operation(kernel, kernels::stream_of(on),
+                     {*gpu.products, gpu.convolutions.get(), chains_.get()},
                      {static_cast<double>(facts_.clock_hz), kMostRounds});
   } catch (const Error&) {
-    // A launch also tells of what failed before it.
-    const cudaError_t status = cudaGetLastError();
+    // A launch also tells of what failed before it; a library's, in words of its own.
+    cudaError_t status = cudaGetLastError();
+    if (status == cudaSuccess && !stream(handle).captured) status = cudaStreamQuery(on);
     if (is_sticky(status) || status == cudaErrorMemoryAllocation)
       require(status, ("launch of " + launch_name(*kernel.operation)).c_str(), __FILE__, __LINE__);
     throw;

@@ -1,9 +1,25 @@
 #include "cuda/plugin/require.h"
 
+#include <atomic>
+
 #include "base/error.h"
 #include "cuda/device_calls.h"
 
 namespace trainscope::cuda {
+namespace {
+
+// The runtime's last error is of one thread, and of calls through this copy of it; the device is
+// lost for the process.
+std::atomic<bool>& lost() {
+  static std::atomic<bool> is_lost = false;
+  return is_lost;
+}
+
+}  // namespace
+
+bool was_device_lost() {
+  return lost();
+}
 
 std::string place_of(std::string_view file, int line) {
   const auto from = file.rfind("src/cuda/");
@@ -24,7 +40,10 @@ bool is_sticky(cudaError_t status) {
     case cudaErrorInvalidPc:
     case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
-    case cudaErrorDevicesUnavailable:
+    case cudaErrorContained:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
     case cudaErrorContextIsDestroyed:
       return true;
     default:
@@ -42,9 +61,11 @@ void require(cudaError_t status, const char* call, const char* file, int line) {
     throw OutOfDeviceMemory("the GPU has no room for this run: " + what +
                             "; make the batch or the model smaller");
   }
-  if (is_sticky(status))
+  if (is_sticky(status)) {
+    lost() = true;
     throw DeviceLost("the GPU stopped and can do nothing more in this process: " + what +
                      "; start the program again");
+  }
   cudaGetLastError();
   throw Error(Fault::kMissing, "the GPU refused a call: " + what);
 }

@@ -18,6 +18,9 @@ std::string place_of(std::string_view file, int line);
 // Whether every later call in this process fails, too.
 bool is_sticky(cudaError_t status);
 
+// Whether some call of any thread has failed so.
+bool was_device_lost();
+
 }  // namespace trainscope::cuda
 
 #define TRAINSCOPE_CUDA(call) ::trainscope::cuda::require((call), #call, __FILE__, __LINE__)

@@ -1,0 +1,228 @@
+// The plug-in for GPUs, loaded as ever, over libraries that stand in for NVIDIA's (tests/stand_in):
+// what it asks of them is allowed, gives the host's numbers, is told in the trace, and is given
+// back.
+
+#include <dlfcn.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <thread>
+
+#include "analysis/measured_run.h"
+#include "base/error.h"
+#include "cuda/calibration/calibration.h"
+#include "cuda/fused_both_ways.h"
+#include "cuda/learns_alike.h"
+#include "cuda/lockstep_models.h"
+#include "cuda/plugin_loader.h"
+#include "support/config.h"
+#include "support/skip.h"
+#include "train/build.h"
+
+using namespace trainscope;
+using test::check_learns_alike;
+using test::config_of;
+
+namespace {
+
+template <typename Function>
+Function* stand_in_function(const char* name) {
+  const auto file = cuda::program_folder() / cuda::kPluginFile;
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  REQUIRE(library);
+  auto* function = reinterpret_cast<Function*>(dlsym(library, name));
+  dlclose(library);
+  REQUIRE(function);
+  return function;
+}
+
+// One of its own for a case, after which nothing is left and no rule is broken.
+class Gpu {
+ public:
+  Gpu() : device_(cuda::open_device(cuda::program_folder())) {
+    broken_ = stand_in_function<int()>("trainscope_stand_in_broken");
+    left_ = stand_in_function<const char*()>("trainscope_stand_in_left");
+    before_ = broken_();
+  }
+  ~Gpu() {
+    device_.reset();
+    CHECK(broken_() == before_);
+    CHECK(left_() == std::string());
+  }
+  cuda::DeviceCalls& operator*() { return *device_; }
+  cuda::DeviceCalls* operator->() { return device_.get(); }
+
+ private:
+  cuda::OpenDevice device_;
+  int (*broken_)() = nullptr;
+  const char* (*left_)() = nullptr;
+  int before_ = 0;
+};
+
+// Whether the words of the environment name it.
+bool is_told(const char* word) {
+  const char* words = std::getenv("TRAINSCOPE_STAND_IN");
+  return words && std::string(words).find(word) != std::string::npos;
+}
+bool is_missing(const std::string& library) {
+  return is_told(("without=" + library).c_str());
+}
+
+// Sums are in another order.
+constexpr double kFp32 = 1e-4;
+
+using Settings = test::Settings;
+
+const Settings kMlp{"workload=train",  "model.name=mlp", "data.name=digits",   "steps=4",
+                    "model.hidden=20", "batch_size=8",   "loop.evaluate=false"};
+const Settings kCnn{
+    "workload=train", "model.name=cnn", "data.name=digits",       "steps=3",
+    "batch_size=2",   "precision=fp32", "cudnn.allow_tf32=false", "loop.evaluate=false"};
+const Settings kGpt{"workload=train", "model.name=gpt-mini", "data.name=text", "steps=3",
+                    "model.width=8",  "model.blocks=1",      "model.heads=2",  "model.seq_len=4",
+                    "batch_size=2",   "loop.evaluate=false"};
+
+std::int64_t dropped(const trace::Trace& trace, const std::string& reason) {
+  std::int64_t count = 0;
+  trace::for_each(trace.dropped(), [&](const trace::Dropped& one, std::uint32_t) {
+    if (one.reason == reason) count += one.count;
+  });
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("through the plug-in models learn as on the host, eager, fused and in graphs") {
+  Gpu gpu;
+  for (const Settings& model : {kMlp, kCnn, kGpt})
+    for (const char* how : {"compile.fuse=false", "compile.fuse=true", "compile.cuda_graph=true"})
+      check_learns_alike(*gpu, test::with(model, {how}), kFp32);
+}
+
+TEST_CASE("through the plug-in mixed precision scales, skips and learns as on the host") {
+  Gpu gpu;
+  check_learns_alike(
+      *gpu, test::with(kMlp, {"precision=fp16", "scaler.enabled=true", "scaler.inject_inf_at=2"}),
+      1e-2);
+  check_learns_alike(*gpu, test::with(kMlp, {"precision=bf16", "optimizer.name=adamw"}), 3e-2);
+  check_learns_alike(*gpu, test::with(kCnn, {"precision=fp16", "memory_format=channels_last"}),
+                     2e-2);
+}
+
+TEST_CASE("through the plug-in ranks learn as on the host, whether they share a GPU or not") {
+  Gpu gpu;
+  for (const char* strategy : {"parallel.strategy=ddp", "parallel.strategy=dp"})
+    for (const char* ranks : {"parallel.world_size=2", "parallel.world_size=4"})
+      check_learns_alike(*gpu, test::with(kMlp, {"machine=h200-8", strategy, ranks}), kFp32);
+}
+
+TEST_CASE("through the plug-in every kind of collective ends, and each rank has its span") {
+  Gpu gpu;
+  for (const std::string op :
+       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"}) {
+    INFO(op);
+    const analysis::Run run = analysis::measured_run(
+        "A",
+        config_of({"workload=collective", "machine=h200-8", "collective.ranks=4", "steps=3",
+                   "collective.bytes=65536", "collective.op=" + op}),
+        *gpu);
+    REQUIRE_FALSE(run.ending);
+    int spans = 0;
+    trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+      const bool on_stream = run.trace->lanes()[span.lane].kind == trace::LaneKind::kStream;
+      spans += on_stream && span.category == trace::Category::kCollective ? 1 : 0;
+    });
+    CHECK(spans == 4 * 3);
+    CHECK(analysis::value_of(run.metrics, "bandwidth.bus").value_or(0) > 0);
+  }
+}
+
+TEST_CASE("through the plug-in operation by operation the numbers are the host's") {
+#ifdef __SANITIZE_ADDRESS__
+  TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
+#endif
+  Gpu gpu;
+  for (const test::Settings& settings : test::lockstep_models(test::LockstepSize::kSmall))
+    test::check_in_lockstep(*gpu, settings);
+}
+
+TEST_CASE("through the plug-in compiled chains leave the bits of those that read their steps") {
+  Gpu gpu;
+  const program::Config config = config_of({"workload=train", "model.name=mlp", "precision=fp16",
+                                            "compile.fuse=true", "batch_size=4", "steps=1"});
+  const test::BothWays found =
+      test::fused_both_ways(*gpu, train::build_program(config, train::machine_of(config)));
+  CHECK(found.operations > 0);
+  CHECK(found.differing == std::vector<std::string>{});
+  const bool reads = gpu->facts().driver.find("read their steps") != std::string::npos;
+  CHECK(reads == is_missing("libnvrtc.so.13"));
+}
+
+TEST_CASE("through the plug-in all work is told, with its call, bytes and kinds of memory") {
+  Gpu gpu;
+  for (const bool pinned : {false, true}) {
+    const analysis::Run run = analysis::measured_run(
+        "A",
+        config_of({"workload=copy", pinned ? "copy.memory=pinned" : "copy.memory=pageable",
+                   "copy.bytes=1048576", "copy.count=5"}),
+        *gpu);
+    REQUIRE_FALSE(run.ending);
+    int copies = 0;
+    trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+      if (span.category != trace::Category::kCopyH2D ||
+          run.trace->lanes()[span.lane].kind != trace::LaneKind::kStream)
+        return;
+      ++copies;
+      const auto* detail = run.trace->detail(span);
+      REQUIRE(detail);
+      CHECK(std::get<trace::CopyDetail>(*detail).bytes == 1 << 20);
+    });
+    CHECK(copies == 5);
+  }
+  const analysis::Run run = analysis::measured_run("A", config_of(kMlp), *gpu);
+  CHECK(dropped(*run.trace, "records that the tracer had no room for") == 0);
+  CHECK(dropped(*run.trace, "work on the device that belongs to no call of the run") == 0);
+  const bool by_events = gpu->facts().driver.find("pairs of events") != std::string::npos;
+  CHECK(by_events == is_missing("libcupti.so.13"));
+}
+
+TEST_CASE("through the plug-in a run with no room for it ends with a sentence, the next one runs") {
+  Gpu gpu;
+  const analysis::Run run = analysis::measured_run(
+      "A", config_of({"workload=copy", "copy.memory=pageable", "copy.bytes=1342177280"}), *gpu);
+  REQUIRE(run.ending);
+  CHECK(sim::sentence(*run.ending).find("the GPU has no room for this run") != std::string::npos);
+  CHECK(gpu->is_usable());
+  check_learns_alike(*gpu, kMlp, kFp32);
+}
+
+TEST_CASE("through the plug-in a calibration measures all there is") {
+  Gpu gpu;
+  cuda::CalibrationPlan plan;
+  plan.repeats = 5;
+  plan.few = 2;
+  plan.most_copied = std::int64_t{8} << 20;
+  plan.largest_product = 32;
+  const cuda::Calibration found = cuda::calibrate(*gpu, plan, 0);
+  for (const char* name : {"host.launch_call", "gpu.kernel_floor", "pcie.h2d", "pcie.d2h"}) {
+    INFO(name);
+    REQUIRE(found.find(name));
+    CHECK(found.find(name)->value > 0);
+    CHECK(std::isfinite(found.find(name)->value));
+  }
+}
+
+// With a kernel that fails.
+TEST_CASE("a device that is lost ends the run with a sentence, and is of no more use", "[.lost]") {
+  const auto gpu = cuda::open_device(cuda::program_folder());
+  const analysis::Run run = analysis::measured_run("A", config_of(kMlp), *gpu);
+  REQUIRE(run.ending);
+  CHECK(sim::sentence(*run.ending).find("the GPU stopped and can do nothing more") !=
+        std::string::npos);
+  CHECK(run.trace->spans().size() > 0);
+  CHECK_FALSE(gpu->is_usable());
+  bool from_another_thread = true;
+  std::thread([&] { from_another_thread = gpu->is_usable(); }).join();
+  CHECK_FALSE(from_another_thread);
+}

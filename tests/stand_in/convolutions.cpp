@@ -1,0 +1,5 @@
+#include "stand_in/symbols.h"
+
+trainscope::stand_in::Symbols trainscope::stand_in::cudnn_symbols() {
+  return {};
+}

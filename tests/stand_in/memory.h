@@ -1,0 +1,42 @@
+// What memory the stand-in has handed out, and where.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace trainscope::stand_in {
+
+enum class Where { kPageable, kPinned, kDevice };
+
+class Memory {
+ public:
+  // Full of NaNs. Null: the GPU has no room for it.
+  void* take_device(std::size_t bytes, int gpu);
+  void* take_pinned(std::size_t bytes);
+  // False: it was not handed out, or was given back.
+  bool give_back(void* memory, Where where);
+
+  // Nothing: it begins in a piece that was handed out and ends behind it.
+  std::optional<Where> where(const void* memory, std::size_t bytes) const;
+  int gpu_of(const void* memory) const;  // -1: none
+  // "512 B, 33554432 B": how large what is handed out is.
+  std::string sizes(Where where) const;
+
+ private:
+  struct Piece {
+    std::size_t bytes;
+    Where where;
+    int gpu;
+  };
+  void* take(std::size_t bytes, Where where, int gpu);
+  const Piece* find(const void* memory, const char*& begin) const;
+
+  mutable std::mutex mutex_;
+  std::map<const char*, Piece> pieces_;
+  std::map<int, std::size_t> used_;  // by GPU
+};
+
+}  // namespace trainscope::stand_in

@@ -1,0 +1,47 @@
+#include "stand_in/options.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+namespace trainscope::stand_in {
+namespace {
+
+Options read() {
+  Options options;
+  const char* words = std::getenv("TRAINSCOPE_STAND_IN");
+  std::istringstream stream(words ? words : "");
+  for (std::string word; stream >> word;) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (name == "gpus") {
+      options.gpus = std::stoi(value);
+    } else if (name == "memory_mb") {
+      options.memory_bytes = static_cast<std::size_t>(std::stoul(value)) << 20;
+    } else if (name == "late") {
+      options.late = true;
+    } else if (name == "brief") {
+      options.brief = true;
+    } else if (name == "seed") {
+      options.seed = static_cast<unsigned>(std::stoul(value));
+    } else if (name == "lost_at") {
+      options.lost_at = std::stol(value);
+    } else if (name == "without") {
+      options.without.push_back(value);
+    } else {
+      std::fprintf(stderr, "TRAINSCOPE_STAND_IN: \"%s\" is not known\n", word.c_str());
+      std::abort();
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+const Options& options() {
+  static const Options& all = *new Options(read());
+  return all;
+}
+
+}  // namespace trainscope::stand_in

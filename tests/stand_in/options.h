@@ -1,0 +1,31 @@
+// What kind of machine stands in: words of the environment variable TRAINSCOPE_STAND_IN.
+//
+//   gpus=4          as many GPUs, each of which can reach the others' memory
+//   memory_mb=64    of each
+//   late            work waits until somebody waits for it, or asks whether it is done
+//   seed=7          of the order in which streams get their turn
+//   brief           large products are not computed, but take their time at 10 TFLOP/s
+//   lost_at=20      the kernel of this number fails, and the device with it
+//   without=libnccl.so.2    a library that is not there; as often as wanted
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace trainscope::stand_in {
+
+struct Options {
+  int gpus = 1;
+  std::size_t memory_bytes = std::size_t{4} << 30;
+  bool late = false;
+  bool brief = false;
+  unsigned seed = 1;
+  long lost_at = -1;
+  std::vector<std::string> without;
+};
+
+// Read once. Ends the process with a sentence where a word is not known.
+const Options& options();
+
+}  // namespace trainscope::stand_in
