@@ -1,32 +1,13 @@
 #include "cuda/buffers.h"
 
-#include <cstring>
 #include <utility>
 
 #include "cuda/execution.h"
-#include "host/float_types.h"
 
 namespace trainscope::cuda {
 namespace {
 
-using program::ElementType;
 using program::MemoryKind;
-
-// Values as a buffer's type stores them.
-void store(host::Values values, ElementType type, void* to) {
-  if (type == ElementType::kFp16) {
-    host::convert(values, {static_cast<host::Float16*>(to), values.size()});
-  } else if (type == ElementType::kBf16) {
-    host::convert(values, {static_cast<host::Bfloat16*>(to), values.size()});
-  } else {
-    std::memcpy(to, values.data(), values.size() * sizeof(float));
-  }
-}
-
-bool holds_numbers(const program::Buffer& buffer) {
-  return program::size_of(buffer.type) == 2 || buffer.type == ElementType::kFp32 ||
-         buffer.type == ElementType::kTf32;
-}
 
 // What operations read before they have written it; how many answers were right is added to.
 bool is_kept(const program::Program& program, program::Index index) {
@@ -95,7 +76,7 @@ Buffers::Buffers(const program::Program& program, DeviceCalls& device,
     : program_(program),
       device_(device),
       streams_(streams),
-      initial_(program),
+      contents_(program, device),
       places_(program.buffers.size()),
       is_used_(Uses(program).take()),
       handed_(streams.size()),
@@ -164,31 +145,8 @@ void Buffers::place(program::Index buffer) {
 }
 
 void Buffers::fill(program::Index buffer, StreamHandle stream) {
-  const program::Buffer& what = program_.buffers[buffer];
   places_[buffer].filled = true;
-  const bool zero =
-      what.initial.kind == program::Initial::Kind::kConstant && what.initial.value == 0;
-  void* memory = places_[buffer].memory;
-  if (!zero && holds_numbers(what)) {
-    upload(buffer, stream);
-  } else if (what.kind == MemoryKind::kDevice) {
-    device_.fill_zero(memory, what.bytes, stream);
-  } else {
-    std::memset(memory, 0, static_cast<std::size_t>(what.bytes));
-  }
-}
-
-// A copy out of pageable memory has read it when the call returns.
-void Buffers::upload(program::Index buffer, StreamHandle stream) {
-  const program::Buffer& what = program_.buffers[buffer];
-  void* memory = places_[buffer].memory;
-  std::vector<float> values(static_cast<std::size_t>(what.elements()));
-  initial_.read(buffer, values);
-  if (what.kind != MemoryKind::kDevice) return store(values, what.type, memory);
-  std::vector<char> stored(static_cast<std::size_t>(what.bytes));
-  store(values, what.type, stored.data());
-  device_.copy({stored.data(), memory, what.bytes, MemoryKind::kPageable, MemoryKind::kDevice},
-               stream);
+  contents_.fill(buffer, places_[buffer].memory, stream);
 }
 
 void Buffers::view(const program::View& action) {

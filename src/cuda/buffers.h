@@ -12,8 +12,8 @@
 #include <mutex>
 #include <vector>
 
+#include "cuda/contents.h"
 #include "cuda/device_calls.h"
-#include "host/initial_values.h"
 #include "program/program.h"
 
 namespace trainscope::cuda {
@@ -92,13 +92,12 @@ class Buffers {
   void release_all();
   void place(program::Index buffer);
   void fill(program::Index buffer, StreamHandle stream);
-  void upload(program::Index buffer, StreamHandle stream);
   void note(program::Index buffer, std::int64_t sign);
 
   const program::Program& program_;
   DeviceCalls& device_;
   const std::vector<StreamHandle>& streams_;
-  const host::InitialValues initial_;
+  const Contents contents_;
   static constexpr program::Index kNone = program::kNoIndex;
   std::vector<program::Index> first_;  // streams, by GPU
   mutable std::mutex mutex_;

@@ -75,9 +75,6 @@ std::string refusal_of(const program::Program& program, const DeviceCalls& devic
   if (has_command<program::Compute>(program))
     return "this run computes on the CPU and has nothing for a GPU; simulate it with "
            "--executor sim";
-  if (has_model(program) && program.timing_only)
-    return "this run is timing only: it computes no numbers, so there is nothing to measure; "
-           "simulate it with --executor sim";
   for (const program::Operation& operation : program.operations) {
     if (is_empty_launch(program, operation)) continue;
     const std::string why = device.refusal(operation);

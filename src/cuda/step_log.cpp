@@ -38,7 +38,7 @@ std::int64_t numbers_of(const program::Program& program) {
 StepLog::StepLog(const program::Program& program, DeviceCalls& device, const Buffers& buffers,
                  StreamHandle first)
     : program_(program), device_(device), buffers_(buffers), first_(first) {
-  if (!program.timing_only) room_ = numbers_of(program);
+  room_ = numbers_of(program);
   if (room_ > 0)
     log_ = static_cast<float*>(
         device.allocate(room_ * static_cast<std::int64_t>(sizeof(float)), first));

@@ -71,6 +71,7 @@ class TrainBuilder {
     update_ = add_update(program_, config_, model_);
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
     add_plans();
+    keep_losses();
     if (settings_.ddp) ddp_.emplace(program_, config_, graph_, model_, settings_.ranks);
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
@@ -110,6 +111,23 @@ class TrainBuilder {
                                   options, correct_);
     if (convolutions_) convolutions_->expand(evaluation_);
     program_.gauges.correct = correct_;
+  }
+
+  // loss.item() comes after the plan's last launch: the loop's body gives the loss's memory back.
+  void keep_losses() {
+    if (settings_.item_every == 0) return;
+    const auto keep = [&](Plan& plan) {
+      for (auto* list : {&plan.forward, &plan.loss, &plan.scale, &plan.backward})
+        for (PlannedLaunch& launch : *list)
+          if (std::erase(launch.freed, plan.loss_value) > 0) frees_loss_ = true;
+    };
+    for (StepPlans& plans : plans_) {
+      keep(plans.first);
+      if (plans.later) keep(*plans.later);
+    }
+  }
+  void free_loss(ThreadWriter& main, std::int64_t batch) const {
+    if (frees_loss_) free(main, {plan_of(batch).loss_value});
   }
 
   // An epoch's last batch may be a shorter one.
@@ -270,12 +288,16 @@ class TrainBuilder {
     if (lines_.timer_start)
       main.at(lines_.timer_start).add(program::BeginMark{}, program::kTimerMark);
     if (settings_.accumulate > 1) write_zero_grad(main);
-    for (std::int64_t i = 0; i < settings_.accumulate; ++i)
-      write_batch(main, autograd, step * settings_.accumulate + i);
+    const std::int64_t first = step * settings_.accumulate, last = first + settings_.accumulate - 1;
+    for (std::int64_t batch = first; batch <= last; ++batch) {
+      write_batch(main, autograd, batch);
+      if (batch < last) free_loss(main, batch);
+    }
     write_update(main, step);
     const std::int64_t every = settings_.item_every;
     if (lines_.sleep) write_sleep(main);
-    if (every > 0 && step % every == every - 1) write_item(main);
+    if (every > 0 && step % every == every - 1) write_item(main, last);
+    free_loss(main, last);
     if (lines_.sync) main.at(lines_.sync).add(program::DeviceSync{});
     if (lines_.timer_stop) main.at(lines_.timer_stop).add(program::EndMark{});
   }
@@ -420,11 +442,10 @@ class TrainBuilder {
     main.at(lines_.forward).add(program::HostWork{load, false, true, true}, "load cuBLAS");
   }
 
-  void write_item(ThreadWriter& main) {
+  void write_item(ThreadWriter& main, std::int64_t batch) {
     if (settings_.on_cpu) return main.at(lines_.item).add(program::FrameworkCall{}, "aten::item");
     main.at(lines_.item)
-        .add(program::ReadScalar{{plans_[0].first.loss_value, loss_host_, kFloat, 0}},
-             "aten::item");
+        .add(program::ReadScalar{{plan_of(batch).loss_value, loss_host_, kFloat, 0}}, "aten::item");
   }
 
   // ---- Evaluation -------------------------------------------------------------------------------
@@ -503,6 +524,7 @@ class TrainBuilder {
   std::optional<CompiledModel> compiled_;
   std::optional<Ddp> ddp_;
   std::optional<DataParallel> dp_;
+  bool frees_loss_ = false;             // the loop's body, and no launch
   std::vector<StepPlans> plans_;        // by batch on the device, or by size of its images
   std::vector<PlannedLaunch> resizes_;  // by size, where there are several
   Plan evaluation_;

@@ -12,7 +12,8 @@ void* Memory::take(std::size_t bytes, Where where, int gpu) {
   constexpr std::size_t kAligned = 256;  // as cudaMalloc gives it
   void* memory = std::aligned_alloc(kAligned, (bytes / kAligned + 1) * kAligned);
   if (!memory) return nullptr;
-  std::memset(memory, 0xff, bytes);
+  constexpr std::size_t kLarge = std::size_t{1} << 20;
+  if (!options().brief || bytes < kLarge) std::memset(memory, 0xff, bytes);
   pieces_[static_cast<const char*>(memory)] = {bytes, where, gpu};
   return memory;
 }

@@ -13,7 +13,7 @@ enum class Where { kPageable, kPinned, kDevice };
 
 class Memory {
  public:
-  // Full of NaNs. Null: the GPU has no room for it.
+  // Full of NaNs (a brief machine's large pieces: of anything). Null: the GPU has no room for it.
   void* take_device(std::size_t bytes, int gpu);
   void* take_pinned(std::size_t bytes);
   // False: it was not handed out, or was given back.

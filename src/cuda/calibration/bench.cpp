@@ -4,8 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/random.h"
-#include "host/float_types.h"
+#include "cuda/noise.h"
 
 namespace trainscope::cuda {
 
@@ -27,22 +26,6 @@ Operation on_numbers(const char* kernel, std::int64_t count, std::int64_t bytes)
   one.blocks = (count + kThreads - 1) / kThreads;
   one.threads = kThreads;
   return one;
-}
-
-template <typename Stored, typename Store>
-std::vector<char> stored_numbers(std::int64_t bytes, const Store& store) {
-  std::vector<char> all(static_cast<std::size_t>(bytes));
-  for (std::size_t i = 0; i < all.size() / sizeof(Stored); ++i) {
-    const Stored one = store(2 * unit_float(random_word(1, i)) - 1);
-    std::memcpy(all.data() + i * sizeof(Stored), &one, sizeof(Stored));
-  }
-  return all;
-}
-
-std::vector<char> numbers_of(ElementType type, std::int64_t bytes) {
-  if (type == ElementType::kFp16) return stored_numbers<host::Float16>(bytes, host::to_float16);
-  if (type == ElementType::kBf16) return stored_numbers<host::Bfloat16>(bytes, host::to_bfloat16);
-  return stored_numbers<float>(bytes, [](float value) { return value; });
 }
 
 // The numbers of an operation's operands: of those that it reads, then of those that it writes.
@@ -125,7 +108,7 @@ void* Bench::on_device(std::int64_t bytes) {
 void Bench::fill(void* memory, std::int64_t bytes, ElementType type) {
   constexpr std::int64_t kChunk = std::int64_t{1} << 20;
   std::vector<char>& numbers = numbers_[type];
-  if (numbers.empty()) numbers = numbers_of(type, kChunk);
+  if (numbers.empty()) numbers = noise_of(type, kChunk);
   for (std::int64_t i = 0; i < bytes; i += kChunk)
     copy({numbers.data(), static_cast<char*>(memory) + i, std::min(kChunk, bytes - i),
           MemoryKind::kPageable, MemoryKind::kDevice});
