@@ -117,10 +117,12 @@ void Collector::take_complete(const Event& event) {
                                   static_cast<std::int32_t>(lane.stream)))
       span.detail = collected_.trace->add_detail(std::move(*detail));
   }
-  if (is_own_)
+  if (is_own_) {
     read_own(event, span);
-  else if (!is_on_device(event.kind))
+  } else if (!is_on_device(event.kind)) {
+    span.cause = plain_cause(event.kind, facts);
     note_host_span(event, facts, span, id);
+  }
   collected_.spans.push_back(span);
   last_track_ = track;
   last_span_ = id;

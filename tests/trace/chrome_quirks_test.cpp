@@ -48,6 +48,27 @@ TEST_CASE("times are exact to the nanosecond, whatever their form") {
   CHECK(trace->origin().clock_start == 1'712'000'000'000'000'001);
 }
 
+TEST_CASE("the next batch is loaded by the thread that asks, or waited for, in every schema") {
+  const auto next = [](const char* cat, const char* iterator) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "{}", "name": "enumerate(DataLoader)#{}.__next__", "pid": 1,)"
+        R"( "tid": 1, "ts": 1, "dur": 2}})",
+        cat, iterator);
+  };
+  for (const char* cat : {"Operator", "cpu_op", "user_annotation"}) {
+    INFO(cat);
+    const auto trace = events(next(cat, "_SingleProcessDataLoaderIter") + "," +
+                              next(cat, "_MultiProcessingDataLoaderIter"));
+    REQUIRE(trace->spans().size() == 2);
+    CHECK(trace->spans()[0].category == Category::kLoader);
+    CHECK(trace->spans()[1].category == Category::kHeld);
+    CHECK(trace->spans()[1].cause == Cause::kData);
+  }
+  // Its shadow on the device is a mark.
+  CHECK(events(next("gpu_user_annotation", "_SingleProcessDataLoaderIter"))->spans()[0].category ==
+        Category::kAnnotation);
+}
+
 TEST_CASE("the base time stands in the origin, wherever it stands in the file") {
   const auto trace = read(R"({"traceEvents": [)" + complete("5.5", "1") +
                           R"(], "baseTimeNanoseconds": 1700000000000000000})");

@@ -1,0 +1,34 @@
+// Metrics of traces that PyTorch wrote: that they count what the simulator's do.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "analysis/run.h"
+#include "support/skip.h"
+#include "support/traces.h"
+
+using namespace trainscope;
+using analysis::Run;
+
+namespace {
+
+Run real_run(const std::string& name) {
+  return analysis::import_run("A", test::real_traces_folder() / (name + ".json.gz"));
+}
+
+double value(const Run& run, const char* name) {
+  const auto found = analysis::value_of(run.metrics, name);
+  INFO(name);
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a GPU that is idle while its host loads the next batch waits for data") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const Run run = real_run("resnet50-v100-2021-schema");
+  CHECK(value(run, "idle.data") / 1e6 == Approx(59.3).margin(0.05));
+  CHECK(value(run, "idle.launch") < 0.3 * value(run, "idle.data"));
+  REQUIRE(!run.gaps.empty());
+  CHECK(run.gaps.front().cause == analysis::Part::kIdleData);
+}
