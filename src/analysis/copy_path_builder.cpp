@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analysis/by_correlation.h"
 #include "analysis/copy_path.h"
 
 namespace trainscope::analysis {
@@ -93,8 +94,7 @@ class CopyPathBuilder {
     const Span& span = trace_.spans()[id];
     if (is_of_another(trace_.lanes()[span.lane])) return;
     const LaneKind lane = trace_.lanes()[span.lane].kind;
-    if (span.category == Category::kHostApi && span.correlation != 0)
-      calls_.try_emplace(span.correlation, id);
+    if (is_joined_call(span)) add_as_call(id, span);
     if (lane == LaneKind::kStream && is_host_copy(span.category) && copy_detail(trace_, span))
       streams_.push_back(id);
     if (lane == LaneKind::kCopyEngine && is_host_copy(span.category)) add_engine_span(id, span);
@@ -108,6 +108,13 @@ class CopyPathBuilder {
     if (span.category == Category::kAnnotation && lane != LaneKind::kStream &&
         std::string_view(trace_.name(span)).starts_with("ProfilerStep#"))
       marks_.push_back({span.start, span.end(), number_in(trace_.name(span)).value_or(0)});
+  }
+
+  // What holds a thread within a call is not the call.
+  void add_as_call(SpanId id, const Span& span) {
+    const auto [known, added] = calls_.try_emplace(span.correlation, id);
+    const bool held = trace_.spans()[known->second].category == Category::kHeld;
+    if (!added && held && span.category == Category::kHostApi) known->second = id;
   }
 
   void add_engine_span(SpanId id, const Span& span) {

@@ -300,8 +300,11 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
   constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
   ByCorrelation<Interval> calls(trace, {kNever, kNever});
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (span.correlation != 0 && span.category == Category::kHostApi)
-      calls.set(span.correlation, {span.start, span.end()});
+    if (!is_joined_call(span)) return;
+    const Interval call{span.start, span.end()};
+    // What holds a thread within a call is not the call.
+    span.category == Category::kHeld ? calls.add(span.correlation, call)
+                                     : calls.set(span.correlation, call);
   });
   std::vector<Interval> intervals;
   for (const trace::SpanId id : copies) {

@@ -31,7 +31,7 @@ struct Counted {
   bool counts = false;
   Where where = Where::kGpu;
 };
-Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines) {
+Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines, bool imported) {
   switch (lane.kind) {
     case LaneKind::kStream:
       return {trace::is_gpu_work(span.category) && !(engines && trace::is_copy(span.category)),
@@ -42,9 +42,10 @@ Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines) 
     case LaneKind::kLoader:
     case LaneKind::kPinThread:
     case LaneKind::kStaging:
-      // A wait is part of the call that waits.
-      return {span.category != Category::kAnnotation && span.category != Category::kHeld,
-              Where::kHost};
+      // A wait is part of the call that waits; in an imported trace it is that call.
+      return {
+          span.category != Category::kAnnotation && (span.category != Category::kHeld || imported),
+          Where::kHost};
     default:
       return {};
   }
@@ -72,13 +73,14 @@ using Key = std::pair<Where, std::string>;
 std::map<Key, Gathered> gather(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   const bool engines = has_copy_engines(measured);
+  const bool imported = trace.origin().kind == trace::OriginKind::kImported;
   // Names are numbers in the trace: each is looked up once.
   std::unordered_map<std::uint64_t, Gathered*> known;
   std::map<Key, Gathered> all;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const trace::Span& span = trace.spans()[i];
     const trace::Lane& lane = trace.lanes()[span.lane];
-    const Counted here = counted(span, lane, engines);
+    const Counted here = counted(span, lane, engines, imported);
     if (!here.counts || !measured.counts(lane)) continue;
     const Interval window = window_of(measured, here.where);
     if (span.start < window.start || span.start >= window.end) continue;

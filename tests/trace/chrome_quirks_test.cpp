@@ -69,6 +69,26 @@ TEST_CASE("the next batch is loaded by the thread that asks, or waited for, in e
         Category::kAnnotation);
 }
 
+TEST_CASE("a call is held by the copy of pageable memory that it asks for, and by no other") {
+  for (const auto& [copied, category] :
+       {std::pair{"HtoD (Pageable -> Device)", Category::kHeld},
+        std::pair{"DtoH (Device -> Pageable)", Category::kHeld},
+        std::pair{"HtoD (Pinned -> Device)", Category::kHostApi},
+        std::pair{"DtoD (Device -> Device)", Category::kHostApi}}) {
+    INFO(copied);
+    const auto trace = events(
+        R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 1, "tid": 1,)"
+        R"( "ts": 1, "dur": 9, "args": {"correlation": 5}},)" +
+        fmt::format(
+            R"({{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy {}", "pid": 0, "tid": 7,)"
+            R"( "ts": 2, "dur": 7, "args": {{"correlation": 5, "stream": 7, "bytes": 64}}}})",
+            copied));
+    REQUIRE(trace->spans().size() == 2);
+    CHECK(trace->spans()[0].category == category);
+    CHECK((trace->spans()[0].cause == Cause::kStaging) == (category == Category::kHeld));
+  }
+}
+
 TEST_CASE("the base time stands in the origin, wherever it stands in the file") {
   const auto trace = read(R"({"traceEvents": [)" + complete("5.5", "1") +
                           R"(], "baseTimeNanoseconds": 1700000000000000000})");
