@@ -32,15 +32,26 @@ std::vector<Interval> step_marks(const trace::Trace& trace) {
   return marks;
 }
 
+// Marks outside of the host's threads and their steps: a profiler's of its own recording, and
+// shadows on the GPU of what the host marked.
+bool is_beside_the_run(const trace::Lane& lane, const Span& span) {
+  return lane.kind == LaneKind::kOther && span.category == Category::kAnnotation;
+}
+
 Interval whole_of(const trace::Trace& trace) {
-  if (trace.spans().empty()) return {};
-  const Span& first = trace.spans()[0];
-  Interval whole{first.start, first.end()};
+  constexpr Nanos kFirst = std::numeric_limits<Nanos>::min();
+  constexpr Nanos kLast = std::numeric_limits<Nanos>::max();
+  Interval run{kLast, kFirst}, all{kLast, kFirst};
+  const auto widen = [](Interval& interval, const Span& span) {
+    interval.start = std::min(interval.start, span.start);
+    interval.end = std::max(interval.end, span.end());
+  };
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    whole.start = std::min(whole.start, span.start);
-    whole.end = std::max(whole.end, span.end());
+    widen(all, span);
+    if (!is_beside_the_run(trace.lanes()[span.lane], span)) widen(run, span);
   });
-  return whole;
+  if (run.start <= run.end) return run;
+  return all.start <= all.end ? all : Interval{};
 }
 
 // When the GPU was done with what the host had launched by some time.

@@ -192,7 +192,7 @@ std::uint32_t Collector::lane_of(const Event& event, const NameFacts& facts, Tra
     lane.holds_gpu_work = lane.holds_gpu_work || event.kind != EventKind::kSync;
     if (lane.device < 0) lane.device = event.args.device.value_or(pid.is_text ? 0 : pid.number);
     if (lane.stream == 0) lane.stream = event.args.stream.value_or(tid.is_text ? 0 : tid.number);
-  } else if (event.kind != EventKind::kUnknown) {
+  } else if (event.kind != EventKind::kUnknown && event.kind != EventKind::kRecord) {
     lane.holds_host_work = true;
   }
   return index;

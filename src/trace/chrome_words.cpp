@@ -44,6 +44,7 @@ constexpr std::pair<std::string_view, EventKind> kCats[] = {
     {"trainscope_data", EventKind::kDataFlow},
     {"trainscope_gradient", EventKind::kGradientFlow},
     {"trainscope", EventKind::kOwn},
+    {"trace", EventKind::kRecord},
 };
 
 // Calls that return once the device is done; with and without "Async" they differ only in this.
@@ -186,6 +187,7 @@ Category plain_category(EventKind kind, const NameFacts& facts) {
       return facts.step ? Category::kAnnotation : Category::kHostWork;
     case EventKind::kAnnotation:
     case EventKind::kGpuAnnotation:
+    case EventKind::kRecord:
       return Category::kAnnotation;
     case EventKind::kRuntime:
       return facts.holds ? Category::kHeld : Category::kHostApi;

@@ -26,7 +26,8 @@ enum class EventKind : std::uint8_t {
   kEventFlow,  // flows that only our own files have
   kDataFlow,
   kGradientFlow,
-  kOwn,  // a span that PyTorch has no word for
+  kOwn,     // a span that PyTorch has no word for
+  kRecord,  // Trace: from when to when the profiler recorded, which is nothing that the run did
 };
 EventKind event_kind(std::string_view cat);
 bool is_flow(EventKind kind);

@@ -54,3 +54,11 @@ TEST_CASE("a call that holds its thread is an operation of an imported trace, as
   CHECK(of("cudaMemcpyAsync") == 1);
   CHECK(of("cudaStreamSynchronize") == 1);
 }
+
+TEST_CASE("how long a profiler recorded is not how long the run took") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  // The record spans 62.5 ms, what happened within it the last 19.9.
+  const Run run = real_run("three-streams-events");
+  CHECK(value(run, "time.total") / 1e6 == Approx(19.9).margin(0.1));
+  CHECK(value(run, "gpu.util") > 0.0059 * 62.5 / 20);
+}
