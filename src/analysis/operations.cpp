@@ -84,8 +84,16 @@ class StepSpans {
   ByCorrelation<Nanos> calls_;       // their starts
 };
 
+// "load batch 7" is loading a batch.
+std::string without_number(const std::string& name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool numbered = last != std::string::npos && last + 1 < name.size() && name[last] == ' ';
+  return numbered ? name.substr(0, last) : name;
+}
+
 // A copy engine's lane says the direction, its spans only how many bytes.
 std::string name_of(const trace::Trace& trace, const trace::Span& span, const trace::Lane& lane) {
+  if (span.category == Category::kLoader) return without_number(trace.name(span));
   if (lane.kind != LaneKind::kCopyEngine) return trace.name(span);
   return std::string(trace::name_of(span.category)) + ", " + trace.name(span);
 }

@@ -106,6 +106,20 @@ TEST_CASE("what a step launches counts as its own, though it begins beside the s
   CHECK(kernels > 0);
 }
 
+TEST_CASE("batches are loaded in one row, however many there are") {
+  const auto settings = {"workload=train", "steps=8", "loader.num_workers=2",
+                         "loader.sample_bytes=100000"};
+  const Run run = run_of("A", settings);
+  const auto list = operations(run.facts.measured);
+  for (const char* name : {"load batch", "read batch"}) {
+    INFO(name);
+    const Operation* batches = find(list, name);
+    REQUIRE(batches);
+    CHECK(batches->durations.size() > 1);
+  }
+  for (const Operation& one : list) CHECK_FALSE(one.name.starts_with("load batch "));
+}
+
 TEST_CASE("rows hold each side's own figures, a step, and their difference") {
   const Run a = run_of("A", {"workload=train", "steps=4", "batch_size=64"});
   const Run b = run_of("B", {"workload=train", "steps=7", "batch_size=1024", "precision=fp16"});
