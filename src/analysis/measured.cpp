@@ -141,6 +141,11 @@ void gather(Gathered& all, const Span& span, LaneKind lane, bool engines, Interv
     all.held.push_back(clipped);
 }
 
+bool is_about_batches(const Span& span) {
+  return span.category == Category::kLoader || span.category == Category::kPin ||
+         (span.category == Category::kHeld && span.cause == trace::Cause::kData);
+}
+
 // Of each lane, whether its spans are measured.
 std::vector<bool> counted_lanes(const Measured& measured) {
   std::vector<bool> counted;
@@ -158,6 +163,7 @@ void gather_all(Measured& measured) {
   Gathered all;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     measured.on_gpu |= trace::is_gpu_work(span.category);
+    measured.takes_batches |= is_about_batches(span);
     const Interval clipped{std::max(span.start, measured.window.start),
                            std::min(span.end(), measured.window.end)};
     if (clipped.start < clipped.end && counted[span.lane])

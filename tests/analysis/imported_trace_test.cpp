@@ -62,3 +62,11 @@ TEST_CASE("how long a profiler recorded is not how long the run took") {
   CHECK(value(run, "time.total") / 1e6 == Approx(19.9).margin(0.1));
   CHECK(value(run, "gpu.util") > 0.0059 * 62.5 / 20);
 }
+
+TEST_CASE("what a file tells nothing of is absent") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  // No GPU, and no loader.
+  CHECK_FALSE(analysis::value_of(real_run("cpu-only").metrics, "host.blocked"));
+  CHECK_FALSE(analysis::value_of(real_run("three-streams-events").metrics, "idle.data"));
+  CHECK(analysis::value_of(real_run("three-streams-events").metrics, "host.blocked"));
+}
