@@ -221,12 +221,17 @@ void read_ddp(const program::Config& config, const machine::Machine& machine, st
 // What a rank's loader reads.
 void read_sampler(const program::Config& config, TrainSettings& settings) {
   settings.sampled = settings.ddp && !settings.tensor && config.flag("sampler.distributed");
-  settings.set_epoch = settings.sampled && config.flag("sampler.set_epoch");
+  // Files cut by hand have a sampler that knows no epochs.
+  settings.set_epoch = settings.sampled && !settings.uneven && config.flag("sampler.set_epoch");
   for (const char* knob : {"sampler.distributed", "sampler.set_epoch"})
     if (!config.flag(knob) && (!settings.ddp || settings.tensor))
       throw InputError(std::string(knob) +
                        " = false is about a loader of DistributedDataParallel; set "
                        "parallel.strategy = ddp and data.source = loader, or leave it out");
+  if (settings.uneven && !config.flag("sampler.set_epoch"))
+    throw InputError(
+        "sampler.set_epoch = false needs a DistributedSampler, and with uneven_batches the files "
+        "are cut by hand; set one of the two back");
   if (!config.flag("sampler.distributed") && !config.flag("sampler.set_epoch"))
     throw InputError(
         "sampler.set_epoch = false needs a sampler, and sampler.distributed = false leaves it out; "
