@@ -12,6 +12,9 @@
 namespace trainscope::train {
 namespace {
 
+// Of torch.utils.data.DataLoader with workers, where it is given none.
+constexpr std::int64_t kPyTorchPrefetchFactor = 2;
+
 std::string_view torch_name(program::ElementType type) {
   return type == program::ElementType::kFp16 ? "torch.float16" : "torch.bfloat16";
 }
@@ -145,6 +148,9 @@ class ListingWriter {
                     settings_.batch, workers));
     std::string rest =
         fmt::format("                    pin_memory={}", python(config_.flag("loader.pin_memory")));
+    if (const auto ahead = config_.whole("loader.prefetch_factor");
+        workers > 0 && ahead != kPyTorchPrefetchFactor)
+      rest += fmt::format(", prefetch_factor={}", ahead);
     if (workers > 0 && config_.flag("loader.persistent_workers"))
       rest += ", persistent_workers=True";
     if (settings_.sampled)

@@ -57,3 +57,10 @@ TEST_CASE("a range of files is no sampler that can be told the epoch") {
   uneven.emplace_back("sampler.set_epoch=false");
   CHECK_THROWS_WITH(listing(uneven), Contains("with uneven_batches the files are cut by hand"));
 }
+
+TEST_CASE("how far each worker reads ahead stands in the loader's call where it is not PyTorch's") {
+  CHECK_THAT(listing({"loader.num_workers=2", "loader.prefetch_factor=8"}),
+             Contains(", prefetch_factor=8"));
+  CHECK_THAT(listing({"loader.num_workers=2", "loader.prefetch_factor=2"}),
+             !Contains("prefetch_factor"));
+}
