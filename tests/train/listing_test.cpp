@@ -64,3 +64,25 @@ TEST_CASE("how far each worker reads ahead stands in the loader's call where it 
   CHECK_THAT(listing({"loader.num_workers=2", "loader.prefetch_factor=2"}),
              !Contains("prefetch_factor"));
 }
+
+TEST_CASE("a knob of what a config does not have is refused with what to write") {
+  CHECK_THROWS_WITH(listing({"loader.persistent_workers=true"}),
+                    Contains("loader.persistent_workers is about workers, and there are none; set "
+                             "loader.num_workers = 1, or more, or leave it out"));
+  CHECK_THROWS_WITH(listing({"loader.prefetch_factor=8"}), Contains("set loader.num_workers = 1"));
+  CHECK_THROWS_WITH(listing({"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2",
+                             "straggler.factor=1.5"}),
+                    Contains("set straggler.rank = 0, or another"));
+  CHECK_THROWS_WITH(listing({"straggler.factor=1.5"}), Contains("set straggler.rank = 0"));
+  CHECK_THROWS_WITH(listing({"ddp.bucket_cap_mb=5"}), Contains("set parallel.strategy = ddp"));
+  CHECK_THROWS_WITH(listing({"machine=h200-8", "parallel.strategy=dp", "parallel.world_size=2",
+                             "ddp.broadcast_buffers=false"}),
+                    Contains("ddp.broadcast_buffers is about DistributedDataParallel"));
+  CHECK_THROWS_WITH(listing({"device=cpu", "power_limit=300"}),
+                    Contains("power_limit has no meaning with device = cpu"));
+  // Values in turn, as a sweep gives them, and defaults that are written out.
+  CHECK_NOTHROW(listing({"loader.persistent_workers=true", "loader.num_workers=0"}));
+  CHECK_NOTHROW(listing({"loader.prefetch_factor=8", "loader.num_workers=0"}));
+  CHECK_NOTHROW(listing({"loader.prefetch_factor=2", "loader.persistent_workers=false",
+                         "ddp.bucket_cap_mb=25", "straggler.factor=1"}));
+}
