@@ -227,11 +227,13 @@ void check_odd_rank(const program::Config& config, const TrainSettings& settings
 // One process, and so the GPUs of one node.
 void read_data_parallel(const machine::Machine& machine, std::int64_t asked,
                         TrainSettings& settings) {
+  const bool ddp_could = asked <= machine::all_gpus(machine);
   if (asked > machine.gpu_count)
     throw InputError("parallel.world_size = " + std::to_string(asked) +
                      " is more than DataParallel can use: it is one process, and a node of " +
                      machine.id + " has " + std::to_string(machine.gpu_count) +
-                     " GPUs; write at most that, or parallel.strategy = ddp");
+                     (machine.gpu_count == 1 ? " GPU" : " GPUs") + "; write at most that, or " +
+                     (ddp_could ? "parallel.strategy = ddp" : "choose a larger machine"));
   settings.gpus = static_cast<int>(asked);
   settings.all_gpus = asked == machine.gpu_count;
 }

@@ -86,3 +86,12 @@ TEST_CASE("a knob of what a config does not have is refused with what to write")
   CHECK_NOTHROW(listing({"loader.prefetch_factor=2", "loader.persistent_workers=false",
                          "ddp.bucket_cap_mb=25", "straggler.factor=1"}));
 }
+
+TEST_CASE("more GPUs than DataParallel has are refused with what the machine can do") {
+  const auto on = [](const char* machine) {
+    return std::vector<std::string>{machine, "parallel.strategy=dp", "parallel.world_size=16"};
+  };
+  CHECK_THROWS_WITH(listing(on("machine=dgx1-v100-8x2")), Contains("parallel.strategy = ddp"));
+  CHECK_THROWS_WITH(listing(on("machine=laptop-1")),
+                    Contains("has 1 GPU; write at most that, or choose a larger machine"));
+}
