@@ -304,6 +304,13 @@ class CopyPathBuilder {
     });
   }
 
+  // By its name, as the simulator's; else that of its step, as PyTorch's profiler has it.
+  int batch_of_load(const Span& span, int position) const {
+    if (const auto number = number_in(trace_.name(span))) return *number;
+    const int step = step_at(span.start);
+    return step >= 0 ? step : position;
+  }
+
   void add_batches() {
     const std::map<int, std::int64_t> bytes = batch_bytes();
     const bool with_steps = !bytes.empty() && bytes.rbegin()->first >= 0;
@@ -315,8 +322,7 @@ class CopyPathBuilder {
     for (const SpanId id : loads_) {
       const Span& span = trace_.spans()[id];
       path_.loads_.add({span.start, span.end(), id});
-      const auto position = static_cast<int>(arrivals.size());
-      arrivals[number_in(trace_.name(span)).value_or(position)] = span.end();
+      arrivals[batch_of_load(span, static_cast<int>(arrivals.size()))] = span.end();
     }
     std::vector<std::pair<Nanos, int>> in_order;
     for (const auto& [number, end] : arrivals) in_order.emplace_back(end, number);
