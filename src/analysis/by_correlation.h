@@ -13,6 +13,13 @@
 
 namespace trainscope::analysis {
 
+// A host call that work on the device may belong to, whether it returned at once or held its
+// thread.
+inline bool is_joined_call(const trace::Span& span) {
+  return span.correlation != 0 &&
+         (span.category == trace::Category::kHostApi || span.category == trace::Category::kHeld);
+}
+
 template <typename T>
 class ByCorrelation {
  public:

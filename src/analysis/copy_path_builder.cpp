@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analysis/by_correlation.h"
 #include "analysis/copy_path.h"
 
 namespace trainscope::analysis {
@@ -93,8 +94,7 @@ class CopyPathBuilder {
     const Span& span = trace_.spans()[id];
     if (is_of_another(trace_.lanes()[span.lane])) return;
     const LaneKind lane = trace_.lanes()[span.lane].kind;
-    if (span.category == Category::kHostApi && span.correlation != 0)
-      calls_.try_emplace(span.correlation, id);
+    if (is_joined_call(span)) add_as_call(id, span);
     if (lane == LaneKind::kStream && is_host_copy(span.category) && copy_detail(trace_, span))
       streams_.push_back(id);
     if (lane == LaneKind::kCopyEngine && is_host_copy(span.category)) add_engine_span(id, span);
@@ -108,6 +108,13 @@ class CopyPathBuilder {
     if (span.category == Category::kAnnotation && lane != LaneKind::kStream &&
         std::string_view(trace_.name(span)).starts_with("ProfilerStep#"))
       marks_.push_back({span.start, span.end(), number_in(trace_.name(span)).value_or(0)});
+  }
+
+  // What holds a thread within a call is not the call.
+  void add_as_call(SpanId id, const Span& span) {
+    const auto [known, added] = calls_.try_emplace(span.correlation, id);
+    const bool held = trace_.spans()[known->second].category == Category::kHeld;
+    if (!added && held && span.category == Category::kHostApi) known->second = id;
   }
 
   void add_engine_span(SpanId id, const Span& span) {
@@ -297,6 +304,13 @@ class CopyPathBuilder {
     });
   }
 
+  // By its name, as the simulator's; else that of its step, as PyTorch's profiler has it.
+  int batch_of_load(const Span& span, int position) const {
+    if (const auto number = number_in(trace_.name(span))) return *number;
+    const int step = step_at(span.start);
+    return step >= 0 ? step : position;
+  }
+
   void add_batches() {
     const std::map<int, std::int64_t> bytes = batch_bytes();
     const bool with_steps = !bytes.empty() && bytes.rbegin()->first >= 0;
@@ -308,8 +322,7 @@ class CopyPathBuilder {
     for (const SpanId id : loads_) {
       const Span& span = trace_.spans()[id];
       path_.loads_.add({span.start, span.end(), id});
-      const auto position = static_cast<int>(arrivals.size());
-      arrivals[number_in(trace_.name(span)).value_or(position)] = span.end();
+      arrivals[batch_of_load(span, static_cast<int>(arrivals.size()))] = span.end();
     }
     std::vector<std::pair<Nanos, int>> in_order;
     for (const auto& [number, end] : arrivals) in_order.emplace_back(end, number);

@@ -13,8 +13,7 @@ std::optional<double> mean_queue_depth(const Measured& measured) {
   const Interval window = measured.window;
   ByCorrelation<Nanos> call_ends(trace, std::numeric_limits<Nanos>::min());
   trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
-    if (span.correlation != 0 && span.category == trace::Category::kHostApi)
-      call_ends.add(span.correlation, span.end());
+    if (is_joined_call(span)) call_ends.add(span.correlation, span.end());
   });
   const std::vector<trace::LaneKind> kinds = lane_kinds(trace);
   bool joined = false;

@@ -32,15 +32,26 @@ std::vector<Interval> step_marks(const trace::Trace& trace) {
   return marks;
 }
 
+// Marks outside of the host's threads and their steps: a profiler's of its own recording, and
+// shadows on the GPU of what the host marked.
+bool is_beside_the_run(const trace::Lane& lane, const Span& span) {
+  return lane.kind == LaneKind::kOther && span.category == Category::kAnnotation;
+}
+
 Interval whole_of(const trace::Trace& trace) {
-  if (trace.spans().empty()) return {};
-  const Span& first = trace.spans()[0];
-  Interval whole{first.start, first.end()};
+  constexpr Nanos kFirst = std::numeric_limits<Nanos>::min();
+  constexpr Nanos kLast = std::numeric_limits<Nanos>::max();
+  Interval run{kLast, kFirst}, all{kLast, kFirst};
+  const auto widen = [](Interval& interval, const Span& span) {
+    interval.start = std::min(interval.start, span.start);
+    interval.end = std::max(interval.end, span.end());
+  };
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    whole.start = std::min(whole.start, span.start);
-    whole.end = std::max(whole.end, span.end());
+    widen(all, span);
+    if (!is_beside_the_run(trace.lanes()[span.lane], span)) widen(run, span);
   });
-  return whole;
+  if (run.start <= run.end) return run;
+  return all.start <= all.end ? all : Interval{};
 }
 
 // When the GPU was done with what the host had launched by some time.
@@ -130,6 +141,11 @@ void gather(Gathered& all, const Span& span, LaneKind lane, bool engines, Interv
     all.held.push_back(clipped);
 }
 
+bool is_about_batches(const Span& span) {
+  return span.category == Category::kLoader || span.category == Category::kPin ||
+         (span.category == Category::kHeld && span.cause == trace::Cause::kData);
+}
+
 // Of each lane, whether its spans are measured.
 std::vector<bool> counted_lanes(const Measured& measured) {
   std::vector<bool> counted;
@@ -147,6 +163,7 @@ void gather_all(Measured& measured) {
   Gathered all;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     measured.on_gpu |= trace::is_gpu_work(span.category);
+    measured.takes_batches |= is_about_batches(span);
     const Interval clipped{std::max(span.start, measured.window.start),
                            std::min(span.end(), measured.window.end)};
     if (clipped.start < clipped.end && counted[span.lane])
@@ -300,8 +317,11 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
   constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
   ByCorrelation<Interval> calls(trace, {kNever, kNever});
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (span.correlation != 0 && span.category == Category::kHostApi)
-      calls.set(span.correlation, {span.start, span.end()});
+    if (!is_joined_call(span)) return;
+    const Interval call{span.start, span.end()};
+    // What holds a thread within a call is not the call.
+    span.category == Category::kHeld ? calls.add(span.correlation, call)
+                                     : calls.set(span.correlation, call);
   });
   std::vector<Interval> intervals;
   for (const trace::SpanId id : copies) {

@@ -26,7 +26,8 @@ struct Measured {
   std::vector<Interval> marks;  // of the measured steps, on the host's side
   int per() const { return steps > 0 ? steps : 1; }  // what a time "a step" is divided by
 
-  bool on_gpu = false;  // a GPU works, at any time of the trace
+  bool on_gpu = false;         // a GPU works, at any time of the trace
+  bool takes_batches = false;  // batches are loaded or waited for, at any time of the trace
 
   // Where a program has several GPUs, times are those of one: of the rank that waits least for the
   // others, which is the one that they wait for; of one process's GPUs, the first. -1: all

@@ -42,6 +42,11 @@ Answer overlap(const IntervalSet& a, const IntervalSet& b) {
          static_cast<double>(std::min(a.length(), b.length()));
 }
 
+// Of the workloads only training does; a file shows it.
+bool takes_batches(const Measured& measured) {
+  return measured.program ? measured.program->samples_per_step > 0 : measured.takes_batches;
+}
+
 Answer bandwidth(const CopyTimes& times) {
   if (times.intervals.empty()) return std::nullopt;
   return static_cast<double>(times.bytes) / static_cast<double>(times.intervals.length()) * 1e9;
@@ -212,9 +217,7 @@ void add_gpu(Table& t) {
           });
   t.add("idle.data", "ns", "idle: data", "GPU idle while no batch is there, a step",
         [](const Facts& f) {
-          // Only training takes batches.
-          const bool takes = !f.measured.program || f.measured.program->samples_per_step > 0;
-          return takes ? part(Part::kIdleData)(f) : Answer();
+          return takes_batches(f.measured) ? part(Part::kIdleData)(f) : Answer();
         });
   t.add("idle.launch", "ns", "idle: launch", "GPU idle while the host has yet to launch, a step",
         part(Part::kIdleLaunch));
@@ -230,8 +233,10 @@ void add_gpu(Table& t) {
   t.add("idle.sync", "ns", "idle: synchronise", "GPU idle while the host synchronises, a step",
         part(Part::kIdleSync));
   t.add("host.blocked", "ns", "host held",
-        "the training thread held by a CUDA call or by missing data, a step",
-        [](const Facts& f) { return Answer(a_step(f, f.measured.held.length())); });
+        "the training thread held by a CUDA call or by missing data, a step", [](const Facts& f) {
+          const bool may_be = f.measured.on_gpu || takes_batches(f.measured);
+          return may_be ? Answer(a_step(f, f.measured.held.length())) : Answer();
+        });
   t.add("host.lead", "ns", "host ahead",
         "from the end of a step's last launch call until the GPU is done with the step's work",
         [](const Facts& f) { return f.host.lead; });

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
+#include "analysis/by_correlation.h"
 #include "base/csv.h"
 
 namespace trainscope::analysis {
@@ -31,7 +34,7 @@ struct Counted {
   bool counts = false;
   Where where = Where::kGpu;
 };
-Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines) {
+Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines, bool imported) {
   switch (lane.kind) {
     case LaneKind::kStream:
       return {trace::is_gpu_work(span.category) && !(engines && trace::is_copy(span.category)),
@@ -42,22 +45,55 @@ Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines) 
     case LaneKind::kLoader:
     case LaneKind::kPinThread:
     case LaneKind::kStaging:
-      // A wait is part of the call that waits.
-      return {span.category != Category::kAnnotation && span.category != Category::kHeld,
-              Where::kHost};
+      // A wait is part of the call that waits; in an imported trace it is that call.
+      return {
+          span.category != Category::kAnnotation && (span.category != Category::kHeld || imported),
+          Where::kHost};
     default:
       return {};
   }
 }
 
-// Where the host runs ahead, its measured steps lie before those of the GPU.
-Interval window_of(const Measured& measured, Where where) {
-  if (where == Where::kGpu || measured.marks.empty()) return measured.window;
-  return {measured.marks.front().start, measured.marks.back().end};
+// The spans of the measured steps. Work of the GPU is a step's if the step's host launched it,
+// whenever it then began: on another stream that may be before the work of the step before is done.
+class StepSpans {
+ public:
+  explicit StepSpans(const Measured& measured)
+      : window_(measured.window), calls_(*measured.trace, std::numeric_limits<Nanos>::min()) {
+    if (measured.marks.empty()) return;
+    on_host_ = {measured.marks.front().start, measured.marks.back().end};
+    trace::for_each(measured.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+      if (is_joined_call(span)) calls_.add(span.correlation, span.start);
+    });
+  }
+
+  bool holds(const trace::Span& span, Where where) const {
+    if (!on_host_) return within(window_, span.start);
+    if (where == Where::kHost) return within(*on_host_, span.start);
+    const Nanos* call = span.correlation == 0 ? nullptr : calls_.find(span.correlation);
+    return call ? within(*on_host_, *call) : within(window_, span.start);
+  }
+
+ private:
+  static bool within(const Interval& interval, Nanos time) {
+    return interval.start <= time && time < interval.end;
+  }
+
+  Interval window_;
+  std::optional<Interval> on_host_;  // where there are steps
+  ByCorrelation<Nanos> calls_;       // their starts
+};
+
+// "load batch 7" is loading a batch.
+std::string without_number(const std::string& name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool numbered = last != std::string::npos && last + 1 < name.size() && name[last] == ' ';
+  return numbered ? name.substr(0, last) : name;
 }
 
 // A copy engine's lane says the direction, its spans only how many bytes.
 std::string name_of(const trace::Trace& trace, const trace::Span& span, const trace::Lane& lane) {
+  if (span.category == Category::kLoader) return without_number(trace.name(span));
   if (lane.kind != LaneKind::kCopyEngine) return trace.name(span);
   return std::string(trace::name_of(span.category)) + ", " + trace.name(span);
 }
@@ -72,16 +108,16 @@ using Key = std::pair<Where, std::string>;
 std::map<Key, Gathered> gather(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   const bool engines = has_copy_engines(measured);
+  const bool imported = trace.origin().kind == trace::OriginKind::kImported;
+  const StepSpans steps(measured);
   // Names are numbers in the trace: each is looked up once.
   std::unordered_map<std::uint64_t, Gathered*> known;
   std::map<Key, Gathered> all;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const trace::Span& span = trace.spans()[i];
     const trace::Lane& lane = trace.lanes()[span.lane];
-    const Counted here = counted(span, lane, engines);
-    if (!here.counts || !measured.counts(lane)) continue;
-    const Interval window = window_of(measured, here.where);
-    if (span.start < window.start || span.start >= window.end) continue;
+    const Counted here = counted(span, lane, engines, imported);
+    if (!here.counts || !measured.counts(lane) || !steps.holds(span, here.where)) continue;
     const auto kind = static_cast<std::uint64_t>(
         lane.kind == LaneKind::kCopyEngine ? span.category : Category::kOther);
     const std::uint64_t id = (std::uint64_t{span.name} * trace::kCategoryCount + kind) * 2 +

@@ -10,7 +10,8 @@
 
 namespace trainscope::analysis {
 
-// Spans of one name that begin in the measured steps, of the rank that is measured.
+// Spans of one name, whatever the number of a batch in it, that the measured steps launch, or that
+// begin in them, of the rank that is measured.
 struct Operation {
   enum class Where : std::uint8_t { kGpu, kHost } where = Where::kGpu;
   std::string name;

@@ -40,6 +40,8 @@ HostTimes host_times(const Measured& measured) {
       peer.push_back(interval);
     } else if (span.cause == Cause::kData) {
       data.push_back(interval);
+    } else if (span.cause == Cause::kStaging) {
+      staging.push_back(interval);
     } else if (trace.name(span).starts_with("cuda")) {
       sync.push_back(interval);
     } else {

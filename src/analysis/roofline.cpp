@@ -117,6 +117,11 @@ RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu) {
   return kernel;
 }
 
+// A kernel that only moves bytes tells of its work, too.
+bool tells_work(const trace::KernelDetail& kernel) {
+  return kernel.flops >= 0 && kernel.bytes >= 0 && kernel.flops + kernel.bytes > 0;
+}
+
 // Of a file: where it tells FLOPs and bytes of its kernels, as Trainscope's own do.
 std::vector<RooflineKernel> told_kernels(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
@@ -126,7 +131,7 @@ std::vector<RooflineKernel> told_kernels(const Measured& measured) {
     const trace::Detail* detail = trace.detail(span);
     const auto* told = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
     const bool inside = span.end() > measured.window.start && span.start < measured.window.end;
-    if (!told || told->flops <= 0 || told->bytes <= 0 || !inside) continue;
+    if (!told || !inside || !tells_work(*told)) continue;
     RooflineKernel& kernel = kernels[{trace.name(span), told->flops, told->bytes, told->grid[0]}];
     kernel.name = trace.name(span);
     kernel.work.flops = told->flops;

@@ -10,6 +10,7 @@
 #include "trace/chrome_reader.h"
 #include "train/build.h"
 #include "train/data_parallel.h"
+#include "train/train_settings.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -40,13 +41,11 @@ std::unique_ptr<program::Numbers> numbers_of(const program::Program& program, in
 // the config says anyway.
 Nanos step_alone(const program::Config& config) {
   if (config.word("parallel.strategy") == "none") return 0;
-  program::Config alone = config;
+  program::Config alone = train::on_one_gpu(config);
   if (config.word("parallel.strategy") == "dp") {
     const auto gpus = static_cast<int>(config.whole("parallel.world_size"));
     alone.set("batch_size", train::parts_of_batch(config.whole("batch_size"), gpus).front());
   }
-  alone.set_text("parallel.strategy=none");
-  alone.set_text("parallel.world_size=1");
   alone.set_text("straggler.rank=-1");
   alone.set_text("uneven_batches=false");
   alone.set_text("sampler.distributed=true");

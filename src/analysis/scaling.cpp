@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "sim/simulation.h"
 #include "train/build.h"
+#include "train/train_settings.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -54,8 +55,8 @@ std::optional<double> throughput_if_it_runs(const program::Config& config,
 program::Config on(program::Config config, int gpus) {
   config.set("steps", std::min(kSteps, config.whole("steps")));
   config.set("loop.evaluate", false);
+  if (gpus == 1) return train::on_one_gpu(config);
   config.set("parallel.world_size", std::int64_t{gpus});
-  if (gpus == 1) config.set_text("parallel.strategy=none");
   return config;
 }
 

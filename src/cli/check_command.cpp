@@ -123,7 +123,8 @@ int check_command(const std::vector<std::string>& paths, bool json) {
   if (json) {
     std::cout << report::check_json(files.size(), all) << "\n";
   } else {
-    std::cout << files.size() << " checked, " << all.size() << " findings\n";
+    std::cout << files.size() << " checked, " << all.size()
+              << (all.size() == 1 ? " finding\n" : " findings\n");
   }
   return all.empty() ? 0 : 1;
 }

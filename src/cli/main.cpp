@@ -1,5 +1,8 @@
 // The program: calls the command that the arguments name, and turns errors into exit codes.
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -58,6 +61,18 @@ int carry_out(const cli::Arguments& arguments) {
   throw InputError("the command " + name + " is declared but not built yet");
 }
 
+// A pipe whose other end was closed, as `head` does once it has its lines.
+bool has_no_reader(int file) {
+  pollfd output{file, POLLOUT, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+// As tools that do not ignore the signal.
+void end_as_by_a_closed_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
 int run_main(const std::vector<std::string>& words) {
   const cli::Arguments arguments = cli::parse_arguments(words);
   int code = 0;
@@ -67,14 +82,15 @@ int run_main(const std::vector<std::string>& words) {
     std::cout << arguments.help;
   }
   std::cout.flush();
-  if (!std::cout) throw InputError("standard output cannot be written; give a file that can");
-  return code;
+  if (std::cout) return code;
+  if (has_no_reader(STDOUT_FILENO)) end_as_by_a_closed_pipe();
+  throw InputError("standard output cannot be written; give a file that can");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an output that cannot be written
+  std::signal(SIGPIPE, SIG_IGN);  // of a file: an output that cannot be written, which is said
   keep_freed_memory();
   try {
     return run_main({argv + (argc > 0 ? 1 : 0), argv + argc});

@@ -102,6 +102,7 @@ std::unique_ptr<Trace> assemble(Collected collected, const FileHeader& header,
     for (Flow& flow : flows) flow = {place[flow.from], place[flow.to], flow.kind};
   } else {
     find_causes(collected);
+    find_staged_calls(collected);
     find_phases(collected);
     sort_samples(collected.samples);
   }

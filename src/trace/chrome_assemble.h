@@ -21,6 +21,8 @@ void place_loose_ends(Collected& collected);
 
 // Gives device work its launch, and kernels the phase of the host spans around their launch.
 void find_causes(Collected& collected);
+// Copies of pageable memory hold the call that asked for them: call after find_causes.
+void find_staged_calls(Collected& collected);
 void find_phases(Collected& collected);
 
 // Pairs of starts and ends in the order of the file, or in their own order in our own files; counts

@@ -117,10 +117,12 @@ void Collector::take_complete(const Event& event) {
                                   static_cast<std::int32_t>(lane.stream)))
       span.detail = collected_.trace->add_detail(std::move(*detail));
   }
-  if (is_own_)
+  if (is_own_) {
     read_own(event, span);
-  else if (!is_on_device(event.kind))
+  } else if (!is_on_device(event.kind)) {
+    span.cause = plain_cause(event.kind, facts);
     note_host_span(event, facts, span, id);
+  }
   collected_.spans.push_back(span);
   last_track_ = track;
   last_span_ = id;
@@ -190,7 +192,7 @@ std::uint32_t Collector::lane_of(const Event& event, const NameFacts& facts, Tra
     lane.holds_gpu_work = lane.holds_gpu_work || event.kind != EventKind::kSync;
     if (lane.device < 0) lane.device = event.args.device.value_or(pid.is_text ? 0 : pid.number);
     if (lane.stream == 0) lane.stream = event.args.stream.value_or(tid.is_text ? 0 : tid.number);
-  } else if (event.kind != EventKind::kUnknown) {
+  } else if (event.kind != EventKind::kUnknown && event.kind != EventKind::kRecord) {
     lane.holds_host_work = true;
   }
   return index;

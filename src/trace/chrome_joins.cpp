@@ -152,6 +152,18 @@ void find_causes(Collected& collected) {
   }
 }
 
+// Only the name of the device's part tells: "Memcpy HtoD (Pageable -> Device)".
+void find_staged_calls(Collected& collected) {
+  for (const Span& span : collected.spans) {
+    if (!is_copy(span.category) || span.cause_span == kNone || span.detail == kNone) continue;
+    const auto* copy = std::get_if<CopyDetail>(&collected.trace->details()[span.detail]);
+    if (!copy || (copy->from != Memory::kPageable && copy->to != Memory::kPageable)) continue;
+    Span& call = collected.spans[span.cause_span];
+    call.category = Category::kHeld;
+    call.cause = Cause::kStaging;
+  }
+}
+
 void find_phases(Collected& collected) {
   mark_forward_operators(collected);
   auto& marks = collected.marks;

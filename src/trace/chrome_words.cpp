@@ -44,6 +44,7 @@ constexpr std::pair<std::string_view, EventKind> kCats[] = {
     {"trainscope_data", EventKind::kDataFlow},
     {"trainscope_gradient", EventKind::kGradientFlow},
     {"trainscope", EventKind::kOwn},
+    {"trace", EventKind::kRecord},
 };
 
 // Calls that return once the device is done; with and without "Async" they differ only in this.
@@ -74,6 +75,22 @@ Phase phase_of(std::string_view name) {
   const bool forward = contains(small, "forward") || name.starts_with("nn.Module:");
   if (backward == forward) return Phase::kNone;  // neither, or a mark around both
   return backward ? Phase::kBackward : Phase::kForward;
+}
+
+// torch.utils.data names the span: "enumerate(DataLoader)#" + the iterator's class + ".__next__".
+NextBatch next_batch_of(std::string_view name) {
+  constexpr std::string_view kPrefix = "enumerate(DataLoader)#";
+  if (!name.starts_with(kPrefix)) return NextBatch::kNone;
+  name.remove_prefix(kPrefix.size());
+  if (name.starts_with("_SingleProcessDataLoaderIter.")) return NextBatch::kLoads;
+  if (name.starts_with("_MultiProcessingDataLoaderIter.")) return NextBatch::kWaits;
+  return NextBatch::kNone;
+}
+
+// An operator, or a mark that the program sets on its host.
+bool is_host_mark(EventKind kind) {
+  return kind == EventKind::kOperator || kind == EventKind::kPython ||
+         kind == EventKind::kAnnotation;
 }
 
 constexpr Memory kMemories[] = {Memory::kPageable, Memory::kPinned, Memory::kDevice,
@@ -156,17 +173,21 @@ NameFacts name_facts(std::string_view name) {
   facts.holds = is_holding_call(name);
   facts.step = name.starts_with("ProfilerStep#");
   facts.phase = phase_of(name);
+  facts.next_batch = next_batch_of(name);
   read_copy_name(name, facts);
   return facts;
 }
 
 Category plain_category(EventKind kind, const NameFacts& facts) {
+  if (is_host_mark(kind) && facts.next_batch == NextBatch::kLoads) return Category::kLoader;
+  if (is_host_mark(kind) && facts.next_batch == NextBatch::kWaits) return Category::kHeld;
   switch (kind) {
     case EventKind::kOperator:
     case EventKind::kPython:
       return facts.step ? Category::kAnnotation : Category::kHostWork;
     case EventKind::kAnnotation:
     case EventKind::kGpuAnnotation:
+    case EventKind::kRecord:
       return Category::kAnnotation;
     case EventKind::kRuntime:
       return facts.holds ? Category::kHeld : Category::kHostApi;
@@ -181,6 +202,11 @@ Category plain_category(EventKind kind, const NameFacts& facts) {
     default:
       return Category::kOther;
   }
+}
+
+Cause plain_cause(EventKind kind, const NameFacts& facts) {
+  const bool waits = is_host_mark(kind) && facts.next_batch == NextBatch::kWaits;
+  return waits ? Cause::kData : Cause::kNothing;
 }
 
 std::string copy_name(Category category, Memory from, Memory to) {

@@ -26,7 +26,8 @@ enum class EventKind : std::uint8_t {
   kEventFlow,  // flows that only our own files have
   kDataFlow,
   kGradientFlow,
-  kOwn,  // a span that PyTorch has no word for
+  kOwn,     // a span that PyTorch has no word for
+  kRecord,  // Trace: from when to when the profiler recorded, which is nothing that the run did
 };
 EventKind event_kind(std::string_view cat);
 bool is_flow(EventKind kind);
@@ -37,12 +38,17 @@ std::string_view flow_cat(FlowKind kind);  // the `cat` that the writer gives it
 // The phase of a training step that a host span's name tells.
 enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
 
+// What the training thread does within `next` of a DataLoader's iterator: it loads the batch
+// itself, or waits for worker processes.
+enum class NextBatch : std::uint8_t { kNone, kLoads, kWaits };
+
 // What a name says, found out once for each distinct name.
 struct NameFacts {
   bool collective = false;  // a kernel of NCCL
   bool holds = false;       // a call that holds its thread until the device has caught up
   bool step = false;        // ProfilerStep#7
   Phase phase = Phase::kNone;
+  NextBatch next_batch = NextBatch::kNone;
   Category copy = Category::kCopyD2D;  // of a copy of this name
   Memory from = Memory::kUnknown;
   Memory to = Memory::kUnknown;
@@ -51,6 +57,8 @@ NameFacts name_facts(std::string_view name);
 
 // The category of an event of this kind and name, before phases are known.
 Category plain_category(EventKind kind, const NameFacts& facts);
+// What a host span of this kind and name waited for, where that alone tells it.
+Cause plain_cause(EventKind kind, const NameFacts& facts);
 
 // "Memcpy HtoD (Pinned -> Device)".
 std::string copy_name(Category category, Memory from, Memory to);

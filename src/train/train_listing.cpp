@@ -12,6 +12,9 @@
 namespace trainscope::train {
 namespace {
 
+// Of torch.utils.data.DataLoader with workers, where it is given none.
+constexpr std::int64_t kPyTorchPrefetchFactor = 2;
+
 std::string_view torch_name(program::ElementType type) {
   return type == program::ElementType::kFp16 ? "torch.float16" : "torch.bfloat16";
 }
@@ -145,6 +148,9 @@ class ListingWriter {
                     settings_.batch, workers));
     std::string rest =
         fmt::format("                    pin_memory={}", python(config_.flag("loader.pin_memory")));
+    if (const auto ahead = config_.whole("loader.prefetch_factor");
+        workers > 0 && ahead != kPyTorchPrefetchFactor)
+      rest += fmt::format(", prefetch_factor={}", ahead);
     if (workers > 0 && config_.flag("loader.persistent_workers"))
       rest += ", persistent_workers=True";
     if (settings_.sampled)
@@ -274,17 +280,38 @@ class ListingWriter {
     return (settings_.batches() + settings_.epoch - 1) / settings_.epoch;
   }
 
-  // Where there are several, or a sampler may have to be told.
-  void write_epochs() {
+  // Several, or one of which a sampler may have to be told.
+  bool shows_epochs() const {
     const bool told = settings_.sampled && config_.is_set("sampler.set_epoch");
-    if (epochs() == 1 && !(told && settings_.epoch > 0 && !settings_.one_batch)) return;
+    return epochs() > 1 || (told && settings_.epoch > 0 && !settings_.one_batch);
+  }
+
+  void write_epochs() {
+    if (!shows_epochs()) return;
     counts_through_ = counts() && epochs() > 1;
     if (counts_through_) add("step = -1");
     const bool part = settings_.steps % settings_.epoch != 0;
-    add(fmt::format("for epoch in range({}):{}", epochs(),
-                    part ? fmt::format("  # {} steps in all", settings_.steps) : ""));
+    std::string in_all;
+    if (part || settings_.uneven) in_all = fmt::format("  # {} steps in all", settings_.steps);
+    if (settings_.uneven) in_all += fmt::format(", {} of the last rank", settings_.steps - 1);
+    write_epoch_head(in_all);
+  }
+
+  void write_epoch_head(const std::string& comment) {
+    add(fmt::format("for epoch in range({}):{}", epochs(), comment));
     ++indent_;
     if (settings_.set_epoch) add("sampler.set_epoch(epoch)");
+  }
+
+  // Batches of one epoch after the other: a step that accumulates may begin in one and end in the
+  // next.
+  void write_batches_of_epochs() {
+    add("def batches_of_epochs():");
+    ++indent_;
+    write_epoch_head("");
+    add(fmt::format("yield from {}", batches()));
+    indent_ = 0;
+    add("");
   }
 
   void write_prefetching_loop() {
@@ -313,7 +340,9 @@ class ListingWriter {
   }
 
   void write_accumulating_loop() {
-    lines_.begin = add(fmt::format("batches = iter({})", batches()));
+    if (shows_epochs()) write_batches_of_epochs();
+    lines_.begin = add(shows_epochs() ? "batches = batches_of_epochs()"
+                                      : fmt::format("batches = iter({})", batches()));
     lines_.loop = add(fmt::format("for step in range({}):", settings_.steps));
     ++indent_;
     write_timer_start();

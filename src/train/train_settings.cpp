@@ -17,13 +17,19 @@ using program::ElementType;
 // Each costs what one does. With more, a run is timing only.
 constexpr int kMostComputedRanks = 8;
 
+constexpr std::string_view kDdpKnobs = "ddp.";
+
+bool is_changed(const program::Config& config, std::string_view knob) {
+  return config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial;
+}
+
 // What lies on the device is not loaded, and not copied step by step.
 void refuse_loading(const program::Config& config) {
   if (config.word("device") == "cpu")
     throw InputError("data.location = device and device = cpu contradict each other; set one back");
   for (const char* knob :
        {"loader.num_workers", "transfer.streams", "transfer.prefetch", "transfer.pin_in_loop"})
-    if (config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial)
+    if (is_changed(config, knob))
       throw InputError(std::string(knob) +
                        " has no meaning where the data set lies on the GPU; set it back, or "
                        "data.location = host");
@@ -31,8 +37,8 @@ void refuse_loading(const program::Config& config) {
 
 void refuse_gpu_knobs(const program::Config& config) {
   for (const char* knob : {"transfer.streams", "transfer.prefetch", "transfer.pin_in_loop",
-                           "scaler.enabled", "cudnn.benchmark"})
-    if (config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial)
+                           "scaler.enabled", "cudnn.benchmark", "power_limit"})
+    if (is_changed(config, knob))
       throw InputError(std::string(knob) +
                        " has no meaning with device = cpu; set it back, or device = cuda");
 }
@@ -50,6 +56,26 @@ void refuse_resizing(const program::Config& config) {
         "parallel.strategy = dp and device = cpu; set those back, or data.image_sizes = 1");
 }
 
+// As torch.utils.data.DataLoader does. A config that names the number of workers as well may say 0
+// in turn with others, as in a sweep over it.
+void refuse_worker_knobs(const program::Config& config) {
+  if (config.is_set("loader.num_workers")) return;
+  for (const char* knob : {"loader.persistent_workers", "loader.prefetch_factor"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " is about workers, and there are none; set loader.num_workers = 1, or "
+                       "more, or leave it out");
+}
+
+void refuse_ddp_knobs(const program::Config& config) {
+  if (config.word("parallel.strategy") == "ddp") return;
+  for (const program::Knob& knob : program::knobs())
+    if (knob.name.starts_with(kDdpKnobs) && is_changed(config, knob.name))
+      throw InputError(knob.name +
+                       " is about DistributedDataParallel; set parallel.strategy = ddp, or leave "
+                       "it out");
+}
+
 void refuse_what_contradicts(const program::Config& config) {
   if (config.word("data.source") == "tensor" && config.whole("loader.num_workers") > 0)
     throw InputError(
@@ -57,6 +83,8 @@ void refuse_what_contradicts(const program::Config& config) {
         "data.source = loader");
   if (config.word("data.location") == "device") refuse_loading(config);
   if (config.word("device") == "cpu") refuse_gpu_knobs(config);
+  refuse_worker_knobs(config);
+  refuse_ddp_knobs(config);
   if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(
@@ -182,6 +210,10 @@ void check_odd_rank(const program::Config& config, const TrainSettings& settings
     throw InputError(std::string(slow >= 0 ? "straggler.rank" : "uneven_batches") +
                      " needs ranks that wait for one another; set parallel.strategy = ddp and "
                      "parallel.world_size, or leave it out");
+  if (is_changed(config, "straggler.factor") && !config.is_set("straggler.rank"))
+    throw InputError(
+        "straggler.factor slows the GPU of the rank that straggler.rank names, which is not set; "
+        "set straggler.rank = 0, or another, or leave straggler.factor out");
   if (slow >= settings.ranks)
     throw InputError("straggler.rank = " + std::to_string(slow) + " is no rank: there " +
                      (settings.ranks == 1 ? "is 1" : "are " + std::to_string(settings.ranks)) +
@@ -195,11 +227,13 @@ void check_odd_rank(const program::Config& config, const TrainSettings& settings
 // One process, and so the GPUs of one node.
 void read_data_parallel(const machine::Machine& machine, std::int64_t asked,
                         TrainSettings& settings) {
+  const bool ddp_could = asked <= machine::all_gpus(machine);
   if (asked > machine.gpu_count)
     throw InputError("parallel.world_size = " + std::to_string(asked) +
                      " is more than DataParallel can use: it is one process, and a node of " +
                      machine.id + " has " + std::to_string(machine.gpu_count) +
-                     " GPUs; write at most that, or parallel.strategy = ddp");
+                     (machine.gpu_count == 1 ? " GPU" : " GPUs") + "; write at most that, or " +
+                     (ddp_could ? "parallel.strategy = ddp" : "choose a larger machine"));
   settings.gpus = static_cast<int>(asked);
   settings.all_gpus = asked == machine.gpu_count;
 }
@@ -221,12 +255,17 @@ void read_ddp(const program::Config& config, const machine::Machine& machine, st
 // What a rank's loader reads.
 void read_sampler(const program::Config& config, TrainSettings& settings) {
   settings.sampled = settings.ddp && !settings.tensor && config.flag("sampler.distributed");
-  settings.set_epoch = settings.sampled && config.flag("sampler.set_epoch");
+  // Files cut by hand have a sampler that knows no epochs.
+  settings.set_epoch = settings.sampled && !settings.uneven && config.flag("sampler.set_epoch");
   for (const char* knob : {"sampler.distributed", "sampler.set_epoch"})
     if (!config.flag(knob) && (!settings.ddp || settings.tensor))
       throw InputError(std::string(knob) +
                        " = false is about a loader of DistributedDataParallel; set "
                        "parallel.strategy = ddp and data.source = loader, or leave it out");
+  if (settings.uneven && !config.flag("sampler.set_epoch"))
+    throw InputError(
+        "sampler.set_epoch = false needs a DistributedSampler, and with uneven_batches the files "
+        "are cut by hand; set one of the two back");
   if (!config.flag("sampler.distributed") && !config.flag("sampler.set_epoch"))
     throw InputError(
         "sampler.set_epoch = false needs a sampler, and sampler.distributed = false leaves it out; "
@@ -320,6 +359,15 @@ program::DataSource TrainSettings::source(const program::Config& config) const {
   source.set_epoch = set_epoch;
   source.drop_last = drop_last;
   return source;
+}
+
+program::Config on_one_gpu(program::Config config) {
+  config.set("parallel.strategy", "none");
+  config.set("parallel.world_size", std::int64_t{1});
+  for (const program::Knob& knob : program::knobs())
+    if (knob.name.starts_with(kDdpKnobs) && config.is_set(knob.name))
+      config.set(knob.name, knob.initial);
+  return config;
 }
 
 bool gradients_stay(const program::Config& config) {

@@ -73,6 +73,9 @@ struct TrainSettings {
 // Throws InputError for knobs that contradict one another.
 TrainSettings train_settings(const program::Config& config, const machine::Machine& machine);
 
+// The same training without ranks, and without what is set of them.
+program::Config on_one_gpu(program::Config config);
+
 // Whether a step's gradients lie in memory when the next step's backward begins.
 bool gradients_stay(const program::Config& config);
 

@@ -134,6 +134,16 @@ CopyPath path_of(const Run& run) {
 
 }  // namespace
 
+TEST_CASE("the batch that a DataLoader gave lies in pageable memory until it is copied") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("no recorded traces beside the source tree");
+  const Run run = import_run("A", test::real_traces_folder() / "resnet50-v100-2021-schema.json.gz");
+  const CopyPath path = path_of(run);
+  constexpr std::int64_t kImages = 1 << 20;  // labels are fewer bytes
+  for (const PathCopy& copy : path.copies())
+    if (copy.bytes > kImages) CHECK(path.at(copy.called - 1).pageable.bytes >= copy.bytes);
+  CHECK(path.at(300 * kMillisecond).pageable.bytes == 0);  // in the second step's backward
+}
+
 TEST_CASE("the bytes of pieces move evenly and are counted once") {
   ByteSeries series;
   series.add({100, 200, 10, 7, 0});

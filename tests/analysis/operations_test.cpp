@@ -1,6 +1,7 @@
 #include "analysis/operations.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -85,6 +86,38 @@ TEST_CASE("a copy is counted once, though a stream and an engine both show it") 
     if (one.where == Operation::Where::kGpu && trace::is_copy(one.category))
       copies += one.durations.size();
   CHECK(copies == static_cast<std::size_t>(5 * run.facts.measured.per()));
+}
+
+TEST_CASE("what a step launches counts as its own, though it begins beside the step before") {
+  const auto side = [](const char* label, const char* kind) {
+    return run_of(label, {"workload=launch", "launch.streams=2", "launch.kernel_sms=12",
+                          "launch.kernel_ns=40000", "launch.count=4", "host.profile=native",
+                          "steps=3", kind});
+  };
+  const Run a = side("A", "stream.kind=blocking"), b = side("B", "stream.kind=non_blocking");
+  std::size_t kernels = 0;
+  for (const OperationRow& row : compare_operations(a.facts.measured, b.facts.measured)) {
+    if (!trace::is_kernel(row.category)) continue;
+    INFO(row.name);
+    ++kernels;
+    CHECK(row.a.count == row.b.count);
+    CHECK(row.a.count == std::round(row.a.count));
+  }
+  CHECK(kernels > 0);
+}
+
+TEST_CASE("batches are loaded in one row, however many there are") {
+  const auto settings = {"workload=train", "steps=8", "loader.num_workers=2",
+                         "loader.sample_bytes=100000"};
+  const Run run = run_of("A", settings);
+  const auto list = operations(run.facts.measured);
+  for (const char* name : {"load batch", "read batch"}) {
+    INFO(name);
+    const Operation* batches = find(list, name);
+    REQUIRE(batches);
+    CHECK(batches->durations.size() > 1);
+  }
+  for (const Operation& one : list) CHECK_FALSE(one.name.starts_with("load batch "));
 }
 
 TEST_CASE("rows hold each side's own figures, a step, and their difference") {

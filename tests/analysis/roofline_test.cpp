@@ -158,3 +158,14 @@ TEST_CASE("kernels of a given length, and of a file, are not on the roofline") {
   CHECK(told.kernels[0].work.intensity() == Approx(value(gemm, "roofline.intensity")));
   CHECK(told.kernels[0].launches == 2);
 }
+
+TEST_CASE("a run whose kernels do no arithmetic at times has its intensity from a file as well") {
+  for (const Settings& settings :
+       {Settings{"model.name=cnn", "steps=3"}, Settings{"model.name=resnet18", "steps=3"}}) {
+    INFO(settings.front());
+    const Run trained = run(settings);
+    const Roofline told = analysis::roofline(analysis::measure(*trained.trace, nullptr, nullptr));
+    REQUIRE(analysis::intensity(told));
+    CHECK(*analysis::intensity(told) == Approx(value(trained, "roofline.intensity")).epsilon(1e-3));
+  }
+}

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -219,6 +220,23 @@ TEST_CASE("a run that no machine has room for is refused before it fills one") {
     CHECK_THAT(peak.result.err, Catch::Contains("more than 20 million commands"));
     CHECK(peak.kilobytes < 2'000'000);
   }
+}
+
+TEST_CASE("a closed pipe ends the program without a word, a full disk with one sentence") {
+  const Folder folder;
+  const std::string err = folder.file("err"), code = folder.file("code");
+  const auto shell = [&](const std::string& command) {
+    REQUIRE(std::system(command.c_str()) == 0);
+    return Result{std::stoi(read(code)), "", read(err)};
+  };
+  const std::string end = " knobs 2>" + err + "; echo $? >" + code;
+  const Result piped = shell("(sleep 0.2; " TRAINSCOPE_BINARY + end + ") | true");
+  CHECK(piped.code == 128 + SIGPIPE);
+  CHECK(piped.err.empty());
+  if (!std::filesystem::exists("/dev/full")) return;
+  const Result full = shell("(" TRAINSCOPE_BINARY + end + ") >/dev/full");
+  CHECK(full.code == 2);
+  CHECK_THAT(full.err, Catch::Contains("standard output cannot be written"));
 }
 
 TEST_CASE("a file without an end is refused at its beginning") {

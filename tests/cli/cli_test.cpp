@@ -249,7 +249,8 @@ TEST_CASE("a check that finds something ends with 1 and says where") {
   std::ofstream(file) << "workload = \"copy\"\ncopy.bites = 5\n";
   const Result result = run("check " + file);
   CHECK(result.code == 1);
-  CHECK_THAT(result.out, Catch::Contains("wrong.toml:2:14: there is no knob copy.bites"));
+  CHECK_THAT(result.out, Catch::Contains("wrong.toml:2:14: there is no knob copy.bites") &&
+                             Catch::EndsWith("1 checked, 1 finding\n"));
 }
 
 TEST_CASE("a lesson that waits for an action that does not exist is found") {

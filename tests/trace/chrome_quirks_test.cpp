@@ -48,6 +48,47 @@ TEST_CASE("times are exact to the nanosecond, whatever their form") {
   CHECK(trace->origin().clock_start == 1'712'000'000'000'000'001);
 }
 
+TEST_CASE("the next batch is loaded by the thread that asks, or waited for, in every schema") {
+  const auto next = [](const char* cat, const char* iterator) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "{}", "name": "enumerate(DataLoader)#{}.__next__", "pid": 1,)"
+        R"( "tid": 1, "ts": 1, "dur": 2}})",
+        cat, iterator);
+  };
+  for (const char* cat : {"Operator", "cpu_op", "user_annotation"}) {
+    INFO(cat);
+    const auto trace = events(next(cat, "_SingleProcessDataLoaderIter") + "," +
+                              next(cat, "_MultiProcessingDataLoaderIter"));
+    REQUIRE(trace->spans().size() == 2);
+    CHECK(trace->spans()[0].category == Category::kLoader);
+    CHECK(trace->spans()[1].category == Category::kHeld);
+    CHECK(trace->spans()[1].cause == Cause::kData);
+  }
+  // Its shadow on the device is a mark.
+  CHECK(events(next("gpu_user_annotation", "_SingleProcessDataLoaderIter"))->spans()[0].category ==
+        Category::kAnnotation);
+}
+
+TEST_CASE("a call is held by the copy of pageable memory that it asks for, and by no other") {
+  for (const auto& [copied, category] :
+       {std::pair{"HtoD (Pageable -> Device)", Category::kHeld},
+        std::pair{"DtoH (Device -> Pageable)", Category::kHeld},
+        std::pair{"HtoD (Pinned -> Device)", Category::kHostApi},
+        std::pair{"DtoD (Device -> Device)", Category::kHostApi}}) {
+    INFO(copied);
+    const auto trace = events(
+        R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 1, "tid": 1,)"
+        R"( "ts": 1, "dur": 9, "args": {"correlation": 5}},)" +
+        fmt::format(
+            R"({{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy {}", "pid": 0, "tid": 7,)"
+            R"( "ts": 2, "dur": 7, "args": {{"correlation": 5, "stream": 7, "bytes": 64}}}})",
+            copied));
+    REQUIRE(trace->spans().size() == 2);
+    CHECK(trace->spans()[0].category == category);
+    CHECK((trace->spans()[0].cause == Cause::kStaging) == (category == Category::kHeld));
+  }
+}
+
 TEST_CASE("the base time stands in the origin, wherever it stands in the file") {
   const auto trace = read(R"({"traceEvents": [)" + complete("5.5", "1") +
                           R"(], "baseTimeNanoseconds": 1700000000000000000})");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "ui/app/sweep_form.h"
 
 using namespace trainscope;
 
@@ -44,4 +45,24 @@ TEST_CASE("a sweep of one knob, of words, and of two is drawn; of three it is re
   CHECK_THROWS_WITH(
       ui::draw_sweep(sweep({"copy.bytes=1,2", "copy.count=1,2", "steps=1,2"}), picture, png),
       Catch::Contains("one knob or two"));
+}
+
+TEST_CASE("a picture says what its crosses and hatched cells mean") {
+  const std::filesystem::path png = std::filesystem::temp_directory_path() / "sweep-failures.png";
+  ui::SweepPicture picture;
+  picture.width = 1280;
+  picture.height = 720;
+  const auto drawn = [&](const scenario::Sweep& one) {
+    ui::draw_sweep(one, picture, png);
+    return read_file(png, 1 << 24);
+  };
+  for (scenario::Sweep one :
+       {sweep({"power_limit=200..700:+100"}), sweep({"power_limit=200,700", "copy.count=1,2"})}) {
+    CHECK_THAT(ui::words_of_failures(one), Catch::Contains("power_limit = 200 W"));
+    const std::string with_words = drawn(one);
+    for (scenario::SweepPoint& point : one.points) point.sides.front().refused.clear();
+    CHECK(ui::words_of_failures(one).empty());
+    CHECK(drawn(one) != with_words);
+  }
+  std::filesystem::remove(png);
 }

@@ -160,6 +160,16 @@ std::vector<SweepFailure> failures_of(const scenario::Sweep& sweep) {
   return failures;
 }
 
+std::string words_of_failures(const scenario::Sweep& sweep) {
+  const std::vector<SweepFailure> failures = failures_of(sweep);
+  if (failures.empty()) return "";
+  const SweepFailure& first = failures.front();
+  const std::size_t runs = sweep.points.size() * sweep.points.front().sides.size();
+  return fmt::format("{} of {} runs {} no value. {}: {}", failures.size(), runs,
+                     failures.size() == 1 ? "has" : "have", point_title(sweep, first.point),
+                     first.sentence);
+}
+
 std::vector<PresentSide> present_sides(const scenario::Sweep& sweep,
                                        const std::vector<program::Config>& configs) {
   std::vector<PresentSide> present;

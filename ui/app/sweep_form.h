@@ -43,6 +43,8 @@ struct SweepFailure {
   std::string sentence;
 };
 std::vector<SweepFailure> failures_of(const scenario::Sweep& sweep);
+// How many there are, and the first of them; empty where there are none.
+std::string words_of_failures(const scenario::Sweep& sweep);
 
 // Where the sides as they stand now are on a sweep of one knob, or of two: their places on each
 // axis. Nothing where one is outside it.

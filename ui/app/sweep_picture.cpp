@@ -35,6 +35,18 @@ float draw_head(const Theme& theme, const SweepPicture& picture, const Box& room
   return y + theme.px(30);
 }
 
+// What the crosses or the hatched cells mean, at the bottom. Returns where the charts end.
+float draw_failures(const Theme& theme, const scenario::Sweep& sweep, const Box& room) {
+  const std::string words = words_of_failures(sweep);
+  if (words.empty()) return room.max.y;
+  const float y = room.max.y - theme.px(10);
+  const float x =
+      room.min.x + draw_failure_key(theme, {room.min.x, y}, sweep.axes.size() == 2) + theme.px(10);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, x, y, theme.bad,
+                   shortened(theme.font.text, theme.size.small, words, room.max.x - x));
+  return room.max.y - theme.px(32);
+}
+
 void draw_card(const Theme& theme, const Box& box) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled(box.min, box.max, theme.panel, theme.size.corner);
@@ -75,6 +87,7 @@ void draw_frame(const Theme& theme, const scenario::Sweep& sweep, const SweepPic
   Box room{{view->Pos.x + pad, view->Pos.y + pad},
            {view->Pos.x + view->Size.x - pad, view->Pos.y + view->Size.y - pad}};
   room.min.y = draw_head(theme, picture, room);
+  room.max.y = draw_failures(theme, sweep, room);
   draw_charts(theme, sweep, room);
   ImGui::End();
   ImGui::PopStyleVar();

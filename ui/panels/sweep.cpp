@@ -100,12 +100,8 @@ void draw_notes(const PanelContext& context, SweepPanel& panel) {
     ImGui::SameLine(0, theme.px(4));
     if (button(theme, "Sweep again", ButtonKind::kLink)) try_start(workspace, panel);
   }
-  const auto failures = failures_of(*model.sweep());
-  if (failures.empty()) return;
-  const SweepFailure& first = failures.front();
-  std::string words = point_title(*model.sweep(), first.point) + ": " + first.sentence;
-  if (failures.size() > 1)
-    words = fmt::format("{} of {} runs have no value. {}", failures.size(), model.runs(), words);
+  const std::string words = words_of_failures(*model.sweep());
+  if (words.empty()) return;
   const float room = ImGui::GetContentRegionAvail().x;
   text(theme.font.text, theme.size.small, theme.bad,
        shortened(theme.font.text, theme.size.small, words, room));

@@ -133,6 +133,11 @@ void draw_cross(const Theme& theme, ImVec2 at) {
   draw->AddLine({at.x - r, at.y + r}, {at.x + r, at.y - r}, theme.bad, theme.px(1.5F));
 }
 
+// The same of a cell of a map.
+void draw_failure_hatch(const Theme& theme, const Box& box) {
+  draw_hatch(ImGui::GetWindowDrawList(), box, theme.bad, theme.px(7), theme.px(1));
+}
+
 // One side's values; where one is missing, the line has a hole and a cross says so.
 void draw_line(const Theme& theme, const Box& inside, const Sweep& sweep, const Metric& metric,
                std::size_t side, const Scale& scale) {
@@ -300,8 +305,8 @@ class HeatMap {
 
   // What could not run is hatched.
   void paint_cell(const Box& here, std::optional<double> value) const {
+    if (!value) return draw_failure_hatch(theme_, here);
     ImDrawList* draw = ImGui::GetWindowDrawList();
-    if (!value) return draw_hatch(draw, here, theme_.bad, theme_.px(7), theme_.px(1));
     const auto tone = static_cast<float>(share(*value));
     draw->AddRectFilled(here.min, here.max, mixed(theme_.card, theme_.accent, tone));
     const std::string words = analysis::show(metric_, *value);
@@ -319,6 +324,16 @@ class HeatMap {
 };
 
 }  // namespace
+
+float draw_failure_key(const Theme& theme, ImVec2 middle_left, bool map) {
+  const float wide = theme.px(map ? 22 : 10);
+  if (map)
+    draw_failure_hatch(theme, {{middle_left.x, middle_left.y - theme.px(7)},
+                               {middle_left.x + wide, middle_left.y + theme.px(7)}});
+  else
+    draw_cross(theme, {middle_left.x + wide / 2, middle_left.y});
+  return wide;
+}
 
 SweepColumns paint_sweep_lines(const Theme& theme, const Box& box, const Sweep& sweep,
                                const Metric& metric, const SweepLook& look) {

@@ -27,4 +27,7 @@ SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const scenario:
                              const analysis::Metric& metric, std::size_t side,
                              const SweepLook& look = {});
 
+// What stands there, as the key to it: a cross, in a map a hatch. Returns how wide it is.
+float draw_failure_key(const Theme& theme, ImVec2 middle_left, bool map);
+
 }  // namespace trainscope::ui

@@ -1,0 +1,97 @@
+// The listing of a training job: what PyTorch would run, and what the program does.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "train/build.h"
+
+using namespace trainscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string listing(const std::vector<std::string>& settings) {
+  program::Config config;
+  for (const std::string& setting : settings) config.set_text(setting);
+  std::string text;
+  for (const std::string& line :
+       train::build_program(config, train::machine_of(config)).listing.lines)
+    text += line + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a loop that accumulates through several epochs begins each of them") {
+  const std::vector<std::string> settings{"data.name=digits", "steps=30", "batch_size=1000",
+                                          "accumulate_steps=4"};
+  CHECK_THAT(listing(settings), Contains("def batches_of_epochs():\n"
+                                         "    for epoch in range(12):\n"
+                                         "        yield from loader\n"
+                                         "\n"
+                                         "batches = batches_of_epochs()\n"
+                                         "for step in range(30):\n"));
+  std::vector<std::string> ranks = settings;
+  for (const char* more : {"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2",
+                           "steps=10", "loop.item_every=2"})
+    ranks.emplace_back(more);
+  CHECK_THAT(listing(ranks), Contains("    for epoch in range(8):\n"
+                                      "        sampler.set_epoch(epoch)\n"
+                                      "        yield from loader\n") &&
+                                 !Contains("step = -1"));
+  // Within one epoch the loader is enough.
+  CHECK_THAT(listing({"data.name=digits", "steps=2", "batch_size=1000", "accumulate_steps=4"}),
+             Contains("batches = iter(loader)\n"));
+}
+
+TEST_CASE("a range of files is no sampler that can be told the epoch") {
+  const std::vector<std::string> settings{"machine=h200-8",   "parallel.strategy=ddp",
+                                          "data.name=digits", "parallel.world_size=4",
+                                          "batch_size=300",   "steps=40"};
+  CHECK_THAT(listing(settings), Contains("sampler.set_epoch(epoch)"));
+  std::vector<std::string> uneven = settings;
+  uneven.emplace_back("uneven_batches=true");
+  CHECK_THAT(listing(uneven), Contains("sampler = range(first[rank], last[rank])") &&
+                                  !Contains("set_epoch") &&
+                                  Contains("  # 40 steps in all, 39 of the last rank\n"));
+  uneven.emplace_back("sampler.set_epoch=false");
+  CHECK_THROWS_WITH(listing(uneven), Contains("with uneven_batches the files are cut by hand"));
+}
+
+TEST_CASE("how far each worker reads ahead stands in the loader's call where it is not PyTorch's") {
+  CHECK_THAT(listing({"loader.num_workers=2", "loader.prefetch_factor=8"}),
+             Contains(", prefetch_factor=8"));
+  CHECK_THAT(listing({"loader.num_workers=2", "loader.prefetch_factor=2"}),
+             !Contains("prefetch_factor"));
+}
+
+TEST_CASE("a knob of what a config does not have is refused with what to write") {
+  CHECK_THROWS_WITH(listing({"loader.persistent_workers=true"}),
+                    Contains("loader.persistent_workers is about workers, and there are none; set "
+                             "loader.num_workers = 1, or more, or leave it out"));
+  CHECK_THROWS_WITH(listing({"loader.prefetch_factor=8"}), Contains("set loader.num_workers = 1"));
+  CHECK_THROWS_WITH(listing({"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2",
+                             "straggler.factor=1.5"}),
+                    Contains("set straggler.rank = 0, or another"));
+  CHECK_THROWS_WITH(listing({"straggler.factor=1.5"}), Contains("set straggler.rank = 0"));
+  CHECK_THROWS_WITH(listing({"ddp.bucket_cap_mb=5"}), Contains("set parallel.strategy = ddp"));
+  CHECK_THROWS_WITH(listing({"machine=h200-8", "parallel.strategy=dp", "parallel.world_size=2",
+                             "ddp.broadcast_buffers=false"}),
+                    Contains("ddp.broadcast_buffers is about DistributedDataParallel"));
+  CHECK_THROWS_WITH(listing({"device=cpu", "power_limit=300"}),
+                    Contains("power_limit has no meaning with device = cpu"));
+  // Values in turn, as a sweep gives them, and defaults that are written out.
+  CHECK_NOTHROW(listing({"loader.persistent_workers=true", "loader.num_workers=0"}));
+  CHECK_NOTHROW(listing({"loader.prefetch_factor=8", "loader.num_workers=0"}));
+  CHECK_NOTHROW(listing({"loader.prefetch_factor=2", "loader.persistent_workers=false",
+                         "ddp.bucket_cap_mb=25", "straggler.factor=1"}));
+}
+
+TEST_CASE("more GPUs than DataParallel has are refused with what the machine can do") {
+  const auto on = [](const char* machine) {
+    return std::vector<std::string>{machine, "parallel.strategy=dp", "parallel.world_size=16"};
+  };
+  CHECK_THROWS_WITH(listing(on("machine=dgx1-v100-8x2")), Contains("parallel.strategy = ddp"));
+  CHECK_THROWS_WITH(listing(on("machine=laptop-1")),
+                    Contains("has 1 GPU; write at most that, or choose a larger machine"));
+}
