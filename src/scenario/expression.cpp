@@ -130,11 +130,16 @@ std::string Expression::show(const Sides& sides) const {
   if (root_->kind == Node::Kind::kKnob) {
     const program::Value& value = side_of(*root_, sides).config.value(root_->name);
     const auto* whole = std::get_if<std::int64_t>(&value);
-    if (whole && program::find_knob(root_->name).unit == "1") return std::to_string(*whole);
+    const auto* number = std::get_if<double>(&value);
+    const std::string& unit = program::find_knob(root_->name).unit;
+    if (whole && unit == "1") return std::to_string(*whole);
+    if (number && (unit.empty() || unit == "1")) return format_factor(*number);
   }
   return scenario::show(evaluate(sides));
 }
 
+  if (root_->kind == Node::Kind::kMetric && root_->asked.metric->factor)
+    return format_factor(evaluate(sides).value);
 std::string show(const Quantity& quantity) {
   if (quantity.unit == kTruth) return quantity.truth() ? "True" : "False";
   return format_value(quantity.value, quantity.unit);

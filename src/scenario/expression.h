@@ -34,7 +34,8 @@ class Expression {
   // Throws InputError when a side is missing or a metric does not apply to it.
   Quantity evaluate(const Sides& sides) const;
 
-  // Its value as a person reads it. A knob that counts keeps its digits: "4096", not "4.1 k".
+  // Its value as a person reads it. A knob that counts keeps its digits, "4096", not "4.1 k", and
+  // so does a factor.
   std::string show(const Sides& sides) const;
 
   const std::string& text() const { return text_; }
