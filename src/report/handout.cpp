@@ -38,6 +38,10 @@ std::string paragraphs(const std::string& text, const char* kind = "foreign") {
   return html;
 }
 
+Speech speech_of(const LessonSheet& sheet) {
+  return {sheet.language == "en" ? Speech{}.words : sheet.words};
+}
+
 class Sheet {
  public:
   explicit Sheet(const HandoutInput& input) : input_(input), sheet_(input.sheet) {}
@@ -83,7 +87,7 @@ class Sheet {
   std::string run_words() const {
     std::string html;
     if (input_.runs.size() == 2) {
-      const std::string words = headline(*input_.runs[0], *input_.runs[1]);
+      const std::string words = headline(*input_.runs[0], *input_.runs[1], speech_of(sheet_));
       if (!words.empty()) html += "<p class=\"headline\">" + html_text(words) + "</p>";
     }
     for (const SheetStep& step : sheet_.steps)
@@ -215,8 +219,9 @@ std::string handout_html(const HandoutInput& input) {
   parts["facts"] = sheet.facts();
   parts["name_line"] = sheet.name_line();
   parts["heard"] = sheet.heard();
+  report.speech = speech_of(input.sheet);
   parts["before"] = sheet.cards(true);
-  parts["code"] = listing_html(views);
+  parts["code"] = listing_html(views, report.speech);
   parts["run_title"] = sheet.say("What happened");
   parts["run_aside"] = sheet.say("one axis for both sides, each from its own start");
   parts["run_words"] = sheet.run_words();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "base/speech.h"
 #include "report/run_view.h"
 
 namespace trainscope::report {
@@ -23,6 +24,7 @@ struct ReportInput {
   std::vector<std::string> first_metrics;  // names of metrics that stand before the others
   PageLimits page;
 };
+  Speech speech;  // of tables and their titles
 
 std::string html_report(const ReportInput& input);
 

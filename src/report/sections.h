@@ -20,13 +20,13 @@ std::string legend_html(const std::vector<RunView>& views);
 
 // The programs' lines, numbered; lines that the other side does not have are marked. Empty where
 // no run has a listing.
-std::string listing_html(const std::vector<RunView>& views);
+std::string listing_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // The metrics, and where the time went.
 std::string compare_html(const ReportInput& input, const std::vector<RunView>& views);
 
 // What two runs spend their time on, operation by operation; empty for one run.
-std::string operations_html(const std::vector<RunView>& views);
+std::string operations_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // The knobs that are set, those that differ first. Empty where no run knows its config.
 std::string config_html(const std::vector<RunView>& views);

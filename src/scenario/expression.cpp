@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/speech.h"
 #include "base/units.h"
 #include "scenario/expression_parser.h"
 
@@ -156,20 +157,6 @@ std::vector<std::string> placeholders(std::string_view text) {
   }
   return found;
 }
-
-namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-std::string with_decimal(std::string words, char decimal) {
-  for (std::size_t at = 1; at + 1 < words.size(); ++at)
-    if (words[at] == '.' && is_digit(words[at - 1]) && is_digit(words[at + 1])) words[at] = decimal;
-  return words;
-}
-
-}  // namespace
 
 std::string fill_in(std::string_view text, const Sides& sides, char decimal) {
   std::string result;

@@ -50,8 +50,7 @@ class Expression {
 // As a person reads it: "5.3 ms", "1.39".
 std::string show(const Quantity& quantity);
 
-// `text` with every {expression} replaced by its value, with `decimal` where an English number has
-// its point. Throws InputError.
+// `text` with every {expression} replaced by its value, and its `decimal`. Throws InputError.
 std::string fill_in(std::string_view text, const Sides& sides, char decimal = '.');
 
 // The same, but a placeholder that cannot be known stands as `unknown` and hides no other; a brace
