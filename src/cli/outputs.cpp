@@ -277,8 +277,9 @@ void write_picture(const Finished& finished, const std::string& file, const Look
   if (!request.lesson && request.runs.size() > 2)
     throw InputError("--png draws one or two runs; these are " +
                      std::to_string(request.runs.size()));
-  ui::draw_picture(request, file);
+  const std::string said = ui::draw_picture(request, file);
   wrote(file);
+  if (!said.empty()) std::cerr << said << "\n";
 }
 #else
 void check_look(const Look&) {}

@@ -1,6 +1,7 @@
 #include "ui/panels/shelf.h"
 
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
@@ -192,6 +193,12 @@ void begin_room_below_bar(const Theme& theme) {
 }
 
 }  // namespace
+
+float shelf_height(const Theme& theme) {
+  const ImGuiWindow* shelf = ImGui::FindWindowByName("##shelf");
+  if (!shelf) return 0;
+  return theme.size.top_bar + shelf->ContentSize.y + 2 * shelf->WindowPadding.y + theme.px(24);
+}
 
 void draw_shelf(const PanelContext& context) {
   const Theme& theme = context.theme;
