@@ -47,6 +47,7 @@ struct Question {
   std::vector<Option> options;       // of a choice
   std::optional<Expression> answer;  // of a number
   double tolerance = 0.25;           // relative
+  std::string unit;                  // of a number that has none: "steps"
   std::optional<Focus> span;         // of find-span
   std::string text_answer;           // of text: shown to compare with
   std::string depends;               // of a choice: what decides, where machines answer differently

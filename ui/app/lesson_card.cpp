@@ -73,7 +73,10 @@ void add_verdict(QuestionCard& card, const Question& question, const Answer& ans
     const scenario::Verdict verdict = scenario::judge(question, answer, filler.sides());
     card.verdict = question.kind == QuestionKind::kNumber
                        ? fmt::format(fmt::runtime(filler.say("The run says {}.")),
-                                     filler("{" + question.answer->text() + "}"))
+                                     filler("{" + question.answer->text() + "}") +
+                                         (card.entry.unit.empty() || question.unit.empty()
+                                              ? ""
+                                              : " " + card.entry.unit))
                        : filler(verdict.message);
     if (question.kind == QuestionKind::kText) return;
     card.right = verdict.right && !answer.skipped;
@@ -101,7 +104,10 @@ QuestionCard question_card(const Question& question, const Answer& answer, Fille
     option.chosen = option.number == answer.option;
     card.options.push_back(option);
   }
-  if (question.answer) card.entry = entry_for(*question.answer);
+  if (question.answer) {
+    card.entry = entry_for(question);
+    card.entry.unit = filler.say(card.entry.unit);
+  }
   if (answer.committed && filler.known()) add_verdict(card, question, answer, filler, lesson);
   return card;
 }
@@ -241,9 +247,10 @@ std::optional<GuessRange> guess_in_b(const Question& question, const Answer& ans
   return range_of_ratio(ratio_bounds(option.correct_when->text()), sides);
 }
 
-Entry entry_for(const scenario::Expression& expression) {
-  const std::string& text = expression.text();
-  if (text.find("ratio(") != text.npos) return {"times", 1};
+Entry entry_for(const scenario::Question& question) {
+  const std::string& text = question.answer->text();
+  // What a quotient counts, its expression does not say.
+  if (!question.unit.empty() || text.find("ratio(") != text.npos) return {question.unit, 1};
   static const std::regex name(R"([AB]\.([a-z_0-9.]+))");
   std::smatch match;
   if (!std::regex_search(text, match, name)) return {"", 1};

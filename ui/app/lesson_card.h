@@ -20,7 +20,7 @@ struct OptionCard {
 
 // How a number is asked for: value in the box times factor is in the expected quantity's unit.
 struct Entry {
-  std::string unit;  // "ms", "GB/s", "times"
+  std::string unit;  // "ms", "GB/s", "steps"
   double factor = 1;
 };
 
@@ -63,7 +63,7 @@ struct GuessRange {
 std::optional<GuessRange> guess_in_b(const scenario::Question& question,
                                      const scenario::Answer& answer, const scenario::Sides& sides);
 
-// How the answer to an expression is typed in.
-Entry entry_for(const scenario::Expression& expression);
+// How the answer to a question for a number is typed in.
+Entry entry_for(const scenario::Question& question);
 
 }  // namespace trainscope::ui
