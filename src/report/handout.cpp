@@ -48,7 +48,11 @@ class Sheet {
 
   std::string say(const char* english) const { return html_text(sheet_.say(english)); }
 
-  std::string course() const { return say(sheet_.track.c_str()) + ": " + html_text(sheet_.topic); }
+  // The track, and the topic where it is another word.
+  std::string course() const {
+    const std::string track = say(sheet_.track.c_str());
+    return sheet_.topic == sheet_.track ? track : track + ": " + html_text(sheet_.topic);
+  }
 
   std::string facts() const {
     std::string html =
