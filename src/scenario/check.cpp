@@ -81,15 +81,10 @@ class Checker {
 
   std::string home_machine() const { return lesson_.common.word("machine"); }
 
-  // A lesson whose sides name their machines is about these, and not about others.
-  bool compares_machines() const {
-    return lesson_.side_a.is_set("machine") || lesson_.side_b.is_set("machine");
-  }
-
   // The lesson's own machine first.
   std::vector<std::string> machines() const {
     std::vector<std::string> all{home_machine()};
-    if (compares_machines()) return all;
+    if (compares_machines(lesson_)) return all;
     for (const std::string& id :
          lesson_.machines.empty() ? machine::machine_ids() : lesson_.machines)
       if (id != all.front()) all.push_back(id);
@@ -188,7 +183,7 @@ class Checker {
 
   void check_on(const std::string& machine) {
     program::Config flags;
-    if (!compares_machines()) flags.set("machine", machine);
+    if (!compares_machines(lesson_)) flags.set("machine", machine);
     try {
       const analysis::Run a = analysis::run_config("A", lesson_.side("A", flags));
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));

@@ -24,7 +24,9 @@ const analysis::Run& side_of(const Node& node, const Sides& sides) {
 Quantity metric_value(const Node& node, const Sides& sides) {
   const analysis::Run& run = side_of(node, sides);
   const auto value = analysis::value_of(run, node.asked);
-  if (!value) throw InputError("run " + node.side + " has no " + node.name);
+  if (!value)
+    throw InputError("run " + node.side + " has no " + node.name +
+                     (run.ending ? ", because " + sim::sentence(*run.ending) : ""));
   const analysis::Metric& metric = *node.asked.metric;
   return {*value, metric.share ? "%" : metric.unit};
 }

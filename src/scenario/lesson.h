@@ -113,6 +113,9 @@ struct Lesson {
   program::Config side(std::string_view label, const program::Config& flags = {}) const;
 };
 
+// Its sides name their machines: it is about these two, and chooses them itself.
+bool compares_machines(const Lesson& lesson);
+
 // The step that runs both sides, from 0; the number of steps where there is none.
 std::size_t run_step(const Lesson& lesson);
 
