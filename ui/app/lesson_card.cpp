@@ -272,6 +272,7 @@ LessonCard card_of(const Workspace& workspace) {
   Filler filler(workspace, card);
   card.kind = model.lesson.say(scenario::title_of(step.kind));
   card.text = filler(step.text);
+  card.hint = filler(step.hint);
   card.minutes_left = minutes_left(model);
   if (step.question)
     card.question =

@@ -41,6 +41,7 @@ struct LessonCard {
   // The prediction, looked back at right after the run: its question and how it turned out.
   std::string recap_text;
   std::optional<QuestionCard> recap;
+  std::string hint;     // Markdown
   std::string explain;  // Markdown; empty until it may be seen
   std::string goal;     // "done" or what is to be reached; empty: none
   bool goal_reached = false;

@@ -325,8 +325,7 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   if (!card.goal.empty())
     notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
   if (!card.explain.empty()) markdown(theme, card.explain, {.terms = &model.lesson.glossary});
-  if (model.hint_shown)
-    notice_card(theme, Tone::kPlain, model.lesson.say("Hint"), model.step().hint);
+  if (model.hint_shown) notice_card(theme, Tone::kPlain, model.lesson.say("Hint"), card.hint);
   if (!model.fault.empty())
     notice_card(theme, Tone::kBad, "The file as it was saved last is not shown", model.fault);
   if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);
