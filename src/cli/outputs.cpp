@@ -156,6 +156,7 @@ void print_comparison(const Finished& finished) {
 
 void print_runs(const Finished& finished) {
   if (!finished.subject.lesson.empty()) std::cout << one_line(finished.subject.title) << "\n\n";
+  if (!finished.subject.caveat.empty()) std::cout << one_line(finished.subject.caveat) << "\n\n";
   const bool configured =
       std::all_of(finished.runs.begin(), finished.runs.end(),
                   [](const analysis::RunPointer& run) { return run->program != nullptr; });
@@ -349,7 +350,8 @@ void put_out(const Finished& finished, const Outputs& outputs) {
   } else if (outputs.json && finished.compared) {
     std::cout << report::compare_json(*runs[0], *runs[1], finished.seed, finished.executor) << "\n";
   } else if (outputs.json) {
-    std::cout << report::run_json(runs, finished.seed, finished.executor) << "\n";
+    std::cout << report::run_json(runs, finished.seed, finished.executor, finished.subject.caveat)
+              << "\n";
   } else {
     print_runs(finished);
   }

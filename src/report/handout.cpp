@@ -74,6 +74,8 @@ class Sheet {
            "</span></p>";
   }
 
+  std::string caveat() const { return caveat_html(sheet_.caveat); }
+
   std::string heard() const {
     if (sheet_.heard.empty()) return "";
     return "<div class=\"heard\"><p class=\"muted small\">" + say("What you may have heard") +
@@ -96,6 +98,8 @@ class Sheet {
     }
     for (const SheetStep& step : sheet_.steps)
       if (step.kind == "run") html += paragraphs(step.text, "foreign muted");
+    // Said again here, where the answers begin.
+    html += caveat();
     return html.empty() ? "" : "<div class=\"run-words\">" + html + "</div>";
   }
 
@@ -182,10 +186,15 @@ class Sheet {
            paragraphs(text) + "</div>\n";
   }
 
+  std::string undecided(const SheetStep& step) const {
+    if (step.decided) return "";
+    return "<p class=\"muted\">" + say(analysis::kUndecided) + "</p>\n";
+  }
+
   std::string answer(const SheetStep& step) const {
     if (!input_.answers || step.before_run) return "";
-    return labelled("Answer", step.answer) + labelled("What decides", step.depends) +
-           labelled("Why", step.explain);
+    return undecided(step) + labelled("Answer", step.answer) +
+           labelled("What decides", step.depends) + labelled("Why", step.explain);
   }
 
  public:
@@ -193,11 +202,7 @@ class Sheet {
   std::string looked_back() const {
     if (!input_.answers) return "";
     std::string html;
-    for (SheetStep step : sheet_.steps) {
-      if (!step.before_run || step.asks == SheetAnswer::kNone) continue;
-      step.before_run = false;
-      html += card(step);
-    }
+    for (const SheetStep& step : sheet_.looked_back) html += card(step);
     return html;
   }
 
@@ -214,6 +219,7 @@ std::string handout_html(const HandoutInput& input) {
   ReportInput report;
   report.runs = input.runs;
   report.version = input.version;
+  report.speech = speech_of(input.sheet);
   Parts parts;
   parts["language"] = html_text(input.sheet.language);
   parts["title"] = html_text(input.sheet.title);
@@ -222,8 +228,8 @@ std::string handout_html(const HandoutInput& input) {
   parts["badges"] = badges_html(views);
   parts["facts"] = sheet.facts();
   parts["name_line"] = sheet.name_line();
+  parts["caveat"] = sheet.caveat();
   parts["heard"] = sheet.heard();
-  report.speech = speech_of(input.sheet);
   parts["before"] = sheet.cards(true);
   parts["code"] = listing_html(views, report.speech);
   parts["run_title"] = sheet.say("What happened");

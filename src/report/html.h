@@ -19,12 +19,13 @@ struct ReportInput {
   std::string title;                       // "Pinned vs pageable memory"
   std::vector<const analysis::Run*> runs;  // A, B, …
   std::string version;                     // of Trainscope; empty: not shown
+  std::string caveat;                      // why these words need not hold; empty: they do
   std::vector<std::string> paragraphs;     // what it is about; `code`, **strong** and *emphasis*
   std::vector<std::string> limits;         // what the model leaves out; the same
   std::vector<std::string> first_metrics;  // names of metrics that stand before the others
   PageLimits page;
-};
   Speech speech;  // of tables and their titles
+};
 
 std::string html_report(const ReportInput& input);
 

@@ -12,6 +12,9 @@ namespace trainscope::report {
 // Where a page's numbers come from: one badge, or one a run where they differ.
 std::string badges_html(const std::vector<RunView>& views);
 
+// Why the words of a lesson need not hold for its runs; empty where they do.
+std::string caveat_html(const std::string& caveat);
+
 // The headline, each run's time, where it ran, and the text.
 std::string summary_html(const ReportInput& input, const std::vector<RunView>& views);
 

@@ -138,11 +138,11 @@ std::string Expression::show(const Sides& sides) const {
     if (whole && unit == "1") return std::to_string(*whole);
     if (number && (unit.empty() || unit == "1")) return format_factor(*number);
   }
+  if (root_->kind == Node::Kind::kMetric && root_->asked.metric->factor)
+    return format_factor(evaluate(sides).value);
   return scenario::show(evaluate(sides));
 }
 
-  if (root_->kind == Node::Kind::kMetric && root_->asked.metric->factor)
-    return format_factor(evaluate(sides).value);
 std::string show(const Quantity& quantity) {
   if (quantity.unit == kTruth) return quantity.truth() ? "True" : "False";
   return format_value(quantity.value, quantity.unit);
@@ -173,8 +173,7 @@ std::string fill_in(std::string_view text, const Sides& sides, char decimal) {
   return result;
 }
 
-std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown,
-                          char decimal) {
+std::string fill_in_known(std::string_view text, const Sides& sides, char decimal) {
   std::string filled;
   std::size_t at = 0;
   while (at < text.size()) {
@@ -185,7 +184,7 @@ std::string fill_in_known(std::string_view text, const Sides& sides, std::string
     try {
       filled += fill_in(text.substr(open, close + 1 - open), sides, decimal);
     } catch (const Error&) {
-      filled += unknown;
+      filled += kBlank;
     }
     at = close + 1;
   }

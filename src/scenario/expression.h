@@ -53,10 +53,12 @@ std::string show(const Quantity& quantity);
 // `text` with every {expression} replaced by its value, and its `decimal`. Throws InputError.
 std::string fill_in(std::string_view text, const Sides& sides, char decimal = '.');
 
-// The same, but a placeholder that cannot be known stands as `unknown` and hides no other; a brace
+// A number that is not known yet, or is to be written in.
+inline constexpr std::string_view kBlank = "____";
+
+// The same, but a placeholder that cannot be known stands as a blank and hides no other; a brace
 // that is not closed stays.
-std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown = "?",
-                          char decimal = '.');
+std::string fill_in_known(std::string_view text, const Sides& sides, char decimal = '.');
 
 // The expressions inside {…}. Throws InputError for a brace that is not closed.
 std::vector<std::string> placeholders(std::string_view text);

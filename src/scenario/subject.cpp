@@ -1,6 +1,7 @@
 #include "scenario/subject.h"
 
 #include "base/error.h"
+#include "scenario/machine_caveat.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -20,6 +21,7 @@ analysis::Subject subject_of(const Lesson& lesson, const Sides& sides) {
   analysis::Subject subject;
   subject.lesson = lesson.id;
   subject.title = lesson.title;
+  subject.caveat = machine_caveat(lesson, sides);
   for (const Step& step : lesson.steps)
     if (step.kind == StepKind::kScene || step.kind == StepKind::kExplain)
       add_words(subject.paragraphs, step.text, sides, lesson.decimal());

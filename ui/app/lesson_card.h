@@ -30,13 +30,15 @@ struct QuestionCard {
   Entry entry;
   bool open = true;  // may still be answered
   bool skipped = false;
+  bool decided = true;        // false: not exactly one option is right on these runs
   std::optional<bool> right;  // known once the result may be seen
   std::string verdict;        // Markdown
 };
 
 struct LessonCard {
-  std::string kind;  // "Predict"
-  std::string text;  // Markdown
+  std::string kind;    // "Predict"
+  std::string caveat;  // why the text need not hold on this machine; empty: it does
+  std::string text;    // Markdown
   std::optional<QuestionCard> question;
   // The prediction, looked back at right after the run: its question and how it turned out.
   std::string recap_text;
