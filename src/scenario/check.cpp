@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -243,6 +244,24 @@ class Checker {
     if (machine != home_machine()) return;
     check_expectations(sides, machine);
     for (const Step& step : lesson_.steps) check_hidden(step, sides);
+    for (std::size_t i = 0; i < run_step(lesson_); ++i) check_known(lesson_.steps[i]);
+  }
+
+  // What is read before the run says nothing that only the run knows.
+  void check_known(const Step& step) {
+    std::array<analysis::Run, 2> configs;
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      configs[i].label = i == 0 ? "A" : "B";
+      configs[i].config = lesson_.side(configs[i].label);
+    }
+    std::vector<std::string> texts{step.text, step.hint};
+    if (step.question)
+      for (const Option& option : step.question->options) texts.push_back(option.text);
+    for (const std::string& text : texts)
+      for (const std::string& inside : placeholders(text))
+        if (fill_in_known("{" + inside + "}", {&configs[0], &configs[1]}) == kBlank)
+          add(step.place, "step " + step.id + " is read before the run, and nobody knows {" +
+                              inside + "} then; write it without");
   }
 
   void check_step(const Step& step, const Sides& sides, const std::string& machine) {
