@@ -391,6 +391,7 @@ TEST_CASE("the picture of the course is as tall as the course, unless it is told
            static_cast<unsigned char>(bytes.at(23));
   };
   CHECK(height() > 2000);
+  refuses("lessons --scale 2 --png " + png, 2, "give a smaller --scale");
   run("lessons --size 1024x640 --png " + png);
   CHECK(height() == 640);
 }

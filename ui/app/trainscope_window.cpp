@@ -1,5 +1,7 @@
 #include "ui/app/trainscope_window.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -178,7 +180,13 @@ int height_of_shelf(PictureRequest request) {
   Application app(window, request.theme.value_or(ThemeMode::kDark));
   open_for_picture(app, request);
   app.settle();
-  return std::min(static_cast<int>(std::ceil(app.shelf_height())), kLargestPicture);
+  const int height = static_cast<int>(std::ceil(app.shelf_height()));
+  if (height > kLargestPicture)
+    throw InputError(fmt::format(
+        "the whole course takes {} pixels at this scale, and a picture has at most {}; give a "
+        "smaller --scale, or with --size a part of it",
+        height, kLargestPicture));
+  return height;
 }
 
 std::string draw_sized(const PictureRequest& request, const fs::path& png) {
