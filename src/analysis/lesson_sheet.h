@@ -10,6 +10,10 @@
 
 namespace trainscope::analysis {
 
+// Of a question whose right answer the runs do not decide.
+inline constexpr const char* kUndecided =
+    "On these runs not exactly one of the options is right, so this question has no answer here.";
+
 struct SheetOption {
   std::string text;
   bool right = false;
@@ -35,6 +39,7 @@ struct SheetStep {
   std::vector<SheetOption> options;  // of a choice
   std::string answer;                // of a number, a span, words: what is right, as it is read
   std::string depends;               // what decides, where machines answer differently
+  bool decided = true;               // false: not exactly one option is right on these runs
   bool before_run = false;           // it is read before anything is shown of the runs
 };
 
@@ -42,8 +47,10 @@ struct LessonSheet {
   std::string language = "en";  // of the texts: a tag of BCP 47
   std::string id, title, topic, track, level;
   int minutes = 0;
-  std::string heard;  // what the lesson puts to the test, as one hears it said
+  std::string caveat;  // why the texts need not hold for these runs; empty: they do
+  std::string heard;   // what the lesson puts to the test, as one hears it said
   std::vector<SheetStep> steps;
+  std::vector<SheetStep> looked_back;  // the questions of before the run, once all is known
   std::vector<std::pair<std::string, std::string>> terms;  // a word, and what it means
   std::string limits;                                      // what the model leaves out
   std::string notes;                                       // the lecturer's

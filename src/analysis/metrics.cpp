@@ -437,6 +437,7 @@ void add_model(Table& t) {
   t.add("model.flops", "FLOP", "FLOP a step", "arithmetic of one step, all kernels", flops_a_step);
   t.add("scaler.scale", "1", "loss scale", "the loss scale after the step",
         learned(&Learning::loss_scale));
+  t.rows.back().factor = true;
   t.add("scaler.skipped_steps", "1", "skipped steps", "steps whose update was skipped",
         learned(&Learning::skipped_steps));
   t.share("grad.underflow", "gradient underflow",
@@ -547,6 +548,7 @@ std::optional<double> value_of(const std::vector<MetricValue>& values, std::stri
 
 std::string show(const Metric& metric, double value) {
   if (!std::isfinite(value)) return "diverged";
+  if (metric.factor) return format_factor(value);
   return format_value(value, metric.share ? "%" : metric.unit);
 }
 

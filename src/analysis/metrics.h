@@ -54,6 +54,7 @@ struct Metric {
   // Nothing when the metric does not apply to the run. Empty: declared, not built yet.
   std::function<std::optional<double>(const Facts&)> compute;
   bool share = false;          // unit 1, read as a percentage
+  bool factor = false;         // unit 1, read with all its digits
   bool less_is_better = true;  // for words such as "B is 1.4x faster"
 };
 

@@ -23,6 +23,7 @@ namespace trainscope::analysis {
 struct Subject {
   std::string lesson;                   // the id
   std::string title;                    // "Pinned vs pageable memory"
+  std::string caveat;                   // why its text need not hold for the runs; empty: it does
   std::vector<std::string> paragraphs;  // with their numbers filled in
   std::vector<std::string> limits;      // what the model leaves out
 };

@@ -396,6 +396,7 @@ std::string write_head(const SavedRuns& saved) {
                {"compared", saved.compared},
                {"lesson", saved.subject.lesson},
                {"title", saved.subject.title},
+               {"caveat", saved.subject.caveat},
                {"paragraphs", saved.subject.paragraphs},
                {"limits", saved.subject.limits},
                {"runs", Json::array()}};
@@ -412,6 +413,8 @@ Head read_head(std::string_view text) {
   head.saved.compared = json.at("compared").get<bool>();
   head.saved.subject.lesson = json.at("lesson");
   head.saved.subject.title = json.at("title");
+  // Not in files of before there was one.
+  head.saved.subject.caveat = json.value("caveat", "");
   head.saved.subject.paragraphs = json.at("paragraphs").get<std::vector<std::string>>();
   head.saved.subject.limits = json.at("limits").get<std::vector<std::string>>();
   for (const Json& one : json.at("runs")) {

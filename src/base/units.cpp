@@ -96,6 +96,14 @@ std::string format_count(double value) {
   return text;
 }
 
+std::string format_factor(double value) {
+  constexpr double kLongest = 0x1p20;
+  if (std::abs(value) < 1 || !std::isfinite(value)) return format_count(value);
+  if (std::abs(value) < kLongest) return fmt::format("{}", value);
+  const double powers = std::log2(value);
+  return powers == std::round(powers) ? fmt::format("2^{:.0f}", powers) : format_count(value);
+}
+
 std::string format_value(double value, std::string_view unit) {
   if (unit == "ns") return format_nanos(value);
   if (unit == "B") return format_bytes(value);

@@ -23,6 +23,10 @@ std::string format_bytes(double bytes);       // "64 MiB" (binary units)
 std::string format_rate(double bytes_per_s);  // "55.4 GB/s" (decimal units)
 std::string format_count(double value);       // "27.2 k", "0.72"
 
+// A factor such as a loss scale, whose digits matter: "65536", "0.72", and "2^32" for a power of
+// two that is longer.
+std::string format_factor(double value);
+
 // A value in the unit of a metric or knob: ns, B, B/s, FLOP/s, samples/s, 1, %.
 std::string format_value(double value, std::string_view unit);
 

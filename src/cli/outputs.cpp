@@ -156,6 +156,7 @@ void print_comparison(const Finished& finished) {
 
 void print_runs(const Finished& finished) {
   if (!finished.subject.lesson.empty()) std::cout << one_line(finished.subject.title) << "\n\n";
+  if (!finished.subject.caveat.empty()) std::cout << one_line(finished.subject.caveat) << "\n\n";
   const bool configured =
       std::all_of(finished.runs.begin(), finished.runs.end(),
                   [](const analysis::RunPointer& run) { return run->program != nullptr; });
@@ -277,8 +278,9 @@ void write_picture(const Finished& finished, const std::string& file, const Look
   if (!request.lesson && request.runs.size() > 2)
     throw InputError("--png draws one or two runs; these are " +
                      std::to_string(request.runs.size()));
-  ui::draw_picture(request, file);
+  const std::string said = ui::draw_picture(request, file);
   wrote(file);
+  if (!said.empty()) std::cerr << said << "\n";
 }
 #else
 void check_look(const Look&) {}
@@ -348,7 +350,8 @@ void put_out(const Finished& finished, const Outputs& outputs) {
   } else if (outputs.json && finished.compared) {
     std::cout << report::compare_json(*runs[0], *runs[1], finished.seed, finished.executor) << "\n";
   } else if (outputs.json) {
-    std::cout << report::run_json(runs, finished.seed, finished.executor) << "\n";
+    std::cout << report::run_json(runs, finished.seed, finished.executor, finished.subject.caveat)
+              << "\n";
   } else {
     print_runs(finished);
   }

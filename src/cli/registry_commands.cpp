@@ -41,12 +41,16 @@ std::string range_of(const program::Knob& knob) {
 
 #ifdef TRAINSCOPE_HAS_UI
 int draw_shelf(const LessonsOptions& options) {
+  if (options.look.present)
+    throw InputError(
+        "--present shows a lesson in front of a room, and this is a picture of all; "
+        "leave it out");
   const PictureLook look = picture_look(options.look);
   ui::PictureRequest request;
   request.shelf = true;
   request.language = options.language;
   request.width = look.width;
-  request.height = look.height;
+  request.height = options.look.size.empty() ? 0 : look.height;
   request.scale = look.scale;
   request.theme = look.theme;
   ui::draw_picture(request, options.png);

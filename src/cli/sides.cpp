@@ -85,6 +85,19 @@ bool is_lesson_file(const std::string& what) {
   return what.ends_with(".toml") && read_toml(what).contains("format");
 }
 
+// A lesson that compares machines says nothing where both sides run on the same one.
+void refuse_one_machine(const scenario::Lesson& lesson, const RunOptions& options) {
+  if (!scenario::compares_machines(lesson)) return;
+  for (const FlaggedKnob& one : flagged_knobs(options)) {
+    const bool one_side = one.flag.starts_with("--set A.") || one.flag.starts_with("--set B.");
+    if (one.knob != "machine" || one_side) continue;
+    throw InputError("the lesson " + lesson.id + " compares machines and chooses them itself, " +
+                     lesson.side("A").word("machine") + " for A and " +
+                     lesson.side("B").word("machine") + " for B; leave out " + one.flag +
+                     ", or change one side with `run " + lesson.id + " --set A.machine=NAME`");
+  }
+}
+
 void add_lesson_sides(Request& request, const Flags& flags) {
   for (const char* label : {"A", "B"}) {
     program::Config config = request.lesson->side(label, flags.both);
@@ -166,7 +179,11 @@ SideName split_side(const std::string& word) {
 Request read_request(const RunOptions& options) {
   scenario::check_language(options.language);
   const SideName name = split_side(options.what);
-  if (name.side.empty() || is_there(options.what)) return read_all_sides(options);
+  if (name.side.empty() || is_there(options.what)) {
+    Request request = read_all_sides(options);
+    if (request.lesson) refuse_one_machine(*request.lesson, options);
+    return request;
+  }
   RunOptions all = options;
   all.what = name.what;
   Request request = read_all_sides(all);

@@ -124,7 +124,7 @@ bool less_is_faster(const analysis::Run& a, const analysis::Run& b) {
   return has_whole_times(a, b) && same_work(a, b) && samples_per_step(a) == samples_per_step(b);
 }
 
-std::string headline(const analysis::Run& a, const analysis::Run& b) {
+std::string headline(const analysis::Run& a, const analysis::Run& b, const Speech& speech) {
   if (!has_whole_times(a, b)) return endings(a, b);
   if (!same_work(a, b)) return a.label + " and " + b.label + " do different work";
   if (!less_is_faster(a, b)) return throughput_headline(a, b);
@@ -132,8 +132,9 @@ std::string headline(const analysis::Run& a, const analysis::Run& b) {
       larger_first(a, b, steps_of(a, b) == Steps::kBoth ? "time.step" : "time.total");
   if (!slower) return "";
   if (are_alike(slower->of_first, slower->of_second))
-    return a.label + " and " + b.label + " take equally long";
-  return slower->second->label + " is " + times(slower->of_first / slower->of_second) + " faster";
+    return fmt::format(fmt::runtime(speech.say("{} and {} take equally long")), a.label, b.label);
+  return fmt::format(fmt::runtime(speech.say("{} is {} faster")), slower->second->label,
+                     speech.number(times(slower->of_first / slower->of_second)));
 }
 
 }  // namespace trainscope::report

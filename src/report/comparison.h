@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "base/speech.h"
 
 namespace trainscope::report {
 
@@ -38,7 +39,7 @@ bool are_alike(double a, double b);
 // "B is 1.39x faster", "A and B do different work", "B never ends: deadlock"; where steps are of
 // different sizes "B trains 6.64x as many samples a second; its step takes 154x as long". Empty
 // when there is nothing to compare.
-std::string headline(const analysis::Run& a, const analysis::Run& b);
+std::string headline(const analysis::Run& a, const analysis::Run& b, const Speech& speech = {});
 
 // The time of the measured window, a step where there are steps.
 double window_time(const analysis::Run& run);

@@ -38,13 +38,21 @@ std::string paragraphs(const std::string& text, const char* kind = "foreign") {
   return html;
 }
 
+Speech speech_of(const LessonSheet& sheet) {
+  return {sheet.language == "en" ? Speech{}.words : sheet.words};
+}
+
 class Sheet {
  public:
   explicit Sheet(const HandoutInput& input) : input_(input), sheet_(input.sheet) {}
 
   std::string say(const char* english) const { return html_text(sheet_.say(english)); }
 
-  std::string course() const { return say(sheet_.track.c_str()) + ": " + html_text(sheet_.topic); }
+  // The track, and the topic where it is another word.
+  std::string course() const {
+    const std::string track = say(sheet_.track.c_str());
+    return sheet_.topic == sheet_.track ? track : track + ": " + html_text(sheet_.topic);
+  }
 
   std::string facts() const {
     std::string html =
@@ -66,6 +74,8 @@ class Sheet {
            "</span></p>";
   }
 
+  std::string caveat() const { return caveat_html(sheet_.caveat); }
+
   std::string heard() const {
     if (sheet_.heard.empty()) return "";
     return "<div class=\"heard\"><p class=\"muted small\">" + say("What you may have heard") +
@@ -83,11 +93,13 @@ class Sheet {
   std::string run_words() const {
     std::string html;
     if (input_.runs.size() == 2) {
-      const std::string words = headline(*input_.runs[0], *input_.runs[1]);
+      const std::string words = headline(*input_.runs[0], *input_.runs[1], speech_of(sheet_));
       if (!words.empty()) html += "<p class=\"headline\">" + html_text(words) + "</p>";
     }
     for (const SheetStep& step : sheet_.steps)
       if (step.kind == "run") html += paragraphs(step.text, "foreign muted");
+    // Said again here, where the answers begin.
+    html += caveat();
     return html.empty() ? "" : "<div class=\"run-words\">" + html + "</div>";
   }
 
@@ -174,10 +186,15 @@ class Sheet {
            paragraphs(text) + "</div>\n";
   }
 
+  std::string undecided(const SheetStep& step) const {
+    if (step.decided) return "";
+    return "<p class=\"muted\">" + say(analysis::kUndecided) + "</p>\n";
+  }
+
   std::string answer(const SheetStep& step) const {
     if (!input_.answers || step.before_run) return "";
-    return labelled("Answer", step.answer) + labelled("What decides", step.depends) +
-           labelled("Why", step.explain);
+    return undecided(step) + labelled("Answer", step.answer) +
+           labelled("What decides", step.depends) + labelled("Why", step.explain);
   }
 
  public:
@@ -185,11 +202,7 @@ class Sheet {
   std::string looked_back() const {
     if (!input_.answers) return "";
     std::string html;
-    for (SheetStep step : sheet_.steps) {
-      if (!step.before_run || step.asks == SheetAnswer::kNone) continue;
-      step.before_run = false;
-      html += card(step);
-    }
+    for (const SheetStep& step : sheet_.looked_back) html += card(step);
     return html;
   }
 
@@ -206,6 +219,7 @@ std::string handout_html(const HandoutInput& input) {
   ReportInput report;
   report.runs = input.runs;
   report.version = input.version;
+  report.speech = speech_of(input.sheet);
   Parts parts;
   parts["language"] = html_text(input.sheet.language);
   parts["title"] = html_text(input.sheet.title);
@@ -214,9 +228,10 @@ std::string handout_html(const HandoutInput& input) {
   parts["badges"] = badges_html(views);
   parts["facts"] = sheet.facts();
   parts["name_line"] = sheet.name_line();
+  parts["caveat"] = sheet.caveat();
   parts["heard"] = sheet.heard();
   parts["before"] = sheet.cards(true);
-  parts["code"] = listing_html(views);
+  parts["code"] = listing_html(views, report.speech);
   parts["run_title"] = sheet.say("What happened");
   parts["run_aside"] = sheet.say("one axis for both sides, each from its own start");
   parts["run_words"] = sheet.run_words();

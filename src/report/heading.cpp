@@ -122,6 +122,11 @@ std::string side_mark(const std::vector<RunView>& views, std::size_t run) {
                      html_text(views[run].run->label));
 }
 
+std::string caveat_html(const std::string& caveat) {
+  if (caveat.empty()) return "";
+  return "<p class=\"shortfall\" role=\"note\">" + html_text(caveat) + "</p>";
+}
+
 std::string badges_html(const std::vector<RunView>& views) {
   std::string html;
   const auto kind = [&](std::size_t i) { return views[i].run->trace->origin().kind; };
@@ -143,7 +148,7 @@ std::string summary_html(const ReportInput& input, const std::vector<RunView>& v
   for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(views, i);
   if (views.empty()) html += "<p class=\"muted\">This report has no runs.</p>";
   html += "</div>" + shortfalls_html(views) + "</div>\n<div>" + facts_html(input, views) + "</div>";
-  if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">";
+  if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">" + caveat_html(input.caveat);
   for (const std::string& paragraph : input.paragraphs)
     html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";
   if (!input.paragraphs.empty()) html += "</div>";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "base/speech.h"
 #include "report/run_view.h"
 
 namespace trainscope::report {
@@ -18,10 +19,12 @@ struct ReportInput {
   std::string title;                       // "Pinned vs pageable memory"
   std::vector<const analysis::Run*> runs;  // A, B, …
   std::string version;                     // of Trainscope; empty: not shown
+  std::string caveat;                      // why these words need not hold; empty: they do
   std::vector<std::string> paragraphs;     // what it is about; `code`, **strong** and *emphasis*
   std::vector<std::string> limits;         // what the model leaves out; the same
   std::vector<std::string> first_metrics;  // names of metrics that stand before the others
   PageLimits page;
+  Speech speech;  // of tables and their titles
 };
 
 std::string html_report(const ReportInput& input);

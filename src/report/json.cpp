@@ -225,8 +225,10 @@ std::string list_json(const char* key, const Entries& entries, const Make& make)
 }  // namespace
 
 std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
-                     std::string_view executor) {
-  return dumped(runs_of(runs, seed, executor));
+                     std::string_view executor, const std::string& caveat) {
+  Json json = runs_of(runs, seed, executor);
+  if (!caveat.empty()) json["caveat"] = caveat;
+  return dumped(json);
 }
 
 std::string compare_json(const analysis::Run& a, const analysis::Run& b, std::int64_t seed,

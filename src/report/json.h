@@ -18,8 +18,9 @@ namespace trainscope::report {
 
 // `run` and `import`: A, B, … with config and metrics. The executor and the seed of an imported run
 // are "imported" and null, whatever is given. Where origins differ, each run says its own.
+// `caveat`: why the text of the runs' lesson need not hold for them; empty: not said.
 std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
-                     std::string_view executor);
+                     std::string_view executor, const std::string& caveat = {});
 
 // `compare`: the same with the ratios B/A and the parts that the difference decomposes into.
 std::string compare_json(const analysis::Run& a, const analysis::Run& b, std::int64_t seed,

@@ -43,7 +43,7 @@ std::string panel_html(const std::vector<RunView>& views, std::size_t run, const
 
 }  // namespace
 
-std::string listing_html(const std::vector<RunView>& views) {
+std::string listing_html(const std::vector<RunView>& views, const Speech& speech) {
   std::vector<std::size_t> with;
   for (std::size_t i = 0; i < views.size(); ++i)
     if (lines_of(views[i])) with.push_back(i);
@@ -60,7 +60,8 @@ std::string listing_html(const std::vector<RunView>& views) {
                          same ? all : std::to_string(with[k]));
   }
   return "<section class=\"panel code\" aria-labelledby=\"code-title\">\n<div class=\"head\">"
-         "<h2 id=\"code-title\">Code</h2><div id=\"tabs\" class=\"tabs js\"></div></div>\n" +
+         "<h2 id=\"code-title\">" +
+         html_text(speech.say("Code")) + "</h2><div id=\"tabs\" class=\"tabs js\"></div></div>\n" +
          panels + "</section>";
 }
 

@@ -49,17 +49,20 @@ std::vector<MetricRow> rows_of(const ReportInput& input, const std::vector<RunVi
   return rows;
 }
 
-std::string value_html(const Metric& metric, const std::optional<double>& value) {
+std::string value_html(const Metric& metric, const std::optional<double>& value,
+                       const Speech& speech) {
   if (!value) return "<td class=\"number none\" title=\"does not apply\">-</td>";
-  return "<td class=\"number\">" + html_text(analysis::show(metric, *value)) + "</td>";
+  return "<td class=\"number\">" + html_text(speech.number(analysis::show(metric, *value))) +
+         "</td>";
 }
 
-std::string ratio_html(const MetricRow& row) {
+std::string ratio_html(const MetricRow& row, const Speech& speech) {
   const auto &a = row.values[0], &b = row.values[1];
   if (!a || !b || *a == 0) return "<td class=\"number none\">-</td>";
   const double ratio = *b / *a;
   const int digits = ratio < 10 ? 2 : ratio < 100 ? 1 : 0;
-  return fmt::format("<td class=\"number muted\">{:.{}f}</td>", ratio, digits);
+  return "<td class=\"number muted\">" + speech.number(fmt::format("{:.{}f}", ratio, digits)) +
+         "</td>";
 }
 
 // A solid, B outlined; as long as the larger.
@@ -75,8 +78,8 @@ std::string bars_html(const MetricRow& row) {
   return html + "</td>";
 }
 
-std::string table_head(const std::vector<RunView>& views) {
-  std::string html = "<thead><tr><th scope=\"col\">metric</th>";
+std::string table_head(const std::vector<RunView>& views, const Speech& speech) {
+  std::string html = "<thead><tr><th scope=\"col\">" + html_text(speech.say("metric")) + "</th>";
   for (const RunView& view : views)
     html += "<th scope=\"col\" class=\"number\">" +
             (views.size() > 1 ? html_text(view.run->label) : std::string("value")) + "</th>";
@@ -88,8 +91,9 @@ std::string table_head(const std::vector<RunView>& views) {
   return html + "</tr></thead>";
 }
 
-std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<RunView>& views) {
-  std::string html = "<table class=\"metrics\">" + table_head(views) + "<tbody>\n";
+std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<RunView>& views,
+                         const Speech& speech) {
+  std::string html = "<table class=\"metrics\">" + table_head(views, speech) + "<tbody>\n";
   std::string zeros;
   for (const MetricRow& row : rows) {
     if (is_zero(row)) {
@@ -98,12 +102,14 @@ std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<R
     }
     html += fmt::format("<tr><th scope=\"row\" title=\"{}\">{}</th>", html_text(row.metric->help),
                         html_text(row.metric->label));
-    for (const auto& value : row.values) html += value_html(*row.metric, value);
-    if (views.size() == 2) html += ratio_html(row) + bars_html(row);
+    for (const auto& value : row.values) html += value_html(*row.metric, value, speech);
+    if (views.size() == 2) html += ratio_html(row, speech) + bars_html(row);
     html += "</tr>\n";
   }
   html += "</tbody></table>";
-  if (!zeros.empty()) html += "<p class=\"muted small\">Zero throughout: " + zeros + "</p>";
+  if (!zeros.empty())
+    html += "<p class=\"muted small\">" + html_text(speech.say("Zero throughout:")) + " " + zeros +
+            "</p>";
   return html;
 }
 
@@ -144,7 +150,7 @@ std::string signed_time(double nanos) {
   return (nanos < 0 ? "\u2212" : "+") + format_nanos(std::abs(nanos));
 }
 
-std::string difference_html(const std::vector<RunView>& views) {
+std::string difference_html(const std::vector<RunView>& views, const Speech& speech) {
   const Comparison comparison = compare_times(*views[0].run, *views[1].run);
   const double difference = std::abs(comparison.time_b - comparison.time_a);
   const bool a_step = comparison.steps == Steps::kBoth;
@@ -154,22 +160,25 @@ std::string difference_html(const std::vector<RunView>& views) {
   if (comparison.steps == Steps::kOne)
     return "<h3>Where the difference went</h3><p class=\"muted\">Only one of the two has step "
            "marks, so their times are not of the same thing and have no difference.</p>";
-  std::vector<Step> steps = {{"A", format_nanos(comparison.time_a), "total", 0, comparison.time_a}};
+  std::vector<Step> steps = {
+      {"A", speech.number(format_nanos(comparison.time_a)), "total", 0, comparison.time_a}};
   steps.front().name = side_mark(views, 0);
   double at = comparison.time_a;
   for (const analysis::Change& change : comparison.changes) {
-    steps.push_back({html_text(analysis::name_of(change.part)), signed_time(change.nanos),
-                     part_class(change.part), at, at + change.nanos});
+    steps.push_back({html_text(analysis::name_of(change.part)),
+                     speech.number(signed_time(change.nanos)), part_class(change.part), at,
+                     at + change.nanos});
     at += change.nanos;
   }
-  steps.push_back(
-      {side_mark(views, 1), format_nanos(comparison.time_b), "total open", 0, comparison.time_b});
+  steps.push_back({side_mark(views, 1), speech.number(format_nanos(comparison.time_b)),
+                   "total open", 0, comparison.time_b});
+  const std::string where = speech.say(a_step ? "Where the {} a step went" : "Where the {} went");
   const std::string heading =
       difference == 0
-          ? "A and B take equally long"
-          : fmt::format("Where the {}{} went", format_nanos(difference), a_step ? " a step" : "");
-  return "<h3>" + heading + "</h3>\n" + steps_html(steps) +
-         "<p class=\"muted small\">The parts sum to the difference.</p>";
+          ? fmt::format(fmt::runtime(speech.say("{} and {} take equally long")), "A", "B")
+          : fmt::format(fmt::runtime(where), speech.number(format_nanos(difference)));
+  return "<h3>" + html_text(heading) + "</h3>\n" + steps_html(steps) + "<p class=\"muted small\">" +
+         html_text(speech.say("The parts sum to the difference.")) + "</p>";
 }
 
 // One run: what its time consists of.
@@ -200,18 +209,19 @@ std::string compare_html(const ReportInput& input, const std::vector<RunView>& v
   std::string html =
       "<section class=\"panel compare\" aria-labelledby=\"compare-title\">\n<div class=\"head\">"
       "<h2 id=\"compare-title\">" +
-      std::string(views.size() > 1 ? "Compare" : "Metrics") + "</h2>";
+      html_text(input.speech.say(views.size() > 1 ? "Compare" : "Metrics")) + "</h2>";
   if (views.size() == 2)
-    html +=
-        "<span class=\"aside\">" + html_text(headline(*views[0].run, *views[1].run)) + "</span>";
+    html += "<span class=\"aside\">" +
+            html_text(headline(*views[0].run, *views[1].run, input.speech)) + "</span>";
   html += "</div>\n<div class=\"columns\"><div>";
-  html += rows.empty() ? "<p class=\"muted\">No metric applies.</p>" : metrics_html(rows, views);
+  html += rows.empty() ? "<p class=\"muted\">No metric applies.</p>"
+                       : metrics_html(rows, views, input.speech);
   html += "</div>\n<div>";
   if (views.size() == 2)
-    html += difference_html(views);
+    html += difference_html(views, input.speech);
   else
     for (const RunView& view : views) html += partition_html(view);
-  return html + "</div></div>\n" + operations_html(views) + "</section>";
+  return html + "</div></div>\n" + operations_html(views, input.speech) + "</section>";
 }
 
 }  // namespace trainscope::report

@@ -12,6 +12,9 @@ namespace trainscope::report {
 // Where a page's numbers come from: one badge, or one a run where they differ.
 std::string badges_html(const std::vector<RunView>& views);
 
+// Why the words of a lesson need not hold for its runs; empty where they do.
+std::string caveat_html(const std::string& caveat);
+
 // The headline, each run's time, where it ran, and the text.
 std::string summary_html(const ReportInput& input, const std::vector<RunView>& views);
 
@@ -20,13 +23,13 @@ std::string legend_html(const std::vector<RunView>& views);
 
 // The programs' lines, numbered; lines that the other side does not have are marked. Empty where
 // no run has a listing.
-std::string listing_html(const std::vector<RunView>& views);
+std::string listing_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // The metrics, and where the time went.
 std::string compare_html(const ReportInput& input, const std::vector<RunView>& views);
 
 // What two runs spend their time on, operation by operation; empty for one run.
-std::string operations_html(const std::vector<RunView>& views);
+std::string operations_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // The knobs that are set, those that differ first. Empty where no run knows its config.
 std::string config_html(const std::vector<RunView>& views);

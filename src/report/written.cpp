@@ -47,6 +47,7 @@ ReportInput report_input(const analysis::SavedRuns& saved) {
   for (const auto& run : saved.runs) input.runs.push_back(run.get());
   input.title = saved.subject.title.empty() ? saved.runs.front()->trace->origin().subject
                                             : saved.subject.title;
+  input.caveat = saved.subject.caveat;
   input.paragraphs = saved.subject.paragraphs;
   input.limits = saved.subject.limits;
   return input;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -81,15 +82,10 @@ class Checker {
 
   std::string home_machine() const { return lesson_.common.word("machine"); }
 
-  // A lesson whose sides name their machines is about these, and not about others.
-  bool compares_machines() const {
-    return lesson_.side_a.is_set("machine") || lesson_.side_b.is_set("machine");
-  }
-
   // The lesson's own machine first.
   std::vector<std::string> machines() const {
     std::vector<std::string> all{home_machine()};
-    if (compares_machines()) return all;
+    if (compares_machines(lesson_)) return all;
     for (const std::string& id :
          lesson_.machines.empty() ? machine::machine_ids() : lesson_.machines)
       if (id != all.front()) all.push_back(id);
@@ -188,7 +184,7 @@ class Checker {
 
   void check_on(const std::string& machine) {
     program::Config flags;
-    if (!compares_machines()) flags.set("machine", machine);
+    if (!compares_machines(lesson_)) flags.set("machine", machine);
     try {
       const analysis::Run a = analysis::run_config("A", lesson_.side("A", flags));
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
@@ -248,6 +244,24 @@ class Checker {
     if (machine != home_machine()) return;
     check_expectations(sides, machine);
     for (const Step& step : lesson_.steps) check_hidden(step, sides);
+    for (std::size_t i = 0; i < run_step(lesson_); ++i) check_known(lesson_.steps[i]);
+  }
+
+  // What is read before the run says nothing that only the run knows.
+  void check_known(const Step& step) {
+    std::array<analysis::Run, 2> configs;
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      configs[i].label = i == 0 ? "A" : "B";
+      configs[i].config = lesson_.side(configs[i].label);
+    }
+    std::vector<std::string> texts{step.text, step.hint};
+    if (step.question)
+      for (const Option& option : step.question->options) texts.push_back(option.text);
+    for (const std::string& text : texts)
+      for (const std::string& inside : placeholders(text))
+        if (fill_in_known("{" + inside + "}", {&configs[0], &configs[1]}) == kBlank)
+          add(step.place, "step " + step.id + " is read before the run, and nobody knows {" +
+                              inside + "} then; write it without");
   }
 
   void check_step(const Step& step, const Sides& sides, const std::string& machine) {

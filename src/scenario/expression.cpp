@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/speech.h"
 #include "base/units.h"
 #include "scenario/expression_parser.h"
 
@@ -23,7 +24,9 @@ const analysis::Run& side_of(const Node& node, const Sides& sides) {
 Quantity metric_value(const Node& node, const Sides& sides) {
   const analysis::Run& run = side_of(node, sides);
   const auto value = analysis::value_of(run, node.asked);
-  if (!value) throw InputError("run " + node.side + " has no " + node.name);
+  if (!value)
+    throw InputError("run " + node.side + " has no " + node.name +
+                     (run.ending ? ", because " + sim::sentence(*run.ending) : ""));
   const analysis::Metric& metric = *node.asked.metric;
   return {*value, metric.share ? "%" : metric.unit};
 }
@@ -130,8 +133,13 @@ std::string Expression::show(const Sides& sides) const {
   if (root_->kind == Node::Kind::kKnob) {
     const program::Value& value = side_of(*root_, sides).config.value(root_->name);
     const auto* whole = std::get_if<std::int64_t>(&value);
-    if (whole && program::find_knob(root_->name).unit == "1") return std::to_string(*whole);
+    const auto* number = std::get_if<double>(&value);
+    const std::string& unit = program::find_knob(root_->name).unit;
+    if (whole && unit == "1") return std::to_string(*whole);
+    if (number && (unit.empty() || unit == "1")) return format_factor(*number);
   }
+  if (root_->kind == Node::Kind::kMetric && root_->asked.metric->factor)
+    return format_factor(evaluate(sides).value);
   return scenario::show(evaluate(sides));
 }
 
@@ -152,20 +160,6 @@ std::vector<std::string> placeholders(std::string_view text) {
   return found;
 }
 
-namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-std::string with_decimal(std::string words, char decimal) {
-  for (std::size_t at = 1; at + 1 < words.size(); ++at)
-    if (words[at] == '.' && is_digit(words[at - 1]) && is_digit(words[at + 1])) words[at] = decimal;
-  return words;
-}
-
-}  // namespace
-
 std::string fill_in(std::string_view text, const Sides& sides, char decimal) {
   std::string result;
   std::size_t from = 0;
@@ -179,8 +173,7 @@ std::string fill_in(std::string_view text, const Sides& sides, char decimal) {
   return result;
 }
 
-std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown,
-                          char decimal) {
+std::string fill_in_known(std::string_view text, const Sides& sides, char decimal) {
   std::string filled;
   std::size_t at = 0;
   while (at < text.size()) {
@@ -191,7 +184,7 @@ std::string fill_in_known(std::string_view text, const Sides& sides, std::string
     try {
       filled += fill_in(text.substr(open, close + 1 - open), sides, decimal);
     } catch (const Error&) {
-      filled += unknown;
+      filled += kBlank;
     }
     at = close + 1;
   }

@@ -34,7 +34,8 @@ class Expression {
   // Throws InputError when a side is missing or a metric does not apply to it.
   Quantity evaluate(const Sides& sides) const;
 
-  // Its value as a person reads it. A knob that counts keeps its digits: "4096", not "4.1 k".
+  // Its value as a person reads it. A knob that counts keeps its digits, "4096", not "4.1 k", and
+  // so does a factor.
   std::string show(const Sides& sides) const;
 
   const std::string& text() const { return text_; }
@@ -49,14 +50,15 @@ class Expression {
 // As a person reads it: "5.3 ms", "1.39".
 std::string show(const Quantity& quantity);
 
-// `text` with every {expression} replaced by its value, with `decimal` where an English number has
-// its point. Throws InputError.
+// `text` with every {expression} replaced by its value, and its `decimal`. Throws InputError.
 std::string fill_in(std::string_view text, const Sides& sides, char decimal = '.');
 
-// The same, but a placeholder that cannot be known stands as `unknown` and hides no other; a brace
+// A number that is not known yet, or is to be written in.
+inline constexpr std::string_view kBlank = "____";
+
+// The same, but a placeholder that cannot be known stands as a blank and hides no other; a brace
 // that is not closed stays.
-std::string fill_in_known(std::string_view text, const Sides& sides, std::string_view unknown = "?",
-                          char decimal = '.');
+std::string fill_in_known(std::string_view text, const Sides& sides, char decimal = '.');
 
 // The expressions inside {…}. Throws InputError for a brace that is not closed.
 std::vector<std::string> placeholders(std::string_view text);

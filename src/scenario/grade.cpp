@@ -50,17 +50,6 @@ std::string option_text(const Question& question, int option, const Sides& sides
   return fill_in(question.options[static_cast<std::size_t>(option)].text, sides);
 }
 
-// The one option that is right on these runs; -1: none or several are.
-int right_option(const Question& question, const Sides& sides) {
-  int right = -1, found = 0;
-  for (std::size_t i = 0; i < question.options.size(); ++i)
-    if (question.options[i].correct_when->evaluate(sides).truth()) {
-      right = static_cast<int>(i);
-      ++found;
-    }
-  return found == 1 ? right : -1;
-}
-
 void mark_choice(const Question& question, const Answer& answer, const Sides& sides, Mark& mark) {
   const int right = right_option(question, sides);
   mark.given = option_text(question, answer.option, sides);

@@ -96,6 +96,10 @@ program::Config Lesson::side(std::string_view label, const program::Config& flag
   return config;
 }
 
+bool compares_machines(const Lesson& lesson) {
+  return lesson.side_a.is_set("machine") || lesson.side_b.is_set("machine");
+}
+
 std::size_t run_step(const Lesson& lesson) {
   const auto run = std::find_if(lesson.steps.begin(), lesson.steps.end(),
                                 [](const Step& step) { return step.kind == StepKind::kRun; });

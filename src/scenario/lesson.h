@@ -47,6 +47,7 @@ struct Question {
   std::vector<Option> options;       // of a choice
   std::optional<Expression> answer;  // of a number
   double tolerance = 0.25;           // relative
+  std::string unit;                  // of a number that has none: "steps"
   std::optional<Focus> span;         // of find-span
   std::string text_answer;           // of text: shown to compare with
   std::string depends;               // of a choice: what decides, where machines answer differently
@@ -111,6 +112,9 @@ struct Lesson {
   // The config of a side ("A" or "B"), with `flags` over everything.
   program::Config side(std::string_view label, const program::Config& flags = {}) const;
 };
+
+// Its sides name their machines: it is about these two, and chooses them itself.
+bool compares_machines(const Lesson& lesson);
 
 // The step that runs both sides, from 0; the number of steps where there is none.
 std::size_t run_step(const Lesson& lesson);

@@ -75,7 +75,7 @@ Option read_option(const toml::table& table, const std::string& file) {
 
 Question read_question(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a question");
-  fields.only({"kind", "options", "answer", "tolerance", "span", "depends"});
+  fields.only({"kind", "options", "answer", "tolerance", "unit", "span", "depends"});
   Question question;
   question.place = fields.place();
   question.kind = read_word<QuestionKind>(fields, "kind",
@@ -89,6 +89,9 @@ Question read_question(const toml::table& table, const std::string& file) {
   if (question.kind == QuestionKind::kNumber) question.answer = fields.expression("answer");
   if (question.kind == QuestionKind::kText) question.text_answer = fields.text("answer");
   question.tolerance = fields.number("tolerance").value_or(question.tolerance);
+  question.unit = fields.text_or("unit", "");
+  if (!question.unit.empty() && question.kind != QuestionKind::kNumber)
+    fields.fail("unit", "unit is what a number counts, and belongs to a question of kind number");
   question.depends = fields.text_or("depends", "");
   if (!question.depends.empty() && question.kind != QuestionKind::kChoice)
     fields.fail("depends", "depends belongs to a choice, whose right option a machine decides");

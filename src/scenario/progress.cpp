@@ -76,13 +76,23 @@ void Progress::resume(std::vector<Answer> answers, std::size_t step) {
   step_ = std::min(step, answers_.size() - 1);
 }
 
+int right_option(const Question& question, const Sides& sides) {
+  int right = -1, found = 0;
+  for (std::size_t i = 0; i < question.options.size(); ++i)
+    if (question.options[i].correct_when->evaluate(sides).truth()) {
+      right = static_cast<int>(i);
+      ++found;
+    }
+  return found == 1 ? right : -1;
+}
+
 namespace {
 
 Verdict judge_choice(const Question& question, const Answer& answer, const Sides& sides) {
   Verdict verdict;
-  for (std::size_t i = 0; i < question.options.size(); ++i)
-    if (question.options[i].correct_when->evaluate(sides).truth())
-      verdict.right_option = static_cast<int>(i);
+  verdict.right_option = right_option(question, sides);
+  verdict.decided = verdict.right_option >= 0;
+  if (!verdict.decided) return verdict;
   verdict.right = answer.option == verdict.right_option;
   if (answer.option >= 0 && !verdict.right)
     verdict.message = question.options[static_cast<std::size_t>(answer.option)].why;

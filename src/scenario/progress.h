@@ -21,7 +21,8 @@ struct Answer {
 
 struct Verdict {
   bool right = false;
-  int right_option = -1;          // of a choice
+  bool decided = true;            // false: not exactly one option is right on these runs
+  int right_option = -1;          // of a choice; -1: none is, or several are
   std::string message;            // why the chosen option is wrong; or what the number was
   std::optional<Quantity> truth;  // of a number
 };
@@ -65,6 +66,9 @@ class Progress {
   std::size_t step_ = 0;
   bool revealed_ = false;
 };
+
+// The one option that is right on these runs; -1: none or several are.
+int right_option(const Question& question, const Sides& sides);
 
 // Compares an answer with the runs. Throws InputError when the lesson's expressions fail.
 Verdict judge(const Question& question, const Answer& answer, const Sides& sides);

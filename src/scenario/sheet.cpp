@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
+#include "base/speech.h"
 #include "base/units.h"
 #include "scenario/course.h"
+#include "scenario/machine_caveat.h"
 #include "scenario/progress.h"
 
 namespace trainscope::scenario {
@@ -15,12 +18,10 @@ namespace {
 using analysis::SheetAnswer;
 using analysis::SheetStep;
 
-// To be written in by whoever turned the knob.
-constexpr std::string_view kOpen = "______";
-
 // Both runs, and their configs alone, which a learner knows before anything has run.
 struct Known {
-  explicit Known(const Sides& sides) : after(sides) {
+  Known(const Lesson& lesson, const Sides& sides)
+      : after(sides), decimal(lesson.decimal()), lesson(&lesson) {
     for (std::size_t i = 0; i < sides.size() && i < configs.size(); ++i) {
       configs[i].label = sides[i]->label;
       configs[i].config = sides[i]->config;
@@ -30,6 +31,14 @@ struct Known {
   std::array<analysis::Run, 2> configs;
   Sides before;
   Sides after;
+  char decimal;  // of the lesson's language
+  const Lesson* lesson;
+  std::string unit_of(const Question& question) const {
+    return question.unit.empty() ? "" : " " + lesson->say(question.unit);
+  }
+  std::string fill(const std::string& text, const Sides& sides) const {
+    return fill_in_known(text, sides, decimal);
+  }
 };
 
 SheetAnswer asked_by(const Step& step) {
@@ -47,35 +56,52 @@ SheetAnswer asked_by(const Step& step) {
   return SheetAnswer::kWords;
 }
 
-// "A, host main: held: staging, 1.29 ms": the first of those that are right.
-std::string span_words(const Focus& focus, const Sides& sides) {
+// Of those that are right the first; where a line of the listing is asked for and no name, the one
+// that is seen best.
+trace::SpanId shown_of(const std::vector<trace::SpanId>& right, const Focus& focus,
+                       const trace::Trace& trace) {
+  if (!focus.span.empty()) return right.front();
+  return *std::ranges::max_element(right, {},
+                                   [&](trace::SpanId id) { return trace.spans()[id].duration; });
+}
+
+// "A, host main: held: staging, 1.29 ms".
+std::string span_words(const Focus& focus, const Known& known) {
   std::string where = fmt::format("**{}**, *{}*", focus.run, focus.lane);
-  for (const analysis::Run* run : sides) {
+  for (const analysis::Run* run : known.after) {
     if (run->label != focus.run) continue;
     const auto meant = find_spans(focus, *run);
     if (meant.empty()) break;
-    const trace::Span& first = run->trace->spans()[meant.front()];
-    where += fmt::format(": `{}`, {}", run->trace->name(first),
-                         format_nanos(static_cast<double>(first.duration)));
+    const trace::Span& first = run->trace->spans()[shown_of(meant, focus, *run->trace)];
+    const std::string length = format_nanos(static_cast<double>(first.duration));
+    where +=
+        fmt::format(": `{}`, {}", run->trace->name(first), with_decimal(length, known.decimal));
   }
   return where;
 }
 
-std::string answer_words(const Question& question, const Sides& sides) {
+std::string answer_words(const Question& question, const Known& known) {
   if (question.kind == QuestionKind::kNumber)
-    return fmt::format("{} (± {:.0f} %)", question.answer->show(sides), 100 * question.tolerance);
-  if (question.kind == QuestionKind::kFindSpan) return span_words(*question.span, sides);
-  return question.kind == QuestionKind::kText ? fill_in_known(question.text_answer, sides) : "";
+    return fmt::format("{}{} (± {:.0f} %)",
+                       with_decimal(question.answer->show(known.after), known.decimal),
+                       known.unit_of(question), 100 * question.tolerance);
+  if (question.kind == QuestionKind::kFindSpan) return span_words(*question.span, known);
+  return question.kind == QuestionKind::kText ? known.fill(question.text_answer, known.after) : "";
 }
 
+// Where no option alone is right, none is marked, and what speaks against one would be untrue.
 void add_question(SheetStep& step, const Question& question, const Known& known) {
-  for (const Option& option : question.options)
-    step.options.push_back(
-        {fill_in_known(option.text, step.before_run ? known.before : known.after),
-         option.correct_when->evaluate(known.after).truth(),
-         fill_in_known(option.why, known.after)});
-  step.answer = answer_words(question, known.after);
-  step.depends = fill_in_known(question.depends, known.after);
+  const bool choice = question.kind == QuestionKind::kChoice;
+  const int right = choice ? right_option(question, known.after) : -1;
+  step.decided = !choice || right >= 0;
+  for (std::size_t i = 0; i < question.options.size(); ++i) {
+    const Option& option = question.options[i];
+    step.options.push_back({known.fill(option.text, step.before_run ? known.before : known.after),
+                            static_cast<int>(i) == right,
+                            step.decided ? known.fill(option.why, known.after) : std::string()});
+  }
+  step.answer = answer_words(question, known);
+  step.depends = step.decided ? known.fill(question.depends, known.after) : "";
 }
 
 SheetStep step_of(const Step& from, const Known& known, bool before_run) {
@@ -83,11 +109,11 @@ SheetStep step_of(const Step& from, const Known& known, bool before_run) {
   SheetStep step;
   step.kind = std::string(name_of(from.kind));
   step.title = std::string(title_of(from.kind));
-  step.text = fill_in_known(from.text, sides);
-  step.hint = fill_in_known(from.hint, sides);
+  step.text = known.fill(from.text, sides);
+  step.hint = known.fill(from.hint, sides);
   // The knobs as the learner left them are not known here, and without runs nothing is.
   const bool turned = from.kind == StepKind::kVary;
-  step.explain = fill_in_known(from.explain, turned ? Sides{} : known.after, kOpen);
+  step.explain = known.fill(from.explain, turned ? Sides{} : known.after);
   step.asks = asked_by(from);
   step.before_run = before_run;
   if (from.question) add_question(step, *from.question, known);
@@ -97,7 +123,7 @@ SheetStep step_of(const Step& from, const Known& known, bool before_run) {
 }  // namespace
 
 analysis::LessonSheet sheet_of(const Lesson& lesson, const Sides& sides) {
-  const Known known(sides);
+  const Known known(lesson, sides);
   analysis::LessonSheet sheet;
   sheet.language = lesson.language;
   sheet.words = lesson.words;
@@ -107,14 +133,16 @@ analysis::LessonSheet sheet_of(const Lesson& lesson, const Sides& sides) {
   sheet.track = title_of_track(lesson.track);
   sheet.level = lesson.level;
   sheet.minutes = lesson.minutes;
+  sheet.caveat = machine_caveat(lesson, sides);
   sheet.heard = lesson.heard;
   bool before_run = true;
   for (const Step& step : lesson.steps) {
     sheet.steps.push_back(step_of(step, known, before_run));
+    if (before_run && step.question) sheet.looked_back.push_back(step_of(step, known, false));
     before_run = before_run && step.kind != StepKind::kRun;
   }
   for (const Term& term : lesson.glossary) sheet.terms.emplace_back(term.name, term.text);
-  sheet.limits = fill_in_known(lesson.limits, sides);
+  sheet.limits = known.fill(lesson.limits, sides);
   sheet.notes = lesson.notes;
   return sheet;
 }

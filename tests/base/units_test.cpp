@@ -83,3 +83,12 @@ TEST_CASE("numbers that are none are written all the same") {
     CHECK_FALSE(format_value(value, "%").empty());
   }
 }
+
+TEST_CASE("a factor keeps its digits; a long power of two is written as one") {
+  CHECK(format_factor(1) == "1");
+  CHECK(format_factor(655) == "655");
+  CHECK(format_factor(65536) == "65536");
+  CHECK(format_factor(0x1p32) == "2^32");
+  CHECK(format_factor(3e9) == "3 G");
+  CHECK(format_factor(0.5) == "0.5");
+}

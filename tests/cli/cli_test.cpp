@@ -379,3 +379,20 @@ TEST_CASE("a picture has the theme, the size and the scale that were asked for, 
   CHECK(number(16) == 1600);
   CHECK(number(20) == 1200);
 }
+
+TEST_CASE("the picture of the course is as tall as the course, unless it is told") {
+  if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
+  const Folder folder;
+  const std::string png = folder.file("course.png");
+  refuses("lessons --present --png " + png, 2, "--present shows a lesson");
+  if (run("lessons --png " + png).code == 3) TRAINSCOPE_SKIP("pictures need OSMesa");
+  const auto height = [&] {
+    const std::string bytes = read(png);
+    return static_cast<unsigned char>(bytes.at(22)) * 256 +
+           static_cast<unsigned char>(bytes.at(23));
+  };
+  CHECK(height() > 2000);
+  refuses("lessons --scale 2 --png " + png, 2, "give a smaller --scale");
+  run("lessons --size 1024x640 --png " + png);
+  CHECK(height() == 640);
+}

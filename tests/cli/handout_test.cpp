@@ -51,6 +51,30 @@ TEST_CASE("handout writes one page, in the language and on the machine asked for
   CHECK(read(other) == html);
 }
 
+TEST_CASE("a lesson on a machine that its text is not written for says so wherever it is told") {
+  const Folder folder;
+  const std::string page = folder.file("h.html"), caveat = "on t4-1 it need not hold.";
+  run("handout occupancy-cliff --machine t4-1 --out " + page);
+  CHECK(count(read(page), caveat) == 2);
+  CHECK(count(read(page), "this question has no answer here") == 2);
+  const std::string report =
+      saved_and_opened("run occupancy-cliff --machine t4-1", folder.file("t4.tsrun"));
+  CHECK_THAT(report, Contains(caveat));
+  CHECK_THAT(run("run occupancy-cliff --machine t4-1").out, Contains(caveat));
+  CHECK_THAT(run("run occupancy-cliff --machine t4-1 --json").out, Contains(caveat));
+  CHECK_THAT(run("run occupancy-cliff --machine b200-1").out, !Contains("need not hold"));
+}
+
+TEST_CASE("a lesson that compares machines is not run with both sides on the same one") {
+  for (const char* one : {"--machine t4-1", "--set machine=t4-1"})
+    refuses(
+        std::string("run which-gpu ") + one, 2,
+        "chooses them itself, l40s-1 for A and a100-40-sxm-1 for B; leave out " + std::string(one));
+  refuses("handout which-gpu --machine laptop-1", 2, "compares machines");
+  CHECK(run("run which-gpu:A --machine t4-1").code == 0);
+  CHECK_THAT(run("run which-gpu --set A.machine=t4-1").out, Contains("on t4-1 it need not hold"));
+}
+
 TEST_CASE("handout refuses what is no lesson, and a language that there is not") {
   const Folder folder;
   refuses("handout pinned-vs-pagable", 2, "did you mean pinned-vs-pageable?");

@@ -42,6 +42,8 @@ LessonSheet sheet() {
   sheet.steps = {step("scene", "Both sides send a tensor.", true), predict,
                  step("run", "Run both sides.", true), find,
                  step("explain", "The engine reads what stays in place.", false)};
+  predict.before_run = false;
+  sheet.looked_back = {predict};
   sheet.terms = {{"pinned", "Locked in place."}};
   sheet.limits = "What pinning costs.";
   sheet.notes = "Ask for a show of hands.";
@@ -127,6 +129,26 @@ TEST_CASE("a handout's own words are those of its language, and English where th
   CHECK(has(html, "lang=\"de\""));
   CHECK(has(html, "Was geschah"));
   CHECK(has(html, "What you may have heard"));
+}
+
+TEST_CASE("a handout says twice where its text need not hold, and marks nothing it cannot decide") {
+  LessonSheet elsewhere = sheet();
+  elsewhere.caveat = "The text of this lesson is written for h200-1; on t4-1 it need not hold.";
+  elsewhere.looked_back[0].decided = false;
+  elsewhere.looked_back[0].options[1].right = false;
+  const std::string html = page(true, elsewhere);
+  CHECK(test::count(html, "on t4-1 it need not hold") == 2);
+  CHECK(test::count(html, "class=\"right\"") == 0);
+  CHECK(has(html, "this question has no answer here"));
+  CHECK_FALSE(has(page(true), "this question has no answer here"));
+}
+
+TEST_CASE("a handout's head names a topic that is not its track's own name") {
+  CHECK(has(page(true), "Feed the GPU: Copies"));
+  LessonSheet same = sheet();
+  same.topic = same.track;
+  CHECK(has(page(true, same), ">Feed the GPU<"));
+  CHECK_FALSE(has(page(true, same), "Feed the GPU: "));
 }
 
 TEST_CASE("markup in a lesson's words stays words in a handout") {

@@ -74,6 +74,24 @@ TEST_CASE("a metric of one rank is asked for by its number") {
   CHECK_THROWS_AS(Expression::parse("A.copy.count@0"), InputError);
 }
 
+TEST_CASE("a metric that a run ended too early for is missed with the reason") {
+  analysis::Run full = pinned();
+  sim::OutOfMemory why;
+  why.gpu = "NVIDIA T4";
+  full.ending = why;
+  CHECK_THROWS_WITH(Expression::parse("A.time.d2h").evaluate({&full}),
+                    Catch::Contains("run A has no time.d2h, because NVIDIA T4 is out of memory"));
+}
+
+TEST_CASE("a factor is read with its digits, or as a power of two") {
+  analysis::Run run = pinned();
+  for (const auto& [scale, words] : {std::pair{65536.0, "65536"}, {4294967296.0, "2^32"}}) {
+    run.config.set("scaler.init_scale", scale);
+    CHECK(scenario::fill_in("{A.scaler.init_scale}", {&run}) == words);
+  }
+  CHECK(analysis::show(analysis::find_metric("scaler.scale"), 32768) == "32768");
+}
+
 TEST_CASE("what is wrong in an expression is said in one sentence") {
   const auto fails = [](const char* text, const char* sentence) {
     INFO(text);

@@ -148,6 +148,9 @@ TEST_CASE("the checks of a lesson find what would mislead a learner") {
   CHECK_THAT(findings_of("minutes = 5", "minutes = 50"), contains("minutes is 50"));
   CHECK_THAT(findings_of("{A.idle.copy}", "{A.time.d2h}"), contains("run A has no time.d2h"));
   CHECK_THAT(findings_of("max = 6.0", "max = 2.0"), contains("expected ratio"));
+  CHECK_THAT(
+      findings_of("How much longer do A's copies", "In {A.time.h2d}, how much longer do A's"),
+      contains("nobody knows {A.time.h2d} then"));
   CHECK_THAT(findings_of("\"time-it-right\"", "\"time-it-rigth\""),
              contains("there is no such lesson (did you mean time-it-right?)"));
   CHECK_THAT(findings_of("\"time-it-right\"", "\"pinned-vs-pageable\""),

@@ -31,8 +31,9 @@ void check_texts(const SheetStep& step) {
   for (const std::string* text : {&step.text, &step.hint, &step.explain, &step.answer}) {
     CAPTURE(*text);
     CHECK(text->find('{') == std::string::npos);
-    // A number that is not known stands as a word of its own.
-    if (!step.before_run) CHECK(text->find(" ?") == std::string::npos);
+    CHECK(text->find("??") == std::string::npos);
+    const bool to_write_in = text == &step.explain && step.kind == "vary";
+    if (!to_write_in) CHECK(text->find(scenario::kBlank) == std::string::npos);
   }
 }
 
@@ -47,6 +48,7 @@ TEST_CASE("every lesson makes a sheet whose questions have one right answer") {
     REQUIRE(sheet.steps.size() == lesson.steps.size());
     CHECK(sheet.steps.front().before_run);
     CHECK_FALSE(sheet.steps.back().before_run);
+    for (const SheetStep& step : sheet.looked_back) check_texts(step);
     for (const SheetStep& step : sheet.steps) {
       CAPTURE(step.kind, step.text);
       check_texts(step);
@@ -61,11 +63,13 @@ TEST_CASE("every lesson makes a sheet whose questions have one right answer") {
 
 TEST_CASE("a sheet's numbers are the run's, and before the run only the knobs are known") {
   scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
-  lesson.steps[0].text = "{A.copy.count} copies take {A.time.h2d}.";
+  lesson.steps[1].text = "Do {A.copy.count} copies take {A.time.h2d}?";
   const Ran ran(lesson);
   const analysis::LessonSheet sheet = ran.sheet(lesson);
-  CHECK(sheet.steps[0].text == "3 copies take ?.");
+  CHECK(sheet.steps[1].text == "Do 3 copies take ____?");
   const std::string time = scenario::fill_in("{A.time.h2d}", {&ran.a, &ran.b});
+  REQUIRE(sheet.looked_back.size() == 1);
+  CHECK(sheet.looked_back[0].text == "Do 3 copies take " + time + "?");
   CHECK(step_of(sheet, "explain").text.find("Of " + time) != std::string::npos);
   const std::string found = step_of(sheet, "observe").answer;
   CHECK(found.find("**A**, *host main*: `held: staging") == 0);
@@ -74,5 +78,38 @@ TEST_CASE("a sheet's numbers are the run's, and before the run only the knobs ar
 TEST_CASE("what a learner's own knobs decide is left open on a sheet") {
   const scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
   const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
-  CHECK(step_of(sheet, "vary").explain.find("A takes ______ times as long at ______.") == 0);
+  CHECK(step_of(sheet, "vary").explain.find("A takes ____ times as long at ____.") == 0);
+}
+
+TEST_CASE("the numbers of a German sheet have commas, wherever they stand") {
+  const scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable", "de");
+  const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
+  const auto has_point = [](const std::string& words) {
+    for (std::size_t at = 1; at + 1 < words.size(); ++at)
+      if (words[at] == '.' && std::isdigit(words[at - 1]) && std::isdigit(words[at + 1]))
+        return true;
+    return false;
+  };
+  for (const SheetStep& step : sheet.steps) {
+    CAPTURE(step.text);
+    for (const std::string* text : {&step.text, &step.explain, &step.answer, &step.depends})
+      CHECK_FALSE(has_point(*text));
+  }
+  CHECK(step_of(sheet, "observe").text.find("A braucht 5,") == 0);
+}
+
+TEST_CASE("where any span of a line is right, the sheet names the one that is seen best") {
+  const scenario::Lesson lesson = scenario::find_lesson("anatomy-of-a-step");
+  const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
+  const auto backward = std::ranges::find_if(sheet.steps, [](const SheetStep& step) {
+    return step.text.find("a kernel that `loss.backward()` causes") != std::string::npos;
+  });
+  REQUIRE(backward != sheet.steps.end());
+  CHECK(backward->answer.find("`gemm ") != std::string::npos);
+}
+
+TEST_CASE("a number that counts something says what, beside its answer") {
+  const scenario::Lesson lesson = scenario::find_lesson("cudnn-benchmark");
+  const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
+  CHECK(step_of(sheet, "observe").answer.find(" steps (") != std::string::npos);
 }

@@ -18,12 +18,6 @@ using namespace trainscope::ui;
 
 namespace {
 
-int right_option(const scenario::Question& question, const scenario::Sides& sides) {
-  for (std::size_t i = 0; i < question.options.size(); ++i)
-    if (question.options[i].correct_when->evaluate(sides).truth()) return static_cast<int>(i);
-  return -1;
-}
-
 void answer(Workspace& workspace, int option) {
   workspace.lesson()->progress.choose(option);
   workspace.lesson()->progress.commit();

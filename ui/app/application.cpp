@@ -249,6 +249,10 @@ void Application::draw() {
   workspace_.keep_answers();
 }
 
+float Application::shelf_height() const {
+  return ui::shelf_height(theme_);
+}
+
 void Application::settle() {
   // Panels measure themselves in one frame and stand right in the next.
   for (int quiet = 0, frames = 0; quiet < 4 && frames < 5000; ++frames) {

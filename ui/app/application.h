@@ -74,6 +74,8 @@ class Application {
   std::optional<Room> room() const { return room_; }
   void set_room(Room room) { room_ = room; }
   const OperationsPanel& operations() const { return operations_; }
+  // What the shelf takes below one another, in pixels, once it has been drawn.
+  float shelf_height() const;
   Window& window() { return *window_; }
   const Window& window() const { return *window_; }
 

@@ -7,7 +7,9 @@
 #include <limits>
 #include <regex>
 
+#include "analysis/lesson_sheet.h"
 #include "base/error.h"
+#include "scenario/machine_caveat.h"
 
 namespace trainscope::ui {
 namespace {
@@ -40,8 +42,9 @@ class Filler {
     lesson_ = &model.lesson;
     known_ = model.progress.revealed();
     const bool varies = model.step().kind == StepKind::kVary;
-    sides_ = varies ? workspace.current_sides() : workspace.lesson_sides();
-    if (varies && sides_.empty()) sides_ = workspace.lesson_sides();
+    own_ = workspace.lesson_sides();
+    sides_ = varies ? workspace.current_sides() : own_;
+    if (varies && sides_.empty()) sides_ = own_;
   }
 
   const Sides& sides() const { return sides_; }
@@ -49,18 +52,23 @@ class Filler {
 
   std::string operator()(const std::string& text) {
     const char decimal = lesson_->decimal();
-    if (!known()) return scenario::fill_in_known(text, configs_.sides, "?", decimal);
+    if (!known()) return scenario::fill_in_known(text, configs_.sides, decimal);
     try {
       return scenario::fill_in(text, sides_, decimal);
     } catch (const Error& error) {
       card_->error = error.what();
-      return scenario::fill_in_known(text, sides_, "?", decimal);
+      return scenario::fill_in_known(text, sides_, decimal);
     }
   }
   std::string say(std::string_view english) const { return lesson_->say(english); }
+  // Of the lesson's runs, whatever machine a side was turned to since.
+  std::string caveat() const {
+    return scenario::machine_caveat(*lesson_, own_.empty() ? configs_.sides : own_);
+  }
 
  private:
   ConfigsAlone configs_;
+  Sides own_;  // the lesson's runs; empty: not there yet
   Sides sides_;
   LessonCard* card_;
   const scenario::Lesson* lesson_ = nullptr;
@@ -71,9 +79,17 @@ void add_verdict(QuestionCard& card, const Question& question, const Answer& ans
                  LessonCard& lesson) {
   try {
     const scenario::Verdict verdict = scenario::judge(question, answer, filler.sides());
+    card.decided = verdict.decided;
+    if (!card.decided) {
+      card.verdict = filler.say(analysis::kUndecided);
+      return;
+    }
     card.verdict = question.kind == QuestionKind::kNumber
                        ? fmt::format(fmt::runtime(filler.say("The run says {}.")),
-                                     filler("{" + question.answer->text() + "}"))
+                                     filler("{" + question.answer->text() + "}") +
+                                         (card.entry.unit.empty() || question.unit.empty()
+                                              ? ""
+                                              : " " + card.entry.unit))
                        : filler(verdict.message);
     if (question.kind == QuestionKind::kText) return;
     card.right = verdict.right && !answer.skipped;
@@ -101,7 +117,10 @@ QuestionCard question_card(const Question& question, const Answer& answer, Fille
     option.chosen = option.number == answer.option;
     card.options.push_back(option);
   }
-  if (question.answer) card.entry = entry_for(*question.answer);
+  if (question.answer) {
+    card.entry = entry_for(question);
+    card.entry.unit = filler.say(card.entry.unit);
+  }
   if (answer.committed && filler.known()) add_verdict(card, question, answer, filler, lesson);
   return card;
 }
@@ -241,9 +260,10 @@ std::optional<GuessRange> guess_in_b(const Question& question, const Answer& ans
   return range_of_ratio(ratio_bounds(option.correct_when->text()), sides);
 }
 
-Entry entry_for(const scenario::Expression& expression) {
-  const std::string& text = expression.text();
-  if (text.find("ratio(") != text.npos) return {"times", 1};
+Entry entry_for(const scenario::Question& question) {
+  const std::string& text = question.answer->text();
+  // What a quotient counts, its expression does not say.
+  if (!question.unit.empty() || text.find("ratio(") != text.npos) return {question.unit, 1};
   static const std::regex name(R"([AB]\.([a-z_0-9.]+))");
   std::smatch match;
   if (!std::regex_search(text, match, name)) return {"", 1};
@@ -264,7 +284,9 @@ LessonCard card_of(const Workspace& workspace) {
   LessonCard card;
   Filler filler(workspace, card);
   card.kind = model.lesson.say(scenario::title_of(step.kind));
+  card.caveat = filler.caveat();
   card.text = filler(step.text);
+  card.hint = filler(step.hint);
   card.minutes_left = minutes_left(model);
   if (step.question)
     card.question =

@@ -20,7 +20,7 @@ struct OptionCard {
 
 // How a number is asked for: value in the box times factor is in the expected quantity's unit.
 struct Entry {
-  std::string unit;  // "ms", "GB/s", "times"
+  std::string unit;  // "ms", "GB/s", "steps"
   double factor = 1;
 };
 
@@ -30,17 +30,20 @@ struct QuestionCard {
   Entry entry;
   bool open = true;  // may still be answered
   bool skipped = false;
+  bool decided = true;        // false: not exactly one option is right on these runs
   std::optional<bool> right;  // known once the result may be seen
   std::string verdict;        // Markdown
 };
 
 struct LessonCard {
-  std::string kind;  // "Predict"
-  std::string text;  // Markdown
+  std::string kind;    // "Predict"
+  std::string caveat;  // why the text need not hold on this machine; empty: it does
+  std::string text;    // Markdown
   std::optional<QuestionCard> question;
   // The prediction, looked back at right after the run: its question and how it turned out.
   std::string recap_text;
   std::optional<QuestionCard> recap;
+  std::string hint;     // Markdown
   std::string explain;  // Markdown; empty until it may be seen
   std::string goal;     // "done" or what is to be reached; empty: none
   bool goal_reached = false;
@@ -63,7 +66,7 @@ struct GuessRange {
 std::optional<GuessRange> guess_in_b(const scenario::Question& question,
                                      const scenario::Answer& answer, const scenario::Sides& sides);
 
-// How the answer to an expression is typed in.
-Entry entry_for(const scenario::Expression& expression);
+// How the answer to a question for a number is typed in.
+Entry entry_for(const scenario::Question& question);
 
 }  // namespace trainscope::ui

@@ -1,7 +1,11 @@
 #include "ui/app/trainscope_window.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "base/error.h"
 #include "ui/app/application.h"
@@ -158,20 +162,42 @@ int open_window(const WindowRequest& request) {
   return 0;
 }
 
-void draw_picture(const PictureRequest& request, const fs::path& png) {
-  if (!request.lesson && request.runs.empty() && !request.shelf)
-    throw InputError("There is nothing to draw: name a lesson, a config or a trace.");
+namespace {
+
+WindowOptions off_screen(const PictureRequest& request) {
   WindowOptions options;
   options.width = request.width;
   options.height = request.height;
   options.scale = request.scale;
   options.off_screen = true;
-  Window window(options);
+  return options;
+}
+
+// Of a picture that shows the shelf to its end.
+int height_of_shelf(PictureRequest request) {
+  request.height = request.width;
+  Window window(off_screen(request));
+  Application app(window, request.theme.value_or(ThemeMode::kDark));
+  open_for_picture(app, request);
+  app.settle();
+  const int height = static_cast<int>(std::ceil(app.shelf_height()));
+  if (height > kLargestPicture)
+    throw InputError(fmt::format(
+        "the whole course takes {} pixels at this scale, and a picture has at most {}; give a "
+        "smaller --scale, or with --size a part of it",
+        height, kLargestPicture));
+  return height;
+}
+
+std::string draw_sized(const PictureRequest& request, const fs::path& png) {
+  Window window(off_screen(request));
   Application app(window, request.theme.value_or(ThemeMode::kDark));
   if (request.theme) app.set_room_theme(*request.theme);
   if (request.present) app.set_present(true);
   open_for_picture(app, request);
   app.settle();
+  // It would stand over what the picture is of.
+  const std::string said = std::exchange(app.workspace().notice, {});
   if (request.present) app.workspace().present.reveal_all();
   if (request.playhead)
     app.workspace().playhead.time =
@@ -180,6 +206,17 @@ void draw_picture(const PictureRequest& request, const fs::path& png) {
   if (request.action) app.run(*request.action);
   app.settle();
   write_png(png, window.capture());
+  return said;
+}
+
+}  // namespace
+
+std::string draw_picture(const PictureRequest& request, const fs::path& png) {
+  if (!request.lesson && request.runs.empty() && !request.shelf)
+    throw InputError("There is nothing to draw: name a lesson, a config or a trace.");
+  PictureRequest sized = request;
+  if (request.height == 0) sized.height = height_of_shelf(request);
+  return draw_sized(sized, png);
 }
 
 }  // namespace trainscope::ui

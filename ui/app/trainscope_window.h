@@ -56,13 +56,17 @@ struct PictureRequest {
   std::optional<std::string> action;       // done before it is drawn: "help.tour"
   std::optional<Nanos> playhead;           // its time; else as the step has it
   int width = 1920;                        // pixels
-  int height = 1080;
+  int height = 1080;                       // 0: as much as the shelf takes
   float scale = 1;
   std::optional<ThemeMode> theme;  // else dark, and the projector's in front of a room
 };
 
-// Draws off screen. Throws MissingError when OSMesa is missing, InputError when the file cannot be
-// written or there is nothing to draw.
-void draw_picture(const PictureRequest& request, const std::filesystem::path& png);
+// The largest side of a picture, in pixels.
+inline constexpr int kLargestPicture = 4096;
+
+// Draws off screen. Returns what the window would say beside it, as a sentence; empty: nothing.
+// Throws MissingError when OSMesa is missing, InputError when the file cannot be written or there
+// is nothing to draw.
+std::string draw_picture(const PictureRequest& request, const std::filesystem::path& png);
 
 }  // namespace trainscope::ui

@@ -177,7 +177,8 @@ void draw_verdict(const Theme& theme, const scenario::Lesson& lesson, const Ques
   }
   if (!card.right) {
     if (!card.verdict.empty())
-      notice_card(theme, Tone::kPlain, lesson.say("To compare with"), card.verdict);
+      notice_card(theme, Tone::kPlain,
+                  lesson.say(card.decided ? "To compare with" : "Not decided here"), card.verdict);
     return;
   }
   if (*card.right)
@@ -311,6 +312,8 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
   text(theme.font.text, theme.size.small, theme.accent, card.kind);
+  if (!card.caveat.empty())
+    markdown(theme, card.caveat, {.size = theme.size.small, .color = theme.warn});
   // Where there is little room the step's own text comes first.
   const bool recap_first = panel.room > theme.px(560);
   if (recap_first && card.recap) {
@@ -325,8 +328,7 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   if (!card.goal.empty())
     notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
   if (!card.explain.empty()) markdown(theme, card.explain, {.terms = &model.lesson.glossary});
-  if (model.hint_shown)
-    notice_card(theme, Tone::kPlain, model.lesson.say("Hint"), model.step().hint);
+  if (model.hint_shown) notice_card(theme, Tone::kPlain, model.lesson.say("Hint"), card.hint);
   if (!model.fault.empty())
     notice_card(theme, Tone::kBad, "The file as it was saved last is not shown", model.fault);
   if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);

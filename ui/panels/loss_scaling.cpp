@@ -100,17 +100,19 @@ std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, boo
   return rows;
 }
 
-// What backward itself rounded: more than the gradients of parameters.
-std::string rounding_words(const ScalingState& state, bool bf16) {
-  if (state.rounded == 0) return "";
+// What backward itself rounded: more than the gradients of parameters. The longest first.
+std::vector<std::string> rounding_words(const ScalingState& state, bool bf16) {
+  if (state.rounded == 0) return {};
   const auto all = static_cast<double>(state.rounded);
-  std::string words =
-      fmt::format("on the way to them backward rounded {} numbers to {}: {} became 0",
-                  format_count(all), bf16 ? "BF16" : "FP16", share_words(zero_share(state)));
+  const std::string numbers = format_count(all), type = bf16 ? "BF16" : "FP16";
+  std::string became = share_words(zero_share(state)) + " became 0";
   if (state.to_infinity > 0)
-    words +=
+    became +=
         fmt::format(", {} infinite", share_words(static_cast<double>(state.to_infinity) / all));
-  return words;
+  return {fmt::format("on the way to them backward rounded {} numbers to {}: {}", numbers, type,
+                      became),
+          fmt::format("backward rounded {} to {}: {}", numbers, type, became),
+          fmt::format("of {} {}", numbers, became)};
 }
 
 void draw_legend(const Theme& theme, const Box& box, const std::vector<Legend>& rows) {
@@ -150,15 +152,15 @@ void draw_gradients(const Theme& theme, const Box& box, const LossScalingPanel::
   }
   const ScalingState& state = *read.state;
   const float row = theme.px(20);
-  const std::string rounding = rounding_words(state, bf16);
+  const std::vector<std::string> rounding = rounding_words(state, bf16);
   const bool tall = box.height() > theme.px(150) && !rounding.empty();
   const float under = row + (tall ? row : 0);
   draw_number_line(theme, {box.min, {box.max.x, box.max.y - under - theme.px(4)}}, state);
   const float top = box.max.y - under;
   draw_legend(theme, {{box.min.x, top}, {box.max.x, top + row}}, legend_of(theme, state, bf16));
   if (tall)
-    draw_sentence(theme, {{box.min.x, top + row}, {box.max.x, top + 2 * row}}, rounding,
-                  theme.muted);
+    draw_sentence(theme, {{box.min.x, top + row}, {box.max.x, top + 2 * row}},
+                  fitting(theme, theme.size.label, rounding, box.width()), theme.muted);
 }
 
 // ---- The scale over the steps ------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
+#include "ui/panels/memory_legend.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -130,10 +131,11 @@ void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
 
 // Where the parts of a side stand.
 struct Places {
-  Box chart, peak, map, fit;
+  Box chart, peak, legend, map, fit;
 };
 
-Places places_in(const Theme& theme, const Box& box, bool has_map, bool has_fit) {
+Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, bool has_fit) {
+  const bool has_map = !facts.maps.empty();
   Places places;
   Box rest = box;
   const float gap = theme.px(16), fit = theme.px(28);
@@ -149,6 +151,10 @@ Places places_in(const Theme& theme, const Box& box, bool has_map, bool has_fit)
     const float wide = std::clamp(box.width() * 0.26F, theme.px(180), theme.px(280));
     places.peak = {{rest.max.x - wide, rest.min.y}, rest.max};
     rest.max.x -= wide + gap;
+  } else if (rest.height() > theme.px(110)) {
+    const float tall = memory_legend_height(theme, box.width(), facts.history, facts.columns);
+    places.legend = {{rest.min.x, rest.max.y - tall}, rest.max};
+    rest.max.y -= tall;
   }
   // Beside the chart where that is wide and low.
   if (has_map && rest.width() > theme.px(760)) {
@@ -171,7 +177,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const SideModel& model = workspace.sides()[side];
   const analysis::BatchFit* fit = fit_of(context, panel, side);
   const bool trying = panel.sides[side].fit.busy();
-  const Places places = places_in(theme, box, !facts.maps.empty(), fit || trying);
+  const Places places = places_in(theme, box, facts, fit || trying);
   MemoryChart chart;
   chart.playhead = workspace.playhead_of(side);
   chart.by_change = !panel.whole && has_more_than_shown(facts);
@@ -186,6 +192,8 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
         std::clamp<Nanos>(time + (side > 0 ? workspace.offset() : 0), 0, workspace.playhead_end());
   if (places.peak.width() > 0)
     paint_peak(theme, places.peak, facts.columns, *facts.trace, facts.history, facts.at_peak);
+  if (places.legend.width() > 0)
+    paint_memory_legend(theme, places.legend, facts.history, facts.columns);
   if (places.map.width() > 0) draw_map(context, facts, places.map, chart.playhead);
   if (places.fit.width() > 0) draw_fit(theme, places.fit, model, fit, trying);
   ImGui::PopID();

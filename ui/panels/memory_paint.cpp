@@ -157,6 +157,12 @@ void name_level(const Theme& theme, double bytes, const std::string& words, Colo
                 bool right) {
   const Box box = chart_box();
   const float y = std::round(ImPlot::PlotToPixels(0, bytes).y), pad = theme.px(6);
+  const float wide = text_size(theme.font.text, theme.size.label, words).x;
+  const float left = right ? box.max.x - pad - wide : box.min.x + pad, half = theme.px(7);
+  // On what else is drawn there: the playhead.
+  ImPlot::GetPlotDrawList()->AddRectFilled({left - theme.px(2), y - theme.px(9) - half},
+                                           {left + wide + theme.px(2), y - theme.px(9) + half},
+                                           theme.panel);
   draw_text_middle(ImPlot::GetPlotDrawList(), theme.font.text, theme.size.label,
                    right ? box.max.x - pad : box.min.x + pad, y - theme.px(9), color, words,
                    right ? 1 : 0);
@@ -381,6 +387,7 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   paint_stack(theme, history, columns.moments);
   paint_reserved(theme, history, columns.moments);
   ImPlot::PopPlotClipRect();
+  draw_upright(theme, axis.x_of(chart.playhead), theme.accent, 1.4F);
   if (history.most_reserved() > 0)
     name_level(theme, history.most_reserved(), "reserved " + bytes_words(history.most_reserved()),
                theme.muted, false);
@@ -391,7 +398,6 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
                                        theme.px(1.6F));
     name_level(theme, chart.capacity, "capacity " + bytes_words(chart.capacity), theme.bad, true);
   }
-  draw_upright(theme, axis.x_of(chart.playhead), theme.accent, 1.4F);
   paint_chart_card(theme, history, axis);
   double at = 0;
   const bool moved = dragged_to(at);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/units.h"
 #include "trace/labels.h"
@@ -111,6 +112,7 @@ class Painter {
     y_ = {1e9, -1e9};
     // A kernel of no account does not stretch the chart; its point stands at the edge.
     constexpr Nanos kOfAccount = 500;
+    double least_ridge = 1e9;
     for (const RooflineSide& one : sides_) {
       const Nanos all = all_[one.side];
       for (const RooflineKernel& kernel : one.roofline->kernels)
@@ -120,14 +122,25 @@ class Painter {
       for (const Math math : units_of(*one.roofline)) {
         x_.include(*machine::ridge(*one.gpu, math));
         y_.include(*machine::peak_flops_per_s(*one.gpu, math));
+        least_ridge = std::min(least_ridge, first_ridge(*one.gpu, math));
       }
     }
     if (x_.from > x_.to) x_ = {0, 1};  // nothing is on the axis, and there are no roofs
     if (y_.from > y_.to) y_ = {8, 10};
     constexpr double kRoom = 0.45;  // decades beside the outermost point or roof
-    x_ = {x_.from - kRoom, x_.to + 1.6 * kRoom};
+    // Left of the first ridge the slopes have room for what they are called.
+    const double words = theme_.px(110) / std::max(body_.width(), 1.0F);
+    const double most = words / (1 - words) * (x_.to + 1.6 * kRoom - std::log10(least_ridge));
+    x_ = {std::min(x_.from - kRoom, std::log10(least_ridge) - std::clamp(most, kRoom, 2.0)),
+          x_.to + 1.6 * kRoom};
     y_ = {y_.from - kRoom, y_.to + kRoom};
     if (y_.to - y_.from < 2) y_.from = y_.to - 2;
+  }
+
+  // Where a unit's roof begins: at the slope of the fastest memory.
+  static double first_ridge(const machine::Gpu& gpu, Math math) {
+    return *machine::peak_flops_per_s(gpu, math) /
+           std::max(gpu.memory_bytes_per_s, gpu.l2_bytes_per_s);
   }
 
   float x_of(double intensity) const {
@@ -204,45 +217,72 @@ class Painter {
                 thickness);
   }
 
+  // By their peaks: units of one peak have one roof, and one name.
+  static std::map<double, std::string> roofs_of(const RooflineSide& side) {
+    std::map<double, std::string> roofs;
+    for (const Math math : units_of(*side.roofline)) {
+      std::string& names = roofs[*machine::peak_flops_per_s(*side.gpu, math)];
+      names += (names.empty() ? "" : ", ") + std::string(machine::name_of(math));
+    }
+    return roofs;
+  }
+
   void paint_roofs(const RooflineSide& side) {
     const std::string mark =
         sides_.size() > 1 && different_roofs() ? side.side == 0 ? "A: " : "B: " : "";
     double highest = 0;
-    for (const Math math : units_of(*side.roofline)) {
-      const double peak = *machine::peak_flops_per_s(*side.gpu, math);
+    for (const auto& [peak, units] : roofs_of(side)) {
       const double fastest = std::max(side.gpu->memory_bytes_per_s, side.gpu->l2_bytes_per_s);
       highest = std::max(highest, peak);
-      const ImVec2 ridge{x_of(peak / fastest), y_of(peak)};
-      const std::size_t drawn = line(side, ridge, {body_.max.x, ridge.y}, 1.6F);
-      names_.push_back(
-          {drawn,
-           ridge,
-           {body_.max.x, ridge.y},
-           mark + std::string(machine::name_of(math)) + "  " + format_value(peak, "FLOP/s")});
+      const ImVec2 ridge{x_of(peak / fastest), y_of(peak)}, end{body_.max.x, ridge.y};
+      const std::size_t drawn = line(side, ridge, end, 1.6F);
+      // Of two sides the lower roof is named below it, away from the other.
+      add_name({drawn, ridge, end, mark, units + "  " + format_value(peak, "FLOP/s"),
+                mark.empty() || !is_lower(units, peak, side)});
     }
-    add_slope(side, side.gpu->memory_bytes_per_s, highest, 1.6F, mark + "memory  ");
+    add_slope(side, side.gpu->memory_bytes_per_s, highest, 1.6F, mark, "memory  ");
     if (side.gpu->l2_bytes_per_s > 0)
-      add_slope(side, side.gpu->l2_bytes_per_s, highest, 0.9F, mark + "L2  ");
+      add_slope(side, side.gpu->l2_bytes_per_s, highest, 0.9F, mark, "L2  ");
   }
 
   void add_slope(const RooflineSide& side, double bytes_per_s, double peak, float thickness,
-                 const std::string& what) {
+                 const std::string& mark, const std::string& what) {
     const std::size_t drawn = slope(side, bytes_per_s, peak, thickness);
     const double low = std::pow(10.0, y_.from);
-    names_.push_back({drawn,
-                      {x_of(low / bytes_per_s), y_of(low)},
-                      {x_of(peak / bytes_per_s), y_of(peak)},
-                      what + format_rate(bytes_per_s),
-                      bytes_per_s > least_rate()});
+    add_name({drawn,
+              {x_of(low / bytes_per_s), y_of(low)},
+              {x_of(peak / bytes_per_s), y_of(peak)},
+              mark,
+              what + format_rate(bytes_per_s),
+              bytes_per_s > least_rate()});
+  }
+
+  // The same units reach more on the other side.
+  bool is_lower(const std::string& units, double peak, const RooflineSide& side) const {
+    for (const RooflineSide& one : sides_)
+      if (one.side != side.side && one.gpu)
+        for (const auto& [other, names] : roofs_of(one))
+          if (names == units && other > peak) return true;
+    return false;
   }
 
   // What a roof is called, and between which points of it that may be written.
   struct Name {
     std::size_t line = 0;
     ImVec2 from, to;
-    std::string words;
-    bool above = true;  // is where it is looked for first
+    std::string mark, words;  // "A: ", and what it is
+    bool above = true;        // is where it is looked for first
   };
+
+  // What both sides have is named once, for both.
+  void add_name(Name name) {
+    for (Name& other : names_)
+      if (other.words == name.words && other.mark != name.mark) {
+        other.mark.clear();
+        return;
+      }
+    names_.push_back(std::move(name));
+  }
 
   // Below the lowest slope there is room, above the others.
   double least_rate() const {
@@ -256,20 +296,26 @@ class Painter {
     for (const RooflineSide& one : sides_)
       for (const RooflineKernel& kernel : one.roofline->kernels)
         if (has_point(kernel)) labels_.add_point(place(one, kernel), radius(one, kernel));
+    // Slopes have more places to choose from.
+    std::ranges::stable_partition(names_, [](const Name& one) { return one.from.y == one.to.y; });
     for (const Name& name : names_) {
       const auto box = labels_.take(name.line, places_of(name));
       if (!box) continue;
       draw_->AddRectFilled(box->min, box->max, faded(theme_.panel, 0.75F), theme_.px(2));
       draw_text_middle(draw_, theme_.font.text, theme_.size.label, box->min.x, box->centre().y,
-                       theme_.text, name.words);
+                       theme_.text, name.mark + name.words);
     }
+  }
+
+  static Box moved(const Box& box, float down) {
+    return {{box.min.x, box.min.y + down}, {box.max.x, box.max.y + down}};
   }
 
   // From the roof's right end on, on both sides of it.
   std::vector<LineLabels::Place> places_of(const Name& name) const {
     constexpr int kSteps = 60;
     // Of a line of text the letters fill the middle.
-    const ImVec2 size{text_size(theme_.font.text, theme_.size.label, name.words).x,
+    const ImVec2 size{text_size(theme_.font.text, theme_.size.label, name.mark + name.words).x,
                       theme_.size.label * 0.8F};
     const bool flat = name.from.y == name.to.y;
     const float gap = theme_.px(4), aside = flat ? 0 : theme_.px(7);
@@ -284,6 +330,10 @@ class Painter {
                       {foot.x + aside + (flat ? 0 : size.x), foot.y + gap + size.y}};
       places.push_back({name.above ? above : below, foot});
       places.push_back({name.above ? below : above, foot});
+      // Clear of points that lie on the roof.
+      for (const float away : {theme_.px(8), theme_.px(20)})
+        if (flat)
+          places.push_back({moved(name.above ? above : below, name.above ? -away : away), foot});
     }
     return places;
   }

@@ -1,10 +1,14 @@
 #include "ui/panels/shelf.h"
 
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "scenario/course.h"
 #include "ui/panels/controls.h"
@@ -16,6 +20,26 @@ namespace {
 using scenario::CourseEntry;
 using scenario::Standing;
 
+// The shelf's own words in the language of the lessons.
+class ShelfWords {
+ public:
+  explicit ShelfWords(const std::vector<scenario::Lesson>& lessons)
+      : words_(lessons.empty() ? nullptr : &lessons.front().words) {}
+  std::string operator()(std::string_view english) const {
+    const auto found = words_ ? words_->find(english) : Words::const_iterator();
+    return !words_ || found == words_->end() ? std::string(english) : found->second;
+  }
+  // With what stands in the braces.
+  template <typename... Values>
+  std::string with(std::string_view english, const Values&... values) const {
+    return fmt::format(fmt::runtime((*this)(english)), values...);
+  }
+
+ private:
+  using Words = std::map<std::string, std::string, std::less<>>;
+  const Words* words_;
+};
+
 // What a card says of how the lesson went, at the right of its first line.
 struct Mark {
   std::string words;
@@ -23,17 +47,17 @@ struct Mark {
   bool filled = false;
 };
 
-Mark mark_of(const Theme& theme, const CourseEntry& entry) {
-  const std::string points = fmt::format("{} of {}", entry.record.points, entry.record.of);
+Mark mark_of(const Theme& theme, const ShelfWords& say, const CourseEntry& entry) {
+  const auto &points = entry.record.points, &of = entry.record.of;
   switch (entry.standing) {
     case Standing::kDone:
-      return {"done, " + points, theme.good};
+      return {say.with("done, {} of {}", points, of), theme.good};
     case Standing::kAgain:
-      return {"worth another go, " + points, theme.warn};
+      return {say.with("worth another go, {} of {}", points, of), theme.warn};
     case Standing::kBegun:
-      return {"begun", theme.accent};
+      return {say("begun"), theme.accent};
     case Standing::kNext:
-      return {entry.record.of > 0 ? "go on" : "next", theme.accent, true};
+      return {say(of > 0 ? "go on" : "next"), theme.accent, true};
     case Standing::kOpen:
     case Standing::kAhead:
       break;
@@ -62,7 +86,8 @@ void draw_card_text(const Theme& theme, const CourseEntry& entry, float width) {
   if (!lesson.heard.empty()) markdown(theme, "\"" + lesson.heard + "\"", style);
 }
 
-bool lesson_card(const Theme& theme, const CourseEntry& entry, float width, float height) {
+bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& entry, float width,
+                 float height) {
   const scenario::Lesson& lesson = *entry.lesson;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float pad = theme.px(18), label = theme.size.label;
@@ -76,10 +101,11 @@ bool lesson_card(const Theme& theme, const CourseEntry& entry, float width, floa
   draw->AddRect(at, max, lit || next ? theme.accent : theme.line, theme.size.corner,
                 theme.size.border * (lit ? 1.5F : 1.0F));
   draw->PushClipRect(at, {max.x - pad * 0.5F, max.y - pad * 0.5F}, true);
-  const float mark = draw_mark(theme, mark_of(theme, entry), max.x - pad, at.y + pad);
+  const float mark = draw_mark(theme, mark_of(theme, say, entry), max.x - pad, at.y + pad);
   draw_text(draw, theme.font.text, label, {at.x + pad, at.y + pad}, theme.faint,
             shortened(theme.font.text, label,
-                      fmt::format("{}   {} min   {}", lesson.topic, lesson.minutes, lesson.level),
+                      fmt::format("{}   {} min   {}", say(lesson.topic), lesson.minutes,
+                                  say(lesson.level)),
                       mark - at.x - pad));
   draw_text(draw, theme.font.strong, theme.size.heading, {at.x + pad, at.y + pad + label * 1.7F},
             theme.text,
@@ -87,8 +113,9 @@ bool lesson_card(const Theme& theme, const CourseEntry& entry, float width, floa
   ImGui::SetCursorScreenPos({at.x + pad, at.y + pad + label * 1.7F + theme.size.heading * 1.6F});
   draw_card_text(theme, entry, width - 2 * pad);
   if (entry.standing == Standing::kAhead)
-    draw_text(draw, theme.font.text, label, {at.x + pad, max.y - pad - label * 0.9F}, theme.faint,
-              shortened(theme.font.text, label, "after: " + entry.after, width - 2 * pad));
+    draw_text(
+        draw, theme.font.text, label, {at.x + pad, max.y - pad - label * 0.9F}, theme.faint,
+        shortened(theme.font.text, label, say.with("after: {}", entry.after), width - 2 * pad));
   draw->PopClipRect();
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({width, height});
@@ -97,7 +124,8 @@ bool lesson_card(const Theme& theme, const CourseEntry& entry, float width, floa
 }
 
 // The lesson that was pressed; null: none was.
-const scenario::Lesson* draw_track(const Theme& theme, const scenario::Track& track, float width) {
+const scenario::Lesson* draw_track(const Theme& theme, const ShelfWords& say,
+                                   const scenario::Track& track, float width) {
   const int columns = std::max(1, static_cast<int>(width / theme.px(430)));
   const float gap = theme.size.gap, height = theme.px(138);
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
@@ -105,7 +133,7 @@ const scenario::Lesson* draw_track(const Theme& theme, const scenario::Track& tr
   text(theme.font.strong, theme.size.heading, theme.text, track.title);
   const float room =
       width - text_size(theme.font.strong, theme.size.heading, track.title).x - theme.px(16);
-  const std::string done = fmt::format("{} of {} done", track.done(), track.lessons.size());
+  const std::string done = say.with("{} of {} done", track.done(), track.lessons.size());
   if (text_size(theme.font.text, theme.size.small, done).x <= room)
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, head.x + width,
                      head.y + theme.size.heading * 0.6F, theme.faint, done, 1);
@@ -115,17 +143,18 @@ const scenario::Lesson* draw_track(const Theme& theme, const scenario::Track& tr
     const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
     const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
     ImGui::SetCursorScreenPos({start.x + column * (each + gap), start.y + row * (height + gap)});
-    if (lesson_card(theme, track.lessons[i], each, height)) chosen = track.lessons[i].lesson;
+    if (lesson_card(theme, say, track.lessons[i], each, height)) chosen = track.lessons[i].lesson;
   }
   ImGui::Dummy({0, theme.px(14)});
   return chosen;
 }
 
-void draw_cards(const PanelContext& context, const std::vector<scenario::Track>& tracks,
-                float width) {
+void draw_cards(const PanelContext& context, const ShelfWords& say,
+                const std::vector<scenario::Track>& tracks, float width) {
   const scenario::Lesson* chosen = nullptr;
   for (const scenario::Track& track : tracks)
-    if (const scenario::Lesson* lesson = draw_track(context.theme, track, width)) chosen = lesson;
+    if (const scenario::Lesson* lesson = draw_track(context.theme, say, track, width))
+      chosen = lesson;
   if (chosen) context.ask("open-lesson " + chosen->id);
 }
 
@@ -135,8 +164,8 @@ std::string hours(int minutes) {
 }
 
 // Beside the title: how much of the course is behind and ahead.
-void draw_so_far(const Theme& theme, const std::vector<scenario::Track>& tracks, float left,
-                 float right, float y) {
+void draw_so_far(const Theme& theme, const ShelfWords& say,
+                 const std::vector<scenario::Track>& tracks, float left, float right, float y) {
   std::size_t done = 0, all = 0;
   for (const scenario::Track& track : tracks) {
     done += static_cast<std::size_t>(track.done());
@@ -144,8 +173,8 @@ void draw_so_far(const Theme& theme, const std::vector<scenario::Track>& tracks,
   }
   const int minutes = scenario::minutes_left(tracks);
   const std::string words =
-      minutes > 0 ? fmt::format("{} of {} done, about {} left", done, all, hours(minutes))
-                  : fmt::format("all {} done", all);
+      minutes > 0 ? say.with("{} of {} done, about {} left", done, all, hours(minutes))
+                  : say.with("all {} done", all);
   if (text_size(theme.font.text, theme.size.text, words).x <= right - left)
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.text, right, y,
                      theme.muted, words, 1);
@@ -165,6 +194,12 @@ void begin_room_below_bar(const Theme& theme) {
 
 }  // namespace
 
+float shelf_height(const Theme& theme) {
+  const ImGuiWindow* shelf = ImGui::FindWindowByName("##shelf");
+  if (!shelf) return 0;
+  return theme.size.top_bar + shelf->ContentSize.y + 2 * shelf->WindowPadding.y + theme.px(24);
+}
+
 void draw_shelf(const PanelContext& context) {
   const Theme& theme = context.theme;
   begin_room_below_bar(theme);
@@ -175,17 +210,18 @@ void draw_shelf(const PanelContext& context) {
   const auto& lessons = context.workspace.shelf();
   const std::vector<scenario::Track> tracks =
       scenario::course_of(lessons, context.workspace.learner().records());
+  const ShelfWords say(lessons);
+  const std::string heading = say("Lessons");
   const ImVec2 title = ImGui::GetCursorScreenPos();
   if (!lessons.empty())
-    draw_so_far(
-        theme, tracks,
-        title.x + text_size(theme.font.strong, theme.size.figure, "Lessons").x + theme.px(16),
-        title.x + width, title.y + theme.size.figure * 0.6F);
-  text(theme.font.strong, theme.size.figure, theme.text, "Lessons");
-  constexpr std::string_view kIs =
-      "Each is one experiment: you predict, it runs, the difference is explained.";
-  const bool wraps = text_size(theme.font.text, theme.size.text, kIs).x > width;
-  text(theme.font.text, theme.size.text, theme.muted, kIs, wraps);
+    draw_so_far(theme, say, tracks,
+                title.x + text_size(theme.font.strong, theme.size.figure, heading).x + theme.px(16),
+                title.x + width, title.y + theme.size.figure * 0.6F);
+  text(theme.font.strong, theme.size.figure, theme.text, heading);
+  const std::string is =
+      say("Each is one experiment: you predict, it runs, the difference is explained.");
+  const bool wraps = text_size(theme.font.text, theme.size.text, is).x > width;
+  text(theme.font.text, theme.size.text, theme.muted, is, wraps);
   ImGui::Dummy({0, theme.px(10)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(8)));
   if (!context.workspace.shelf_error().empty()) {
@@ -196,14 +232,14 @@ void draw_shelf(const PanelContext& context) {
   } else if (lessons.empty()) {
     text(theme.font.text, theme.size.text, theme.muted, "There are no lessons here.");
   } else {
-    draw_cards(context, tracks, width);
+    draw_cards(context, say, tracks, width);
   }
   ImGui::Dummy({0, theme.px(16)});
-  text(theme.font.strong, theme.size.heading, theme.text, "A recording of your own");
+  text(theme.font.strong, theme.size.heading, theme.text, say("A recording of your own"));
   text(theme.font.text, theme.size.text, theme.muted,
-       "A trace of PyTorch's profiler (.json or .json.gz). Drop the file on this window, or:");
+       say("A trace of PyTorch's profiler (.json or .json.gz). Drop the file on this window, or:"));
   ImGui::Dummy({0, theme.px(2)});
-  if (button(theme, "Open a file", ButtonKind::kPrimary)) context.ask("file.open");
+  if (button(theme, say("Open a file").c_str(), ButtonKind::kPrimary)) context.ask("file.open");
   ImGui::PopStyleVar();
   ImGui::EndGroup();
   ImGui::End();

@@ -12,6 +12,7 @@
 #include "program/products.h"
 #include "sim/block_cost.h"
 #include "ui/app/exact_count.h"
+#include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/sm_raster.h"
@@ -125,9 +126,10 @@ void draw_rasters(const PanelContext& context, const Shown& shown, const Box& bo
     const ImVec2 middle{box.min.x, top + title / 2};
     const float left = draw_side_title(theme, context.workspace, side, middle);
     const std::string words = operation_of(*facts).kernel + ": " + wave_words(facts->sms);
+    // Where there is little room, without what is said of the last wave.
+    const std::vector<std::string> ways{words, words.substr(0, words.find(';'))};
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, left, middle.y,
-                     theme.text,
-                     shortened(theme.font.text, theme.size.small, words, box.max.x - left));
+                     theme.text, fitting(theme, theme.size.small, ways, box.max.x - left));
     ImGui::PushID(static_cast<int>(side));
     paint_raster(theme, "##raster", {{box.min.x, top + title}, {box.max.x, top + tall}},
                  {facts->sms, facts->last, longest});
@@ -180,13 +182,28 @@ std::vector<Row> rows_of(const Shown& shown) {
   return rows;
 }
 
+float name_width(const Theme& theme) {
+  return text_size(theme.font.text, theme.size.small, kTailIdle).x;
+}
+
+// With every value whole.
+float figures_width(const Theme& theme, const Shown& shown) {
+  float widest = 0;
+  for (const Row& row : rows_of(shown))
+    for (const std::string& value : row.values)
+      widest = std::max(widest, row.strong ? text_size(theme.font.text, theme.size.small, value).x
+                                           : text_size(theme.font.mono, theme.size.mono, value).x);
+  return name_width(theme) + theme.px(10) +
+         static_cast<float>(shown.size()) * (widest + theme.px(14));
+}
+
 void draw_figures(const PanelContext& context, const Shown& shown, const Box& box) {
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.small,
               line = std::clamp(box.height() / 10.2F, theme.px(17), theme.px(27));
-  const float name_width = text_size(theme.font.text, size, kTailIdle).x;
-  const float column = (box.width() - name_width - theme.px(10)) / static_cast<float>(shown.size());
+  const float column =
+      (box.width() - name_width(theme) - theme.px(10)) / static_cast<float>(shown.size());
   float y = box.min.y + theme.px(11);
   draw_text_middle(draw, theme.font.strong, size, box.min.x, y, theme.text, "Occupancy");
   if (shown.size() > 1)
@@ -275,7 +292,9 @@ void draw_body(const PanelContext& context, SmArrayPanel& panel) {
     room.max.x -= wide + gap;
   }
   if (room.width() > theme.px(520)) {
-    const float wide = std::clamp(room.width() * 0.34F, theme.px(220), theme.px(360));
+    const float most = std::max(theme.px(360), room.width() * 0.5F);
+    const float least = std::max(room.width() * 0.34F, figures_width(theme, shown));
+    const float wide = std::clamp(least, theme.px(220), std::min(most, room.width() * 0.6F));
     draw_figures(context, shown, {{room.max.x - wide, room.min.y}, room.max});
     room.max.x -= wide + gap;
   }

@@ -186,6 +186,34 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
                          theme.px(1));
 }
 
+// Whether the curve's line runs through the box, whose place is from the lane's left and the view's
+// top.
+bool runs_through(const Curve& curve, const Box& box) {
+  for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
+    const auto& [x0, y0] = curve.points[i];
+    const auto& [x1, y1] = curve.points[i + 1];
+    if (x1 >= box.min.x && x0 <= box.max.x && std::min(y0, y1) <= box.max.y &&
+        std::max(y0, y1) >= box.min.y)
+      return true;
+  }
+  return false;
+}
+
+// What the lane's height stands for, at its right end; on a ground of its own where the curve is.
+void paint_scale(const Canvas& canvas, const SideView& view, const Curve& curve) {
+  const Theme& theme = *canvas.theme;
+  const std::string words = counter_words(curve.most, curve.top);
+  const ImVec2 size = text_size(theme.font.mono, theme.size.mono, words);
+  const float right = canvas.lanes.max.x - theme.px(4), pad = theme.px(3);
+  const float left = canvas.lanes.min.x, top = view.top;
+  const Box box{{right - size.x - pad, top + curve.y}, {right + pad, top + curve.y + size.y}};
+  if (runs_through(curve,
+                   {{box.min.x - left, box.min.y - top}, {box.max.x - left, box.max.y - top}}))
+    canvas.draw->AddRectFilled(box.min, box.max, theme.panel, theme.px(2));
+  draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, right,
+                   top + curve.y + theme.size.mono / 2, theme.faint, words, 1);
+}
+
 void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve) {
   const Theme& theme = *canvas.theme;
   const float left = canvas.lanes.min.x, base = view.top + curve.y + curve.height;
@@ -205,9 +233,7 @@ void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve)
     }
     canvas.draw->AddLine({left + x1, view.top + y0}, {left + x1, view.top + y1}, line, theme.px(1));
   }
-  draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, canvas.lanes.max.x - theme.px(4),
-                   view.top + curve.y + theme.size.mono / 2, theme.faint,
-                   counter_words(curve.most, curve.top), 1);
+  paint_scale(canvas, view, curve);
 }
 
 // From the edge of one bar to the edge of the other, in an S between lanes, straight within one.

@@ -1,0 +1,22 @@
+// A page's own words in another language, and how that writes numbers.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace trainscope {
+
+// A number's words with `decimal` where an English number has its point.
+std::string with_decimal(std::string words, char decimal);
+
+struct Speech {
+  // By the English ones, "." among them: what stands before tenths. What is not there stays
+  // English.
+  std::map<std::string, std::string, std::less<>> words;
+
+  std::string say(std::string_view english) const;
+  std::string number(std::string text) const;  // "5.4 ms" as it is written
+};
+
+}  // namespace trainscope

@@ -1,0 +1,76 @@
+// What a lesson's card says: how a number is asked for, and where its text need not hold.
+#include "ui/app/lesson_card.h"
+
+#include <catch2/catch.hpp>
+
+#include "ui/words.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string unit_of(const std::string& answer, const std::string& unit = "") {
+  scenario::Question question;
+  question.kind = scenario::QuestionKind::kNumber;
+  question.answer = scenario::Expression::parse(answer);
+  question.unit = unit;
+  return entry_for(question).unit;
+}
+
+void walk_to_the_end_of_the_run(Driver& driver) {
+  for (int i = 0; i < 8 && !driver.workspace().revealed(); ++i) {
+    for (const char* action : {"lesson.skip", "lesson.run", "lesson.next"})
+      if (driver.app().can(action)) driver.app().run(action);
+    driver.settle();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a number's box is labelled with what it counts, and a quotient says nothing itself") {
+  CHECK(unit_of("A.time.step") == "ms");
+  CHECK(unit_of("ratio(B.time.step - A.time.step, A.time.step)", "steps") == "steps");
+  CHECK(unit_of("ratio(B.memory.peak_allocated, A.memory.peak_allocated)").empty());
+}
+
+TEST_CASE("the window says of a lesson on another machine that its text need not hold") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const scenario::Lesson lesson = scenario::find_lesson("occupancy-cliff");
+  program::Config flags;
+  flags.set("machine", std::string("t4-1"));
+  std::vector<RunPointer> runs;
+  for (const char* label : {"A", "B"})
+    runs.push_back(std::make_shared<const analysis::Run>(
+        analysis::run_config(label, lesson.side(label, flags))));
+  driver->workspace().open_lesson(lesson);
+  driver->settle();
+  driver->workspace().adopt(runs);
+  walk_to_the_end_of_the_run(*driver);
+  driver->app().run("lesson.next");
+  driver->settle();
+  driver->workspace().lesson()->progress.choose(0);
+  driver->workspace().lesson()->progress.commit();
+  const LessonCard card = card_of(driver->workspace());
+  CHECK_THAT(card.caveat, Contains("on t4-1 it need not hold"));
+  REQUIRE(card.question);
+  CHECK_FALSE(card.question->decided);
+  CHECK_FALSE(card.question->right);
+  CHECK_THAT(card.question->verdict, Contains("has no answer here"));
+  for (const OptionCard& option : card.question->options)
+    CHECK_FALSE((option.right || option.wrong));
+}
+
+TEST_CASE("a hint has its numbers filled in") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_lesson(scenario::find_lesson("waves-and-tails"));
+  driver->settle();
+  walk_to_the_end_of_the_run(*driver);
+  for (int i = 0; i < 8; ++i) {
+    CHECK(card_of(driver->workspace()).hint.find('{') == std::string::npos);
+    for (const char* action : {"lesson.skip", "lesson.next"})
+      if (driver->app().can(action)) driver->app().run(action);
+    driver->settle();
+  }
+}
