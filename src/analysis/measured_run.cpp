@@ -162,6 +162,8 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
     origin.subject += fmt::format(" as {} virtual GPUs", wanted);
   if (const std::string note = sharing_note(*run.program, device); !note.empty())
     origin.detail += ", " + note;
+  if (run.program->parameters > 0 && run.program->timing_only)
+    origin.detail += ", timing only: on noise in place of batches";
   if (several) {
     origin.detail += ", shares are of " + run.machine->name;
   } else if (!known) {

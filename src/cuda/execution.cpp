@@ -56,6 +56,24 @@ int gpus_used(const program::Program& program) {
   return static_cast<int>(gpus.size());
 }
 
+namespace {
+
+// Ranks that differ share operations, on the buffers of one of them: enough to simulate times.
+bool ranks_share_operations(const program::Program& program) {
+  for (const program::Thread& thread : program.threads)
+    for (const program::Command& command : thread.commands) {
+      const auto* launch = std::get_if<program::Launch>(&command.action);
+      if (!launch) continue;
+      const program::Operation& operation = program.operations[launch->operation];
+      if (!operation.writes.empty() && program.buffers[operation.writes.front()].device !=
+                                           program.streams[launch->stream].device)
+        return true;
+    }
+  return false;
+}
+
+}  // namespace
+
 bool is_empty_launch(const program::Program& program, const program::Operation& operation) {
   return has_model(program) && operation.parts.empty() &&
          std::holds_alternative<std::monostate>(operation.function);
@@ -74,6 +92,9 @@ std::string refusal_of(const program::Program& program, const DeviceCalls& devic
            "run has some; simulate it with --executor sim";
   if (has_command<program::Compute>(program))
     return "this run computes on the CPU and has nothing for a GPU; simulate it with "
+           "--executor sim";
+  if (ranks_share_operations(program))
+    return "ranks that differ (straggler.rank, uneven_batches) are only simulated; write "
            "--executor sim";
   for (const program::Operation& operation : program.operations) {
     if (is_empty_launch(program, operation)) continue;

@@ -20,8 +20,7 @@ using analysis::SheetStep;
 
 // Both runs, and their configs alone, which a learner knows before anything has run.
 struct Known {
-  Known(const Lesson& lesson, const Sides& sides)
-      : after(sides), decimal(lesson.decimal()), lesson(&lesson) {
+  Known(const Lesson& of, const Sides& sides) : after(sides), decimal(of.decimal()), lesson(&of) {
     for (std::size_t i = 0; i < sides.size() && i < configs.size(); ++i) {
       configs[i].label = sides[i]->label;
       configs[i].config = sides[i]->config;

@@ -148,6 +148,9 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   const bool flash = config.word("attention.kernel") == "flash";
   if (data.shape.tokens == 0)
     throw InputError("gpt-mini reads text, and " + data.name + " has none; set data.name = text");
+  if (data.shape.classes == 0)
+    throw InputError("gpt-mini has as many tokens as its data, and " + data.name +
+                     " says of none how many; set data.name = text");
   GraphBuilder builder(batch);
   builder.initialise_normal(0.02);  // as GPT-2's code does
   Tensor x =

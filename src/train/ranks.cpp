@@ -109,9 +109,8 @@ bool is_told_by_rank_0(const program::Action& action) {
 
 class Joiner {
  public:
-  // Where numbers are computed, each rank has operations of its own, on its buffers.
-  Joiner(const program::Program& first, std::size_t ranks)
-      : all_(first), computes_(!first.timing_only && first.computed_ranks > 1) {
+  // `own`: each rank has operations of its own, on its buffers.
+  Joiner(const program::Program& first, std::size_t ranks, bool own) : all_(first), has_own_(own) {
     for (program::Communicator& one : all_.communicators) one.simulated = one.ranks;
     for (program::Thread& thread : all_.threads) thread.name += ", rank 0";
     operations_[&first] = 0;
@@ -132,7 +131,7 @@ class Joiner {
     all_.queues.insert(all_.queues.end(), one.queues.begin(), one.queues.end());
     all_.locks.insert(all_.locks.end(), one.locks.begin(), one.locks.end());
     all_.events += one.events;
-    if (computes_) add_numbers(one, by);
+    if (has_own_) add_numbers(one, by);
     for (const program::Thread& thread : one.threads) add_thread(one, thread, rank, by);
   }
 
@@ -148,8 +147,8 @@ class Joiner {
     const auto size = [](const auto& table) { return static_cast<Index>(table.size()); };
     Offsets by{size(all_.buffers), size(all_.streams), size(all_.queues),
                size(all_.locks),   all_.events,        size(all_.operations)};
-    if (computes_) by.payloads = size(all_.payloads);
-    if (computes_) return by;
+    if (has_own_) by.payloads = size(all_.payloads);
+    if (has_own_) return by;
     const auto [known, added] = operations_.try_emplace(&one, size(all_.operations));
     if (added)
       all_.operations.insert(all_.operations.end(), one.operations.begin(), one.operations.end());
@@ -194,7 +193,7 @@ class Joiner {
   }
 
   program::Program all_;
-  bool computes_;
+  bool has_own_;
   std::map<const program::Program*, std::vector<Index>> names_;
   std::map<const program::Program*, Index> operations_;  // where each program's begin
 };
@@ -208,13 +207,21 @@ bool ranks_differ(const program::Config& config) {
   return straggles || config.flag("uneven_batches");
 }
 
-program::Program join_ranks(const std::vector<RankProgram>& ranks) {
-  Joiner joiner(*ranks.front().program, ranks.size());
+namespace {
+
+program::Program joined(const std::vector<RankProgram>& ranks, bool own) {
+  Joiner joiner(*ranks.front().program, ranks.size(), own);
   for (std::size_t rank = 1; rank < ranks.size(); ++rank)
     joiner.add(*ranks[rank].program, static_cast<int>(rank));
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     joiner.slow_down(static_cast<int>(rank), ranks[rank].slowness);
   return joiner.finish();
+}
+
+}  // namespace
+
+program::Program join_ranks(const std::vector<RankProgram>& ranks) {
+  return joined(ranks, false);
 }
 
 program::Program with_every_rank(const program::Program& one) {
@@ -223,7 +230,7 @@ program::Program with_every_rank(const program::Program& one) {
                   [](const auto& ranks) { return ranks.simulated < ranks.ranks; });
   if (!stands_for_all) return one;
   const auto ranks = static_cast<std::size_t>(one.communicators.front().ranks);
-  program::Program all = join_ranks(std::vector<RankProgram>(ranks, {&one}));
+  program::Program all = joined(std::vector<RankProgram>(ranks, {&one}), true);
   all.computed_ranks = 1;
   return all;
 }

@@ -20,13 +20,14 @@ struct RankProgram {
   double slowness = 1;
 };
 
-// What belongs to all of them (listing, buckets, names of steps) is the first one's. Every
-// communicator has all ranks.
+// What belongs to all of them (listing, buckets, names of steps) is the first one's, and so are the
+// buffers that operations name: what is simulated needs no others. Every communicator has all
+// ranks.
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
 // A program whose one rank stands for all, as one of all ranks: for an executor that carries out
-// each. Where numbers are computed, every rank has operations and payloads of its own, and begins
-// with the same numbers; batches are those of a thread's rank. Any other program: itself.
+// each. Every rank has operations and payloads of its own, and begins with the same numbers;
+// batches are those of a thread's rank. Any other program: itself.
 program::Program with_every_rank(const program::Program& one);
 
 // A program whose one rank stands for all, as that of one of them, on the GPU of its number: for a

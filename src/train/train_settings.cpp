@@ -330,13 +330,13 @@ bool TrainSettings::injects(std::int64_t step) const {
   return std::binary_search(infinities.begin(), infinities.end(), step);
 }
 
-std::int64_t TrainSettings::epoch_begin(std::int64_t batch) const {
-  return one_batch || epoch == 0 ? 0 : batch - batch % epoch;
+std::int64_t TrainSettings::epoch_begin(std::int64_t number) const {
+  return one_batch || epoch == 0 ? 0 : number - number % epoch;
 }
 
-std::int64_t TrainSettings::epoch_end(std::int64_t batch) const {
+std::int64_t TrainSettings::epoch_end(std::int64_t number) const {
   if (one_batch || epoch == 0) return batches();
-  return std::min(batches(), epoch_begin(batch) + epoch);
+  return std::min(batches(), epoch_begin(number) + epoch);
 }
 
 std::vector<std::int64_t> TrainSettings::sides() const {

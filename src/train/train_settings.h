@@ -57,13 +57,13 @@ struct TrainSettings {
   // Of a rank, in all steps.
   std::int64_t batches() const { return steps * accumulate; }
   // Batches are counted from 0 through all epochs.
-  bool is_short(std::int64_t batch) const { return rest > 0 && batch % epoch == epoch - 1; }
+  bool is_short(std::int64_t number) const { return rest > 0 && number % epoch == epoch - 1; }
   bool has_short_batch() const { return rest > 0 && batches() >= epoch; }
-  std::int64_t samples_of(std::int64_t batch) const { return is_short(batch) ? rest : this->batch; }
+  std::int64_t samples_of(std::int64_t number) const { return is_short(number) ? rest : batch; }
   // Of the batch's epoch: its first batch, and the one after its last that the run takes.
-  std::int64_t epoch_begin(std::int64_t batch) const;
-  std::int64_t epoch_end(std::int64_t batch) const;
-  bool begins_epoch(std::int64_t batch) const { return epoch_begin(batch) == batch; }
+  std::int64_t epoch_begin(std::int64_t number) const;
+  std::int64_t epoch_end(std::int64_t number) const;
+  bool begins_epoch(std::int64_t number) const { return epoch_begin(number) == number; }
   // Pixels along a side of the images, of so many sizes.
   std::vector<std::int64_t> sides() const;
   // What each rank reads, where numbers are computed.

@@ -100,6 +100,35 @@ TEST_CASE("through the plug-in models learn as on the host, eager, fused and in 
       check_learns_alike(*gpu, test::with(model, {how}), kFp32);
 }
 
+TEST_CASE("through the plug-in loss.item() reads the step's loss, whatever frees it") {
+  Gpu gpu;
+  const Settings reads = test::with(kMlp, {"loop.item_every=1", "machine=h200-8"});
+  for (const Settings& how : {Settings{"accumulate_steps=2"}, Settings{"compile.cuda_graph=true"},
+                              Settings{"parallel.strategy=dp", "parallel.world_size=2"},
+                              Settings{"parallel.strategy=ddp", "parallel.world_size=2"}})
+    check_learns_alike(*gpu, test::with(reads, how), kFp32);
+}
+
+TEST_CASE("through the plug-in runs of which only times are wanted are measured, too") {
+  Gpu gpu;
+  const Settings mlp{"workload=train", "model.name=mlp", "model.hidden=16",
+                     "batch_size=4",   "steps=3",        "data.name=mnist"};
+  const Settings cnn{"workload=train", "model.name=cnn", "data.name=mnist", "batch_size=1",
+                     "steps=2"};
+  const Settings ranks{"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2"};
+  for (const Settings& settings : {mlp, test::with(mlp, ranks), test::with(cnn, ranks)}) {
+    const program::Config config = config_of(settings);
+    INFO(settings[1]);
+    CHECK(train::build_program(config, train::machine_of(config)).timing_only);
+    const analysis::Run run = analysis::measured_run("A", config, *gpu);
+    INFO((run.ending ? sim::sentence(*run.ending) : ""));
+    CHECK_FALSE(run.ending);
+    CHECK(analysis::value_of(run.metrics, "time.step").value_or(0) > 0);
+    CHECK_FALSE(analysis::value_of(run.metrics, "loss"));
+    CHECK(run.trace->origin().detail.find("on noise in place of batches") != std::string::npos);
+  }
+}
+
 TEST_CASE("through the plug-in mixed precision scales, skips and learns as on the host") {
   Gpu gpu;
   check_learns_alike(

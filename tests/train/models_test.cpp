@@ -252,6 +252,8 @@ TEST_CASE("published models take the data that they can read, and say what else 
                     Catch::Contains("set data.name = imagenet"));
   CHECK_THROWS_WITH(graph_of(model_config("bert-large", {"data.name=digits"}), 1),
                     Catch::Contains("set data.name = tokens"));
+  CHECK_THROWS_WITH(graph_of(model_config("gpt-mini", {"data.name=tokens"}), 1),
+                    Catch::Contains("set data.name = text"));
   const train::Graph small = graph_of(model_config("resnet18", {"data.name=cifar10"}), 1);
   CHECK(small.classes == 10);
   CHECK(small.parameter_count() == 11'689'512 - 990 * 513);
