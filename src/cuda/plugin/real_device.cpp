@@ -29,7 +29,9 @@ void require_driver() {
   cudaRuntimeGetVersion(&runtime);
   if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
     throw MissingError(
-        "there is no NVIDIA driver here (libcuda.so.1); --executor sim simulates the same run");
+        "there is no NVIDIA driver for a GPU here (libcuda.so.1); --executor sim simulates the "
+        "same "
+        "run");
   int devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&devices);
   if (status == cudaErrorInsufficientDriver)
