@@ -4,8 +4,8 @@
 //   memory_mb=64    of each
 //   late            work waits until somebody waits for it, or asks whether it is done
 //   seed=7          of the order in which streams get their turn
-//   brief           what is large is not computed: products only take their time at 10 TFLOP/s,
-//                   kernels and copies none, and memory holds what it held
+//   brief           nothing is computed: products only take their time at 10 TFLOP/s, kernels and
+//                   large copies none, and memory holds what it held
 //   lost_at=20      the kernel of this number fails, and the device with it
 //   without=libnccl.so.2    a library that is not there; as often as wanted
 #pragma once
