@@ -9,8 +9,8 @@
 #include "analysis/measured_run.h"
 #include "base/error.h"
 #include "cuda/calibration/calibration.h"
+#include "cuda/device_checks.h"
 #include "cuda/fused_both_ways.h"
-#include "cuda/learns_alike.h"
 #include "cuda/lockstep_models.h"
 #include "cuda/plugin_loader.h"
 #include "support/config.h"
@@ -93,26 +93,7 @@ TEST_CASE("on the device ranks learn as on the host, whether they share a GPU or
 
 TEST_CASE("on the device every kind of collective ends, and each rank has its span") {
   NEED_DEVICE(gpu);
-  for (const std::string op :
-       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"}) {
-    INFO(op);
-    const analysis::Run run = analysis::measured_run(
-        "A",
-        config_of({"workload=collective", "machine=h200-8", "collective.ranks=4", "steps=3",
-                   "collective.bytes=16777216", "collective.op=" + op}),
-        *gpu);
-    REQUIRE_FALSE(run.ending);
-    int spans = 0;
-    for (std::uint32_t i = 0; i < run.trace->spans().size(); ++i) {
-      const trace::Span& span = run.trace->spans()[i];
-      spans += span.category == trace::Category::kCollective &&
-                       run.trace->lanes()[span.lane].kind == trace::LaneKind::kStream
-                   ? 1
-                   : 0;
-    }
-    CHECK(spans == 4 * 3);
-    CHECK(analysis::value_of(run.metrics, "bandwidth.bus").value_or(0) > 0);
-  }
+  test::check_collectives(*gpu, 16 << 20);
 }
 
 TEST_CASE("on the device mixed precision scales, skips and learns as on the host") {

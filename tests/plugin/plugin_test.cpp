@@ -12,8 +12,8 @@
 #include "analysis/measured_run.h"
 #include "base/error.h"
 #include "cuda/calibration/calibration.h"
+#include "cuda/device_checks.h"
 #include "cuda/fused_both_ways.h"
-#include "cuda/learns_alike.h"
 #include "cuda/lockstep_models.h"
 #include "cuda/plugin_loader.h"
 #include "support/config.h"
@@ -148,23 +148,7 @@ TEST_CASE("through the plug-in ranks learn as on the host, whether they share a 
 
 TEST_CASE("through the plug-in every kind of collective ends, and each rank has its span") {
   Gpu gpu;
-  for (const std::string op :
-       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"}) {
-    INFO(op);
-    const analysis::Run run = analysis::measured_run(
-        "A",
-        config_of({"workload=collective", "machine=h200-8", "collective.ranks=4", "steps=3",
-                   "collective.bytes=65536", "collective.op=" + op}),
-        *gpu);
-    REQUIRE_FALSE(run.ending);
-    int spans = 0;
-    trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
-      const bool on_stream = run.trace->lanes()[span.lane].kind == trace::LaneKind::kStream;
-      spans += on_stream && span.category == trace::Category::kCollective ? 1 : 0;
-    });
-    CHECK(spans == 4 * 3);
-    CHECK(analysis::value_of(run.metrics, "bandwidth.bus").value_or(0) > 0);
-  }
+  test::check_collectives(*gpu, 64 << 10);
 }
 
 TEST_CASE("through the plug-in operation by operation the numbers are the host's") {

@@ -1,8 +1,10 @@
-// A training on a device beside the same one on the host: loss by loss, skip by skip.
+// What holds on every device: a training beside the same one on the host, loss by loss, skip by
+// skip; collectives of all kinds.
 #pragma once
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,27 @@ inline void check_learns_alike(cuda::DeviceCalls& on, const std::vector<std::str
     INFO("step " << i << ": " << real[i].loss << " on the device, " << ours[i].loss);
     CHECK(std::abs(real[i].loss - ours[i].loss) <= allowed * std::abs(ours[i].loss));
     CHECK(real[i].skipped == ours[i].skipped);
+  }
+}
+
+// Of four ranks: each collective ends, and each rank has its span on its stream.
+inline void check_collectives(cuda::DeviceCalls& on, std::int64_t bytes) {
+  for (const std::string op :
+       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"}) {
+    INFO(op);
+    const analysis::Run run = analysis::measured_run(
+        "A",
+        config_of({"workload=collective", "machine=h200-8", "collective.ranks=4", "steps=3",
+                   "collective.bytes=" + std::to_string(bytes), "collective.op=" + op}),
+        on);
+    REQUIRE_FALSE(run.ending);
+    int spans = 0;
+    trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+      const bool on_stream = run.trace->lanes()[span.lane].kind == trace::LaneKind::kStream;
+      spans += on_stream && span.category == trace::Category::kCollective ? 1 : 0;
+    });
+    CHECK(spans == 4 * 3);
+    CHECK(analysis::value_of(run.metrics, "bandwidth.bus").value_or(0) > 0);
   }
 }
 
