@@ -139,6 +139,42 @@ TEST_CASE("through the plug-in mixed precision scales, skips and learns as on th
                      2e-2);
 }
 
+TEST_CASE("through the plug-in convolutions are cuDNN's where it is there") {
+  Gpu gpu;
+#ifdef TRAINSCOPE_CUDNN
+  const bool is_there = !is_missing("libcudnn.so.9");
+#else
+  const bool is_there = false;
+#endif
+  const auto kernels = [&](const Settings& how, const char* name) {
+    const analysis::Run run = analysis::measured_run("A", config_of(test::with(kCnn, how)), *gpu);
+    INFO((run.ending ? sim::sentence(*run.ending) : ""));
+    REQUIRE_FALSE(run.ending);
+    int count = 0;
+    trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+      count += run.trace->name(span) == name ? 1 : 0;
+    });
+    return count;
+  };
+  // Two layers in three steps; of the first one no gradient by its input is wanted.
+  CHECK(kernels({}, "convolution") == (is_there ? 3 * 5 : 0));
+  CHECK(kernels({}, "convolution_tried") == 0);
+  CHECK((kernels({"cudnn.benchmark=true"}, "convolution_tried") > 0) == is_there);
+}
+
+TEST_CASE("through the plug-in convolutions of every kind give the host's numbers") {
+  Gpu gpu;
+  const Settings tried = test::with(kCnn, {"cudnn.benchmark=true"});
+  check_learns_alike(*gpu, tried, kFp32);
+  check_learns_alike(*gpu, test::with(tried, {"compile.cuda_graph=true"}), kFp32);
+  check_learns_alike(*gpu, test::with(tried, {"memory_format=channels_last"}), kFp32);
+  check_learns_alike(*gpu, test::with(tried, {"cudnn.allow_tf32=true"}), 1e-2);
+  check_learns_alike(*gpu, test::with(tried, {"precision=bf16"}), 3e-2);
+  check_learns_alike(
+      *gpu, test::with(tried, {"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2"}),
+      kFp32);
+}
+
 TEST_CASE("through the plug-in ranks learn as on the host, whether they share a GPU or not") {
   Gpu gpu;
   for (const char* strategy : {"parallel.strategy=ddp", "parallel.strategy=dp"})

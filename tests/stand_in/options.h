@@ -4,8 +4,9 @@
 //   memory_mb=64    of each
 //   late            work waits until somebody waits for it, or asks whether it is done
 //   seed=7          of the order in which streams get their turn
-//   brief           nothing is computed: products only take their time at 10 TFLOP/s, kernels and
-//                   large copies none, and memory holds what it held
+//   brief           nothing is computed: products and convolutions only take their time at 10
+//   TFLOP/s,
+//                   kernels and large copies none, and memory holds what it held
 //   lost_at=20      the kernel of this number fails, and the device with it
 //   without=libnccl.so.2    a library that is not there; as often as wanted
 #pragma once
@@ -25,6 +26,10 @@ struct Options {
   long lost_at = -1;
   std::vector<std::string> without;
 };
+
+// Whether so many multiplications only take their time, which passes here: large ones, on a brief
+// machine.
+bool only_takes_time(std::size_t multiplications);
 
 // Read once. Ends the process with a sentence where a word is not known.
 const Options& options();

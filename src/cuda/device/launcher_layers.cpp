@@ -107,8 +107,7 @@ bool Launcher::convolves_by_library(const program::Convolution& f) {
   const Operand& written = call_.writes[0];
   const program::ElementType type = stored(reads[0].type);
   const bool is_weight_gradient = f.part == Part::kWeightGradient;
-  const bool is_wide = is_weight_gradient && stored(written.type) == program::ElementType::kFp32;
-  if (stored(reads[1].type) != type || (stored(written.type) != type && !is_wide)) return false;
+  if (stored(reads[1].type) != type || stored(written.type) != type) return false;
   const bool adds_bias = f.part == Part::kForward && f.bias;
   if (adds_bias && stored(reads[2].type) != type) return false;
   ConvolutionCall call;

@@ -34,7 +34,7 @@ class Products {
 };
 
 // x and w give y; dy and w give dx; x and dy give dw. What a part gives is written, the others are
-// read; all of one type, but for dw, which may be FP32.
+// read; all of one type.
 struct ConvolutionCall {
   kernels::Conv2d shape;
   program::Part part = program::Part::kForward;  // not the bias's

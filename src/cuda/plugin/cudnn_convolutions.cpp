@@ -6,14 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/device/operands.h"
 #include "cuda/plugin/cudnn_plans.h"
 #include "cuda/plugin/require.h"
 
 namespace trainscope::cuda {
 namespace {
 
-using program::ElementType;
 using program::Part;
 
 // Of one stream, whose work follows one another. What was too small stays: a captured graph may
@@ -25,27 +23,20 @@ class Room {
   ~Room() {
     for (void* one : all_) cudaFree(one);
   }
-  char* of(std::size_t bytes) {
+  void* of(std::size_t bytes) {
     if (bytes > bytes_) {
       void* memory = nullptr;
       TRAINSCOPE_CUDA(cudaMalloc(&memory, bytes));
       all_.push_back(memory);
       bytes_ = bytes;
     }
-    return all_.empty() ? nullptr : static_cast<char*>(all_.back());
+    return all_.empty() ? nullptr : all_.back();
   }
 
  private:
   std::vector<void*> all_;
   std::size_t bytes_ = 0;
 };
-
-// A narrow gradient of wide weights comes first in the room, behind it what the algorithm needs.
-std::size_t kept_bytes(const ConvolutionCall& call) {
-  constexpr std::size_t kAligned = 256;
-  if (call.part != Part::kWeightGradient || stored(call.w.type) == stored(call.x.type)) return 0;
-  return (static_cast<std::size_t>(2 * call.w.elements) + kAligned - 1) / kAligned * kAligned;
-}
 
 }  // namespace
 
@@ -69,7 +60,9 @@ struct CudnnConvolutions::Library {
     return *room;
   }
   CudnnPlan& plan_for(const ConvolutionCall& call, Room& room);
-  bool run(const ConvolutionCall& call, const CudnnPlan& plan, Room& room);
+  bool run(const ConvolutionCall& call, CudnnPlan& plan, Room& room);
+  bool run(const ConvolutionCall& call, const CudnnPlan& plan, const CudnnChoice& choice,
+           Room& room);
 
   cuda::Library file;
   CudnnFunctions functions;
@@ -84,36 +77,42 @@ CudnnPlan& CudnnConvolutions::Library::plan_for(const ConvolutionCall& call, Roo
   std::unique_ptr<CudnnPlan>& plan = plans[key_of(call)];
   if (plan) return *plan;
   constexpr std::size_t kToTry = std::size_t{256} << 20;
-  const std::size_t kept = kept_bytes(call);
   TrialRoom trial;
-  char* memory = call.benchmark ? room.of(kept + kToTry) : nullptr;
-  if (memory) trial = {memory + kept, kToTry};
-  plan = make_plan(handle, functions, call, trial, kept > 0 ? memory : call.w.memory);
+  if (call.benchmark) trial = {room.of(kToTry), kToTry};
+  plan = make_plan(handle, functions, call, trial);
   return *plan;
 }
 
 bool CudnnConvolutions::Library::run(const ConvolutionCall& call, const CudnnPlan& plan,
-                                     Room& room) {
+                                     const CudnnChoice& choice, Room& room) {
   const CudnnFunctions& f = functions;
-  const std::size_t kept = kept_bytes(call);
-  char* memory = room.of(kept + plan.workspace);
+  void* memory = room.of(choice.workspace);
   const float one = 1, zero = 0;
+  if (f.set_math(plan.convolution, choice.math) != CUDNN_STATUS_SUCCESS) return false;
   if (call.part == Part::kForward)
     return f.forward(handle, &one, plan.x, call.x.memory, plan.w, call.w.memory, plan.convolution,
-                     static_cast<cudnnConvolutionFwdAlgo_t>(plan.algorithm), memory, plan.workspace,
-                     &zero, plan.y, call.y.memory) == CUDNN_STATUS_SUCCESS &&
+                     static_cast<cudnnConvolutionFwdAlgo_t>(choice.algorithm), memory,
+                     choice.workspace, &zero, plan.y, call.y.memory) == CUDNN_STATUS_SUCCESS &&
            (!call.bias.memory || f.add(handle, &one, plan.bias, call.bias.memory, &one, plan.y,
                                        call.y.memory) == CUDNN_STATUS_SUCCESS);
   if (call.part == Part::kInputGradient)
     return f.backward_input(handle, &one, plan.w, call.w.memory, plan.y, call.y.memory,
                             plan.convolution,
-                            static_cast<cudnnConvolutionBwdDataAlgo_t>(plan.algorithm), memory,
-                            plan.workspace, &zero, plan.x, call.x.memory) == CUDNN_STATUS_SUCCESS;
-  void* gradient = kept > 0 ? memory : call.w.memory;
-  return f.backward_weights(
-             handle, &one, plan.x, call.x.memory, plan.y, call.y.memory, plan.convolution,
-             static_cast<cudnnConvolutionBwdFilterAlgo_t>(plan.algorithm), memory + kept,
-             plan.workspace, &zero, plan.w, gradient) == CUDNN_STATUS_SUCCESS;
+                            static_cast<cudnnConvolutionBwdDataAlgo_t>(choice.algorithm), memory,
+                            choice.workspace, &zero, plan.x, call.x.memory) == CUDNN_STATUS_SUCCESS;
+  return f.backward_weights(handle, &one, plan.x, call.x.memory, plan.y, call.y.memory,
+                            plan.convolution,
+                            static_cast<cudnnConvolutionBwdFilterAlgo_t>(choice.algorithm), memory,
+                            choice.workspace, &zero, plan.w, call.w.memory) == CUDNN_STATUS_SUCCESS;
+}
+
+// By the first that can; one that fails once is not tried again.
+bool CudnnConvolutions::Library::run(const ConvolutionCall& call, CudnnPlan& plan, Room& room) {
+  while (!plan.choices.empty()) {
+    if (run(call, plan, plan.choices.front(), room)) return true;
+    plan.choices.erase(plan.choices.begin());
+  }
+  return false;
 }
 
 CudnnConvolutions::CudnnConvolutions() = default;
@@ -131,11 +130,7 @@ bool CudnnConvolutions::convolve(const ConvolutionCall& call, kernels::Stream st
     return false;
   Room& room = library_->room_of(on);
   CudnnPlan& plan = library_->plan_for(call, room);
-  // One that fails once is not tried again.
-  if (plan.works) plan.works = library_->run(call, plan, room);
-  if (plan.works && kept_bytes(call) > 0)
-    cast_to(stream, {room.of(0), call.w.elements, call.x.type}, static_cast<float*>(call.w.memory));
-  return plan.works;
+  return library_->run(call, plan, room);
 }
 
 void CudnnConvolutions::forget(cudaStream_t stream) {

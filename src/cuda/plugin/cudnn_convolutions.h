@@ -1,8 +1,9 @@
 // Convolutions by cuDNN, loaded when the first one is wanted: an algorithm for each shape, found
-// once by cuDNN's own heuristics. Where it is missing, or has none, kernels/conv2d computes them.
+// once by cuDNN's own heuristics, or by trying. Where it is missing, or has none, kernels/conv2d
+// computes them.
 //
 // Only algorithms that give the same bits every time are taken. FP32 is multiplied as TF32 where
-// the operation says so. The gradient of narrow weights is rounded to their type, as PyTorch's is.
+// the operation says so.
 #pragma once
 
 #include <memory>

@@ -57,19 +57,16 @@ bool describe(const ConvolutionCall& call, CudnnPlan& plan) {
   return true;
 }
 
-// The first that cuDNN expects to be fastest, of those that can be taken.
 template <typename Found>
 void choose(const Found* found, int count, cudnnMathType_t math, CudnnPlan& plan) {
-  for (int i = 0; i < count && !plan.works; ++i) {
+  for (int i = 0; i < count; ++i) {
     const Found& one = found[i];
     if (one.status != CUDNN_STATUS_SUCCESS || one.memory > kMostWorkspace ||
         one.determinism != CUDNN_DETERMINISTIC)
       continue;
-    plan.algorithm = static_cast<int>(one.algo);
-    plan.workspace = one.memory;
     // FMA means no TF32; elsewhere an algorithm may need its own.
-    plan.works = math == CUDNN_FMA_MATH ||
-                 plan.functions.set_math(plan.convolution, one.mathType) == CUDNN_STATUS_SUCCESS;
+    plan.choices.push_back(
+        {static_cast<int>(one.algo), one.memory, math == CUDNN_FMA_MATH ? math : one.mathType});
   }
 }
 
@@ -85,8 +82,8 @@ void find_among(const ConvolutionCall& call, CudnnPlan& plan, const Expect& expe
 }
 
 // By cuDNN's heuristics, or by trying: then what the call writes is written.
-void find_algorithm(cudnnHandle_t handle, const ConvolutionCall& call, const TrialRoom& room,
-                    void* weights, CudnnPlan& plan) {
+void find_algorithms(cudnnHandle_t handle, const ConvolutionCall& call, const TrialRoom& room,
+                     CudnnPlan& plan) {
   const CudnnFunctions& f = plan.functions;
   const auto x = plan.x, y = plan.y;
   const auto w = plan.w;
@@ -98,8 +95,8 @@ void find_algorithm(cudnnHandle_t handle, const ConvolutionCall& call, const Tri
           return f.find_forward(handle, x, w, c, y, most, count, found);
         },
         [&](int most, int* count, auto* found) {
-          return f.try_forward(handle, x, call.x.memory, w, weights, c, y, call.y.memory, most,
-                               count, found, room.memory, room.bytes);
+          return f.try_forward(handle, x, call.x.memory, w, call.w.memory, c, y, call.y.memory,
+                               most, count, found, room.memory, room.bytes);
         });
   } else if (call.part == Part::kInputGradient) {
     find_among<cudnnConvolutionBwdDataAlgoPerf_t>(
@@ -108,8 +105,8 @@ void find_algorithm(cudnnHandle_t handle, const ConvolutionCall& call, const Tri
           return f.find_input(handle, w, y, c, x, most, count, found);
         },
         [&](int most, int* count, auto* found) {
-          return f.try_input(handle, w, weights, y, call.y.memory, c, x, call.x.memory, most, count,
-                             found, room.memory, room.bytes);
+          return f.try_input(handle, w, call.w.memory, y, call.y.memory, c, x, call.x.memory, most,
+                             count, found, room.memory, room.bytes);
         });
   } else {
     find_among<cudnnConvolutionBwdFilterAlgoPerf_t>(
@@ -118,8 +115,8 @@ void find_algorithm(cudnnHandle_t handle, const ConvolutionCall& call, const Tri
           return f.find_weights(handle, x, y, c, w, most, count, found);
         },
         [&](int most, int* count, auto* found) {
-          return f.try_weights(handle, x, call.x.memory, y, call.y.memory, c, w, weights, most,
-                               count, found, room.memory, room.bytes);
+          return f.try_weights(handle, x, call.x.memory, y, call.y.memory, c, w, call.w.memory,
+                               most, count, found, room.memory, room.bytes);
         });
   }
 }
@@ -152,10 +149,9 @@ bool CudnnFunctions::find(const Library& library) {
 }
 
 std::unique_ptr<CudnnPlan> make_plan(cudnnHandle_t handle, const CudnnFunctions& functions,
-                                     const ConvolutionCall& call, const TrialRoom& room,
-                                     void* weights) {
+                                     const ConvolutionCall& call, const TrialRoom& room) {
   auto plan = std::make_unique<CudnnPlan>(functions);
-  if (describe(call, *plan)) find_algorithm(handle, call, room, weights, *plan);
+  if (describe(call, *plan)) find_algorithms(handle, call, room, *plan);
   return plan;
 }
 

@@ -1,11 +1,12 @@
 // What cuDNN is asked for one convolution: its functions, its descriptions of the shape, and the
-// algorithm, found once.
+// algorithms, found once.
 #pragma once
 
 #include <cudnn.h>
 
 #include <memory>
 #include <tuple>
+#include <vector>
 
 #include "cuda/device/operation_kernels.h"
 #include "cuda/plugin/library.h"
@@ -42,7 +43,13 @@ struct CudnnFunctions {
   bool find(const Library& library);
 };
 
-// What cuDNN knows of one shape. The filter's descriptor is of w, or of dw in w's type.
+struct CudnnChoice {
+  int algorithm = 0;  // a cudnnConvolution...Algo_t of the part
+  std::size_t workspace = 0;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
+};
+
+// What cuDNN knows of one shape.
 struct CudnnPlan {
   explicit CudnnPlan(const CudnnFunctions& all) : functions(all) {}
   ~CudnnPlan() {
@@ -60,9 +67,8 @@ struct CudnnPlan {
   cudnnTensorDescriptor_t bias = nullptr;
   cudnnFilterDescriptor_t w = nullptr;
   cudnnConvolutionDescriptor_t convolution = nullptr;
-  int algorithm = 0;
-  std::size_t workspace = 0;
-  bool works = false;
+  // The one that cuDNN expects to be fastest first. None: a kernel of kernels/ computes it.
+  std::vector<CudnnChoice> choices;
 };
 
 // What an algorithm may work in while they are tried.
@@ -71,12 +77,9 @@ struct TrialRoom {
   std::size_t bytes = 0;
 };
 
-// By cuDNN's heuristics, or by trying, which writes what the call writes. `weights`: those of the
-// call, or where their gradient goes in the type of x. A plan that does not work: there is no
-// algorithm, and a kernel of kernels/ computes it.
+// By cuDNN's heuristics, or by trying, which writes what the call writes.
 std::unique_ptr<CudnnPlan> make_plan(cudnnHandle_t handle, const CudnnFunctions& functions,
-                                     const ConvolutionCall& call, const TrialRoom& room,
-                                     void* weights);
+                                     const ConvolutionCall& call, const TrialRoom& room);
 
 // What calls have in common that can share a plan.
 inline auto key_of(const ConvolutionCall& call) {
