@@ -19,6 +19,12 @@ Options read() {
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (name == "gpus") {
       options.gpus = std::stoi(value);
+    } else if (name == "capability") {
+      options.capability = std::stoi(value);
+    } else if (name == "driver") {
+      options.driver = std::stoi(value);
+    } else if (name == "profiler") {
+      options.profiler = true;
     } else if (name == "memory_mb") {
       options.memory_bytes = static_cast<std::size_t>(std::stoul(value)) << 20;
     } else if (name == "late") {

@@ -1,6 +1,9 @@
 // What kind of machine stands in: words of the environment variable TRAINSCOPE_STAND_IN.
 //
-//   gpus=4          as many GPUs, each of which can reach the others' memory
+//   gpus=4          as many GPUs, each of which can reach the others' memory; or none
+//   capability=70   of each, 9.0 otherwise
+//   driver=12020    it is for CUDA 12.2, not for the runtime's own version; 0: there is none
+//   profiler        another one watches the process already
 //   memory_mb=64    of each
 //   late            work waits until somebody waits for it, or asks whether it is done
 //   seed=7          of the order in which streams get their turn
@@ -19,6 +22,9 @@ namespace trainscope::stand_in {
 
 struct Options {
   int gpus = 1;
+  int capability = 90;
+  int driver = -1;  // the runtime's
+  bool profiler = false;
   std::size_t memory_bytes = std::size_t{4} << 30;
   bool late = false;
   bool brief = false;

@@ -20,6 +20,11 @@ constexpr int kVersion = CUDART_VERSION;
 // So slow that a kernel which computes for microseconds is a few rounds in the emulator.
 constexpr int kClockKhz = 1000;
 
+int driver() {
+  const int told = stand_in::options().driver;
+  return told < 0 ? kVersion : told;
+}
+
 bool is_gpu(int number) {
   return number >= 0 && number < stand_in::options().gpus;
 }
@@ -81,10 +86,13 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  *version = kVersion;
+  *version = driver();
   return cudaSuccess;
 }
+// What it is called with stays as it was where it fails.
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (driver() < kVersion) return cudaErrorInsufficientDriver;
+  if (stand_in::options().gpus == 0) return cudaErrorNoDevice;
   *count = stand_in::options().gpus;
   return cudaSuccess;
 }
@@ -96,8 +104,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int number) {
   if (!is_gpu(number)) return cudaErrorInvalidDevice;
   *all = {};
   std::snprintf(all->name, sizeof(all->name), "Stand-in GPU");
-  all->major = 9;
-  all->minor = 0;
+  all->major = stand_in::options().capability / 10;
+  all->minor = stand_in::options().capability % 10;
   all->multiProcessorCount = 4;
   all->totalGlobalMem = stand_in::options().memory_bytes;
   all->maxThreadsPerMultiProcessor = 2048;

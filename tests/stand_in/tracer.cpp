@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stand_in/calls.h"
+#include "stand_in/options.h"
 #include "stand_in/symbols.h"
 
 struct CUpti_Subscriber_st {};
@@ -195,7 +196,8 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_Ca
   static CUpti_Subscriber_st one;
   Client& to = client();
   const std::lock_guard held(to.mutex);
-  if (to.is_subscribed) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (to.is_subscribed || trainscope::stand_in::options().profiler)
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   to.is_subscribed = true;
   *subscriber = &one;
   return CUPTI_SUCCESS;
