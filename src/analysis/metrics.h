@@ -8,50 +8,16 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/collectives.h"
-#include "analysis/host_time.h"
-#include "analysis/learning.h"
-#include "analysis/measured.h"
-#include "analysis/memory_counters.h"
-#include "analysis/memory_map.h"
-#include "analysis/partition.h"
-#include "analysis/roofline.h"
-#include "analysis/sm_use.h"
+#include "analysis/facts.h"
 
 namespace trainscope::analysis {
-
-// What metrics are computed from; each part is computed once a run.
-struct Facts {
-  Measured measured;
-  Partition partition;
-  CopyTimes h2d;
-  CopyTimes d2h;
-  HostTimes host;
-  CollectiveTimes collectives;
-  Learning learning;
-  SmFacts sms;
-  Roofline roofline;
-  MemoryPeaks peaks;  // of device memory
-  RoleBytes roles;    // of what is allocated at its peak
-};
-Facts gather_facts(const trace::Trace& trace, const program::Program* program,
-                   const machine::Machine* machine);
-
-// The same from the first event to the last, steps or none: what a trace without steps is measured
-// by.
-Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
-                         const machine::Machine* machine);
-
-// The same of every single step, warm-up included: what a series is made of.
-std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
-                                     const machine::Machine* machine);
 
 struct Metric {
   std::string name;   // "time.step"
   std::string unit;   // ns, B, B/s, FLOP/s, samples/s, 1
   std::string label;  // short, for tables: "step time"
   std::string help;
-  // Nothing when the metric does not apply to the run. Empty: declared, not built yet.
+  // Nothing when the metric does not apply to the run.
   std::function<std::optional<double>(const Facts&)> compute;
   bool share = false;          // unit 1, read as a percentage
   bool factor = false;         // unit 1, read with all its digits

@@ -174,6 +174,7 @@ Json json_of(const program::Program& program) {
   return {{"steps", program.steps},
           {"warmup_steps", program.warmup_steps},
           {"samples_per_step", program.samples_per_step},
+          {"steps_per_epoch", program.steps_per_epoch},
           {"step_alone", program.step_alone},
           {"buckets", bucket_bytes(program)},
           {"parameters", program.parameters},
@@ -191,6 +192,8 @@ program::Program program_of(const Json& json) {
   program.steps = static_cast<int>(whole(json.at("steps"), 0, kMost));
   program.warmup_steps = static_cast<int>(whole(json.at("warmup_steps"), 0, kMost));
   program.samples_per_step = positive(json.at("samples_per_step"));
+  if (json.contains("steps_per_epoch"))
+    program.steps_per_epoch = positive(json.at("steps_per_epoch"));
   program.step_alone = whole_or_0(json, "step_alone");
   if (json.contains("buckets"))
     for (const Json& bytes : json.at("buckets"))

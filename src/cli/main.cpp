@@ -58,7 +58,7 @@ int carry_out(const cli::Arguments& arguments) {
   if (name == "grade") return cli::grade_command(arguments.grade);
   if (name == "handout") return cli::handout_command(arguments.handout);
   if (name == "doctor") return cli::doctor_command(arguments.json);
-  throw InputError("the command " + name + " is declared but not built yet");
+  throw InputError("there is no command " + name);
 }
 
 // A pipe whose other end was closed, as `head` does once it has its lines.

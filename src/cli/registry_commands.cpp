@@ -93,8 +93,8 @@ int knobs_command(bool json) {
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
   table.add({"knob", "default", "values", "in PyTorch", "what it is"});
   for (const program::Knob& knob : program::knobs())
-    table.add({knob.name, program::show(knob, knob.initial), range_of(knob), knob.pytorch,
-               knob.help + (knob.built ? "" : " (not built yet)")});
+    table.add(
+        {knob.name, program::show(knob, knob.initial), range_of(knob), knob.pytorch, knob.help});
   std::cout << table.text();
   return 0;
 }
@@ -107,7 +107,7 @@ int metrics_command(bool json) {
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft});
   table.add({"metric", "unit", "what it is"});
   for (const analysis::Metric& metric : analysis::metrics())
-    table.add({metric.name, metric.unit, metric.help + (metric.compute ? "" : " (not built yet)")});
+    table.add({metric.name, metric.unit, metric.help});
   std::cout << table.text();
   return 0;
 }

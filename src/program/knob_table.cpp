@@ -379,11 +379,6 @@ Row& Row::usual_most(double most) {
   return *this;
 }
 
-Row& Row::later() {
-  knob_.built = false;
-  return *this;
-}
-
 void add_run_knobs(Table& t) {
   choice("workload", "train")
       .choices({"train", "copy", "gemm", "kernel", "collective", "launch"},

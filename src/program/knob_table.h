@@ -25,7 +25,6 @@ class Row {
   Row& choices(std::vector<std::string> all) { return choices(all, all); }
   Row& pytorch(std::string spelling);
   Row& help(std::string line);
-  Row& later();  // declared, not built yet
   void into(std::vector<Knob>& table) { table.push_back(std::move(knob_)); }
 
  private:

@@ -130,8 +130,6 @@ Value checked(const Knob& knob, const Value& value) {
       if (!std::holds_alternative<std::string>(value)) result = spell(value);
       break;
   }
-  if (!knob.built && result != knob.initial)
-    refuse(knob, "it is declared but not built yet; leave it at " + in_words(knob.initial));
   return result;
 }
 

@@ -27,7 +27,6 @@ struct Knob {
   std::vector<std::string> built_choices;  // those that run already
   std::string pytorch;                     // its PyTorch spelling, if it has one
   std::string help;                        // one line
-  bool built = true;                       // false: only the default runs
 };
 
 // All knobs, in the order in which they are shown.

@@ -434,7 +434,8 @@ struct Program {
   int warmup_steps = 0;  // steps that metrics leave out
   // Of all ranks; the mean of the steps after the warm-up, where one has a shorter batch.
   double samples_per_step = 0;
-  Nanos step_alone = 0;  // of several ranks: what a step of one GPU alone takes; 0: not known
+  double steps_per_epoch = 0;  // of one pass over the data set; 0: there is none
+  Nanos step_alone = 0;        // of several ranks: what a step of one GPU alone takes; 0: not known
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
   double step_flops = 0;            // arithmetic of one step, all kernels
   std::int64_t tested_samples = 0;  // that the program evaluates the model on

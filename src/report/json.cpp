@@ -194,7 +194,7 @@ Json knob_of(const program::Knob& knob) {
   if (Json range = range_of(knob); !range.is_null()) json["range"] = std::move(range);
   json["pytorch"] = knob.pytorch;
   json["help"] = knob.help;
-  json["built"] = knob.built;
+  json["built"] = true;
   return json;
 }
 
@@ -247,13 +247,10 @@ std::string knobs_json() {
 
 std::string metrics_json() {
   return list_json("metrics", analysis::metrics(), [](const analysis::Metric& metric) {
-    return Json{{"name", metric.name},
-                {"unit", metric.unit},
-                {"label", metric.label},
-                {"help", metric.help},
-                {"share", metric.share},
-                {"less_is_better", metric.less_is_better},
-                {"built", static_cast<bool>(metric.compute)}};
+    return Json{{"name", metric.name},   {"unit", metric.unit},
+                {"label", metric.label}, {"help", metric.help},
+                {"share", metric.share}, {"less_is_better", metric.less_is_better},
+                {"built", true}};
   });
 }
 

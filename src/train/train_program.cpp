@@ -103,6 +103,9 @@ class TrainBuilder {
     // the second.
     program_.warmup_steps = settings_.compile.cuda_graph ? 2 : settings_.steps > 1 ? 1 : 0;
     program_.samples_per_step = samples_of_step();
+    if (!settings_.one_batch)
+      program_.steps_per_epoch =
+          static_cast<double>(settings_.epoch) / static_cast<double>(settings_.accumulate);
     program_.parameters = graph_.parameter_count();
     program_.step_flops = flops_of_step();
     program_.timing_only = !settings_.computes;

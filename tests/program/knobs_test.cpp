@@ -59,13 +59,6 @@ TEST_CASE("a value that cannot be is refused in one sentence that says what to g
   fails("parallel.strategy=fsdp", "declared but not built yet");
 }
 
-TEST_CASE("what is not built may be set to its default, and to nothing else") {
-  program::Knob knob = program::find_knob("loader.shuffle");
-  knob.built = false;
-  CHECK_NOTHROW(program::checked(knob, false));
-  CHECK_THROWS_WITH(program::checked(knob, true), Catch::Contains("declared but not built yet"));
-}
-
 TEST_CASE("configs override one another and say where they differ") {
   Config a, b;
   a.set_text("copy.memory=pinned");

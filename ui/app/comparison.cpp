@@ -56,8 +56,7 @@ std::string words_of(const scenario::Lesson& lesson) {
 std::vector<const Metric*> in_order_of_interest(const scenario::Lesson* lesson) {
   const std::string words = lesson ? words_of(*lesson) : std::string();
   std::vector<const Metric*> list;
-  for (const Metric& metric : analysis::metrics())
-    if (metric.compute) list.push_back(&metric);
+  for (const Metric& metric : analysis::metrics()) list.push_back(&metric);
   std::stable_partition(list.begin(), list.end(),
                         [&](const Metric* metric) { return names(words, metric->name); });
   return list;

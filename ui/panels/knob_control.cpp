@@ -108,7 +108,7 @@ void number_slider(const PanelContext& context, KnobsPanel& panel, const Knob& k
   const std::string key = key_of(knob, side);
   const auto dragged = panel.dragged.find(key);
   const double value = dragged == panel.dragged.end() ? number_of(now) : dragged->second;
-  const bool enabled = knob.built && context.workspace.knobs_free(side);
+  const bool enabled = context.workspace.knobs_free(side);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Value exact = dragged == panel.dragged.end() ? now : rounded(knob, value);
   draw_text(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, at,
@@ -153,7 +153,7 @@ void list_control(const PanelContext& context, const Knob& knob, std::size_t sid
   const std::string now = workspace.sides()[side].config.word(knob.name);
   ImGui::PushFont(theme.font.mono, theme.size.label);
   ImGui::SetNextItemWidth(width);
-  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free(side));
+  ImGui::BeginDisabled(!workspace.knobs_free(side));
   if (ImGui::BeginCombo(("##" + key_of(knob, side)).c_str(), now.c_str())) {
     for (const std::string& word : words)
       if (ImGui::Selectable(word.c_str(), word == now)) workspace.set_knob(side, knob.name, word);
@@ -205,7 +205,7 @@ void text_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
                           : typed->second;
   ImGui::PushFont(theme.font.mono, theme.size.label);
   ImGui::SetNextItemWidth(width);
-  ImGui::BeginDisabled(!knob.built || !workspace.knobs_free(side));
+  ImGui::BeginDisabled(!workspace.knobs_free(side));
   if (ImGui::InputText(("##" + key).c_str(), &words)) panel.typed[key] = words;
   ImGui::EndDisabled();
   if (ImGui::IsItemDeactivatedAfterEdit()) {
@@ -262,7 +262,7 @@ void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
                   std::size_t side, float width) {
   Workspace& workspace = context.workspace;
   if (is_imported(workspace.sides()[side])) return no_control(context.theme, width);
-  const bool enabled = knob.built && workspace.knobs_free(side);
+  const bool enabled = workspace.knobs_free(side);
   const std::string key = key_of(knob, side);
   if (is_number(knob)) {
     number_control(context, panel, knob, side, width);

@@ -23,25 +23,19 @@ bool differs(const Workspace& workspace, const Knob& knob) {
          sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
 }
 
-// What is declared and not built yet is nowhere in the window.
-std::ptrdiff_t built_knobs() {
-  return std::ranges::count_if(program::knobs(), &Knob::built);
-}
-
 // The knobs worth showing: the lesson's, else those in which the sides differ or that are set.
 std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
   std::vector<const Knob*> list;
   if (const LessonModel* lesson = workspace.lesson()) {
     for (const std::string& name : lesson->lesson.knobs)
-      if (const Knob* knob = program::find_knob_or_null(name); knob && knob->built)
-        list.push_back(knob);
+      if (const Knob* knob = program::find_knob_or_null(name)) list.push_back(knob);
   } else {
     for (const Knob& knob : program::knobs()) {
       const bool set = std::any_of(workspace.sides().begin(), workspace.sides().end(),
                                    [&](const SideModel& side) {
                                      return !is_imported(side) && side.config.is_set(knob.name);
                                    });
-      if (knob.built && (set || differs(workspace, knob))) list.push_back(&knob);
+      if (set || differs(workspace, knob)) list.push_back(&knob);
     }
   }
   // What the program runs on is shown always.
@@ -140,7 +134,6 @@ std::string lowered(std::string text) {
 }
 
 bool matches(const Knob& knob, const std::string& search) {
-  if (!knob.built) return false;
   if (search.empty()) return true;
   const std::string wanted = lowered(search);
   return lowered(knob.name + " " + knob.help + " " + knob.pytorch).find(wanted) !=
@@ -203,7 +196,7 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
     for (const Knob* knob : shown_knobs(workspace)) knob_row(context, panel, *knob);
     ImGui::PopStyleVar();
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
-    const std::string all = fmt::format("All parameters ({})", built_knobs());
+    const std::string all = fmt::format("All parameters ({})", program::knobs().size());
     if (button(theme, all.c_str(), ButtonKind::kLink)) context.ask("knobs.all");
     if (workspace.knobs_changed()) {
       ImGui::SameLine(0, theme.px(2));

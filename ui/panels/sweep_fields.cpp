@@ -52,8 +52,7 @@ bool knob_list(const PanelContext& context, SweepPanel& panel, const char* id, f
     };
     if (none && panel.search.empty()) line(none, "");
     for (const Knob& one : program::knobs())
-      if (one.built && contains(one.name + " " + one.help, panel.search))
-        line(one.name.c_str(), one.name);
+      if (contains(one.name + " " + one.help, panel.search)) line(one.name.c_str(), one.name);
     ImGui::EndCombo();
   }
   ImGui::PopFont();
@@ -85,8 +84,7 @@ std::vector<const analysis::Metric*> metrics_to_choose(const Workspace& workspac
   std::vector<const analysis::Metric*> list;
   if (workspace.sweep().sweep()) list = scenario::metrics_of(*workspace.sweep().sweep());
   if (!list.empty()) return list;
-  for (const analysis::Metric& metric : analysis::metrics())
-    if (metric.compute) list.push_back(&metric);
+  for (const analysis::Metric& metric : analysis::metrics()) list.push_back(&metric);
   return list;
 }
 

@@ -1,0 +1,39 @@
+#include "analysis/epochs.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace trainscope::analysis {
+namespace {
+
+// Of the measured steps, those of whole epochs; empty: no epoch is whole.
+struct Whole {
+  std::int64_t begin = 0;  // steps of the run
+  std::int64_t end = 0;
+};
+Whole whole_epochs(const Measured& measured) {
+  const double steps = measured.program->steps_per_epoch;
+  if (steps != std::floor(steps) || measured.steps < steps) return {};
+  const auto each = static_cast<std::int64_t>(steps);
+  const std::int64_t first = measured.program->warmup_steps, last = first + measured.steps;
+  return {(first + each - 1) / each * each, last / each * each};
+}
+
+}  // namespace
+
+std::optional<double> epoch_time(const Measured& measured) {
+  if (!measured.program || measured.steps == 0 || measured.program->steps_per_epoch <= 0)
+    return std::nullopt;
+  const double steps = measured.program->steps_per_epoch;
+  const auto time = static_cast<double>(measured.window.end - measured.window.start);
+  const double by_steps = steps * time / measured.steps;
+  const Whole whole = whole_epochs(measured);
+  if (measured.steps == 1 || whole.begin >= whole.end) return by_steps;
+  const std::vector<StepWindow> all = step_windows(*measured.trace);
+  if (static_cast<std::int64_t>(all.size()) < whole.end) return by_steps;
+  const Nanos begun = all[static_cast<std::size_t>(whole.begin)].window.start;
+  const Nanos ended = all[static_cast<std::size_t>(whole.end - 1)].window.end;
+  return static_cast<double>(ended - begun) * steps / static_cast<double>(whole.end - whole.begin);
+}
+
+}  // namespace trainscope::analysis

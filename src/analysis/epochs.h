@@ -1,0 +1,15 @@
+// How long a pass over the data set takes.
+#pragma once
+
+#include <optional>
+
+#include "analysis/measured.h"
+
+namespace trainscope::analysis {
+
+// In ns: the mean of the whole epochs among the measured steps, or, where there is none, the mean
+// step times the steps of an epoch. Nothing where the program has no epochs, or no step is
+// measured.
+std::optional<double> epoch_time(const Measured& measured);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,474 @@
+// Every metric once: its name, unit, label and help, and how it is computed.
+
+#include <algorithm>
+
+#include "analysis/launches.h"
+#include "analysis/memory_counters.h"
+#include "analysis/metrics.h"
+#include "machine/architecture.h"
+#include "machine/topology.h"
+#include "sim/kernel_model.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using Answer = std::optional<double>;
+using Compute = std::function<Answer(const Facts&)>;
+
+// A time of the window, a step.
+double a_step(const Facts& facts, Nanos time) {
+  return static_cast<double>(time) / facts.measured.per();
+}
+
+Answer unless_empty(const Facts& facts, const IntervalSet& set) {
+  if (set.empty()) return std::nullopt;
+  return a_step(facts, set.length());
+}
+
+Compute part(Part which) {
+  return [which](const Facts& facts) {
+    if (!facts.measured.on_gpu) return Answer();
+    return Answer(a_step(facts, facts.partition[which]));
+  };
+}
+
+// The share of the shorter side's union in which both sides are at work.
+Answer overlap(const IntervalSet& a, const IntervalSet& b) {
+  if (a.empty() || b.empty()) return std::nullopt;
+  return static_cast<double>(a.intersected(b).length()) /
+         static_cast<double>(std::min(a.length(), b.length()));
+}
+
+// Of the workloads only training does; a file shows it.
+bool takes_batches(const Measured& measured) {
+  return measured.program ? measured.program->samples_per_step > 0 : measured.takes_batches;
+}
+
+Answer bandwidth(const CopyTimes& times) {
+  if (times.intervals.empty()) return std::nullopt;
+  return static_cast<double>(times.bytes) / static_cast<double>(times.intervals.length()) * 1e9;
+}
+
+IntervalSet gpu_busy(const Measured& measured) {
+  return measured.kernels.united(measured.copies)
+      .united(measured.collectives)
+      .united(measured.memsets);
+}
+
+Answer bandwidth(const Facts& facts, double bytes) {
+  const IntervalSet& intervals = facts.collectives.intervals;
+  if (intervals.empty() || bytes <= 0) return std::nullopt;
+  return bytes / static_cast<double>(intervals.length()) * 1e9;
+}
+
+// One direction of all links of a GPU that its communicators may use.
+double link_rate(const machine::Machine& machine, const program::Program* program) {
+  const bool have_peers =
+      !program || std::ranges::all_of(program->communicators, &program::Communicator::peer_to_peer);
+  const bool nvlinks = machine.gpu_link.is_nvlink();
+  return (nvlinks && !have_peers ? machine::link_without_nvlinks(machine) : machine.gpu_link)
+      .bytes_per_s;
+}
+
+Answer link_utilization(const Facts& facts) {
+  const machine::Machine* machine = facts.measured.machine;
+  const IntervalSet& work = facts.collectives.at_work;
+  if (!machine || work.empty() || facts.collectives.wire_bytes <= 0) return std::nullopt;
+  const double rate = link_rate(*machine, facts.measured.program);
+  if (rate <= 0) return std::nullopt;
+  return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 / rate;
+}
+
+Nanos length(const Interval& interval) {
+  return interval.end - interval.start;
+}
+
+Answer flops_a_step(const Facts& facts) {
+  const program::Program* program = facts.measured.program;
+  if (!program || program->operations.empty()) return std::nullopt;
+  return program->step_flops > 0 ? Answer(program->step_flops) : std::nullopt;
+}
+
+Answer parameters(const Facts& facts) {
+  const program::Program* program = facts.measured.program;
+  if (!program || program->parameters == 0) return std::nullopt;
+  return static_cast<double>(program->parameters);
+}
+
+Answer flops_achieved(const Facts& facts) {
+  const Answer flops = flops_a_step(facts);
+  if (!flops || facts.measured.steps == 0) return std::nullopt;
+  return *flops / a_step(facts, length(facts.measured.window)) * 1e9;
+}
+
+Answer model_flops_utilisation(const Facts& facts) {
+  const Answer achieved = flops_achieved(facts);
+  if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
+  const machine::Gpu& gpu = facts.measured.machine->gpu;
+  const auto math = used_math(facts.roofline);
+  const auto peak = math ? machine::peak_flops_per_s(gpu, *math) : std::nullopt;
+  // Of the card as delivered, whatever clock a power limit leaves it.
+  return *achieved / peak.value_or(gpu.fp32_flops_per_s) * gpu.clock_share;
+}
+
+class Table {
+ public:
+  void add(const char* name, const char* unit, const char* label, const char* help,
+           Compute compute) {
+    Metric metric;
+    metric.name = name;
+    metric.unit = unit;
+    metric.label = label;
+    metric.help = help;
+    metric.compute = std::move(compute);
+    rows.push_back(std::move(metric));
+  }
+  void share(const char* name, const char* label, const char* help, Compute compute) {
+    add(name, "1", label, help, std::move(compute));
+    rows.back().share = true;
+    rows.back().less_is_better = false;
+  }
+  void more_is_better(const char* name, const char* unit, const char* label, const char* help,
+                      Compute compute) {
+    add(name, unit, label, help, std::move(compute));
+    rows.back().less_is_better = false;
+  }
+  std::vector<Metric> rows;
+};
+
+void add_times(Table& t) {
+  t.add("time.total", "ns", "whole run", "from the first event of the run to its last",
+        [](const Facts& f) {
+          if (f.measured.trace->spans().size() == 0) return Answer();
+          return Answer(static_cast<double>(length(f.measured.whole)));
+        });
+  t.add("time.step", "ns", "step time",
+        "a step, all its work included; the first of several steps is warm-up and left out",
+        [](const Facts& f) {
+          if (f.measured.steps == 0) return Answer();
+          return Answer(a_step(f, length(f.measured.window)));
+        });
+  t.add("time.epoch", "ns", "epoch time",
+        "one pass over the data set: the mean of the run's whole epochs after the warm-up, else as "
+        "many steps as it takes",
+        [](const Facts& f) { return f.epoch; });
+  t.add("time.forward", "ns", "forward",
+        "forward kernels at work, a step; absent where most kernels' phase is not known",
+        [](const Facts& f) {
+          if (f.measured.unphased.length() > f.measured.forward.length()) return Answer();
+          return unless_empty(f, f.measured.forward);
+        });
+  t.add("time.backward", "ns", "backward", "backward kernels at work, a step",
+        [](const Facts& f) { return unless_empty(f, f.measured.backward); });
+  t.add("time.optimizer", "ns", "optimizer", "optimizer kernels at work, a step",
+        [](const Facts& f) { return unless_empty(f, f.measured.optimizer); });
+  t.add("time.h2d", "ns", "copy to GPU",
+        "copies host to device, from the first call to the last completion, a step",
+        [](const Facts& f) { return unless_empty(f, f.h2d.intervals); });
+  t.add("time.d2h", "ns", "copy to host",
+        "copies device to host, from the first call to the last completion, a step",
+        [](const Facts& f) { return unless_empty(f, f.d2h.intervals); });
+  t.add("time.host_timer", "ns", "host timer",
+        "what the host's clock reads between two calls of time.perf_counter(), a step",
+        [](const Facts& f) { return f.host.timer; });
+  t.add("time.first_timer", "ns", "first host timer",
+        "the same of the first step, which other times leave out as warm-up",
+        [](const Facts& f) { return f.host.first_timer; });
+}
+
+void add_rates(Table& t) {
+  t.more_is_better(
+      "throughput.samples", "samples/s", "throughput", "samples trained a second",
+      [](const Facts& f) {
+        const auto* program = f.measured.program;
+        if (!program || program->samples_per_step == 0 || f.measured.steps == 0) return Answer();
+        return Answer(program->samples_per_step / a_step(f, length(f.measured.window)) * 1e9);
+      });
+  t.more_is_better("bandwidth.h2d", "B/s", "copy bandwidth to GPU",
+                   "bytes copied host to device over time.h2d",
+                   [](const Facts& f) { return bandwidth(f.h2d); });
+  t.more_is_better("bandwidth.d2h", "B/s", "copy bandwidth to host",
+                   "bytes copied device to host over time.d2h",
+                   [](const Facts& f) { return bandwidth(f.d2h); });
+  t.more_is_better("bandwidth.algorithm", "B/s", "algorithm bandwidth",
+                   "bytes of a collective over its time, from its call to its completion",
+                   [](const Facts& f) { return bandwidth(f, f.collectives.bytes); });
+  t.more_is_better("bandwidth.bus", "B/s", "bus bandwidth",
+                   "algorithm bandwidth times the traffic factor of the collective",
+                   [](const Facts& f) { return bandwidth(f, f.collectives.bus_bytes); });
+}
+
+void add_gpu(Table& t) {
+  t.add("gpu.busy", "ns", "GPU busy", "kernels, copies, collectives or memsets at work, a step",
+        [](const Facts& f) {
+          if (!f.measured.on_gpu) return Answer();
+          return Answer(a_step(f, gpu_busy(f.measured).length()));
+        });
+  t.add("gpu.idle", "ns", "GPU idle", "none of them at work, a step", [](const Facts& f) {
+    if (!f.measured.on_gpu) return Answer();
+    return Answer(a_step(f, length(f.measured.window) - gpu_busy(f.measured).length()));
+  });
+  t.share("gpu.util", "GPU-Util", "share of time with at least one kernel, as nvidia-smi shows it",
+          [](const Facts& f) {
+            if (length(f.measured.window) == 0 || !f.measured.on_gpu) return Answer();
+            return Answer(
+                static_cast<double>(f.measured.kernels.united(f.measured.collectives).length()) /
+                static_cast<double>(length(f.measured.window)));
+          });
+  t.add("idle.data", "ns", "idle: data", "GPU idle while no batch is there, a step",
+        [](const Facts& f) {
+          return takes_batches(f.measured) ? part(Part::kIdleData)(f) : Answer();
+        });
+  t.add("idle.launch", "ns", "idle: launch", "GPU idle while the host has yet to launch, a step",
+        part(Part::kIdleLaunch));
+  t.add("idle.copy", "ns", "idle: staging",
+        "GPU idle while the host stages pageable memory, a step", part(Part::kIdleCopy));
+  t.add("idle.stream", "ns", "idle: other stream",
+        "GPU idle until an event of another stream, a step", part(Part::kIdleStream));
+  t.add("idle.collective", "ns", "idle: other rank", "GPU idle until another rank arrives, a step",
+        [](const Facts& f) {
+          const bool has_any = f.collectives.count > 0 || f.partition[Part::kIdleCollective] > 0;
+          return has_any ? part(Part::kIdleCollective)(f) : Answer();
+        });
+  t.add("idle.sync", "ns", "idle: synchronise", "GPU idle while the host synchronises, a step",
+        part(Part::kIdleSync));
+  t.add("host.blocked", "ns", "host held",
+        "the training thread held by a CUDA call or by missing data, a step", [](const Facts& f) {
+          const bool may_be = f.measured.on_gpu || takes_batches(f.measured);
+          return may_be ? Answer(a_step(f, f.measured.held.length())) : Answer();
+        });
+  t.add("host.lead", "ns", "host ahead",
+        "from the end of a step's last launch call until the GPU is done with the step's work",
+        [](const Facts& f) { return f.host.lead; });
+  t.add("launch.calls", "1", "launch calls",
+        "calls of one process that launch kernels or graphs, a step",
+        [](const Facts& f) { return f.host.launches; });
+  t.more_is_better(
+      "launch.queue_depth", "1", "queue depth",
+      "launched operations that have not started, on average: how far the host is ahead",
+      [](const Facts& f) { return mean_queue_depth(f.measured); });
+}
+
+void add_overlaps(Table& t) {
+  t.share("overlap.copy_compute", "copy/compute overlap",
+          "time both copies and kernels are at work, as a share of the shorter",
+          [](const Facts& f) { return overlap(f.measured.copies, f.measured.kernels); });
+  t.share("overlap.comm_compute", "communication/compute overlap",
+          "time both collectives and kernels are at work, as a share of the shorter",
+          [](const Facts& f) { return overlap(f.measured.collectives, f.measured.kernels); });
+  t.add("comm.exposed", "ns", "exposed communication",
+        "collectives at work while no kernel is, a step", [](const Facts& f) {
+          if (f.measured.collectives.empty()) return Answer();
+          return Answer(a_step(f, f.partition[Part::kExposedCommunication]));
+        });
+  t.add("comm.wait", "ns", "communication wait",
+        "collectives placed and waiting for the last rank, a step, of the GPU that waits most",
+        [](const Facts& f) {
+          if (f.collectives.count == 0) return Answer();
+          return Answer(a_step(f, f.collectives.longest_wait));
+        });
+  t.add("comm.stuck", "1", "GPUs stuck", "GPUs that wait for a rank that never comes",
+        [](const Facts& f) {
+          if (f.collectives.count == 0) return Answer();
+          return Answer(static_cast<double>(f.collectives.stuck));
+        });
+  t.share("link.utilization", "link utilisation",
+          "bytes that a GPU sends over what its links could carry while collectives work",
+          link_utilization);
+  t.share("scaling.efficiency", "scaling efficiency",
+          "the step of one GPU alone over the step here, each GPU with the same batch",
+          [](const Facts& f) {
+            if (!f.measured.program || f.measured.steps == 0) return Answer();
+            const Nanos alone = f.measured.program->step_alone;
+            if (alone == 0) return Answer();
+            return Answer(static_cast<double>(alone) / a_step(f, length(f.measured.window)));
+          });
+  t.add("ddp.buckets", "1", "buckets", "gradient buckets, once they are rebuilt",
+        [](const Facts& f) {
+          const program::Program* program = f.measured.program;
+          if (!program || program->buckets.empty()) return Answer();
+          return Answer(static_cast<double>(program->buckets.size()));
+        });
+}
+
+// What one role has of device memory at its peak.
+Compute role_bytes(program::Role role) {
+  return [role](const Facts& facts) {
+    const auto found = facts.roles.find(program::name_of(role));
+    return found == facts.roles.end() ? Answer() : Answer(found->second);
+  };
+}
+
+void add_memory_roles(Table& t) {
+  using program::Role;
+  t.add("memory.parameters", "B", "parameters at peak",
+        "the model's weights and biases, of what is allocated at the peak",
+        role_bytes(Role::kParameter));
+  t.add("memory.gradients", "B", "gradients at peak",
+        "gradients of the parameters, of what is allocated at the peak",
+        role_bytes(Role::kGradient));
+  t.add("memory.optimizer", "B", "optimizer state at peak",
+        "what the optimizer keeps between steps, of what is allocated at the peak",
+        role_bytes(Role::kOptimizerState));
+  t.add(
+      "memory.activations", "B", "activations at peak",
+      "what forward keeps for backward, and the gradients of it, of what is allocated at the peak",
+      role_bytes(Role::kActivation));
+  t.add("memory.batch", "B", "batch at peak",
+        "samples and labels, of what is allocated at the peak", role_bytes(Role::kBatch));
+  t.add("memory.workspace", "B", "workspace at peak",
+        "what an operation needs only while it runs, of what is allocated at the peak",
+        role_bytes(Role::kWorkspace));
+}
+
+void add_memory(Table& t) {
+  t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors",
+        [](const Facts& f) { return f.peaks.allocated; });
+  t.add("memory.least_peak", "B", "peak allocated, least",
+        "the same of the GPU that needs the least, where several are simulated",
+        [](const Facts& f) { return f.peaks.gpus > 1 ? f.peaks.least_allocated : Answer(); });
+  t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
+        [](const Facts& f) { return f.peaks.reserved; });
+  t.share("memory.fragmentation", "fragmentation",
+          "the share of the allocator's memory that no tensor held when tensors held the most",
+          [](const Facts& f) { return f.peaks.fragmentation; });
+  t.rows.back().less_is_better = true;
+  t.add("memory.alloc_retries", "1", "allocation retries",
+        "times that the allocator found no room, gave back what it cached and tried again",
+        [](const Facts& f) { return alloc_retries(*f.measured.trace); });
+  add_memory_roles(t);
+}
+
+Compute of_sms(std::optional<double> SmFacts::* number) {
+  return [number](const Facts& facts) { return facts.sms.*number; };
+}
+
+void add_sms(Table& t) {
+  t.share(
+      "occupancy.theoretical", "theoretical occupancy",
+      "warps that may be on an SM at once, of those that it could hold: of the kernel that takes "
+      "longest",
+      of_sms(&SmFacts::theoretical));
+  t.share(
+      "occupancy.achieved", "achieved occupancy",
+      "warps that were on SMs with a block, of those that they could hold, while kernels ran: of "
+      "all kernels, also several at once",
+      of_sms(&SmFacts::achieved));
+  t.add("sm.waves", "1", "waves",
+        "rounds of blocks that the kernel that takes longest needs, alone on the GPU",
+        of_sms(&SmFacts::waves));
+  t.share("sm.tail_idle", "tail idle",
+          "SM time without a block in a kernel's last wave, of the kernel's SM time",
+          of_sms(&SmFacts::tail_idle));
+  t.rows.back().less_is_better = true;
+  t.share("sm.utilization", "SM utilisation", "SM time with a block, while kernels ran",
+          of_sms(&SmFacts::utilization));
+}
+
+// The share of a step that is bound so.
+Compute bound_share(machine::Bound bound) {
+  return [bound](const Facts& facts) {
+    if (!facts.roofline.known() || !facts.measured.machine) return Answer();
+    return Answer(facts.roofline.share(bound));
+  };
+}
+
+void add_roofline(Table& t) {
+  t.more_is_better("roofline.intensity", "FLOP/B", "intensity",
+                   "operations a byte of memory traffic, of all kernels together",
+                   [](const Facts& f) { return intensity(f.roofline); });
+  t.more_is_better(
+      "roofline.ridge", "FLOP/B", "ridge",
+      "the intensity at which the GPU's peak in the type of most operations and its memory's peak "
+      "take equally long",
+      [](const Facts& f) {
+        if (!f.measured.machine) return Answer();
+        return ridge(f.roofline, f.measured.machine->gpu);
+      });
+  t.share("bound.compute", "compute-bound",
+          "share of a step in which a kernel runs whose arithmetic takes most of its time",
+          bound_share(machine::Bound::kCompute));
+  t.share("bound.memory", "memory-bound",
+          "share of a step in which, else, one runs whose memory traffic takes most of its time",
+          bound_share(machine::Bound::kMemory));
+  t.share("bound.overhead", "overhead-bound",
+          "the rest: no kernel at work, or one that leaves both arithmetic and memory idle for "
+          "more than half of its time",
+          bound_share(machine::Bound::kOverhead));
+  t.rows.back().less_is_better = true;
+}
+
+Compute learned(std::optional<double> Learning::* number) {
+  return [number](const Facts& facts) { return facts.learning.*number; };
+}
+
+void add_model(Table& t) {
+  t.more_is_better("flops.achieved", "FLOP/s", "achieved FLOP/s",
+                   "the model's operations a step over the step's time", flops_achieved);
+  t.share("mfu", "MFU", "achieved FLOP/s over the GPU's dense peak in the type of most of them",
+          model_flops_utilisation);
+  t.add("loss", "1", "loss",
+        "the training loss, of the last step that is looked at; of several ranks that of rank 0's "
+        "own batch, as print(loss.item()) shows it there",
+        learned(&Learning::last_loss));
+  t.add("loss.first", "1", "first loss", "the loss of the first step",
+        learned(&Learning::first_loss));
+  t.add("loss.final", "1", "final loss", "the loss of the last step",
+        learned(&Learning::last_loss));
+  t.share("accuracy.final", "final accuracy",
+          "share of the test set, of its whole batches, that the trained model tells right",
+          learned(&Learning::accuracy));
+  t.share("data.distinct", "distinct samples",
+          "of what all ranks read in the first epoch, the share that no rank had read before",
+          [](const Facts& f) {
+            const program::Program* program = f.measured.program;
+            return program && program->reading ? Answer(program->reading->distinct) : Answer();
+          });
+  t.share("data.repeated", "repeated batches",
+          "of a rank's batches in the second epoch, the share that the first had in the same place",
+          [](const Facts& f) {
+            const program::Program* program = f.measured.program;
+            return program && program->reading ? Answer(program->reading->repeated) : Answer();
+          });
+  t.rows.back().less_is_better = true;
+  t.add("grad.norm", "1", "gradient norm", "norm of all gradients before clipping",
+        learned(&Learning::gradient_norm));
+  t.add("model.parameters", "1", "parameters", "the model's weights and biases", parameters);
+  t.add("model.flops", "FLOP", "FLOP a step", "arithmetic of one step, all kernels", flops_a_step);
+  t.add("scaler.scale", "1", "loss scale", "the loss scale after the step",
+        learned(&Learning::loss_scale));
+  t.rows.back().factor = true;
+  t.add("scaler.skipped_steps", "1", "skipped steps", "steps whose update was skipped",
+        learned(&Learning::skipped_steps));
+  t.share("grad.underflow", "gradient underflow",
+          "of the numbers that backward rounds to FP16 or BF16, those that become zero",
+          learned(&Learning::underflow));
+  t.share("grad.overflow", "gradient overflow", "of the same numbers, those that become infinite",
+          learned(&Learning::overflow));
+  t.share(
+      "grad.zeros", "zero gradients",
+      "share of the weights' gradients that are zero, over all steps; with autocast or a scaler",
+      learned(&Learning::zero_gradients));
+  for (std::size_t lost = t.rows.size() - 3; lost < t.rows.size(); ++lost)
+    t.rows[lost].less_is_better = true;
+}
+
+}  // namespace
+
+const std::vector<Metric>& metrics() {
+  static const std::vector<Metric> table = [] {
+    Table t;
+    add_times(t);
+    add_rates(t);
+    add_gpu(t);
+    add_overlaps(t);
+    add_memory(t);
+    add_sms(t);
+    add_roofline(t);
+    add_model(t);
+    return std::move(t.rows);
+  }();
+  return table;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,63 @@
+#include "analysis/epochs.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+
+#include "analysis/metrics.h"
+#include "analysis/run.h"
+
+using namespace trainscope;
+using analysis::Run;
+
+namespace {
+
+Run run(std::initializer_list<const char*> more) {
+  program::Config config;
+  for (const char* setting : {"workload=train", "model.name=mlp", "data.name=digits"})
+    config.set_text(setting);
+  for (const char* setting : more) config.set_text(setting);
+  return analysis::run_config("A", config);
+}
+
+double value(const Run& run, const char* name) {
+  return analysis::value_of(run.metrics, name).value_or(-1);
+}
+
+std::vector<double> step_times(const Run& run) {
+  std::vector<double> times;
+  for (const auto& step :
+       analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get()))
+    times.push_back(static_cast<double>(step.measured.window.end - step.measured.window.start));
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("an epoch's time is the mean of the whole ones after the warm-up") {
+  // New workers at each epoch's begin make its first step longer.
+  const Run made = run({"batch_size=2500", "steps=14", "loader.num_workers=2",
+                        "loader.persistent_workers=false", "loop.evaluate=false"});
+  REQUIRE(made.program->steps_per_epoch == 4);
+  REQUIRE(made.program->warmup_steps == 1);
+  const std::vector<double> times = step_times(made);
+  REQUIRE(times.size() == 14);
+  const double two_epochs = std::accumulate(times.begin() + 4, times.begin() + 12, 0.0);
+  CHECK(value(made, "time.epoch") == Approx(two_epochs / 2));
+  CHECK(value(made, "time.epoch") != Approx(4 * value(made, "time.step")));
+}
+
+TEST_CASE("where no epoch is whole, its time is its steps' mean") {
+  const Run made = run({"batch_size=100", "steps=5"});
+  CHECK(value(made, "time.epoch") == Approx(100 * value(made, "time.step")));
+  const Run accumulates = run({"batch_size=100", "steps=5", "accumulate_steps=8"});
+  CHECK(value(accumulates, "time.epoch") == Approx(12.5 * value(accumulates, "time.step")));
+  const Run shared = run({"batch_size=100", "steps=5", "machine=h200-8", "parallel.strategy=ddp",
+                          "parallel.world_size=4"});
+  CHECK(value(shared, "time.epoch") == Approx(25 * value(shared, "time.step")));
+}
+
+TEST_CASE("what trains on one batch, or does not train, has no epoch") {
+  CHECK(value(run({"workload=copy"}), "time.epoch") == -1);
+  const Run fixed = run({"data.one_batch=true"});
+  CHECK(value(fixed, "time.epoch") == -1);
+}
