@@ -86,7 +86,7 @@ cudaError_t cudaDriverGetVersion(int* version) {
 }
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = stand_in::options().gpus;
-  return cudaSuccess;
+  return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 cudaError_t cudaSetDevice(int number) {
   CALL("cudaSetDevice", if (!is_gpu(number)) return cudaErrorInvalidDevice;
