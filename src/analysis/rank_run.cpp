@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -48,18 +49,83 @@ Told told_in(const std::string& bytes, int rank) {
   return told;
 }
 
-void join(cuda::DeviceCalls& device, const cuda::ProcessPlace& place, cuda::Store& store,
-          const std::string& key) {
-  int calls = 0;
-  const auto from_first = [&](const std::string& mine) {
-    const std::string name = fmt::format("{}/id {}", key, calls++);
-    if (place.rank == 0) store.set(name, mine);
-    return store.get(name);
-  };
-  const std::string why = device.join({place.rank, place.ranks, from_first});
-  if (!why.empty())
-    throw MissingError(fmt::format("rank {} cannot join the others: {}", place.rank, why));
-}
+// One rank's side of what all tell each other about one run.
+class Talk {
+ public:
+  Talk(const cuda::ProcessPlace& place, cuda::Store& store, std::string key)
+      : place_(place), store_(store), key_(std::move(key)) {}
+
+  void join(cuda::DeviceCalls& device) {
+    cuda::Peers peers{place_.rank, place_.ranks, {}, {}, {}};
+    peers.from_first = [this, calls = 0](const std::string& mine) mutable {
+      const std::string name = key("id", calls++);
+      if (place_.rank == 0) store_.set(name, mine);
+      return store_.get(name);
+    };
+    peers.who_cannot = [this](const std::string& mine) { return who_cannot(mine); };
+    peers.look = [this] { return look(); };
+    const std::string why = device.join(peers);
+    if (!why.empty())
+      throw MissingError(fmt::format("rank {} cannot join the others: {}", place_.rank, why));
+  }
+
+  void begin() { store_.barrier(key_ + "/begin"); }
+
+  // The first to fail is the one that counts.
+  void tell(const trace::Trace& trace, const std::optional<cuda::Failure>& failure) {
+    if (failure && !store_.peek(key_ + "/failed"))
+      store_.set(key_ + "/failed", std::to_string(place_.rank));
+    store_.set(key("trace", place_.rank), bytes_of(trace, failure));
+  }
+
+  // What a rank has told; nothing: its process has ended, and not told.
+  std::optional<Told> told(int rank) {
+    const auto bytes = store_.get_of(rank, key("trace", rank));
+    if (!bytes) return std::nullopt;
+    return told_in(*bytes, rank);
+  }
+
+  std::optional<int> first_failed() {
+    const auto rank = store_.peek(key_ + "/failed");
+    return rank ? std::optional(std::stoi(*rank)) : std::nullopt;
+  }
+
+  // Rank 0 says to all whether the run ended early.
+  bool end(bool ended_early) {
+    if (place_.rank == 0) store_.set(key_ + "/end", ended_early ? "early" : "well");
+    return store_.get(key_ + "/end") == "early";
+  }
+
+ private:
+  std::string key(const char* what, int number) const {
+    return fmt::format("{}/{} {}", key_, what, number);
+  }
+
+  std::string who_cannot(const std::string& mine) {
+    store_.set(key("ready", place_.rank), mine);
+    if (place_.rank == 0) {
+      std::vector<int> ranks;
+      for (int rank = 0; rank < place_.ranks; ++rank) {
+        const auto why_not = store_.get_of(rank, key("ready", rank));
+        if (!why_not || !why_not->empty()) ranks.push_back(rank);
+      }
+      store_.set(key_ + "/cannot", ranks.empty() ? "" : cuda::rank_words(ranks));
+    }
+    return store_.get(key_ + "/cannot");
+  }
+
+  std::string look() {
+    const std::lock_guard held(looks_);
+    if (const auto failed = first_failed()) return fmt::format("rank {} has failed", *failed);
+    const std::string gone = store_.gone();
+    return gone.empty() ? "" : fmt::format("{} ended before the run did", gone);
+  }
+
+  const cuda::ProcessPlace& place_;
+  cuda::Store& store_;
+  std::string key_;
+  std::mutex looks_;
+};
 
 // The first rank says where all are; it is its trace that the others join.
 std::string where_words(const cuda::ProcessPlace& place, cuda::Store& store,
@@ -83,18 +149,35 @@ trace::Origin origin_of(cuda::DeviceCalls& device, const cuda::ProcessPlace& pla
   return origin;
 }
 
-// Of all ranks, on rank 0.
-void gather(Run& run, const cuda::ProcessPlace& place, cuda::Store& store, const std::string& key) {
-  std::vector<Told> all;
-  std::vector<const trace::Trace*> traces;
-  for (int rank = 0; rank < place.ranks; ++rank) {
-    all.push_back(told_in(store.get(fmt::format("{}/trace {}", key, rank)), rank));
-    traces.push_back(all.back().trace.get());
-    const auto& failure = all.back().failure;
-    if (failure && !run.ending)
-      run.ending = sim::DeviceFailed{failure->time, failure->line,
-                                     fmt::format("rank {}: {}", rank, failure->sentence)};
+// Why the run ended: a process that is gone before a rank that failed, and that before those that
+// failed with it.
+std::optional<sim::Ending> ending_of(const std::vector<std::optional<Told>>& all,
+                                     std::optional<int> first_failed) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (!all[rank])
+      return sim::DeviceFailed{0, 0,
+                               fmt::format("rank {}: its process ended before the run did; look at "
+                                           "what it printed, or at who ended it",
+                                           rank)};
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto& failure = all[rank]->failure;
+    if (failure && static_cast<int>(rank) == first_failed.value_or(static_cast<int>(rank)))
+      return sim::DeviceFailed{failure->time, failure->line,
+                               fmt::format("rank {}: {}", rank, failure->sentence)};
   }
+  return std::nullopt;
+}
+
+// Of all ranks, on rank 0. Who has told nothing has an empty trace.
+void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
+  std::vector<std::optional<Told>> all;
+  std::vector<const trace::Trace*> traces;
+  const trace::Trace none({});
+  for (int rank = 0; rank < place.ranks; ++rank) {
+    all.push_back(talk.told(rank));
+    traces.push_back(all.back() ? all.back()->trace.get() : &none);
+  }
+  run.ending = ending_of(all, talk.first_failed());
   run.trace = trace::merge_ranks(traces);
 }
 
@@ -117,31 +200,29 @@ program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace
   return config;
 }
 
-std::optional<Run> rank_run(const std::string& label, const program::Config& config,
-                            cuda::DeviceCalls& device, const cuda::ProcessPlace& place,
-                            cuda::Store& store) {
+RankRun rank_run(const std::string& label, const program::Config& config, cuda::DeviceCalls& device,
+                 const cuda::ProcessPlace& place, cuda::Store& store) {
   Run run;
   run.label = label;
   run.config = config;
   run.machine = std::make_shared<machine::Machine>(train::machine_of(config));
   const program::Program one = train::build_program(config, *run.machine);
-  join(device, place, store, label);
+  Talk talk(place, store, label);
+  talk.join(device);
   const cuda::DeviceFacts facts = device.facts();
   trace::Trace mine(origin_of(device, place, *run.machine, where_words(place, store, label)));
   const program::Program own = train::only_rank(one, place.rank);
   cuda::Execution execution(own, *run.machine, device, mine);
-  store.barrier(label + "/begin");
+  talk.begin();
   const std::optional<cuda::Failure> failure = execution.run();
   renew_origin(mine, facts, device);
-  store.set(fmt::format("{}/trace {}", label, place.rank), bytes_of(mine, failure));
-  if (place.rank == 0) {
-    run.program = std::make_shared<program::Program>(train::with_every_rank(one));
-    gather(run, place, store, label);
-    analyse(run);
-  }
-  store.barrier(label + "/end");
-  if (place.rank > 0) return std::nullopt;
-  return run;
+  talk.tell(mine, failure);
+  if (place.rank > 0) return {std::nullopt, talk.end(false)};
+  run.program = std::make_shared<program::Program>(train::with_every_rank(one));
+  gather(run, place, talk);
+  analyse(run);
+  const bool ended_early = talk.end(run.ending.has_value());
+  return {std::move(run), ended_early};
 }
 
 }  // namespace trainscope::analysis

@@ -17,12 +17,16 @@ namespace trainscope::analysis {
 // differ. Before anyone waits for another: each process finds the same fault by itself.
 program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace& place);
 
-// All processes call it with the same config, of config_of_ranks. Returns the run on rank 0, whose
-// trace has every rank's on rank 0's clock, and nothing on the others. A rank that fails ends the
-// run, by name; what was measured before is in it. `store` is used under keys that begin with
-// `label`. Throws MissingError where NCCL does not start, Error where a rank does not come.
-std::optional<Run> rank_run(const std::string& label, const program::Config& config,
-                            cuda::DeviceCalls& device, const cuda::ProcessPlace& place,
-                            cuda::Store& store);
+struct RankRun {
+  std::optional<Run> run;    // on rank 0; its trace has every rank's, on rank 0's clock
+  bool ended_early = false;  // on every rank: no other run can follow
+};
+
+// All processes call it with the same config, of config_of_ranks. A rank that fails, or whose
+// process ends, ends the run, by name; what was measured before is in it. `store` is used under
+// keys that begin with `label`. Throws MissingError where NCCL does not start, Error where a rank
+// does not come.
+RankRun rank_run(const std::string& label, const program::Config& config, cuda::DeviceCalls& device,
+                 const cuda::ProcessPlace& place, cuda::Store& store);
 
 }  // namespace trainscope::analysis

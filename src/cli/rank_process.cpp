@@ -7,6 +7,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <utility>
 
@@ -61,9 +62,16 @@ std::vector<RunPointer> measure_among(const cuda::ProcessPlace& place, const Req
   const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
   cuda::Store store(place, kTimeOut);
   std::vector<RunPointer> runs;
-  for (const auto& [label, config] : sides)
-    if (auto run = analysis::rank_run(label, config, *device, place, store))
-      runs.push_back(std::make_shared<const analysis::Run>(std::move(*run)));
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    const auto& [label, config] = sides[side];
+    analysis::RankRun one = analysis::rank_run(label, config, *device, place, store);
+    if (one.run) runs.push_back(std::make_shared<const analysis::Run>(std::move(*one.run)));
+    if (!one.ended_early || side + 1 == sides.size()) continue;
+    if (one.run)
+      std::cerr << "trainscope: " << sides[side + 1].first << " was not carried out: " << label
+                << " ended early; start all ranks again\n";
+    break;
+  }
   return runs;
 }
 

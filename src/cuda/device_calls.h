@@ -97,12 +97,19 @@ struct RankShare {
   CallId call = 0;
 };
 
-// The other processes of a run of which each carries out one rank.
+// The other processes of a run of which each carries out one rank. What it calls is there until the
+// run is over.
 struct Peers {
   int rank = 0;
   int ranks = 1;
   // Gives every process what the first rank's gives; all call it as often.
   std::function<std::string(const std::string&)> from_first;
+  // Each says why it cannot join, or nothing where it can, and gets those that cannot, as "ranks 1
+  // and 3"; empty: all can. All call it as often. Throws Error where one of them does not come.
+  std::function<std::string(const std::string&)> who_cannot;
+  // For who has waited for other ranks for a while, on any thread: why that is in vain, in a
+  // sentence. Empty: as far as is known it is not.
+  std::function<std::string()> look;
 };
 
 // How many streams, events and graphs a device has given out.

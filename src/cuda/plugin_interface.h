@@ -9,7 +9,7 @@ namespace trainscope::cuda {
 
 // Goes up with every change of device_calls.h, activity.h or program/program.h's operations: a
 // plug-in of another number is refused.
-inline constexpr int kPluginVersion = 6;
+inline constexpr int kPluginVersion = 7;
 
 }  // namespace trainscope::cuda
 

@@ -28,11 +28,6 @@ constexpr milliseconds kBetweenTries{50};
 // Of one try, so that a host that is still starting does not take the whole time.
 constexpr milliseconds kMostOfTry{5000};
 
-struct Reply {
-  MessageHead head;
-  std::string value;
-};
-
 std::string words(milliseconds time) {
   return format_nanos(1e6 * static_cast<double>(time.count()));
 }
@@ -43,6 +38,11 @@ Error failure(const std::string& sentence) {
 
 }  // namespace
 
+struct Store::Reply {
+  MessageHead head;
+  std::string value;
+};
+
 // One rank's way to the server.
 class Store::Connection {
  public:
@@ -51,6 +51,7 @@ class Store::Connection {
 
   // Asks and waits for the reply.
   Reply ask(MessageKind kind, const std::string& key, const std::string& value);
+  Reply ask(MessageHead head, const std::string& key, const std::string& value);
 
   const std::string& where() const { return where_; }
 
@@ -185,13 +186,17 @@ std::error_code Store::Connection::receive(Reply& reply, Clock::time_point deadl
   return finish_by(deadline, result);
 }
 
-Reply Store::Connection::ask(MessageKind kind, const std::string& key, const std::string& value) {
+Store::Reply Store::Connection::ask(MessageKind kind, const std::string& key,
+                                    const std::string& value) {
+  return ask({.kind = kind, .rank = static_cast<std::uint32_t>(place_.rank)}, key, value);
+}
+
+Store::Reply Store::Connection::ask(MessageHead head, const std::string& key,
+                                    const std::string& value) {
   const Clock::time_point deadline = Clock::now() + time_out_ + kGrace;
-  const MessageHead head{.kind = kind,
-                         .key_bytes = static_cast<std::uint32_t>(key.size()),
-                         .rank = static_cast<std::uint32_t>(place_.rank),
-                         .value_bytes = value.size(),
-                         .number = static_cast<std::uint64_t>(time_out_.count())};
+  head.key_bytes = static_cast<std::uint32_t>(key.size());
+  head.value_bytes = value.size();
+  head.number = static_cast<std::uint64_t>(time_out_.count());
   Reply reply;
   std::error_code wrong = send(head, key, value, deadline);
   if (!wrong) wrong = receive(reply, deadline);
@@ -242,8 +247,28 @@ void Store::set(const std::string& key, std::string value) {
 
 std::string Store::get(const std::string& key) {
   require_short(key);
-  Reply reply = connection_->ask(MessageKind::kGet, key, "");
+  return *value_of(connection_->ask(MessageKind::kGet, key, ""), key);
+}
+
+std::optional<std::string> Store::get_of(int rank, const std::string& key) {
+  require_short(key);
+  const auto asked = static_cast<std::uint32_t>(rank);
+  return value_of(connection_->ask({.kind = MessageKind::kGetOf, .rank = asked}, key, ""), key);
+}
+
+std::optional<std::string> Store::peek(const std::string& key) {
+  require_short(key);
+  return value_of(connection_->ask(MessageKind::kPeek, key, ""), key);
+}
+
+std::string Store::gone() {
+  return connection_->ask(MessageKind::kWho, "", "").value;
+}
+
+// Nothing: there is none, and will be none.
+std::optional<std::string> Store::value_of(Reply reply, const std::string& key) const {
   if (reply.head.kind == MessageKind::kDone) return std::move(reply.value);
+  if (reply.head.kind == MessageKind::kNothing) return std::nullopt;
   throw failure(
       fmt::format("no rank has set \"{}\" in the store at {} within {}; look at what the "
                   "rank that should is doing",
@@ -254,6 +279,11 @@ void Store::barrier(const std::string& name) {
   require_short(name);
   const Reply reply = connection_->ask(MessageKind::kBarrier, name, "");
   if (reply.head.kind == MessageKind::kDone) return;
+  if (reply.head.kind == MessageKind::kGone)
+    throw failure(fmt::format(
+        "{} ended without coming to the barrier \"{}\" of the store at {}; look at what "
+        "was printed there",
+        reply.value, name, connection_->where()));
   throw failure(
       fmt::format("{} did not come to the barrier \"{}\" of the store at {} within {}; "
                   "look at what is done there instead",

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cuda/process_place.h"
@@ -39,13 +40,25 @@ class Store {
   // the server is gone.
   std::string get(const std::string& key);
 
+  // The same of what that rank sets. Nothing, and at once: it has hung up and has not set it.
+  std::optional<std::string> get_of(int rank, const std::string& key);
+
+  // What is there now; nothing: nobody has set it.
+  std::optional<std::string> peek(const std::string& key);
+
+  // The ranks that have been there and have hung up, as "ranks 1 and 3"; empty: none.
+  std::string gone();
+
   // Waits until every rank has called it with this name as often as this one. Throws Error after
-  // the time-out, naming the ranks that are missing; at once where the server is gone. A call that
-  // ran out of time counts.
+  // the time-out, naming the ranks that are missing; at once where one of these has hung up, or the
+  // server is gone. A call that ran out of time counts.
   void barrier(const std::string& name);
 
  private:
   class Connection;
+  struct Reply;
+
+  std::optional<std::string> value_of(Reply reply, const std::string& key) const;
 
   std::chrono::milliseconds time_out_;
   std::unique_ptr<StoreServer> server_;     // of rank 0

@@ -9,7 +9,7 @@
 
 namespace trainscope::cuda {
 
-constexpr std::uint16_t kStoreVersion = 1;
+constexpr std::uint16_t kStoreVersion = 2;
 
 enum class MessageKind : std::uint16_t {
   // A rank's, each answered by one of the server's.
@@ -17,17 +17,22 @@ enum class MessageKind : std::uint16_t {
   kSet = 2,
   kGet = 3,      // number: how long to wait, in ms
   kBarrier = 4,  // as kGet
+  kGetOf = 5,    // as kGet, of what the rank of the head sets, who may hang up
+  kPeek = 6,
+  kWho = 7,  // answered by the ranks that have hung up
   // The server's.
   kDone = 16,
   kTimeOut = 17,  // value: the ranks that a barrier misses
   kRefused = 18,  // value: why
+  kGone = 19,     // value: the ranks that a barrier misses and that have hung up
+  kNothing = 20,
 };
 
 struct MessageHead {
   MessageKind kind = MessageKind::kHello;
   std::uint16_t version = kStoreVersion;
   std::uint32_t key_bytes = 0;
-  std::uint32_t rank = 0;  // who asks
+  std::uint32_t rank = 0;  // who asks; of kGetOf, who is asked
   std::uint64_t value_bytes = 0;
   std::uint64_t number = 0;
 };

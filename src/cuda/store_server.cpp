@@ -129,8 +129,18 @@ void StoreServer::handle(const SessionPtr& session) {
       return set(session);
     case MessageKind::kGet:
       return get(session);
+    case MessageKind::kGetOf:
+      get(session);
+      return look_for_gone(session);
+    case MessageKind::kPeek:
+      return peek(session);
+    case MessageKind::kWho:
+      return reply(session, MessageKind::kDone,
+                   std::make_shared<std::string>(
+                       gone_.empty() ? "" : rank_words({gone_.begin(), gone_.end()})));
     case MessageKind::kBarrier:
-      return barrier(session);
+      barrier(session);
+      return look_for_gone(session);
     default:
       return drop(session);
   }
@@ -152,6 +162,7 @@ void StoreServer::hello(const SessionPtr& session) {
   if (!why_not.empty())
     return reply(session, MessageKind::kRefused, std::make_shared<std::string>(why_not));
   session->rank = static_cast<int>(head.rank);
+  gone_.erase(session->rank);
   reply(session, MessageKind::kDone, nullptr);
 }
 
@@ -160,7 +171,7 @@ void StoreServer::set(const SessionPtr& session) {
   const Value& value = values_[key] =
       std::make_shared<const std::string>(std::exchange(session->value, {}));
   for (const SessionPtr& other : sessions_)
-    if (other->waits && other->head.kind == MessageKind::kGet && other->key == key)
+    if (other->waits && other->head.kind != MessageKind::kBarrier && other->key == key)
       reply(other, MessageKind::kDone, value);
   reply(session, MessageKind::kDone, nullptr);
 }
@@ -168,6 +179,12 @@ void StoreServer::set(const SessionPtr& session) {
 void StoreServer::get(const SessionPtr& session) {
   const auto known = values_.find(session->key);
   if (known == values_.end()) return wait(session);
+  reply(session, MessageKind::kDone, known->second);
+}
+
+void StoreServer::peek(const SessionPtr& session) {
+  const auto known = values_.find(session->key);
+  if (known == values_.end()) return reply(session, MessageKind::kNothing, nullptr);
   reply(session, MessageKind::kDone, known->second);
 }
 
@@ -207,6 +224,25 @@ std::vector<int> StoreServer::missing(const Session& session) const {
   return ranks;
 }
 
+std::vector<int> StoreServer::gone_of(const std::vector<int>& ranks) const {
+  std::vector<int> gone;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(gone),
+               [this](int rank) { return gone_.contains(rank); });
+  return gone;
+}
+
+// Whoever waits for a rank that has hung up is told so.
+void StoreServer::look_for_gone(const SessionPtr& session) {
+  if (!session->waits) return;
+  if (session->head.kind == MessageKind::kGetOf &&
+      gone_.contains(static_cast<int>(session->head.rank)))
+    return reply(session, MessageKind::kNothing, nullptr);
+  if (session->head.kind != MessageKind::kBarrier) return;
+  const std::vector<int> gone = gone_of(missing(*session));
+  if (!gone.empty())
+    reply(session, MessageKind::kGone, std::make_shared<std::string>(rank_words(gone)));
+}
+
 // Of nothing where there is no value. Whose hello was refused hangs up when it has read why.
 void StoreServer::reply(const SessionPtr& session, MessageKind kind, Value value) {
   session->waits = false;
@@ -226,7 +262,10 @@ void StoreServer::drop(const SessionPtr& session) {
   session->timer.cancel();
   std::error_code ignored;
   session->socket.close(ignored);
-  sessions_.erase(session);
+  if (sessions_.erase(session) > 0 && session->is_rank()) {
+    gone_.insert(session->rank);
+    for (const SessionPtr& other : sessions_) look_for_gone(other);
+  }
   if (finishes_ && is_deserted()) io_.stop();
 }
 

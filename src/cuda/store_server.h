@@ -42,10 +42,13 @@ class StoreServer {
   void hello(const SessionPtr& session);
   void set(const SessionPtr& session);
   void get(const SessionPtr& session);
+  void peek(const SessionPtr& session);
   void barrier(const SessionPtr& session);
+  void look_for_gone(const SessionPtr& session);
   void wait(const SessionPtr& session);
   void time_out(const SessionPtr& session);
   std::vector<int> missing(const Session& session) const;
+  std::vector<int> gone_of(const std::vector<int>& ranks) const;
   void reply(const SessionPtr& session, MessageKind kind, Value value);
   void drop(const SessionPtr& session);
   void finish();
@@ -58,6 +61,7 @@ class StoreServer {
   std::set<SessionPtr> sessions_;
   std::map<std::string, Value> values_;
   std::map<std::string, std::vector<std::uint64_t>> arrivals_;  // by barrier, then rank
+  std::set<int> gone_;                                          // ranks that have hung up
   bool finishes_ = false;
   std::thread thread_;
 };

@@ -20,6 +20,19 @@ inline std::vector<trace::TrainingStep> steps_of(const analysis::Run& run) {
   return steps;
 }
 
+// Losses differ by at most `allowed` of ours.
+inline void check_same_steps(const analysis::Run& measured, const analysis::Run& run,
+                             double allowed) {
+  const auto real = steps_of(measured), ours = steps_of(run);
+  REQUIRE_FALSE(ours.empty());
+  REQUIRE(real.size() == ours.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    INFO("step " << i << ": " << real[i].loss << " on the device, " << ours[i].loss);
+    CHECK(std::abs(real[i].loss - ours[i].loss) <= allowed * std::abs(ours[i].loss));
+    CHECK(real[i].skipped == ours[i].skipped);
+  }
+}
+
 // Losses differ by at most `allowed` of the host's.
 inline void check_learns_alike(cuda::DeviceCalls& on, const std::vector<std::string>& settings,
                                double allowed) {
@@ -30,14 +43,7 @@ inline void check_learns_alike(cuda::DeviceCalls& on, const std::vector<std::str
   const analysis::Run measured = analysis::measured_run("A", config, on);
   INFO((measured.ending ? sim::sentence(*measured.ending) : ""));
   REQUIRE_FALSE(measured.ending);
-  const auto real = steps_of(measured), ours = steps_of(analysis::run_config("A", config));
-  REQUIRE_FALSE(ours.empty());
-  REQUIRE(real.size() == ours.size());
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    INFO("step " << i << ": " << real[i].loss << " on the device, " << ours[i].loss);
-    CHECK(std::abs(real[i].loss - ours[i].loss) <= allowed * std::abs(ours[i].loss));
-    CHECK(real[i].skipped == ours[i].skipped);
-  }
+  check_same_steps(measured, analysis::run_config("A", config), allowed);
 }
 
 // Of four ranks: each collective ends, and each rank has its span on its stream.

@@ -13,7 +13,7 @@ std::string EmulatedDevice::join(int) {
 }
 
 std::string EmulatedDevice::join(const cuda::Peers& peers) {
-  if (peers.from_first(options_.gather ? "id" : "") != "id")
+  if (!peers.who_cannot(options_.gather ? "" : "it is missing").empty())
     return "the library for them is missing";
   peers_ = peers;
   return "";

@@ -1,13 +1,5 @@
 // Runs whose ranks are processes of their own: this program starts itself once for each rank after
 // the first, as torchrun would, with an emulated device each. They meet over TCP.
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iterator>
@@ -17,6 +9,7 @@
 #include "analysis/measured_run.h"
 #include "analysis/rank_run.h"
 #include "cuda/emulated_device.h"
+#include "support/processes.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;
@@ -27,18 +20,6 @@ namespace {
 constexpr std::chrono::milliseconds kTimeOut{60'000};
 // Where a rank never comes.
 constexpr std::chrono::milliseconds kShortTimeOut{3'000};
-
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  REQUIRE(::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0);
-  REQUIRE(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
-}
 
 program::Config config_of(const std::vector<std::string>& settings) {
   program::Config config;
@@ -68,7 +49,7 @@ std::optional<analysis::Run> run_rank(const cuda::ProcessPlace& place,
   };
   options.seed = static_cast<std::uint32_t>(place.rank) + 7;
   test::EmulatedDevice device(options);
-  return analysis::rank_run("A", config, device, place, store);
+  return analysis::rank_run("A", config, device, place, store).run;
 }
 
 // What the first rank has, or why it has nothing.
@@ -86,32 +67,14 @@ std::string joined(const std::vector<std::string>& words) {
 
 pid_t start_rank(const cuda::ProcessPlace& place, const std::vector<std::string>& settings,
                  std::int64_t lost_at) {
-  std::vector<std::string> words{"RANK=" + std::to_string(place.rank),
-                                 "WORLD_SIZE=" + std::to_string(place.ranks),
-                                 "LOCAL_RANK=" + std::to_string(place.local_rank),
-                                 "MASTER_ADDR=" + place.master,
-                                 "MASTER_PORT=" + std::to_string(place.port),
-                                 "TEST_NODE=" + place.node,
-                                 "TEST_SETTINGS=" + joined(settings),
-                                 "TEST_LOST_AT=" + std::to_string(lost_at)};
-  for (char** one = environ; *one; ++one) words.emplace_back(*one);
-  std::vector<char*> environment;
-  for (std::string& word : words) environment.push_back(word.data());
-  environment.push_back(nullptr);
-  std::string program = "/proc/self/exe", what = "one rank of several", to = "-o",
-              nowhere = "/dev/null";
-  char* arguments[] = {program.data(), what.data(), to.data(), nowhere.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  REQUIRE(::posix_spawn_file_actions_init(&actions) == 0);
+  std::vector<std::string> words = test::torchrun_words(place.rank, place.ranks, place.port);
+  words.push_back("TEST_NODE=" + place.node);
+  words.push_back("TEST_SETTINGS=" + joined(settings));
+  words.push_back("TEST_LOST_AT=" + std::to_string(lost_at));
   // Its count of cases is none of this program's.
-  REQUIRE(::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, nowhere.c_str(), O_WRONLY,
-                                             0) == 0);
-  pid_t child = 0;
-  const int wrong =
-      ::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environment.data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  REQUIRE(wrong == 0);
-  return child;
+  return test::start({.program = "/proc/self/exe",
+                      .arguments = {"one rank of several", "-o", "/dev/null"},
+                      .environment = words});
 }
 
 // Two ranks a node, as they say; all are here.
@@ -121,7 +84,7 @@ std::string node_of(int rank) {
 
 // The last rank's device is lost at a call of that number; negative: never.
 Ended run_ranks(int ranks, const std::vector<std::string>& settings, std::int64_t lost_at = -1) {
-  const int port = free_port();
+  const int port = test::free_port();
   std::vector<pid_t> children;
   for (int rank = 1; rank < ranks; ++rank)
     children.push_back(start_rank({rank, ranks, rank, "127.0.0.1", port, node_of(rank)}, settings,
@@ -133,11 +96,8 @@ Ended run_ranks(int ranks, const std::vector<std::string>& settings, std::int64_
   } catch (const Error& error) {
     ended.error = error.what();
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    ended.others_failed += status != 0;
-  }
+  for (const pid_t child : children)
+    ended.others_failed += test::end_of(child, std::chrono::minutes(5)) != 0;
   return ended;
 }
 

@@ -2,8 +2,6 @@
 // what it asks of them is allowed, gives the host's numbers, is told in the trace, and is given
 // back.
 
-#include <dlfcn.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -16,6 +14,7 @@
 #include "cuda/fused_both_ways.h"
 #include "cuda/lockstep_models.h"
 #include "cuda/plugin_loader.h"
+#include "plugin/stand_in_function.h"
 #include "support/config.h"
 #include "support/skip.h"
 #include "train/build.h"
@@ -23,19 +22,9 @@
 using namespace trainscope;
 using test::check_learns_alike;
 using test::config_of;
+using test::stand_in_function;
 
 namespace {
-
-template <typename Function>
-Function* stand_in_function(const char* name) {
-  const auto file = cuda::program_folder() / cuda::kPluginFile;
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  REQUIRE(library);
-  auto* function = reinterpret_cast<Function*>(dlsym(library, name));
-  dlclose(library);
-  REQUIRE(function);
-  return function;
-}
 
 // One of its own for a case, after which nothing is left and no rule is broken.
 class Gpu {

@@ -15,11 +15,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "support/processes.h"
 
 using namespace trainscope;
 using namespace std::chrono_literals;
 using Catch::Contains;
 using cuda::Store;
+using test::free_port;
 
 namespace {
 
@@ -60,10 +62,6 @@ class Socket {
 
   int fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
 };
-
-int free_port() {
-  return Socket().bind(0);
-}
 
 cuda::ProcessPlace place(int rank, int ranks, int port) {
   return {rank, ranks, rank, "127.0.0.1", port, ""};
@@ -197,4 +195,31 @@ TEST_CASE("a rank that dies hurts no other; when the server goes, who waits is t
   server.reset();
   other.join();
   CHECK_THAT(told, Contains("lost the store") && Contains("never"));
+}
+
+TEST_CASE(
+    "who waits for a rank that has hung up is told at once; what that has left is still there") {
+  const int port = free_port();
+  Store store(place(0, 3, port), 30s);
+  CHECK(store.gone().empty());
+  {
+    Store leaves(place(2, 3, port), 30s);
+    leaves.set("left", "7");
+  }
+  CHECK(store.get_of(2, "left") == "7");
+  CHECK_FALSE(store.get_of(2, "never"));
+  CHECK(store.gone() == "rank 2");
+  CHECK(store.peek("left") == "7");
+  CHECK_FALSE(store.peek("never"));
+  // While somebody waits already; a rank that comes again is not gone.
+  std::string told;
+  std::thread waits([&] { told = complaint([&] { store.barrier("end"); }); });
+  {
+    Store comes_again(place(2, 3, port), 30s);
+  }
+  waits.join();
+  CHECK_THAT(told, Contains("rank 2 ended without") && Contains("\"end\""));
+  while (store.gone() != "rank 2") std::this_thread::sleep_for(1ms);
+  const Store again(place(2, 3, port), 30s);
+  CHECK(store.gone().empty());
 }

@@ -1,52 +1,36 @@
-// NCCL's part: communicators of the GPUs of one process, and their collectives of FP32, added rank
-// by rank. A collective begins when every rank's stream has come to it.
+// NCCL's part: communicators of the GPUs of one process, or of several with one each, and their
+// collectives of FP32, added rank by rank. A collective begins when every rank's stream has come to
+// it.
 
 #include <nccl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "stand_in/calls.h"
+#include "stand_in/communicator.h"
 #include "stand_in/machine.h"
+#include "stand_in/meeting.h"
 #include "stand_in/options.h"
 #include "stand_in/symbols.h"
 
 using namespace trainscope;
+using stand_in::Clique;
 using stand_in::machine;
+using stand_in::Member;
+using stand_in::Share;
+using stand_in::state_of;
+using stand_in::wrong;
+using Kind = stand_in::CollectiveKind;
 
 namespace {
-
-// What the communicators of one call of ncclCommInitAll have in common.
-struct Clique {
-  int ranks;
-};
-
-enum class Kind { kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce };
-
-}  // namespace
-
-struct ncclComm {
-  std::shared_ptr<Clique> clique;
-  int rank;
-  int gpu;
-};
-
-namespace {
-
-struct Share {
-  Kind kind;
-  const float* give;
-  float* get;
-  std::size_t count;  // as the call has it
-  int root;
-  ncclComm_t comm;
-  cudaStream_t stream;
-};
 
 struct Group {
   int depth = 0;
@@ -57,125 +41,16 @@ Group& group() {
   return one;
 }
 
-ncclResult_t wrong(const std::string& what) {
-  stand_in::breaks(cudaErrorInvalidValue, "a collective: " + what);
-  return ncclInvalidUsage;
-}
-
-// Elements that a rank gives, and gets.
-std::pair<std::size_t, std::size_t> counts(const Share& one) {
-  const auto ranks = static_cast<std::size_t>(one.comm->clique->ranks);
-  return {one.kind == Kind::kReduceScatter ? ranks * one.count : one.count,
-          one.kind == Kind::kAllGather ? ranks * one.count : one.count};
-}
-
-bool lies_in_device(const Share& one) {
-  const auto in_device = [](const float* memory, std::size_t count) {
-    return machine().memory().where(memory, 4 * count) == stand_in::Where::kDevice;
-  };
-  const auto [gives, gets] = counts(one);
-  const bool is_root = one.comm->rank == one.root;
-  return (one.kind == Kind::kBroadcast && !is_root ? true : in_device(one.give, gives)) &&
-         (one.kind == Kind::kReduce && !is_root ? true : in_device(one.get, gets));
-}
-
-// Of all ranks, in their order. What is given is read before anything is written: buffers may be
-// the same.
-void carry_out(const std::vector<Share>& ranks) {
-  const Share& first = ranks.front();
-  const std::size_t count = first.count, all = ranks.size();
-  std::vector<std::vector<float>> given;
-  for (const Share& one : ranks) {
-    const bool gives = one.kind != Kind::kBroadcast || one.comm->rank == one.root;
-    given.emplace_back(one.give, one.give + (gives ? counts(one).first : 0));
-  }
-  std::vector<float> sum(given.front().size());
-  if (first.kind != Kind::kAllGather && first.kind != Kind::kBroadcast)
-    for (const auto& one : given)
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
-  for (std::size_t rank = 0; rank < all; ++rank) {
-    float* get = ranks[rank].get;
-    switch (first.kind) {
-      case Kind::kAllReduce:
-        std::copy(sum.begin(), sum.end(), get);
-        break;
-      case Kind::kAllGather:
-        for (std::size_t from = 0; from < all; ++from)
-          std::copy(given[from].begin(), given[from].end(), get + from * count);
-        break;
-      case Kind::kReduceScatter:
-        std::copy_n(sum.data() + rank * count, count, get);
-        break;
-      case Kind::kBroadcast:
-        std::copy_n(given[static_cast<std::size_t>(first.root)].data(), count, get);
-        break;
-      case Kind::kReduce:
-        if (static_cast<int>(rank) == first.root) std::copy(sum.begin(), sum.end(), get);
-        break;
-    }
-  }
-}
-
-// NCCL has the GPU of a communicator as the thread's: the legacy default stream is that one's.
-template <typename Body>
-auto on_gpu_of(ncclComm_t comm, const Body& body) {
-  const int before = std::exchange(stand_in::thread_state().gpu, comm->gpu);
-  const auto result = body();
-  stand_in::thread_state().gpu = before;
-  return result;
-}
-
-// Marks on all streams, the collective behind them, and its kernels on all streams behind it.
-ncclResult_t put(const std::vector<Share>& ranks) {
-  std::vector<stand_in::OpRef> come(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (on_gpu_of(ranks[i].comm, [&] {
-          return machine().put(ranks[i].stream, {}, {.op = &come[i]});
-        }) != cudaSuccess)
-      return ncclUnhandledCudaError;
-  stand_in::Work sums;
-  sums.run = [ranks] { carry_out(ranks); };
-  const stand_in::OpRef done = machine().queue().add(std::move(sums), 0, 0, come);
-  for (const Share& one : ranks) {
-    stand_in::Work kernel{.kind = stand_in::WorkKind::kKernel,
-                          .name = "ncclDevKernel_Generic",
-                          .run = {},
-                          .blocks = {1, 1, 1},
-                          .threads = {512, 1, 1},
-                          .since = done};
-    const cudaError_t status = on_gpu_of(one.comm, [&] {
-      return stand_in::call("cuLaunchKernelExC", [&] {
-        return machine().put(one.stream, std::move(kernel), {.behind = {done}});
-      });
-    });
-    if (status != cudaSuccess) return ncclUnhandledCudaError;
-  }
-  return ncclSuccess;
-}
-
-ncclResult_t check(std::vector<Share>& ranks) {
-  std::sort(ranks.begin(), ranks.end(),
-            [](const Share& a, const Share& b) { return a.comm->rank < b.comm->rank; });
-  const Share& first = ranks.front();
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const Share& one = ranks[i];
-    if (one.comm->rank != static_cast<int>(i)) return wrong("a rank takes part twice, or not");
-    if (one.kind != first.kind || one.count != first.count || one.root != first.root)
-      return wrong("ranks call for different ones");
-    const int gpu = on_gpu_of(one.comm, [&] { return machine().gpu_of(one.stream); });
-    if (gpu != one.comm->gpu) return wrong("a stream of another GPU");
-    if (machine().is_captured(one.stream)) return wrong("a captured stream");
-    if (!lies_in_device(one)) return wrong("a buffer is not one piece of a device's memory");
-  }
-  return static_cast<int>(ranks.size()) == first.comm->clique->ranks ? ncclSuccess
-                                                                     : wrong("a rank is missing");
-}
-
 // Of one clique a collective of all ranks is one after another of each rank.
 ncclResult_t end_group() {
   std::map<Clique*, std::map<int, std::vector<Share>>> all;
-  for (const Share& one : std::exchange(group().shares, {}))
-    all[one.comm->clique.get()][one.comm->rank].push_back(one);
+  for (const Share& one : std::exchange(group().shares, {})) {
+    if (!one.comm->member) {
+      all[one.comm->clique.get()][one.comm->rank].push_back(one);
+    } else if (const ncclResult_t status = stand_in::put_alone(one); status != ncclSuccess) {
+      return status;
+    }
+  }
   for (auto& [clique, by_rank] : all) {
     const std::size_t collectives = by_rank.begin()->second.size();
     for (std::size_t i = 0; i < collectives; ++i) {
@@ -184,8 +59,8 @@ ncclResult_t end_group() {
         if (shares.size() != collectives) return wrong("ranks take part in not as many");
         ranks.push_back(shares[i]);
       }
-      if (const ncclResult_t status = check(ranks); status != ncclSuccess) return status;
-      if (const ncclResult_t status = put(ranks); status != ncclSuccess) return status;
+      if (const ncclResult_t status = stand_in::put_of_all(ranks); status != ncclSuccess)
+        return status;
     }
   }
   return ncclSuccess;
@@ -210,29 +85,69 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* gpus) {
   for (int i = 0; i < count; ++i) comms[i] = new ncclComm{clique, i, gpus[i]};
   return ncclSuccess;
 }
-ncclResult_t ncclGetUniqueId(ncclUniqueId*) {
-  return ncclSystemError;
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  const std::string name = stand_in::open_meeting();
+  if (name.empty()) return ncclSystemError;
+  *id = {};
+  name.copy(id->internal, sizeof(id->internal) - 1);
+  return ncclSuccess;
 }
-ncclResult_t ncclCommInitRank(ncclComm_t*, int, ncclUniqueId, int) {
-  return ncclSystemError;
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  if (ranks < 1 || rank < 0 || rank >= ranks) {
+    wrong("rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " ranks");
+    return ncclInvalidArgument;
+  }
+  const int gpu = stand_in::thread_state().gpu;
+  const std::string name(id.internal, strnlen(id.internal, sizeof(id.internal)));
+  auto member = std::make_unique<Member>(
+      name,
+      Member::Place{rank, ranks, stand_in::options().numbers.at(static_cast<std::size_t>(gpu))});
+  if (const ncclResult_t status = state_of(*member); status != ncclSuccess) return status;
+  *comm = new ncclComm{std::make_shared<Clique>(Clique{ranks}), rank, gpu, std::move(member)};
+  return ncclSuccess;
 }
+// User's guide, "Fault Tolerance": one that has failed is aborted, else it waits for ever. Here it
+// does not.
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-  machine().queue().wait_for_all();
+  if (!comm->member) {
+    machine().queue().wait_for_all();
+    delete comm;
+    return ncclSuccess;
+  }
+  while (!machine().queue().is_done(comm->last)) {
+    if (state_of(*comm->member) != ncclSuccess) {
+      wrong("a communicator that has failed is destroyed, not aborted");
+      return ncclCommAbort(comm);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  comm->member->leave();
   delete comm;
   return ncclSuccess;
 }
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  return ncclCommDestroy(comm);
+  if (!comm->member) return ncclCommDestroy(comm);
+  comm->member->abort();
+  machine().queue().wait(comm->last);
+  delete comm;
+  return ncclSuccess;
 }
-ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* status) {
-  *status = ncclSuccess;
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* status) {
+  *status = state_of(comm);
   return ncclSuccess;
 }
 const char* ncclGetErrorString(ncclResult_t status) {
-  return status == ncclInvalidUsage ? "invalid usage" : "an error";
+  switch (status) {
+    case ncclInvalidUsage:
+      return "invalid usage";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
+    default:
+      return "an error";
+  }
 }
 const char* ncclGetLastError(ncclComm_t) {
-  return "the stand-in has said why";
+  return stand_in::last_words().c_str();
 }
 
 ncclResult_t ncclGroupStart() {
@@ -246,32 +161,47 @@ ncclResult_t ncclGroupEnd() {
 
 ncclResult_t ncclAllReduce(const void* give, void* get, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({Kind::kAllReduce, static_cast<const float*>(give), static_cast<float*>(get),
-                    count, 0, comm, stream},
+  return take_part({{Kind::kAllReduce, 0, count},
+                    static_cast<const float*>(give),
+                    static_cast<float*>(get),
+                    comm,
+                    stream},
                    type, op);
 }
 ncclResult_t ncclAllGather(const void* give, void* get, std::size_t count, ncclDataType_t type,
                            ncclComm_t comm, cudaStream_t stream) {
-  return take_part({Kind::kAllGather, static_cast<const float*>(give), static_cast<float*>(get),
-                    count, 0, comm, stream},
+  return take_part({{Kind::kAllGather, 0, count},
+                    static_cast<const float*>(give),
+                    static_cast<float*>(get),
+                    comm,
+                    stream},
                    type, ncclSum);
 }
 ncclResult_t ncclReduceScatter(const void* give, void* get, std::size_t count, ncclDataType_t type,
                                ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({Kind::kReduceScatter, static_cast<const float*>(give), static_cast<float*>(get),
-                    count, 0, comm, stream},
+  return take_part({{Kind::kReduceScatter, 0, count},
+                    static_cast<const float*>(give),
+                    static_cast<float*>(get),
+                    comm,
+                    stream},
                    type, op);
 }
 ncclResult_t ncclBroadcast(const void* give, void* get, std::size_t count, ncclDataType_t type,
                            int root, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({Kind::kBroadcast, static_cast<const float*>(give), static_cast<float*>(get),
-                    count, root, comm, stream},
+  return take_part({{Kind::kBroadcast, root, count},
+                    static_cast<const float*>(give),
+                    static_cast<float*>(get),
+                    comm,
+                    stream},
                    type, ncclSum);
 }
 ncclResult_t ncclReduce(const void* give, void* get, std::size_t count, ncclDataType_t type,
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({Kind::kReduce, static_cast<const float*>(give), static_cast<float*>(get), count,
-                    root, comm, stream},
+  return take_part({{Kind::kReduce, root, count},
+                    static_cast<const float*>(give),
+                    static_cast<float*>(get),
+                    comm,
+                    stream},
                    type, op);
 }
 

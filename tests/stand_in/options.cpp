@@ -9,6 +9,23 @@
 namespace trainscope::stand_in {
 namespace {
 
+// CUDA C++ Programming Guide, "CUDA Environment Variables": none behind one that is not there.
+std::vector<int> visible(int gpus) {
+  std::vector<int> numbers;
+  const char* names = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!names) {
+    for (int gpu = 0; gpu < gpus; ++gpu) numbers.push_back(gpu);
+    return numbers;
+  }
+  std::istringstream stream(names);
+  for (std::string name; std::getline(stream, name, ',');) {
+    int number = -1;
+    if (!(std::istringstream(name) >> number) || number < 0 || number >= gpus) break;
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
 Options read() {
   Options options;
   const char* words = std::getenv("TRAINSCOPE_STAND_IN");
@@ -35,6 +52,10 @@ Options read() {
       options.seed = static_cast<unsigned>(std::stoul(value));
     } else if (name == "lost_at") {
       options.lost_at = std::stol(value);
+    } else if (name == "dies_at") {
+      options.dies_at = std::stol(value);
+    } else if (name == "deaf") {
+      options.deaf = true;
     } else if (name == "without") {
       options.without.push_back(value);
     } else {
@@ -42,6 +63,8 @@ Options read() {
       std::abort();
     }
   }
+  options.numbers = visible(options.gpus);
+  options.gpus = static_cast<int>(options.numbers.size());
   return options;
 }
 

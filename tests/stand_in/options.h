@@ -1,16 +1,18 @@
 // What kind of machine stands in: words of the environment variable TRAINSCOPE_STAND_IN.
 //
-//   gpus=4          as many GPUs, each of which can reach the others' memory; or none
+//   gpus=4          as many GPUs, each of which can reach the others' memory, or none; a process
+//                   sees those that CUDA_VISIBLE_DEVICES names
 //   capability=70   of each, 9.0 otherwise
 //   driver=12020    it is for CUDA 12.2, not for the runtime's own version; 0: there is none
 //   profiler        another one watches the process already
 //   memory_mb=64    of each
 //   late            work waits until somebody waits for it, or asks whether it is done
 //   seed=7          of the order in which streams get their turn
-//   brief           nothing is computed: products and convolutions only take their time at 10
-//   TFLOP/s,
+//   brief           nothing is computed: products and convolutions take their time at 10 TFLOP/s,
 //                   kernels and large copies none, and memory holds what it held
 //   lost_at=20      the kernel of this number fails, and the device with it
+//   dies_at=20      at the kernel of this number the process is killed
+//   deaf            NCCL does not tell that a rank's process is gone: as where they share memory
 //   without=libnccl.so.2    a library that is not there; as often as wanted
 #pragma once
 
@@ -21,7 +23,8 @@
 namespace trainscope::stand_in {
 
 struct Options {
-  int gpus = 1;
+  int gpus = 1;              // that the process sees
+  std::vector<int> numbers;  // of the machine's, by the process's
   int capability = 90;
   int driver = -1;  // the runtime's
   bool profiler = false;
@@ -30,6 +33,8 @@ struct Options {
   bool brief = false;
   unsigned seed = 1;
   long lost_at = -1;
+  long dies_at = -1;
+  bool deaf = false;
   std::vector<std::string> without;
 };
 

@@ -1,5 +1,6 @@
 #include "stand_in/queue.h"
 
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <exception>
@@ -37,6 +38,28 @@ OpRef Queue::add(Work work, int gpu, std::uint32_t correlation, const std::vecto
   return op;
 }
 
+OpRef Queue::add_held() {
+  auto op = std::make_shared<Op>(Op{.work = {}, .behind = 1, .is_held = true});
+  const std::lock_guard held(mutex_);
+  ++open_;
+  held_.push_back(op);
+  if (!failure_.empty()) let_go(op);
+  return op;
+}
+
+void Queue::release(const OpRef& op) {
+  const std::lock_guard held(mutex_);
+  let_go(op);
+  changed_.notify_all();
+}
+
+// Locked.
+void Queue::let_go(const OpRef& op) {
+  if (!std::exchange(op->is_held, false)) return;
+  std::erase(held_, op);
+  if (--op->behind == 0) ready_.push_back(op);
+}
+
 void Queue::wait(const OpRef& op) {
   std::unique_lock held(mutex_);
   ++waiting_;
@@ -48,7 +71,8 @@ void Queue::wait(const OpRef& op) {
 bool Queue::is_done(const OpRef& op) {
   const std::lock_guard held(mutex_);
   if (!op || op->done) return true;
-  ++asked_;
+  // What is asked for while nothing can be done is asked for again.
+  if (asked_ < static_cast<int>(ready_.size())) ++asked_;
   changed_.notify_all();
   return false;
 }
@@ -74,8 +98,11 @@ OpRef Queue::next() {
   std::swap(ready_[random_() % ready_.size()], ready_.back());
   OpRef op = std::move(ready_.back());
   ready_.pop_back();
-  if (op->work.kind == WorkKind::kKernel && ++kernels_ == options().lost_at)
-    failure_ = "the stand-in was told to fail";
+  if (op->work.kind == WorkKind::kKernel) {
+    ++kernels_;
+    if (kernels_ == options().lost_at) failure_ = "the stand-in was told to fail";
+    if (kernels_ == options().dies_at) std::raise(SIGKILL);
+  }
   if (!failure_.empty()) op->work.run = nullptr;
   return op;
 }
@@ -87,6 +114,8 @@ void Queue::finish(const OpRef& op) {
   op->work.since = nullptr;
   for (const OpRef& after : std::exchange(op->after, {}))
     if (--after->behind == 0) ready_.push_back(after);
+  if (!failure_.empty())
+    while (!held_.empty()) let_go(OpRef(held_.back()));
   --open_;
   changed_.notify_all();
 }

@@ -40,6 +40,7 @@ struct Op {
   int gpu = 0;
   std::uint32_t correlation = 0;
   int behind = 0;  // as many are not done yet
+  bool is_held = false;
   std::vector<std::shared_ptr<Op>> after = {};
   bool done = false;
   Nanos begun = 0;  // on the host's clock
@@ -52,6 +53,9 @@ class Queue {
   explicit Queue(std::function<void(const Op&)> tell);
 
   OpRef add(Work work, int gpu, std::uint32_t correlation, const std::vector<OpRef>& behind);
+  // A mark that is held, until somebody releases it or the device is lost.
+  OpRef add_held();
+  void release(const OpRef& op);
   // None: at once.
   void wait(const OpRef& op);
   bool is_done(const OpRef& op);
@@ -64,12 +68,14 @@ class Queue {
   void work();
   OpRef next();
   void finish(const OpRef& op);
+  void let_go(const OpRef& op);
 
   std::function<void(const Op&)> tell_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::mt19937 random_;
   std::vector<OpRef> ready_;
+  std::vector<OpRef> held_;
   std::size_t open_ = 0;  // not done yet
   int waiting_ = 0;       // threads that do
   int asked_ = 0;         // late: pieces of work that may be done though nobody waits

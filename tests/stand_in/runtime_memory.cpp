@@ -128,8 +128,12 @@ cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t strea
        return *memory ? cudaSuccess : cudaErrorMemoryAllocation;);
 }
 
-// On the stream, in its turn; a lost device has it back at once.
+// On the stream, in its turn; a lost device has it back at once, however often it is told.
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
+  if (!machine().queue().failure().empty()) {
+    machine().memory().give_back(memory, Where::kDevice);
+    return stand_in::call("cudaFreeAsync", [] { return cudaErrorLaunchFailure; });
+  }
   if (machine().memory().where(memory, 0) != Where::kDevice)
     return breaks(cudaErrorInvalidValue, "memory is given back that was not handed out");
   const cudaError_t status = stand_in::call("cudaFreeAsync", [&]() -> cudaError_t {

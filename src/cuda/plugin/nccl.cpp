@@ -2,6 +2,7 @@
 
 #include <nccl.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <type_traits>
 #include <utility>
@@ -74,25 +75,29 @@ Nccl::Nccl(const std::vector<int>& gpus) : ranks_(gpus.size()), library_({"libnc
     communicators_.assign(made.begin(), made.end());
 }
 
-// The first rank's id names the communicator. Where it has none to give, the others say so.
+namespace {
+
+// Others are looked at every so often: each look is a message.
+constexpr Nanos kBetweenLooks = 1'000'000'000;
+
+}  // namespace
+
+// The first rank's id names the communicator. None goes on alone: it would wait for ever.
 Nccl::Nccl(int gpu, const Peers& peers)
-    : ranks_(static_cast<std::size_t>(peers.ranks)), library_({"libnccl.so.2"}) {
+    : ranks_(static_cast<std::size_t>(peers.ranks)), library_({"libnccl.so.2"}), look_(peers.look) {
   ncclUniqueId id{};
-  std::string words;
   if (load() && peers.rank == 0) {
     const ncclResult_t status = functions_->unique_id(&id);
-    if (status == ncclSuccess)
-      words.assign(id.internal, sizeof(id.internal));
-    else
-      refuse(status, "ncclGetUniqueId");
+    if (status != ncclSuccess) refuse(status, "ncclGetUniqueId");
   }
-  words = peers.from_first(words);
+  const std::string cannot = peers.who_cannot(why_not_);
   if (!why_not_.empty()) return;
-  if (words.size() != sizeof(id.internal)) {
-    why_not_ = "NCCL does not start at rank 0; its process says why";
+  if (!cannot.empty()) {
+    why_not_ = "NCCL does not start at " + cannot + ", where it is said why";
     return;
   }
-  words.copy(id.internal, words.size());
+  const std::string words = peers.from_first(std::string(id.internal, sizeof(id.internal)));
+  words.copy(id.internal, sizeof(id.internal));
   TRAINSCOPE_CUDA(cudaSetDevice(gpu));
   // Ranks connect here, where all are, and not in the first collective, which one that hangs would
   // hold for ever (NCCL's user guide, "Environment Variables").
@@ -176,8 +181,24 @@ int Nccl::state() {
   return ncclSuccess;
 }
 
+// NCCL does not see a process end that it shares memory with, nor one that has failed and lives.
+std::string Nccl::look_at_others(Nanos begun) {
+  const Nanos now = host_clock();
+  if (!look_ || now - std::max<Nanos>(begun, looked_) < kBetweenLooks) return "";
+  looked_ = now;
+  try {
+    return look_();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void Nccl::require_alive(Nanos begun) {
   TRAINSCOPE_NCCL(state());
+  if (const std::string why = look_at_others(begun); !why.empty()) {
+    abort();
+    throw Error(Fault::kFailed, "collectives cannot go on: " + why);
+  }
   if (host_clock() - begun <= Meetings::kTimeOut) return;
   abort();
   throw Error(Fault::kFailed,

@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,7 +49,8 @@ class Nccl {
                  const std::vector<Share>& ranks);
 
   // While someone has waited since `begun` for a stream that collectives are on: throws Error when
-  // a communicator has failed, or after the time-out, and ends all that is under way.
+  // a communicator has failed, when a rank of another process is known to come no more, or after
+  // the time-out, and ends all that is under way.
   void require_alive(Nanos begun);
 
  private:
@@ -57,6 +60,7 @@ class Nccl {
   void require(int status, const char* call, const char* file, int line);
   int state();  // an ncclResult_t
   void abort();
+  std::string look_at_others(Nanos begun);
 
   std::size_t ranks_ = 0;
   int elsewhere_ = 0;
@@ -65,6 +69,8 @@ class Nccl {
   std::string why_not_;
   mutable std::mutex mutex_;
   std::vector<void*> communicators_;  // ncclComm_t, by rank
+  std::function<std::string()> look_;
+  std::atomic<Nanos> looked_ = 0;
 };
 
 }  // namespace trainscope::cuda

@@ -38,8 +38,13 @@ void require_driver() {
     throw MissingError("the NVIDIA driver is for CUDA " + version_words(driver) +
                        ", and this program was built for " + version_words(runtime) +
                        "; install a newer driver, or simulate with --executor sim");
-  if (status == cudaErrorNoDevice || (status == cudaSuccess && devices == 0))
-    throw MissingError("the NVIDIA driver shows no GPU; --executor sim simulates the same run");
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && devices == 0)) {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    throw MissingError(std::string("the NVIDIA driver shows no GPU") +
+                       (visible ? " where CUDA_VISIBLE_DEVICES is \"" : "") +
+                       (visible ? visible + std::string("\"") : "") +
+                       "; --executor sim simulates the same run");
+  }
   TRAINSCOPE_CUDA(status);
 }
 

@@ -1,0 +1,174 @@
+// The stand-in's NCCL between ranks that know each other by an id alone, as processes do. Here they
+// are threads, with one queue for all their work: nothing of a collective may hold it.
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "cuda/plugin_loader.h"
+#include "plugin/stand_in_function.h"
+
+using namespace trainscope;
+
+namespace {
+
+#define FROM_STAND_IN(name) \
+  decltype(&::name) name = test::stand_in_function<decltype(::name)>(#name)
+
+struct Library {
+  FROM_STAND_IN(cudaSetDevice);
+  FROM_STAND_IN(cudaGetDeviceCount);
+  FROM_STAND_IN(cudaStreamCreateWithPriority);
+  FROM_STAND_IN(cudaStreamDestroy);
+  FROM_STAND_IN(cudaStreamSynchronize);
+  FROM_STAND_IN(cudaStreamQuery);
+  // Of two of that name.
+  cudaError_t (*cudaMallocAsync)(void**, std::size_t, cudaStream_t) =
+      test::stand_in_function<cudaError_t(void**, std::size_t, cudaStream_t)>("cudaMallocAsync");
+  FROM_STAND_IN(cudaFreeAsync);
+  FROM_STAND_IN(cudaMemcpyAsync);
+  FROM_STAND_IN(ncclGetUniqueId);
+  FROM_STAND_IN(ncclCommInitRank);
+  FROM_STAND_IN(ncclCommDestroy);
+  FROM_STAND_IN(ncclCommAbort);
+  FROM_STAND_IN(ncclCommGetAsyncError);
+  FROM_STAND_IN(ncclAllReduce);
+};
+
+constexpr std::size_t kCount = 8;
+
+// One rank: its communicator, two streams, and a buffer for each, full of its number plus one.
+struct Rank {
+  const Library& cuda;
+  int number;
+  ncclComm_t comm = nullptr;
+  std::array<cudaStream_t, 2> streams{};
+  std::array<void*, 2> buffers{};
+
+  Rank(const Library& library, const ncclUniqueId& id, int ranks, int rank)
+      : cuda(library), number(rank) {
+    cuda.cudaSetDevice(rank);
+    const std::vector<float> own(kCount, static_cast<float>(rank + 1));
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      cuda.cudaStreamCreateWithPriority(&streams[i], cudaStreamNonBlocking, 0);
+      cuda.cudaMallocAsync(&buffers[i], kCount * sizeof(float), streams[i]);
+      cuda.cudaMemcpyAsync(buffers[i], own.data(), kCount * sizeof(float), cudaMemcpyHostToDevice,
+                           streams[i]);
+    }
+    cuda.ncclCommInitRank(&comm, ranks, id, rank);
+  }
+  ~Rank() {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      cuda.cudaFreeAsync(buffers[i], streams[i]);
+      cuda.cudaStreamSynchronize(streams[i]);
+      cuda.cudaStreamDestroy(streams[i]);
+    }
+  }
+  Rank(const Rank&) = delete;
+
+  ncclResult_t add_up(std::size_t stream, std::size_t count = kCount) const {
+    return cuda.ncclAllReduce(buffers[stream], buffers[stream], count, ncclFloat, ncclSum, comm,
+                              streams[stream]);
+  }
+  float first_of(std::size_t stream) const {
+    float number_there = 0;
+    cuda.cudaMemcpyAsync(&number_there, buffers[stream], sizeof(float), cudaMemcpyDeviceToHost,
+                         streams[stream]);
+    cuda.cudaStreamSynchronize(streams[stream]);
+    return number_there;
+  }
+  // What goes wrong while the stream is not done.
+  ncclResult_t error_on(std::size_t stream) const {
+    ncclResult_t status = ncclSuccess;
+    while (status == ncclSuccess && cuda.cudaStreamQuery(streams[stream]) == cudaErrorNotReady) {
+      cuda.ncclCommGetAsyncError(comm, &status);
+      std::this_thread::yield();
+    }
+    return status;
+  }
+};
+
+// Catch is for one thread: what ranks find is checked when both are done. Returns the rules that
+// were broken.
+int as_two_ranks(const std::function<void(Rank&)>& body) {
+  const auto device = cuda::open_device(cuda::program_folder());
+  const Library library;
+  const auto broken = test::stand_in_function<int()>("trainscope_stand_in_broken");
+  int gpus = 0;
+  library.cudaGetDeviceCount(&gpus);
+  REQUIRE(gpus >= 2);
+  const int before = broken();
+  ncclUniqueId id;
+  REQUIRE(library.ncclGetUniqueId(&id) == ncclSuccess);
+  std::latch ready(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      Rank one(library, id, 2, rank);
+      ready.arrive_and_wait();
+      body(one);
+    });
+  for (std::thread& thread : threads) thread.join();
+  return broken() - before;
+}
+
+template <typename Value>
+using OfRanks = std::array<Value, 2>;
+
+}  // namespace
+
+TEST_CASE("collectives are one after another as they are called, whatever the ranks' streams",
+          "[.processes]") {
+  OfRanks<OfRanks<float>> sums{};
+  OfRanks<ncclResult_t> ended{};
+  const int broken = as_two_ranks([&](Rank& rank) {
+    const std::size_t i = rank.number == 0 ? 0 : 1;
+    rank.add_up(i);
+    rank.add_up(1 - i);
+    for (const std::size_t stream : {0, 1}) sums[i][stream] = rank.first_of(stream);
+    ended[i] = rank.cuda.ncclCommDestroy(rank.comm);
+  });
+  CHECK(broken == 0);
+  CHECK(sums == OfRanks<OfRanks<float>>{{{3, 3}, {3, 3}}});
+  CHECK(ended == OfRanks<ncclResult_t>{ncclSuccess, ncclSuccess});
+}
+
+TEST_CASE("collectives in another order break a rule on each rank, and end when they are aborted",
+          "[.processes]") {
+  OfRanks<ncclResult_t> errors{}, after{};
+  const int broken = as_two_ranks([&](Rank& rank) {
+    const std::size_t i = rank.number == 0 ? 0 : 1;
+    rank.add_up(0, rank.number == 0 ? kCount : kCount / 2);  // waits for the other's
+    errors[i] = rank.error_on(0);
+    after[i] = rank.add_up(1);
+    rank.cuda.ncclCommAbort(rank.comm);
+    rank.first_of(0);
+  });
+  CHECK(broken == 2);
+  CHECK(errors == OfRanks<ncclResult_t>{ncclInvalidUsage, ncclInvalidUsage});
+  CHECK(after == errors);
+}
+
+TEST_CASE("who aborts is gone for the other rank, which waits until it aborts as well",
+          "[.processes]") {
+  OfRanks<ncclResult_t> errors{};
+  float kept = 0;
+  const int broken = as_two_ranks([&](Rank& rank) {
+    if (rank.number == 1) {
+      rank.cuda.ncclCommAbort(rank.comm);
+      return;
+    }
+    errors[0] = rank.add_up(0);  // which may know already
+    if (errors[0] == ncclSuccess) errors[0] = rank.error_on(0);
+    rank.cuda.ncclCommAbort(rank.comm);
+    kept = rank.first_of(0);
+  });
+  CHECK(broken == 0);
+  CHECK(errors[0] == ncclRemoteError);
+  CHECK(kept == 1);
+}

@@ -1,0 +1,202 @@
+// The program as torchrun starts it, a process a rank, each with the plug-in over a machine that
+// stands in: they meet by the stand-in's NCCL.
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "analysis/measured_run.h"
+#include "analysis/run_file.h"
+#include "cli/program.h"
+#include "cuda/device_checks.h"
+#include "support/processes.h"
+
+using namespace trainscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Sums are in another order.
+constexpr double kFp32 = 1e-4;
+// None of these runs takes long; one that hangs is to be seen.
+constexpr std::chrono::seconds kMost{120};
+
+const Words kModel{"workload=train",  "model.name=mlp",        "data.name=digits",
+                   "model.hidden=20", "batch_size=8",          "loop.evaluate=false",
+                   "machine=h200-8",  "parallel.strategy=ddp", "steps=4"};
+
+Words arguments_of(const Words& settings) {
+  Words arguments;
+  for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+  return arguments;
+}
+
+struct Ranks {
+  int ranks = 2;
+  Words run = arguments_of(kModel);
+  Words arguments = {};                // of rank 0, beside the run's
+  std::string machine = "gpus=4";      // words of TRAINSCOPE_STAND_IN
+  std::map<int, std::string> of = {};  // more of them, by rank
+  Words environment = {};              // goes before torchrun's
+};
+
+pid_t start_rank(const Ranks& all, int rank, int port, const test::Folder& folder) {
+  const auto more = all.of.find(rank);
+  test::Start one;
+  one.program = TRAINSCOPE_BINARY;
+  one.arguments = {"run", "--executor", "cuda"};
+  one.arguments.insert(one.arguments.end(), all.run.begin(), all.run.end());
+  if (rank == 0)
+    one.arguments.insert(one.arguments.end(), all.arguments.begin(), all.arguments.end());
+  one.environment = all.environment;
+  one.environment.push_back("TRAINSCOPE_STAND_IN=memory_mb=512 " + all.machine + " " +
+                            (more == all.of.end() ? "" : more->second));
+  for (const std::string& word : test::torchrun_words(rank, all.ranks, port))
+    one.environment.push_back(word);
+  one.out = folder.file("out " + std::to_string(rank));
+  one.err = folder.file("err " + std::to_string(rank));
+  return test::start(one);
+}
+
+// By rank.
+std::vector<test::Result> run(const Ranks& all) {
+  const test::Folder folder;
+  const int port = test::free_port();
+  std::vector<pid_t> children;
+  for (int rank = 0; rank < all.ranks; ++rank)
+    children.push_back(start_rank(all, rank, port, folder));
+  std::vector<test::Result> results;
+  for (int rank = 0; rank < all.ranks; ++rank) {
+    const int code = test::end_of(children[static_cast<std::size_t>(rank)], kMost);
+    results.push_back({code, test::read(folder.file("out " + std::to_string(rank))),
+                       test::read(folder.file("err " + std::to_string(rank)))});
+    UNSCOPED_INFO("rank " << rank << " ended with " << code << ": " << results.back().err);
+    CHECK_THAT(results.back().err, !Contains("stand-in: "));  // a rule that was broken
+  }
+  return results;
+}
+
+// The ranks on whose streams something happens.
+std::set<int> ranks_on_streams(const trace::Trace& trace) {
+  std::set<int> ranks;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, std::uint32_t) {
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    if (lane.kind == trace::LaneKind::kStream) ranks.insert(lane.device);
+  });
+  return ranks;
+}
+
+// Of the program: a sanitizer has some of its own.
+int sentences_in(const std::string& text) {
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) count += line.starts_with("trainscope: ");
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("processes of a rank each train as on the host, and have one trace", "[.processes]") {
+  for (const int ranks : {2, 4}) {
+    Words settings = kModel;
+    settings.push_back("parallel.world_size=" + std::to_string(ranks));
+    const analysis::Run ours = analysis::run_config("A", test::config_of(settings));
+    for (const char* machine : {"gpus=4", "gpus=4 late seed=3", "gpus=4 without=libcupti.so.13"}) {
+      INFO(ranks << " ranks, " << machine);
+      const test::Folder folder;
+      const std::string saved = folder.file("run.tsrun"), traces = folder.file("traces");
+      const auto ended = run(
+          {.ranks = ranks, .arguments = {"--save", saved, "--trace", traces}, .machine = machine});
+      for (const test::Result& one : ended) CHECK(one.code == 0);
+      for (std::size_t rank = 1; rank < ended.size(); ++rank) CHECK(ended[rank].out.empty());
+      const analysis::SavedRuns opened = analysis::open_runs(saved);
+      REQUIRE(opened.runs.size() == 1);
+      const analysis::Run& run = *opened.runs.front();
+      CHECK_FALSE(run.ending);
+      test::check_same_steps(run, ours, kFp32);
+      CHECK(ranks_on_streams(*run.trace).size() == static_cast<std::size_t>(ranks));
+      CHECK(std::distance(std::filesystem::directory_iterator(traces), {}) == ranks);
+      CHECK_THAT(run.trace->origin().detail, Contains(std::to_string(ranks) + " processes"));
+    }
+  }
+}
+
+TEST_CASE("a process that is killed ends the run by its rank, and the others at once",
+          "[.processes]") {
+  // Whether NCCL tells or not.
+  for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {
+    INFO(machine);
+    const auto ended = run({.ranks = 4, .machine = machine, .of = {{3, "dies_at=60"}}});
+    CHECK(ended[3].code == 128 + SIGKILL);
+    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 0);
+    CHECK_THAT(ended[0].out, Contains("the run ended: rank 3: its process ended before the run"));
+    CHECK_THAT(ended[0].out, Contains("time.step"));
+  }
+}
+
+TEST_CASE("when the process of the first rank is killed the others say so", "[.processes]") {
+  const auto ended = run({.ranks = 3, .of = {{0, "dies_at=60"}}});
+  CHECK(ended[0].code == 128 + SIGKILL);
+  for (const int rank : {1, 2}) {
+    const test::Result& one = ended[static_cast<std::size_t>(rank)];
+    CHECK(one.code == 1);
+    CHECK_THAT(one.err, Contains("look at why rank 0 ended"));
+    CHECK(sentences_in(one.err) == 1);
+  }
+}
+
+TEST_CASE("a rank whose GPU is lost ends the run by name, though its process lives",
+          "[.processes]") {
+  const auto ended = run({.ranks = 3, .of = {{2, "lost_at=60"}}});
+  for (const test::Result& one : ended) CHECK(one.code == 0);
+  CHECK_THAT(ended[0].out, Contains("rank 2: the GPU stopped and can do nothing more"));
+}
+
+TEST_CASE("a rank whose GPU has no room ends the run by name before its first step",
+          "[.processes]") {
+  const auto ended = run({.of = {{1, "memory_mb=0"}}});
+  for (const test::Result& one : ended) CHECK(one.code == 0);
+  CHECK_THAT(ended[0].out, Contains("rank 1: the GPU has no room for this run"));
+}
+
+TEST_CASE("processes carry out both sides of a lesson; when A ends early B is left out",
+          "[.processes]") {
+  const Words lesson{"distributed-sampler", "--steps", "3"};
+  const auto well = run({.ranks = 4, .run = lesson});
+  for (const test::Result& one : well) CHECK(one.code == 0);
+  CHECK_THAT(well[0].out, Contains("B  MEASURED"));
+  const auto early = run({.ranks = 4, .run = lesson, .of = {{2, "dies_at=40"}}});
+  for (const int rank : {0, 1, 3}) CHECK(early[static_cast<std::size_t>(rank)].code == 0);
+  CHECK_THAT(early[0].out, Contains("rank 2: its process ended") && !Contains("B  MEASURED"));
+  CHECK_THAT(early[0].err, Contains("B was not carried out: A ended early"));
+}
+
+TEST_CASE("ranks that cannot join are refused in one sentence each", "[.processes]") {
+  const auto refused = [](const Ranks& all, const std::string& first, const std::string& last) {
+    const auto ended = run(all);
+    for (const test::Result& one : ended) {
+      CHECK(one.code == 3);
+      CHECK(one.out.empty());
+      CHECK(sentences_in(one.err) == 1);
+    }
+    CHECK_THAT(ended.front().err, Contains(first));
+    CHECK_THAT(ended.back().err, Contains(last));
+  };
+  refused({.machine = "gpus=4 without=libnccl.so.2"},
+          "rank 0 cannot join the others: NCCL is missing",
+          "rank 1 cannot join the others: NCCL is missing");
+  refused({.of = {{1, "without=libnccl.so.2"}}},
+          "NCCL does not start at rank 1, where it is said why", "NCCL is missing");
+  refused({.environment = {"LOCAL_RANK=0"}}, "are on the same GPU, 0", "are on the same GPU, 0");
+}
+
+TEST_CASE("a rank that has no GPU says which it was to see", "[.processes]") {
+  const test::Result one = test::run_in(
+      "TRAINSCOPE_STAND_IN=gpus=1 RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 "
+      "MASTER_ADDR=127.0.0.1 MASTER_PORT=1",
+      "run --executor cuda --set workload=train --set parallel.strategy=ddp");
+  CHECK(one.code == 3);
+  CHECK_THAT(one.err, Contains("shows no GPU where CUDA_VISIBLE_DEVICES is \"1\""));
+}

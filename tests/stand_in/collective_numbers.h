@@ -1,0 +1,39 @@
+// A collective of FP32: what ranks call for, and what each gets of what all give, added rank by
+// rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainscope::stand_in {
+
+enum class CollectiveKind : std::uint32_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce
+};
+
+// What all ranks must call for alike.
+struct Asked {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::int32_t root = 0;
+  std::uint64_t count = 0;  // as the call has it
+
+  bool operator==(const Asked&) const = default;
+};
+
+// "an all-reduce of 10 numbers", "a broadcast of 3 numbers from rank 1".
+std::string words_of(const Asked& asked);
+
+// Numbers in a rank's buffers; 0: it needs none.
+std::size_t given_by(const Asked& asked, int rank, int ranks);
+std::size_t gotten_by(const Asked& asked, int rank, int ranks);
+
+// By rank.
+using Numbers = std::vector<std::vector<float>>;
+Numbers carry_out(const Asked& asked, const Numbers& given);
+
+}  // namespace trainscope::stand_in
