@@ -149,8 +149,8 @@ void add_times(Table& t) {
           return Answer(a_step(f, length(f.measured.window)));
         });
   t.add("time.epoch", "ns", "epoch time",
-        "one pass over the data set: the mean of the run's whole epochs after the warm-up, else as "
-        "many steps as it takes",
+        "one pass over the data set, without what drop_last leaves out: the mean of the run's whole "
+        "epochs after the warm-up, else as many steps as it takes",
         [](const Facts& f) { return f.epoch; });
   t.add("time.forward", "ns", "forward",
         "forward kernels at work, a step; absent where most kernels' phase is not known",
