@@ -155,9 +155,13 @@ bool is_on_device(const trace::Lane& lane) {
   return lane.kind == LaneKind::kStream || lane.kind == LaneKind::kCollective;
 }
 
+// By what is told of it, else by its name: a library's kernel may be called "Generic".
 bool is_all_reduce(const trace::Trace& trace, const Span& span) {
-  return span.category == Category::kCollective && is_on_device(trace.lanes()[span.lane]) &&
-         contains(trace.name(span), "AllReduce");
+  if (span.category != Category::kCollective || !is_on_device(trace.lanes()[span.lane]))
+    return false;
+  const trace::Detail* detail = trace.detail(span);
+  const auto* told = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
+  return (told && told->operation == "allreduce") || contains(trace.name(span), "AllReduce");
 }
 
 // The second word of the first pair whose first one stands in the name, between underscores.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <cmath>
@@ -13,6 +14,7 @@
 
 #include "cuda/calibration/machine_files.h"
 #include "cuda/execution.h"
+#include "program/knobs.h"
 #include "train/build.h"
 #include "train/ranks.h"
 
@@ -142,6 +144,45 @@ std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts
   return best;
 }
 
+namespace {
+
+// Knobs of a simulated machine, which change nothing on a real one.
+constexpr std::array kOfMachines{"power_limit", "pcie.lanes", "nvlink"};
+
+struct Prepared {
+  bool has_several_gpus = false;
+  bool is_known = false;  // a file describes the device
+  std::shared_ptr<machine::Machine> machine;
+  std::shared_ptr<program::Program> program;
+  std::string without_effect;  // "power_limit, pcie.lanes"
+};
+
+Prepared prepare(const program::Config& config, const cuda::DeviceFacts& facts) {
+  Prepared made;
+  program::Config real = config;
+  for (const char* name : kOfMachines) {
+    const program::Knob& knob = program::find_knob(name);
+    if (config.value(name) == knob.initial) continue;
+    real.set(name, knob.initial);
+    made.without_effect += (made.without_effect.empty() ? "" : ", ") + std::string(name);
+  }
+  made.has_several_gpus = has_several_gpus(real);
+  const auto known = made.has_several_gpus ? std::nullopt : machine_of_device(facts);
+  made.is_known = known.has_value();
+  made.machine = std::make_shared<machine::Machine>(known ? *known : train::machine_of(real));
+  made.program = std::make_shared<program::Program>(
+      train::with_every_rank(train::build_program(real, *made.machine)));
+  return made;
+}
+
+}  // namespace
+
+void require_measurable(const program::Config& config, cuda::DeviceCalls& device) {
+  const Prepared made = prepare(config, device.facts());
+  if (const std::string why = cuda::refusal_of(*made.program, device); !why.empty())
+    throw MissingError(why);
+}
+
 Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device,
                  const Watch& watch) {
   if (!device.is_usable())
@@ -149,14 +190,12 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
         "the GPU was lost in an earlier run, and this process has no other; start "
         "the program again");
   const cuda::DeviceFacts facts = device.facts();
-  const bool several = has_several_gpus(config);
-  const std::optional<machine::Machine> known = several ? std::nullopt : machine_of_device(facts);
+  const Prepared made = prepare(config, facts);
   Run run;
   run.label = std::move(label);
   run.config = config;
-  run.machine = std::make_shared<machine::Machine>(known ? *known : train::machine_of(config));
-  run.program = std::make_shared<program::Program>(
-      train::with_every_rank(train::build_program(config, *run.machine)));
+  run.machine = made.machine;
+  run.program = made.program;
   trace::Origin origin = measured_origin(facts);
   if (const int wanted = cuda::gpus_used(*run.program); wanted > device.gpus())
     origin.subject += fmt::format(" as {} virtual GPUs", wanted);
@@ -164,9 +203,11 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
     origin.detail += ", " + note;
   if (run.program->parameters > 0 && run.program->timing_only)
     origin.detail += ", timing only: on noise in place of batches";
-  if (several) {
+  if (!made.without_effect.empty())
+    origin.detail += ", without effect on a real GPU: " + made.without_effect;
+  if (made.has_several_gpus) {
     origin.detail += ", shares are of " + run.machine->name;
-  } else if (!known) {
+  } else if (!made.is_known) {
     origin.detail += ", no machine file describes it: shares are of " + run.machine->name;
   }
   const auto trace = std::make_shared<trace::Trace>(std::move(origin));

@@ -35,6 +35,9 @@ struct Watch {
   std::function<void(double)> share;  // of the program's commands that are carried out, 0..1
 };
 
+// Throws what measured_run would throw of it before anything is carried out.
+void require_measurable(const program::Config& config, cuda::DeviceCalls& device);
+
 // Carries it out from start to end; a device that fails ends it, and what was measured before is
 // in it. The machine of metrics is the device's where a file describes that, else the config's, and
 // the trace's origin says so. Throws InputError for a config that is wrong, MissingError for a

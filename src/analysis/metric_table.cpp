@@ -106,6 +106,9 @@ Answer model_flops_utilisation(const Facts& facts) {
   if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
   const machine::Gpu& gpu = facts.measured.machine->gpu;
   const auto math = used_math(facts.roofline);
+  // A device's kernels may be such as tell nothing of their type.
+  if (!math && facts.measured.trace->origin().kind == trace::OriginKind::kMeasured)
+    return std::nullopt;
   const auto peak = math ? machine::peak_flops_per_s(gpu, *math) : std::nullopt;
   // Of the card as delivered, whatever clock a power limit leaves it.
   return *achieved / peak.value_or(gpu.fp32_flops_per_s) * gpu.clock_share;
@@ -148,10 +151,11 @@ void add_times(Table& t) {
           if (f.measured.steps == 0) return Answer();
           return Answer(a_step(f, length(f.measured.window)));
         });
-  t.add("time.epoch", "ns", "epoch time",
-        "one pass over the data set, without what drop_last leaves out: the mean of the run's whole "
-        "epochs after the warm-up, else as many steps as it takes",
-        [](const Facts& f) { return f.epoch; });
+  t.add(
+      "time.epoch", "ns", "epoch time",
+      "one pass over the data set, without what drop_last leaves out: the mean of the run's whole "
+      "epochs after the warm-up, else as many steps as it takes",
+      [](const Facts& f) { return f.epoch; });
   t.add("time.forward", "ns", "forward",
         "forward kernels at work, a step; absent where most kernels' phase is not known",
         [](const Facts& f) {

@@ -29,6 +29,16 @@ std::map<Shape, const program::Operation*> operations_by_shape(const program::Pr
   return operations;
 }
 
+// A device calls its kernels by names of its own.
+using Work = std::pair<double, double>;  // FLOPs, bytes
+std::map<Work, const program::Operation*> operations_by_work(const program::Program& program) {
+  std::map<Work, const program::Operation*> operations;
+  for (const program::Operation& one : program.operations)
+    if (one.kind != program::OperationKind::kOpaque && one.flops + one.bytes > 0)
+      operations.try_emplace({one.flops, one.bytes}, &one);
+  return operations;
+}
+
 // The launches of one operation, or of all that nothing is known of.
 struct Group {
   const program::Operation* operation = nullptr;
@@ -36,6 +46,7 @@ struct Group {
   Nanos whole = 0;  // of the launches, clipped or not
   Nanos time = 0;   // clipped to the window
   Bound bound = Bound::kOverhead;
+  std::uint32_t call = 0;  // the last: of a device's, several kernels may be one operation
 };
 using Groups = std::map<std::ptrdiff_t, Group>;  // by the operation's index; -1: not known
 
@@ -49,7 +60,9 @@ class Gatherer {
  public:
   explicit Gatherer(const Measured& measured)
       : measured_(measured),
-        operations_(operations_by_shape(*measured.program, measured.machine->gpu)) {}
+        operations_(operations_by_shape(*measured.program, measured.machine->gpu)) {
+    if (is_measured()) by_work_ = operations_by_work(*measured.program);
+  }
 
   void gather() {
     const trace::Trace& trace = *measured_.trace;
@@ -72,7 +85,9 @@ class Gatherer {
         std::min<std::size_t>(span.detail, by_detail_.size() - 1);  // the last: without a detail
     Group*& group = by_detail_[slot];
     if (!group) group = &group_of(operation_of(span));
-    ++group->launches;
+    const bool is_part = is_measured() && span.correlation != 0 && span.correlation == group->call;
+    group->call = span.correlation;
+    group->launches += is_part ? 0 : 1;
     group->whole += span.duration;
     group->time += clipped.end - clipped.start;
     launches_.push_back({clipped, group});
@@ -91,11 +106,17 @@ class Gatherer {
     if (!kernel) return nullptr;
     const auto found = operations_.find(
         {measured_.trace->name(span), kernel->flops, kernel->bytes, kernel->grid[0]});
-    return found == operations_.end() ? nullptr : found->second;
+    if (found != operations_.end()) return found->second;
+    const auto by_work = by_work_.find({kernel->flops, kernel->bytes});
+    return by_work == by_work_.end() ? nullptr : by_work->second;
+  }
+  bool is_measured() const {
+    return measured_.trace->origin().kind == trace::OriginKind::kMeasured;
   }
 
   const Measured& measured_;
   std::map<Shape, const program::Operation*> operations_;
+  std::map<Work, const program::Operation*> by_work_;
   std::vector<Group*> by_detail_;
   Groups groups_;
   std::vector<Launch> launches_;

@@ -109,7 +109,8 @@ std::vector<ValidationRow> compare_executors(const std::string& program, const R
     const auto ours = value_of(simulated.metrics, name), real = value_of(measured.metrics, name);
     if (!ours || !real) continue;
     ValidationRow row{program, &find_metric(name), *ours, *real, {}};
-    if (*real != 0) row.error = (*ours - *real) / *real;
+    const double error = (*ours - *real) / *real;
+    if (std::isfinite(error)) row.error = error;  // none of what diverged, or is nothing
     rows.push_back(std::move(row));
   }
   return rows;

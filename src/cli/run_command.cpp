@@ -54,6 +54,7 @@ bool measure(const std::string& executor, const Request& request, Finished& fini
   if (executor == "sim") return false;
   try {
     const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+    for (const auto& [label, config] : request.sides) analysis::require_measurable(config, *device);
     std::vector<RunPointer> runs;
     for (const auto& [label, config] : request.sides) {
       if (!device->is_usable()) {

@@ -124,6 +124,9 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
   json["machine"] = run.machine ? run.machine->id : run.trace->origin().subject;
+  if (const trace::Origin& origin = run.trace->origin();
+      origin.kind == trace::OriginKind::kMeasured)
+    json["device"] = {{"name", origin.subject}, {"detail", origin.detail}};
   json["config"] = config_of(run);
   json["metrics"] = metrics_of(run);
   json["spans"] = run.trace->spans().size();

@@ -197,6 +197,45 @@ TEST_CASE("through the plug-in compiled chains leave the bits of those that read
   CHECK(reads == is_missing("libnvrtc.so.13"));
 }
 
+TEST_CASE("through the plug-in kernels are those of the program's operations, however called") {
+  Gpu gpu;
+  for (const Settings& settings : {kMlp, test::with(kMlp, {"precision=bf16"}),
+                                   Settings{"workload=gemm", "gemm.type=fp16", "gemm.m=64",
+                                            "gemm.n=64", "gemm.k=64", "steps=3"}}) {
+    const program::Config config = config_of(settings);
+    const analysis::Run measured = analysis::measured_run("A", config, *gpu);
+    REQUIRE_FALSE(measured.ending);
+    const analysis::Run simulated = analysis::run_config("A", config);
+    for (const char* name : {"roofline.intensity", "roofline.ridge"}) {
+      INFO(settings.back() << ", " << name);
+      const auto real = analysis::value_of(measured.metrics, name);
+      REQUIRE(real);
+      CHECK(*real == Approx(analysis::value_of(simulated.metrics, name).value_or(0)).epsilon(0.02));
+    }
+    CHECK(analysis::value_of(measured.metrics, "mfu").value_or(2) < 1);
+  }
+}
+
+TEST_CASE("through the plug-in knobs of a simulated machine are told to be without effect") {
+  Gpu gpu;
+  const analysis::Run run = analysis::measured_run(
+      "A", config_of({"workload=copy", "copy.bytes=4096", "pcie.lanes=8"}), *gpu);
+  CHECK(run.trace->origin().detail.find("without effect on a real GPU: pcie.lanes") !=
+        std::string::npos);
+  CHECK(run.trace->origin().detail.find("8 lanes") == std::string::npos);
+}
+
+TEST_CASE("through the plug-in what is only simulated is refused before anything is measured") {
+  Gpu gpu;
+  CHECK_NOTHROW(analysis::require_measurable(config_of(kMlp), *gpu));
+  CHECK_THROWS_WITH(analysis::require_measurable(
+                        config_of(test::with(kMlp, {"machine=h200-8", "parallel.strategy=ddp",
+                                                    "parallel.world_size=2", "straggler.rank=1",
+                                                    "straggler.factor=2"})),
+                        *gpu),
+                    Catch::Contains("only simulated"));
+}
+
 TEST_CASE("through the plug-in all work is told, with its call, bytes and kinds of memory") {
   Gpu gpu;
   for (const bool pinned : {false, true}) {

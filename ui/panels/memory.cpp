@@ -44,7 +44,10 @@ const analysis::BatchFit* fit_of(const PanelContext& context, MemoryPanel& panel
                                  std::size_t side) {
   const SideModel& model = context.workspace.sides()[side];
   MemoryPanel::SideFacts& own = panel.sides[side];
-  if (!model.run || !model.run->program || !model.run->machine) return nullptr;
+  // What would fit is the simulator's to say, and not beside what was measured.
+  if (!model.run || !model.run->program || !model.run->machine ||
+      model.run->trace->origin().kind == trace::OriginKind::kMeasured)
+    return nullptr;
   if (own.fitted != model.run) {
     own.fitted = model.run;
     own.fit.start([run = model.run](const auto& stopped) -> std::shared_ptr<analysis::BatchFit> {
