@@ -119,6 +119,10 @@ trace::Origin measured_origin(const cuda::DeviceFacts& facts) {
   return origin;
 }
 
+bool is_of_device(const trace::Origin& origin) {
+  return origin.detail.find("shares are of ") == std::string::npos;
+}
+
 void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
                   const cuda::DeviceCalls& device) {
   trace::Origin origin = trace.origin();

@@ -24,6 +24,10 @@ std::string today();
 // Of what was measured on the device today.
 trace::Origin measured_origin(const cuda::DeviceFacts& facts);
 
+// Whether the machine of a run's metrics is the device: not where the origin says that shares are
+// of another.
+bool is_of_device(const trace::Origin& origin);
+
 // After a run whose origin began with `before`: what the device says of itself now, which may be
 // more (that it could compile no kernels).
 void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/memory_history.h"
 #include "program/program.h"
 
 namespace trainscope::analysis {
@@ -183,9 +184,24 @@ std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {
   return blocks;
 }
 
+namespace {
+
+// Of a device it is counted what there is of each role, and not which blocks.
+RoleBytes counted_at_peak(const trace::Trace& trace) {
+  RoleBytes roles;
+  const MemoryHistory history(trace);
+  if (history.empty()) return roles;
+  const std::vector<double>& bytes = history.peak().by_role;
+  for (std::size_t i = 0; i < bytes.size(); ++i) roles[history.roles()[i]] = bytes[i];
+  return roles;
+}
+
+}  // namespace
+
 RoleBytes roles_at_peak(const trace::Trace& trace) {
   RoleBytes roles;
-  if (trace.allocator_events().empty()) return roles;
+  if (trace.allocator_events().empty())
+    return trace.origin().kind == trace::OriginKind::kMeasured ? counted_at_peak(trace) : roles;
   for (std::size_t role = 0; role < program::kRoles; ++role)
     roles[std::string(program::name_of(static_cast<program::Role>(role)))] = 0;
   for (const MemoryBlock& block : held_at_peak(trace))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/measured_run.h"
 #include "base/csv.h"
 #include "trace/chrome_writer.h"
 
@@ -17,8 +18,14 @@ trace::WriteOptions write_options(const analysis::Run& run, int processes) {
   options.warmup_steps = analysis::warmup_steps(*run.trace, run.program.get());
   if (!run.machine) return options;
   const machine::Gpu& gpu = run.machine->gpu;
+  const trace::Origin& origin = run.trace->origin();
   trace::DeviceProperties device;
-  device.name = gpu.name;
+  device.name = origin.kind == trace::OriginKind::kMeasured ? origin.subject : gpu.name;
+  const auto add_each = [&] {
+    for (; device.id < analysis::rank_count(run); ++device.id) options.devices.push_back(device);
+    return options;
+  };
+  if (!analysis::is_of_device(origin)) return add_each();
   device.total_memory = gpu.memory_bytes;
   device.compute_major = static_cast<int>(gpu.compute_capability);
   device.compute_minor = static_cast<int>(std::lround(gpu.compute_capability * 10)) % 10;
@@ -26,8 +33,7 @@ trace::WriteOptions write_options(const analysis::Run& run, int processes) {
   device.registers_per_multiprocessor = gpu.registers_per_sm;
   device.shared_per_multiprocessor = gpu.shared_bytes_per_sm;
   device.multiprocessors = gpu.sm_count;
-  for (; device.id < analysis::rank_count(run); ++device.id) options.devices.push_back(device);
-  return options;
+  return add_each();
 }
 
 constexpr const char* kTraceEndings[] = {".json.gz", ".json"};

@@ -213,6 +213,9 @@ TEST_CASE("through the plug-in kernels are those of the program's operations, ho
       CHECK(*real == Approx(analysis::value_of(simulated.metrics, name).value_or(0)).epsilon(0.02));
     }
     CHECK(analysis::value_of(measured.metrics, "mfu").value_or(2) < 1);
+    if (settings[0] == "workload=train")
+      CHECK(analysis::value_of(measured.metrics, "memory.parameters") ==
+            analysis::value_of(simulated.metrics, "memory.parameters"));
   }
 }
 
