@@ -213,9 +213,14 @@ TEST_CASE("through the plug-in kernels are those of the program's operations, ho
       CHECK(*real == Approx(analysis::value_of(simulated.metrics, name).value_or(0)).epsilon(0.02));
     }
     CHECK(analysis::value_of(measured.metrics, "mfu").value_or(2) < 1);
-    if (settings[0] == "workload=train")
-      CHECK(analysis::value_of(measured.metrics, "memory.parameters") ==
-            analysis::value_of(simulated.metrics, "memory.parameters"));
+    if (settings[0] != "workload=train") continue;
+    // An allocator rounds each block up to 512 bytes.
+    const auto parameters = analysis::value_of(measured.metrics, "memory.parameters");
+    const auto blocks = analysis::value_of(simulated.metrics, "memory.parameters");
+    REQUIRE((parameters && blocks));
+    CHECK(*parameters > 0);
+    CHECK(*parameters <= *blocks);
+    CHECK(*parameters == Approx(*blocks).epsilon(0.05));
   }
 }
 
