@@ -120,7 +120,7 @@ trace::Origin measured_origin(const cuda::DeviceFacts& facts) {
 }
 
 bool is_of_device(const trace::Origin& origin) {
-  return origin.detail.find("shares are of ") == std::string::npos;
+  return origin.detail.find(kSharesOf) == std::string::npos;
 }
 
 void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
@@ -210,9 +210,9 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   if (!made.without_effect.empty())
     origin.detail += ", without effect on a real GPU: " + made.without_effect;
   if (made.has_several_gpus) {
-    origin.detail += ", shares are of " + run.machine->name;
+    origin.detail += ", " + (kSharesOf + run.machine->name);
   } else if (!made.is_known) {
-    origin.detail += ", no machine file describes it: shares are of " + run.machine->name;
+    origin.detail += ", no machine file describes it: " + (kSharesOf + run.machine->name);
   }
   const auto trace = std::make_shared<trace::Trace>(std::move(origin));
   cuda::Execution execution(*run.program, *run.machine, device, *trace);

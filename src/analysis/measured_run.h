@@ -24,8 +24,11 @@ std::string today();
 // Of what was measured on the device today.
 trace::Origin measured_origin(const cuda::DeviceFacts& facts);
 
-// Whether the machine of a run's metrics is the device: not where the origin says that shares are
-// of another.
+// What an origin says before the name of the machine whose figures a run's shares are of, where no
+// file describes the device, or there are several.
+constexpr const char* kSharesOf = "shares are of ";
+
+// Whether the machine of a run's metrics is the device: not where the origin says kSharesOf.
 bool is_of_device(const trace::Origin& origin);
 
 // After a run whose origin began with `before`: what the device says of itself now, which may be

@@ -143,9 +143,8 @@ trace::Origin origin_of(cuda::DeviceCalls& device, const cuda::ProcessPlace& pla
                         const machine::Machine& machine, const std::string& where) {
   trace::Origin origin = measured_origin(device.facts());
   origin.detail += fmt::format(
-      ", {} processes{}, their clocks laid on one another by the ends of collectives, shares are "
-      "of {}",
-      place.ranks, where, machine.name);
+      ", {} processes{}, their clocks laid on one another by the ends of collectives, {}{}",
+      place.ranks, where, kSharesOf, machine.name);
   return origin;
 }
 

@@ -231,6 +231,7 @@ TEST_CASE("through the plug-in knobs of a simulated machine are told to be witho
   CHECK(run.trace->origin().detail.find("without effect on a real GPU: pcie.lanes") !=
         std::string::npos);
   CHECK(run.trace->origin().detail.find("8 lanes") == std::string::npos);
+  CHECK_FALSE(analysis::is_of_device(run.trace->origin()));  // no file describes it
 }
 
 TEST_CASE("through the plug-in what is only simulated is refused before anything is measured") {
