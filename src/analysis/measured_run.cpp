@@ -123,11 +123,27 @@ bool is_of_device(const trace::Origin& origin) {
   return origin.detail.find(kSharesOf) == std::string::npos;
 }
 
+namespace {
+
+constexpr std::string_view kVirtual = " virtual GPUs";
+
+}  // namespace
+
+bool has_virtual_gpus(const trace::Origin& origin) {
+  return origin.subject.ends_with(kVirtual);
+}
+
 void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
                   const cuda::DeviceCalls& device) {
   trace::Origin origin = trace.origin();
   origin.detail.replace(0, before.driver.size(), device.facts().driver);
   trace.set_origin(std::move(origin));
+}
+
+bool describes(const machine::Gpu& gpu, const cuda::DeviceFacts& facts) {
+  return gpu.id == cuda::id_of_device(facts.name) || gpu.name == facts.name ||
+         (gpu.sm_count == facts.sm_count && names(facts.name, model_of(gpu.id)) &&
+          !has_other_form(facts.name, gpu.id));
 }
 
 std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts) {
@@ -140,9 +156,7 @@ std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts
     machine::Machine machine = machine::load_machine(id);
     const bool alone = machine.gpu_count == 1 && machine.nodes == 1;
     if (alone && machine.gpu.id == calibrated) return machine;
-    if (!alone || machine.gpu.sm_count != facts.sm_count ||
-        !names(facts.name, model_of(machine.gpu.id)) || has_other_form(facts.name, machine.gpu.id))
-      continue;
+    if (!alone || !describes(machine.gpu, facts)) continue;
     if (!best || distance(machine) < distance(*best)) best = std::move(machine);
   }
   return best;
@@ -153,13 +167,33 @@ namespace {
 // Knobs of a simulated machine, which change nothing on a real one.
 constexpr std::array kOfMachines{"power_limit", "pcie.lanes", "nvlink"};
 
+bool is_of_a_simulation(const std::string& knob) {
+  return knob == "machine" || knob == "host.profile" ||
+         std::find(kOfMachines.begin(), kOfMachines.end(), knob) != kOfMachines.end();
+}
+
 struct Prepared {
   bool has_several_gpus = false;
   bool is_known = false;  // a file describes the device
   std::shared_ptr<machine::Machine> machine;
   std::shared_ptr<program::Program> program;
   std::string without_effect;  // "power_limit, pcie.lanes"
+
+  void leave_out(const std::string& knob) {
+    without_effect += (without_effect.empty() ? "" : ", ") + knob;
+  }
 };
+
+// The machine of a person's choice, where that is the device (a calibration of it, say); else the
+// shipped one that is.
+std::optional<machine::Machine> machine_of_run(const program::Config& config,
+                                               const cuda::DeviceFacts& facts, Prepared& made) {
+  if (!config.is_set("machine")) return machine_of_device(facts);
+  machine::Machine asked = train::machine_of(config);
+  if (describes(asked.gpu, facts)) return asked;
+  made.leave_out("machine");
+  return machine_of_device(facts);
+}
 
 Prepared prepare(const program::Config& config, const cuda::DeviceFacts& facts) {
   Prepared made;
@@ -168,10 +202,12 @@ Prepared prepare(const program::Config& config, const cuda::DeviceFacts& facts) 
     const program::Knob& knob = program::find_knob(name);
     if (config.value(name) == knob.initial) continue;
     real.set(name, knob.initial);
-    made.without_effect += (made.without_effect.empty() ? "" : ", ") + std::string(name);
+    made.leave_out(name);
   }
+  if (config.is_set("host.profile") && config.word("host.profile") != "native")
+    made.leave_out("host.profile");
   made.has_several_gpus = has_several_gpus(real);
-  const auto known = made.has_several_gpus ? std::nullopt : machine_of_device(facts);
+  const auto known = made.has_several_gpus ? std::nullopt : machine_of_run(real, facts, made);
   made.is_known = known.has_value();
   made.machine = std::make_shared<machine::Machine>(known ? *known : train::machine_of(real));
   made.program = std::make_shared<program::Program>(
@@ -180,6 +216,17 @@ Prepared prepare(const program::Config& config, const cuda::DeviceFacts& facts) 
 }
 
 }  // namespace
+
+std::string same_on_a_device(const program::Config& a, const program::Config& b) {
+  const std::vector<std::string> differing = program::differing_knobs(a, b);
+  if (differing.empty() || !std::all_of(differing.begin(), differing.end(), is_of_a_simulation) ||
+      machine::all_gpus(train::machine_of(a)) != machine::all_gpus(train::machine_of(b)))
+    return "";
+  return fmt::format(
+      "the two sides differ in {} alone, and a real GPU is what it is: both would be the same; "
+      "simulate them with --executor sim",
+      fmt::join(differing, " and "));
+}
 
 void require_measurable(const program::Config& config, cuda::DeviceCalls& device) {
   const Prepared made = prepare(config, device.facts());
@@ -202,7 +249,7 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   run.program = made.program;
   trace::Origin origin = measured_origin(facts);
   if (const int wanted = cuda::gpus_used(*run.program); wanted > device.gpus())
-    origin.subject += fmt::format(" as {} virtual GPUs", wanted);
+    origin.subject += fmt::format(" as {}{}", wanted, kVirtual);
   if (const std::string note = sharing_note(*run.program, device); !note.empty())
     origin.detail += ", " + note;
   if (run.program->parameters > 0 && run.program->timing_only)
@@ -219,7 +266,8 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   {
     const Watching watching(watch, *run.program, execution);
     if (const auto failure = execution.run())
-      run.ending = sim::DeviceFailed{failure->time, failure->line, failure->sentence};
+      run.ending = sim::DeviceFailed{failure->time, failure->line, failure->sentence,
+                                     failure->out_of_memory};
   }
   renew_origin(*trace, facts, device);
   run.trace = trace;

@@ -10,6 +10,10 @@
 
 namespace trainscope::analysis {
 
+// Whether a GPU of a machine file is the device: by its id or name, as `calibrate` wrote it, else
+// by the name of its model, its SMs and its form.
+bool describes(const machine::Gpu& gpu, const cuda::DeviceFacts& facts);
+
 // The machine of one GPU that is the device: what `calibrate` wrote of it, else by its name, its
 // SMs and, of several, the nearest memory. Nothing where no file describes it.
 std::optional<machine::Machine> machine_of_device(const cuda::DeviceFacts& facts);
@@ -31,6 +35,9 @@ constexpr const char* kSharesOf = "shares are of ";
 // Whether the machine of a run's metrics is the device: not where the origin says kSharesOf.
 bool is_of_device(const trace::Origin& origin);
 
+// Whether a run's GPUs were virtual ones that shared real ones: no links joined them.
+bool has_virtual_gpus(const trace::Origin& origin);
+
 // After a run whose origin began with `before`: what the device says of itself now, which may be
 // more (that it could compile no kernels).
 void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
@@ -42,14 +49,18 @@ struct Watch {
   std::function<void(double)> share;  // of the program's commands that are carried out, 0..1
 };
 
+// Why measuring both on one device shows nothing: they differ only in what a simulated machine is,
+// which a device takes no notice of. Empty: they differ in more, or in nothing. Throws InputError.
+std::string same_on_a_device(const program::Config& a, const program::Config& b);
+
 // Throws what measured_run would throw of it before anything is carried out.
 void require_measurable(const program::Config& config, cuda::DeviceCalls& device);
 
 // Carries it out from start to end; a device that fails ends it, and what was measured before is
-// in it. The machine of metrics is the device's where a file describes that, else the config's, and
-// the trace's origin says so. Throws InputError for a config that is wrong, MissingError for a
-// program that a device cannot carry out, and on a
-// device that an earlier run has lost.
+// in it. The machine of metrics is the device's where a file describes that (the config's, if it
+// does), else the config's, and the trace's origin says so. Throws InputError for a config that is
+// wrong, MissingError for a program that a device cannot carry out, and on a device that an earlier
+// run has lost.
 Run measured_run(std::string label, const program::Config& config, cuda::DeviceCalls& device,
                  const Watch& watch = {});
 

@@ -201,7 +201,7 @@ RoleBytes counted_at_peak(const trace::Trace& trace) {
 RoleBytes roles_at_peak(const trace::Trace& trace) {
   RoleBytes roles;
   if (trace.allocator_events().empty())
-    return trace.origin().kind == trace::OriginKind::kMeasured ? counted_at_peak(trace) : roles;
+    return trace::is_measured(trace) ? counted_at_peak(trace) : roles;
   for (std::size_t role = 0; role < program::kRoles; ++role)
     roles[std::string(program::name_of(static_cast<program::Role>(role)))] = 0;
   for (const MemoryBlock& block : held_at_peak(trace))

@@ -107,8 +107,7 @@ Answer model_flops_utilisation(const Facts& facts) {
   const machine::Gpu& gpu = facts.measured.machine->gpu;
   const auto math = used_math(facts.roofline);
   // A device's kernels may be such as tell nothing of their type.
-  if (!math && facts.measured.trace->origin().kind == trace::OriginKind::kMeasured)
-    return std::nullopt;
+  if (!math && trace::is_measured(*facts.measured.trace)) return std::nullopt;
   const auto peak = math ? machine::peak_flops_per_s(gpu, *math) : std::nullopt;
   // Of the card as delivered, whatever clock a power limit leaves it.
   return *achieved / peak.value_or(gpu.fp32_flops_per_s) * gpu.clock_share;

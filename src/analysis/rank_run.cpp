@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -31,6 +32,7 @@ std::string bytes_of(const trace::Trace& trace, const std::optional<cuda::Failur
     out.integer(failure->time);
     out.whole(failure->line);
     out.text(failure->sentence);
+    out.whole(failure->out_of_memory ? 1 : 0);
   }
   trace::save_trace(trace, out);
   return out.bytes();
@@ -44,6 +46,7 @@ Told told_in(const std::string& bytes, int rank) {
     told.failure->time = in.integer();
     told.failure->line = static_cast<std::uint16_t>(in.whole());
     told.failure->sentence = in.text();
+    told.failure->out_of_memory = in.whole() != 0;
   }
   told.trace = trace::load_trace(in);
   return told;
@@ -139,9 +142,11 @@ std::string where_words(const cuda::ProcessPlace& place, cuda::Store& store,
   return words.empty() ? "" : " " + words;
 }
 
+// What is of the run as a whole, the first rank says.
 trace::Origin origin_of(cuda::DeviceCalls& device, const cuda::ProcessPlace& place,
                         const machine::Machine& machine, const std::string& where) {
   trace::Origin origin = measured_origin(device.facts());
+  if (place.rank > 0) return origin;
   origin.detail += fmt::format(
       ", {} processes{}, their clocks laid on one another by the ends of collectives, {}{}",
       place.ranks, where, kSharesOf, machine.name);
@@ -157,14 +162,49 @@ std::optional<sim::Ending> ending_of(const std::vector<std::optional<Told>>& all
       return sim::DeviceFailed{0, 0,
                                fmt::format("rank {}: its process ended before the run did; look at "
                                            "what it printed, or at who ended it",
-                                           rank)};
+                                           rank),
+                               false};
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const auto& failure = all[rank]->failure;
     if (failure && static_cast<int>(rank) == first_failed.value_or(static_cast<int>(rank)))
       return sim::DeviceFailed{failure->time, failure->line,
-                               fmt::format("rank {}: {}", rank, failure->sentence)};
+                               fmt::format("rank {}: {}", rank, failure->sentence),
+                               failure->out_of_memory};
   }
   return std::nullopt;
+}
+
+std::vector<std::string> parts_of(const std::string& detail) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from < detail.size();) {
+    const std::size_t end = std::min(detail.find(", ", from), detail.size());
+    parts.push_back(detail.substr(from, end - from));
+    from = end + 2;
+  }
+  return parts;
+}
+
+// What the origins of other ranks say and the first one's does not, each once, by who says it.
+std::string notes_of_others(const std::vector<const trace::Trace*>& traces) {
+  const std::vector<std::string> own = parts_of(traces.front()->origin().detail);
+  std::vector<std::pair<std::string, std::vector<int>>> notes;
+  for (std::size_t rank = 1; rank < traces.size(); ++rank) {
+    const trace::Origin& origin = traces[rank]->origin();
+    std::vector<std::string> parts = parts_of(origin.detail);
+    if (origin.subject != traces.front()->origin().subject && !origin.subject.empty())
+      parts.insert(parts.begin(), "on " + origin.subject);
+    for (const std::string& part : parts) {
+      if (std::find(own.begin(), own.end(), part) != own.end()) continue;
+      const auto known = std::find_if(notes.begin(), notes.end(),
+                                      [&](const auto& note) { return note.first == part; });
+      auto& ranks = known == notes.end() ? notes.emplace_back(part, std::vector<int>{}).second
+                                         : known->second;
+      ranks.push_back(static_cast<int>(rank));
+    }
+  }
+  std::string text;
+  for (const auto& [part, ranks] : notes) text += ", " + cuda::rank_words(ranks) + ": " + part;
+  return text;
 }
 
 // Of all ranks, on rank 0. Who has told nothing has an empty trace.
@@ -177,7 +217,11 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
     traces.push_back(all.back() ? all.back()->trace.get() : &none);
   }
   run.ending = ending_of(all, talk.first_failed());
-  run.trace = trace::merge_ranks(traces);
+  std::unique_ptr<trace::Trace> merged = trace::merge_ranks(traces);
+  trace::Origin origin = merged->origin();
+  origin.detail += notes_of_others(traces);
+  merged->set_origin(std::move(origin));
+  run.trace = std::move(merged);
 }
 
 }  // namespace

@@ -110,9 +110,7 @@ class Gatherer {
     const auto by_work = by_work_.find({kernel->flops, kernel->bytes});
     return by_work == by_work_.end() ? nullptr : by_work->second;
   }
-  bool is_measured() const {
-    return measured_.trace->origin().kind == trace::OriginKind::kMeasured;
-  }
+  bool is_measured() const { return trace::is_measured(*measured_.trace); }
 
   const Measured& measured_;
   std::map<Shape, const program::Operation*> operations_;

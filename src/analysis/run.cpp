@@ -153,6 +153,8 @@ Run import_run(std::string label, const std::filesystem::path& path) {
   Run run;
   run.label = std::move(label);
   run.trace = trace::read_chrome_trace(path);
+  if (const std::string& why = run.trace->origin().ended_early; !why.empty())
+    run.ending = sim::EndedEarly{why};
   analyse(run);
   return run;
 }

@@ -45,7 +45,7 @@ std::string executor_of(const std::vector<RunPointer>& runs) {
   std::string executor = "sim";
   for (const RunPointer& run : runs) {
     if (!run->program) executor = "imported";
-    if (run->trace->origin().kind == trace::OriginKind::kMeasured) executor = "cuda";
+    if (trace::is_measured(*run->trace)) executor = "cuda";
   }
   return executor;
 }

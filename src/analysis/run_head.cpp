@@ -298,7 +298,9 @@ sim::Deadlock deadlock_of(const Json& json) {
 }
 
 Json json_of(const sim::DeviceFailed& why) {
-  return {{"time", why.time}, {"line", why.line}, {"what", why.what}};
+  Json json = {{"time", why.time}, {"line", why.line}, {"what", why.what}};
+  if (why.out_of_memory) json["out_of_memory"] = true;
+  return json;
 }
 
 sim::DeviceFailed device_failed_of(const Json& json) {
@@ -306,7 +308,12 @@ sim::DeviceFailed device_failed_of(const Json& json) {
   why.time = whole(json.at("time"));
   why.line = static_cast<std::uint16_t>(whole(json.at("line"), 0, UINT16_MAX));
   why.what = json.at("what");
+  why.out_of_memory = json.value("out_of_memory", false);
   return why;
+}
+
+Json json_of(const sim::EndedEarly& why) {
+  return {{"what", why.what}};
 }
 
 // By the name of what ended it.
@@ -320,6 +327,7 @@ std::optional<sim::Ending> ending_of(const Json& json) {
   if (json.contains("diverged")) return diverged_of(json["diverged"]);
   if (json.contains("deadlock")) return deadlock_of(json["deadlock"]);
   if (json.contains("device_failed")) return device_failed_of(json["device_failed"]);
+  if (json.contains("ended_early")) return sim::EndedEarly{json["ended_early"].at("what")};
   return std::nullopt;
 }
 

@@ -57,6 +57,15 @@ program::Config simulated_config(const program::Config& config, const std::strin
   return same;
 }
 
+// An error between two GPUs says little of the simulator.
+std::string caveat_of(const machine::Machine& simulated, const cuda::DeviceFacts& facts) {
+  if (describes(simulated.gpu, facts)) return "";
+  return "What is simulated, " + simulated.name + ", is not the GPU that was measured, " +
+         facts.name +
+         ": the errors are mostly between the two. `trainscope calibrate` writes a machine that is "
+         "it; --machine takes one.";
+}
+
 }  // namespace
 
 ErrorSummary summarise_errors(std::span<const double> errors) {
@@ -139,6 +148,7 @@ Validation validate_executors(cuda::DeviceCalls& device,
       all.rows.insert(all.rows.end(), rows.begin(), rows.end());
       all.origin = measured.trace->origin().subject + ", " + measured.trace->origin().detail;
       all.machine = simulated.machine->name;
+      all.caveat = caveat_of(*simulated.machine, device.facts());
     } catch (const MissingError& error) {
       all.left_out.push_back(one.name + ": " + error.what());
     }
@@ -167,7 +177,8 @@ std::string validation_page(const Validation& validation) {
   std::string text =
       "# Simulated beside measured\n\nWritten by `trainscope validate`. Measured: " +
       validation.origin + ".\nSimulated: " + validation.machine +
-      ", host profile native.\nAn error above 0: the simulator says more.\n\n"
+      ", host profile native.\nAn error above 0: the simulator says more.\n\n" +
+      (validation.caveat.empty() ? "" : validation.caveat + "\n\n") +
       "| program | metric | simulated | measured | error |\n|---|---|---:|---:|---:|\n";
   for (const ValidationRow& row : validation.rows)
     text += fmt::format("| {} | {} | {} | {} | {} |\n", row.program, row.metric->name,

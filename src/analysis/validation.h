@@ -44,6 +44,7 @@ std::vector<ValidationRow> compare_executors(const std::string& program, const R
 struct Validation {
   std::string machine;  // that was simulated
   std::string origin;   // of the measurements: device, driver, date
+  std::string caveat;   // a sentence where that is no machine with this device; else empty
   std::vector<ValidationRow> rows;
   std::vector<std::string> left_out;  // a sentence each: programs that the device could not run
 };

@@ -14,6 +14,7 @@
 #include "cuda/calibration/machine_files.h"
 #include "cuda/nvml.h"
 #include "cuda/plugin_loader.h"
+#include "machine/machine.h"
 #include "program/products.h"
 #include "report/measurements_json.h"
 
@@ -54,18 +55,9 @@ Places places_of(const CalibrateOptions& options, const std::string& id) {
 void print_figures(const cuda::Calibration& calibration) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.add({"figure", "measured", "half within", "how"});
-  const auto show = [](const cuda::MeasuredFigure& figure, double value) {
-    const std::string& name = figure.name;
-    const bool is_rate = name.starts_with("pcie.") && name.find("latency") == std::string::npos;
-    if (is_rate || name.ends_with("bandwidth") || name.find("memcpy") != std::string::npos)
-      return format_rate(value);
-    const bool is_time = name.find("kernel_") != std::string::npos ||
-                         (!name.starts_with("gpu.") && name != "host.launch_queue");
-    return is_time ? format_nanos(value) : fmt::format("{:.5g}", value);
-  };
   for (const cuda::MeasuredFigure& figure : calibration.figures)
-    table.add({figure.name, show(figure, figure.value),
-               figure.spread > 0 ? show(figure, figure.spread) : "", figure.how});
+    table.add({figure.name, cuda::figure_text(figure.name, figure.value),
+               figure.spread > 0 ? cuda::figure_text(figure.name, figure.spread) : "", figure.how});
   std::cout << table.text() << "\n";
   TextTable transfers({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   transfers.add({"copy or pass", "bytes", "time", "rate"});
@@ -74,6 +66,20 @@ void print_figures(const cuda::Calibration& calibration) {
                    format_nanos(point.nanos),
                    format_rate(1e9 * static_cast<double>(point.bytes) / point.nanos)});
   std::cout << transfers.text() << "\n";
+}
+
+// A file that the catalogue would refuse, by which it would refuse all, is put beside it under a
+// name that it does not read. True: both are machines.
+bool keep_if_read(const Places& places) try {
+  machine::load_machine(places.machine.string());
+  return true;
+} catch (const InputError& error) {
+  for (const fs::path& file : {places.gpu, places.machine})
+    fs::rename(file, file.string() + ".refused");
+  std::cerr << "trainscope: what was measured makes no machine: " << error.what()
+            << "; both files are kept under names that end in .refused; measure again on an idle "
+               "GPU, or mend them and take the ending off\n";
+  return false;
 }
 
 void print_products(const cuda::Calibration& calibration) {
@@ -120,6 +126,7 @@ int calibrate_command(const CalibrateOptions& options) {
     for (const std::string& sentence : calibration.left_out)
       std::cout << "not measured: " << sentence << "\n";
   }
+  if (!keep_if_read(places)) return 1;
   std::cerr << "written: " << places.gpu.string() << ", " << places.machine.string() << "\n";
   return 0;
 }

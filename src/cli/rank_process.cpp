@@ -52,7 +52,7 @@ std::string visible_gpu(int local_rank, const char* visible) {
                   names.size(), local_rank));
 }
 
-std::vector<RunPointer> measure_among(const cuda::ProcessPlace& place, const Request& request) {
+RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& request) {
   std::vector<std::pair<std::string, program::Config>> sides;
   for (const auto& [label, config] : request.sides)
     sides.emplace_back(label, analysis::config_of_ranks(config, place));
@@ -61,18 +61,19 @@ std::vector<RunPointer> measure_among(const cuda::ProcessPlace& place, const Req
            visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")).c_str(), 1);
   const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
   cuda::Store store(place, kTimeOut);
-  std::vector<RunPointer> runs;
+  RunsOfRanks all;
   for (std::size_t side = 0; side < sides.size(); ++side) {
     const auto& [label, config] = sides[side];
     analysis::RankRun one = analysis::rank_run(label, config, *device, place, store);
-    if (one.run) runs.push_back(std::make_shared<const analysis::Run>(std::move(*one.run)));
+    if (one.run) all.runs.push_back(std::make_shared<const analysis::Run>(std::move(*one.run)));
+    all.ended_early |= one.ended_early;
     if (!one.ended_early || side + 1 == sides.size()) continue;
     if (one.run)
       std::cerr << "trainscope: " << sides[side + 1].first << " was not carried out: " << label
                 << " ended early; start all ranks again\n";
     break;
   }
-  return runs;
+  return all;
 }
 
 }  // namespace trainscope::cli

@@ -20,8 +20,13 @@ std::optional<cuda::ProcessPlace> place_among_processes();
 // where there are fewer than the local ranks.
 std::string visible_gpu(int local_rank, const char* visible);
 
-// Carries all sides out, one after another. On rank 0 their runs; on the others nothing. Throws
-// what analysis::rank_run throws, and what opening the device does.
-std::vector<RunPointer> measure_among(const cuda::ProcessPlace& place, const Request& request);
+struct RunsOfRanks {
+  std::vector<RunPointer> runs;  // on rank 0
+  bool ended_early = false;      // one of them did, on every rank
+};
+
+// Carries all sides out, one after another. Throws what analysis::rank_run throws, and what opening
+// the device does.
+RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& request);
 
 }  // namespace trainscope::cli

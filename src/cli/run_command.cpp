@@ -25,6 +25,17 @@ void check_executor(const std::string& executor) {
                    "; give sim, cuda or auto");
 }
 
+// The exit code of a run that this machine's GPU could not carry through. One that found no room
+// there is done, as a simulated one is.
+constexpr int kDeviceFailed = 3;
+
+bool any_device_failed(const Finished& finished) {
+  return std::any_of(finished.runs.begin(), finished.runs.end(), [](const RunPointer& run) {
+    const auto* failed = run->ending ? std::get_if<sim::DeviceFailed>(&*run->ending) : nullptr;
+    return failed && !failed->out_of_memory;
+  });
+}
+
 // Of a saved run nothing can be changed: it is over.
 int show_saved(const RunOptions& options) {
   const char* flag = !options.settings.empty()   ? "--set"
@@ -48,12 +59,20 @@ void simulate(const Request& request, Finished& finished) {
         std::make_shared<const analysis::Run>(run_with_progress(label, config)));
 }
 
+void refuse_same_sides(const Request& request) {
+  if (request.sides.size() < 2) return;
+  const std::string why =
+      analysis::same_on_a_device(request.sides[0].second, request.sides[1].second);
+  if (!why.empty()) throw MissingError(why);
+}
+
 // On a device where the executor is to be one; auto: where there is one that can. False: nothing
 // was carried out.
 bool measure(const std::string& executor, const Request& request, Finished& finished) {
   if (executor == "sim") return false;
   try {
     const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+    refuse_same_sides(request);
     for (const auto& [label, config] : request.sides) analysis::require_measurable(config, *device);
     std::vector<RunPointer> runs;
     for (const auto& [label, config] : request.sides) {
@@ -83,11 +102,14 @@ int run_command(const RunOptions& options) {
   Request request = read_request(options);
   Finished finished;
   finished.seed = request.sides.front().second.whole("seed");
+  bool ended_early = false;
   const auto place = options.executor == "cuda" ? place_among_processes() : std::nullopt;
   if (place && place->ranks > 1) {
-    finished.runs = measure_among(*place, request);
+    RunsOfRanks all = measure_among(*place, request);
+    ended_early = all.ended_early;
+    finished.runs = std::move(all.runs);
     finished.executor = "cuda";
-    if (place->rank > 0) return 0;  // the first rank has all, and tells it
+    if (place->rank > 0) return ended_early ? kDeviceFailed : 0;  // the first rank has all to tell
   } else if (!measure(options.executor, request, finished)) {
     simulate(request, finished);
   }
@@ -98,7 +120,7 @@ int run_command(const RunOptions& options) {
     finished.subject = scenario::subject_of(*finished.lesson, sides);
   }
   put_out(finished, options.outputs);
-  return 0;
+  return ended_early || any_device_failed(finished) ? kDeviceFailed : 0;
 }
 
 int import_command(const std::vector<std::string>& traces, const Outputs& outputs) {

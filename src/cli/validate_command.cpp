@@ -131,6 +131,7 @@ void print_validation(const analysis::Validation& validation) {
   std::cout << "measured: " << validation.origin << "\nsimulated: " << validation.machine << "\n\n"
             << table.text() << "\n"
             << summary.text() << "\nAn error above 0: the simulator says more.\n";
+  if (!validation.caveat.empty()) std::cout << validation.caveat << "\n";
   for (const std::string& sentence : validation.left_out)
     std::cout << "not compared: " << sentence << "\n";
 }

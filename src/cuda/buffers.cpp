@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/units.h"
 #include "cuda/execution.h"
 
 namespace trainscope::cuda {
@@ -127,8 +128,28 @@ void Buffers::lend(program::Index buffer) {
   Place& place = places_[buffer];
   if (place.memory || place.lent) return;
   const StreamHandle stream = streams_[first_of(buffer)];
-  place.lent = device_.allocate(program_.buffers[buffer].bytes, stream);
+  place.lent = take(buffer, stream);
   device_.synchronise_stream(stream);  // any stream may use it from here on
+}
+
+void* Buffers::take(program::Index buffer, StreamHandle stream) try {
+  return device_.allocate(program_.buffers[buffer].bytes, stream);
+} catch (const OutOfDeviceMemory& error) {
+  const program::Buffer& what = program_.buffers[buffer];
+  throw OutOfDeviceMemory(sim::buffer_words(what.name, what.role) + " asked for " +
+                          format_bytes(static_cast<double>(what.bytes)) + ", and " + error.what() +
+                          sim::holders_words(largest(what.device)));
+}
+
+std::vector<sim::OutOfMemory::Holder> Buffers::largest(int gpu) const {
+  std::vector<sim::OutOfMemory::Holder> holders;
+  for (program::Index i = 0; i < places_.size(); ++i) {
+    const program::Buffer& one = program_.buffers[i];
+    const bool has_own = (places_[i].memory && !places_[i].is_view) || places_[i].lent;
+    if (has_own && one.kind == MemoryKind::kDevice && one.device == gpu)
+      holders.push_back({one.name, one.role, one.bytes});
+  }
+  return sim::largest_of(std::move(holders));
 }
 
 void Buffers::place(program::Index buffer) {
@@ -136,7 +157,7 @@ void Buffers::place(program::Index buffer) {
   Place& place = places_[buffer];
   if (what.kind == MemoryKind::kDevice) {
     place.stream = first_of(buffer);
-    place.memory = device_.allocate(what.bytes, streams_[place.stream]);
+    place.memory = take(buffer, streams_[place.stream]);
     if (!what.is_view) note(buffer, 1);
   } else {
     place.memory = device_.allocate_host(what.bytes, what.kind);
@@ -175,7 +196,7 @@ void Buffers::allocate(const program::Alloc& action) {
   // What a framework allocates for kernels whose work one of ours does is told of, and not there.
   if (!is_used_[action.buffer]) return note(action.buffer, 1);
   const bool is_filled = fills(action);
-  place.memory = device_.allocate(program_.buffers[action.buffer].bytes, streams_[action.stream]);
+  place.memory = take(action.buffer, streams_[action.stream]);
   place.stream = action.stream;
   note(action.buffer, 1);
   if (is_filled) fill(action.buffer, streams_[action.stream]);

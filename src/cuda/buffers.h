@@ -15,6 +15,7 @@
 #include "cuda/contents.h"
 #include "cuda/device_calls.h"
 #include "program/program.h"
+#include "sim/out_of_memory.h"
 
 namespace trainscope::cuda {
 
@@ -92,6 +93,9 @@ class Buffers {
   void release_all();
   void place(program::Index buffer);
   void fill(program::Index buffer, StreamHandle stream);
+  // From the device. Throws OutOfDeviceMemory, with what asked for it and who holds most.
+  void* take(program::Index buffer, StreamHandle stream);
+  std::vector<sim::OutOfMemory::Holder> largest(int gpu) const;
   void note(program::Index buffer, std::int64_t sign);
 
   const program::Program& program_;

@@ -217,9 +217,10 @@ void Execution::carry_out(const std::vector<RankCall>& calls, ThreadLog& log) {
   collectives_->carry_out(calls, [this] { return ++next_call_; }, log);
 }
 
-void Execution::fail(std::uint16_t line, const std::string& sentence) {
+void Execution::fail(std::uint16_t line, const std::exception& why) {
   const std::lock_guard held(failure_mutex_);
-  if (!failure_) failure_ = Failure{device_.now() - begin_, line, sentence};
+  const bool no_room = dynamic_cast<const OutOfDeviceMemory*>(&why) != nullptr;
+  if (!failure_) failure_ = Failure{device_.now() - begin_, line, why.what(), no_room};
 }
 
 void Execution::run_thread(std::size_t thread) {
@@ -231,7 +232,7 @@ void Execution::run_thread(std::size_t thread) {
   } catch (const Stopped&) {
     waits_.stop();
   } catch (const std::exception& error) {
-    fail(one.line(), error.what());
+    fail(one.line(), error);
     waits_.stop();
   }
   waits_.thread_ended();
@@ -243,7 +244,7 @@ std::optional<Failure> Execution::run() {
   try {
     set_up();
   } catch (const Error& error) {
-    fail(0, error.what());
+    fail(0, error);
     return failure_;
   }
   std::vector<std::thread> others;
@@ -254,7 +255,7 @@ std::optional<Failure> Execution::run() {
   try {
     device_.synchronise();
   } catch (const Error& error) {
-    fail(0, error.what());
+    fail(0, error);
   }
   duration_ = device_.now() - begin_;
   write_trace();
@@ -274,15 +275,15 @@ void Execution::write_trace() {
     blocks = blocks_.take();
     device_.collect();  // what copied them is no part of the run
   } catch (const Error& error) {
-    fail(0, error.what());
+    fail(0, error);
   }
-  writer.write(logs_, activities, buffers_->changes(), blocks);
+  writer.write(logs_, activities, buffers_->changes(), blocks, failure_.has_value());
   if (const std::int64_t count = blocks_.dropped(); count > 0)
     trace_.add_dropped({"launches whose blocks there was no room for", count, false});
   try {
     steps_->write(trace_, [&](CallId call) { return writer.done(call); });
   } catch (const Error& error) {
-    fail(0, error.what());
+    fail(0, error);
   }
 }
 

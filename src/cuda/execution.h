@@ -34,6 +34,7 @@ struct Failure {
   Nanos time = 0;          // on the trace's clock
   std::uint16_t line = 0;  // of the listing, from 1; 0: before the first command
   std::string sentence;
+  bool out_of_memory = false;  // the device's; it can be used on
 };
 
 // The GPUs that a program has streams on.
@@ -89,7 +90,7 @@ class Execution {
   KernelCall operands_of(const program::Operation& operation) const;
   KernelCall kernel_call(program::Index operation, program::Index stream) const;
   void run_thread(std::size_t thread);
-  void fail(std::uint16_t line, const std::string& sentence);
+  void fail(std::uint16_t line, const std::exception& why);
   void write_trace();
   void release_all();
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "base/units.h"
@@ -38,7 +39,7 @@ Nanos TraceWriter::done(CallId call) const {
 
 void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& activities,
                         const std::vector<MemoryChange>& changes,
-                        const std::vector<BlockTrace>& blocks) {
+                        const std::vector<BlockTrace>& blocks, bool failed) {
   for (const ThreadLog& log : logs)
     for (const Call& call : log.calls) calls_[call.id].call = &call;
   std::vector<Activity> sorted = activities.records;
@@ -47,6 +48,7 @@ void TraceWriter::write(const std::vector<ThreadLog>& logs, const Activities& ac
                    [](const Activity& a, const Activity& b) { return a.start < b.start; });
   note_ends(sorted);
   note_collectives(sorted);
+  if (failed) find_undone(logs);
   write_host(logs);
   for (const Activity& activity : sorted) write_activity(activity);
   write_collectives();
@@ -80,6 +82,33 @@ void TraceWriter::note_ends(const std::vector<Activity>& sorted) {
     done = std::max(done, at(activity.end));
   }
   for (std::vector<Nanos>& ends : ends_) std::sort(ends.begin(), ends.end());
+}
+
+// A graph's launch is one call, of whose kernels only some may have been carried out: a stream's
+// last one of which any were counts as undone. A collective is done when its parts are.
+void TraceWriter::find_undone(const std::vector<ThreadLog>& logs) {
+  std::unordered_map<CallId, Nanos> begun;
+  std::unordered_set<CallId> in_parts;
+  std::vector<const Call*> last_graphs(program_.streams.size());
+  for (const ThreadLog& log : logs) {
+    for (const HostSpan& span : log.spans)
+      if (span.call) begun[span.call] = span.start;
+    for (const Call& call : log.calls) {
+      if (call.part_of) in_parts.insert(call.part_of);
+      const bool is_graph = !call.is_hidden && !call.operation && !call.copy && !call.collective;
+      const Call*& last = last_graphs[call.stream];
+      if (is_graph && done_.contains(call.id) && (!last || call.id > last->id)) last = &call;
+    }
+  }
+  const auto note = [&](const Call& call) {
+    const auto known = begun.find(call.part_of ? call.part_of : call.id);
+    if (known != begun.end()) undone_ = std::min(undone_, known->second);
+  };
+  for (const ThreadLog& log : logs)
+    for (const Call& call : log.calls)
+      if (!call.is_hidden && !done_.contains(call.id) && !in_parts.contains(call.id)) note(call);
+  for (const Call* graph : last_graphs)
+    if (graph) note(*graph);
 }
 
 // ---- the host -----------------------------------------------------------------------------------
@@ -134,6 +163,10 @@ void TraceWriter::write_thread(program::Index thread, const ThreadLog& log) {
     }
   }
   for (const HostSpan& mark : log.marks) {
+    if (mark.end > undone_) {
+      ++unmarked_;
+      continue;
+    }
     trace::Span span;
     span.start = at(mark.start);
     span.duration = mark.end - mark.start;
@@ -275,6 +308,7 @@ void TraceWriter::write_dropped(const Activities& activities) {
   drop("records that the tracer had no room for", activities.dropped, true);
   drop("work on the device that belongs to no call of the run", activities.foreign + unknown_,
        false);
+  drop("marks of what the device did not finish before it failed", unmarked_, false);
   drop("work of no span: losses and scales put aside, new memory set to zero", hidden_, false);
 }
 

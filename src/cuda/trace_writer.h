@@ -11,6 +11,7 @@
 // links between GPUs, whatever carried them.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -32,9 +33,11 @@ class TraceWriter {
   TraceWriter(const program::Program& program, const machine::Machine& machine, trace::Trace& trace,
               Nanos begin);
 
-  // Once for a run. Work that belongs to no call is counted among what is dropped.
+  // Once for a run. Work that belongs to no call is counted among what is dropped, as are, of a run
+  // that failed, marks that reach to where the device had not come: no step is whole there.
   void write(const std::vector<ThreadLog>& logs, const Activities& activities,
-             const std::vector<MemoryChange>& changes, const std::vector<BlockTrace>& blocks);
+             const std::vector<MemoryChange>& changes, const std::vector<BlockTrace>& blocks,
+             bool failed);
 
   // When the device was done with a call, on the trace's clock; the end of all where it is not
   // known.
@@ -85,9 +88,12 @@ class TraceWriter {
   void write_dropped(const Activities& activities);
   bool waited(const HostSpan& span) const;
   void note_ends(const std::vector<Activity>& sorted);
+  void find_undone(const std::vector<ThreadLog>& logs);
   trace::DetailId detail_of(const Activity& activity, const Known& known);
   trace::NameId name_of(const Activity& activity, const Known& known);
   Nanos at(Nanos time) const { return time - begin_; }
+
+  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
 
   const program::Program& program_;
   trace::Trace& trace_;
@@ -104,6 +110,8 @@ class TraceWriter {
   std::unordered_map<CallId, const Activity*> library_kernels_;
   std::unordered_map<CallId, Nanos> flattened_;               // by the rank's call
   std::vector<std::vector<std::pair<CallId, Nanos>>> ended_;  // by stream: until then all was done
+  Nanos undone_ = kNever;  // when the host first called for work that a failed device did not do
+  std::int64_t unmarked_ = 0;
   std::int64_t hidden_ = 0;
   std::int64_t unknown_ = 0;
 };

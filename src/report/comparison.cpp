@@ -35,10 +35,11 @@ std::string times(double ratio) {
 
 // After one run's label, or after those of both.
 std::string words_of(const sim::Ending& why, bool both) {
-  if (std::holds_alternative<sim::OutOfMemory>(why)) return "ran out of memory";
+  if (sim::ran_out_of_memory(why)) return "ran out of memory";
   if (std::holds_alternative<sim::Diverged>(why)) return "diverged";
   if (std::holds_alternative<sim::Deadlock>(why))
     return both ? "never end: deadlock" : "never ends: deadlock";
+  if (std::holds_alternative<sim::EndedEarly>(why)) return "ended early";
   return both ? "ended as their GPUs failed" : "ended as its GPU failed";
 }
 

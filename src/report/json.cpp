@@ -87,7 +87,14 @@ Json ending_of(const sim::Deadlock& why) {
 }
 
 Json ending_of(const sim::DeviceFailed& why) {
-  return {{"message", sim::sentence(why)}, {"time", why.time}, {"line", why.line}};
+  return {{"message", sim::sentence(why)},
+          {"time", why.time},
+          {"line", why.line},
+          {"out_of_memory", why.out_of_memory}};
+}
+
+Json ending_of(const sim::EndedEarly& why) {
+  return {{"message", sim::sentence(why)}};
 }
 
 Json ending_of(const sim::OutOfMemory& why) {
@@ -124,8 +131,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
   json["machine"] = run.machine ? run.machine->id : run.trace->origin().subject;
-  if (const trace::Origin& origin = run.trace->origin();
-      origin.kind == trace::OriginKind::kMeasured)
+  if (const trace::Origin& origin = run.trace->origin(); trace::is_measured(*run.trace))
     json["device"] = {{"name", origin.subject}, {"detail", origin.detail}};
   json["config"] = config_of(run);
   json["metrics"] = metrics_of(run);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cuda/calibration/machine_files.h"
 #include "program/products.h"
 
 namespace trainscope::report {
@@ -11,6 +12,27 @@ using Json = nlohmann::ordered_json;
 
 std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+// Mean size, mean with its sign, and worst; of one metric, or of all.
+Json summary_of(const std::string& name, const std::vector<double>& errors) {
+  const analysis::ErrorSummary sum = analysis::summarise_errors(errors);
+  return {{"metric", name},
+          {"checks", sum.count},
+          {"mean_error", sum.mean_size},
+          {"mean_signed", sum.mean},
+          {"worst", sum.worst}};
+}
+
+Json summaries_of(const std::vector<analysis::ValidationRow>& rows) {
+  Json summaries = Json::array();
+  const auto add = [&](const std::string& name, const analysis::Metric* metric) {
+    const std::vector<double> errors = analysis::errors_of(rows, metric);
+    if (!errors.empty()) summaries.push_back(summary_of(name, errors));
+  };
+  for (const analysis::Metric* metric : analysis::metrics_of(rows)) add(metric->name, metric);
+  add("all", nullptr);
+  return summaries;
 }
 
 }  // namespace
@@ -28,7 +50,9 @@ std::string measured_validation_json(const analysis::Validation& validation) {
   }
   return dumped({{"machine", validation.machine},
                  {"origin", validation.origin},
+                 {"caveat", validation.caveat},
                  {"checks", std::move(rows)},
+                 {"summary", summaries_of(validation.rows)},
                  {"left_out", validation.left_out}});
 }
 
@@ -37,6 +61,7 @@ std::string calibration_json(const cuda::Calibration& calibration) {
   for (const cuda::MeasuredFigure& figure : calibration.figures)
     figures.push_back({{"name", figure.name},
                        {"value", figure.value},
+                       {"unit", cuda::figure_unit(figure.name)},
                        {"spread", figure.spread},
                        {"count", figure.count},
                        {"how", figure.how}});

@@ -15,7 +15,7 @@ namespace {
 
 // In units of the drawing.
 constexpr double kMargin = 12, kHead = 44, kLegendLine = 22, kSwatch = 12, kLetter = 6.6,
-                 kNoteLine = 18;
+                 kTextLine = 18;
 
 // The declarations of the rule that begins with this selector.
 std::string_view rule(std::string_view style, std::string_view selector) {
@@ -119,18 +119,46 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text;
 }
 
-// Below the legend: what people wrote, a line each, as much of it as there is room for. Returns
-// where it ends.
-double add_notes(const std::vector<std::string>& notes, double y, double width, std::string& svg) {
-  const auto most = static_cast<std::size_t>(std::max(width / kLetter, 2.0));
-  for (const std::string& note : notes) {
-    const std::string shown = shortened(note, most);
-    y += kNoteLine;
+std::size_t letters_in(double width) {
+  return static_cast<std::size_t>(std::max(width / kLetter, 2.0));
+}
+
+// Below the legend: a line each, as much of it as there is room for. Returns where it ends.
+double add_lines(const std::vector<std::string>& lines, double y, double width, std::string& svg) {
+  for (const std::string& line : lines) {
+    const std::string shown = shortened(line, letters_in(width));
+    y += kTextLine;
     fmt::format_to(std::back_inserter(svg),
                    "<text x=\"{}\" y=\"{:.1f}\" class=\"plain\">{}</text>\n", kMargin, y,
                    html_text(shown));
   }
-  return notes.empty() ? y : y + 8;
+  return lines.empty() ? y : y + 8;
+}
+
+// In lines of so many letters, broken between words.
+void add_wrapped(const std::string& text, std::size_t most, std::vector<std::string>& lines) {
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (!line.empty() && line.size() + 1 + word.size() > most) {
+      lines.push_back(std::move(line));
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  if (!line.empty()) lines.push_back(std::move(line));
+}
+
+// Why runs ended before their programs did, whole: what is drawn is no whole run.
+std::vector<std::string> shortfalls(const std::vector<RunView>& views, double width) {
+  std::vector<std::string> lines;
+  for (const RunView& view : views)
+    if (const auto& why = view.run->ending)
+      add_wrapped((views.size() > 1 ? view.run->label + ": " : "") + sim::sentence(*why),
+                  letters_in(width), lines);
+  return lines;
 }
 
 // Returns where it ends.
@@ -168,7 +196,9 @@ std::string timelines_svg(const ReportInput& input, const PictureView& view, Svg
   std::string legend;
   const double legend_end =
       add_legend(views, kHead + lanes.height + 6, lanes.width - kMargin, legend);
-  const double height = add_notes(lanes.notes, legend_end, lanes.width - 2 * kMargin, legend) + 8;
+  const double width = lanes.width - 2 * kMargin;
+  const double endings_end = add_lines(shortfalls(views, width), legend_end, width, legend);
+  const double height = add_lines(lanes.notes, endings_end, width, legend) + 8;
   const std::string title = html_text(input.title.empty() ? "Timelines" : input.title);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -16,11 +16,12 @@ trace::WriteOptions write_options(const analysis::Run& run, int processes) {
   trace::WriteOptions options;
   if (processes > 1) options.world_size = processes;
   options.warmup_steps = analysis::warmup_steps(*run.trace, run.program.get());
+  if (run.ending) options.ended_early = sim::sentence(*run.ending);
   if (!run.machine) return options;
   const machine::Gpu& gpu = run.machine->gpu;
   const trace::Origin& origin = run.trace->origin();
   trace::DeviceProperties device;
-  device.name = origin.kind == trace::OriginKind::kMeasured ? origin.subject : gpu.name;
+  device.name = trace::is_measured(*run.trace) ? origin.subject : gpu.name;
   const auto add_each = [&] {
     for (; device.id < analysis::rank_count(run); ++device.id) options.devices.push_back(device);
     return options;

@@ -26,7 +26,10 @@ Quantity metric_value(const Node& node, const Sides& sides) {
   const auto value = analysis::value_of(run, node.asked);
   if (!value)
     throw InputError("run " + node.side + " has no " + node.name +
-                     (run.ending ? ", because " + sim::sentence(*run.ending) : ""));
+                     (run.ending ? ", because " + sim::sentence(*run.ending)
+                      : run.trace && trace::is_measured(*run.trace)
+                          ? ", which a real GPU does not tell"
+                          : ""));
   const analysis::Metric& metric = *node.asked.metric;
   return {*value, metric.share ? "%" : metric.unit};
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/measured_run.h"
+
 namespace trainscope::scenario {
 namespace {
 
@@ -23,6 +25,13 @@ Words written_for(const Lesson& lesson, const std::string& label) {
   return compares_machines(lesson) ? Words{lesson.side(label).word("machine")} : lesson.machines;
 }
 
+// A measured one: on the GPU that was there.
+std::string ran_on(const analysis::Run& run) {
+  if (!run.trace || !trace::is_measured(*run.trace)) return run.config.word("machine");
+  const trace::Origin& origin = run.trace->origin();
+  return run.machine && analysis::is_of_device(origin) ? run.machine->id : origin.subject;
+}
+
 }  // namespace
 
 std::string machine_caveat(const Lesson& lesson, const Sides& sides) {
@@ -30,7 +39,7 @@ std::string machine_caveat(const Lesson& lesson, const Sides& sides) {
   for (const analysis::Run* run : sides) {
     const Words known = written_for(lesson, run->label);
     for (const std::string& one : known) add_once(meant, one);
-    const std::string& machine = run->config.word("machine");
+    const std::string machine = ran_on(*run);
     if (!known.empty() && !holds(known, machine)) add_once(other, machine);
   }
   if (other.empty()) return "";

@@ -19,14 +19,21 @@ std::string at(std::uint16_t line, const std::string& call) {
 
 }  // namespace
 
+bool ran_out_of_memory(const Ending& why) {
+  const auto* failed = std::get_if<DeviceFailed>(&why);
+  return std::holds_alternative<OutOfMemory>(why) || (failed && failed->out_of_memory);
+}
+
 std::string_view name_of(const Ending& why) {
-  constexpr std::string_view kNames[] = {"out_of_memory", "diverged", "deadlock", "device_failed"};
+  constexpr std::string_view kNames[] = {"out_of_memory", "diverged", "deadlock", "device_failed",
+                                         "ended_early"};
   return kNames[why.index()];
 }
 
 std::string_view title_of(const Ending& why) {
+  if (ran_out_of_memory(why)) return "Out of memory";
   constexpr std::string_view kTitles[] = {"Out of memory", "Training diverged", "Deadlock",
-                                          "The GPU failed"};
+                                          "The GPU failed", "The run ended early"};
   return kTitles[why.index()];
 }
 
@@ -56,6 +63,10 @@ std::string sentence(const Deadlock& why) {
 std::string sentence(const DeviceFailed& why) {
   const std::string where = why.line == 0 ? "" : " at line " + std::to_string(why.line);
   return "the run ended" + where + ": " + why.what + "; what was measured before is shown";
+}
+
+std::string sentence(const EndedEarly& why) {
+  return why.what;
 }
 
 std::string sentence(const Ending& why) {

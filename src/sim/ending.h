@@ -44,9 +44,18 @@ struct DeviceFailed {
   Nanos time = 0;
   std::uint16_t line = 0;  // of the listing, from 1; 0: before the first command
   std::string what;        // one sentence
+  bool out_of_memory = false;
 };
 
-using Ending = std::variant<OutOfMemory, Diverged, Deadlock, DeviceFailed>;
+// What the file of an imported trace says of its run.
+struct EndedEarly {
+  std::string what;  // one sentence
+};
+
+using Ending = std::variant<OutOfMemory, Diverged, Deadlock, DeviceFailed, EndedEarly>;
+
+// Simulated or on a device.
+bool ran_out_of_memory(const Ending& why);
 
 std::string_view name_of(const Ending& why);   // in JSON: "out_of_memory", "diverged", ...
 std::string_view title_of(const Ending& why);  // "Out of memory", "Training diverged", ...
@@ -55,6 +64,7 @@ std::string_view title_of(const Ending& why);  // "Out of memory", "Training div
 std::string sentence(const Diverged& why);
 std::string sentence(const Deadlock& why);
 std::string sentence(const DeviceFailed& why);
+std::string sentence(const EndedEarly& why);
 std::string sentence(const Ending& why);
 
 }  // namespace trainscope::sim

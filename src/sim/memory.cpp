@@ -115,17 +115,13 @@ void Memory::fail(Nanos now, program::Index buffer) {
 }
 
 std::vector<OutOfMemory::Holder> Memory::largest(int device) const {
-  constexpr std::size_t kMost = 5;
   std::vector<OutOfMemory::Holder> holders;
   for (std::size_t i = 0; i < blocks_.size(); ++i)
     if (const program::Buffer& one = program_.buffers[i];
         blocks_[i] != kNone && one.device == device)
       holders.push_back({one.name, one.role,
                          gpus_[static_cast<std::size_t>(device)].allocator.bytes_of(blocks_[i])});
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  holders.resize(std::min(holders.size(), kMost));
-  return holders;
+  return largest_of(std::move(holders));
 }
 
 // ---- Freeing -----------------------------------------------------------------------------------

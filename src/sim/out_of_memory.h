@@ -31,6 +31,17 @@ struct OutOfMemory {
   std::vector<Holder> holders;  // the largest, largest first
 };
 
+// "y (batch)", with words about it in the brackets: "conv1.out (activations, 400 MB)". Of a buffer
+// that is called after its role "activations (400 MB)".
+std::string buffer_words(const std::string& name, program::Role role,
+                         const std::string& words = {});
+
+// The five largest, largest first; equal ones as they stood.
+std::vector<OutOfMemory::Holder> largest_of(std::vector<OutOfMemory::Holder> holders);
+
+// "; the largest are ..."; empty without any.
+std::string holders_words(const std::vector<OutOfMemory::Holder>& holders);
+
 // One sentence: the request, what is allocated, reserved and there, the largest holders.
 std::string sentence(const OutOfMemory& why);
 

@@ -97,6 +97,7 @@ void read_own_field(const char* key, json::value value, std::int64_t& format, Ow
   if (is(key, "detail")) header.origin.detail = read_own_text(value);
   if (is(key, "clockStart")) header.origin.clock_start = read_own_integer(value);
   if (is(key, "warmupSteps")) header.origin.warmup_steps = read_own_int32(value);
+  if (is(key, "endedEarly")) header.origin.ended_early = read_own_text(value);
   if (is(key, "spans")) header.span_count = read_own_integer(value);
   if (is(key, "correlationOffset")) header.correlation_offset = read_own_int32(value);
   if (is(key, "lanes"))
@@ -174,6 +175,10 @@ void append_own_header(std::string& out, const OwnHeader& header) {
   append_own_text(out, header.origin.subject);
   out += R"(, "detail": )";
   append_own_text(out, header.origin.detail);
+  if (!header.origin.ended_early.empty()) {
+    out += R"(, "endedEarly": )";
+    append_own_text(out, header.origin.ended_early);
+  }
   fmt::format_to(std::back_inserter(out),
                  R"(, "clockStart": {}, "warmupSteps": {}, "spans": {}, "correlationOffset": {}, )"
                  R"("lanes": [)",

@@ -182,6 +182,7 @@ void Writer::write_own_header() {
   OwnHeader header;
   header.origin = trace_.origin();
   header.origin.warmup_steps = options_.warmup_steps;
+  header.origin.ended_early = options_.ended_early;
   header.correlation_offset = correlation_offset_;
   header.span_count = static_cast<std::int64_t>(layout_.order.size());
   for (LaneId id = 0; id < layout_.lanes.size(); ++id) {

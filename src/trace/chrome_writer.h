@@ -41,6 +41,7 @@ struct WriteOptions {
   std::optional<int> rank;        // only this rank's lanes; else all
   std::optional<int> world_size;  // else as many as the trace has ranks
   int warmup_steps = 0;           // that metrics leave out; read again as the origin's
+  std::string ended_early;        // why the run did; read again as the origin's
 };
 
 void write_chrome_trace(const Trace& trace, std::ostream& out, const WriteOptions& options = {});

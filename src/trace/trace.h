@@ -35,6 +35,8 @@ struct Origin {
   std::string detail;     // the model and host profile; driver and date; the schema
   Nanos clock_start = 0;  // on the recorder's own clock, the trace's time 0; 0: unknown
   int warmup_steps = 0;   // of an imported trace whose file says so: metrics leave them out
+  std::string
+      ended_early;  // of an imported trace whose file says so: why its run did, one sentence
 };
 
 // "SIMULATED", "MEASURED", "IMPORTED".
@@ -288,5 +290,9 @@ class Trace {
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> name_ids_;  // writer only
   std::atomic<Nanos> end_{0};
 };
+
+inline bool is_measured(const Trace& trace) {
+  return trace.origin().kind == OriginKind::kMeasured;
+}
 
 }  // namespace trainscope::trace

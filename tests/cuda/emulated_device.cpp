@@ -84,7 +84,7 @@ EmulatedDevice::~EmulatedDevice() {
 }
 
 cuda::DeviceFacts EmulatedDevice::facts() const {
-  cuda::DeviceFacts facts{"Emulated GPU",        "no driver",  "no toolkit", 75, 4,
+  cuda::DeviceFacts facts{options_.name,         "no driver",  "no toolkit", 75, 4,
                           options_.memory_bytes, 1'000'000'000};
   if (prepared_ && !options_.compiles_not.empty()) facts.driver += "; " + options_.compiles_not;
   if (!options_.costs) return facts;

@@ -21,6 +21,7 @@ namespace trainscope::test {
 
 struct EmulatedOptions {
   std::uint32_t seed = 1;
+  std::string name = "Emulated GPU";
   std::int64_t memory_bytes = std::int64_t{4} << 30;
   int gpus = 1;                 // real ones
   bool clock_runs_off = false;  // after host work of an hour each look at it takes another

@@ -202,6 +202,31 @@ TEST_CASE("a device that is lost ends the run with one sentence and keeps what w
   CHECK(most > 20);
 }
 
+TEST_CASE("a step that a lost device cut off is none, and its marks are counted") {
+  const bool graph = GENERATE(false, true);
+  constexpr std::size_t kLaunches = 7;
+  const std::vector<std::string> settings{"workload=launch", "launch.count=7", "steps=4",
+                                          graph ? "launch.graph=true" : "launch.graph=false"};
+  const std::int64_t all = carry_out(settings)->calls;
+  std::size_t most = 0;
+  std::int64_t unmarked = 0;
+  for (std::int64_t call = 0; call < all; ++call) {
+    test::EmulatedOptions options;
+    options.lost_at = call;
+    options.seed = static_cast<std::uint32_t>(call);
+    const auto run = carry_out(settings, options);
+    INFO("lost at call " << call);
+    const std::size_t steps = analysis::step_windows(*run->trace).size();
+    CHECK(steps * kLaunches <= spans_of(*run, LaneKind::kStream).size());
+    most = std::max(most, steps);
+    for (std::uint32_t i = 0; i < run->trace->dropped().size(); ++i)
+      if (run->trace->dropped()[i].reason.starts_with("marks of what"))
+        unmarked += run->trace->dropped()[i].count;
+  }
+  CHECK(most >= 2);
+  CHECK(unmarked > 0);
+}
+
 TEST_CASE("a device without room ends the run with one sentence") {
   test::EmulatedOptions options;
   options.memory_bytes = 1000;

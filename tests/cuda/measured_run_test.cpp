@@ -12,6 +12,8 @@
 #include "cuda/emulated_device.h"
 #include "cuda/plugin_loader.h"
 #include "report/json.h"
+#include "report/svg.h"
+#include "report/written.h"
 #include "support/config.h"
 
 using namespace trainscope;
@@ -73,6 +75,25 @@ TEST_CASE("a device that fails ends a measured run with a sentence, and its metr
   CHECK(sim::title_of(*run.ending) == "The GPU failed");
   CHECK(sim::sentence(*run.ending).find("an emulated illegal address") != std::string::npos);
   CHECK(run.trace->spans().size() > 10);
+
+  const test::TemporaryFolder folder;
+  analysis::SavedRuns saved;
+  saved.runs.push_back(std::make_shared<analysis::Run>(run));
+  const auto trace = report::write_traces(saved, (folder.path() / "trace.json").string());
+  const analysis::Run read = analysis::import_run("A", trace.front());
+  REQUIRE(read.ending);
+  CHECK(sim::name_of(*read.ending) == "ended_early");
+  CHECK(sim::sentence(*read.ending) == sim::sentence(*run.ending));
+  saved.runs = {std::make_shared<analysis::Run>(read)};
+  analysis::save_runs(saved, folder.path() / "read.tsrun");
+  const auto again = analysis::open_runs(folder.path() / "read.tsrun").runs.front();
+  REQUIRE(again->ending);
+  CHECK(sim::sentence(*again->ending) == sim::sentence(*run.ending));
+
+  report::ReportInput input;
+  input.runs = {&run};
+  const std::string drawing = report::timelines_svg(input, {}, report::SvgTheme::kLight);
+  CHECK_THAT(drawing, Catch::Contains("an emulated illegal address"));
 }
 
 TEST_CASE("without a plug-in, or with a file that is none, one sentence says what to do") {
@@ -110,6 +131,56 @@ TEST_CASE("a recording opens again as measured, with device, driver, toolkit, co
   const std::string bytes = read_file(file, std::size_t{1} << 30);
   write_file(file, bytes.substr(0, bytes.size() / 2));
   CHECK_THROWS_AS(analysis::open_runs(file), InputError);
+}
+
+TEST_CASE("a device without room ends a measured run out of memory, and names the largest") {
+  test::EmulatedOptions options;
+  options.memory_bytes = 9'000'000;
+  test::EmulatedDevice device(options);
+  const analysis::Run run =
+      analysis::measured_run("A",
+                             config_of({"workload=copy", "copy.memory=pinned", "copy.bytes=8000000",
+                                        "copy.direction=d2d"}),
+                             device);
+  REQUIRE(run.ending);
+  CHECK(sim::ran_out_of_memory(*run.ending));
+  CHECK(sim::title_of(*run.ending) == "Out of memory");
+  CHECK_THAT(sim::sentence(*run.ending),
+             Catch::Contains("asked for 7.63 MiB") && Catch::Contains("; the largest are "));
+  CHECK(device.is_usable());
+}
+
+TEST_CASE("a machine of a person's choice is a measured run's where it has the device's GPU") {
+  const machine::Machine costs = machine::load_machine("t4-1");
+  test::EmulatedOptions options;
+  options.costs = &costs;
+  options.name = "Tesla T4";
+  test::EmulatedDevice device(options);
+  const auto measured = [&](const std::string& machine) {
+    return analysis::measured_run(
+        "A", config_of({"workload=launch", "launch.count=1", "machine=" + machine}), device);
+  };
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "mine.toml";
+  write_file(file, "id = \"mine\"\nbase = \"t4-1\"\nname = \"my own\"\n");
+  const analysis::Run mine = measured(file.string());
+  CHECK(mine.machine->id == "mine");
+  CHECK_THAT(mine.trace->origin().detail, !Catch::Contains("without effect"));
+  const analysis::Run other = measured("h200-1");
+  CHECK(other.machine->gpu.id == "t4");
+  CHECK_THAT(other.trace->origin().detail,
+             Catch::Contains("without effect on a real GPU: machine"));
+}
+
+TEST_CASE("sides that differ only in their machine are not measured on one device") {
+  const auto why = [](const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    return analysis::same_on_a_device(config_of(a), config_of(b));
+  };
+  CHECK_THAT(why({"machine=t4-1"}, {"machine=h200-1"}), Catch::Contains("differ in machine alone"));
+  CHECK_THAT(why({"power_limit=300"}, {"machine=h100-sxm-1"}),
+             Catch::Contains("machine and power_limit"));
+  CHECK(why({"machine=t4-1"}, {"machine=h200-1", "steps=7"}).empty());
+  CHECK(why({}, {}).empty());
 }
 
 TEST_CASE("on a device that an earlier run lost, the next is refused with one sentence") {

@@ -152,6 +152,7 @@ TEST_CASE("ranks in processes of their own train as ranks in one process do") {
   for (const char* metric : {"time.step", "comm.exposed", "ddp.buckets"})
     CHECK(analysis::value_of(ended.run->metrics, metric).has_value());
   CHECK(ended.run->trace->origin().kind == trace::OriginKind::kMeasured);
+  CHECK_THAT(ended.run->trace->origin().detail, !Contains("ranks 1"));
   CHECK_THAT(
       ended.run->trace->origin().detail,
       Contains("4 processes on 2 nodes, node-0 (ranks 0 and 1) and node-1 (ranks 2 and 3), their"));

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cuda/emulated_device.h"
+#include "report/measurements_json.h"
 
 using namespace trainscope;
 
@@ -114,6 +115,19 @@ TEST_CASE("errors have a sign, a mean and a worst; nothing measured is no error"
   CHECK(analysis::metrics_of(rows).size() == 2);
 }
 
+TEST_CASE("a validation says where what is simulated is not the GPU that is measured") {
+  const machine::Machine machine = machine::load_machine("t4-1");
+  test::EmulatedOptions options = with_costs(machine);
+  options.name = "Tesla T4";
+  test::EmulatedDevice device(options);
+  auto programs = small_programs();
+  programs.resize(1);
+  CHECK(analysis::validate_executors(device, programs, "").caveat.empty());
+  const auto other = analysis::validate_executors(device, programs, "h200-1");
+  CHECK_THAT(other.caveat, Catch::Contains("is not the GPU that was measured"));
+  CHECK_THAT(analysis::validation_page(other), Catch::Contains(other.caveat));
+}
+
 TEST_CASE("the page that is kept names device, machine, each number, its error, and the means") {
   analysis::Validation validation;
   validation.machine = "1 x T4";
@@ -127,6 +141,8 @@ TEST_CASE("the page that is kept names device, machine, each number, its error, 
   CHECK_THAT(page, Catch::Contains("| copies | host.blocked | 3 ms | 0 ns |  |"));
   CHECK_THAT(page, Catch::Contains("| all | 1 | 20.0 % | +20.0 % | +20.0 % |"));
   CHECK_THAT(page, Catch::Contains("- training: why"));
+  const std::string json = report::measured_validation_json(validation);
+  CHECK_THAT(json, Catch::Contains("\"metric\": \"all\",\n      \"checks\": 1"));
 }
 
 TEST_CASE("what is validated on a device can be built, and is called by different names") {

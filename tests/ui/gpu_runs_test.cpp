@@ -12,6 +12,7 @@
 #include "support/skip.h"
 #include "ui/driver.h"
 #include "ui/idle.h"
+#include "ui/panels/sm_array.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -40,10 +41,10 @@ OriginKind origin_of(const SideModel& side) {
   return side.run->trace->origin().kind;
 }
 
-void open_copies(Workspace& workspace) {
+void open_copies(Workspace& workspace, const std::string& of_b = "copy.memory=pinned") {
   scenario::Link link;
   link.knobs = {config_of({"workload=copy", "copy.count=3"}),
-                config_of({"workload=copy", "copy.count=3", "copy.memory=pinned"})};
+                config_of({"workload=copy", "copy.count=3", of_b})};
   workspace.open_link(link);
   wait_until_idle(workspace);
   REQUIRE(workspace.current_sides().size() == 2);
@@ -84,6 +85,33 @@ TEST_CASE("without a GPU what was simulated stays, and one sentence says why") {
   CHECK(workspace.sides()[0].run == before);
   CHECK(workspace.sides()[0].error.empty());
   CHECK(workspace.can_measure());
+}
+
+TEST_CASE("sides that differ in their machine alone are not measured, and a sentence says why") {
+  Workspace workspace([] {}, emulated());
+  open_copies(workspace, "machine=t4-1");
+  workspace.measure();
+  CHECK_FALSE(workspace.busy());
+  CHECK_THAT(workspace.notice, Contains("differ in machine alone"));
+  CHECK(origin_of(workspace.sides()[0]) == OriginKind::kSimulated);
+}
+
+TEST_CASE("the SM array shows the kernels of a measured run") {
+  REQUIRE_DRIVER(driver, 1366, 768, emulated());
+  scenario::Link link;
+  link.knobs = {config_of({"workload=kernel", "kernel.grid=200", "kernel.count=3"}), {}};
+  driver->workspace().open_link(link);
+  driver->settle();
+  driver->workspace().measure();
+  driver->settle();
+  REQUIRE(origin_of(driver->workspace().sides()[0]) == OriginKind::kMeasured);
+  driver->app().run("layout.sm_array");
+  driver->settle();
+  const RunPointer run = driver->workspace().sides()[0].run;
+  CHECK(placed_kernels(*run).size() == 3);
+  CHECK(placed_kernels(*run).front().operation == 0);
+  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
+    write_png(std::filesystem::path(folder) / "measured-sms.png", driver->window().capture());
 }
 
 TEST_CASE("a device that is lost ends a measured run, which stays, and the next one says so") {

@@ -56,11 +56,17 @@ class Filler {
     try {
       return scenario::fill_in(text, sides_, decimal);
     } catch (const Error& error) {
-      card_->error = error.what();
+      note(error);
       return scenario::fill_in_known(text, sides_, decimal);
     }
   }
   std::string say(std::string_view english) const { return lesson_->say(english); }
+  void note(const Error& error) {
+    const bool measured = std::any_of(sides_.begin(), sides_.end(), [](const analysis::Run* run) {
+      return run->trace && trace::is_measured(*run->trace);
+    });
+    (measured ? card_->left_open : card_->error) = error.what();
+  }
   // Of the lesson's runs, whatever machine a side was turned to since.
   std::string caveat() const {
     return scenario::machine_caveat(*lesson_, own_.empty() ? configs_.sides : own_);
@@ -75,8 +81,8 @@ class Filler {
   bool known_ = false;
 };
 
-void add_verdict(QuestionCard& card, const Question& question, const Answer& answer, Filler& filler,
-                 LessonCard& lesson) {
+void add_verdict(QuestionCard& card, const Question& question, const Answer& answer,
+                 Filler& filler) {
   try {
     const scenario::Verdict verdict = scenario::judge(question, answer, filler.sides());
     card.decided = verdict.decided;
@@ -100,12 +106,11 @@ void add_verdict(QuestionCard& card, const Question& question, const Answer& ans
       option.wrong = option.chosen && !option.right;
     }
   } catch (const Error& error) {
-    lesson.error = error.what();
+    filler.note(error);
   }
 }
 
-QuestionCard question_card(const Question& question, const Answer& answer, Filler& filler,
-                           LessonCard& lesson) {
+QuestionCard question_card(const Question& question, const Answer& answer, Filler& filler) {
   QuestionCard card;
   card.kind = question.kind;
   card.open = !answer.committed;
@@ -121,7 +126,7 @@ QuestionCard question_card(const Question& question, const Answer& answer, Fille
     card.entry = entry_for(question);
     card.entry.unit = filler.say(card.entry.unit);
   }
-  if (answer.committed && filler.known()) add_verdict(card, question, answer, filler, lesson);
+  if (answer.committed && filler.known()) add_verdict(card, question, answer, filler);
   return card;
 }
 
@@ -136,7 +141,7 @@ void add_recap(LessonCard& card, const LessonModel& model, Filler& filler) {
   const Answer& answer = model.progress.answer(*predicted);
   if (answer.skipped) return;
   card.recap_text = filler(step.text);
-  card.recap = question_card(*step.question, answer, filler, card);
+  card.recap = question_card(*step.question, answer, filler);
 }
 
 bool is_true(const scenario::Expression& expression, const Sides& sides) {
@@ -290,7 +295,7 @@ LessonCard card_of(const Workspace& workspace) {
   card.minutes_left = minutes_left(model);
   if (step.question)
     card.question =
-        question_card(*step.question, model.progress.answer(model.progress.step()), filler, card);
+        question_card(*step.question, model.progress.answer(model.progress.step()), filler);
   add_recap(card, model, filler);
   add_goal(card, workspace);
   if (!step.explain.empty() && explain_may_be_seen(card, model))

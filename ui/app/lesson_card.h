@@ -47,7 +47,8 @@ struct LessonCard {
   std::string explain;  // Markdown; empty until it may be seen
   std::string goal;     // "done" or what is to be reached; empty: none
   bool goal_reached = false;
-  std::string error;  // a fault of the lesson, as a sentence
+  std::string error;      // a fault of the lesson, as a sentence
+  std::string left_open;  // what a measured run does not tell, and the text leaves open
   int minutes_left = 0;
 };
 

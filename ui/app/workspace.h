@@ -216,7 +216,7 @@ class Workspace {
   // The sides that have knobs, on the GPU of this machine and as they are turned, in place of what
   // is shown.
   bool can_measure() const;
-  void measure();
+  void measure();  // or says why that would show nothing
   bool is_measured(std::size_t side) const;
   // What was measured is simulated again, as turning one of its knobs does.
   bool can_simulate_again() const;
@@ -252,6 +252,8 @@ class Workspace {
 
   void close();
   void start(std::size_t side);
+  // Why measuring these would show nothing; empty: it shows something.
+  std::string same_when_measured(const std::vector<std::size_t>& sides) const;
   // A side with nothing in it yet, new or in place of what is there.
   SideModel& place(std::size_t slot, program::Config config);
   void read_run(std::size_t slot, const RunPointer& run, const std::filesystem::path& file);

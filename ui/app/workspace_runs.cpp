@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/measured_run.h"
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
@@ -20,16 +21,28 @@ bool Workspace::can_measure() const {
 
 void Workspace::measure() {
   if (!can_measure()) return;
-  for (const std::size_t i : sides_with_knobs()) {
+  const std::vector<std::size_t> sides = sides_with_knobs();
+  if (const std::string why = same_when_measured(sides); !why.empty()) {
+    notice = "Nothing was measured: " + why;
+    return;
+  }
+  for (const std::size_t i : sides) {
     sides_[i].busy = true;
     sides_[i].progress = {};
     worker_->measure(i, SideModel::label_of(i), sides_[i].config);
   }
 }
 
+std::string Workspace::same_when_measured(const std::vector<std::size_t>& sides) const try {
+  if (sides.size() < 2) return "";
+  return analysis::same_on_a_device(sides_[sides[0]].config, sides_[sides[1]].config);
+} catch (const InputError& error) {
+  return error.what();
+}
+
 bool Workspace::is_measured(std::size_t side) const {
   const SideModel& model = sides_[side];
-  return model.run && model.run->trace->origin().kind == trace::OriginKind::kMeasured;
+  return model.run && trace::is_measured(*model.run->trace);
 }
 
 bool Workspace::can_simulate_again() const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/measured_run.h"
 #include "base/units.h"
 #include "machine/ring.h"
 #include "ui/panels/chart.h"
@@ -259,7 +260,9 @@ WalkView walk_of(const SideView& view) {
 // "DDP, 8 GPUs of 8 x H100 SXM, step 3"
 std::vector<std::string> title_of(const SideView& view) {
   const FlowFacts& facts = view.facts;
-  if (facts.is_walk()) return walk_title(walk_of(view), facts.run->machine->name);
+  if (facts.is_walk())
+    return walk_title(walk_of(view), facts.has_virtual_gpus ? facts.run->trace->origin().subject
+                                                            : facts.run->machine->name);
   const std::string name = facts.is_star() ? "DataParallel" : "DDP";
   const std::string whose =
       facts.flow.rank ? fmt::format(" as rank {} has it", *facts.flow.rank) : "";
@@ -267,8 +270,9 @@ std::vector<std::string> title_of(const SideView& view) {
       "step {}{}",
       facts.is_star() ? facts.star.at(view.time).step : facts.flow.at(view.time).number, whose);
   const std::string gpus = fmt::format("{} GPU{}", facts.gpus(), facts.gpus() == 1 ? "" : "s");
-  const std::string where =
-      facts.topology ? " of " + facts.run->machine->name : ", their links not told";
+  const std::string where = facts.topology           ? " of " + facts.run->machine->name
+                            : facts.has_virtual_gpus ? ", virtual ones that share a real one"
+                                                     : ", their links not told";
   return {fmt::format("{}, {}{}, {}", name, gpus, where, step),
           fmt::format("{}, {}, {}", name, gpus, step), fmt::format("{}, {}", name, step), step};
 }
@@ -361,7 +365,8 @@ FlowFacts::FlowFacts(RunPointer of)
   if (flow.empty() && run->config.word("parallel.strategy") == "dp")
     star = analysis::star_flow(*run->trace);
   const int count = std::max(gpus(), 1);
-  if (run->machine && count <= machine::all_gpus(*run->machine)) {
+  has_virtual_gpus = analysis::has_virtual_gpus(run->trace->origin());
+  if (run->machine && !has_virtual_gpus && count <= machine::all_gpus(*run->machine)) {
     topology = machine::topology_of(*run->machine);
     ring = machine::ring_order(*topology, count);
   } else {

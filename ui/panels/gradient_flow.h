@@ -26,7 +26,8 @@ struct FlowFacts {
   analysis::StarFlow star;        // of DataParallel
   analysis::CollectiveWalk walk;  // of the workload `collective`; two of the three are empty
   StepWork work;
-  std::optional<machine::Topology> topology;  // where the run has a machine
+  bool has_virtual_gpus = false;              // measured on fewer real ones
+  std::optional<machine::Topology> topology;  // where the run has a machine with its GPUs
   std::vector<int> ring;                      // its GPUs
 
   bool is_walk() const { return !walk.empty(); }

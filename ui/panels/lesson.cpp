@@ -332,6 +332,8 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   if (!model.fault.empty())
     notice_card(theme, Tone::kBad, "The file as it was saved last is not shown", model.fault);
   if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);
+  if (!card.left_open.empty())
+    notice_card(theme, Tone::kPlain, "Figures are left open", card.left_open);
   place_buttons(context, panel);
   if (!recap_first && card.recap) {
     separator(theme, theme.px(8));

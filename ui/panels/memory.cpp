@@ -46,7 +46,7 @@ const analysis::BatchFit* fit_of(const PanelContext& context, MemoryPanel& panel
   MemoryPanel::SideFacts& own = panel.sides[side];
   // What would fit is the simulator's to say, and not beside what was measured.
   if (!model.run || !model.run->program || !model.run->machine ||
-      model.run->trace->origin().kind == trace::OriginKind::kMeasured)
+      trace::is_measured(*model.run->trace))
     return nullptr;
   if (own.fitted != model.run) {
     own.fitted = model.run;

@@ -49,27 +49,10 @@ Told told_of(const program::Operation& operation) {
   return {operation.kernel, operation.flops, operation.bytes, static_cast<std::int32_t>(blocks)};
 }
 
-// The kernels of a run that are placed block by block, as its streams began them.
-std::vector<KernelStart> kernels_of(const analysis::Run& run) {
-  const trace::Trace& trace = *run.trace;
-  std::map<Told, program::Index> operations;
-  for (program::Index i = 0; i < run.program->operations.size(); ++i)
-    if (run.program->operations[i].block_work) operations[told_of(run.program->operations[i])] = i;
-  std::vector<KernelStart> kernels;
-  for (std::uint32_t i = 0, count = trace.spans().size(); i < count; ++i) {
-    const trace::Span& span = trace.spans()[i];
-    if (!trace::is_kernel(span.category) ||
-        trace.lanes()[span.lane].kind != trace::LaneKind::kStream)
-      continue;
-    const trace::Detail* detail = trace.detail(span);
-    const auto* told = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
-    if (!told) continue;
-    const auto found =
-        operations.find({trace.name(span.name), told->flops, told->bytes, told->grid[0]});
-    if (found != operations.end()) kernels.push_back({span.start, i, found->second});
-  }
-  std::ranges::stable_sort(kernels, {}, &KernelStart::time);
-  return kernels;
+// A device calls its kernels by names of its own, and gives them grids of their own: their work
+// alone is told alike.
+Told without_shape(const Told& told) {
+  return {"", std::get<1>(told), std::get<2>(told), 0};
 }
 
 // The one selected, else the last that has begun at the playhead, else the first.
@@ -93,7 +76,7 @@ SideFacts* facts_of(const PanelContext& context, SmArrayPanel& panel, std::size_
   if (facts.run != run) {
     facts = {};
     facts.run = run;
-    facts.kernels = kernels_of(*run);
+    facts.kernels = placed_kernels(*run);
   }
   const KernelStart* kernel = kernel_shown(context, facts, side);
   if (!kernel) return nullptr;
@@ -285,7 +268,14 @@ void draw_body(const PanelContext& context, SmArrayPanel& panel) {
     if (SideFacts* facts = facts_of(context, panel, i)) shown.emplace_back(i, facts);
   const float gap = theme.px(28);
   Box room = padded_room(theme, theme.px(8), theme.px(8));
-  if (shown.empty() || room.width() < theme.px(160) || room.height() < theme.px(80)) return;
+  if (room.width() < theme.px(160) || room.height() < theme.px(80)) return;
+  if (shown.empty())
+    return draw_text_middle(
+        ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, room.centre().x,
+        room.centre().y, theme.muted,
+        shortened(theme.font.text, theme.size.small,
+                  "no kernel that is placed block by block has run", room.width()),
+        0.5F);
   if (room.width() > theme.px(900)) {
     const float wide = std::clamp(room.width() * 0.27F, theme.px(260), theme.px(420));
     draw_map(context, panel, shown, {{room.max.x - wide, room.min.y}, room.max});
@@ -305,13 +295,38 @@ void draw_body(const PanelContext& context, SmArrayPanel& panel) {
 std::string head_words(const Workspace& workspace) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i)
     if (const RunPointer run = shown_run(workspace, i)) {
-      const bool measured = run->trace->origin().kind == trace::OriginKind::kMeasured;
+      const bool measured = trace::is_measured(*run->trace);
       return (measured ? "simulated, for " : "") + run->machine->gpu.name;
     }
   return "";
 }
 
 }  // namespace
+
+std::vector<KernelStart> placed_kernels(const analysis::Run& run) {
+  const trace::Trace& trace = *run.trace;
+  const bool measured = trace::is_measured(trace);
+  const auto key = [&](const Told& told) { return measured ? without_shape(told) : told; };
+  std::map<Told, program::Index> operations;
+  for (program::Index i = 0; i < run.program->operations.size(); ++i)
+    if (run.program->operations[i].block_work)
+      operations[key(told_of(run.program->operations[i]))] = i;
+  std::vector<KernelStart> kernels;
+  for (std::uint32_t i = 0, count = trace.spans().size(); i < count; ++i) {
+    const trace::Span& span = trace.spans()[i];
+    if (!trace::is_kernel(span.category) ||
+        trace.lanes()[span.lane].kind != trace::LaneKind::kStream)
+      continue;
+    const trace::Detail* detail = trace.detail(span);
+    const auto* told = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
+    if (!told) continue;
+    const auto found =
+        operations.find(key({trace.name(span.name), told->flops, told->bytes, told->grid[0]}));
+    if (found != operations.end()) kernels.push_back({span.start, i, found->second});
+  }
+  std::ranges::stable_sort(kernels, {}, &KernelStart::time);
+  return kernels;
+}
 
 bool has_sm_array(const Workspace& workspace) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i)

@@ -30,6 +30,10 @@ struct SmArrayPanel {
   OccupancyMap map;
 };
 
+// The kernels of a run that are placed block by block, as its streams began them. The run has a
+// program.
+std::vector<SmArrayPanel::KernelStart> placed_kernels(const analysis::Run& run);
+
 // Whether a side's run has kernels that are placed block by block.
 bool has_sm_array(const Workspace& workspace);
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/units.h"
 #include "machine/architecture.h"
 #include "machine/fields.h"
 
@@ -185,6 +186,72 @@ CalibrationFiles machine_files(const Calibration& calibration, const Calibration
   const std::string base = known ? known->id : "h200-1";
   return {gpu_file(calibration, writer, id, known),
           machine_file(calibration, writer, id, base, gpu_reference)};
+}
+
+namespace {
+
+template <class Fields>
+std::optional<Dimension> find_dimension(const std::string& name, const std::string& part,
+                                        const Fields& fields) {
+  for (const auto& field : fields)
+    if (name == part + std::string(field.key)) return field.dimension;
+  return std::nullopt;
+}
+
+Dimension dimension_of(const std::string& name) {
+  for (const auto& found : {find_dimension(name, "gpu.", machine::kGpuFields),
+                            find_dimension(name, "gpu.", machine::kRareGpuFields),
+                            find_dimension(name, "pcie.", machine::kPcieFields),
+                            find_dimension(name, "host.", machine::kHostFields)})
+    if (found) return *found;
+  return Dimension::kCount;
+}
+
+}  // namespace
+
+std::string figure_text(const std::string& name, double value) {
+  switch (dimension_of(name)) {
+    case Dimension::kBytes:
+      return format_bytes(value);
+    case Dimension::kBytesPerSecond:
+      return format_rate(value);
+    case Dimension::kTime:
+      return format_nanos(value);
+    case Dimension::kHertz:
+      return fmt::format("{:.0f} MHz", value / 1e6);
+    case Dimension::kWatts:
+      return fmt::format("{:.0f} W", value);
+    case Dimension::kFlopsPerSecond:
+      return fmt::format("{:.1f} TFLOP/s", value / 1e12);
+    case Dimension::kShare:
+      return fmt::format("{:.1f} %", 100 * value);
+    case Dimension::kCount:
+    case Dimension::kFlag:
+      break;
+  }
+  return fmt::format("{:.5g}", value);
+}
+
+std::string figure_unit(const std::string& name) {
+  switch (dimension_of(name)) {
+    case Dimension::kBytes:
+      return "B";
+    case Dimension::kBytesPerSecond:
+      return "B/s";
+    case Dimension::kTime:
+      return "ns";
+    case Dimension::kHertz:
+      return "Hz";
+    case Dimension::kWatts:
+      return "W";
+    case Dimension::kFlopsPerSecond:
+      return "FLOP/s";
+    case Dimension::kShare:
+    case Dimension::kCount:
+    case Dimension::kFlag:
+      break;
+  }
+  return "";
 }
 
 std::string id_of_device(const std::string& name) {

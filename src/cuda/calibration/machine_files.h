@@ -34,6 +34,12 @@ CalibrationFiles machine_files(const Calibration& calibration, const Calibration
                                const std::string& id, const std::optional<machine::Machine>& known,
                                const std::string& gpu_reference);
 
+// A figure's value in words: "3.35 TB/s" of gpu.memory_bandwidth, "132" of gpu.sm_count.
+std::string figure_text(const std::string& name, double value);
+
+// The unit of its values: "B/s", "ns"; "" for a count, a share, and a name that no figure has.
+std::string figure_unit(const std::string& name);
+
 // "nvidia-h100-80gb-hbm3" of "NVIDIA H100 80GB HBM3".
 std::string id_of_device(const std::string& name);
 
