@@ -164,6 +164,16 @@ void refuse_to_unscale_fp16(const program::Config& config) {
       "scaler.enabled = false");
 }
 
+// PyTorch 2.11 has those kernels for FP32 and FP16 (aten/src/ATen/native/cuda/AmpKernels.cu), for a
+// fused optimizer, too.
+void refuse_to_look_at_bf16(const program::Config& config) {
+  if (!config.flag("scaler.enabled")) return;
+  throw InputError(
+      "a GradScaler looks for no infinities in BF16 gradients, which weights of model.dtype = bf16 "
+      "have (PyTorch: \"_amp_foreach_non_finite_check_and_unscale_cuda\" not implemented for "
+      "'BFloat16'); set scaler.enabled = false: BF16 has the range of FP32");
+}
+
 // model.to(dtype).
 ElementType model_type(const program::Config& config, const machine::Machine& machine) {
   const std::string& word = config.word("model.dtype");
@@ -176,6 +186,7 @@ ElementType model_type(const program::Config& config, const machine::Machine& ma
     return ElementType::kFp16;
   }
   refuse_bf16_without_units(machine.gpu, "model.dtype = fp16");
+  refuse_to_look_at_bf16(config);
   return ElementType::kBf16;
 }
 

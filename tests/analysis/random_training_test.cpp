@@ -67,7 +67,7 @@ void fit_types(program::Config& config) {
   if (weights == "fp32") return;
   const std::string& precision = config.word("precision");
   if (precision == "fp16" || precision == "bf16") config.set_text("precision=" + weights);
-  if (weights == "fp16") config.set_text("scaler.enabled=false");
+  config.set_text("scaler.enabled=false");
 }
 
 program::Config small_training() {

@@ -128,7 +128,7 @@ TEST_CASE("weights of a narrow type give the host's losses, however they are upd
   check_same(with("bf16", {"optimizer.momentum=0.9", "clip_grad_norm=0.5"}), kBf16);
   check_same(with("bf16", {"optimizer.name=adam", "optimizer.lr=0.001"}), kBf16);
   check_same(with("bf16", {"optimizer.name=adamw", "optimizer.impl=fused"}), kBf16);
-  check_same(with("bf16", {"scaler.enabled=true", "accumulate_steps=2"}), kBf16);
+  check_same(with("bf16", {"precision=bf16", "accumulate_steps=2"}), kBf16);
   check_same(with("bf16", {"data.location=device"}), kBf16);
   check_same(with("bf16", {"compile.fuse=true", "compile.cuda_graph=true"}), kBf16);
   check_same(with("fp16", {"optimizer.momentum=0.9", "clip_grad_norm=0.5"}), kFp16);
