@@ -26,16 +26,35 @@ struct Factors {
         weight1(static_cast<float>(1 - options.beta1)),
         beta2(static_cast<float>(options.beta2)),
         weight2(static_cast<float>(1 - options.beta2)),
-        eps(static_cast<float>(options.eps)) {}
+        eps(static_cast<float>(options.eps)),
+        rounds(options.rounds) {}
 
-  // The new parameter; the moments are written.
-  __device__ float step(const AdamState& state, float gradient, float parameter, float& first,
-                        float& second) const {
-    const float p = parameter * kept;
+  // The parameter and the moments are written.
+  template <typename P>
+  __device__ void step(const AdamState& state, float gradient, P& parameter, P& first,
+                       P& second) const {
+    if (rounds) return step_in_operators(state, gradient, parameter, first, second);
+    const float p = widen(parameter) * kept;
     const float g = decay == 0 ? gradient : gradient + decay * p;
-    first = between(first, g, weight1);
-    second = beta2 * second + weight2 * g * g;
-    return p - state.rate * first / (sqrtf(second) / state.correction + eps);
+    const float m = between(widen(first), g, weight1);
+    const float v = beta2 * widen(second) + weight2 * g * g;
+    first = narrow<P>(m);
+    second = narrow<P>(v);
+    parameter = narrow<P>(p - state.rate * m / (sqrtf(v) / state.correction + eps));
+  }
+
+  template <typename P>
+  __device__ void step_in_operators(const AdamState& state, float gradient, P& parameter, P& first,
+                                    P& second) const {
+    const auto left = [](float value) { return left_by<P>(true, value); };
+    const float p = left(widen(parameter) * kept);
+    const float g = decay == 0 ? gradient : left(gradient + decay * p);
+    const float m = left(between(widen(first), g, weight1));
+    const float v = left(left(beta2 * widen(second)) + weight2 * (g * g));
+    const float d = left(left(left(sqrtf(v)) / state.correction) + eps);
+    first = narrow<P>(m);
+    second = narrow<P>(v);
+    parameter = narrow<P>(p - state.rate * (m / d));
   }
 
   float kept;   // of the parameter, by AdamW's decay
@@ -44,38 +63,38 @@ struct Factors {
   float beta2;
   float weight2;
   float eps;
+  bool rounds;
 };
 
-template <typename G, int kCount>
+template <typename G, typename P, int kCount>
 struct Values {
   Pack<G, kCount> gradient;
-  Pack<float, kCount> parameter;
-  Pack<float, kCount> first;
-  Pack<float, kCount> second;
+  Pack<P, kCount> parameter;
+  Pack<P, kCount> first;
+  Pack<P, kCount> second;
 };
 
 static_assert(TensorTable<AdamArrays<float>>::kMost == 73);
 
-template <typename G>
+template <typename G, typename P>
 __global__ void __launch_bounds__(kChunkThreads)
-    adam_step_kernel(const __grid_constant__ TensorTable<AdamArrays<G>> table, Factors factors,
+    adam_step_kernel(const __grid_constant__ TensorTable<AdamArrays<G, P>> table, Factors factors,
                      ScaledStep scaled, const AdamState* state) {
   if (is_skipped(scaled)) return;
   const AdamState now = *state;
   const float inverse = inverse_scale(scaled);
   const auto chunk = chunk_of_block(table);
-  const AdamArrays<G>& arrays = chunk.tensor;
+  const AdamArrays<G, P>& arrays = chunk.tensor;
   const auto load = [&](auto width, std::size_t i) {
     constexpr int kCount = decltype(width)::kValues;
-    return Values<G, kCount>{
+    return Values<G, P, kCount>{
         load_pack<kCount>(arrays.gradient + i), load_pack<kCount>(arrays.parameter + i),
         load_pack<kCount>(arrays.first + i), load_pack<kCount>(arrays.second + i)};
   };
   const auto use = [&](auto width, auto values, std::size_t i) {
     for (int k = 0; k < decltype(width)::kValues; ++k) {
-      values.parameter.values[k] =
-          factors.step(now, widen(values.gradient.values[k]) * inverse, values.parameter.values[k],
-                       values.first.values[k], values.second.values[k]);
+      factors.step(now, widen(values.gradient.values[k]) * inverse, values.parameter.values[k],
+                   values.first.values[k], values.second.values[k]);
     }
     store_parameters(arrays, i, values.parameter);
     store_pack(arrays.first + i, values.first);
@@ -88,13 +107,14 @@ __global__ void __launch_bounds__(kChunkThreads)
 
 }  // namespace
 
-template <typename G>
+template <typename G, typename P>
 void adam_step(Stream stream, const Adam& options, const ScaledStep& scaled, AdamState* state,
-               std::span<const AdamArrays<G>> parameters) {
+               std::span<const AdamArrays<G, P>> parameters) {
   const Shape one{{1, 1, 1}, {1, 1, 1}};
   launch("begin_adam_step", begin_adam_step_kernel, stream, one, options, scaled, state);
   for_tables(parameters, [&](const auto& table, const Shape& shape) {
-    launch("adam_step", adam_step_kernel<G>, stream, shape, table, Factors(options), scaled, state);
+    launch("adam_step", adam_step_kernel<G, P>, stream, shape, table, Factors(options), scaled,
+           state);
   });
 }
 
@@ -104,5 +124,9 @@ template void adam_step(Stream, const Adam&, const ScaledStep&, AdamState*,
                         std::span<const AdamArrays<Half>>);
 template void adam_step(Stream, const Adam&, const ScaledStep&, AdamState*,
                         std::span<const AdamArrays<Bfloat16>>);
+template void adam_step(Stream, const Adam&, const ScaledStep&, AdamState*,
+                        std::span<const AdamArrays<Half, Half>>);
+template void adam_step(Stream, const Adam&, const ScaledStep&, AdamState*,
+                        std::span<const AdamArrays<Bfloat16, Bfloat16>>);
 
 }  // namespace trainscope::kernels

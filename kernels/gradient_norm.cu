@@ -8,24 +8,48 @@
 namespace trainscope::kernels {
 namespace {
 
-using Gradient = Tensor<const float>;
+template <typename T>
+using Gradient = Tensor<const T>;
+
+template <typename T>
+inline constexpr bool kIsNarrow = !std::is_same_v<T, float>;
 
 // A part of the sum for each block.
+template <typename T>
 __global__ void __launch_bounds__(kChunkThreads)
-    squares_kernel(const __grid_constant__ TensorTable<Gradient> table, float* parts) {
-  constexpr int kPack = kPackOf<float>;
+    squares_kernel(const __grid_constant__ TensorTable<Gradient<T>> table, float* parts) {
+  constexpr int kPack = kPackOf<T>;
   const auto chunk = chunk_of_block(table);
-  const float* gradient = chunk.tensor.values;
+  const T* gradient = chunk.tensor.values;
   float own = 0;
   const auto load = [&](auto width, std::size_t i) {
     return load_pack<decltype(width)::kValues>(gradient + i);
   };
   const auto use = [&](auto, const auto& pack, std::size_t) {
-    for (const float g : pack.values) own += g * g;
+    for (const T value : pack.values) {
+      const float g = widen(value);
+      own += g * g;
+    }
   };
   for_chunk<kPack, kOwnPacks<kPack>>(chunk, is_aligned(gradient), load, use);
   const float total = block_sum(own);
   if (threadIdx.x == 0) parts[blockIdx.x] = total;
+}
+
+// A block for each gradient of a table, whose blocks' parts it adds up: the square of its norm, as
+// its type holds that.
+template <typename T>
+__global__ void squared_norms_kernel(const __grid_constant__ TensorTable<Gradient<T>> table,
+                                     const float* parts, float* squares) {
+  const std::uint32_t tensor = blockIdx.x;
+  const std::uint32_t begin = tensor == 0 ? 0 : table.ends[tensor - 1];
+  float own = 0;
+  for (std::uint32_t i = begin + threadIdx.x; i < table.ends[tensor]; i += blockDim.x)
+    own += parts[i];
+  const float total = block_sum(own);
+  if (threadIdx.x != 0) return;
+  const float norm = widen(narrow<T>(sqrtf(total)));
+  squares[tensor] = norm * norm;
 }
 
 // One block.
@@ -42,10 +66,19 @@ Shape block_for(std::size_t parts) {
   return {{1, 1, 1}, {static_cast<unsigned>(lanes / kLanes * kLanes), 1, 1}};
 }
 
+// Of narrow gradients a number by a tensor is the tensor's reciprocal times the number.
+template <typename T>
+__device__ float wanted_factor(float norm, float max_norm) {
+  const float more = widen(narrow<T>(norm + 1e-6F));
+  if constexpr (!kIsNarrow<T>) return max_norm / more;
+  return widen(narrow<T>(widen(narrow<T>(1 / more)) * max_norm));
+}
+
+template <typename T>
 __global__ void __launch_bounds__(kChunkThreads)
-    clip_kernel(const __grid_constant__ TensorTable<Tensor<float>> table, const float* norm,
+    clip_kernel(const __grid_constant__ TensorTable<Tensor<T>> table, const float* norm,
                 float max_norm) {
-  const float wanted = max_norm / (*norm + 1e-6F);
+  const float wanted = wanted_factor<T>(*norm, max_norm);
   const float factor = wanted > 1 ? 1.0F : wanted;
   map_chunk(chunk_of_block(table), [&](float g) { return g * factor; });
 }
@@ -53,24 +86,44 @@ __global__ void __launch_bounds__(kChunkThreads)
 }  // namespace
 
 std::size_t squares_workspace(std::size_t count) {
-  return chunks_of(count);
+  return chunks_of(count) + 1;
 }
 
-void gradient_norm(Stream stream, std::span<const Gradient> gradients, float* workspace,
+template <typename T>
+void gradient_norm(Stream stream, std::span<const Gradient<T>> gradients, float* workspace,
                    float* norm) {
   std::size_t parts = 0;
+  for (const Gradient<T>& gradient : gradients) parts += chunks_of(gradient.count);
+  float* const squares = workspace + parts;
+  std::size_t done = 0, tensors = 0;
   for_tables(gradients, [&](const auto& table, const Shape& shape) {
-    launch("squares", squares_kernel, stream, shape, table, workspace + parts);
-    parts += shape.blocks.x;
+    launch("squares", squares_kernel<T>, stream, shape, table, workspace + done);
+    if constexpr (kIsNarrow<T>) {
+      const Shape each{{table.tensors, 1, 1}, shape.threads};
+      launch("squared_norms", squared_norms_kernel<T>, stream, each, table, workspace + done,
+             squares + tensors);
+    }
+    done += shape.blocks.x;
+    tensors += table.tensors;
   });
-  launch("norm", norm_kernel, stream, block_for(parts), workspace, parts, norm);
+  const float* summed = kIsNarrow<T> ? squares : workspace;
+  const std::size_t count = kIsNarrow<T> ? tensors : parts;
+  launch("norm", norm_kernel, stream, block_for(count), summed, count, norm);
 }
 
+template <typename T>
 void clip_gradients(Stream stream, const float* norm, float max_norm,
-                    std::span<const Tensor<float>> gradients) {
+                    std::span<const Tensor<T>> gradients) {
   for_tables(gradients, [&](const auto& table, const Shape& shape) {
-    launch("clip_gradients", clip_kernel, stream, shape, table, norm, max_norm);
+    launch("clip_gradients", clip_kernel<T>, stream, shape, table, norm, max_norm);
   });
 }
+
+template void gradient_norm(Stream, std::span<const Tensor<const float>>, float*, float*);
+template void gradient_norm(Stream, std::span<const Tensor<const Half>>, float*, float*);
+template void gradient_norm(Stream, std::span<const Tensor<const Bfloat16>>, float*, float*);
+template void clip_gradients(Stream, const float*, float, std::span<const Tensor<float>>);
+template void clip_gradients(Stream, const float*, float, std::span<const Tensor<Half>>);
+template void clip_gradients(Stream, const float*, float, std::span<const Tensor<Bfloat16>>);
 
 }  // namespace trainscope::kernels

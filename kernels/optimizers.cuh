@@ -6,6 +6,12 @@
 
 namespace trainscope::kernels {
 
+// What an operator leaves: rounded to P, or what the next one goes on with.
+template <typename P>
+__device__ float left_by(bool rounds, float value) {
+  return rounds ? widen(narrow<P>(value)) : value;
+}
+
 // Values that a thread takes at once: 16 bytes of FP32.
 inline constexpr int kStepPack = 4;
 
@@ -24,14 +30,14 @@ __device__ bool all_aligned(const T*... arrays) {
 }
 
 // Stores `kCount` parameters, and their rounded copy where there is one.
-template <typename Arrays, int kCount>
+template <typename Arrays, typename P, int kCount>
 __device__ void store_parameters(const Arrays& arrays, std::size_t i,
-                                 const Pack<float, kCount>& parameters) {
+                                 const Pack<P, kCount>& parameters) {
   store_pack(arrays.parameter + i, parameters);
   if (arrays.rounded == nullptr) return;
   using G = std::remove_pointer_t<decltype(arrays.rounded)>;
   Pack<G, kCount> rounded;
-  for (int k = 0; k < kCount; ++k) rounded.values[k] = narrow<G>(parameters.values[k]);
+  for (int k = 0; k < kCount; ++k) rounded.values[k] = narrow<G>(widen(parameters.values[k]));
   store_pack(arrays.rounded + i, rounded);
 }
 

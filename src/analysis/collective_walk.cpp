@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/collectives.h"
+
 namespace trainscope::analysis {
 namespace {
 
@@ -34,8 +36,7 @@ WalkedCollective collective_of(const trace::Trace& trace, trace::SpanId id,
   one.end = span.end();
   one.span = id;
   one.ranks = detail.group_size;
-  constexpr std::int64_t kFloat = 4;
-  one.bytes = kFloat * std::max(detail.elements_in, detail.elements_out);
+  one.bytes = bytes_of(detail);
   one.kind = kind_of(name);
   one.algorithm = contains(name, "_TREE_") ? "tree" : contains(name, "_NVLS_") ? "NVLS" : "ring";
   one.protocol = contains(name, "LL128") ? "LL128" : contains(name, "_LL") ? "LL" : "Simple";

@@ -75,8 +75,8 @@ std::optional<CollectiveKind> kind_of(std::string_view operation) {
 }
 
 // Bytes of an element, by PyTorch's name of the type; 0: not known.
-double size_of(std::string_view type) {
-  constexpr std::pair<std::string_view, double> kSizes[] = {
+std::int64_t size_of(std::string_view type) {
+  constexpr std::pair<std::string_view, std::int64_t> kSizes[] = {
       {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
       {"Int", 4},   {"Byte", 1}, {"Char", 1},     {"Bool", 1}};
   for (const auto& [name, bytes] : kSizes)
@@ -94,7 +94,7 @@ bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective
                std::string_view kernel) {
   if (collective.group_size == 1) return true;  // nothing to move
   const std::optional<CollectiveKind> kind = kind_of(collective.operation);
-  const double element = size_of(collective.type);
+  const auto element = static_cast<double>(size_of(collective.type));
   if (!kind || element == 0 || collective.group_size < 1) return false;
   const double bytes =
       element * static_cast<double>(std::max(collective.elements_in, collective.elements_out));
@@ -105,6 +105,13 @@ bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective
 }
 
 }  // namespace
+
+std::int64_t bytes_of(const trace::CollectiveDetail& collective) {
+  constexpr std::int64_t kUsual = 4;
+  const std::int64_t known = size_of(collective.type);
+  return std::max<std::int64_t>({0, collective.elements_in, collective.elements_out}) *
+         (known > 0 ? known : kUsual);
+}
 
 namespace {
 

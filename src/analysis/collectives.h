@@ -22,4 +22,8 @@ struct CollectiveTimes {
 };
 CollectiveTimes collective_times(const Measured& measured);
 
+// Of the larger of what it takes and what it gives; at least 0. Of a type that is not known an
+// element has 4.
+std::int64_t bytes_of(const trace::CollectiveDetail& collective);
+
 }  // namespace trainscope::analysis

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/collectives.h"
+
 namespace trainscope::analysis {
 namespace {
 
@@ -146,11 +148,6 @@ struct Work {
   int rank = 0;  // of the GPU
 };
 
-std::int64_t size_of(std::string_view type) {
-  if (type == "Half" || type == "BFloat16") return 2;
-  return type == "Double" ? 8 : 4;
-}
-
 bool is_on_device(const trace::Lane& lane) {
   return lane.kind == LaneKind::kStream || lane.kind == LaneKind::kCollective;
 }
@@ -191,7 +188,7 @@ void add_sum(const trace::Trace& trace, trace::SpanId id, Nanos call, Work& work
   const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
   Sum sum{call, id, 0};
   if (collective) {
-    sum.bytes = std::max<std::int64_t>(0, collective->elements_in) * size_of(collective->type);
+    sum.bytes = bytes_of(*collective);
     work.ranks = std::max(work.ranks, static_cast<int>(collective->group_size));
   }
   work.sums.push_back(sum);

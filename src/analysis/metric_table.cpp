@@ -448,10 +448,10 @@ void add_model(Table& t) {
           learned(&Learning::underflow));
   t.share("grad.overflow", "gradient overflow", "of the same numbers, those that become infinite",
           learned(&Learning::overflow));
-  t.share(
-      "grad.zeros", "zero gradients",
-      "share of the weights' gradients that are zero, over all steps; with autocast or a scaler",
-      learned(&Learning::zero_gradients));
+  t.share("grad.zeros", "zero gradients",
+          "share of the weights' gradients that are zero, over all steps; in a narrow type or with "
+          "a scaler",
+          learned(&Learning::zero_gradients));
   for (std::size_t lost = t.rows.size() - 3; lost < t.rows.size(); ++lost)
     t.rows[lost].less_is_better = true;
 }

@@ -250,8 +250,13 @@ sim::OutOfMemory out_of_memory_of(const Json& json) {
 
 Json json_of(const sim::Diverged& why) {
   const int sign = std::isnan(why.loss) ? 0 : why.loss > 0 ? 1 : -1;  // JSON has no infinities
-  return {{"time", why.time}, {"line", why.line}, {"step", why.step},
-          {"loss", sign},     {"half", why.half}, {"scaled", why.scaled}};
+  return {{"time", why.time},
+          {"line", why.line},
+          {"step", why.step},
+          {"loss", sign},
+          {"half", why.half},
+          {"scaled", why.scaled},
+          {"half_weights", why.half_weights}};
 }
 
 sim::Diverged diverged_of(const Json& json) {
@@ -263,6 +268,7 @@ sim::Diverged diverged_of(const Json& json) {
   const std::int64_t sign = whole(json.at("loss"), -1, 1);
   why.loss = sign == 0 ? trace::kNoNumber : static_cast<double>(sign) * kInfinity;
   why.half = json.at("half").get<bool>();
+  why.half_weights = json.value("half_weights", false);
   why.scaled = json.at("scaled").get<bool>();
   return why;
 }

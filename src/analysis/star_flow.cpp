@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/collectives.h"
+
 namespace trainscope::analysis {
 namespace {
 
@@ -24,13 +26,12 @@ struct Found {
   StarTransfer transfer;
 };
 
-std::int64_t bytes_of(const trace::Trace& trace, const Span& span) {
+std::int64_t bytes_moved(const trace::Trace& trace, const Span& span) {
   const auto* detail = trace.detail(span);
   if (!detail) return 0;
   if (const auto* copy = std::get_if<trace::CopyDetail>(detail)) return copy->bytes;
-  constexpr std::int64_t kFloat = 4;
   if (const auto* collective = std::get_if<trace::CollectiveDetail>(detail))
-    return std::max(collective->elements_in, collective->elements_out) * kFloat;
+    return bytes_of(*collective);
   return 0;
 }
 
@@ -103,7 +104,7 @@ class Reader {
     found.leaves = copy ? gpu == 0 : broadcast;
     const auto call = calls_.find(span.correlation);
     found.call = call == calls_.end() ? span.start : call->second;
-    found.transfer = {copy && gpu != 0 ? gpu : StarTransfer::kAll, bytes_of(trace_, span),
+    found.transfer = {copy && gpu != 0 ? gpu : StarTransfer::kAll, bytes_moved(trace_, span),
                       span.start, span.end(), id};
     found_.push_back(found);
   }

@@ -37,8 +37,9 @@ std::int64_t classes_of(const program::Program& program) {
   return std::max<std::int64_t>(least, 1);
 }
 
-// Values as a buffer's type stores them.
-std::vector<char> stored(host::Values values, ElementType type) {
+}  // namespace
+
+std::vector<char> stored_as(ElementType type, host::Values values) {
   std::vector<char> bytes(values.size() * static_cast<std::size_t>(program::size_of(type)));
   if (type == ElementType::kFp16) {
     host::convert(values, {reinterpret_cast<host::Float16*>(bytes.data()), values.size()});
@@ -49,8 +50,6 @@ std::vector<char> stored(host::Values values, ElementType type) {
   }
   return bytes;
 }
-
-}  // namespace
 
 Contents::Contents(const program::Program& program, DeviceCalls& device)
     : program_(program), device_(device), initial_(program), classes_(classes_of(program)) {}
@@ -87,7 +86,7 @@ std::vector<char> Contents::initial(program::Index buffer) const {
       program_.timing_only ? std::min(what.elements(), most) : what.elements();
   std::vector<float> values(static_cast<std::size_t>(count));
   initial_.read(buffer, values);
-  return stored(values, what.type);
+  return stored_as(what.type, values);
 }
 
 // A copy out of pageable memory has read it when the call returns.

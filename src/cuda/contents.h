@@ -11,6 +11,9 @@
 
 namespace trainscope::cuda {
 
+// Values as a buffer of that type stores them.
+std::vector<char> stored_as(program::ElementType type, host::Values values);
+
 class Contents {
  public:
   // Both must outlive it.

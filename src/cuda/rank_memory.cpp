@@ -17,6 +17,15 @@ bool adds(CollectiveKind kind) {
 
 }  // namespace
 
+std::string refusal_of_payloads(const program::Program& program) {
+  for (const std::vector<Index>& payload : program.payloads)
+    for (const Index buffer : payload)
+      if (const program::Buffer& what = program.buffers[buffer]; program::size_of(what.type) == 2)
+        return "the executor cuda has collectives of FP32 only, and " + what.name +
+               " is not; set model.dtype = fp32, or simulate it with --executor sim";
+  return "";
+}
+
 // Whole numbers (how many batches a norm has seen) are the same on all ranks.
 std::vector<Index> CollectiveMemory::numbers_of(Index payload) const {
   std::vector<Index> numbers;
@@ -24,15 +33,6 @@ std::vector<Index> CollectiveMemory::numbers_of(Index payload) const {
   for (const Index buffer : program_.payloads[payload])
     if (program_.buffers[buffer].type != program::ElementType::kInt64) numbers.push_back(buffer);
   return numbers;
-}
-
-void CollectiveMemory::require_floats(Index payload) const {
-  for (const Index buffer : numbers_of(payload)) {
-    const program::Buffer& what = program_.buffers[buffer];
-    if (what.type != program::ElementType::kFp32 && what.type != program::ElementType::kTf32)
-      throw MissingError("the executor cuda has collectives of FP32 only, and " + what.name +
-                         " is not; set precision = fp32");
-  }
 }
 
 std::int64_t CollectiveMemory::elements_of(const program::Collective& collective) const {
@@ -50,12 +50,11 @@ CollectiveMemory::CollectiveMemory(const program::Program& program, DeviceCalls&
       buffers_(buffers),
       streams_(streams),
       rooms_(streams.size()) {
+  if (const std::string why = refusal_of_payloads(program); !why.empty()) throw MissingError(why);
   for (const program::Thread& thread : program.threads)
     for (const program::Command& command : thread.commands) {
       const auto* one = std::get_if<program::Collective>(&command.action);
       if (!one) continue;
-      require_floats(one->send);
-      require_floats(one->receive);
       Room& room = rooms_[one->stream];
       const std::int64_t elements = elements_of(*one);
       const bool is_whole =

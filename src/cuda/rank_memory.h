@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cuda/buffers.h"
@@ -30,6 +31,9 @@ struct RankMemory {
   std::vector<PieceCopy> after;   // piece to buffers
 };
 
+// Why the program's collectives are not carried out, their payloads being no FP32; empty: they are.
+std::string refusal_of_payloads(const program::Program& program);
+
 class CollectiveMemory {
  public:
   // Takes room for each stream that has collectives. All must outlive it. Throws MissingError for
@@ -50,7 +54,6 @@ class CollectiveMemory {
     float* memory = nullptr;
   };
   std::vector<program::Index> numbers_of(program::Index payload) const;
-  void require_floats(program::Index payload) const;
 
   const program::Program& program_;
   DeviceCalls& device_;

@@ -1,6 +1,9 @@
 #include "cuda/step_log.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "host/float_types.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -11,6 +14,14 @@ bool computes(const program::Operation& operation, program::Index buffer) {
   return (!operation.writes.empty() && operation.writes.front() == buffer) ||
          std::any_of(operation.parts.begin(), operation.parts.end(),
                      [&](const program::Operation& part) { return computes(part, buffer); });
+}
+
+// A number of a narrow type is the first two bytes of its place.
+double value_of(float place, program::ElementType type) {
+  const auto half = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(place) & 0xffffU);
+  if (type == program::ElementType::kFp16) return host::to_float(host::Float16{half});
+  if (type == program::ElementType::kBf16) return host::to_float(host::Bfloat16{half});
+  return place;
 }
 
 // Numbers that a run may put aside: one for each loss and change of the scale, a few for each row.
@@ -66,7 +77,8 @@ std::int64_t StepLog::put_aside(program::Index buffer, StreamHandle stream, Call
   const void* from = buffers_.at(buffer);
   if (!from) return kNone;
   device_.begin_call(call, stream);
-  device_.copy({from, log_ + used_, sizeof(float), MemoryKind::kDevice, MemoryKind::kDevice},
+  device_.copy({from, log_ + used_, program::size_of(program_.buffers[buffer].type),
+                MemoryKind::kDevice, MemoryKind::kDevice},
                stream);
   device_.end_call();
   return used_++;
@@ -101,20 +113,22 @@ void StepLog::note_evaluation(std::int64_t step, StreamHandle stream, CallId cal
 }
 
 trace::TrainingStep StepLog::row_of(const Step& step, const std::vector<float>& log) const {
-  const auto number = [&](std::int64_t place) {
-    return place == kNone ? trace::kNoNumber
-                          : static_cast<double>(log[static_cast<std::size_t>(place)]);
+  const auto number = [&](std::int64_t place, program::Index gauge) {
+    return place == kNone
+               ? trace::kNoNumber
+               : value_of(log[static_cast<std::size_t>(place)], program_.buffers[gauge].type);
   };
+  const program::Gauges& gauges = program_.gauges;
   trace::TrainingStep row;
   row.step = step.number;
   double sum = 0;
-  for (const std::int64_t place : step.losses) sum += number(place);
+  for (const std::int64_t place : step.losses) sum += number(place, gauges.loss);
   row.has_loss = !step.losses.empty();
   if (row.has_loss) row.loss = sum / static_cast<double>(step.losses.size());
-  row.loss_scale = number(step.scale);
-  row.used_scale = number(step.used_scale);
-  row.gradient_norm = number(step.norm);
-  row.skipped = step.found_inf != kNone && number(step.found_inf) != 0;
+  row.loss_scale = number(step.scale, gauges.scale);
+  row.used_scale = number(step.used_scale, gauges.scale);
+  row.gradient_norm = number(step.norm, gauges.gradient_norm);
+  row.skipped = step.found_inf != kNone && number(step.found_inf, gauges.found_inf) != 0;
   return row;
 }
 

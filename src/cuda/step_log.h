@@ -1,5 +1,5 @@
 // How training goes, kept without waiting for the device: after the work that computes a number, a
-// copy of four bytes within device memory puts it aside; all are read at the end.
+// copy of its few bytes within device memory puts it aside; all are read at the end.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "cuda/contents.h"
+
 namespace trainscope::cuda {
 
 using program::Index;
@@ -137,6 +139,7 @@ void ThreadRun::load(const program::LoadBatch& load) {
   const program::Buffer& y = run_.program_.buffers[load.y];
   const bool on_device = x.kind == program::MemoryKind::kDevice;
   std::vector<char> staged_x, staged_y;
+  std::vector<float> wide_x;  // of a narrow type
   const auto memory = [&](Index buffer, std::vector<char>& staged) -> void* {
     if (!on_device) {
       run_.buffers_->renew(buffer);
@@ -152,6 +155,9 @@ void ThreadRun::load(const program::LoadBatch& load) {
   const auto count = static_cast<std::size_t>(x.elements());
   if (x.type == program::ElementType::kInt64) {
     batch.tokens = {static_cast<std::int64_t*>(to_x), count};
+  } else if (program::size_of(x.type) < static_cast<std::int64_t>(sizeof(float))) {
+    wide_x.resize(count);
+    batch.values = wide_x;
   } else {
     batch.values = {static_cast<float*>(to_x), count};
   }
@@ -159,6 +165,10 @@ void ThreadRun::load(const program::LoadBatch& load) {
   {
     const std::lock_guard held(run_.batches_mutex_);
     batches.read(load.batch, load.test, batch);
+  }
+  if (!wide_x.empty()) {
+    staged_x = stored_as(x.type, wide_x);
+    to_x = staged_x.data();
   }
   if (!on_device) return run_.buffers_->note_loaded(load);
   // A view of a data set that lies on the device: the set's copy there is made batch by batch.

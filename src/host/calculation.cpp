@@ -5,13 +5,12 @@
 #include <numeric>
 
 #include "host/accuracy.h"
-#include "host/adam.h"
 #include "host/clip_grad_norm.h"
 #include "host/elementwise.h"
 #include "host/log_softmax.h"
 #include "host/loss_scale.h"
 #include "host/nll_loss.h"
-#include "host/sgd.h"
+#include "host/rounded_steps.h"
 #include "host/unscale.h"
 
 namespace trainscope::host {
@@ -89,14 +88,24 @@ void Calculation::operator()(const program::CountCorrect& f) {
 }
 
 void Calculation::operator()(const program::GradientNorm&) {
+  const NumberFormat format = format_written();
   double squares = 0;
-  for (std::size_t i = 0; i < inputs(); ++i) squares += sum_of_squares(in(i), workers_);
+  for (std::size_t i = 0; i < inputs(); ++i)
+    squares += format == NumberFormat::kFloat32 ? sum_of_squares(in(i), workers_)
+                                                : rounded_sum_of_squares(format, in(i), workers_);
   out(0).front() = static_cast<float>(std::sqrt(squares));
 }
 
 void Calculation::operator()(const program::ClipGradients& f) {
-  const float factor = clip_factor(in(0).front(), f.max_norm);
+  const NumberFormat format = format_written();
+  const float factor = format == NumberFormat::kFloat32
+                           ? clip_factor(in(0).front(), f.max_norm)
+                           : rounded_clip_factor(format, in(0).front(), f.max_norm);
   for (std::size_t i = 0; i < outputs(); ++i) scale(out(i), factor, out(i), workers_);
+}
+
+NumberFormat Calculation::format_written() const {
+  return format_of(interpreter_.program_.buffers[operation_.writes.front()].type);
 }
 
 Values Calculation::unscaled(std::size_t i, bool scaled) const {
@@ -115,10 +124,16 @@ void Calculation::operator()(const program::SgdUpdate& f) {
   options.momentum = f.momentum;
   options.weight_decay = f.weight_decay;
   const std::size_t parameters = inputs() - (f.scaled ? 1 : 0);
+  const NumberFormat format = f.fused ? NumberFormat::kFloat32 : format_written();
   // Velocities begin at 0, of which the first step makes what PyTorch's first step has.
-  for (std::size_t i = 0; i < parameters; ++i)
-    sgd_step(options, false, unscaled(i, f.scaled), out(i),
-             f.momentum != 0 ? out(parameters + i) : Results{}, workers_);
+  for (std::size_t i = 0; i < parameters; ++i) {
+    const Values gradient = unscaled(i, f.scaled);
+    const Results velocity = f.momentum != 0 ? out(parameters + i) : Results{};
+    if (format == NumberFormat::kFloat32)
+      sgd_step(options, false, gradient, out(i), velocity, workers_);
+    else
+      rounded_sgd_step(format, options, false, gradient, out(i), velocity, workers_);
+  }
 }
 
 void Calculation::operator()(const program::AdamUpdate& f) {
@@ -126,9 +141,16 @@ void Calculation::operator()(const program::AdamUpdate& f) {
   const std::size_t parameters = inputs() - (f.scaled ? 1 : 0);
   float& steps = out(3 * parameters).front();
   steps += 1;
-  for (std::size_t i = 0; i < parameters; ++i)
-    adam_step(options, static_cast<std::int64_t>(steps), unscaled(i, f.scaled), out(i),
-              {out(parameters + i), out(2 * parameters + i)}, workers_);
+  const auto step = static_cast<std::int64_t>(steps);
+  const NumberFormat format = f.fused ? NumberFormat::kFloat32 : format_written();
+  for (std::size_t i = 0; i < parameters; ++i) {
+    const Values gradient = unscaled(i, f.scaled);
+    const AdamMoments moments{out(parameters + i), out(2 * parameters + i)};
+    if (format == NumberFormat::kFloat32)
+      adam_step(options, step, gradient, out(i), moments, workers_);
+    else
+      rounded_adam_step(format, options, step, gradient, out(i), moments, workers_);
+  }
 }
 
 void Calculation::operator()(const program::InvertScale&) {

@@ -2,6 +2,7 @@
 // folder.
 #pragma once
 
+#include "host/cast.h"
 #include "host/image.h"
 #include "host/interpreter.h"
 #include "program/function.h"
@@ -57,6 +58,8 @@ class Calculation {
     Values second;
   };
   Pair rounded(std::size_t more_room, Results& more) const;
+  // Of the first result.
+  NumberFormat format_written() const;
   // The gradient of parameter `i` of an update, without the loss scale.
   Values unscaled(std::size_t i, bool scaled) const;
 

@@ -51,6 +51,22 @@ void cast(NumberFormat format, Values from, Results to, const Workers& workers) 
   });
 }
 
+float rounded(NumberFormat format, float value) {
+  cast(format, Results(&value, 1));
+  return value;
+}
+
+NumberFormat format_of(program::ElementType type) {
+  switch (type) {
+    case program::ElementType::kFp16:
+      return NumberFormat::kFloat16;
+    case program::ElementType::kBf16:
+      return NumberFormat::kBfloat16;
+    default:
+      return NumberFormat::kFloat32;
+  }
+}
+
 CastLosses cast_losses(NumberFormat format, Values values) {
   CastLosses losses;
   constexpr std::size_t kBlock = 512;

@@ -15,6 +15,7 @@
 
 #include "host/views.h"
 #include "host/workers.h"
+#include "program/program.h"
 
 namespace trainscope::host {
 
@@ -25,6 +26,12 @@ void cast(NumberFormat format, Values from, Results to, const Workers& workers =
 inline void cast(NumberFormat format, Results values, const Workers& workers = {}) {
   cast(format, values, values, workers);
 }
+
+// One number.
+float rounded(NumberFormat format, float value);
+
+// Of numbers as a buffer of that type holds them; TF32 lies there as FP32.
+NumberFormat format_of(program::ElementType type);
 
 // What a cast would lose: finite values that become 0 (having been none), subnormal or infinite.
 struct CastLosses {

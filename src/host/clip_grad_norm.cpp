@@ -29,6 +29,19 @@ float clip_factor(float norm, double max_norm) {
   return wanted > 1 ? 1.0F : wanted;  // a NaN stays one
 }
 
+double rounded_sum_of_squares(NumberFormat format, Values gradient, const Workers& workers) {
+  const double squares = sum_of_squares(gradient, workers);
+  const double norm = rounded(format, static_cast<float>(std::sqrt(squares)));
+  return norm * norm;
+}
+
+// A number by a tensor is the tensor's reciprocal times the number (torch/_tensor.py, __rdiv__).
+float rounded_clip_factor(NumberFormat format, float norm, double max_norm) {
+  const float inverse = rounded(format, 1 / rounded(format, norm + 1e-6F));
+  const float wanted = rounded(format, inverse * static_cast<float>(max_norm));
+  return wanted > 1 ? 1.0F : wanted;
+}
+
 float clip_grad_norm(std::span<const Results> gradients, double max_norm, const Workers& workers) {
   double squares = 0;
   for (const Results gradient : gradients) squares += sum_of_squares(gradient, workers);

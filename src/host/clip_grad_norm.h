@@ -8,6 +8,7 @@
 
 #include <span>
 
+#include "host/cast.h"
 #include "host/views.h"
 #include "host/workers.h"
 
@@ -17,6 +18,11 @@ namespace trainscope::host {
 double sum_of_squares(Values gradient, const Workers& workers = {});
 // What gradients of that norm are multiplied by.
 float clip_factor(float norm, double max_norm);
+
+// The same where gradients have a narrow format, and with them their norms and all that is made of
+// those: each result is rounded to it. The square of a gradient's norm; the factor.
+double rounded_sum_of_squares(NumberFormat format, Values gradient, const Workers& workers = {});
+float rounded_clip_factor(NumberFormat format, float norm, double max_norm);
 
 // Both. Returns the norm before clipping.
 float clip_grad_norm(std::span<const Results> gradients, double max_norm,

@@ -12,17 +12,6 @@
 namespace trainscope::host {
 namespace {
 
-NumberFormat format_of(program::ElementType type) {
-  switch (type) {
-    case program::ElementType::kFp16:
-      return NumberFormat::kFloat16;
-    case program::ElementType::kBf16:
-      return NumberFormat::kBfloat16;
-    default:
-      return NumberFormat::kFloat32;
-  }
-}
-
 std::unique_ptr<data::Dataset> open(const program::DataSource& source, data::Split split) {
   return data::open_dataset(
       {source.name, source.path, split, static_cast<std::uint64_t>(source.seed), source.tokens});
@@ -99,6 +88,7 @@ void Interpreter::initialise() {
     }
     stores_[i].values.resize(size);
     initial.read(i, stores_[i].values);
+    cast(format_of(buffer.type), stores_[i].values, workers_);
   }
 }
 
@@ -115,6 +105,7 @@ double Interpreter::value(program::Index buffer) const {
 void Interpreter::load(const program::LoadBatch& load) {
   BatchSource::Batch batch{stores_[load.x].values, stores_[load.x].whole, stores_[load.y].whole};
   batches_->read(load.batch, load.test, batch);
+  cast(format_of(program_.buffers[load.x].type), batch.values, workers_);
 }
 
 void Interpreter::copy(const program::Copy& copy) {
@@ -156,7 +147,8 @@ void Interpreter::collective(const program::Collective& collective) {
   }
   together_.clear();
   workspace_used_ = 0;
-  carry_out(collective.kind, sends, receives, workspace_);
+  carry_out(collective.kind, format_of(program::type_of(program_, collective)), sends, receives,
+            workspace_);
 }
 
 std::uint64_t& Interpreter::drawn_on(program::Index buffer) {

@@ -5,7 +5,8 @@
 namespace trainscope::host {
 
 RankNumbers::RankNumbers(const program::Program& program, int threads)
-    : workers_(std::clamp(threads, 1, program.computed_ranks)),
+    : program_(program),
+      workers_(std::clamp(threads, 1, program.computed_ranks)),
       active_(static_cast<std::size_t>(program.computed_ranks)) {
   const DataSets sets(program.data);
   for (int rank = 0; rank < program.computed_ranks; ++rank)
@@ -35,7 +36,8 @@ void RankNumbers::view(const program::View& view) {
 
 void RankNumbers::collective(const program::Collective& collective) {
   if (collective.send == program::kNoIndex) return;
-  carry_out(collective.kind, payloads_[collective.send], payloads_[collective.receive], room_);
+  carry_out(collective.kind, format_of(program::type_of(program_, collective)),
+            payloads_[collective.send], payloads_[collective.receive], room_);
 }
 
 trace::TrainingStep RankNumbers::step(std::int64_t number) {

@@ -41,6 +41,7 @@ class RankNumbers : public program::Numbers {
     workers_.for_each(active_, [&](std::size_t rank) { body(*ranks_[rank]); });
   }
 
+  const program::Program& program_;
   Workers workers_;
   std::vector<std::unique_ptr<Interpreter>> ranks_;
   std::vector<std::vector<Pieces>> payloads_;  // by payload and rank

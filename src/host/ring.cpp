@@ -29,11 +29,13 @@ void add_range(const Pieces& from, std::size_t begin, std::size_t end, Results t
 }
 
 // From the rank behind the root, around to it.
-void sum_range(std::size_t root, std::span<const Pieces> ranks, std::size_t begin, std::size_t end,
-               Results sum) {
+void sum_range(NumberFormat format, std::size_t root, std::span<const Pieces> ranks,
+               std::size_t begin, std::size_t end, Results sum) {
   copy_range(ranks[(root + 1) % ranks.size()], begin, end, sum);
-  for (std::size_t step = 2; step <= ranks.size(); ++step)
+  for (std::size_t step = 2; step <= ranks.size(); ++step) {
     add_range(ranks[(root + step) % ranks.size()], begin, end, sum);
+    cast(format, sum.subspan(begin, end - begin));
+  }
 }
 
 void spread(Values from, const Pieces& to) {
@@ -50,25 +52,25 @@ std::size_t size_of(const Pieces& pieces) {
   return size;
 }
 
-void sum_all(std::span<const Pieces> ranks, Results sum) {
+void sum_all(NumberFormat format, std::span<const Pieces> ranks, Results sum) {
   const std::size_t count = ranks.size();
   for (std::size_t part = 0; part < count; ++part)
-    sum_range(part, ranks, part * sum.size() / count, (part + 1) * sum.size() / count, sum);
+    sum_range(format, part, ranks, part * sum.size() / count, (part + 1) * sum.size() / count, sum);
 }
 
-void sum_to(std::size_t root, std::span<const Pieces> ranks, Results sum) {
-  sum_range(root, ranks, 0, sum.size(), sum);
+void sum_to(NumberFormat format, std::size_t root, std::span<const Pieces> ranks, Results sum) {
+  sum_range(format, root, ranks, 0, sum.size(), sum);
 }
 
-void carry_out(program::CollectiveKind kind, std::span<const Pieces> sends,
+void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<const Pieces> sends,
                std::span<const Pieces> receives, std::vector<float>& room) {
   using Kind = program::CollectiveKind;
   if (kind != Kind::kAllReduce && kind != Kind::kBroadcast && kind != Kind::kReduce) return;
   const std::size_t count = size_of(sends.front());
   if (room.size() < count) room.resize(count);
   const Results result = Results(room).first(count);
-  if (kind == Kind::kAllReduce) sum_all(sends, result);
-  if (kind == Kind::kReduce) sum_to(0, sends, result);
+  if (kind == Kind::kAllReduce) sum_all(format, sends, result);
+  if (kind == Kind::kReduce) sum_to(format, 0, sends, result);
   if (kind == Kind::kBroadcast) copy_range(sends.front(), 0, count, result);
   for (const Pieces& pieces : receives) spread(result, pieces);
 }

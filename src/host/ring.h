@@ -4,13 +4,15 @@
 // one channel and one pass over the data. An all-reduce cuts the numbers into as many parts as
 // there are ranks: part p leaves rank p + 1, each rank that it comes to adds its own numbers, rank
 // p as the last, and the sum goes round again. So parts are rounded in different orders, and all
-// ranks hold the same bytes. A reduction goes round once, to its root from the rank behind it.
+// ranks hold the same bytes. A reduction goes round once, to its root from the rank behind it. Sums
+// of a narrow type are rounded to it by each rank.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
+#include "host/cast.h"
 #include "host/views.h"
 #include "program/program.h"
 
@@ -21,13 +23,13 @@ using Pieces = std::vector<Results>;
 std::size_t size_of(const Pieces& pieces);
 
 // The sum over ranks, of as many numbers as each rank's pieces have: at least one rank.
-void sum_all(std::span<const Pieces> ranks, Results sum);
-void sum_to(std::size_t root, std::span<const Pieces> ranks, Results sum);
+void sum_all(NumberFormat format, std::span<const Pieces> ranks, Results sum);
+void sum_to(NumberFormat format, std::size_t root, std::span<const Pieces> ranks, Results sum);
 
 // Carries a collective out: what each rank gives, and where it gets what it is given. The root is
 // rank 0; only kAllReduce, kBroadcast and kReduce compute. `room` holds numbers until the next
 // call.
-void carry_out(program::CollectiveKind kind, std::span<const Pieces> sends,
+void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<const Pieces> sends,
                std::span<const Pieces> receives, std::vector<float>& room);
 
 }  // namespace trainscope::host

@@ -176,14 +176,18 @@ struct ClipGradients {
 // torch.optim: reads the gradients, one a parameter, then, where `scaled` (a fused optimizer under
 // a GradScaler), the loss scale; writes the parameters and then the optimizer's state: of SGD with
 // momentum the velocities; of Adam the first moments, the second moments, and the number of steps.
+// Of narrow parameters one that is `fused` rounds what it writes; another is several kernels, each
+// of which rounds its results to the parameters' type.
 struct SgdUpdate {
   double lr = 0.01, momentum = 0, weight_decay = 0;
   bool scaled = false;
+  bool fused = false;
 };
 struct AdamUpdate {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
   bool decoupled = false;
   bool scaled = false;
+  bool fused = false;
 };
 
 // GradScaler's kernels. The inverse, computed in FP64: reads the scale. Taking it out of the

@@ -151,9 +151,11 @@ void add_model_knobs(Table& t) {
       .into(t);
   whole("model.seq_len", 128, 1, 1 << 20).help("tokens of a sequence").into(t);
   choice("model.dtype", "fp32")
-      .choices({"fp32", "fp16", "bf16"}, {"fp32"})
+      .choices({"fp32", "fp16", "bf16"})
       .pytorch("model.to(dtype)")
-      .help("type of the weights")
+      .help(
+          "type of the weights, and so of gradients, of what the optimizer keeps and of "
+          "activations")
       .into(t);
   choice("memory_format", "contiguous")
       .choices({"contiguous", "channels_last"})

@@ -66,6 +66,14 @@ const Copy* copy_of(const Action& action) {
   return scalar ? &scalar->copy : nullptr;
 }
 
+ElementType type_of(const Program& program, const Collective& collective) {
+  const Index payload = collective.send != kNoIndex ? collective.send : collective.receive;
+  if (payload == kNoIndex) return ElementType::kFp32;
+  for (const Index buffer : program.payloads[payload])
+    if (program.buffers[buffer].type != ElementType::kInt64) return program.buffers[buffer].type;
+  return ElementType::kFp32;
+}
+
 Index stream_of(const Action& action) {
   if (const auto* launch = std::get_if<Launch>(&action)) return launch->stream;
   if (const auto* graph = std::get_if<GraphLaunch>(&action)) return graph->stream;

@@ -362,8 +362,11 @@ using Action =
                  GraphInstantiate, GraphLaunch, Collective, RecordEvent, StreamWait, StreamSync,
                  DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
 
+struct Program;
 // The copy that an action makes; null: it makes none.
 const Copy* copy_of(const Action& action);
+// Of the numbers that a collective sends; FP32 where nothing that is computed is sent.
+ElementType type_of(const Program& program, const Collective& collective);
 // The stream that an action puts device work on; kNoIndex: none.
 Index stream_of(const Action& action);
 

@@ -42,7 +42,12 @@ std::string sentence(const Diverged& why) {
                      ": the loss of step " + std::to_string(why.step) +
                      (std::isnan(why.loss) ? " is NaN" : " is infinite") +
                      "; what is shown ends there: try a lower optimizer.lr";
-  if (why.half && !why.scaled)
+  if (why.half_weights)
+    text +=
+        ", or, because FP16 weights and what their optimizer keeps have nothing above 65504 and "
+        "nothing below 6e-8, model.dtype = bf16, or fp32 with precision = fp16 and scaler.enabled "
+        "= true";
+  else if (why.half && !why.scaled)
     text +=
         ", or, because FP16 holds nothing above 65504, scaler.enabled = true or precision = bf16";
   return text;

@@ -20,8 +20,9 @@ struct Diverged {
   std::uint16_t line = 0;  // of the listing, from 1
   std::int64_t step = 0;   // from 0
   double loss = 0;
-  bool half = false;    // something was computed in FP16
-  bool scaled = false;  // under a loss scale
+  bool half = false;          // something was computed in FP16
+  bool half_weights = false;  // the weights are FP16
+  bool scaled = false;        // under a loss scale
 };
 
 // Some ranks have begun a collective that others never come to: they wait for ever (PyTorch's

@@ -34,7 +34,8 @@ bool Host::collective(Nanos now, std::uint32_t thread, const program::Command& c
     operator_span(now, thread, command, recorder_.name_of(command, "c10d::" + name));
   Enqueued tags;
   tags.stream = action.stream;
-  tags.name = recorder_.name(std::string_view(kernel_name(action.kind, device_.plan_of(action))));
+  tags.name = recorder_.name(std::string_view(
+      kernel_name(action.kind, program::type_of(program_, action), device_.plan_of(action))));
   tags.line = command.line;
   tags.correlation = recorder_.next_correlation();
   tags.call =

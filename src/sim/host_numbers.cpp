@@ -47,6 +47,10 @@ void Host::end_diverged(Nanos now, std::uint32_t thread, const program::Command&
   why.half = std::any_of(
       program_.operations.begin(), program_.operations.end(),
       [](const program::Operation& one) { return one.type == program::ElementType::kFp16; });
+  why.half_weights =
+      std::any_of(program_.buffers.begin(), program_.buffers.end(), [](const program::Buffer& one) {
+        return one.role == program::Role::kParameter && one.type == program::ElementType::kFp16;
+      });
   diverged_ = why;
   const std::string what =
       std::string("the loss is ") + (std::isnan(step.loss) ? "NaN" : "infinite");

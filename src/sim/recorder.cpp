@@ -319,13 +319,15 @@ trace::DetailId Recorder::kernel_detail(const program::Operation& operation,
 trace::DetailId Recorder::collective_detail(const program::Collective& collective,
                                             const CollectivePlan& plan) {
   const program::Stream& stream = program_.streams[collective.stream];
-  constexpr std::int64_t kFloat = 4;
   constexpr int kThreads = 512;  // of a block, as NCCL launches them where there is NVLink
   trace::CollectiveDetail detail;
   detail.operation = operation_name(collective.kind);
-  detail.type = "Float";
+  const program::ElementType type = program::type_of(program_, collective);
+  detail.type = type == program::ElementType::kFp16   ? "Half"
+                : type == program::ElementType::kBf16 ? "BFloat16"
+                                                      : "Float";
   detail.group_size = program_.communicators[collective.communicator].ranks;
-  const std::int64_t numbers = std::max<std::int64_t>(1, collective.bytes / kFloat);
+  const std::int64_t numbers = std::max<std::int64_t>(1, collective.bytes / program::size_of(type));
   const std::int64_t shard = std::max<std::int64_t>(1, numbers / detail.group_size);
   const bool gathers = collective.kind == program::CollectiveKind::kAllGather;
   const bool scatters = collective.kind == program::CollectiveKind::kReduceScatter;

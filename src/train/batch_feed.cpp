@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "train/kernels.h"
+
 namespace trainscope::train {
 
 using program::ElementType;
@@ -16,6 +18,7 @@ BatchFeed::BatchFeed(program::Program& program, const program::Config& config, c
                               ? MemoryKind::kPinned
                               : MemoryKind::kPageable;
   type_ = graph.reads_tokens ? ElementType::kInt64 : ElementType::kFp32;
+  read_type_ = graph.reads_tokens ? ElementType::kInt64 : settings.precision.model;
   const std::int64_t x = graph.values[0], y = graph.rows;
   host_ = add_batch("", x, y, host);
   if (settings.on_cpu) {
@@ -35,8 +38,21 @@ BatchFeed::BatchFeed(program::Program& program, const program::Config& config, c
 
 BatchBuffers BatchFeed::add_batch(const std::string& suffix, std::int64_t x, std::int64_t y,
                                   MemoryKind kind) {
-  return {add_input("x" + suffix, x, type_, kind),
-          add_input("y" + suffix, y, ElementType::kInt64, kind)};
+  const bool on_device = kind == MemoryKind::kDevice;
+  const BatchBuffers batch{add_input("x" + suffix, x, on_device ? read_type_ : type_, kind),
+                           add_input("y" + suffix, y, ElementType::kInt64, kind)};
+  if (on_device) casts_.push_back(add_cast(batch.x));
+  return batch;
+}
+
+// x.to(torch.bfloat16), of a tensor that has just been copied.
+BatchFeed::Cast BatchFeed::add_cast(Index to) {
+  const program::Buffer like = program_.buffers[to];
+  if (like.type == type_) return {};
+  const Index wide = add_input(like.name + ", as it was copied", like.elements(), type_, like.kind);
+  program_.operations.push_back(
+      make_operation(program_, program::Cast{like.elements()}, type_, {{wide}, {to}}));
+  return {wide, static_cast<Index>(program_.operations.size() - 1)};
 }
 
 void BatchFeed::add_short_batch(MemoryKind host) {
@@ -57,16 +73,13 @@ std::size_t BatchFeed::place_of(std::int64_t batch) const {
 
 Index BatchFeed::add_input(const std::string& name, std::int64_t elements, ElementType type,
                            MemoryKind kind) {
-  const Index buffer =
-      add_buffer(program_, name, elements * program::size_of(type), kind, Role::kBatch);
-  program_.buffers[buffer].type = type;
-  return buffer;
+  return add_numbers(program_, name, elements, type, kind, Role::kBatch);
 }
 
 // All samples of the rank, in host memory and on the device; a batch there is a part of them.
 void BatchFeed::add_whole_set() {
   const auto whole = [&](Index batch, const char* name, MemoryKind kind) {
-    const program::Buffer& part = program_.buffers[batch];
+    const program::Buffer part = program_.buffers[batch];
     const std::int64_t sample = part.elements() / settings_.batch;
     const std::int64_t samples =
         settings_.one_batch ? settings_.batch : settings_.data.train_samples / settings_.ranks;
@@ -74,16 +87,17 @@ void BatchFeed::add_whole_set() {
   };
   const MemoryKind host = program_.buffers[host_.x].kind;
   set_on_host_ = {whole(host_.x, "X", host), whole(host_.y, "Y", host)};
-  set_ = {whole(host_.x, "X on the GPU", MemoryKind::kDevice),
+  set_ = {whole(batches_[0].x, "X on the GPU", MemoryKind::kDevice),
           whole(host_.y, "Y on the GPU", MemoryKind::kDevice)};
+  cast_of_set_ = add_cast(set_.x);
 }
 
 void BatchFeed::begin(ThreadWriter& main) {
   if (settings_.set_on_device) {
     main.at(lines_.whole_set);
     BatchBuffers none{program::kNoIndex, program::kNoIndex};
-    copy(main, set_on_host_.x, set_.x, none.x);
-    copy(main, set_on_host_.y, set_.y, none.y);
+    copy(main, set_on_host_.x, set_.x, cast_of_set_, none.x);
+    copy(main, set_on_host_.y, set_.y, {}, none.y);
   }
   begin_epoch(main.at(lines_.begin), 0);
   if (settings_.prefetch) fetch(main, 0);
@@ -126,11 +140,12 @@ void BatchFeed::deliver_test(ThreadWriter& main, std::int64_t batch) {
   if (settings_.on_cpu) return;
   main.at(lines_.evaluate_copy);
   const bool has_place = settings_.set_on_device || named_[0].x == batches_[0].x;
-  for (const auto& [from, to, named] : {std::tuple{host_.x, batches_[0].x, &named_[0].x},
-                                        std::tuple{host_.y, batches_[0].y, &named_[0].y}}) {
-    if (!has_place) take_place(main, to, *named, 0);
-    main.add(program::Copy{from, to, program_.buffers[from].bytes, 0});
-    main.add(program::StreamSync{0});
+  for (const auto& [from, to, cast, named] :
+       {std::tuple{host_.x, batches_[0].x, casts_[0], &named_[0].x},
+        std::tuple{host_.y, batches_[0].y, Cast(), &named_[0].y}}) {
+    if (!has_place) leave_place(main, *named);
+    move(main, from, to, cast, {0, !has_place, true});
+    *named = to;
   }
 }
 
@@ -141,25 +156,36 @@ void BatchFeed::fetch(ThreadWriter& main, std::int64_t batch) {
 
 void BatchFeed::copies(ThreadWriter& main, std::int64_t batch) {
   BatchBuffers& named = named_[static_cast<std::size_t>(batch) % named_.size()];
-  copy(main.at(lines_.x), host_of(batch).x, of(batch).x, named.x);
-  copy(main.at(lines_.y), host_of(batch).y, of(batch).y, named.y);
+  copy(main.at(lines_.x), host_of(batch).x, of(batch).x, casts_[place_of(batch)], named.x);
+  copy(main.at(lines_.y), host_of(batch).y, of(batch).y, {}, named.y);
 }
 
-void BatchFeed::take_place(ThreadWriter& main, Index to, Index& named, Index stream) {
+void BatchFeed::leave_place(ThreadWriter& main, Index& named) {
   if (named != program::kNoIndex) main.add(program::Free{named});
-  main.add(program::Alloc{to, stream});
-  named = to;
+  named = program::kNoIndex;
 }
 
-void BatchFeed::copy(ThreadWriter& main, Index from, Index to, Index& named) {
+void BatchFeed::copy(ThreadWriter& main, Index from, Index to, const Cast& cast, Index& named) {
   const Index stream = settings_.own_stream ? 1 : 0;
   if (settings_.pins_in_loop && !config_.flag("loader.pin_memory")) {  // else it is pinned already
     main.add(program::FrameworkCall{}, "aten::pin_memory");
     main.add(program::HostCopy{program_.buffers[from].bytes}, "pin the batch");
   }
-  take_place(main, to, named, stream);
-  main.add(program::Copy{from, to, program_.buffers[from].bytes, stream});
-  if (!config_.flag("transfer.non_blocking")) main.add(program::StreamSync{stream});
+  leave_place(main, named);
+  move(main, from, to, cast, {stream, true, !config_.flag("transfer.non_blocking")});
+  named = to;
+}
+
+void BatchFeed::move(ThreadWriter& main, Index from, Index to, const Cast& cast, const Move& how) {
+  const bool casts = cast.operation != program::kNoIndex;
+  const Index copied = casts ? cast.wide : to;
+  if (casts || how.allocates) main.add(program::Alloc{copied, how.stream});
+  main.add(program::Copy{from, copied, program_.buffers[from].bytes, how.stream});
+  if (how.waits) main.add(program::StreamSync{how.stream});
+  if (!casts) return;
+  if (how.allocates) main.add(program::Alloc{to, how.stream});
+  main.add(program::Launch{cast.operation, how.stream});
+  main.add(program::Free{cast.wide});
 }
 
 // wait_stream: an event on the copy stream that the compute stream waits for.

@@ -1,5 +1,6 @@
 // How batches come to where the model runs: from a loader or one tensor, copied for each step,
-// ahead of it, once for all, or not at all.
+// ahead of it, once for all, or not at all. Numbers are FP32 on their way; a model of a narrow type
+// has them cast on the GPU, behind their copy.
 #pragma once
 
 #include <optional>
@@ -18,8 +19,8 @@ namespace trainscope::train {
 
 class BatchFeed {
  public:
-  // Adds the batches' buffers and the loader's threads to a program. Settings and lines must
-  // outlive it.
+  // Adds the batches' buffers, what casts them and the loader's threads to a program. Settings and
+  // lines must outlive it.
   BatchFeed(program::Program& program, const program::Config& config, const Graph& graph,
             const TrainSettings& settings, const TrainLines& lines);
 
@@ -42,8 +43,14 @@ class BatchFeed {
   void deliver_test(ThreadWriter& main, std::int64_t batch);
 
  private:
+  // What is copied where the model reads another type, and the kernel that casts it.
+  struct Cast {
+    program::Index wide = program::kNoIndex;  // kNoIndex: it reads what is copied
+    program::Index operation = program::kNoIndex;
+  };
   program::Index add_input(const std::string& name, std::int64_t elements,
                            program::ElementType type, program::MemoryKind kind);
+  Cast add_cast(program::Index to);
   void add_short_batch(program::MemoryKind host);
   BatchBuffers add_batch(const std::string& suffix, std::int64_t x, std::int64_t y,
                          program::MemoryKind kind);
@@ -52,10 +59,18 @@ class BatchFeed {
   const BatchBuffers& host_of(std::int64_t batch) const {
     return settings_.is_short(batch) ? short_host_ : host_;
   }
-  void copy(ThreadWriter& main, program::Index from, program::Index to, program::Index& named);
-  // A new tensor on the device gets a name; the memory of the one that had it is free from here on.
-  static void take_place(ThreadWriter& main, program::Index to, program::Index& named,
-                         program::Index stream);
+  void copy(ThreadWriter& main, program::Index from, program::Index to, const Cast& cast,
+            program::Index& named);
+  struct Move {
+    program::Index stream = 0;
+    bool allocates = true;  // the memory of what the model reads
+    bool waits = false;     // for the copy
+  };
+  // The copy itself, and the cast behind it.
+  void move(ThreadWriter& main, program::Index from, program::Index to, const Cast& cast,
+            const Move& how);
+  // What had the name of a tensor on the device is gone: its memory is free from here on.
+  static void leave_place(ThreadWriter& main, program::Index& named);
   void begin_epoch(ThreadWriter& main, std::int64_t batch);
   void copies(ThreadWriter& main, std::int64_t batch);
   void waits(ThreadWriter& main, std::int64_t batch);
@@ -65,12 +80,15 @@ class BatchFeed {
   const program::Config& config_;
   const TrainSettings& settings_;
   const TrainLines& lines_;
-  program::ElementType type_ = program::ElementType::kFp32;  // of what the model reads
+  program::ElementType type_ = program::ElementType::kFp32;       // of what is copied
+  program::ElementType read_type_ = program::ElementType::kFp32;  // and of what the model reads
   BatchBuffers host_, short_host_;
   std::vector<BatchBuffers> batches_;
+  std::vector<Cast> casts_;          // of each of them
   std::vector<BatchBuffers> named_;  // tensors on the device: as many as take turns
   BatchBuffers set_on_host_, set_;   // all samples, where they are moved at once
-  std::optional<Loader> loader_;     // none where the data set is one tensor
+  Cast cast_of_set_;
+  std::optional<Loader> loader_;  // none where the data set is one tensor
 };
 
 }  // namespace trainscope::train

@@ -3,14 +3,9 @@
 #include <algorithm>
 
 namespace trainscope::train {
-namespace {
 
 using program::Index;
 using program::kNoIndex;
-
-constexpr std::int64_t kFloat = 4;
-
-}  // namespace
 
 void DataParallel::launch(ThreadWriter& thread, const PlannedLaunch& one, Index stream) {
   convolutions_.search(thread, one, stream);
@@ -25,7 +20,7 @@ void DataParallel::launch(ThreadWriter& thread, const PlannedLaunch& one, Index 
 std::int64_t DataParallel::place_of_part(Index part, const Replica& replica) const {
   const Plan& plan = replica.plan;
   if (loss_inside_ && (part == plan.loss_value || part == plan.output_gradient))
-    return replica.gpu * kFloat;
+    return replica.gpu * program_.buffers[part].bytes;
   return program_.buffers[part].bytes / replica.samples * replica.before;
 }
 

@@ -21,7 +21,6 @@ using program::MemoryKind;
 using program::Phase;
 using program::Role;
 
-constexpr std::int64_t kFloat = 4;
 constexpr std::int64_t kGroup = 10 << 20;  // buffer_size of comm.broadcast_coalesced
 
 std::string on_gpu(const std::string& name, int gpu) {
@@ -75,13 +74,15 @@ DataParallel::DataParallel(program::Program& program, const program::Config& con
   program.threads.front().interpreter = 0;
   replicas_.reserve(parts.size());
   for (const std::int64_t samples : parts) add_replica(config, data, model, samples, options);
-  std::int64_t bytes = 0;
-  for (const Replica& replica : replicas_) bytes += program.buffers[replica.plan.output].bytes;
-  output_ = add_buffer(program, "output, gathered", bytes, MemoryKind::kDevice, Role::kActivation);
-  program.buffers[output_].type = program.buffers[replicas_[0].plan.output].type;
+  std::int64_t elements = 0;
+  for (const Replica& replica : replicas_)
+    elements += program.buffers[replica.plan.output].elements();
+  const auto type_of = [&](Index buffer) { return program.buffers[buffer].type; };
+  output_ = add_numbers(program, "output, gathered", elements, type_of(replicas_[0].plan.output),
+                        MemoryKind::kDevice, Role::kActivation);
   if (loss_inside_)
-    losses_ = add_buffer(program, "losses, gathered", kFloat * gpus, MemoryKind::kDevice,
-                         Role::kActivation);
+    losses_ = add_numbers(program, "losses, gathered", gpus, type_of(replicas_[0].plan.loss_value),
+                          MemoryKind::kDevice, Role::kActivation);
   add_groups(model);
 }
 
@@ -103,7 +104,7 @@ void DataParallel::add_replica(const program::Config& config, const TrainingData
   }
   const Graph graph = build_model(config, data, samples);
   add_model(replica, graph, model);
-  const auto type = graph.reads_tokens ? program::ElementType::kInt64 : program::ElementType::kFp32;
+  const auto type = graph.reads_tokens ? program::ElementType::kInt64 : options.precision.model;
   replica.batch.x = add_part("x", graph.values[0], type, replica.gpu);
   replica.batch.y = loss_inside_
                         ? add_part("y", graph.rows, program::ElementType::kInt64, replica.gpu)
@@ -132,9 +133,8 @@ void DataParallel::add_replica(const program::Config& config, const TrainingData
 // Of a batch. GPU 0's is a view of the whole.
 Index DataParallel::add_part(const char* name, std::int64_t elements, program::ElementType type,
                              int gpu) {
-  const Index part = add_buffer(program_, on_gpu(name, gpu), elements * program::size_of(type),
-                                MemoryKind::kDevice, Role::kBatch);
-  program_.buffers[part].type = type;
+  const Index part =
+      add_numbers(program_, on_gpu(name, gpu), elements, type, MemoryKind::kDevice, Role::kBatch);
   program_.buffers[part].device = gpu;
   program_.buffers[part].is_view = gpu == 0;
   return part;
@@ -146,8 +146,8 @@ void DataParallel::add_model(Replica& replica, const Graph& graph, const ModelBu
   replica.model = model;
   const auto copy = [&](Index original, Role role) {
     const program::Buffer like = program_.buffers[original];
-    const Index buffer =
-        add_buffer(program_, on_gpu(like.name, replica.gpu), like.bytes, MemoryKind::kDevice, role);
+    const Index buffer = add_numbers(program_, on_gpu(like.name, replica.gpu), like.elements(),
+                                     like.type, MemoryKind::kDevice, role);
     program_.buffers[buffer].device = replica.gpu;
     return buffer;
   };
@@ -183,10 +183,11 @@ Index DataParallel::add_queue(const char* what, int gpu) {
 }
 
 Index DataParallel::add_cat(std::vector<Index> from, Index to) {
-  const std::int64_t bytes = program_.buffers[to].bytes;
+  const program::Buffer& whole = program_.buffers[to];
   program::Operation cat =
       pointwise("CatArrayBatchedCopy", "aten::cat", program::OperationKind::kElementwise,
-                bytes / kFloat, 0, 2.0 * static_cast<double>(bytes));
+                whole.elements(), 0, 2.0 * static_cast<double>(whole.bytes));
+  cat.type = whole.type;
   cat.function = program::Concatenate{};
   cat.reads = std::move(from);
   cat.writes = {to};
@@ -210,19 +211,23 @@ DataParallel::Group DataParallel::make_group(const std::vector<std::size_t>& par
                                              bool gradients) {
   Group group;
   group.parameters = parameters;
-  for (const std::size_t id : parameters)
+  std::int64_t elements = 0;
+  for (const std::size_t id : parameters) {
+    elements += program_.buffers[model_.parameters[id]].elements();
     group.bytes += program_.buffers[model_.parameters[id]].bytes;
+  }
+  const program::ElementType type = program_.buffers[model_.parameters.front()].type;
   if (!gradients || adds_)
-    group.flat = add_buffer(program_, gradients ? "gradients, summed" : "parameters, flat",
-                            group.bytes, MemoryKind::kDevice, Role::kWorkspace);
+    group.flat = add_numbers(program_, gradients ? "gradients, summed" : "parameters, flat",
+                             elements, type, MemoryKind::kDevice, Role::kWorkspace);
   if (!gradients) {
     group.cat = add_cat(those_of(model_.parameters, parameters), group.flat);
     share(group, gradients);
     return group;
   }
   for (Replica& replica : replicas_) {
-    const Index flat = add_buffer(program_, on_gpu("gradients, flat", replica.gpu), group.bytes,
-                                  MemoryKind::kDevice, Role::kWorkspace);
+    const Index flat = add_numbers(program_, on_gpu("gradients, flat", replica.gpu), elements, type,
+                                   MemoryKind::kDevice, Role::kWorkspace);
     program_.buffers[flat].device = replica.gpu;
     replica.flat.push_back(flat);
     replica.cat.push_back(add_cat(those_of(replica.model.gradients, parameters), flat));
@@ -248,11 +253,12 @@ void DataParallel::share(Group& group, bool gradients) {
 
 // grad += its part of the sums.
 Index DataParallel::add_sum(Index flat, std::int64_t begin, Index gradient) {
-  const std::int64_t bytes = program_.buffers[gradient].bytes;
+  const program::Buffer& sum = program_.buffers[gradient];
   program::Operation add = pointwise("vectorized_elementwise_kernel: add", "aten::add_",
-                                     program::OperationKind::kElementwise, bytes / kFloat, 1,
-                                     3.0 * static_cast<double>(bytes));
-  add.function = program::Accumulate{bytes / kFloat, begin};
+                                     program::OperationKind::kElementwise, sum.elements(), 1,
+                                     3.0 * static_cast<double>(sum.bytes));
+  add.type = sum.type;
+  add.function = program::Accumulate{sum.elements(), begin};
   add.reads = {flat};
   add.writes = {gradient};
   program_.operations.push_back(std::move(add));

@@ -19,7 +19,7 @@ using program::Index;
 using program::kNoIndex;
 
 constexpr Index kComputeStream = 0;
-constexpr std::int64_t kFloat = 4;
+constexpr std::int64_t kInt = 4;  // bytes: an index, or whether a parameter was used
 
 BucketCaps caps_of(const program::Config& config) {
   constexpr double kMebibyte = 1 << 20;
@@ -35,6 +35,7 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
          const ModelBuffers& model, int ranks)
     : program_(program),
       ranks_(ranks),
+      type_(program.buffers[model.parameters.front()].type),
       caps_(caps_of(config)),
       find_unused_(config.flag("ddp.find_unused_parameters") && !config.flag("ddp.static_graph")),
       views_(config.flag("ddp.gradient_as_bucket_view")),
@@ -59,12 +60,12 @@ void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
   std::vector<Index> moments;
   for (ParameterId id = 0; id < graph.parameters.size(); ++id) {
     const train::Parameter& one = graph.parameters[id];
-    const std::int64_t bytes = one.elements * kFloat;
+    const std::int64_t bytes = program_.buffers[model.parameters[id]].bytes;
     if (!one.trained) {
       const Index buffer = model.parameters[id];
       moments.push_back(buffer);
       copies_of_buffers_.push_back(add_kernel("vectorized_elementwise_kernel: copy", "aten::copy_",
-                                              buffer, buffer, std::monostate{}, bytes));
+                                              buffer, buffer, std::monostate{}, one.elements));
       buffer_bytes_ += bytes;
       continue;
     }
@@ -74,7 +75,8 @@ void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
           "DistributedDataParallel waits for the gradient of every parameter, and backward never "
           "reaches " +
           one.name + "; set ddp.find_unused_parameters = true, or take out what detaches it");
-    parameters_.push_back({model.parameters[id], model.gradients[id], bytes, kNoIndex, kNoIndex});
+    parameters_.push_back(
+        {model.parameters[id], model.gradients[id], one.elements, bytes, kNoIndex, kNoIndex});
   }
   everything_ = add_payload(model.parameters);
   buffers_ = add_payload(std::move(moments));
@@ -87,9 +89,12 @@ Index Ddp::add_payload(std::vector<Index> buffers) {
 }
 
 Index Ddp::add_kernel(const char* kernel, const char* framework, Index from, Index to,
-                      const program::Function& function, std::int64_t bytes) {
+                      const program::Function& function, std::int64_t elements) {
+  const program::ElementType type = program_.buffers[from].type;
+  const std::int64_t bytes = elements * program::size_of(type);
   program::Operation operation = pointwise(kernel, framework, program::OperationKind::kElementwise,
-                                           bytes / kFloat, 1, 2.0 * static_cast<double>(bytes));
+                                           elements, 1, 2.0 * static_cast<double>(bytes));
+  operation.type = type;
   operation.reads = {from};
   operation.writes = {to};
   operation.function = function;
@@ -106,16 +111,16 @@ void Ddp::add_kernels(std::size_t bucket) {
     Parameter& parameter = parameters_[id];
     const Index gradient = parameter.gradient;
     const Index to = views_ ? gradient : buckets_[bucket].buffer;
-    const std::int64_t elements = parameter.bytes / kFloat;
+    const std::int64_t elements = parameter.elements;
     const std::int64_t begin = views_ ? 0 : place;
     place += elements;
     if (gradient == kNoIndex) continue;
     parameter.into_bucket =
         add_kernel("vectorized_elementwise_kernel: mul", "torch::distributed::reducer::mul_out",
-                   gradient, to, program::CopyPart{elements, 0, begin, share}, parameter.bytes);
+                   gradient, to, program::CopyPart{elements, 0, begin, share}, elements);
     parameter.out_of_bucket = add_kernel(
         "vectorized_elementwise_kernel: copy", "torch.distributed.ddp.reducer::copy_bucket_to_grad",
-        to, gradient, program::CopyPart{elements, begin, 0, 1}, parameter.bytes);
+        to, gradient, program::CopyPart{elements, begin, 0, 1}, elements);
   }
 }
 
@@ -123,13 +128,15 @@ std::vector<program::Bucket> Ddp::make_buckets(const Assignment& assignment, con
   std::vector<program::Bucket> buckets;
   for (std::size_t i = 0; i < assignment.size(); ++i) {
     program::Bucket& bucket = buckets.emplace_back();
+    std::int64_t elements = 0;
     for (const std::size_t parameter : assignment[i]) {
+      elements += parameters_[parameter].elements;
       bucket.bytes += parameters_[parameter].bytes;
       bucket.gradients.push_back(parameters_[parameter].gradient);
     }
     if (!views_)
-      bucket.buffer = add_buffer(program_, fmt::format("{} {}", name, i), bucket.bytes,
-                                 program::MemoryKind::kDevice, program::Role::kGradient);
+      bucket.buffer = add_numbers(program_, fmt::format("{} {}", name, i), elements, type_,
+                                  program::MemoryKind::kDevice, program::Role::kGradient);
   }
   return buckets;
 }
@@ -196,7 +203,7 @@ void Ddp::before_forward(ThreadWriter& main) {
 void Ddp::rebuild(ThreadWriter& main) {
   rebuilt_ = true;
   sum(main, program::CollectiveKind::kBroadcast,
-      static_cast<std::int64_t>(parameters_.size()) * kFloat, kNoIndex, "c10d::broadcast_");
+      static_cast<std::int64_t>(parameters_.size()) * kInt, kNoIndex, "c10d::broadcast_");
   std::vector<std::int64_t> bytes;
   for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
   const Assignment assignment = rebuilt_assignment(bytes, ready_, caps_);
@@ -286,7 +293,7 @@ void Ddp::launch_ready_buckets(ThreadWriter& autograd) {
 void Ddp::end_backward(ThreadWriter& autograd) {
   if (find_unused_)  // which of them no rank has used
     sum(autograd, program::CollectiveKind::kAllReduce,
-        static_cast<std::int64_t>(parameters_.size()) * kFloat, kNoIndex, "c10d::allreduce_");
+        static_cast<std::int64_t>(parameters_.size()) * kInt, kNoIndex, "c10d::allreduce_");
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     autograd.add(program::StreamWait{kComputeStream, first_event_ + static_cast<Index>(i)});
     if (views_) continue;

@@ -50,7 +50,7 @@ class Ddp {
   void add_kernels(std::size_t bucket);
   program::Index add_kernel(const char* kernel, const char* framework, program::Index from,
                             program::Index to, const program::Function& function,
-                            std::int64_t bytes);
+                            std::int64_t elements);
   program::Index add_payload(std::vector<program::Index> buffers);
   std::vector<program::Bucket> make_buckets(const Assignment& assignment, const char* name);
   void use(const Assignment& assignment, std::vector<program::Bucket> buckets);
@@ -74,6 +74,7 @@ class Ddp {
   struct Parameter {
     program::Index value = 0;
     program::Index gradient = program::kNoIndex;  // kNoIndex: backward never reaches it
+    std::int64_t elements = 0;
     std::int64_t bytes = 0;
     program::Index into_bucket = 0;  // operations
     program::Index out_of_bucket = 0;
@@ -81,6 +82,7 @@ class Ddp {
 
   program::Program& program_;
   int ranks_;
+  program::ElementType type_;  // of parameters and gradients, one for all of them
   BucketCaps caps_;
   bool find_unused_ = false;
   bool views_ = false;

@@ -10,19 +10,22 @@ namespace {
 constexpr std::int64_t kChunk = 65536;  // elements of a block
 constexpr std::int64_t kMostBlocks = 320;
 constexpr std::int64_t kMostTensors[] = {110, 64, 48, 36, 30};  // by depth
-constexpr int kFloat = 4;
+
+double bytes_of(const Foreach& op, program::ElementType type, std::int64_t elements) {
+  return static_cast<double>(elements * op.touched * program::size_of(type));
+}
 
 }  // namespace
 
-std::vector<program::Operation> foreach_launches(const Foreach& op,
+std::vector<program::Operation> foreach_launches(const Foreach& op, program::ElementType type,
                                                  const std::vector<std::int64_t>& sizes) {
   std::vector<program::Operation> launches;
   std::int64_t tensors = 0, blocks = 0, elements = 0;
   const auto launch = [&] {
     if (elements == 0) return;
-    const double bytes = static_cast<double>(elements) * op.touched * kFloat;
     launches.push_back(pointwise(op.kernel, op.framework, program::OperationKind::kOptimizer,
-                                 elements, op.flops_each, bytes));
+                                 elements, op.flops_each, bytes_of(op, type, elements)));
+    launches.back().type = type;
     launches.back().blocks = blocks;
     launches.back().threads = 512;
     tensors = blocks = elements = 0;
@@ -43,13 +46,15 @@ std::vector<program::Operation> foreach_launches(const Foreach& op,
   return launches;
 }
 
-program::Operation launch_of_one(const Foreach& op, std::int64_t size) {
+program::Operation launch_of_one(const Foreach& op, program::ElementType type, std::int64_t size) {
   const auto without = [](std::string name, std::string_view prefix) {
     return name.erase(name.find(prefix), prefix.size());
   };
-  return pointwise(without(op.kernel, "foreach_"), without(op.framework, "_foreach_"),
-                   program::OperationKind::kOptimizer, size, op.flops_each,
-                   static_cast<double>(size) * op.touched * kFloat);
+  program::Operation launch =
+      pointwise(without(op.kernel, "foreach_"), without(op.framework, "_foreach_"),
+                program::OperationKind::kOptimizer, size, op.flops_each, bytes_of(op, type, size));
+  launch.type = type;
+  return launch;
 }
 
 }  // namespace trainscope::train

@@ -19,11 +19,11 @@ struct Foreach {
   int touched = 2;  // how often an element is read or written
 };
 
-// Its launches, in order: none of them computes anything yet.
-std::vector<program::Operation> foreach_launches(const Foreach& op,
+// Its launches over tensors of that type, in order: none of them computes anything yet.
+std::vector<program::Operation> foreach_launches(const Foreach& op, program::ElementType type,
                                                  const std::vector<std::int64_t>& sizes);
 
 // The same operator on one tensor alone: "add", "aten::add_".
-program::Operation launch_of_one(const Foreach& op, std::int64_t size);
+program::Operation launch_of_one(const Foreach& op, program::ElementType type, std::int64_t size);
 
 }  // namespace trainscope::train

@@ -21,12 +21,11 @@ Index PlanBuffers::get(program::Program& program, const program::Buffer& like) {
   return entry->second;
 }
 
-ModelBuffers add_model_buffers(program::Program& program, const Graph& graph,
+ModelBuffers add_model_buffers(program::Program& program, const Graph& graph, ElementType type,
                                program::MemoryKind memory) {
   ModelBuffers model;
   const auto add = [&](const Parameter& parameter, const std::string& name, Role role) {
-    return add_buffer(program, name, parameter.elements * program::size_of(ElementType::kFp32),
-                      memory, role);
+    return add_numbers(program, name, parameter.elements, type, memory, role);
   };
   for (const Parameter& parameter : graph.parameters) {
     model.parameters.push_back(add(parameter, parameter.name, Role::kParameter));

@@ -20,9 +20,16 @@
 namespace trainscope::train {
 
 struct Precision {
+  // Of the weights, their gradients and what the optimizer keeps, and of the activations where
+  // autocast has no other.
+  program::ElementType model = program::ElementType::kFp32;
   program::ElementType autocast = program::ElementType::kFp32;  // kFp32: none
   bool matmul_tf32 = false;
   bool conv_tf32 = false;
+
+  bool is_narrow() const {
+    return model != program::ElementType::kFp32 || autocast != program::ElementType::kFp32;
+  }
 };
 
 // What torch.compile does with the model: the loss, the update and the sums of gradients into .grad
@@ -68,9 +75,9 @@ struct ModelBuffers {
   std::vector<program::Index> gradients;  // kNoIndex: it gets none
 };
 
-// Adds them to a program. `memory`: where the model lies.
+// Adds them to a program, as numbers of that type. `memory`: where the model lies.
 ModelBuffers add_model_buffers(program::Program& program, const Graph& graph,
-                               program::MemoryKind memory);
+                               program::ElementType type, program::MemoryKind memory);
 
 // The buffers of a program's plans. Plans follow one another, so what is called the same and as
 // large in two of them is one buffer.

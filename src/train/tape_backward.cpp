@@ -15,8 +15,8 @@ void Tape::backward() {
   list_ = &plan_.backward;
   in_backward_ = true;
   Var& root = vars_[loss_];
-  root.gradient = new_buffer("gradient of the loss", 1, ElementType::kFp32, Role::kActivation);
-  emit(program::Fill{1, 1}, ElementType::kFp32, {{}, {root.gradient}});
+  root.gradient = new_buffer("gradient of the loss", 1, root.type, Role::kActivation);
+  emit(program::Fill{1, 1}, root.type, {{}, {root.gradient}});
   run_all_backward();
 }
 
@@ -36,7 +36,7 @@ void Tape::backward_of_loss() {
   list_ = &plan_.backward;
   in_backward_ = true;
   Var& root = vars_[loss_];
-  root.gradient = new_buffer("gradient of the loss", 1, ElementType::kFp32, Role::kActivation);
+  root.gradient = new_buffer("gradient of the loss", 1, root.type, Role::kActivation);
   plan_.output = vars_[graph_.logits].buffer;
   plan_.output_gradient = root.gradient;
   run_all_backward();
@@ -132,12 +132,23 @@ void Tape::apply_rule(const Entry& entry, const GradientRule& rule, Index dy) {
     if (const Index buffer = buffer_of(entry, source, dy); buffer != kNoIndex)
       operands.reads.push_back(buffer);
   for (const std::size_t place : rule.wanted)
-    operands.writes.push_back(gradient_for(entry.inputs[place]));
+    operands.writes.push_back(written_gradient(rule.function, entry.inputs[place], dy));
   const std::vector<Index> written = operands.writes;
   emit(rule.function, operation_type(rule.function, program_.buffers[dy].type),
        std::move(operands));
-  for (std::size_t k = 0; k < rule.wanted.size(); ++k)
-    arrive(entry.inputs[rule.wanted[k]], written[k]);
+  for (std::size_t k = 0; k < rule.wanted.size(); ++k) {
+    const VarId input = entry.inputs[rule.wanted[k]];
+    arrive(input, in_type_of(input, written[k]));
+  }
+}
+
+Index Tape::written_gradient(const program::Function& function, VarId id, Index dy) {
+  const program::Buffer like = program_.buffers[dy];
+  if (!std::holds_alternative<program::Multiply>(function) || like.type == vars_[id].type)
+    return gradient_for(id);
+  const std::string& name = program_.buffers[vars_[id].buffer].name;
+  return new_buffer("gradient of " + name + " in float32", like.elements(), like.type,
+                    Role::kActivation);
 }
 
 Index Tape::buffer_of(const Entry& entry, const Source& source, Index dy) const {
@@ -164,9 +175,7 @@ Index Tape::gradient_for(VarId id) {
 }
 
 bool Tape::is_parameter_gradient(VarId id) const {
-  return vars_[id].leaf != kNoIndex ||
-         std::any_of(weight_casts_.begin(), weight_casts_.end(),
-                     [id](const auto& copy) { return copy.second == id; });
+  return vars_[id].leaf != kNoIndex || weight_copies_.contains(id);
 }
 
 void Tape::arrive(VarId id, Index gradient) {
@@ -186,7 +195,7 @@ void Tape::arrive(VarId id, Index gradient) {
   // Autograd does it, with what the compiled backward as a whole returns.
   std::vector<PlannedLaunch>* const list = list_;
   if (options_.compile.any()) list_ = &accumulations_;
-  emit(program::Accumulate{program_.buffers[leaf].elements()}, ElementType::kFp32,
+  emit(program::Accumulate{program_.buffers[leaf].elements()}, program_.buffers[leaf].type,
        {{gradient}, {leaf}});
   list_ = list;
 }

@@ -57,6 +57,7 @@ Tape::Tape(program::Program& program, const Graph& graph, const ModelBuffers& mo
   for (ParameterId id = 0; id < model.parameters.size(); ++id) {
     Var parameter;
     parameter.buffer = model.parameters[id];
+    parameter.type = program.buffers[parameter.buffer].type;
     parameter.leaf = model.gradients[id];
     parameter.needs_gradient = parameter.leaf != kNoIndex;
     parameters_.push_back(add_var(parameter));
@@ -78,7 +79,8 @@ void Tape::forward(bool training) {
 
 void Tape::loss() {
   list_ = &plan_.loss;
-  const VarId logits = cast(graph_.logits, ElementType::kFp32, "logits");
+  const VarId logits =
+      autocasts() ? cast(graph_.logits, ElementType::kFp32, "logits") : graph_.logits;
   const VarId logp = apply(program::LogSoftmax{graph_.rows, graph_.classes}, {logits},
                            "log-probabilities", graph_.rows * graph_.classes);
   loss_ = apply(program::NllLoss{graph_.rows, graph_.classes}, {logp, targets_}, "loss", 1);
@@ -99,7 +101,9 @@ void Tape::scale_loss() {
   if (options_.scale == kNoIndex) return;
   Var scale;
   scale.buffer = options_.scale;
-  loss_ = apply(program::Multiply{1, 1}, {loss_, add_var(scale)}, "loss, scaled", 1);
+  // A product of two single numbers has the wider type of the two, and the scale is FP32.
+  loss_ = apply(program::Multiply{1, 1}, {loss_, add_var(scale)}, "loss, scaled", 1, {},
+                ElementType::kFp32);
 }
 
 void Tape::count_correct(Index correct) {
@@ -171,8 +175,7 @@ void Tape::run_layer(const Layer& layer, bool training) {
 void Tape::cast_inputs(const program::Function& function, std::vector<VarId>& inputs,
                        const std::string& layer) {
   const CastPolicy policy = cast_policy(function);
-  const bool autocast = narrow() != ElementType::kFp32;
-  if (!autocast) return;
+  if (!autocasts()) return;
   if (policy == CastPolicy::kAsIs) return;
   const ElementType type = policy == CastPolicy::kNarrow ? narrow() : ElementType::kFp32;
   for (VarId& input : inputs) input = cast(input, type, layer);
@@ -181,13 +184,15 @@ void Tape::cast_inputs(const program::Function& function, std::vector<VarId>& in
 Tape::VarId Tape::cast(VarId from, ElementType type, const std::string& layer) {
   if (vars_[from].type == type || !is_cast(vars_[from].type)) return from;
   const bool is_weight = vars_[from].leaf != kNoIndex;
-  if (is_weight && weight_casts_.contains(from)) return weight_casts_[from];
+  const bool once = is_weight && vars_[from].type == ElementType::kFp32;
+  if (once && weight_casts_.contains(from)) return weight_casts_[from];
   const program::Buffer& source = program_.buffers[vars_[from].buffer];
   const std::string what = is_weight ? source.name : "input of " + layer;
   const std::int64_t elements = source.elements();
   const VarId to = apply(program::Cast{elements}, {from},
                          what + " in " + std::string(word_of(type)), elements, {}, type);
-  if (is_weight) weight_casts_[from] = to;
+  if (is_weight) weight_copies_.insert(to);
+  if (once) weight_casts_[from] = to;
   return to;
 }
 
@@ -262,6 +267,11 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
     operation.framework = "ToCopyBackward0";
   if (in_backward_ && std::holds_alternative<program::Multiply>(function))
     operation.framework = "MulBackward0";
+  // cuDNN's batch norms have weights of FP32 (aten/src/ATen/native/Normalization.cpp,
+  // _select_batch_norm_backend).
+  if (in_backward_ && std::holds_alternative<program::BatchNorm>(function) &&
+      program_.buffers[operation.reads[2]].type != ElementType::kFp32)
+    operation.framework = "NativeBatchNormBackward0";
   program_.operations.push_back(std::move(operation));
   const auto id = static_cast<Index>(program_.operations.size() - 1);
   list_->push_back({id, {}, {}});

@@ -17,7 +17,7 @@ class Tape {
  public:
   Tape(program::Program& program, const Graph& graph, const ModelBuffers& model,
        PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options);
-  // The narrow copies that autocast made of a forward's weights do not outlive it.
+  // The copies that autocast made of a forward's weights do not outlive it.
   void forward(bool training);
   void loss();
   // Of a loss for each GPU.
@@ -63,6 +63,7 @@ class Tape {
   program::Index new_buffer(const std::string& name, std::int64_t elements,
                             program::ElementType type, program::Role role);
   program::ElementType narrow() const { return options_.precision.autocast; }
+  bool autocasts() const { return narrow() != program::ElementType::kFp32; }
   // The type that a layer's arithmetic reads.
   program::ElementType operation_type(const program::Function& function,
                                       program::ElementType input) const;
@@ -101,11 +102,14 @@ class Tape {
   void run_backward(std::size_t i);
   // A gradient has its tensor's type: autograd's engine casts one that has another.
   program::Index in_type_of(VarId id, program::Index gradient);
+  // Where a kernel of that operand's gradient writes: what it multiplies of an FP32 loss has that
+  // type, and is not yet the gradient of a narrow one.
+  program::Index written_gradient(const program::Function& function, VarId id, program::Index dy);
   void apply_rule(const Entry& entry, const GradientRule& rule, program::Index dy);
   program::Index buffer_of(const Entry& entry, const Source& source, program::Index dy) const;
   // Where a var's next gradient is written: a parameter's only one is its .grad from the start.
   program::Index gradient_for(VarId id);
-  // Of a parameter or of the narrow copy of one.
+  // Of a parameter or of a copy of one in another type.
   bool is_parameter_gradient(VarId id) const;
   // Sums what arrives; a parameter's sum goes to its .grad once it is complete.
   void arrive(VarId id, program::Index gradient);
@@ -124,9 +128,10 @@ class Tape {
   VarId targets_ = 0;
   VarId loss_ = 0;
   std::vector<Entry> entries_;
-  std::map<VarId, VarId> weight_casts_;
-  std::vector<program::Index> own_;    // buffers that this tape made
-  std::set<program::Index> outlives_;  // of them, those that another frees
+  std::set<VarId> weight_copies_;        // in another type, made by autocast
+  std::map<VarId, VarId> weight_casts_;  // those that a forward makes once, by weight
+  std::vector<program::Index> own_;      // buffers that this tape made
+  std::set<program::Index> outlives_;    // of them, those that another frees
   int block_ = 0;
   int recomputed_ = 0;
   bool in_backward_ = false;

@@ -173,8 +173,8 @@ class ListingWriter {
     const bool pinned = config_.flag("loader.pin_memory");
     const std::string part =
         settings_.one_batch ? fmt::format("[:{}]", settings_.batch) : std::string();
-    lines_.whole_set = add(fmt::format("X, Y = X{0}{1}.to(device), Y{0}{1}.to(device)  # once",
-                                       part, pinned ? ".pin_memory()" : ""));
+    lines_.whole_set = add(fmt::format("X, Y = X{0}{1}.to(device){2}, Y{0}{1}.to(device)  # once",
+                                       part, pinned ? ".pin_memory()" : "", cast_of_batch()));
   }
 
   void write_model() {
@@ -191,6 +191,7 @@ class ListingWriter {
       const std::uint16_t line = add(graph_.listing[i]);
       if (i == 0) lines_.model = line;
     }
+    if (is_narrow()) add(fmt::format("model = model{}", cast()));
     if (channels_last()) add("model = model.to(memory_format=torch.channels_last)");
     if (settings_.image_sizes > 1)
       add(fmt::format("sizes = itertools.cycle(({}))", fmt::join(settings_.sides(), ", ")));
@@ -238,10 +239,18 @@ class ListingWriter {
     indent_ += settings_.own_stream;
     const char* pin = settings_.pins_in_loop ? ".pin_memory()" : "";
     const char* format = channels_last() ? ", memory_format=torch.channels_last" : "";
-    lines_.x = add(
-        fmt::format("x = {}{}.to(device, non_blocking={}{})", from_x, pin, non_blocking, format));
+    lines_.x = add(fmt::format("x = {}{}.to(device, non_blocking={}{}){}", from_x, pin,
+                               non_blocking, format, cast_of_batch()));
     lines_.y = add(fmt::format("y = {}{}.to(device, non_blocking={})", from_y, pin, non_blocking));
     indent_ -= settings_.own_stream;
+  }
+
+  bool is_narrow() const { return settings_.precision.model != program::ElementType::kFp32; }
+  // To the type of the weights.
+  std::string cast() const { return fmt::format(".to({})", torch_name(settings_.precision.model)); }
+  // Of numbers: tokens stay whole.
+  std::string cast_of_batch() const {
+    return is_narrow() && settings_.data.shape.tokens == 0 ? cast() : "";
   }
 
   // Of images: to other inputs the format means nothing.
@@ -452,7 +461,9 @@ class ListingWriter {
     ++indent_;
     lines_.evaluate = add("for x, y in test_loader:  # whole batches: drop_last=True");
     ++indent_;
-    if (!settings_.on_cpu) lines_.evaluate_copy = add("x, y = x.to(device), y.to(device)");
+    if (!settings_.on_cpu)
+      lines_.evaluate_copy =
+          add(fmt::format("x, y = x.to(device){}, y.to(device)", cast_of_batch()));
     lines_.evaluate_forward = add("correct += (model(x).argmax(1) == y).sum()");
     indent_ = 0;
     lines_.accuracy =

@@ -74,13 +74,15 @@ void TrainPlans::add_size(std::int64_t side) {
   const Graph graph = build_model(parts_.config, data, parts_.settings.batch);
   BatchBuffers batch = parts_.feed.batches()[0];
   const Index whole = batch.x;
-  batch.x = add_buffer(program, fmt::format("x, {0} x {0}", side), graph.values[0] * kFloat,
-                       memory_of(parts_.settings), Role::kBatch);
+  const program::ElementType type = program.buffers[whole].type;
+  batch.x = add_numbers(program, fmt::format("x, {0} x {0}", side), graph.values[0], type,
+                        memory_of(parts_.settings), Role::kBatch);
   const auto bytes = program.buffers[whole].bytes + program.buffers[batch.x].bytes;
   constexpr double kFlopsEach = 2;  // nearest, as F.interpolate does: where from
   program::Operation resize = pointwise("upsample_nearest2d", "aten::upsample_nearest2d",
                                         program::OperationKind::kElementwise, graph.values[0],
                                         kFlopsEach, static_cast<double>(bytes));
+  resize.type = type;
   resize.reads = {whole};
   resize.writes = {batch.x};
   program.operations.push_back(std::move(resize));

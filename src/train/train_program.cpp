@@ -63,7 +63,7 @@ class TrainBuilder {
     feed_.emplace(program_, config_, graph_, settings_, lines_);
     loss_host_ =
         add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
-    model_ = add_model_buffers(program_, graph_,
+    model_ = add_model_buffers(program_, graph_, settings_.precision.model,
                                settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
     update_ = add_update(program_, config_, model_);
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
@@ -117,8 +117,7 @@ class TrainBuilder {
     program_.computed_ranks = settings_.ranks;
     gauges.loss = plans_->of(0).loss_value;
     gauges.gradients = gradients();
-    gauges.watch_gradients =
-        settings_.has_scaler || settings_.precision.autocast != ElementType::kFp32;
+    gauges.watch_gradients = settings_.has_scaler || settings_.precision.is_narrow();
     program_.data = settings_.source(config_);
     program_.reading = data::reading_of(
         program::reading_order(program_.data, settings_.data.train_samples, 0), settings_.ranks,
@@ -329,8 +328,9 @@ class TrainBuilder {
 
   void write_item(ThreadWriter& main, std::int64_t batch) {
     if (settings_.on_cpu) return main.at(lines_.item).add(program::FrameworkCall{}, "aten::item");
+    const Index loss = plans_->of(batch).loss_value;
     main.at(lines_.item)
-        .add(program::ReadScalar{{plans_->of(batch).loss_value, loss_host_, kFloat, 0}},
+        .add(program::ReadScalar{{loss, loss_host_, program_.buffers[loss].bytes, 0}},
              "aten::item");
   }
 

@@ -1,5 +1,6 @@
 #include "train/update.h"
 
+#include <iterator>
 #include <limits>
 
 #include "train/foreach.h"
@@ -21,7 +22,8 @@ class UpdateBuilder {
   UpdateBuilder(program::Program& program, const program::Config& config, const ModelBuffers& model)
       : program_(program),
         config_(config),
-        memory_(program.buffers[model.parameters.front()].kind) {
+        memory_(program.buffers[model.parameters.front()].kind),
+        type_(program.buffers[model.parameters.front()].type) {
     for (std::size_t i = 0; i < model.parameters.size(); ++i) {
       if (model.gradients[i] == program::kNoIndex) continue;
       parameters_.push_back(model.parameters[i]);
@@ -65,7 +67,7 @@ class UpdateBuilder {
   // An operator over all parameters, whose last launch computes the function.
   void add_foreach(Launches& list, const Foreach& op, const program::Function& function = {},
                    Operands operands = {}) {
-    std::vector<Operation> launches = foreach_launches(op, sizes_);
+    std::vector<Operation> launches = foreach_launches(op, type_, sizes_);
     launches.back().function = function;
     launches.back().reads = std::move(operands.reads);
     launches.back().writes = std::move(operands.writes);
@@ -79,10 +81,10 @@ class UpdateBuilder {
     std::vector<Operation> launches;
     if (config_.word("optimizer.impl") == "for_loop") {
       for (const std::int64_t size : sizes_)
-        for (const Foreach& op : operators) launches.push_back(launch_of_one(op, size));
+        for (const Foreach& op : operators) launches.push_back(launch_of_one(op, type_, size));
     } else {
       for (const Foreach& op : operators) {
-        std::vector<Operation> more = foreach_launches(op, sizes_);
+        std::vector<Operation> more = foreach_launches(op, type_, sizes_);
         std::move(more.begin(), more.end(), std::back_inserter(launches));
       }
     }
@@ -96,15 +98,16 @@ class UpdateBuilder {
     std::vector<Index> state;
     for (const Index parameter : parameters_) {
       const program::Buffer& like = program_.buffers[parameter];
-      state.push_back(
-          add_buffer(program_, like.name + name, like.bytes, memory_, Role::kOptimizerState));
+      state.push_back(add_numbers(program_, like.name + name, like.elements(), type_, memory_,
+                                  Role::kOptimizerState));
     }
     update_.state.insert(update_.state.end(), state.begin(), state.end());
     return state;
   }
 
-  Index add_number(const std::string& name, Role role, double value = 0) {
-    const Index buffer = add_buffer(program_, name, kFloat, memory_, role);
+  Index add_number(const std::string& name, Role role, double value = 0,
+                   ElementType type = ElementType::kFp32) {
+    const Index buffer = add_numbers(program_, name, 1, type, memory_, role);
     program_.buffers[buffer].initial.value = value;
     return buffer;
   }
@@ -154,10 +157,10 @@ class UpdateBuilder {
                {{}, {gradients_.front()}});
   }
 
-  // torch/nn/utils/clip_grad.py.
+  // torch/nn/utils/clip_grad.py. Every norm has the gradients' type.
   void add_clip() {
     Launches& list = update_.clip;
-    const Index norm = add_number("total norm", Role::kWorkspace);
+    const Index norm = add_number("total norm", Role::kWorkspace, 0, type_);
     update_.state.push_back(norm);
     program_.gauges.gradient_norm = norm;
     add_foreach(list, {"foreach_norm", "aten::_foreach_norm", 1, 2, 1});
@@ -165,7 +168,8 @@ class UpdateBuilder {
     add_kernel(list, program::GradientNorm{}, {gradients_, {norm}});
     program_.operations[list.back()].kernel = "norm";
     program_.operations[list.back()].framework = "aten::linalg_vector_norm";
-    program_.operations[list.back()].bytes = static_cast<double>(sizes_.size() * kFloat);
+    program_.operations[list.back()].bytes =
+        static_cast<double>(std::ssize(sizes_) * program::size_of(type_));
     program_.operations[list.back()].blocks = 1;
     add_small(list, "add", "aten::add");
     add_small(list, "div", "aten::div");
@@ -196,6 +200,7 @@ class UpdateBuilder {
     sgd.momentum = config_.number("optimizer.momentum");
     sgd.weight_decay = config_.number("optimizer.weight_decay");
     sgd.scaled = takes_scale();
+    sgd.fused = update_.fused;
     Operands operands = update_operands(sgd.scaled);
     const bool has_momentum = sgd.momentum != 0;
     if (has_momentum) append(operands.writes, add_state(": momentum"));
@@ -222,8 +227,8 @@ class UpdateBuilder {
   void add_temporaries(const std::string& name) {
     for (const Index parameter : parameters_) {
       const program::Buffer& like = program_.buffers[parameter];
-      update_.temporaries.push_back(
-          add_buffer(program_, like.name + name, like.bytes, memory_, Role::kWorkspace));
+      update_.temporaries.push_back(add_numbers(program_, like.name + name, like.elements(), type_,
+                                                memory_, Role::kWorkspace));
     }
   }
 
@@ -235,6 +240,7 @@ class UpdateBuilder {
     adam.weight_decay = config_.number("optimizer.weight_decay");
     adam.decoupled = config_.word("optimizer.name") == "adamw";
     adam.scaled = takes_scale();
+    adam.fused = update_.fused;
     Operands operands = update_operands(adam.scaled);
     append(operands.writes, add_state(": exp_avg"));
     append(operands.writes, add_state(": exp_avg_sq"));
@@ -264,6 +270,7 @@ class UpdateBuilder {
   program::Program& program_;
   const program::Config& config_;
   program::MemoryKind memory_;
+  ElementType type_;  // of parameters, gradients and state
   std::vector<Index> parameters_;
   std::vector<Index> gradients_;
   std::vector<std::int64_t> sizes_;

@@ -57,4 +57,13 @@ program::Index add_buffer(program::Program& program, std::string name, std::int6
   return static_cast<program::Index>(program.buffers.size() - 1);
 }
 
+program::Index add_numbers(program::Program& program, std::string name, std::int64_t elements,
+                           program::ElementType type, program::MemoryKind kind,
+                           program::Role role) {
+  const program::Index buffer =
+      add_buffer(program, std::move(name), elements * program::size_of(type), kind, role);
+  program.buffers[buffer].type = type;
+  return buffer;
+}
+
 }  // namespace trainscope::train

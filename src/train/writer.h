@@ -78,5 +78,8 @@ std::string_view python(bool flag);
 
 program::Index add_buffer(program::Program& program, std::string name, std::int64_t bytes,
                           program::MemoryKind kind, program::Role role);
+// The same of so many numbers of a type.
+program::Index add_numbers(program::Program& program, std::string name, std::int64_t elements,
+                           program::ElementType type, program::MemoryKind kind, program::Role role);
 
 }  // namespace trainscope::train

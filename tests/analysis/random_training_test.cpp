@@ -25,6 +25,7 @@ struct Choice {
 const std::vector<Choice> kTraining = {
     {"model.name", {"mlp", "mlp", "cnn", "gpt-mini"}},
     {"precision", {"fp32", "tf32", "fp16", "bf16"}},
+    {"model.dtype", {"fp32", "fp32", "fp16", "bf16"}},
     {"optimizer.name", {"sgd", "adam", "adamw"}},
     {"optimizer.momentum", {"0", "0.9"}},
     {"optimizer.weight_decay", {"0", "0.01"}},
@@ -60,6 +61,15 @@ void choose(program::Config& config, const std::vector<Choice>& choices, Random&
                     choice.values[random() % choice.values.size()]);
 }
 
+// What is refused beside narrow weights gives way to them.
+void fit_types(program::Config& config) {
+  const std::string weights = config.word("model.dtype");
+  if (weights == "fp32") return;
+  const std::string& precision = config.word("precision");
+  if (precision == "fp16" || precision == "bf16") config.set_text("precision=" + weights);
+  config.set_text("scaler.enabled=false");
+}
+
 program::Config small_training() {
   program::Config config;
   for (const char* setting : {"workload=train", "steps=3", "batch_size=8", "model.hidden=16",
@@ -85,6 +95,7 @@ TEST_CASE("numbers of training do not depend on how batches travel, nor on memor
   for (int round = 0; round < 40; ++round) {
     program::Config training = small_training();
     choose(training, kTraining, random);
+    fit_types(training);
     training.set_text(data_of(training));
     std::vector<Run> runs;
     for (const char* label : {"A", "B"}) {
@@ -116,6 +127,7 @@ TEST_CASE("a run of random knobs is the same bytes when it is repeated") {
   for (int round = 0; round < 10; ++round) {
     program::Config config = small_training();
     choose(config, kTraining, random);
+    fit_types(config);
     choose(config, kTransport, random);
     config.set_text(data_of(config));
     std::string bytes[2];

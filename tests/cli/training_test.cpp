@@ -102,7 +102,15 @@ TEST_CASE("types and scales that cannot be are refused") {
   check_refused("--set scaler.init_scale=-3", "scaler.init_scale: -3 is out of range");
   check_refused("--set scaler.inject_inf_at=a,b", "write whole numbers from 0, as in \"3, 7\"");
   check_refused("--set scaler.inject_inf_at=1,-2", "write whole numbers from 0, as in \"3, 7\"");
-  check_refused("--set model.dtype=fp16", "what runs today: fp32");
+  check_refused("--set model.dtype=fp16 --set scaler.enabled=true",
+                "Attempting to unscale FP16 gradients.");
+  check_refused("--set model.dtype=bf16 --set scaler.enabled=true",
+                "not implemented for 'BFloat16'");
+  check_refused("--set model.dtype=bf16 --machine t4-1",
+                "NVIDIA T4 has no units for BF16, which came with compute capability 8.0; set "
+                "model.dtype = fp16");
+  check_refused("--set model.dtype=bf16 --set device=cpu",
+                "model.dtype = bf16 is built for the GPU");
   check_refused("--set precision=fp64", "did you mean fp32?");
   check_refused("--set precision=bf16 --machine t4-1",
                 "NVIDIA T4 has no units for BF16, which came with compute capability 8.0");

@@ -88,7 +88,8 @@ Numbers by_host(const Ranks& ranks, int times) {
     receives.push_back(gets ? pieces(one.receive) : host::Pieces());
   }
   std::vector<float> room;
-  for (int i = 0; i < times; ++i) host::carry_out(ranks.of(0).kind, sends, receives, room);
+  for (int i = 0; i < times; ++i)
+    host::carry_out(ranks.of(0).kind, host::NumberFormat::kFloat32, sends, receives, room);
   return numbers;
 }
 

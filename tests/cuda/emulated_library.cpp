@@ -30,7 +30,7 @@ void carry_out_in_place(program::CollectiveKind kind, std::vector<std::vector<fl
     gets.push_back(gets_some ? host::Pieces{host::Results(one)} : host::Pieces());
   }
   std::vector<float> room;
-  host::carry_out(kind, gives, gets, room);
+  host::carry_out(kind, host::NumberFormat::kFloat32, gives, gets, room);
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ void EmulatedDevice::together(program::CollectiveKind kind, std::int64_t element
       gets.push_back(gets_some ? host::Pieces{host::Results(rank.get, count)} : host::Pieces());
     }
     std::vector<float> room;
-    host::carry_out(kind, gives, gets, room);
+    host::carry_out(kind, host::NumberFormat::kFloat32, gives, gets, room);
   };
   const OpId all = enqueue_op(ranks.front().stream, std::move(sums));
   ops_[all].before.insert(ops_[all].before.end(), gates.begin(), gates.end());

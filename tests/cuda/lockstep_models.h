@@ -56,6 +56,22 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
                             with(gpt, with(flash, fp16)),
                             with(gpt, with(flash, bf16)),
                             with(gpt, with(adamw, compiled))};
+  // Weights of a narrow type. FP16 under Adam is no number after a step.
+  const Settings fp16_weights{"model.dtype=fp16"}, bf16_weights{"model.dtype=bf16"};
+  const Settings clipped{"clip_grad_norm=0.1", "optimizer.momentum=0.9",
+                         "optimizer.weight_decay=0.1"};
+  for (const Settings& one :
+       {with(mlp, with(fp16_weights, clipped)), with(mlp, with(bf16_weights, adamw)),
+        with(mlp, with(bf16_weights, with(adamw, fused))),
+        with(mlp, with(fp16_weights,
+                       {"scaler.enabled=true", "optimizer.impl=fused", "scaler.init_scale=1024"})),
+        with(mlp, with(bf16_weights, {"precision=bf16", "accumulate_steps=2"})),
+        with(cnn, with(bf16_weights, clipped)),
+        with(cnn, with(fp16_weights, {"memory_format=channels_last"})),
+        with(gpt, with(bf16_weights, adamw)), with(gpt, with(flash, fp16_weights)),
+        with(gpt, with(bf16_weights, {"precision=bf16"})), with(mlp, with(bf16_weights, compiled)),
+        with(cnn, with(fp16_weights, compiled)), with(gpt, with(bf16_weights, compiled))})
+    all.push_back(one);
   if (large) all.push_back({"model.name=cnn", "data.name=digits", "batch_size=32"});  // in TF32
   return all;
 }

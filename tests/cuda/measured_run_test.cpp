@@ -183,6 +183,20 @@ TEST_CASE("sides that differ only in their machine are not measured on one devic
   CHECK(why({}, {}).empty());
 }
 
+TEST_CASE("sums of narrow gradients over GPUs are refused before anything is measured") {
+  test::EmulatedDevice device;
+  const auto config = [](const char* type) {
+    return config_of({"workload=train", "data.name=digits", "machine=h200-8", type,
+                      "parallel.strategy=ddp", "parallel.world_size=2"});
+  };
+  CHECK_NOTHROW(analysis::require_measurable(config("model.dtype=fp32"), device));
+  CHECK_THROWS_WITH(analysis::require_measurable(config("model.dtype=bf16"), device),
+                    Catch::Matchers::Contains("collectives of FP32 only") &&
+                        Catch::Matchers::Contains("set model.dtype = fp32"));
+  CHECK_NOTHROW(analysis::require_measurable(
+      config_of({"workload=train", "data.name=digits", "model.dtype=bf16"}), device));
+}
+
 TEST_CASE("on a device that an earlier run lost, the next is refused with one sentence") {
   test::EmulatedOptions options;
   options.lost_at = 30;

@@ -117,6 +117,24 @@ TEST_CASE("every optimizer, clipping and accumulation give the host's losses") {
              kFp32);
 }
 
+// A loss is one number of the type, of steps of 2^-11 or 2^-8 of itself; weights that are rounded
+// to the other side move it by another or two.
+TEST_CASE("weights of a narrow type give the host's losses, however they are updated") {
+  constexpr double kBf16 = 3 * 0x1p-8, kFp16 = 3 * 0x1p-11;
+  const auto with = [](const char* type, std::vector<std::string> more) {
+    more.push_back(std::string("model.dtype=") + type);
+    return mlp_with(more);
+  };
+  check_same(with("bf16", {"optimizer.momentum=0.9", "clip_grad_norm=0.5"}), kBf16);
+  check_same(with("bf16", {"optimizer.name=adam", "optimizer.lr=0.001"}), kBf16);
+  check_same(with("bf16", {"optimizer.name=adamw", "optimizer.impl=fused"}), kBf16);
+  check_same(with("bf16", {"precision=bf16", "accumulate_steps=2"}), kBf16);
+  check_same(with("bf16", {"data.location=device"}), kBf16);
+  check_same(with("bf16", {"compile.fuse=true", "compile.cuda_graph=true"}), kBf16);
+  check_same(with("fp16", {"optimizer.momentum=0.9", "clip_grad_norm=0.5"}), kFp16);
+  check_same(with("fp16", {"scaler.enabled=true", "optimizer.impl=fused"}), kFp16);
+}
+
 // One rounding of FP16 (2^-11) or BF16 (2^-8) a value, of which a loss is a mean.
 TEST_CASE("autocast and a loss scale give the host's losses, scales and skipped steps") {
   const std::vector<std::string> scaled{"precision=fp16", "scaler.enabled=true",

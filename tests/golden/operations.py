@@ -13,6 +13,7 @@ larger of |value| and the output's root mean square.
 """
 
 import datetime
+import itertools
 import json
 import pathlib
 
@@ -20,6 +21,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
 
 SEED = 20260
 FOLDER = pathlib.Path(__file__).resolve().parent / "operations"
@@ -317,6 +320,92 @@ def optimizers():
     g.write()
 
 
+class WideArithmetic(TorchDispatchMode):
+    """Operators on FP16 and BF16 as CUDA's kernels carry them out: numbers, and the scalars beside them, are FP32
+    (at::opmath_type), and what is written is rounded once. The CPU's round their scalars as well."""
+
+    PREFIXES = ("_foreach_", "_fused_", "add", "mul", "lerp", "addcmul", "addcdiv", "sqrt", "div", "reciprocal", "clamp",
+                "linalg_vector_norm")
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if not func.overloadpacket.__name__.startswith(self.PREFIXES):
+            return func(*args, **kwargs)
+        wide = {}
+
+        def widen(value):
+            if not isinstance(value, torch.Tensor) or value.dtype not in (torch.float16, torch.bfloat16):
+                return value
+            return wide.setdefault(id(value), (value.float(), value))[0]
+
+        wide_args, wide_kwargs = tree_map(widen, args), tree_map(widen, kwargs)
+        result = func(*wide_args, **wide_kwargs)
+        for copy, original in wide.values():
+            original.copy_(copy)
+        dtypes = {original.dtype for _, original in wide.values()}
+        originals = {id(copy): original for copy, original in wide.values()}
+
+        def narrow(value):
+            if not isinstance(value, torch.Tensor) or not dtypes:
+                return value
+            return originals[id(value)] if id(value) in originals else value.to(*dtypes)
+
+        return tree_map(narrow, result)
+
+
+def narrow_optimizers():
+    """Parameters, gradients and state of FP16 and BF16: after steps one operator at a time, and fused ones. Small
+    gradients among them, whose squares FP16 loses."""
+    g = Goldens("narrow_optimizers")
+    steps, size = 6, 96
+    makers = {
+        "sgd": (torch.optim.SGD, {"lr": 0.01}),
+        "sgd_decay": (torch.optim.SGD, {"lr": 0.1, "weight_decay": 0.01}),
+        "sgd_momentum": (torch.optim.SGD, {"lr": 0.05, "momentum": 0.9, "weight_decay": 5e-4}),
+        "adam": (torch.optim.Adam, {"lr": 1e-3}),
+        "adam_decay": (torch.optim.Adam, {"lr": 1e-2, "weight_decay": 0.1}),
+        "adamw": (torch.optim.AdamW, {"lr": 1e-3, "weight_decay": 1e-2}),
+    }
+    scales = torch.cat([torch.full((size // 2,), 0.1), torch.full((size // 4,), 1e-3), torch.zeros(size // 4)])
+    parameter = g.normal(size)
+    gradients = {f"g{i}": g.normal(size) * scales for i in range(steps)}
+    for (name, (maker, options)), dtype, way in itertools.product(
+            makers.items(), (torch.float16, torch.bfloat16), ("foreach", "fused")):
+        def compute(t, maker=maker, options=options, dtype=dtype, way=way):
+            p = torch.nn.Parameter(t["p"].to(dtype))
+            optimizer = maker([p], foreach=way == "foreach", fused=way == "fused", **options)
+            for i in range(steps):
+                p.grad = t[f"g{i}"].to(dtype)
+                with WideArithmetic():
+                    optimizer.step()
+            state = optimizer.state[p]
+            kept = {key: state[key].float() for key in ("momentum_buffer", "exp_avg", "exp_avg_sq")
+                    if state.get(key) is not None}
+            return {"after": p.detach().float(), **kept}
+
+        type_name = "fp16" if dtype == torch.float16 else "bf16"
+        g.add(f"{name} {type_name} {way}", {"p": parameter, **gradients}, compute, options | {"steps": steps})
+    g.write()
+
+
+def narrow_gradients():
+    """Clipped by their norm, in FP16 and BF16."""
+    g = Goldens("narrow_gradients")
+    parts = {"a": g.normal(40), "b": g.normal(77, scale=3.0), "c": g.normal(5)}
+    for dtype, limit in itertools.product((torch.float16, torch.bfloat16), (0.7, 1000.0)):
+        def compute(t, dtype=dtype, limit=limit):
+            parameters = [torch.nn.Parameter(torch.zeros_like(v, dtype=dtype)) for v in t.values()]
+            for parameter, value in zip(parameters, t.values()):
+                parameter.grad = value.to(dtype)
+            with WideArithmetic():
+                norm = torch.nn.utils.clip_grad_norm_(parameters, limit)
+            return {"norm": norm.float().reshape(1)} | {
+                f"{key}_after": p.grad.float() for key, p in zip(t, parameters)}
+
+        g.add(f"{'fp16' if dtype == torch.float16 else 'bf16'} {limit}", parts, compute, {"max_norm": limit})
+    g.write()
+
+
 def gradients():
     g = Goldens("gradients")
     parts = {"a": g.normal(40), "b": g.normal(77, scale=3.0), "c": g.normal(5)}
@@ -470,7 +559,8 @@ def attention():
 def main():
     torch.set_num_threads(1)
     for write in (linear, activations, arithmetic, cross_entropy, log_softmax, nll_loss, accuracy, layer_norm,
-                  embedding, dropout, optimizers, gradients, cast, conv2d, max_pool, average_pool, batch_norm, attention):
+                  embedding, dropout, optimizers, narrow_optimizers, gradients, narrow_gradients, cast, conv2d,
+                  max_pool, average_pool, batch_norm, attention):
         write()
     for file in sorted(FOLDER.glob("*.json")):
         print(f"{file.stat().st_size:8} {file.name}")

@@ -45,7 +45,7 @@ TEST_CASE("an all-reduce adds each part from the rank behind its own, around to 
       CAPTURE(count, size);
       const Ranks ranks(count, size, static_cast<unsigned>(100 * count + size));
       std::vector<float> sum(size);
-      host::sum_all(ranks.pieces, sum);
+      host::sum_all(host::NumberFormat::kFloat32, ranks.pieces, sum);
       std::vector<float> expected(size);
       for (std::size_t part = 0; part < count; ++part)
         for (std::size_t i = part * size / count; i < (part + 1) * size / count; ++i)
@@ -57,7 +57,7 @@ TEST_CASE("an all-reduce adds each part from the rank behind its own, around to 
 TEST_CASE("the order of a ring is not that of the ranks: other sums are rounded otherwise") {
   const Ranks ranks(5, 1000, 7);
   std::vector<float> ring(1000), plain(1000);
-  host::sum_all(ranks.pieces, ring);
+  host::sum_all(host::NumberFormat::kFloat32, ranks.pieces, ring);
   for (std::size_t i = 0; i < plain.size(); ++i) plain[i] = ranks.sum_from(0, i);
   std::size_t different = 0;
   for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -69,6 +69,25 @@ TEST_CASE("the order of a ring is not that of the ranks: other sums are rounded 
   CHECK(std::equal(ring.begin() + 800, ring.end(), plain.begin() + 800));
 }
 
+TEST_CASE("sums of a narrow type are rounded by every rank") {
+  using host::NumberFormat;
+  Ranks ranks(4, 200, 11);
+  for (std::vector<float>& rank : ranks.numbers) host::cast(NumberFormat::kBfloat16, rank);
+  std::vector<float> ring(200), once(200);
+  host::sum_to(NumberFormat::kBfloat16, 0, ranks.pieces, ring);
+  host::sum_to(NumberFormat::kFloat32, 0, ranks.pieces, once);
+  host::cast(NumberFormat::kBfloat16, once);
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    float sum = ranks.numbers[1][i];
+    for (const std::size_t rank : {2, 3, 0})
+      sum = host::rounded(NumberFormat::kBfloat16, sum + ranks.numbers[rank][i]);
+    CHECK(ring[i] == sum);
+    different += ring[i] != once[i] ? 1 : 0;
+  }
+  CHECK(different > 0);
+}
+
 TEST_CASE("a reduction ends at its root, and only the root gets the sum") {
   Ranks ranks(4, 50, 3);
   std::vector<float> expected(50);
@@ -77,7 +96,8 @@ TEST_CASE("a reduction ends at its root, and only the root gets the sum") {
   std::vector<Pieces> receives(4);
   receives[0] = {Results(result).first(20), Results(result).subspan(20)};
   const auto before = ranks.numbers;
-  host::carry_out(program::CollectiveKind::kReduce, ranks.pieces, receives, room);
+  host::carry_out(program::CollectiveKind::kReduce, host::NumberFormat::kFloat32, ranks.pieces,
+                  receives, room);
   CHECK(result == expected);
   CHECK(ranks.numbers == before);
 }
@@ -87,10 +107,12 @@ TEST_CASE(
   Ranks ranks(3, 100, 5);
   std::vector<float> room;
   const std::vector<float> first = ranks.numbers[0];
-  host::carry_out(program::CollectiveKind::kBroadcast, ranks.pieces, ranks.pieces, room);
+  host::carry_out(program::CollectiveKind::kBroadcast, host::NumberFormat::kFloat32, ranks.pieces,
+                  ranks.pieces, room);
   for (const auto& rank : ranks.numbers) CHECK(rank == first);
   ranks.numbers[1][5] += 1;
-  host::carry_out(program::CollectiveKind::kAllReduce, ranks.pieces, ranks.pieces, room);
+  host::carry_out(program::CollectiveKind::kAllReduce, host::NumberFormat::kFloat32, ranks.pieces,
+                  ranks.pieces, room);
   CHECK(ranks.numbers[1] == ranks.numbers[0]);
   CHECK(ranks.numbers[2] == ranks.numbers[0]);
   CHECK(ranks.numbers[0][5] == Approx(3 * first[5] + 1));

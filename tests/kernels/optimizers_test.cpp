@@ -1,8 +1,9 @@
 #include "kernels/optimizers.h"
 
-#include "host/adam.h"
+#include <type_traits>
+
 #include "host/loss_scale.h"
-#include "host/sgd.h"
+#include "host/rounded_steps.h"
 #include "host/unscale.h"
 #include "kernels/compare.h"
 #include "kernels/loss_scale.h"
@@ -84,7 +85,7 @@ void check_adam(const host::Adam& options, Stream stream) {
     const std::vector<kernels::AdamArrays<G>> list{{scaled.data(), own.parameter.data(),
                                                     own.first.data(), own.second.data(),
                                                     copy.data(), scaled.size()}};
-    kernels::adam_step<G>(stream, own_options, scaled_step, &state, list);
+    kernels::adam_step<G, float>(stream, own_options, scaled_step, &state, list);
   });
   CHECK(state.step == taken);
   check_near(own.parameter, host.parameter, 4);
@@ -114,7 +115,7 @@ void check_sgd(const host::Sgd& options, Stream stream) {
     const kernels::ScaledStep scaled_step{&kScale, &found_inf};
     const std::vector<kernels::SgdArrays<G>> list{
         {scaled.data(), own.parameter.data(), own.first.data(), nullptr, scaled.size()}};
-    kernels::sgd_step<G>(stream, own_options, scaled_step, &state, list);
+    kernels::sgd_step<G, float>(stream, own_options, scaled_step, &state, list);
   });
   check_near(own.parameter, host.parameter, 4);
   if (options.momentum == 0) return;
@@ -123,7 +124,89 @@ void check_sgd(const host::Sgd& options, Stream stream) {
   check_near(own.first, host.first, 4);
 }
 
+// Parameters, gradients and state of the narrow type T: of one kernel, or as several leave them.
+template <typename T>
+struct NarrowWeights {
+  static constexpr std::size_t kCount = 1001;
+  static constexpr int kSteps = 5;
+  static constexpr host::NumberFormat kFormat =
+      std::is_same_v<T, Half> ? host::NumberFormat::kFloat16 : host::NumberFormat::kBfloat16;
+
+  std::vector<T> parameter = rounded<T>(numbers(kCount, 52));
+  std::vector<T> first = std::vector<T>(kCount), second = std::vector<T>(kCount);
+  std::vector<float> p = floats(parameter), m = floats(first), v = floats(second);
+
+  static std::vector<T> gradient(int step) {
+    return rounded<T>(numbers(kCount, 60 + static_cast<std::uint64_t>(step), 0.1F));
+  }
+  void check() {
+    for (std::vector<float>* values : {&p, &m, &v}) host::cast(kFormat, *values);
+    CHECK(same_bits(parameter, rounded<T>(p)));
+    CHECK(same_bits(first, rounded<T>(m)));
+    CHECK(same_bits(second, rounded<T>(v)));
+  }
+};
+
+template <typename T>
+void check_narrow_sgd(const host::Sgd& options, bool rounds, Stream stream) {
+  NarrowWeights<T> run;
+  kernels::Sgd own;
+  own.lr = static_cast<float>(options.lr);
+  own.momentum = static_cast<float>(options.momentum);
+  own.weight_decay = static_cast<float>(options.weight_decay);
+  own.rounds = rounds;
+  kernels::SgdState state;
+  for (int step = 0; step < run.kSteps; ++step) {
+    const std::vector<T> g = run.gradient(step);
+    const std::vector<kernels::SgdArrays<T, T>> list{
+        {g.data(), run.parameter.data(), run.first.data(), nullptr, g.size()}};
+    kernels::sgd_step<T, T>(stream, own, {}, &state, list);
+    if (rounds)
+      host::rounded_sgd_step(run.kFormat, options, step == 0, floats(g), run.p, run.m);
+    else
+      host::sgd_step(options, step == 0, floats(g), run.p, run.m);
+    run.check();
+  }
+}
+
+template <typename T>
+void check_narrow_adam(const host::Adam& options, bool rounds, Stream stream) {
+  NarrowWeights<T> run;
+  kernels::Adam own{options.lr,  options.beta1,        options.beta2,
+                    options.eps, options.weight_decay, options.decoupled};
+  own.rounds = rounds;
+  kernels::AdamState state;
+  for (int step = 0; step < run.kSteps; ++step) {
+    const std::vector<T> g = run.gradient(step);
+    const std::vector<kernels::AdamArrays<T, T>> list{
+        {g.data(), run.parameter.data(), run.first.data(), run.second.data(), nullptr, g.size()}};
+    kernels::adam_step<T, T>(stream, own, {}, &state, list);
+    if (rounds)
+      host::rounded_adam_step(run.kFormat, options, step + 1, floats(g), run.p, {run.m, run.v});
+    else
+      host::adam_step(options, step + 1, floats(g), run.p, {run.m, run.v});
+    run.check();
+  }
+}
+
 }  // namespace
+
+TEST_CASE("steps of narrow parameters are the host's to the bit, in one kernel or as in several") {
+  host::Adam eps;
+  eps.eps = 1e-4;
+  eps.weight_decay = 0.1;
+  for (const bool rounds : {false, true})
+    for (const Stream stream : kOrders) {
+      for (const host::Sgd& options :
+           {host::Sgd{0.1, 0, 0, 0, false}, host::Sgd{0.1, 0.9, 0, 1e-2, false}}) {
+        check_narrow_sgd<Half>(options, rounds, stream);
+        check_narrow_sgd<Bfloat16>(options, rounds, stream);
+      }
+      for (const host::Adam& options : {eps, host::adamw_defaults()})
+        check_narrow_adam<Bfloat16>(options, rounds, stream);
+      check_narrow_adam<Half>(eps, rounds, stream);
+    }
+}
 
 TEST_CASE("gradients are unscaled to the bit and what is not finite is found") {
   for (const std::size_t count : kCounts) {
@@ -182,7 +265,7 @@ TEST_CASE("a step of nothing, of one and of parameters that are not aligned") {
     kernels::SgdState state;
     const std::vector<kernels::SgdArrays<float>> list{
         {gradient.data() + 1, parameter.data() + 1, nullptr, nullptr, count}};
-    kernels::sgd_step<float>(Stream{}, {0.5F, 0, 0, 0, false}, {}, &state, list);
+    kernels::sgd_step<float, float>(Stream{}, {0.5F, 0, 0, 0, false}, {}, &state, list);
     const host::Sgd options{0.5, 0, 0, 0, false};
     host::sgd_step(options, true, host::Values(gradient).subspan(1),
                    host::Results(expected).subspan(1), {});

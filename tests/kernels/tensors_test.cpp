@@ -123,9 +123,9 @@ void check_adam(const Counts& counts, Stream stream) {
     all.push_back(arrays(together, i, counts[i]));
     one[0] = arrays(alone, i, counts[i]);
     kernels::AdamState own;
-    kernels::adam_step<G>(Stream{}, options, {&scale, nullptr}, &own, one);
+    kernels::adam_step<G, float>(Stream{}, options, {&scale, nullptr}, &own, one);
   }
-  kernels::adam_step<G>(stream, options, {&scale, nullptr}, &state, all);
+  kernels::adam_step<G, float>(stream, options, {&scale, nullptr}, &state, all);
   CHECK(state.step == 1);
   CHECK(same(together, alone));
   CHECK(together.kept_between());
@@ -145,9 +145,11 @@ void check_sgd(const Counts& counts, Stream stream) {
     all.push_back(arrays(together, i, counts[i]));
     one[0] = arrays(alone, i, counts[i]);
     kernels::SgdState own;
-    for (int step = 0; step < 2; ++step) kernels::sgd_step<G>(Stream{}, options, {}, &own, one);
+    for (int step = 0; step < 2; ++step)
+      kernels::sgd_step<G, float>(Stream{}, options, {}, &own, one);
   }
-  for (int step = 0; step < 2; ++step) kernels::sgd_step<G>(stream, options, {}, &state, all);
+  for (int step = 0; step < 2; ++step)
+    kernels::sgd_step<G, float>(stream, options, {}, &state, all);
   CHECK(state.steps == 2);
   CHECK(state.done == 0);
   CHECK(same(together, alone));
@@ -197,9 +199,9 @@ void check_norm(const Counts& counts, Stream stream) {
   }
   const float norm = host::clip_grad_norm(all, 1.5);
   std::vector<float> workspace(room), found(1, -1.0F);
-  kernels::gradient_norm(stream, read, workspace.data(), found.data());
+  kernels::gradient_norm<float>(stream, read, workspace.data(), found.data());
   check_near(found, {norm}, 8);
-  kernels::clip_gradients(stream, &norm, 1.5F, own.list());
+  kernels::clip_gradients<float>(stream, &norm, 1.5F, own.list());
   CHECK(same_bits(own.values(), other.values()));
   CHECK(own.kept_between());
 }
@@ -235,7 +237,7 @@ TEST_CASE("a step of many tensors that is skipped writes nothing") {
     list.push_back({model.gradient.at(i), model.parameter.at(i), model.first.at(i),
                     model.second.at(i), model.copy.at(i), counts[i]});
   kernels::AdamState state;
-  kernels::adam_step<Half>(Stream{}, {}, {&scale, &found_inf}, &state, list);
+  kernels::adam_step<Half, float>(Stream{}, {}, {&scale, &found_inf}, &state, list);
   CHECK(state.step == 0);
   CHECK(same(model, before));
 }

@@ -232,14 +232,50 @@ TEST_CASE("gradients are clipped by the norm of all of them") {
     std::vector<float> own_norm(1);
     const std::vector<kernels::Tensor<const float>> read{{own_a.data(), own_a.size()},
                                                          {own_b.data(), own_b.size()}};
-    kernels::gradient_norm(stream, read, workspace.data(), own_norm.data());
+    kernels::gradient_norm<float>(stream, read, workspace.data(), own_norm.data());
     check_near(own_norm, {norm}, 8);
     const std::vector<kernels::Tensor<float>> written{{own_a.data(), own_a.size()},
                                                       {own_b.data(), own_b.size()}};
-    kernels::clip_gradients(stream, own_norm.data(), 1.5F, written);
+    kernels::clip_gradients<float>(stream, own_norm.data(), 1.5F, written);
     check_near(own_a, a, 8);
     check_near(own_b, b, 8);
   }
+}
+
+namespace {
+
+template <typename T>
+void check_narrow_clipping(host::NumberFormat format, float most, Stream stream) {
+  auto a = rounded<T>(numbers(4099, 9)), b = rounded<T>(numbers(17, 10));
+  const double squares = host::rounded_sum_of_squares(format, floats(a)) +
+                         host::rounded_sum_of_squares(format, floats(b));
+  const auto norm = static_cast<float>(std::sqrt(squares));
+  std::vector<float> workspace(kernels::squares_workspace(a.size()) +
+                               kernels::squares_workspace(b.size()));
+  std::vector<float> own_norm(1);
+  const std::vector<kernels::Tensor<const T>> read{{a.data(), a.size()}, {b.data(), b.size()}};
+  kernels::gradient_norm<T>(stream, read, workspace.data(), own_norm.data());
+  check_near(own_norm, {norm}, 2);
+  // As the program keeps it.
+  const float kept = host::rounded(format, norm);
+  const float factor = host::rounded_clip_factor(format, kept, most);
+  for (std::vector<T>* gradient : {&a, &b}) {
+    std::vector<float> expected = floats(*gradient);
+    for (float& g : expected) g *= factor;
+    const std::vector<kernels::Tensor<T>> list{{gradient->data(), gradient->size()}};
+    kernels::clip_gradients<T>(stream, &kept, most, list);
+    CHECK(same_bits(*gradient, rounded<T>(expected)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("narrow gradients are clipped as the host does, each norm rounded") {
+  for (const Stream stream : kOrders)
+    for (const float most : {0.7F, 1.5F, 1000.0F}) {
+      check_narrow_clipping<Half>(host::NumberFormat::kFloat16, most, stream);
+      check_narrow_clipping<Bfloat16>(host::NumberFormat::kBfloat16, most, stream);
+    }
 }
 
 TEST_CASE("numbers on the device multiply and invert") {

@@ -140,7 +140,7 @@ TEST_CASE("the choice is the tuner's quickest, and goes from LL to NVLS as messa
   }
   const auto choice = [&](std::int64_t bytes) {
     const auto plan = plan_collective(machine, group_of(8), CollectiveKind::kAllReduce, bytes);
-    return kernel_name(CollectiveKind::kAllReduce, plan);
+    return kernel_name(CollectiveKind::kAllReduce, program::ElementType::kFp32, plan);
   };
   CHECK(choice(1024) == "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   CHECK(choice(1 << 30) == "ncclDevKernel_AllReduce_Sum_f32_NVLS_SIMPLE");

@@ -61,8 +61,8 @@ Step step_of(const program::Config& config, std::int64_t batch, const train::Pre
   train::BatchBuffers inputs;
   inputs.x = add_input("x", step.graph.values[0], type);
   inputs.y = add_input("y", step.graph.rows, ElementType::kInt64);
-  const train::ModelBuffers model =
-      train::add_model_buffers(step.program, step.graph, program::MemoryKind::kDevice);
+  const train::ModelBuffers model = train::add_model_buffers(
+      step.program, step.graph, program::ElementType::kFp32, program::MemoryKind::kDevice);
   train::PlanBuffers buffers(program::MemoryKind::kDevice);
   train::TapeOptions options;
   options.precision = precision;
@@ -181,7 +181,7 @@ TEST_CASE("a transformer layer keeps what Korthikanti et al. count, but for term
     const program::Config config =
         model_config("gpt-mini", {"model.width=512", "model.heads=8", "model.dropout=0.1",
                                   "data.name=text", std::string("model.blocks=") + blocks});
-    return kept_bytes(step_of(config, b, {program::ElementType::kFp16, false, false}));
+    return kept_bytes(step_of(config, b, {.autocast = program::ElementType::kFp16}));
   };
   const std::int64_t published = 34 * s * b * h + 5 * a * s * s * b;
   const std::int64_t masks = 2 * s * b * h;                  // drawn again from the random state

@@ -230,7 +230,7 @@ TEST_CASE("evaluating is model.eval(): no dropout, and batch norms use their run
     const train::Graph graph = train::build_model(config, data, 4);
     Program program;
     const train::ModelBuffers model =
-        train::add_model_buffers(program, graph, program::MemoryKind::kDevice);
+        train::add_model_buffers(program, graph, ElementType::kFp32, program::MemoryKind::kDevice);
     const auto add = [&](std::int64_t elements, ElementType type) {
       program.buffers.push_back({"input", elements * program::size_of(type)});
       program.buffers.back().type = type;

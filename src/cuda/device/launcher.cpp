@@ -137,21 +137,27 @@ void Launcher::operator()(const program::CountCorrect& f) {
 }
 
 void Launcher::operator()(const program::GradientNorm&) {
-  std::vector<kernels::Tensor<const float>> gradients;
-  std::size_t room = 0;
-  for (std::size_t i = 0; i < operands_.reads(); ++i) {
-    gradients.push_back({operands_.in<float>(i), operands_.size_of_read(i)});
-    room += kernels::squares_workspace(gradients.back().count);
-  }
-  kernels::gradient_norm(stream_, gradients, operands_.room(room), operands_.out<float>(0));
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    std::vector<kernels::Tensor<const T>> gradients;
+    std::size_t room = 0;
+    for (std::size_t i = 0; i < operands_.reads(); ++i) {
+      gradients.push_back({operands_.in<T>(i), operands_.size_of_read(i)});
+      room += kernels::squares_workspace(gradients.back().count);
+    }
+    kernels::gradient_norm<T>(stream_, gradients, operands_.room(room), operands_.out<float>(0));
+  });
 }
 
 void Launcher::operator()(const program::ClipGradients& f) {
-  std::vector<kernels::Tensor<float>> gradients;
-  for (std::size_t i = 0; i < operands_.writes(); ++i)
-    gradients.push_back({operands_.in_out<float>(i), operands_.size_of_write(i)});
-  kernels::clip_gradients(stream_, operands_.in<float>(0), static_cast<float>(f.max_norm),
-                          gradients);
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    std::vector<kernels::Tensor<T>> gradients;
+    for (std::size_t i = 0; i < operands_.writes(); ++i)
+      gradients.push_back({operands_.in_out<T>(i), operands_.size_of_write(i)});
+    kernels::clip_gradients<T>(stream_, operands_.in<float>(0), static_cast<float>(f.max_norm),
+                               gradients);
+  });
 }
 
 void Launcher::operator()(const program::SgdUpdate& f) {
@@ -160,32 +166,40 @@ void Launcher::operator()(const program::SgdUpdate& f) {
   options.lr = static_cast<float>(f.lr);
   options.momentum = static_cast<float>(f.momentum);
   options.weight_decay = static_cast<float>(f.weight_decay);
+  options.rounds = !f.fused;
   const std::size_t count = operands_.reads() - (f.scaled ? 1 : 0);
-  std::vector<kernels::SgdArrays<float>> parameters(count);
-  for (std::size_t i = 0; i < count; ++i)
-    parameters[i] = {operands_.in<float>(i), operands_.in_out<float>(i),
-                     f.momentum != 0 ? operands_.in_out<float>(count + i) : nullptr, nullptr,
-                     operands_.size_of_write(i)};
   const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(count) : nullptr);
-  kernels::sgd_step<float>(stream_, options, scaled, static_cast<kernels::SgdState*>(call_.state),
-                           parameters);
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    std::vector<kernels::SgdArrays<T, T>> parameters(count);
+    for (std::size_t i = 0; i < count; ++i)
+      parameters[i] = {operands_.in<T>(i), operands_.in_out<T>(i),
+                       f.momentum != 0 ? operands_.in_out<T>(count + i) : nullptr, nullptr,
+                       operands_.size_of_write(i)};
+    kernels::sgd_step<T, T>(stream_, options, scaled, static_cast<kernels::SgdState*>(call_.state),
+                            parameters);
+  });
 }
 
 void Launcher::operator()(const program::AdamUpdate& f) {
   static_assert(sizeof(kernels::AdamState) <= kStateBytes);
-  const kernels::Adam options{f.lr, f.beta1, f.beta2, f.eps, f.weight_decay, f.decoupled};
+  kernels::Adam options{f.lr, f.beta1, f.beta2, f.eps, f.weight_decay, f.decoupled};
   const std::size_t count = operands_.reads() - (f.scaled ? 1 : 0);
-  std::vector<kernels::AdamArrays<float>> parameters(count);
-  for (std::size_t i = 0; i < count; ++i)
-    parameters[i] = {operands_.in<float>(i),
-                     operands_.in_out<float>(i),
-                     operands_.in_out<float>(count + i),
-                     operands_.in_out<float>(2 * count + i),
-                     nullptr,
-                     operands_.size_of_write(i)};
   const auto scaled = scaled_step(call_, f.scaled ? operands_.in<float>(count) : nullptr);
-  kernels::adam_step<float>(stream_, options, scaled, static_cast<kernels::AdamState*>(call_.state),
-                            parameters);
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    options.rounds = !f.fused && !std::is_same_v<T, float>;
+    std::vector<kernels::AdamArrays<T, T>> parameters(count);
+    for (std::size_t i = 0; i < count; ++i)
+      parameters[i] = {operands_.in<T>(i),
+                       operands_.in_out<T>(i),
+                       operands_.in_out<T>(count + i),
+                       operands_.in_out<T>(2 * count + i),
+                       nullptr,
+                       operands_.size_of_write(i)};
+    kernels::adam_step<T, T>(stream_, options, scaled,
+                             static_cast<kernels::AdamState*>(call_.state), parameters);
+  });
 }
 
 void Launcher::operator()(const program::InvertScale&) {

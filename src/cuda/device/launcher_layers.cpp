@@ -176,7 +176,12 @@ void Launcher::operator()(const program::BatchNorm& f) {
           operands_.room(kernels::batch_norm_workspace(shape)), operands_.out<T>(0),
           operands_.out<float>(1), operands_.out<float>(2));
     const kernels::BatchMoments moments{operands_.out<float>(1), operands_.out<float>(2)};
-    const kernels::RunningMoments running{kept(call_.reads[3]), kept(call_.reads[4])};
+    // Training writes them in the same places; evaluating only reads them.
+    const auto running_moment = [&](std::size_t place) {
+      return f.training ? operands_.in_out<float>(place)
+                        : const_cast<float*>(operands_.in<float>(place));
+    };
+    const kernels::RunningMoments running{running_moment(3), running_moment(4)};
     const T* x = operands_.in<T>(0);
     const float* gamma = operands_.in<float>(1);
     const float* beta = operands_.in<float>(2);

@@ -360,12 +360,18 @@ double wire_factor(Algorithm algorithm, CollectiveKind kind, int ranks) {
   return kind == CollectiveKind::kAllReduce ? (n + 1) / n : 1;
 }
 
-std::string kernel_name(CollectiveKind kind, const CollectivePlan& plan) {
-  constexpr std::array<std::string_view, 5> kKinds{
-      "AllReduce_Sum_f32", "AllGather", "ReduceScatter_Sum_f32", "Broadcast", "Reduce_Sum_f32"};
+std::string kernel_name(CollectiveKind kind, program::ElementType type,
+                        const CollectivePlan& plan) {
+  constexpr std::array<std::string_view, 5> kKinds{"AllReduce_Sum", "AllGather",
+                                                   "ReduceScatter_Sum", "Broadcast", "Reduce_Sum"};
+  const std::string_view word = kKinds[static_cast<std::size_t>(kind)];
+  const char* numbers = !word.ends_with("_Sum")               ? ""
+                        : type == program::ElementType::kFp16 ? "_f16"
+                        : type == program::ElementType::kBf16 ? "_bf16"
+                                                              : "_f32";
   constexpr std::array<std::string_view, 3> kAlgorithms{"TREE", "RING", "NVLS"};
   constexpr std::array<std::string_view, 3> kProtocols{"LL", "LL128", "SIMPLE"};
-  return fmt::format("ncclDevKernel_{}_{}_{}", kKinds[static_cast<std::size_t>(kind)],
+  return fmt::format("ncclDevKernel_{}{}_{}_{}", word, numbers,
                      kAlgorithms[static_cast<std::size_t>(plan.algorithm)],
                      kProtocols[static_cast<std::size_t>(plan.protocol)]);
 }

@@ -66,7 +66,8 @@ double bus_factor(program::CollectiveKind kind, int ranks);
 // up once and the sums come down.
 double wire_factor(Algorithm algorithm, program::CollectiveKind kind, int ranks);
 
-// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", as NCCL names the kernel.
-std::string kernel_name(program::CollectiveKind kind, const CollectivePlan& plan);
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", as NCCL names the kernel of numbers of that type.
+std::string kernel_name(program::CollectiveKind kind, program::ElementType type,
+                        const CollectivePlan& plan);
 
 }  // namespace trainscope::sim
