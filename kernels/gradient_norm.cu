@@ -90,7 +90,7 @@ std::size_t squares_workspace(std::size_t count) {
 }
 
 template <typename T>
-void gradient_norm(Stream stream, std::span<const Gradient<T>> gradients, float* workspace,
+void gradient_norm(Stream stream, std::span<const Tensor<const T>> gradients, float* workspace,
                    float* norm) {
   std::size_t parts = 0;
   for (const Gradient<T>& gradient : gradients) parts += chunks_of(gradient.count);
@@ -119,11 +119,13 @@ void clip_gradients(Stream stream, const float* norm, float max_norm,
   });
 }
 
-template void gradient_norm(Stream, std::span<const Tensor<const float>>, float*, float*);
-template void gradient_norm(Stream, std::span<const Tensor<const Half>>, float*, float*);
-template void gradient_norm(Stream, std::span<const Tensor<const Bfloat16>>, float*, float*);
-template void clip_gradients(Stream, const float*, float, std::span<const Tensor<float>>);
-template void clip_gradients(Stream, const float*, float, std::span<const Tensor<Half>>);
-template void clip_gradients(Stream, const float*, float, std::span<const Tensor<Bfloat16>>);
+template void gradient_norm<float>(Stream, std::span<const Tensor<const float>>, float*, float*);
+template void gradient_norm<Half>(Stream, std::span<const Tensor<const Half>>, float*, float*);
+template void gradient_norm<Bfloat16>(Stream, std::span<const Tensor<const Bfloat16>>, float*,
+                                      float*);
+template void clip_gradients<float>(Stream, const float*, float, std::span<const Tensor<float>>);
+template void clip_gradients<Half>(Stream, const float*, float, std::span<const Tensor<Half>>);
+template void clip_gradients<Bfloat16>(Stream, const float*, float,
+                                       std::span<const Tensor<Bfloat16>>);
 
 }  // namespace trainscope::kernels

@@ -1,9 +1,13 @@
 #include "analysis/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <thread>
 
+#include "analysis/loader_caveat.h"
+#include "base/error.h"
 #include "host/interpreter.h"
 #include "host/rank_numbers.h"
 #include "host/scale_numbers.h"
@@ -60,9 +64,19 @@ Nanos step_alone(const program::Config& config) {
   return (measured.window.end - measured.window.start) / measured.steps;
 }
 
+// "; 3 events were left out: ..."; empty: none were.
+std::string dropped_words(const trace::Trace& trace) {
+  std::int64_t count = 0;
+  for (std::uint32_t i = 0; i < trace.dropped().size(); ++i) count += trace.dropped()[i].count;
+  if (count == 0) return "; record some steps with torch.profiler, and export them again";
+  return fmt::format("; {} event{} left out, as: {}", count, count == 1 ? " was" : "s were",
+                     trace.dropped()[0].reason);
+}
+
 // What follows from the facts; `whole`: of gather_whole_facts.
 void state(Run& run, Facts facts, bool whole) {
   run.facts = std::move(facts);
+  run.caveat = run.ending ? "" : loader_caveat(run.facts.measured);
   run.metrics = compute_metrics(run.facts);
   run.of_ranks = std::make_shared<RankMetrics>(whole);
   run.gaps = idle_gaps(run.facts.measured);
@@ -153,6 +167,9 @@ Run import_run(std::string label, const std::filesystem::path& path) {
   Run run;
   run.label = std::move(label);
   run.trace = trace::read_chrome_trace(path);
+  if (run.trace->spans().size() + run.trace->samples().size() == 0)
+    throw InputError(path.string() + ": holds nothing that can be shown" +
+                     dropped_words(*run.trace));
   if (const std::string& why = run.trace->origin().ended_early; !why.empty())
     run.ending = sim::EndedEarly{why};
   analyse(run);

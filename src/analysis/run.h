@@ -30,6 +30,7 @@ struct Run {
   std::shared_ptr<const trace::Trace> trace;
   // Why the run ended before its program did; its trace and metrics are those up to there.
   std::optional<sim::Ending> ending;
+  std::string caveat;  // why its numbers say less than they seem to, a sentence; mostly empty
   Facts facts;
   std::vector<MetricValue> metrics;
   std::shared_ptr<RankMetrics> of_ranks;  // computed when they are asked for

@@ -46,7 +46,9 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
   if (wrong.empty() || wrong.size() > kLongest) return "";
   const std::string small = in_small_letters(wrong);
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
+  // A name none of whose letters is right is no slip.
+  std::size_t best_distance =
+      std::min(std::max<std::size_t>(2, wrong.size() / 3), wrong.size() - 1) + 1;
   for (const std::string& candidate : candidates) {
     std::size_t distance =
         std::min(edit_distance(wrong, candidate), edit_distance(small, candidate));

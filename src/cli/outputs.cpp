@@ -163,6 +163,7 @@ void print_runs(const Finished& finished) {
   for (const auto& run : finished.runs) {
     print_origin(*run);
     if (run->ending) std::cout << "   " << sim::sentence(*run->ending) << "\n";
+    if (!run->caveat.empty()) std::cout << "   " << run->caveat << "\n";
     if (!finished.compared || !configured) print_knobs(*run);
   }
   if (finished.compared && configured) print_knobs_beside(*finished.runs[0], *finished.runs[1]);
@@ -274,6 +275,7 @@ void write_picture(const Finished& finished, const std::string& file, const Look
   ui::PictureRequest request;
   dress(look, request);
   request.lesson = finished.lesson;
+  request.step = finished.step;
   request.runs = finished.runs;
   if (!request.lesson && request.runs.size() > 2)
     throw InputError("--png draws one or two runs; these are " +

@@ -12,6 +12,7 @@ namespace trainscope::cli {
 // Runs that are over, and the lesson that they were just run for.
 struct Finished : analysis::SavedRuns {
   std::optional<scenario::Lesson> lesson;
+  std::optional<std::size_t> step;  // of the lesson, from 0: what a picture shows
 };
 
 // Refuses what could not be written, before anything is run. Throws InputError, MissingError.

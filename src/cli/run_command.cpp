@@ -114,6 +114,7 @@ int run_command(const RunOptions& options) {
     simulate(request, finished);
   }
   finished.lesson = std::move(request.lesson);
+  finished.step = request.step;
   if (finished.lesson) {
     scenario::Sides sides;
     for (const RunPointer& run : finished.runs) sides.push_back(run.get());

@@ -110,7 +110,10 @@ void add_lesson_sides(Request& request, const Flags& flags) {
 Request read_link(const RunOptions& options, const Flags& flags) {
   const scenario::Link link = scenario::parse_link(options.what);
   Request request;
-  if (!link.lesson.empty()) request.lesson = scenario::find_lesson(link.lesson, options.language);
+  if (!link.lesson.empty()) {
+    request.lesson = scenario::find_lesson(link.lesson, options.language);
+    request.step = scenario::step_in(link, *request.lesson);
+  }
   const bool alone = link.lesson.empty() && link.knobs.b.values().empty();
   for (const char* label : {"A", "B"}) {
     const bool a = label[0] == 'A';

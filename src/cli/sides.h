@@ -14,6 +14,7 @@ namespace trainscope::cli {
 
 struct Request {
   std::optional<scenario::Lesson> lesson;
+  std::optional<std::size_t> step;  // of the lesson, from 0, that a link names
   std::vector<std::pair<std::string, program::Config>> sides;  // label and config
 };
 

@@ -44,6 +44,7 @@ Json json_of(const SweepPoint::Side& side) {
   Json json{{"metrics", std::move(metrics)}};
   if (!side.ending.empty()) json["ended"] = side.ending;
   if (!side.refused.empty()) json["refused"] = side.refused;
+  if (!side.caveat.empty()) json["caveat"] = side.caveat;
   return json;
 }
 
@@ -53,6 +54,22 @@ Json json_of(const Sweep& sweep, const SweepPoint& point) {
     values[sweep.axes[i].knob->name] = json_of(point.values[i]);
   for (const SweepPoint::Side& side : point.sides) runs[side.label] = json_of(side);
   return {{"values", std::move(values)}, {"runs", std::move(runs)}};
+}
+
+// Below the table: of which points, and what the last of them says.
+std::string caveats_of(const Sweep& sweep) {
+  std::string points, last;
+  for (const SweepPoint& point : sweep.points)
+    for (const SweepPoint::Side& side : point.sides) {
+      if (side.caveat.empty()) continue;
+      last = side.caveat;
+      points += points.empty() ? "" : ", ";
+      for (std::size_t i = 0; i < sweep.axes.size(); ++i)
+        points += (i == 0 ? "" : " and ") + sweep.axes[i].knob->name + " = " +
+                  program::show(*sweep.axes[i].knob, point.values[i]);
+      if (point.sides.size() > 1) points += " (" + side.label + ")";
+    }
+  return points.empty() ? "" : "\nSaid too early: " + points + ". " + last + ".\n";
 }
 
 }  // namespace
@@ -88,7 +105,7 @@ std::string sweep_table(const Sweep& sweep) {
     row.push_back(why_not(point));
     table.add(row);
   }
-  return table.text();
+  return table.text() + caveats_of(sweep);
 }
 
 std::string sweep_csv(const Sweep& sweep) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "analysis/measured_run.h"
@@ -30,8 +31,10 @@ std::string percent(double share) {
 
 std::string in_unit(const PublishedResult& result, double value) {
   const double factor = *unit_factor(result.check->unit);
-  return fmt::format("{:.3g}{}{}", value / factor, result.check->unit.empty() ? "" : " ",
-                     result.check->unit);
+  const double shown = value / factor;
+  const std::string number =
+      std::abs(shown) < 1000 ? fmt::format("{:.3g}", shown) : fmt::format("{:.0f}", shown);
+  return number + (result.check->unit.empty() ? "" : " ") + result.check->unit;
 }
 
 std::string word_of(const PublishedResult& result) {
@@ -150,10 +153,19 @@ std::filesystem::path page_of(const std::string& out, const std::string& device)
   return page;
 }
 
+// Nothing is simulated in place of a measurement; others' can be looked at.
+cuda::OpenDevice open_device() try {
+  return cuda::open_device(cuda::program_folder());
+} catch (const MissingError& error) {
+  const std::string why = error.what();
+  throw MissingError(why.substr(0, why.find("; --executor sim")) +
+                     "; `trainscope validate --published` compares with what others have measured");
+}
+
 // The page is written even where a table is not wanted: it is what is kept of the measurement.
 int validate_measured(const ValidateOptions& options) {
   if (!options.machine.empty()) machine::load_machine(options.machine);
-  const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+  const cuda::OpenDevice device = open_device();
   const std::filesystem::path page = page_of(options.out, device->facts().name);
   const analysis::Validation validation =
       analysis::validate_executors(*device, analysis::validation_programs(), options.machine);

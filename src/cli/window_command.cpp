@@ -84,7 +84,8 @@ void add_lesson(const std::string& word, const std::string& language, Named& nam
 void add_file(const std::string& file, const std::string& language, Named& named) {
   if (file.starts_with(scenario::kLinkBegins)) {
     named.link = scenario::parse_link(file);
-    if (!named.link->lesson.empty()) scenario::find_lesson(named.link->lesson);
+    if (!named.link->lesson.empty())
+      scenario::step_in(*named.link, scenario::find_lesson(named.link->lesson));
     return;
   }
   if (names_saved_run(file)) return add_saved(file, named);

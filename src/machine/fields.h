@@ -57,6 +57,7 @@ inline constexpr std::array kRareGpuFields{
     Field<Gpu>{
         "l2_bandwidth", Dimension::kBytesPerSecond, {0, kRateBounds.most}, &Gpu::l2_bytes_per_s},
     Field<Gpu>{"tdp", Dimension::kWatts, {0, 1e5}, &Gpu::tdp_watts},
+    Field<Gpu>{"fp32_gemm_efficiency", Dimension::kShare, {0, 1}, &Gpu::fp32_gemm_efficiency},
 };
 
 inline constexpr std::array kMachineFields{

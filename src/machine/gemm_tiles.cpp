@@ -140,9 +140,14 @@ Math unit_for(const Gpu& gpu, GemmType type) {
   return Math::kFp32;
 }
 
+double product_share(const Gpu& gpu, Math math) {
+  return math == Math::kFp32 && gpu.fp32_gemm_efficiency > 0 ? gpu.fp32_gemm_efficiency
+                                                             : gpu.gemm_efficiency;
+}
+
 double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
                        std::int64_t element_bytes, Fetched fetched) {
-  return gpu.gemm_efficiency * fed(gpu, math, {tile_m, tile_n}, element_bytes, fetched) /
+  return product_share(gpu, math) * fed(gpu, math, {tile_m, tile_n}, element_bytes, fetched) /
          fed(gpu, math, kTiles[0], element_bytes, {});
 }
 

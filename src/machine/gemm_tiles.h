@@ -38,13 +38,17 @@ struct GemmPlan {
 // The unit that products of this type run on.
 Math unit_for(const Gpu& gpu, GemmType type);
 
+// Share of the unit's peak that large products reach: gemm_efficiency, or what the GPU's file says
+// of FP32 outside the tensor cores.
+double product_share(const Gpu& gpu, Math math);
+
 // Bytes that come from L2 for each byte of an operand that a tile needs.
 struct Fetched {
   double a = 1, b = 1;
 };
 
-// Share of the unit's peak that a full tile of tile_m x tile_n outputs reaches: gemm_efficiency,
-// which is measured with large products, times what L2 can feed of it in proportion to the largest
+// Share of the unit's peak that a full tile of tile_m x tile_n outputs reaches: product_share,
+// which is of large products, times what L2 can feed of it in proportion to the largest
 // tile.
 double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
                        std::int64_t element_bytes, Fetched fetched);

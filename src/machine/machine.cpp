@@ -160,11 +160,12 @@ std::string required_text(const toml::table& root, std::string_view key, std::st
 }
 
 // What a file may leave out. Each figure stands beside the one that it goes with: the bandwidth of
-// L2 after its size, the power after the clock.
+// L2 after its size, the power after the clock, the share of one type after that of all.
 void read_rare_fields(const toml::table& table, const SourceFile& file, Gpu& gpu,
                       Figures& figures) {
   constexpr std::array kAfter{std::pair{"gpu.l2_bandwidth", "gpu.l2"},
-                              std::pair{"gpu.tdp", "gpu.boost_clock"}};
+                              std::pair{"gpu.tdp", "gpu.boost_clock"},
+                              std::pair{"gpu.fp32_gemm_efficiency", "gpu.gemm_efficiency"}};
   Figures read;
   for (const Field<Gpu>& field : kRareGpuFields)
     if (table.get(field.key)) read_fields<Gpu>(table, "gpu.", {&field, 1}, file, gpu, read);

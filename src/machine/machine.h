@@ -44,12 +44,13 @@ struct Gpu {
   double tf32_flops_per_s = 0;  // peak, dense; 0: the GPU has no such unit
   double fp16_flops_per_s = 0;  // peak, dense, FP32 accumulation
   std::int64_t memory_bytes = 0;
-  double memory_bytes_per_s = 0;  // peak
-  double gemm_efficiency = 0;     // achievable share of an arithmetic peak, 0..1
-  double memory_efficiency = 0;   // achievable share of the memory peak, 0..1
-  int copy_engines = 0;           // 1: both directions share one
-  Nanos kernel_floor_ns = 0;      // the shortest kernel
-  Nanos kernel_gap_ns = 0;        // between two kernels back to back on a stream
+  double memory_bytes_per_s = 0;    // peak
+  double gemm_efficiency = 0;       // achievable share of an arithmetic peak, 0..1
+  double fp32_gemm_efficiency = 0;  // the same outside the tensor cores; 0: no other
+  double memory_efficiency = 0;     // achievable share of the memory peak, 0..1
+  int copy_engines = 0;             // 1: both directions share one
+  Nanos kernel_floor_ns = 0;        // the shortest kernel
+  Nanos kernel_gap_ns = 0;          // between two kernels back to back on a stream
 };
 
 // How the GPUs of a machine are wired to one another. nvlink: in pairs, so that two GPUs share only

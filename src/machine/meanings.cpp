@@ -31,6 +31,8 @@ constexpr std::array kMeanings{
     Meaning{"gpu.memory", "device memory, as CUDA reports it"},
     Meaning{"gpu.memory_bandwidth", "peak of the device memory"},
     Meaning{"gpu.gemm_efficiency", "share of an arithmetic peak that large matrix products reach"},
+    Meaning{"gpu.fp32_gemm_efficiency",
+            "the same in FP32, outside the tensor cores; left out where it is no other"},
     Meaning{"gpu.memory_efficiency", "share of the memory peak that a kernel reaches"},
     Meaning{"gpu.copy_engines", "copies at once; 1: both directions share one"},
     Meaning{"gpu.kernel_floor", "the shortest kernel"},

@@ -33,7 +33,9 @@ void check_shape(const Gpu& gpu, const LaunchShape& shape) {
   if (shape.threads > kMostThreads) threads("give it fewer, and more blocks");
   if (shape.blocks < 1 || shape.blocks > kMostBlocks)
     refuse(gpu, fmt::format("a grid of {} blocks: a grid has 1 to {}", shape.blocks, kMostBlocks),
-           "give it a number between", "cudaErrorInvalidConfiguration");
+           shape.blocks < 1 ? "give it at least 1"
+                            : "give it fewer: a smaller kernel.grid, batch or model",
+           "cudaErrorInvalidConfiguration");
   if (shape.registers < 0 || shape.registers > kMostRegisters)
     refuse(gpu,
            fmt::format("{} registers a thread: a thread has at most {}", shape.registers,

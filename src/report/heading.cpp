@@ -103,7 +103,7 @@ std::string figure_html(const std::vector<RunView>& views, std::size_t i) {
   return html + "</div></div>";
 }
 
-// Why runs ended before their programs did.
+// Why runs ended before their programs did, or say less than they seem to.
 std::string shortfalls_html(const std::vector<RunView>& views) {
   std::string html;
   for (std::size_t i = 0; i < views.size(); ++i)
@@ -111,6 +111,9 @@ std::string shortfalls_html(const std::vector<RunView>& views) {
       html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + "<strong>" +
               html_text(sim::title_of(*why)) + ".</strong> " + html_text(sim::sentence(*why)) +
               ".</p>";
+    else if (!views[i].run->caveat.empty())
+      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) +
+              html_text(views[i].run->caveat) + ".</p>";
   return html;
 }
 

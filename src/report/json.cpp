@@ -140,6 +140,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   if (run.ending)
     json[std::string(sim::name_of(*run.ending))] =
         std::visit([](const auto& why) { return ending_of(why); }, *run.ending);
+  if (!run.caveat.empty()) json["caveat"] = run.caveat;
   if (Json drops = drops_of(run); !drops.empty()) json["drops"] = std::move(drops);
   if (!run.notes.empty()) json["notes"] = notes_of(run);
   return json;

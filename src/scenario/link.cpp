@@ -146,4 +146,12 @@ Link parse_link(std::string_view text) {
   return link;
 }
 
+std::optional<std::size_t> step_in(const Link& link, const Lesson& lesson) {
+  if (link.step == 0) return std::nullopt;
+  if (link.step > lesson.steps.size())
+    refuse(fmt::format("names step {}, and the lesson {} has {}", link.step, lesson.id,
+                       lesson.steps.size()));
+  return link.step - 1;
+}
+
 }  // namespace trainscope::scenario

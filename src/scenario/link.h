@@ -8,10 +8,12 @@
 // one run, or two: by their knobs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "scenario/answers.h"
+#include "scenario/lesson.h"
 
 namespace trainscope::scenario {
 
@@ -29,5 +31,9 @@ std::string write_link(const Link& link);
 // Whether the lesson and the step are there is for who opens it. Throws InputError with what is
 // wrong and where.
 Link parse_link(std::string_view text);
+
+// The step that a link names of its lesson, from 0; nothing where it names none. Throws InputError
+// for one that the lesson does not have.
+std::optional<std::size_t> step_in(const Link& link, const Lesson& lesson);
 
 }  // namespace trainscope::scenario

@@ -62,6 +62,7 @@ SweepPoint::Side run_side(const LabelledConfig& side, const Sweep& sweep, const 
       if (stop) return done;
     const analysis::Run run = session.result();
     done.metrics = run.metrics;
+    done.caveat = run.caveat;
     if (run.ending) done.ending = sim::sentence(*run.ending);
   } catch (const InputError& error) {
     done.refused = error.what();

@@ -50,6 +50,7 @@ struct SweepPoint {
     std::vector<analysis::MetricValue> metrics;
     std::string ending;   // why the run ended before its program did; empty: it did not
     std::string refused;  // why this combination cannot run; empty: it can
+    std::string caveat;   // of the run; mostly empty
     bool over = false;    // false: still to come
   };
   std::vector<program::Value> values;  // one of each axis

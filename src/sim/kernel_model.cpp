@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "machine/convolution_tiles.h"
+#include "machine/gemm_tiles.h"
 #include "program/products.h"
 
 namespace trainscope::sim {
@@ -22,7 +23,7 @@ machine::KernelWork kernel_work(const program::Operation& operation, const machi
   if (operation.efficiency > 0)
     work.efficiency = operation.efficiency;
   else if (operation.kind == program::OperationKind::kGemm)
-    work.efficiency = gpu.gemm_efficiency;
+    work.efficiency = machine::product_share(gpu, work.math);
   work.flops = operation.flops;
   work.bytes = operation.bytes;
   const double footprint = operation.block_work ? operation.block_work->footprint : 0;

@@ -85,13 +85,13 @@ class Shaper {
     return {std::min(most, ceil_div(operation_.m, kThreads)), kThreads, 32, 0, kVector};
   }
   Shape operator()(const program::Attention& f) const {
-    if (!f.flash)
-      return {operation_.blocks, operation_.threads, 128, 0, 0, 0, gpu_.gemm_efficiency};
+    const double share = machine::product_share(gpu_, program::math_of(operation_, gpu_));
+    if (!f.flash) return {operation_.blocks, operation_.threads, 128, 0, 0, 0, share};
     constexpr std::int64_t kRows = 128;
     const bool forward = f.part == Part::kForward;
     const std::int64_t tile = kRows * f.width * program::size_of(operation_.type);
     Shape shape{f.batch * f.heads * ceil_div(f.length, kRows), forward ? 128 : 256, 255};
-    shape.efficiency = gpu_.gemm_efficiency;
+    shape.efficiency = share;
     // Q, K and V; backward the gradients of K and V beside them.
     shape.shared_bytes = most_shared((forward ? 3 : 4) * tile);
     return shape;

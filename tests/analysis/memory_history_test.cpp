@@ -106,6 +106,16 @@ TEST_CASE("maps are those of the replay from the start, in whatever order times 
   CHECK(maps.at(-1).empty());
 }
 
+TEST_CASE("the largest batch that fits does so in the steps after the second, too") {
+  program::Config config = config_of({"workload=train", "machine=t4-1", "model.name=gpt2-large",
+                                      "model.seq_len=1024", "checkpoint.enabled=true", "steps=4"});
+  const auto fit = batch_fit(config, train::machine_of(config), [] { return false; });
+  REQUIRE(fit);
+  REQUIRE(fit->largest > 1);
+  config.set("batch_size", fit->largest);
+  CHECK_FALSE(run_config("A", config).ending);
+}
+
 TEST_CASE("the largest batch that fits does, and the next one does not") {
   const program::Config config =
       config_of({"workload=train", "machine=t4-1", "model.hidden=8192", "model.layers=8"});
@@ -117,7 +127,7 @@ TEST_CASE("the largest batch that fits does, and the next one does not") {
   REQUIRE(fit->largest < fit->most);
   const auto out_of_memory = [&](std::int64_t batch) {
     program::Config other = config;
-    other.set("steps", std::int64_t{2});
+    other.set("steps", std::int64_t{4});
     other.set("batch_size", batch);
     return run_config("A", other).ending.has_value();
   };

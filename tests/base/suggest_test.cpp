@@ -30,6 +30,8 @@ TEST_CASE("what is near to nothing gets no suggestion") {
   CHECK(nearest_name("steps", {}).empty());
   CHECK(nearest_name(std::string(1'000'000, 's'), kKnobs).empty());
   CHECK(did_you_mean("photosynthesis", kKnobs).empty());
+  CHECK(nearest_name("xx", {"en", "de"}).empty());
+  CHECK(nearest_name("dn", {"en", "de"}) == "en");
 }
 
 TEST_CASE("of two names the nearer one is meant") {

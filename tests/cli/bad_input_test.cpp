@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -252,6 +253,21 @@ TEST_CASE("a file without an end is refused at its beginning") {
     CHECK(peak.kilobytes < 2'000'000);
   }
   refuses("import " + trace, 2, "does not begin with { or [ as JSON does");
+}
+
+TEST_CASE("a trace in which there is nothing to show is refused") {
+  const Folder folder;
+  const std::string trace = folder.file("t.json");
+  std::ofstream(trace) << "{\"traceEvents\": []}";
+  refuses("import " + trace, 2, "holds nothing that can be shown; record some steps");
+}
+
+TEST_CASE("a link to a step that its lesson does not have is refused") {
+  refuses("run 'trainscope:1?lesson=sdpa&step=99'", 2, "names step 99, and the lesson sdpa has");
+}
+
+TEST_CASE("validating without a GPU tells what can be validated without one") {
+  refuses("validate", 3, "validate --published");
 }
 
 TEST_CASE("a trace and a run come through a pipe too") {

@@ -62,3 +62,15 @@ TEST_CASE("a link that cannot be read is refused with a sentence") {
   refused("trainscope:1?lesson=%zz", "two hexadecimal digits");
   refused("trainscope:1?%0A=1", "stands for no letter");
 }
+
+TEST_CASE("a link's step is one of its lesson's, counted from 0, or is refused") {
+  const Lesson lesson = find_lesson("pinned-vs-pageable");
+  const auto step = [&](const std::string& text) {
+    return step_in(parse_link("trainscope:1?lesson=pinned-vs-pageable" + text), lesson);
+  };
+  CHECK_FALSE(step(""));
+  CHECK(step("&step=1") == 0U);
+  CHECK(step("&step=" + std::to_string(lesson.steps.size())) == lesson.steps.size() - 1);
+  CHECK_THROWS_WITH(step("&step=99"),
+                    Contains("names step 99, and the lesson pinned-vs-pageable has"));
+}

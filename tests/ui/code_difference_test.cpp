@@ -4,7 +4,10 @@
 #include <imgui_internal.h>
 
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "ui/panels/source_text.h"
+#include "ui/stage.h"
 #include "ui/words.h"
 
 using namespace trainscope;
@@ -108,4 +111,25 @@ TEST_CASE("no word is cut and none lies on another in front of a room", "[slow]"
     check_words_are_apart();
     CHECK(ellipses(*ImGui::GetDrawData()) == 0);
   }
+}
+
+TEST_CASE("a comment has one colour, whatever words are in it") {
+  REQUIRE_STAGE(stage);
+  stage->window.begin_frame();
+  ImGui::Begin("listing");
+  const ImDrawList* draw = ImGui::GetWindowDrawList();
+  const auto colours = [&](const char* line) {
+    const int before = draw->VtxBuffer.Size;
+    draw_source(stage->theme, ImGui::GetCursorScreenPos(), 20,
+                source_rows(stage->theme, line, 2000));
+    std::set<std::uint32_t> found;
+    for (int i = before; i < draw->VtxBuffer.Size; ++i) found.insert(draw->VtxBuffer[i].col);
+    return found;
+  };
+  const std::set<std::uint32_t> muted{stage->theme.muted};
+  CHECK(colours("// one process drives all GPUs in 2 nodes, as nccl-tests does") == muted);
+  CHECK(colours("# for x in y") == muted);
+  CHECK(colours("for x in y:  # in all").contains(stage->theme.accent));
+  ImGui::End();
+  stage->window.end_frame();
 }

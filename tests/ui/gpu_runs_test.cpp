@@ -99,7 +99,7 @@ TEST_CASE("sides that differ in their machine alone are not measured, and a sent
 TEST_CASE("the SM array shows the kernels of a measured run") {
   REQUIRE_DRIVER(driver, 1366, 768, emulated());
   scenario::Link link;
-  link.knobs = {config_of({"workload=kernel", "kernel.grid=200", "kernel.count=3"}), {}};
+  link.knobs = {config_of({"workload=kernel", "kernel.grid=200", "kernel.count=3", "steps=2"}), {}};
   driver->workspace().open_link(link);
   driver->settle();
   driver->workspace().measure();
@@ -108,7 +108,7 @@ TEST_CASE("the SM array shows the kernels of a measured run") {
   driver->app().run("layout.sm_array");
   driver->settle();
   const RunPointer run = driver->workspace().sides()[0].run;
-  CHECK(placed_kernels(*run).size() == 3);
+  CHECK(placed_kernels(*run).size() == 6);
   CHECK(placed_kernels(*run).front().operation == 0);
   if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
     write_png(std::filesystem::path(folder) / "measured-sms.png", driver->window().capture());

@@ -12,6 +12,7 @@
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
+#include "ui/panels/step_strip.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -258,4 +259,37 @@ TEST_CASE("the gradient flow cuts no word, whatever the window's size and the pl
       }
     }
   }
+}
+
+TEST_CASE("a GPU that is starved is pale in the strip, one that is busy is not") {
+  const analysis::Interval shown{0, 100'000};
+  const auto bars_of = [&](Nanos busy) {
+    std::vector<analysis::Interval> kernels;
+    for (Nanos start = 0; start < shown.end; start += 100) kernels.push_back({start, start + busy});
+    StripLane lane;
+    add_bars(lane, analysis::IntervalSet(kernels), trace::Category::kForward, shown, 1000);
+    return lane.bars;
+  };
+  const auto starved = bars_of(18), busy = bars_of(99);
+  REQUIRE(starved.size() == 1);
+  REQUIRE_FALSE(starved[0].shades.empty());
+  for (const StripShade& shade : starved[0].shades) {
+    CHECK(shade.busy >= 0.18F);
+    CHECK(shade.busy < 0.26F);
+  }
+  CHECK(starved[0].shades.front().time.start == 0);
+  CHECK(starved[0].shades.back().time.end == shown.end);
+  REQUIRE(busy.size() == 1);
+  CHECK(busy[0].shades.empty());
+}
+
+TEST_CASE("in the strip a kernel shorter than a column is as pale as the column is free") {
+  StripLane lane;
+  add_bars(lane, analysis::IntervalSet({{5100, 5350}, {20'000, 30'000}}),
+           trace::Category::kBackward, {0, 100'000}, 1000);
+  REQUIRE(lane.bars.size() == 2);
+  REQUIRE(lane.bars[0].shades.size() == 1);
+  CHECK(lane.bars[0].shades[0].busy == 0.25F);
+  CHECK(lane.bars[0].shades[0].time.start == 5000);
+  CHECK(lane.bars[1].shades.empty());
 }

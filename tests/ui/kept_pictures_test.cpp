@@ -67,12 +67,8 @@ TEST_CASE("a picture differs by the share of its pixels, and a faint shift is no
   CHECK(found.picture.rgba[4 * (5 * 20 + 5) + 1] == 0);
 }
 
-// The listing follows the playhead from where it stood: how far it is scrolled tells of the way
-// there, so it goes that way again from its top.
+// How far the listing is scrolled tells of the way to its line; followed anew, of the line alone.
 void follow_from_top(Driver& driver) {
-  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
-    if (std::string_view(window->Name).starts_with("Code")) ImGui::SetScrollY(window, 0);
-  driver.frame();
   driver.app().attention().followed_line = 0;
   driver.settle();
 }

@@ -51,6 +51,27 @@ TEST_CASE("a click on a column's title sorts the operations, a second one turns 
   CHECK(panel.chosen_where == analysis::Operation::Where::kHost);
 }
 
+TEST_CASE("one run has its operations too, once they are asked for") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_runs({run_of("A", {"workload=train", "steps=3"})});
+  driver->settle();
+  CHECK_FALSE(driver->app().panels().single_operations);
+  driver->app().run("layout.operations");
+  driver->settle();
+  const ImGuiWindow* window = ImGui::FindWindowByName(kSingleOperationsPanel);
+  REQUIRE(window);
+  CHECK(window->WasActive);
+  const OperationsPanel& panel = driver->app().operations();
+  REQUIRE(panel.rows.size() > 5);
+  for (std::size_t i = 1; i < panel.rows.size(); ++i)
+    CHECK(panel.rows[i - 1].a.total >= panel.rows[i].a.total);
+  REQUIRE(driver->click("//Operations##single/**/count"));
+  CHECK(panel.order == analysis::OperationOrder::kCount);
+  CHECK_FALSE(driver->app().can("compare.save_operations"));
+  for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
+    FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
+}
+
 TEST_CASE("the operations are saved as CSV where a person says") {
   REQUIRE_DRIVER(driver, 1920, 1080);
   open_pair(*driver);

@@ -340,3 +340,44 @@ TEST_CASE("a side is marked as done sooner only where that makes it the faster o
   CHECK(markers("num-workers") == 0);
   CHECK(markers("ddp-deadlock") == 0);
 }
+
+TEST_CASE("of runs with other numbers of steps none is done sooner") {
+  REQUIRE_DRIVER(driver);
+  const scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  const auto run = [&](const char* side, const char* steps) {
+    program::Config config = lesson.side(side);
+    config.set_text(steps);
+    return std::make_shared<analysis::Run>(analysis::run_config(side, config));
+  };
+  const auto markers = [&](const char* steps_of_a) {
+    driver->workspace().open_runs({run("A", steps_of_a), run("B", "steps=6")});
+    driver->settle();
+    const TimelineInput input = timeline_input(driver->workspace(), driver->app().attention());
+    return input.sides[0].markers.size() + input.sides[1].markers.size();
+  };
+  CHECK(markers("steps=6") == 1);
+  CHECK(markers("steps=3") == 0);
+}
+
+TEST_CASE("a listing that is followed anew stands the same, wherever it was scrolled") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  walk_to_result(*driver, "dp-vs-ddp");
+  driver->app().show_panel("code");
+  driver->settle();
+  ImGuiWindow* listing = nullptr;
+  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (std::string_view(window->Name).find("##listing") != std::string_view::npos)
+      listing = window;
+  REQUIRE(listing);
+  REQUIRE(listing->ScrollMax.y > 0);
+  std::vector<float> stands;
+  for (const float from : {0.0F, listing->ScrollMax.y / 2, listing->ScrollMax.y}) {
+    ImGui::SetScrollY(listing, from);
+    driver->settle();
+    driver->app().attention().followed_line = 0;
+    driver->settle();
+    stands.push_back(listing->Scroll.y);
+  }
+  CHECK(stands[1] == stands[0]);
+  CHECK(stands[2] == stands[0]);
+}

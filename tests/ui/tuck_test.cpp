@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ui/runs.h"
 #include "ui/words.h"
 
 using namespace trainscope;
@@ -54,10 +55,11 @@ LayoutRequest request() {
 }
 
 // The height in which a lane's label is in sight; 0: none of it.
-float shown(Driver& driver, const std::string& side, const std::string& lane) {
+float shown(Driver& driver, const std::string& side, const std::string& lane,
+            const std::string& panel = "Timelines##pair") {
   float height = 0;
   driver.act([&](ImGuiTestContext* context) {
-    const std::string item = "//Timelines##pair/**/" + side + "/lane " + lane;
+    const std::string item = "//" + panel + "/**/" + side + "/lane " + lane;
     if (!context->ItemExists(item.c_str())) return;
     height = context->ItemInfo(item.c_str(), ImGuiTestOpFlags_NoError).RectFull.GetHeight();
   });
@@ -114,6 +116,63 @@ TEST_CASE("workers and other threads go before the main thread's rows") {
   tucked.hidden = least.away;
   tucked.collapsed = least.in_one_row;
   CHECK(lay_out_lanes(made.trace, made.draw, tucked).height == 40);
+}
+
+TEST_CASE("marks and the profiler's own lanes go first, threads that launch work last") {
+  Made made;
+  const auto steps = made.add(LaneKind::kSteps, "steps", 1);
+  const auto main = made.add(LaneKind::kHostThread, "host main", 3);
+  const auto queries = made.add(LaneKind::kHostThread, "thread 5", 1);
+  const auto autograd = made.add(LaneKind::kHostThread, "autograd thread", 1);
+  const auto marks = made.add(LaneKind::kOther, "stream 7 annotations", 0, 0);
+  const auto stream = made.add(LaneKind::kStream, "stream 7", 1, 0);
+  const auto profiler = made.add(LaneKind::kOther, "PyTorch Profiler", 0);
+  trace::Span mark;
+  mark.duration = 10;
+  mark.category = trace::Category::kAnnotation;
+  mark.name = made.trace.intern("forward");
+  for (const trace::LaneId lane : {marks, profiler}) {
+    mark.lane = lane;
+    made.trace.add_span(mark);
+  }
+  const auto span = [&](trace::LaneId lane) {
+    trace::Span one;
+    one.lane = lane;
+    one.start = 200;
+    one.duration = 10;
+    one.category = trace::Category::kHostApi;
+    one.name = made.trace.intern("cudaLaunchKernel");
+    return made.trace.add_span(one);
+  };
+  const trace::SpanId call = span(autograd);
+  made.trace.add_flow({call, span(stream), trace::FlowKind::kLaunch});
+  made.build();
+  CHECK(made.draw.launches[autograd]);
+  CHECK_FALSE(made.draw.launches[queries]);
+  const auto at = [&](float room) { return tuck(made.trace, made.draw, request(), {}, room); };
+  using Lanes = std::vector<trace::LaneId>;
+  CHECK(at(147).away == Lanes{marks, profiler});
+  CHECK(at(130).away == Lanes{marks, profiler, queries});
+  const Tuck folded = at(70);
+  CHECK(folded.away == Lanes{marks, profiler, queries, steps});
+  CHECK(folded.in_one_row == Lanes{main});
+  CHECK(at(40).away == Lanes{marks, profiler, queries, steps, autograd});
+}
+
+TEST_CASE("the GPU's lanes of one run are in sight as well", "[slow]") {
+  const bool room = GENERATE(false, true);
+  CAPTURE(room);
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->app().set_present(room);
+  driver->workspace().open_runs(
+      {run_of("A", {"workload=train", "steps=3", "model.name=resnet18", "batch_size=8",
+                    "parallel.strategy=ddp", "parallel.world_size=8", "machine=dgx1-v100-8"})});
+  driver->settle();
+  for (const char* lane : {"host main", "autograd thread", "stream 7", "stream 24, NCCL"}) {
+    CAPTURE(lane);
+    CHECK(shown(*driver, "A", lane, "Timeline##single") >= 20);
+  }
+  check_words_are_whole(100);
 }
 
 TEST_CASE("what a person unfolds or asks for stays, and few chosen lanes stay") {

@@ -144,7 +144,7 @@ const std::vector<ActionInfo>& actions() {
       {"runs.keep_b", "Keep run B", "K", "Put B's run aside, to be looked at beside others."},
       {"layout.runs", "Show the runs", "", "Show A, B and the runs kept under one axis."},
       {"layout.operations", "Show operations", "O",
-       "Show what A and B spend their time on, operation by operation."},
+       "Show what a run, or A beside B, spends its time on, operation by operation."},
       {"compare.save_operations", "Save the operations", "",
        "Write the table of operations as a CSV file."},
       {"sweep.knob", "Sweep this knob", "V",

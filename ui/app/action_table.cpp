@@ -254,9 +254,12 @@ void add_kept_actions(std::vector<Binding>& table) {
 void add_comparison_actions(std::vector<Binding>& table) {
   add_alignment_actions(table);
   add_kept_actions(table);
-  const auto compares = [](const Application& app) { return has_operations(app.workspace()); };
+  const auto has_any = [](const Application& app) { return has_operations(app.workspace()); };
+  const auto compares = [](const Application& app) {
+    return app.workspace().sides().size() == 2 && has_operations(app.workspace());
+  };
   table.push_back(
-      {"layout.operations", compares, [](Application& app) { app.show_panel("operations"); }});
+      {"layout.operations", has_any, [](Application& app) { app.show_panel("operations"); }});
   table.push_back(
       {"compare.save_operations", compares, [](Application& app) { app.ask_for_operations(); }});
   const auto can_sweep = [](const Application& app) { return app.workspace().can_sweep(); };

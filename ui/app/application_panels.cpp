@@ -16,6 +16,7 @@ struct NamedPanel {
   bool PanelsOpen::* open;
   const char* pair;
   const char* single;
+  bool PanelsOpen::* open_single = nullptr;  // where that is another matter
 };
 
 const NamedPanel* find_panel(std::string_view name) {
@@ -32,7 +33,8 @@ const NamedPanel* find_panel(std::string_view name) {
       {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
       {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel},
       {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel},
-      {"operations", &PanelsOpen::operations, kOperationsPanel, nullptr},
+      {"operations", &PanelsOpen::operations, kOperationsPanel, kSingleOperationsPanel,
+       &PanelsOpen::single_operations},
       {"runs", &PanelsOpen::runs, kRunsPanel, kSingleRunsPanel},
       {"sweep", &PanelsOpen::sweep, kSweepPanel, kSingleSweepPanel}};
   for (const NamedPanel& panel : kPanels)
@@ -53,6 +55,11 @@ const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
 }
 
+bool PanelsOpen::* open_of(const NamedPanel& panel, const Workspace& workspace) {
+  const bool single = arrangement_of(workspace) == Arrangement::kSingle;
+  return single && panel.open_single ? panel.open_single : panel.open;
+}
+
 // What is below the timelines wants room: charts of a training, the SMs, the GPUs of a collective.
 bool wants_height(const Workspace& workspace) {
   const auto& sides = workspace.sides();
@@ -69,7 +76,8 @@ bool wants_height(const Workspace& workspace) {
 // Once the panels have been drawn: only then they have a place.
 void Application::show_panel_asked_for() {
   if (const NamedPanel* panel = find_panel(std::exchange(attention_.tab_to_show, "")))
-    if (const char* window = window_of(*panel, workspace_); window && panels_.*panel->open)
+    if (const char* window = window_of(*panel, workspace_);
+        window && panels_.*open_of(*panel, workspace_))
       show_tab(window);
   std::string asked = std::exchange(attention_.asked_panel, "");
   if (asked == "scaling") {  // a part of the gradient flow
@@ -81,8 +89,9 @@ void Application::show_panel_asked_for() {
   if (!window) return;
   // Asked for by hand, a lesson's own sweep is what there is to begin with.
   if (asked == "sweep" && !workspace_.sweep_form()) workspace_.start_lesson_sweep();
-  if (panels_.*panel->open) return bring_to_front(window);
-  panels_.*panel->open = true;
+  bool& open = panels_.*open_of(*panel, workspace_);
+  if (open) return bring_to_front(window);
+  open = true;
   attention_.asked_panel = asked;  // again, in the next frame
   window_->scheduler().request_frames(3);
 }
@@ -103,8 +112,8 @@ void Application::show_panel_of_step() {
 void Application::toggle_panel(const std::string& name) {
   const NamedPanel* panel = find_panel(name);
   const char* window = panel ? window_of(*panel, workspace_) : nullptr;
-  if (window && panels_.*panel->open && is_in_front(window))
-    panels_.*panel->open = false;
+  if (window && panels_.*open_of(*panel, workspace_) && is_in_front(window))
+    panels_.*open_of(*panel, workspace_) = false;
   else
     show_panel(name);
 }
@@ -179,8 +188,10 @@ void Application::draw_states(const PanelContext& context, bool single) {
   if (panels_.roofline && shows_roofline(context, roofline_))
     draw_roofline(context, roofline_, single ? kSingleRooflinePanel : kRooflinePanel, beside,
                   &panels_.roofline);
-  if (!single && panels_.operations && has_operations(workspace_))
-    draw_operations(context, operations_, kOperationsPanel, beside, &panels_.operations);
+  bool& operations = single ? panels_.single_operations : panels_.operations;
+  if (operations && has_operations(workspace_))
+    draw_operations(context, operations_, single ? kSingleOperationsPanel : kOperationsPanel,
+                    beside, &operations);
   if (panels_.runs && has_runs(workspace_))
     draw_runs(context, runs_, single ? kSingleRunsPanel : kRunsPanel, beside, &panels_.runs);
   if (panels_.sweep && workspace_.can_sweep())

@@ -29,6 +29,7 @@ constexpr std::array kNames{
     Named{"gpu.memory", "memory"},
     Named{"gpu.memory_bandwidth", "memory bandwidth"},
     Named{"gpu.gemm_efficiency", "matrix product efficiency"},
+    Named{"gpu.fp32_gemm_efficiency", "FP32 matrix product efficiency"},
     Named{"gpu.memory_efficiency", "memory efficiency"},
     Named{"gpu.copy_engines", "copy engines"},
     Named{"gpu.kernel_floor", "shortest kernel"},

@@ -59,19 +59,19 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bo
     dock(panel, below);
 }
 
-// What the timelines of two sides want for so many lanes of each.
-float timelines_height(const Theme& theme, int lanes) {
+// What the timelines of so many sides want for so many lanes of each.
+float timelines_height(const Theme& theme, int lanes, int sides) {
   const auto& size = theme.size;
   const float side = size.strip + static_cast<float>(lanes) * size.lane_min;
-  return size.head + size.axis + 2 * side + theme.px(4);
+  return size.head + size.axis + static_cast<float>(sides) * side + theme.px(4);
 }
 
 // The panels below the timelines take `wanted`; where type is large, what these leave, and a least
 // height of their own in any case.
-float height_below(const Theme& theme, float wanted, float room, int lanes) {
+float height_below(const Theme& theme, float wanted, float room, int lanes, int sides = 2) {
   if (!theme.large) return wanted;
   const float least = std::min(theme.px(150), room * 0.5F);
-  return std::clamp(room - theme.size.gap - timelines_height(theme, lanes), least,
+  return std::clamp(room - theme.size.gap - timelines_height(theme, lanes, sides), least,
                     std::max(wanted, least));
 }
 
@@ -116,13 +116,14 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   const ImGuiID details = split(right, ImGuiDir_Down, size.y * 0.64F, summary);
   // Where a run has nothing to show in them the timeline takes their room.
   ImGuiID below = 0, memory = 0;
-  rest =
-      split(rest, ImGuiDir_Down, std::clamp(size.y * 0.46F, theme.px(260), theme.px(520)), below);
+  constexpr int kLanes = 6;  // steps, two threads, three of a GPU
+  const float wanted = std::clamp(size.y * 0.46F, theme.px(260), theme.px(520));
+  rest = split(rest, ImGuiDir_Down, height_below(theme, wanted, size.y, kLanes, 1), below);
   if (const float across = size.x - width; across > theme.px(1080))
     below = split(below, ImGuiDir_Right, across * 0.5F, memory);
   for (const char* panel :
        {kSingleLossPanel, kSingleLossScalingPanel, kSingleSmArrayPanel, kSingleGradientFlowPanel,
-        kSingleRooflinePanel, kSingleRunsPanel, kSingleSweepPanel})
+        kSingleRooflinePanel, kSingleOperationsPanel, kSingleRunsPanel, kSingleSweepPanel})
     dock(panel, below);
   dock(kSingleMemoryPanel, memory ? memory : below);
   dock(kTimelinePanel, rest);
@@ -159,6 +160,7 @@ constexpr const char* kAllPanels[] = {kTimelinesPanel,
                                       kSingleSmArrayPanel,
                                       kSingleGradientFlowPanel,
                                       kSingleRooflinePanel,
+                                      kSingleOperationsPanel,
                                       kSingleRunsPanel,
                                       kSingleSweepPanel};
 

@@ -37,6 +37,7 @@ inline constexpr const char* kSingleMemoryPanel = "Memory##single";
 inline constexpr const char* kSingleSmArrayPanel = "SM array##single";
 inline constexpr const char* kSingleGradientFlowPanel = "Gradient flow##single";
 inline constexpr const char* kSingleRooflinePanel = "Roofline##single";
+inline constexpr const char* kSingleOperationsPanel = "Operations##single";
 inline constexpr const char* kSingleRunsPanel = "Runs##single";
 inline constexpr const char* kSingleSweepPanel = "Sweep##single";
 
@@ -54,8 +55,9 @@ struct PanelsOpen {
   bool gradient_flow = true;
   bool roofline = true;
   bool operations = true;
-  bool runs = false;   // until one is kept
-  bool sweep = false;  // until one is asked for
+  bool single_operations = false;  // until they are asked for: the timeline has their room
+  bool runs = false;               // until one is kept
+  bool sweep = false;              // until one is asked for
 };
 
 // Little is where the window is small, the scale large, or the theme the projector's.

@@ -189,6 +189,18 @@ int height_of_shelf(PictureRequest request) {
   return height;
 }
 
+// What was asked for and is not there for what is drawn, as a sentence; empty: nothing.
+std::string missing_in(const Application& app, const PictureRequest& request) {
+  std::string layout = "layout." + request.panel;
+  std::replace(layout.begin(), layout.end(), '-', '_');
+  if (!request.panel.empty() && find_action(layout) && !app.can(layout))
+    return "The panel " + request.panel +
+           " has nothing to show of this; the picture is without it.";
+  if (request.action && !app.can(*request.action))
+    return "The action " + *request.action + " cannot be done here; the picture is without it.";
+  return "";
+}
+
 std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   Window window(off_screen(request));
   Application app(window, request.theme.value_or(ThemeMode::kDark));
@@ -197,13 +209,18 @@ std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   open_for_picture(app, request);
   app.settle();
   // It would stand over what the picture is of.
-  const std::string said = std::exchange(app.workspace().notice, {});
+  std::string said = std::exchange(app.workspace().notice, {});
   if (request.present) app.workspace().present.reveal_all();
   if (request.playhead)
     app.workspace().playhead.time =
         std::clamp<Nanos>(*request.playhead, 0, app.workspace().playhead_end());
+  if (const std::string missing = missing_in(app, request); !missing.empty())
+    said += (said.empty() ? "" : " ") + missing;
   if (!request.panel.empty()) app.show_panel(request.panel);
   if (request.action) app.run(*request.action);
+  app.settle();
+  // How far the listing is scrolled tells of the frames so far, and threads decide how many.
+  app.attention().followed_line = 0;
   app.settle();
   write_png(png, window.capture());
   return said;

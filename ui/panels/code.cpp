@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/panels/details.h"
 #include "ui/panels/source_text.h"
@@ -25,6 +26,18 @@ std::uint16_t line_at(const IndexedTrace& view, Nanos time) {
   return 0;
 }
 
+// Brings a line that begins at `top`, and ends where one writes now, into sight when it becomes
+// another. The first one that is followed comes as from the listing's top, wherever that is now.
+void follow(Attention& attention, std::uint16_t number, float top, float height) {
+  const bool first = std::exchange(attention.followed_line, number) == 0;
+  const float scrolled = first ? ImGui::GetScrollY() : 0;
+  const float above = top - ImGui::GetWindowPos().y + scrolled;
+  if (above < 0 || above + height > ImGui::GetWindowHeight())
+    ImGui::SetScrollHereY(0.5F);
+  else if (first)
+    ImGui::SetScrollY(0);
+}
+
 void draw_line(const PanelContext& context, std::size_t number, const std::string& line, bool lit) {
   const Theme& theme = context.theme;
   const float row = theme.px(23), width = ImGui::GetContentRegionAvail().x;
@@ -36,12 +49,9 @@ void draw_line(const PanelContext& context, std::size_t number, const std::strin
   ImGui::InvisibleButton("line", {std::max(width, 1.0F), height});
   ImGui::PopID();
   const bool hovered = ImGui::IsItemHovered();
-  // The playhead walks the listing: its line is brought into sight when it becomes another.
-  if (lit && context.attention.followed_line != number) {
-    context.attention.followed_line = static_cast<std::uint16_t>(number);
-    const float top = ImGui::GetWindowPos().y, bottom = top + ImGui::GetWindowHeight();
-    if (at.y < top || at.y + height > bottom) ImGui::SetScrollHereY(0.5F);
-  }
+  // The playhead walks the listing.
+  if (lit && context.attention.followed_line != number)
+    follow(context.attention, static_cast<std::uint16_t>(number), at.y, height);
   if (hovered) context.attention.code_line = static_cast<std::uint16_t>(number);
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (lit || hovered)

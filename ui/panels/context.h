@@ -22,7 +22,7 @@ struct Attention {
   NoteDesk notes;
   std::size_t code_side = 0;        // whose listing is shown
   std::uint16_t code_line = 0;      // hovered in the listing; 0: none
-  std::uint16_t followed_line = 0;  // the listing was last scrolled for
+  std::uint16_t followed_line = 0;  // the listing was last scrolled for; 0: none, as from the top
   bool all_parameters = false;      // the whole list of knobs is open
   std::string asked_panel;          // to be opened and go to the front, by a lesson's name of it
   std::string tab_to_show;          // the same, but only where it is open, and keys stay

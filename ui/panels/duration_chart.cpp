@@ -65,23 +65,30 @@ void paint_bounds(const Theme& theme, const Frame& frame, const std::vector<doub
   if (bounds[last] > bounds[0] * 1.0001) write(last, 1e9F);
 }
 
-void tell(const Theme& theme, const Frame& frame, const analysis::DurationBins& bins) {
+void tell(const Theme& theme, const Frame& frame, const analysis::DurationBins& bins, bool of_two) {
   if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(frame.inside.min, frame.inside.max))
     return;
   const float share = (ImGui::GetIO().MousePos.x - frame.inside.min.x) / frame.inside.width();
   const auto bin =
       std::min(static_cast<std::size_t>(share * static_cast<float>(frame.bins)), frame.bins - 1);
-  chart_card(theme, format_nanos(bins.bounds[bin]) + " to " + format_nanos(bins.bounds[bin + 1]),
-             {{"A", std::to_string(bins.a[bin])}, {"B", std::to_string(bins.b[bin])}});
+  const std::string bounds =
+      format_nanos(bins.bounds[bin]) + " to " + format_nanos(bins.bounds[bin + 1]);
+  if (of_two)
+    chart_card(theme, bounds,
+               {{"A", std::to_string(bins.a[bin])}, {"B", std::to_string(bins.b[bin])}});
+  else
+    chart_card(theme, bounds, {{"times", std::to_string(bins.a[bin])}});
 }
 
-// "A  312 times, 40.1 us on average"
+// "A  312 times, 40.1 us on average"; of one run without the mark.
 void paint_words(const Theme& theme, ImVec2 at, float room, const analysis::OperationRow& row,
-                 std::size_t side) {
+                 std::size_t side, bool of_two) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const auto& figures = side == 0 ? row.a : row.b;
   const float mark =
-      draw_side_mark(draw, theme, at, static_cast<char>('A' + side), side == 0) + theme.px(8);
+      of_two
+          ? draw_side_mark(draw, theme, at, static_cast<char>('A' + side), side == 0) + theme.px(8)
+          : 0;
   const std::string words =
       figures.durations.empty()
           ? "not once"
@@ -94,16 +101,18 @@ void paint_words(const Theme& theme, ImVec2 at, float room, const analysis::Oper
 
 }  // namespace
 
-void paint_durations(const Theme& theme, const Box& box, const analysis::OperationRow& row) {
+void paint_durations(const Theme& theme, const Box& box, const analysis::OperationRow& row,
+                     bool of_two) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw_text_middle(
       draw, theme.font.strong, theme.size.small, box.min.x, box.min.y + theme.px(11), theme.text,
       shortened(theme.font.strong, theme.size.small, trace::short_name(row.name), box.width()));
-  const bool beside = box.width() > theme.px(420);
-  const float half = beside ? box.width() / 2 : box.width();
-  paint_words(theme, {box.min.x, box.min.y + theme.px(33)}, half, row, 0);
-  paint_words(theme, {box.min.x + (beside ? half : 0), box.min.y + theme.px(beside ? 33 : 55)},
-              half, row, 1);
+  const bool beside = !of_two || box.width() > theme.px(420);
+  const float half = of_two && beside ? box.width() / 2 : box.width();
+  paint_words(theme, {box.min.x, box.min.y + theme.px(33)}, half, row, 0, of_two);
+  if (of_two)
+    paint_words(theme, {box.min.x + (beside ? half : 0), box.min.y + theme.px(beside ? 33 : 55)},
+                half, row, 1, of_two);
   const analysis::DurationBins bins =
       analysis::duration_bins(row.a.durations, row.b.durations, kBins);
   Frame frame;
@@ -118,7 +127,7 @@ void paint_durations(const Theme& theme, const Box& box, const analysis::Operati
   draw->AddLine({frame.inside.min.x, frame.inside.max.y}, frame.inside.max, theme.line,
                 theme.size.border);
   paint_bounds(theme, frame, bins.bounds);
-  tell(theme, frame, bins);
+  tell(theme, frame, bins, of_two);
 }
 
 }  // namespace trainscope::ui

@@ -6,7 +6,8 @@
 
 namespace trainscope::ui {
 
-// A filled, B outlined; the card under the mouse counts.
-void paint_durations(const Theme& theme, const Box& box, const analysis::OperationRow& row);
+// A filled, B outlined; the card under the mouse counts. Of one run there is no word of A and B.
+void paint_durations(const Theme& theme, const Box& box, const analysis::OperationRow& row,
+                     bool of_two);
 
 }  // namespace trainscope::ui

@@ -98,9 +98,10 @@ std::size_t gradients_of(const BackwardFlow& backward) {
   return count > 0 ? count : backward.buckets.size();
 }
 
-void paint_cells(const Theme& theme, const Box& box, const BackwardFlow& backward, Nanos time) {
+// False: there is no room for any.
+bool paint_cells(const Theme& theme, const Box& box, const BackwardFlow& backward, Nanos time) {
   const CellGrid grid = grid_in(theme, box, gradients_of(backward));
-  if (grid.cells() == 0) return;
+  if (grid.cells() == 0) return false;
   const std::vector<GradientCell> cells = gradient_cells(backward, time, grid.cells());
   const CellColors colors = colors_of(theme);
   const float gap = std::max(1.0F, std::round(grid.each * 0.16F));
@@ -112,6 +113,7 @@ void paint_cells(const Theme& theme, const Box& box, const BackwardFlow& backwar
     paint_cell(theme, colors, cells[i],
                {at, {at.x + std::floor(grid.each - gap), at.y + std::floor(grid.tall - gap)}});
   }
+  return true;
 }
 
 // ---- What a GPU holds of the bucket that a ring is summing -------------------------------------
@@ -153,29 +155,43 @@ int place_of(const GpuMap& map, int gpu) {
   return static_cast<int>(found - map.ring.begin());
 }
 
-void paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
+// Writes which GPU a card is of, and returns what that leaves: below the name, or beside it where
+// the card is too low for both.
+Box paint_name(const Theme& theme, const Box& box, int gpu) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float pad = std::min(theme.px(8), box.width() * 0.1F), size = theme.size.label;
+  const std::string name = fmt::format("GPU {}", gpu);
+  const float width = text_size(theme.font.text, size, name).x;
+  Box inner{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad + theme.px(1)}};
+  const bool low = box.height() < theme.px(50) && box.height() > size + theme.px(4);
+  if (low && width < inner.width() * 0.45F) {
+    const float inset = std::min(pad, std::round(box.height() * 0.14F));
+    draw_text_middle(draw, theme.font.text, size, inner.min.x, box.centre().y, theme.text, name);
+    return {{inner.min.x + width + pad, box.min.y + inset}, {inner.max.x, box.max.y - inset}};
+  }
+  const float title = std::min(theme.px(22), box.height() * 0.4F);
+  if (title <= size) return inner;
+  draw_text_middle(draw, theme.font.text, size, inner.min.x, box.min.y + title / 2 + theme.px(1),
+                   theme.text, width < inner.width() ? name : std::to_string(gpu));
+  inner.min.y = box.min.y + title + theme.px(1);
+  return inner;
+}
+
+// False: without cells, for which it is too small.
+bool paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
                 const GradientFlow& flow, Nanos time) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const BackwardFlow& backward = flow.at(time);
   const Box& box = gpu.box;
-  const float pad = std::min(theme.px(8), box.width() * 0.1F);
   draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
   draw->AddRect(box.min, box.max, mixed(theme.line, theme.faint, 0.35F), theme.size.corner,
                 theme.px(1.2F));
-  const float title = std::min(theme.px(22), box.height() * 0.4F);
-  const std::string name = fmt::format("GPU {}", gpu.number);
-  const bool whole = text_size(theme.font.text, theme.size.label, name).x < box.width() - 2 * pad;
-  const bool has_title = title > theme.size.label;
-  if (has_title)
-    draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + pad,
-                     box.min.y + title / 2 + theme.px(1), theme.text,
-                     whole ? name : std::to_string(gpu.number));
+  const Box inner = paint_name(theme, box, gpu.number);
   const float strip = box.height() > theme.px(64) ? theme.px(9) : theme.px(5);
-  const Box inner{{box.min.x + pad, box.min.y + (has_title ? title + theme.px(1) : pad)},
-                  {box.max.x - pad, box.max.y - pad + theme.px(1)}};
-  paint_cells(theme, {inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}}, backward, time);
+  const Box above{inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}};
+  const bool has_cells = paint_cells(theme, above, backward, time);
   const BucketTimes* running = running_bucket(backward, time);
-  if (!running || flow.ranks < 2) return;
+  if (!running || flow.ranks < 2) return has_cells;
   const Box foot{{inner.min.x, inner.max.y - strip}, inner.max};
   const double share = share_summed(*running, time);
   if (running->algorithm == "ring")
@@ -183,6 +199,7 @@ void paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
                 place_of(map, gpu.number));
   else
     paint_share(theme, foot, share);
+  return has_cells;
 }
 
 // ---- Traffic -----------------------------------------------------------------------------------
@@ -276,8 +293,10 @@ void paint_links(const Theme& theme, const GpuMap& map) {
   }
 }
 
-void paint_cards(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {
-  for (const GpuMap::Gpu& gpu : map.gpus) paint_card(theme, map, gpu, flow, time);
+bool paint_cards(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {
+  bool any = false;
+  for (const GpuMap::Gpu& gpu : map.gpus) any |= paint_card(theme, map, gpu, flow, time);
+  return any;
 }
 
 void paint_traffic(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {

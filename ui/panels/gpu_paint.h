@@ -10,7 +10,8 @@
 namespace trainscope::ui {
 
 void paint_links(const Theme& theme, const GpuMap& map);
-void paint_cards(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,
+// False: there was no room for cells in them.
+bool paint_cards(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,
                  Nanos time);
 // Over the links, under nothing: parts on their way at that time.
 void paint_traffic(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,

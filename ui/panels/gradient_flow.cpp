@@ -94,12 +94,14 @@ FlowWords words_of(const SideView& view) {
            "all goes from GPU 0 or to it"}};
 }
 
-void paint_flow(const SideView& view, const Box& area) {
+// False: without cells.
+bool paint_flow(const SideView& view, const Box& area) {
   const Theme& theme = view.context.theme;
   const GpuMap map = map_of(view, area, Traffic::kRing);
   paint_links(theme, map);
-  paint_cards(theme, map, view.facts.flow, view.time);
+  const bool has_cells = paint_cards(theme, map, view.facts.flow, view.time);
   paint_traffic(theme, map, view.facts.flow, view.time);
+  return has_cells;
 }
 
 void paint_star(const SideView& view, const Box& area) {
@@ -127,7 +129,11 @@ void draw_gpus(const SideView& view, const Box& box) {
              theme.size.small);
     return say_too_low(theme, box, box.min.y + 1.5F * line);
   }
-  view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
+  bool has_cells = false;
+  if (view.facts.is_star())
+    paint_star(view, area);
+  else
+    has_cells = paint_flow(view, area);
   const FlowWords words = words_of(view);
   const float first = box.max.y - foot + line / 2;
   words_at(theme, box, first, words.now, theme.text, theme.font.text, theme.size.small);
@@ -136,7 +142,7 @@ void draw_gpus(const SideView& view, const Box& box) {
   if (!words.beneath.empty())
     words_at(theme, box, first + line, words.beneath, theme.muted, theme.font.text,
              theme.size.label);
-  else
+  else if (has_cells)
     paint_cell_legend(theme, {below.min, {below.max.x, below.min.y + line}});
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/units.h"
 #include "trace/labels.h"
@@ -23,7 +24,7 @@ struct Column {
   const char* title;
   float width;  // at scale 1; 0: what is left
   OperationOrder order;
-  std::string (*words)(const OperationRow&);
+  std::function<std::string(const OperationRow&)> words;
 };
 
 std::string counted(double count) {
@@ -40,11 +41,38 @@ std::string difference_words(const OperationRow& row) {
   return (nanos < 0 ? "-" : "+") + format_nanos(std::abs(nanos));
 }
 
-constexpr float kCount = 74, kTime = 84, kDifference = 96, kLeastName = 150;
+constexpr float kCount = 74, kTime = 84, kDifference = 96, kShare = 74, kLeastName = 150;
 
-std::vector<Column> columns_within(const Theme& theme, float width) {
-  const Column name{"operation", 0, OperationOrder::kName,
-                    [](const OperationRow& row) { return trace::short_name(row.name); }};
+Column name_column() {
+  return {"operation", 0, OperationOrder::kName,
+          [](const OperationRow& row) { return trace::short_name(row.name); }};
+}
+
+// Of one run: the share is of its step, or of all of it where it has no steps.
+std::vector<Column> columns_of_one(const Theme& theme, const analysis::Measured& measured,
+                                   float width) {
+  const double whole =
+      static_cast<double>(measured.window.end - measured.window.start) / measured.per();
+  const Column count{"count", kCount, OperationOrder::kCount,
+                     [](const OperationRow& row) { return counted(row.a.count); }};
+  const Column total{"total", kTime, OperationOrder::kTotal,
+                     [](const OperationRow& row) { return timed(row.a, row.a.total); }};
+  const Column mean{"mean", kTime, OperationOrder::kMean,
+                    [](const OperationRow& row) { return timed(row.a, row.a.mean); }};
+  const Column share{measured.steps > 0 ? "of a step" : "of the run", kShare,
+                     OperationOrder::kTotal, [whole](const OperationRow& row) {
+                       return whole > 0 ? fmt::format("{:.1f} %", 100 * row.a.total / whole) : "-";
+                     }};
+  const float room = width / theme.scale - kLeastName - kShare - kTime;
+  std::vector<Column> columns{name_column()};
+  if (room >= kCount) columns.push_back(count);
+  columns.push_back(total);
+  if (room >= kCount + kTime) columns.push_back(mean);
+  columns.push_back(share);
+  return columns;
+}
+
+std::vector<Column> columns_of_two(const Theme& theme, float width) {
   const Column counts[] = {{"A count", kCount, OperationOrder::kCount,
                             [](const OperationRow& row) { return counted(row.a.count); }},
                            {"B count", kCount, OperationOrder::kCount,
@@ -59,7 +87,7 @@ std::vector<Column> columns_within(const Theme& theme, float width) {
                            [](const OperationRow& row) { return timed(row.b, row.b.mean); }}};
   const Column difference{"B - A", kDifference, OperationOrder::kDifference, difference_words};
   float room = width / theme.scale - kLeastName - kDifference;
-  std::vector<Column> columns{name};
+  std::vector<Column> columns{name_column()};
   const auto has_room = [&room](float wide) {
     if (room < wide) return false;
     room -= wide;
@@ -189,7 +217,9 @@ void draw_row(const Theme& theme, OperationsPanel& panel, const std::vector<Colu
 void draw_table(const Theme& theme, OperationsPanel& panel, const Box& box) {
   ImGui::SetCursorScreenPos(box.min);
   const float head = theme.px(24), height = theme.px(27), bar = theme.px(14);
-  const std::vector<Column> columns = columns_within(theme, box.width() - bar);
+  const std::vector<Column> columns =
+      panel.b ? columns_of_two(theme, box.width() - bar)
+              : columns_of_one(theme, panel.a->facts.measured, box.width() - bar);
   float name_width = box.width() - bar;
   for (const Column& column : columns) name_width -= theme.px(column.width);
   float x = box.min.x;
@@ -221,23 +251,36 @@ void draw_body(const PanelContext& context, OperationsPanel& panel) {
   const float wide = chart ? std::clamp(room.width() * 0.34F, theme.px(230), theme.px(620)) : 0;
   draw_table(theme, panel, {room.min, {room.max.x - (chart ? wide + gap : 0), room.max.y}});
   if (const OperationRow* row = chosen_row(panel); row && chart)
-    paint_durations(theme, {{room.max.x - wide, room.min.y}, room.max}, *row);
+    paint_durations(theme, {{room.max.x - wide, room.min.y}, room.max}, *row, panel.b != nullptr);
+}
+
+const char* of_what(const OperationsPanel& panel) {
+  return panel.b || panel.a->facts.measured.steps > 0 ? ", times a step" : ", times of the run";
+}
+
+std::vector<OperationRow> rows_of_one(const analysis::Measured& measured) {
+  std::vector<OperationRow> rows = analysis::compare_operations(measured, measured);
+  for (OperationRow& row : rows) row.b = {};
+  return rows;
 }
 
 }  // namespace
 
 bool has_operations(const Workspace& workspace) {
   const auto& sides = workspace.sides();
-  return sides.size() == 2 && workspace.revealed() && !workspace.hides("operations") &&
-         sides[0].run && sides[1].run;
+  return !sides.empty() && workspace.revealed() && !workspace.hides("operations") &&
+         std::ranges::all_of(sides, [](const SideModel& side) { return side.run != nullptr; });
 }
 
 void refresh_operations(const Workspace& workspace, OperationsPanel& panel) {
   const auto& sides = workspace.sides();
-  if (panel.a == sides[0].run && panel.b == sides[1].run) return;
-  panel.a = sides[0].run;
-  panel.b = sides[1].run;
-  panel.rows = analysis::compare_operations(panel.a->facts.measured, panel.b->facts.measured);
+  const RunPointer a = sides[0].run, b = sides.size() > 1 ? sides[1].run : nullptr;
+  if (panel.a == a && panel.b == b) return;
+  panel.a = a;
+  panel.b = b;
+  panel.rows = b ? analysis::compare_operations(a->facts.measured, b->facts.measured)
+                 : rows_of_one(a->facts.measured);
+  if (!b && panel.order == OperationOrder::kDifference) panel.order = OperationOrder::kTotal;
   analysis::sort_operations(panel.rows, panel.order, panel.ascending);
 }
 
@@ -245,7 +288,7 @@ void draw_operations(const PanelContext& context, OperationsPanel& panel, const 
                      const char* beside, bool* open) {
   refresh_operations(context.workspace, panel);
   PanelOptions options = chart_panel(
-      beside, open, fmt::format("{} operations, times a step", shown_rows(panel).size()));
+      beside, open, fmt::format("{} operations{}", shown_rows(panel).size(), of_what(panel)));
   const ImGuiWindow* window = ImGui::FindWindowByName(name);
   const bool roomy = window && window->Size.x > 3.4F * choice_width(context.theme);
   options.kept_free = roomy ? choice_width(context.theme) : 0;

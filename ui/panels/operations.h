@@ -1,5 +1,5 @@
-// What A and B spend their time on, operation by operation, with the durations of the chosen one
-// beside one another.
+// What A and B, or one run, spend their time on, operation by operation, with the durations of the
+// chosen one beside one another.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace trainscope::ui {
 
 struct OperationsPanel {
-  RunPointer a, b;  // whose rows these are
+  RunPointer a, b;  // whose rows these are; b null: of one run
   std::vector<analysis::OperationRow> rows;
   analysis::OperationOrder order = analysis::OperationOrder::kDifference;
   bool ascending = false;
@@ -19,7 +19,7 @@ struct OperationsPanel {
   analysis::Operation::Where chosen_where = analysis::Operation::Where::kGpu;
 };
 
-// Both sides have run, and may be seen.
+// All sides have run, and may be seen.
 bool has_operations(const Workspace& workspace);
 
 // Takes over the runs as they are now, sorted as before.

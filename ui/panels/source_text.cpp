@@ -15,8 +15,15 @@ bool is_keyword(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-Color word_color(const Theme& theme, std::string_view word, bool quoted) {
-  if (quoted) return theme.good;
+// Python's, and those of C++, in which nothing is divided without a remainder.
+bool is_comment(std::string_view rest) {
+  return rest.starts_with("# ") || rest.starts_with("// ");
+}
+
+// Of a piece of a line, as piece_end() cuts it.
+Color piece_color(const Theme& theme, std::string_view word) {
+  if (is_comment(word)) return theme.muted;
+  if (word.starts_with('"')) return theme.good;
   if (is_keyword(word)) return theme.accent;
   if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) return theme.copy_text;
   return theme.text;
@@ -26,8 +33,9 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Where the next piece of one colour ends: a string, a word, or what stands between.
+// Where the next piece of one colour ends: a comment, a string, a word, or what stands between.
 std::size_t piece_end(std::string_view line, std::size_t at) {
+  if (is_comment(line.substr(at))) return line.size();
   if (line[at] == '"') {
     const std::size_t close = line.find('"', at + 1);
     return close == line.npos ? line.size() : close + 1;
@@ -61,7 +69,7 @@ void draw_part(const Theme& theme, ImVec2 at, std::string_view line, std::string
   std::size_t from = 0;
   while (from < line.size()) {
     const std::size_t end = piece_end(line, from);
-    const Color color = word_color(theme, line.substr(from, end - from), line[from] == '"');
+    const Color color = piece_color(theme, line.substr(from, end - from));
     const std::size_t left = std::max(from, start), right = std::min(end, start + part.size());
     if (left < right)
       draw_text(ImGui::GetWindowDrawList(), theme.font.mono, size,

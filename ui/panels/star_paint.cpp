@@ -71,9 +71,10 @@ void paint_step(const Theme& theme, const Box& box, const GpuWork& work, Interva
   StripLane lane;
   add_bars(lane, work, shown, static_cast<Nanos>(all / std::max(box.width(), 1.0F)));
   for (const StripBar& bar : lane.bars)
-    draw->AddRectFilled({x(bar.time.start), box.min.y},
-                        {std::max(x(bar.time.end), x(bar.time.start) + 1), box.max.y},
-                        theme.of(bar.category).fill);
+    for (const StripShade& part : parts_of(bar))
+      draw->AddRectFilled({x(part.time.start), box.min.y},
+                          {std::max(x(part.time.end), x(part.time.start) + 1), box.max.y},
+                          shaded(theme.of(bar.category).fill, part));
   if (time >= shown.start && time <= shown.end)
     draw->AddLine({x(time), box.min.y - theme.px(1)}, {x(time), box.max.y + theme.px(1)},
                   theme.accent, theme.px(1.5F));

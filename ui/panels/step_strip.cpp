@@ -29,6 +29,44 @@ StepWork step_work(const trace::Trace& trace, const program::Program* program) {
   return work;
 }
 
+std::vector<StripShade> parts_of(const StripBar& bar) {
+  return bar.shades.empty() ? std::vector<StripShade>{{bar.time}} : bar.shades;
+}
+
+Color shaded(Color fill, const StripShade& shade) {
+  constexpr float kFaintest = 0.22F;
+  return faded(fill, std::max(kFaintest, shade.busy));
+}
+
+namespace {
+
+// Columns of one grid of the step, whatever bar they are in; neighbours that look alike are one.
+std::vector<StripShade> shades_of(const IntervalSet& set, const Interval& bar, Interval shown,
+                                  Nanos column) {
+  constexpr float kSolid = 0.95F, kLevels = 16;
+  const Nanos least = std::max(bar.end - bar.start, column);
+  const auto share = [&](const Interval& part, Nanos whole) {
+    return static_cast<float>(set.length_within(part)) / static_cast<float>(whole);
+  };
+  std::vector<StripShade> shades;
+  if (column <= 0 || share(bar, least) >= kSolid) return shades;
+  const Nanos first = (std::max(bar.start, shown.start) - shown.start) / column;
+  const Nanos end = std::min(bar.end, shown.end);
+  for (Nanos left = shown.start + first * column; left < end; left += column) {
+    const Interval all{left, left + column};
+    const Interval own{std::max(left, bar.start), std::min(all.end, bar.end)};
+    const float busy = std::ceil(share(own, column) * kLevels) / kLevels;
+    if (busy == 0) continue;
+    if (!shades.empty() && shades.back().busy == busy && shades.back().time.end == left)
+      shades.back().time.end = all.end;
+    else
+      shades.push_back({all, busy});
+  }
+  return shades;
+}
+
+}  // namespace
+
 void add_bars(StripLane& lane, const IntervalSet& set, Category category, Interval shown,
               Nanos apart) {
   const auto& all = set.intervals();
@@ -42,7 +80,8 @@ void add_bars(StripLane& lane, const IntervalSet& set, Category category, Interv
       joined.push_back(*one);
   }
   for (const Interval& bar : joined)
-    lane.bars.push_back({bar, category, std::string(trace::name_of(category))});
+    lane.bars.push_back(
+        {bar, category, std::string(trace::name_of(category)), shades_of(set, bar, shown, apart)});
 }
 
 void add_bars(StripLane& lane, const GpuWork& work, Interval shown, Nanos apart) {
@@ -70,6 +109,7 @@ void add_exposed(StripLane& lane, const IntervalSet& exposed, Interval shown, Na
     const Nanos alone = exposed.length_within(seen);
     if (2 * alone < seen.end - seen.start) continue;
     bar.label = format_nanos(static_cast<double>(alone));
+    bar.shades.clear();
     lane.bars.push_back(std::move(bar));
   }
 }
@@ -169,6 +209,13 @@ bool is_covered(const Theme& theme, const Scale& scale, const StripLane& lane, f
   });
 }
 
+// Readable on the bar's beginning, which may be pale.
+Color label_color(const Theme& theme, const CategoryStyle& style, const StripBar& bar) {
+  const float share = static_cast<float>(shaded(style.fill, parts_of(bar).front()).a) / 255;
+  const Color ground = mixed(theme.panel, style.fill, share);
+  return contrast(ground, style.text) >= contrast(ground, theme.text) ? style.text : theme.text;
+}
+
 void paint_label(const Theme& theme, const Box& box, const StripBar& bar) {
   const CategoryStyle& style = theme.of(bar.category);
   const float size = std::min(theme.size.label, box.height() - 1);
@@ -177,7 +224,7 @@ void paint_label(const Theme& theme, const Box& box, const StripBar& bar) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (!style.hatched)
     return draw_text_middle(draw, theme.font.text, size, box.min.x + theme.px(5), box.centre().y,
-                            style.text, bar.label);
+                            label_color(theme, style, bar), bar.label);
   const ImVec2 middle = box.centre();
   const float half = wide / 2 + theme.px(3);
   draw->AddRectFilled({middle.x - half, middle.y - size * 0.62F},
@@ -186,12 +233,22 @@ void paint_label(const Theme& theme, const Box& box, const StripBar& bar) {
   draw_text_middle(draw, theme.font.text, size, middle.x, middle.y, style.text, bar.label, 0.5F);
 }
 
+void paint_shades(const Theme& theme, const Scale& scale, const StripBar& bar, float top,
+                  float bottom) {
+  const Color fill = theme.of(bar.category).fill;
+  for (const StripShade& shade : bar.shades)
+    ImGui::GetWindowDrawList()->AddRectFilled(
+        {scale.x(shade.time.start), top}, {scale.x(shade.time.end), bottom}, shaded(fill, shade));
+}
+
 void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane, float top,
                 float bottom) {
   for (const StripBar& bar : lane.bars) {
     const Box box = box_of(scale, bar, top, bottom);
     const CategoryStyle& style = theme.of(bar.category);
-    if (style.hatched)
+    if (!bar.shades.empty())
+      paint_shades(theme, scale, bar, top, bottom);
+    else if (style.hatched)
       draw_bar(ImGui::GetWindowDrawList(), theme, box, style);
     else
       draw_solid(ImGui::GetWindowDrawList(), theme, box, style);

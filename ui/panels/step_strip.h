@@ -19,11 +19,21 @@ struct StepWork {
 };
 StepWork step_work(const trace::Trace& trace, const program::Program* program);
 
+// A part of a bar, and the share of it that is busy.
+struct StripShade {
+  analysis::Interval time;
+  float busy = 1;
+};
 struct StripBar {
   analysis::Interval time;
   trace::Category category = trace::Category::kOther;
-  std::string label;  // where it fits
+  std::string label;                    // where it fits
+  std::vector<StripShade> shades = {};  // by pixel column, where gaps are too short to be seen
 };
+// All of the bar where it has no shades.
+std::vector<StripShade> parts_of(const StripBar& bar);
+// Paler the less there is in it, but to be seen.
+Color shaded(Color fill, const StripShade& shade);
 struct StripLane {
   std::string name;
   std::vector<StripBar> bars;
@@ -33,7 +43,8 @@ struct StepStrip {
   std::vector<StripLane> lanes;
 };
 
-// Intervals closer than `apart` are one bar: a step has thousands of kernels.
+// Intervals closer than `apart` are one bar: a step has thousands of kernels. Where they leave much
+// of it free, or are shorter than that, it has shades.
 void add_bars(StripLane& lane, const analysis::IntervalSet& set, trace::Category category,
               analysis::Interval shown, Nanos apart);
 void add_bars(StripLane& lane, const analysis::GpuWork& work, analysis::Interval shown,

@@ -209,11 +209,17 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   return out;
 }
 
+// Runs of which the first to end is the faster one: fewer steps end sooner as well.
+bool race(const scenario::Sides& sides) {
+  return sides.size() == 2 && report::less_is_faster(*sides[0], *sides[1]) &&
+         sides[0]->facts.measured.steps == sides[1]->facts.measured.steps;
+}
+
 // Where the measured work of a side ends, and by how much sooner that is than the other's; nothing
 // where that would not make it the faster one.
 void add_done_marker(TimelineInput& input, const Workspace& workspace) {
   const scenario::Sides sides = workspace.current_sides();
-  if (sides.size() != 2 || !report::less_is_faster(*sides[0], *sides[1])) return;
+  if (!race(sides)) return;
   const auto a = analysis::value_of(sides[0]->metrics, "time.total");
   const auto b = analysis::value_of(sides[1]->metrics, "time.total");
   if (!a || !b || report::are_alike(*a, *b)) return;
@@ -319,14 +325,25 @@ bool ended_early(const Workspace& workspace, const SideModel& side) {
   return side.run && side.run->ending && shows_spans(workspace, side);
 }
 
-bool any_ended_early(const Workspace& workspace) {
+// One whose numbers say less than they seem to, likewise.
+bool has_caveat(const Workspace& workspace, const SideModel& side) {
+  return side.run && !side.run->caveat.empty() && shows_spans(workspace, side);
+}
+
+bool any_has_card(const Workspace& workspace) {
   return std::any_of(workspace.sides().begin(), workspace.sides().end(),
-                     [&](const SideModel& side) { return ended_early(workspace, side); });
+                     [&](const SideModel& side) {
+                       return ended_early(workspace, side) || has_caveat(workspace, side);
+                     });
 }
 
 void draw_endings(const PanelContext& context) {
   const bool alone = context.workspace.sides().size() == 1;
   for (const SideModel& side : context.workspace.sides()) {
+    if (has_caveat(context.workspace, side))
+      notice_card(context.theme, Tone::kPlain,
+                  alone ? "Measure more steps" : "Side " + side.label + ": measure more steps",
+                  side.run->caveat);
     if (!ended_early(context.workspace, side)) continue;
     const std::string title(sim::title_of(*side.run->ending));
     notice_card(context.theme, Tone::kBad, alone ? title : "Side " + side.label + ": " + title,
@@ -443,7 +460,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
                     bool* open) {
   Workspace& workspace = context.workspace;
   context.attention.timeline_hovered = false;
-  const bool failed = any_failed(workspace), ended = any_ended_early(workspace);
+  const bool failed = any_failed(workspace), ended = any_has_card(workspace);
   PanelOptions options;
   options.secondary = head_words(workspace);
   options.open = open;

@@ -60,8 +60,8 @@ struct Canvas {
   }
 };
 
-// stack.cpp: what goes away where not all lanes of two sides fit into `room` pixels below the axis;
-// by side, all empty where they do.
+// stack.cpp: what goes away where not all lanes fit into `room` pixels below the axis; by side, all
+// empty where they do.
 std::vector<Tuck> tucks_for(const Theme& theme, const TimelineInput& input,
                             const TimelineState& state, float room);
 // Whether every lane fits, if each is as low as it may be.

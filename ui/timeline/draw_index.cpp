@@ -99,6 +99,17 @@ std::vector<Counter> counters_of(const trace::Trace& trace) {
   return counters;
 }
 
+std::vector<bool> launching_lanes(const trace::Trace& trace, std::uint32_t spans) {
+  std::vector<bool> launches(trace.lanes().size());
+  for (std::uint32_t i = 0, n = trace.flows().size(); i < n; ++i) {
+    const trace::Flow& flow = trace.flows()[i];
+    if (flow.kind != trace::FlowKind::kLaunch || flow.from >= spans) continue;
+    if (const trace::LaneId lane = trace.spans()[flow.from].lane; lane < launches.size())
+      launches[lane] = true;
+  }
+  return launches;
+}
+
 }  // namespace
 
 CategoryTimes times_of(const DrawRow& row, std::size_t first, std::size_t count) {
@@ -144,6 +155,7 @@ DrawIndex build_draw_index(const trace::Trace& trace, const trace::TraceIndex& i
       *rows[i - 1].second = draw_row(trace, *rows[i - 1].first);
   };
   in_parallel(rows.size() + 1, make, index.span_count >= kWorthThreads);
+  draw.launches = launching_lanes(trace, index.span_count);
   return draw;
 }
 

@@ -45,6 +45,7 @@ struct Counter {
 struct DrawIndex {
   std::vector<std::vector<DrawRow>> rows;  // by LaneId and row
   std::vector<Counter> counters;           // by LaneId; without samples: no counter
+  std::vector<bool> launches;              // by LaneId: of calls on it work of a GPU came
 };
 
 // The time of each category in `count` spans from `first` on. An instant counts as 1 ns.

@@ -193,13 +193,15 @@ bool lanes_fit(const Theme& theme, const TimelineInput& input, const TimelineSta
 // Half of the room is a side's, and what the other one does not want.
 std::vector<Tuck> tucks_for(const Theme& theme, const TimelineInput& input,
                             const TimelineState& state, float room) {
-  std::vector<Tuck> tucks(input.sides.size());
-  if (input.sides.size() != 2) return tucks;
-  room -= 2 * theme.size.strip;
-  for (std::size_t i = 0; i < 2; ++i) {
+  const std::size_t count = input.sides.size();
+  std::vector<Tuck> tucks(count);
+  room -= theme.size.strip * static_cast<float>(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const TimelineSide& side = input.sides[i];
     if (!is_ready(side)) continue;
-    const float other = least_height(theme, input.sides[1 - i], static_cast<Side>(1 - i), state);
+    const std::size_t beside = 1 - i;
+    const float other =
+        count < 2 ? 0 : least_height(theme, input.sides[beside], static_cast<Side>(beside), state);
     const TuckWish wish{state.unfolded[i], state.all_lanes[i], side.keeps_lanes, side.told};
     tucks[i] =
         tuck(*side.trace, *side.draw, least_request(theme, side, static_cast<Side>(i), state), wish,

@@ -16,14 +16,15 @@ bool is_of_gpu(const trace::Lane& lane) {
   return lane.kind == LaneKind::kStream || lane.kind == LaneKind::kCopyEngine;
 }
 
-// Goes first, before what tells more; 0: never.
-int turn_to_go(const trace::Lane& lane, bool main) {
+// Goes first, before what tells more; 0: never. What launches a GPU's work goes last.
+constexpr int kLastTurn = 5;
+int turn_to_go(const trace::Lane& lane, bool main, bool launches) {
   switch (lane.kind) {
     case LaneKind::kLoader:
     case LaneKind::kPinThread:
       return 1;
     case LaneKind::kHostThread:
-      return main ? 0 : 2;
+      return main ? 0 : launches ? kLastTurn : 2;
     case LaneKind::kSteps:
       return 3;
     case LaneKind::kStaging:
@@ -32,24 +33,39 @@ int turn_to_go(const trace::Lane& lane, bool main) {
       return 0;
   }
 }
-constexpr int kLastTurn = 4;
+
+// Nothing of the run itself: marks seen from a stream, the span of the profiler.
+bool is_aside(const trace::Lane& lane, const std::vector<DrawRow>& rows) {
+  if (lane.kind != LaneKind::kOther || rows.empty()) return false;
+  return std::ranges::all_of(rows, [](const DrawRow& row) {
+    const CategoryTimes times = times_of(row, 0, row.starts.size());
+    Nanos work = 0;
+    for (std::size_t i = 0; i < times.size(); ++i)
+      if (i != static_cast<std::size_t>(trace::Category::kAnnotation) &&
+          i != static_cast<std::size_t>(trace::Category::kOther))
+        work += times[i];
+    return work == 0;
+  });
+}
 
 class Tucker {
  public:
   Tucker(const trace::Trace& trace, const DrawIndex& draw, const LayoutRequest& request,
          const TuckWish& wish, float room)
-      : trace_(trace), request_(request), wish_(wish), room_(room) {
+      : trace_(trace), draw_(draw), request_(request), wish_(wish), room_(room) {
     layout_ = lay_out_lanes(trace, draw, request);
     find_ends();
   }
 
   Tuck tucked() {
     if (end_ <= 0 || fits()) return {};
+    put_asides_away();
     fold_threads(false);
     // A heading takes as much room as a lane. Folded ones are all there is of their lanes.
     if (!fits() && !layout_.groups.empty() && request_.collapsed_groups.empty()) drop_headings();
-    for (int turn = 1; turn <= kLastTurn; ++turn) put_away(turn);
+    for (int turn = 1; turn < kLastTurn; ++turn) put_away(turn);
     fold_threads(true);
+    put_away(kLastTurn);
     return tuck_;
   }
 
@@ -91,13 +107,28 @@ class Tucker {
       if (group.y < last_ && !group.pinned) end_ -= group.height;
   }
 
+  bool keeps(const LaneBox& box) const {
+    return wish_.all_lanes || wish_.keeps_lanes || box.pinned || contains(wish_.told, box.lane);
+  }
+
+  // All of them, those below as well: they are nothing to scroll to before the rest is in sight.
+  void put_asides_away() {
+    for (const LaneBox& box : layout_.lanes) {
+      if (keeps(box) || box.lane >= draw_.rows.size() ||
+          !is_aside(trace_.lanes()[box.lane], draw_.rows[box.lane]))
+        continue;
+      if (is_above(box)) end_ -= box.height;
+      tuck_.away.push_back(box.lane);
+    }
+  }
+
   // The last of a kind first: there are more like it.
   void put_away(int turn) {
-    if (wish_.all_lanes || wish_.keeps_lanes) return;
     for (auto box = layout_.lanes.rbegin(); box != layout_.lanes.rend(); ++box) {
       const trace::Lane& lane = trace_.lanes()[box->lane];
-      if (fits() || !is_above(*box) || turn_to_go(lane, box->lane == main_) != turn ||
-          contains(wish_.told, box->lane))
+      const bool launches = box->lane < draw_.launches.size() && draw_.launches[box->lane];
+      if (fits() || keeps(*box) || !is_above(*box) ||
+          turn_to_go(lane, box->lane == main_, launches) != turn)
         continue;
       end_ -= contains(tuck_.in_one_row, box->lane) ? request_.lane_height : box->height;
       std::erase(tuck_.in_one_row, box->lane);
@@ -106,6 +137,7 @@ class Tucker {
   }
 
   const trace::Trace& trace_;
+  const DrawIndex& draw_;
   const LayoutRequest& request_;
   const TuckWish& wish_;
   float room_;

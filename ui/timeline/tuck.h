@@ -1,6 +1,7 @@
-// What is put away where the lanes of A and B do not all fit, so that the GPU's are in sight at
-// once: rows of host threads become one, and lanes that tell less go behind a link in the side's
-// strip. What a person unfolds or asks for stays. Pure; heights are pixels.
+// What is put away where not all lanes fit, so that the GPU's are in sight at once: rows of host
+// threads become one, and lanes that tell less go behind a link in the side's strip; marks and what
+// a profiler says of itself first, threads that launch work last. What a person unfolds or asks for
+// stays. Pure; heights are pixels.
 #pragma once
 
 #include <algorithm>

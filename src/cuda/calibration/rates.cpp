@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "cuda/calibration/calibration.h"
+#include "machine/architecture.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -77,6 +79,21 @@ void measure_memory(Bench& bench, const CalibrationPlan& plan, Calibration& to) 
                         "which L2 reaches too"});
 }
 
+namespace {
+
+// Of FP32, outside the tensor cores: results a cycle, two operations each. 0: SMs of that
+// capability are not described, or the driver does not tell the clock.
+double peak_of_lanes(const DeviceFacts& facts) try {
+  machine::Gpu gpu;
+  gpu.compute_capability = facts.capability / 10.0;
+  return 2.0 * machine::architecture_of(gpu).fp32_lanes * facts.sm_count *
+         static_cast<double>(facts.clock_hz);
+} catch (const InputError&) {
+  return 0;
+}
+
+}  // namespace
+
 void measure_products(Bench& bench, const CalibrationPlan& plan, double peak_16, Calibration& to) {
   const std::int64_t most = plan.largest_product;
   struct Shape {
@@ -86,7 +103,7 @@ void measure_products(Bench& bench, const CalibrationPlan& plan, double peak_16,
       {most / 8, most / 8, most / 8}, {most / 4, most / 4, most / 4},
       {most / 2, most / 2, most / 2}, {most, most, most},
       {most, most, most / 16},        {most / 2 - 1, most / 2 - 1, most / 2 - 1}};
-  double best = 0;
+  double best = 0, best_32 = 0;
   for (const ElementType type :
        {ElementType::kFp32, ElementType::kTf32, ElementType::kFp16, ElementType::kBf16}) {
     const bool has_unit =
@@ -102,9 +119,14 @@ void measure_products(Bench& bench, const CalibrationPlan& plan, double peak_16,
       bench.free_all();
       if (took.count == 0) continue;
       to.products.push_back({type, shape.m, shape.n, shape.k, took.median, took.spread});
-      if (program::size_of(type) == 2) best = std::max(best, to.products.back().flops_per_s());
+      const double rate = to.products.back().flops_per_s();
+      if (program::size_of(type) == 2) best = std::max(best, rate);
+      if (type == ElementType::kFp32) best_32 = std::max(best_32, rate);
     }
   }
+  if (const double peak_32 = peak_of_lanes(to.facts); best_32 > 0 && peak_32 > 0)
+    to.figures.push_back({"gpu.fp32_gemm_efficiency", std::min(1.0, best_32 / peak_32), 0,
+                          to.products.size(), "the fastest FP32 product of cuBLASLt"});
   if (best == 0) return;
   const std::string how = "the fastest 16-bit product of cuBLASLt";
   const double peak = peak_16 > 0 ? peak_16 : best;

@@ -1,9 +1,18 @@
 // What is drawn over the lanes: where a run ends, what is selected and its cause, the pointer.
 
-// Where the earlier of two runs is done, and by how much.
+// How many steps a run marks; several marks may be one bar.
+function stepsOf(run) {
+  let steps = 0;
+  for (const lane of run.lanes.filter((one) => one.name === "steps"))
+    for (const row of lane.rows)
+      for (const count of row.counts) steps += Math.max(count, 1);
+  return steps;
+}
+
+// Where the earlier of two runs is done, and by how much; of fewer steps that is no merit.
 function drawEnds(context) {
   const some = runs.filter((run) => run.bars > 0);
-  if (some.length !== 2) return;
+  if (some.length !== 2 || stepsOf(some[0]) !== stepsOf(some[1])) return;
   const ends = some.map((run) => run.end + run.shift);
   const first = ends[0] < ends[1] ? 0 : 1;
   const ahead = ends[1 - first] - ends[first];

@@ -1,0 +1,58 @@
+#include "analysis/loader_caveat.h"
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+
+namespace trainscope::analysis {
+namespace {
+
+// Of one process: its workers, and what they loaded.
+struct Loaded {
+  std::size_t workers = 0;
+  double batches = 0;
+  double nanos = 0;
+
+  // In the long run, with all of them at work.
+  double nanos_a_batch() const { return nanos / batches / static_cast<double>(workers); }
+};
+
+Loaded loaded_in(const Measured& measured) {
+  Loaded loaded;
+  const trace::Trace& trace = *measured.trace;
+  trace::for_each(trace.lanes(), [&](const trace::Lane& lane, trace::LaneId) {
+    if (lane.kind == trace::LaneKind::kLoader && measured.is_own(lane)) ++loaded.workers;
+  });
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    if (lane.kind != trace::LaneKind::kLoader || span.category != trace::Category::kLoader ||
+        !measured.is_own(lane))
+      return;
+    ++loaded.batches;
+    loaded.nanos += static_cast<double>(span.duration);
+  });
+  return loaded;
+}
+
+}  // namespace
+
+std::string loader_caveat(const Measured& measured) {
+  constexpr double kNoticed = 1.1;
+  // As many rounds of all workers: the first one is waited for before the measured steps.
+  constexpr std::size_t kRounds = 8;
+  if (!measured.program || measured.steps == 0) return "";
+  const Loaded loaded = loaded_in(measured);
+  if (loaded.batches == 0) return "";
+  const double step =
+      static_cast<double>(measured.window.end - measured.window.start) / measured.steps;
+  const double batch = loaded.nanos_a_batch();
+  if (batch < kNoticed * step) return "";
+  return fmt::format(
+      "These steps ran on batches that were loaded ahead: in the long run {} worker{} {} {} for a "
+      "batch, more than the {} of a step here, and training waits for them; set steps to {} or "
+      "more to see it",
+      loaded.workers, loaded.workers == 1 ? "" : "s", loaded.workers == 1 ? "takes" : "take",
+      format_nanos(batch), format_nanos(step), kRounds * loaded.workers);
+}
+
+}  // namespace trainscope::analysis

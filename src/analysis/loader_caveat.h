@@ -1,0 +1,16 @@
+// Whether the measured steps tell what a loader's workers can do.
+#pragma once
+
+#include <string>
+
+#include "analysis/measured.h"
+
+namespace trainscope::analysis {
+
+// A sentence where they do not: all workers begin at once, so the first batches come together, and
+// steps that end before these are used up see no wait that longer training has. A batch takes its
+// workers' mean time to load, over their number, in the long run; where that is more than a step
+// took, the steps were too few. Empty: they tell it, or there are no workers.
+std::string loader_caveat(const Measured& measured);
+
+}  // namespace trainscope::analysis

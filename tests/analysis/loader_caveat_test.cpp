@@ -1,0 +1,41 @@
+#include "analysis/loader_caveat.h"
+
+#include <catch2/catch.hpp>
+
+#include "analysis/run.h"
+#include "support/config.h"
+
+using namespace trainscope;
+
+namespace {
+
+// A batch of 128 samples of 8 ms takes a worker 1.024 s; a step on the GPU some milliseconds.
+analysis::Run with_workers(const std::string& workers, const std::string& steps) {
+  return analysis::run_config(
+      "A", test::config_of({"workload=train", "model.name=resnet50", "batch_size=128",
+                            "loader.sample_ms=8", "data.source=loader",
+                            "loader.num_workers=" + workers, "steps=" + steps}));
+}
+
+}  // namespace
+
+TEST_CASE("steps that end before the batches loaded ahead are used up say that they do") {
+  const analysis::Run early = with_workers("8", "6");
+  CHECK_THAT(early.caveat, Catch::Contains("8 workers take 128 ms for a batch") &&
+                               Catch::Contains("set steps to 64 or more"));
+  const double step = *analysis::value_of(early.metrics, "time.step");
+  CHECK(step < 128e6);
+
+  const analysis::Run later = with_workers("8", "64");
+  CHECK(later.caveat.empty());
+  CHECK(*analysis::value_of(later.metrics, "time.step") == Approx(128e6).epsilon(0.15));
+}
+
+TEST_CASE("a loader that keeps up, and one without workers, need no more steps") {
+  CHECK(with_workers("0", "2").caveat.empty());
+  CHECK(analysis::run_config("A", test::config_of({"workload=train"})).caveat.empty());
+  CHECK(analysis::run_config(
+            "A", test::config_of({"workload=train", "model.name=resnet50", "batch_size=32",
+                                  "loader.num_workers=4", "loader.sample_ms=0.1", "steps=6"}))
+            .caveat.empty());
+}
