@@ -46,15 +46,15 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
   if (wrong.empty() || wrong.size() > kLongest) return "";
   const std::string small = in_small_letters(wrong);
   std::string best;
-  // A name none of whose letters is right is no slip.
-  std::size_t best_distance =
-      std::min(std::max<std::size_t>(2, wrong.size() / 3), wrong.size() - 1) + 1;
+  std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     std::size_t distance =
         std::min(edit_distance(wrong, candidate), edit_distance(small, candidate));
     // `pin_memory` means `loader.pin_memory`.
     if (wrong.find('.') == std::string_view::npos && last_word(candidate) != candidate)
       distance = std::min(distance, edit_distance(wrong, last_word(candidate)) + 1);
+    // A name none of whose letters is right is no slip.
+    if (distance >= std::max(wrong.size(), candidate.size())) continue;
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

@@ -149,14 +149,16 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     const bool tree = machine.pcie_tree.sockets > 1;
     const std::size_t l2 = machine.gpu.l2_bytes_per_s > 0 ? 1 : 0;  // often not known
     const std::size_t power = machine.gpu.tdp_watts > 0 ? 1 : 0;    // a laptop's maker chooses it
-    const std::size_t figures = 52 + l2 + power + (several ? 3u : 0u) + (added ? 1u : 0u) +
-                                (tree ? 3u : 0u) + (nodes ? 4u : 0u);
+    const std::size_t fp32 = machine.gpu.fp32_gemm_efficiency > 0 ? 1 : 0;
+    const std::size_t rare = l2 + power + fp32;
+    const std::size_t figures =
+        52 + rare + (several ? 3u : 0u) + (added ? 1u : 0u) + (tree ? 3u : 0u) + (nodes ? 4u : 0u);
     CHECK(machine.figures.size() == figures);
     CHECK(machine.figures.front().name == "gpu.compute_capability");
     CHECK((machine.figures[7].name == "gpu.l2_bandwidth") == (l2 == 1));
     CHECK((machine.figures[8 + l2].name == "gpu.tdp") == (power == 1));
-    CHECK(machine.figures[18 + l2 + power].name == "gpu_count");
-    CHECK((machine.figures[19 + l2 + power].name == "nodes") == nodes);
+    CHECK(machine.figures[18 + rare].name == "gpu_count");
+    CHECK((machine.figures[19 + rare].name == "nodes") == nodes);
     CHECK(machine.figures.back().name == (nodes     ? "network.latency"
                                           : tree    ? "pcie_tree.socket_bandwidth"
                                           : several ? "gpu_link.ring"

@@ -119,3 +119,12 @@ TEST_CASE(
           CHECK(best.flops == usual.flops);
         }
 }
+
+TEST_CASE("FP32 products outside the tensor cores reach their own share where a GPU's file has one") {
+  Gpu gpu = load_machine("h200-1").gpu;
+  REQUIRE(gpu.fp32_gemm_efficiency > 0);
+  CHECK(product_share(gpu, Math::kFp32) == gpu.fp32_gemm_efficiency);
+  CHECK(product_share(gpu, Math::kTensorFp16) == gpu.gemm_efficiency);
+  gpu.fp32_gemm_efficiency = 0;
+  CHECK(product_share(gpu, Math::kFp32) == gpu.gemm_efficiency);
+}
