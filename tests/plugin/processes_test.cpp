@@ -130,7 +130,7 @@ TEST_CASE("a process that is killed ends the run by its rank, and the others at 
     INFO(machine);
     const auto ended = run({.ranks = 4, .machine = machine, .of = {{3, "dies_at=60"}}});
     CHECK(ended[3].code == 128 + SIGKILL);
-    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 0);
+    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 3);
     CHECK_THAT(ended[0].out, Contains("the run ended: rank 3: its process ended before the run"));
     CHECK_THAT(ended[0].out, Contains("time.step"));
   }
@@ -150,14 +150,14 @@ TEST_CASE("when the process of the first rank is killed the others say so", "[.p
 TEST_CASE("a rank whose GPU is lost ends the run by name, though its process lives",
           "[.processes]") {
   const auto ended = run({.ranks = 3, .of = {{2, "lost_at=60"}}});
-  for (const test::Result& one : ended) CHECK(one.code == 0);
+  for (const test::Result& one : ended) CHECK(one.code == 3);
   CHECK_THAT(ended[0].out, Contains("rank 2: the GPU stopped and can do nothing more"));
 }
 
 TEST_CASE("a rank whose GPU has no room ends the run by name before its first step",
           "[.processes]") {
   const auto ended = run({.of = {{1, "memory_mb=0"}}});
-  for (const test::Result& one : ended) CHECK(one.code == 0);
+  for (const test::Result& one : ended) CHECK(one.code == 3);
   CHECK_THAT(ended[0].out, Contains("rank 1: the GPU has no room for this run"));
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("processes carry out both sides of a lesson; when A ends early B is le
   for (const test::Result& one : well) CHECK(one.code == 0);
   CHECK_THAT(well[0].out, Contains("B  MEASURED"));
   const auto early = run({.ranks = 4, .run = lesson, .of = {{2, "dies_at=40"}}});
-  for (const int rank : {0, 1, 3}) CHECK(early[static_cast<std::size_t>(rank)].code == 0);
+  for (const int rank : {0, 1, 3}) CHECK(early[static_cast<std::size_t>(rank)].code == 3);
   CHECK_THAT(early[0].out, Contains("rank 2: its process ended") && !Contains("B  MEASURED"));
   CHECK_THAT(early[0].err, Contains("B was not carried out: A ended early"));
 }
