@@ -120,7 +120,8 @@ TEST_CASE(
         }
 }
 
-TEST_CASE("FP32 products outside the tensor cores reach their own share where a GPU's file has one") {
+TEST_CASE(
+    "FP32 products outside the tensor cores reach their own share where a GPU's file has one") {
   Gpu gpu = load_machine("h200-1").gpu;
   REQUIRE(gpu.fp32_gemm_efficiency > 0);
   CHECK(product_share(gpu, Math::kFp32) == gpu.fp32_gemm_efficiency);
