@@ -64,7 +64,7 @@ Nanos step_alone(const program::Config& config) {
   return (measured.window.end - measured.window.start) / measured.steps;
 }
 
-// "; 3 events were left out: ..."; empty: none were.
+// "; 3 events were left out, as: ..."; where none were, what to record.
 std::string dropped_words(const trace::Trace& trace) {
   std::int64_t count = 0;
   for (std::uint32_t i = 0; i < trace.dropped().size(); ++i) count += trace.dropped()[i].count;

@@ -95,7 +95,8 @@ class Session {
 // Runs a config from start to end.
 Run run_config(std::string label, const program::Config& config);
 
-// A trace file as a run. Throws InputError.
+// A trace file as a run; one that says why its run ended early has that as its ending. Throws
+// InputError, also for a file that holds nothing to show.
 Run import_run(std::string label, const std::filesystem::path& path);
 
 }  // namespace trainscope::analysis
