@@ -33,10 +33,24 @@ std::map<Shape, const program::Operation*> operations_by_shape(const program::Pr
 using Work = std::pair<double, double>;  // FLOPs, bytes
 std::map<Work, const program::Operation*> operations_by_work(const program::Program& program) {
   std::map<Work, const program::Operation*> operations;
-  for (const program::Operation& one : program.operations)
-    if (one.kind != program::OperationKind::kOpaque && one.flops + one.bytes > 0)
-      operations.try_emplace({one.flops, one.bytes}, &one);
+  for (const program::Operation& one : program.operations) {
+    const program::CallWork work =
+        one.as_one_call.value_or(program::CallWork{one.flops, one.bytes});
+    if (one.kind != program::OperationKind::kOpaque && work.flops + work.bytes > 0)
+      operations.try_emplace({work.flops, work.bytes}, &one);
+  }
   return operations;
+}
+
+// An operation as a device carries it out, in one call.
+program::Operation called(const program::Operation& operation) {
+  program::Operation call = operation;
+  if (!operation.as_one_call) return call;
+  call.kind = program::OperationKind::kGemm;
+  call.flops = operation.as_one_call->flops;
+  call.bytes = operation.as_one_call->bytes;
+  call.block_work.reset();
+  return call;
 }
 
 // The launches of one operation, or of all that nothing is known of.
@@ -78,6 +92,7 @@ class Gatherer {
   Groups& groups() { return groups_; }
   // In the order of the trace.
   const std::vector<Launch>& launches() const { return launches_; }
+  bool is_measured() const { return trace::is_measured(*measured_.trace); }
 
  private:
   void take(const Span& span, Interval clipped) {
@@ -110,8 +125,6 @@ class Gatherer {
     const auto by_work = by_work_.find({kernel->flops, kernel->bytes});
     return by_work == by_work_.end() ? nullptr : by_work->second;
   }
-  bool is_measured() const { return trace::is_measured(*measured_.trace); }
-
   const Measured& measured_;
   std::map<Shape, const program::Operation*> operations_;
   std::map<Work, const program::Operation*> by_work_;
@@ -120,10 +133,10 @@ class Gatherer {
   std::vector<Launch> launches_;
 };
 
-RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu) {
+RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu, bool measured) {
   RooflineKernel kernel;
   kernel.name = group.operation->kernel;
-  kernel.work = sim::kernel_work(*group.operation, gpu);
+  kernel.work = sim::kernel_work(measured ? called(*group.operation) : *group.operation, gpu);
   kernel.launches = group.launches;
   kernel.nanos = static_cast<double>(group.whole) / static_cast<double>(group.launches);
   kernel.time = group.time;
@@ -229,7 +242,7 @@ Roofline roofline(const Measured& measured) {
       result.unknown = group.time;
       continue;
     }
-    result.kernels.push_back(kernel_of(group, measured.machine->gpu));
+    result.kernels.push_back(kernel_of(group, measured.machine->gpu, gatherer.is_measured()));
     group.bound = result.kernels.back().regime.bound;
   }
   if (result.known()) divide_window(result, measured.window, by_bound(gatherer.launches()));

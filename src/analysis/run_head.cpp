@@ -115,6 +115,7 @@ Json json_of(const program::Operation& operation) {
                {"opaque", operation.opaque_duration}};
   if (operation.efficiency > 0) json["efficiency"] = operation.efficiency;
   if (operation.block_work) json["block_work"] = json_of(*operation.block_work);
+  if (const auto& call = operation.as_one_call) json["call"] = {call->flops, call->bytes};
   return json;
 }
 
@@ -134,6 +135,9 @@ program::Operation operation_of(const Json& json) {
   operation.opaque_duration = whole(json.at("opaque"));
   if (json.contains("efficiency")) operation.efficiency = real(json.at("efficiency"));
   if (json.contains("block_work")) operation.block_work = block_work_of(json.at("block_work"));
+  if (json.contains("call"))
+    operation.as_one_call =
+        program::CallWork{real(json.at("call").at(0)), real(json.at("call").at(1))};
   return operation;
 }
 

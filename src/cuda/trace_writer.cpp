@@ -228,8 +228,11 @@ trace::DetailId TraceWriter::detail_of(const Activity& activity, const Known& kn
   kernel.registers_per_thread = activity.registers;
   kernel.shared_bytes = activity.shared_bytes;
   if (known.call->operation) {
-    kernel.flops = known.call->operation->flops;
-    kernel.bytes = known.call->operation->bytes;
+    const program::Operation& operation = *known.call->operation;
+    const program::CallWork work =
+        operation.as_one_call.value_or(program::CallWork{operation.flops, operation.bytes});
+    kernel.flops = work.flops;
+    kernel.bytes = work.bytes;
   }
   return trace_.add_detail(kernel);
 }

@@ -111,6 +111,12 @@ struct BlockWork {
   std::int64_t shared_bytes = 0;  // of a block
 };
 
+// What a call does that a real GPU makes where a simulated one launches several operations.
+struct CallWork {
+  double flops = 0;
+  double bytes = 0;
+};
+
 // What a kernel computes. Shapes in elements; flops and bytes follow from them and are kept, so
 // that an executor without a model of its own can use them.
 struct Operation {
@@ -139,6 +145,8 @@ struct Operation {
   // Of a fused kernel: what it computes, one after another; `function` is none then. What one part
   // writes for another alone is in neither of the kernel's lists.
   std::vector<Operation> parts;
+  // Of the last of several launches that are one call, of matrix products, on a real GPU.
+  std::optional<CallWork> as_one_call;
 };
 
 // Operations that are launched by one call: those that were launched while it was captured.

@@ -35,8 +35,8 @@ struct Origin {
   std::string detail;     // the model and host profile; driver and date; the schema
   Nanos clock_start = 0;  // on the recorder's own clock, the trace's time 0; 0: unknown
   int warmup_steps = 0;   // of an imported trace whose file says so: metrics leave them out
-  std::string
-      ended_early;  // of an imported trace whose file says so: why its run did, one sentence
+  // Of an imported trace whose file says that its run ended early: why, one sentence.
+  std::string ended_early{};
 };
 
 // "SIMULATED", "MEASURED", "IMPORTED".

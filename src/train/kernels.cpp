@@ -249,8 +249,8 @@ double traffic(const program::Program& program, const program::Function& functio
   if (embedding && embedding->part == Part::kForward)
     bytes +=
         of(program.buffers[operands.writes[0]].bytes - program.buffers[operands.reads[1]].bytes);
-  // Without the flash kernel, the scores are written and read by the product, the mask, the
-  // softmax.
+  // As one call without the flash kernel (math_attention.h has its launches), the scores are
+  // written and read by the products and the masked softmax between them.
   const auto* attention = std::get_if<program::Attention>(&function);
   if (attention && !attention->flash) {
     const Index scores = attention->part == Part::kForward

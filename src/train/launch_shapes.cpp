@@ -55,6 +55,7 @@ class Shaper {
 
   Shape operator()(const std::monostate&) const {
     if (!operation_.parts.empty()) return generated();
+    if (operation_.kind == program::OperationKind::kGemm) return product();
     // A foreach kernel but the last of an operator, or one that moves memory, comes with its grid.
     return {operation_.blocks, operation_.threads};
   }
@@ -85,8 +86,8 @@ class Shaper {
     return {std::min(most, ceil_div(operation_.m, kThreads)), kThreads, 32, 0, kVector};
   }
   Shape operator()(const program::Attention& f) const {
+    if (!f.flash) return each(operation_.m);  // the copy that ends it
     const double share = machine::product_share(gpu_, program::math_of(operation_, gpu_));
-    if (!f.flash) return {operation_.blocks, operation_.threads, 128, 0, 0, 0, share};
     constexpr std::int64_t kRows = 128;
     const bool forward = f.part == Part::kForward;
     const std::int64_t tile = kRows * f.width * program::size_of(operation_.type);

@@ -19,12 +19,11 @@
 //                          row a block                           triton_heuristics.py
 //   flash attention        128 rows a block: forward 128, backward 256 threads (flash-attention's
 //                          flash_fwd_launch_template.h and flash_bwd_launch_template.h)
-//   matrix products        machine/gemm_tiles.h: plan_product
+//   matrix products        machine/gemm_tiles.h: plan_product; batched ones as one of all rows
 //   convolutions           machine/convolution.h
 //
 // Assumed, since no source tells them: 32 registers a thread but for products, convolutions and
-// attention; a batch norm as a sum; a backward into a table as a lookup; attention without the
-// flash kernel as one kernel of 64 rows a block.
+// attention; a batch norm as a sum; a backward into a table as a lookup.
 #pragma once
 
 #include "machine/machine.h"

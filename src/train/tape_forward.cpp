@@ -4,6 +4,7 @@
 
 #include "train/fusion.h"
 #include "train/lifetimes.h"
+#include "train/math_attention.h"
 #include "train/tape_recorder.h"
 
 namespace trainscope::train {
@@ -225,8 +226,9 @@ Tape::VarId Tape::apply(const program::Function& function, const std::vector<Var
     operands.writes.push_back(entry.sides.back());
   }
   add_running_moments(function, operands);
-  entry.operations.push_back(
-      emit(function, operation_type(function, input_type), std::move(operands)));
+  auto first = static_cast<Index>(program_.operations.size());
+  const Index last = emit(function, operation_type(function, input_type), std::move(operands));
+  for (; first <= last; ++first) entry.operations.push_back(first);
   entry.output = add_var(output);
   entries_.push_back(std::move(entry));
   return entries_.back().output;
@@ -272,9 +274,23 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
   if (in_backward_ && std::holds_alternative<program::BatchNorm>(function) &&
       program_.buffers[operation.reads[2]].type != ElementType::kFp32)
     operation.framework = "NativeBatchNormBackward0";
+  const auto* attention = std::get_if<program::Attention>(&function);
+  if (!attention || attention->flash) return push(std::move(operation));
+  const bool forward = attention->part == program::Part::kForward;
+  const program::Buffer like =
+      program_.buffers[forward ? operation.writes[1] : operation.reads[attention->packed ? 2 : 4]];
+  const Index scores = new_buffer(like.name + (forward ? ", before softmax" : ", gradient"),
+                                  like.elements(), like.type, Role::kActivation);
+  Index last = kNoIndex;
+  for (AttentionLaunch& launch : math_attention(program_, operation, scores, options_.compile.fuse))
+    last = push(std::move(launch.operation), launch.same_operator);
+  return last;
+}
+
+Index Tape::push(program::Operation operation, bool same_operator) {
   program_.operations.push_back(std::move(operation));
   const auto id = static_cast<Index>(program_.operations.size() - 1);
-  list_->push_back({id, {}, {}});
+  list_->push_back({id, {}, {}, same_operator});
   return id;
 }
 

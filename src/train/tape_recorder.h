@@ -85,9 +85,10 @@ class Tape {
   // A graph reads what comes in from the same place each time: it is copied there
   // (torch/_inductor/cudagraph_trees.py).
   program::Index static_copy(program::Index from, const std::string& name);
-  // Adds an operation to the current list.
+  // Adds an operation to the current list, and before it those that it is launched with.
   program::Index emit(const program::Function& function, program::ElementType type,
                       Operands operands);
+  program::Index push(program::Operation operation, bool same_operator = false);
 
   // tape_backward.cpp
   void run_all_backward();
