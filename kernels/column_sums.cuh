@@ -45,6 +45,7 @@ struct ColumnRows {
 template <typename Term>
 __device__ void add_terms(const Term& term, const ColumnRows& rows, std::size_t c,
                           typename Term::Values& own) {
+  TRAINSCOPE_UNROLLED_BY_8
   for (std::size_t row = rows.begin; row < rows.end; row += rows.apart) {
     const typename Term::Values terms = term(row, c);
     for (int s = 0; s < Term::Values::kCount; ++s) own.values[s] += terms.values[s];
@@ -112,6 +113,7 @@ __device__ __forceinline__ void add_parts(const PartSums& of, const Finish& fini
   const auto [parts, count, columns] = of;
   for (std::size_t c = first_item(); c < columns; c += item_step()) {
     ColumnValues<kSums> totals;
+    TRAINSCOPE_UNROLLED_BY_16
     for (std::size_t part = 0; part < count; ++part) {
       for (int s = 0; s < kSums; ++s) {
         totals.values[s] += parts[(part * kSums + static_cast<std::size_t>(s)) * columns + c];

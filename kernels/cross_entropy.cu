@@ -60,6 +60,7 @@ __global__ void cross_entropy_kernel(Matrix shape, T* logits, const std::int64_t
   const float logit = widen(row[target]);
   const MaxAndSum of_row = max_and_sum(team, shape.columns, static_cast<const T*>(row));
   const float maximum = of_row.maximum, sum = of_row.sum;
+  team.wait();  // the target's logit is read
   const float share = (dloss == nullptr ? 1.0F : *dloss) / *counted;
   const float factor = share / sum;
   replace_row(team, shape.columns, row, [&](float x) { return __expf(x - maximum) * factor; });

@@ -14,12 +14,15 @@
 #include <utility>
 
 // TRAINSCOPE_ONE_AT_A_TIME: the loop that follows is not to be unrolled. TRAINSCOPE_UNROLLED: it
-// is, to its end. TRAINSCOPE_OUT_OF_LINE: the function is called, not copied into its callers.
+// is, to its end; TRAINSCOPE_UNROLLED_BY_8, _16: by so many, for as many loads under way.
+// TRAINSCOPE_OUT_OF_LINE: the function is called, not copied into its callers.
 #ifdef TRAINSCOPE_EMULATED
 #include "kernels/emulator/language.h"
 #include "kernels/emulator/stream.h"
 #define TRAINSCOPE_ONE_AT_A_TIME
 #define TRAINSCOPE_UNROLLED
+#define TRAINSCOPE_UNROLLED_BY_8
+#define TRAINSCOPE_UNROLLED_BY_16
 #define TRAINSCOPE_OUT_OF_LINE
 #else
 #ifdef __CUDACC_RTC__
@@ -34,6 +37,8 @@
 #endif
 #define TRAINSCOPE_ONE_AT_A_TIME _Pragma("unroll 1")
 #define TRAINSCOPE_UNROLLED _Pragma("unroll")
+#define TRAINSCOPE_UNROLLED_BY_8 _Pragma("unroll 8")
+#define TRAINSCOPE_UNROLLED_BY_16 _Pragma("unroll 16")
 #define TRAINSCOPE_OUT_OF_LINE __noinline__
 #endif
 

@@ -25,10 +25,12 @@ void print_rates(cuda::DeviceCalls& device, const std::vector<std::string>& sett
                  FusedBy fused = FusedBy::kCompiling) {
   const program::Config config = config_of(settings);
   const program::Program program = train::build_program(config, train::machine_of(config));
-  for (const KernelRate& one : kernel_rates(device, program, kLeastBytes, fused))
+  for (const KernelRate& one : kernel_rates(device, program, kLeastBytes, fused)) {
     fmt::print("  {:64} {:6.0f} MB {:8.1f} us {:6.0f} GB/s {:5.1f} % of a copy\n", one.name,
                static_cast<double>(one.bytes) / 1e6, one.nanos / 1e3,
                static_cast<double>(one.bytes) / one.nanos, 100 * one.share());
+    std::fflush(stdout);
+  }
 }
 
 void time_kernels(cuda::DeviceCalls& device) {
@@ -114,6 +116,7 @@ void time_tracing(cuda::DeviceCalls& device) {
     fmt::print(
         "  {:16} kernels of {:6.1f} us: off {:7.3f} ms, kernels {:+6.1f} %, all {:+6.1f} %\n",
         one.name, kernel, off, 100 * (kernels / off - 1), 100 * (all / off - 1));
+    std::fflush(stdout);
   }
 }
 

@@ -41,6 +41,12 @@ std::int64_t bytes_of(const program::Program& program, const Operation& one) {
   std::int64_t bytes = 0;
   for (const auto* list : {&one.reads, &one.writes})
     for (const Index buffer : *list) bytes += program.buffers[buffer].bytes;
+  // Sums over a whole channel come before its first result: what they read is read again.
+  const auto* norm = std::get_if<program::BatchNorm>(&one.function);
+  if (norm && norm->training) {
+    bytes += program.buffers[one.reads[0]].bytes;
+    if (norm->part != Part::kForward) bytes += program.buffers[one.reads[1]].bytes;
+  }
   return bytes;
 }
 
@@ -65,7 +71,9 @@ class Operands {
     void*& memory = memory_[index];
     if (!memory) {
       memory = bench_.on_device(std::max<std::int64_t>(buffer.bytes, 16));
-      if (buffer.type != program::ElementType::kInt64)
+      // A second moment below 0 would make NaNs, and roots and divisions of those are slow.
+      if (buffer.type != program::ElementType::kInt64 &&
+          buffer.role != program::Role::kOptimizerState)
         bench_.fill(memory, buffer.bytes, buffer.type);
     }
     return {memory, buffer.elements(), buffer.type};

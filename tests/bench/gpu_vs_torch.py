@@ -42,11 +42,13 @@ SEEDS = (1, 2, 3, 4, 5)
 @contextlib.contextmanager
 def our_libraries():
     """For programs of ours that are started meanwhile: their libraries may be others than PyTorch's."""
-    libraries = os.environ.get("TRAINSCOPE_LIBRARY_PATH")
+    libraries, theirs = (os.environ.get(name) for name in ("TRAINSCOPE_LIBRARY_PATH", "LD_LIBRARY_PATH"))
     if libraries:
         os.environ["LD_LIBRARY_PATH"] = libraries
     yield
     os.environ.pop("LD_LIBRARY_PATH", None)
+    if theirs:
+        os.environ["LD_LIBRARY_PATH"] = theirs
 
 
 def run(folder, *arguments):
@@ -164,6 +166,8 @@ def main():
     options = parser.parse_args()
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False
+    if options.device == "cuda" and not torch.cuda.is_available():
+        sys.exit("PyTorch finds no GPU here")
     missed = 0
     if options.only != "times":
         missed += compare_numbers(options.folder, options.device)

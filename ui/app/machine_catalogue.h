@@ -13,7 +13,7 @@ struct CatalogueEntry {
   std::string id;                  // as the knob `machine` takes it; of a person's own: the file
   std::string name;                // "1 x H200, PCIe 5.0 x16"
   std::string gpu;                 // "H200 SXM"
-  std::string memory, pcie, gpus;  // "150 GB", "5.0 x16", "8"
+  std::string memory, pcie, gpus;  // "140 GiB", "5.0 x16", "8"
   std::shared_ptr<const machine::Machine> machine;  // null: it cannot be read
   std::string fault;                                // and why, as a sentence
 };
