@@ -34,7 +34,7 @@ TEST_CASE("every shipped machine is in the catalogue with its GPU, memory, PCIe 
     const std::string of_a_node = std::to_string(entry.machine->gpu_count);
     const int nodes = entry.machine->nodes;
     CHECK(entry.gpus == (nodes > 1 ? std::to_string(nodes) + " x " + of_a_node : of_a_node));
-    CHECK(entry.memory.ends_with(" GB"));
+    CHECK(entry.memory.ends_with(" GiB"));
     CHECK(entry.pcie.find(std::to_string(entry.machine->pcie.generation)) == 0);
     CHECK_FALSE(entry.gpu.starts_with("NVIDIA"));
   }
