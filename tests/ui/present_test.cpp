@@ -1,6 +1,8 @@
 // A lesson in front of a room: hands, the space bar, few lanes.
 #include "ui/app/present.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -107,6 +109,34 @@ TEST_CASE("a laptop's GPU is one key away from a lesson, and so is the way back"
   REQUIRE(press(*driver, ImGuiKey_Escape));
   CHECK_FALSE(driver->workspace().forked());
   CHECK(driver->workspace().sides()[0].config == before);
+}
+
+TEST_CASE("a room sees what a step points at in more than half of the height, and knobs to turn") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->open_revealed("amp-loss-scale");
+  driver->app().set_present(true);
+  driver->workspace().present.reveal_all();
+  const LessonModel& lesson = *driver->workspace().lesson();
+  const auto next = [&] {
+    if (lesson.step().question) driver->workspace().lesson()->progress.skip();
+    driver->workspace().next_step();
+    driver->settle();
+  };
+  const auto share_of = [](const char* panel) {
+    const ImGuiWindow* window = ImGui::FindWindowByName(panel);
+    return window ? window->Size.y / ImGui::GetMainViewport()->Size.y : 0;
+  };
+  const auto points_at = [&] { return lesson.step().focus ? lesson.step().focus->panel : ""; };
+  while (points_at() != "loss-scaling") next();
+  CHECK(is_in_front(kLossScalingPanel));
+  CHECK(share_of(kLossScalingPanel) > 0.5F);
+  while (lesson.step().kind != scenario::StepKind::kVary || lesson.step().focus) next();
+  look(*driver, "present knobs");
+  CHECK(is_in_front(kKnobsPanel));
+  CHECK(share_of(kKnobsPanel) > 0.5F);
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  while (lesson.step().kind != scenario::StepKind::kRecap) next();
+  CHECK_FALSE(is_in_front(kKnobsPanel));
 }
 
 TEST_CASE("the lecturer's notes are on a second page") {

@@ -126,6 +126,7 @@ TEST_CASE("marks and the profiler's own lanes go first, threads that launch work
   const auto autograd = made.add(LaneKind::kHostThread, "autograd thread", 1);
   const auto marks = made.add(LaneKind::kOther, "stream 7 annotations", 0, 0);
   const auto stream = made.add(LaneKind::kStream, "stream 7", 1, 0);
+  const auto overwritten = made.add(LaneKind::kOther, "overwritten too early", 0, 0);
   const auto profiler = made.add(LaneKind::kOther, "PyTorch Profiler", 0);
   trace::Span mark;
   mark.duration = 10;
@@ -146,6 +147,9 @@ TEST_CASE("marks and the profiler's own lanes go first, threads that launch work
   };
   const trace::SpanId call = span(autograd);
   made.trace.add_flow({call, span(stream), trace::FlowKind::kLaunch});
+  mark.lane = overwritten;
+  mark.category = trace::Category::kOther;
+  made.trace.add_span(mark);
   made.build();
   CHECK(made.draw.launches[autograd]);
   CHECK_FALSE(made.draw.launches[queries]);

@@ -172,6 +172,7 @@ class Application {
   std::optional<Attention> attention_before_;       // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;
+  bool tall_ = false;  // what is below the timelines, when they were last drawn
   std::optional<Room> room_;
 
   TimelinesPanel timelines_;

@@ -60,8 +60,22 @@ bool PanelsOpen::* open_of(const NamedPanel& panel, const Workspace& workspace) 
   return single && panel.open_single ? panel.open_single : panel.open;
 }
 
+// The lesson's step is done by turning one, or it has been left to explore.
+bool wants_knobs(const Workspace& workspace) {
+  const LessonModel* lesson = workspace.lesson();
+  return lesson && (workspace.forked() || lesson->step().kind == scenario::StepKind::kVary);
+}
+
+// A room looks at one thing: what the step points at, once it may be seen.
+bool points_below_timelines(const LessonModel& lesson) {
+  const auto& focus = lesson.step().focus;
+  return lesson.progress.revealed() && focus && !focus->panel.empty() && focus->panel != "timeline";
+}
+
 // What is below the timelines wants room: charts of a training, the SMs, the GPUs of a collective.
 bool wants_height(const Workspace& workspace) {
+  if (arrangement_of(workspace) == Arrangement::kPresent)
+    return wants_knobs(workspace) || points_below_timelines(*workspace.lesson());
   const auto& sides = workspace.sides();
   return std::any_of(sides.begin(), sides.end(), [](const SideModel& side) {
     const std::string& workload = side.config.word("workload");
@@ -104,6 +118,8 @@ void Application::show_panel_of_step() {
   pointed_at_ = step;
   if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
     show_panel(focus->panel);
+  else if (wants_knobs(workspace_))
+    show_panel("knobs");
   else if (workspace_.present.on && names_code(lesson->step()))
     show_panel("code");
   if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
@@ -122,8 +138,11 @@ void Application::draw_panels(const PanelContext& context) {
   const Arrangement arrangement = arrangement_of(workspace_);
   const Room room = room_for_panels(theme_);
   if (layout_stale_) panels_ = {};
-  dock_panels(theme_, arrangement, room, wants_height(workspace_),
-              layout_stale_ || room != room_.value_or(room));
+  const bool tall = wants_height(workspace_);
+  const bool turned = arrangement == Arrangement::kPresent && tall != tall_;
+  dock_panels(theme_, arrangement, room, tall,
+              layout_stale_ || turned || room != room_.value_or(room));
+  tall_ = tall;
   layout_stale_ = false;
   room_ = room;
   if (arrangement == Arrangement::kSingle) {
@@ -149,6 +168,8 @@ void Application::draw_for_a_room(const PanelContext& context) {
   if (panels_.code && !all_imported(workspace_))
     draw_code_difference(context, kCodePanel, &panels_.code);
   draw_states(context, false);
+  if (panels_.knobs && wants_knobs(workspace_))
+    draw_knobs(context, knobs_, kKnobsPanel, &panels_.knobs);
 }
 
 // Where there is little room they share one place, as tabs in this order.

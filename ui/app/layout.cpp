@@ -94,17 +94,19 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
     dock(panel, below);
 }
 
-// To be read from the back of a room: the card, the timelines, where the difference went.
-void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size) {
+// To be read from the back of a room: the card, the timelines, where the difference went, or in
+// more than half of the height (`tall`) what the lesson points at.
+void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size, bool tall) {
   ImGuiID below = 0, left = 0;
   root = split(root, ImGuiDir_Left, size.x * 0.33F, left);
   dock(kLessonPanel, left);
   const float tools =
-      height_below(theme, size.y * 0.38F, size.y, static_cast<int>(Present::kLanes));
+      tall ? size.y * 0.58F
+           : height_below(theme, size.y * 0.38F, size.y, static_cast<int>(Present::kLanes));
   dock(kTimelinesPanel, split(root, ImGuiDir_Down, tools, below));
   for (const char* panel : {kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
                             kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel,
-                            kOperationsPanel, kRunsPanel, kSweepPanel, kCodePanel})
+                            kOperationsPanel, kRunsPanel, kSweepPanel, kKnobsPanel, kCodePanel})
     dock(panel, below);
 }
 
@@ -183,7 +185,7 @@ void arrange(const Theme& theme, Arrangement arrangement, Room room, bool tall, 
   else if (arrangement == Arrangement::kSingle)
     arrange_single(theme, root, size);
   else if (arrangement == Arrangement::kPresent)
-    arrange_present(theme, root, size);
+    arrange_present(theme, root, size, tall);
   else if (room == Room::kClose)
     arrange_compact_pair(theme, root, size, lesson, tall);
   else

@@ -199,6 +199,11 @@ void name_axis(const Theme& theme, const Box& box, const char* words) {
                      theme.muted, words, 1);
 }
 
+float room_for_axis_name(const Theme& theme, const Box& box, const char* words) {
+  const float room = text_size(theme.font.text, theme.size.label, words).x + theme.px(26);
+  return box.width() > 4 * room ? room : 0;
+}
+
 std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,
                     float width) {
   for (const std::string& words : ways)

@@ -41,6 +41,8 @@ struct ChartOptions {
 
 // What is counted along x, beside the numbers under a chart, within the box that it was given.
 void name_axis(const Theme& theme, const Box& box, const char* words);
+// What a chart in `box` leaves at its right for that name; 0: it is too narrow to leave any.
+float room_for_axis_name(const Theme& theme, const Box& box, const char* words);
 // The first of several ways to say something that has room; the last one cut where none has.
 std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,
                     float width);

@@ -216,7 +216,7 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
   const Theme& theme = context.theme;
   const Box box = titled(theme, room, "Loss scale of each step");
   const LossScalingPanel::Read& read = panel.sides[side];
-  const float foot = theme.px(20);
+  const float foot = theme.px(20), beside = room_for_axis_name(theme, box, "step");
   ChartOptions options;
   options.y_format = format_power;
   options.y_from = std::floor(std::log2(read.history.least)) - 0.9;
@@ -225,8 +225,8 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
       power_ticks(options.y_from, options.y_to, std::max(2.0F, box.height() / theme.px(28)));
   options.y_ticks = &ticks;
   ImGui::PushID(static_cast<int>(side));
-  if (begin_chart(theme, "##scale", {box.min, {box.max.x, box.max.y - foot}}, panel.stretch,
-                  options)) {
+  if (begin_chart(theme, "##scale", {box.min, {box.max.x - beside, box.max.y - foot}},
+                  panel.stretch, options)) {
     name_axis(theme, box, "step");
     const Pen pen{theme.of(trace::Category::kCollective).line, 2, true, theme.panel};
     draw_values(theme, read.powers, pen, true);

@@ -199,12 +199,6 @@ void paint_phases(const Theme& theme, const Box& strip, const MemoryHistory& his
   draw->PopClipRect();
 }
 
-// A narrow chart has no room for a word beside its numbers.
-float room_for_unit(const Theme& theme, const Box& frame, const char* unit) {
-  const float room = text_size(theme.font.text, theme.size.label, unit).x + theme.px(26);
-  return frame.width() > 4 * room ? room : 0;
-}
-
 void paint_chart_card(const Theme& theme, const MemoryHistory& history, const Axis& axis) {
   if (!ImPlot::IsPlotHovered()) return;
   const double x = ImPlot::GetPlotMousePos().x;
@@ -378,7 +372,7 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   const float strip = phases ? theme.px(20) : 0;
   const Box frame{box.min, {box.max.x, box.max.y - strip}};
   const char* unit = chart.by_change ? "change" : "";
-  const float beside = chart.by_change ? room_for_unit(theme, frame, unit) : 0;
+  const float beside = chart.by_change ? room_for_axis_name(theme, frame, unit) : 0;
   if (!begin_chart(theme, id, {frame.min, {frame.max.x - beside, frame.max.y}}, x, options))
     return false;
   name_axis(theme, frame, unit);

@@ -34,15 +34,17 @@ int turn_to_go(const trace::Lane& lane, bool main, bool launches) {
   }
 }
 
-// Nothing of the run itself: marks seen from a stream, the span of the profiler.
+// Nothing of the run itself: marks seen from a stream, the span of the profiler. What is no work
+// but says something of a device, as that a buffer was overwritten too early, is of the run.
 bool is_aside(const trace::Lane& lane, const std::vector<DrawRow>& rows) {
   if (lane.kind != LaneKind::kOther || rows.empty()) return false;
-  return std::ranges::all_of(rows, [](const DrawRow& row) {
+  const bool of_a_device = lane.device >= 0;
+  return std::ranges::all_of(rows, [of_a_device](const DrawRow& row) {
     const CategoryTimes times = times_of(row, 0, row.starts.size());
     Nanos work = 0;
     for (std::size_t i = 0; i < times.size(); ++i)
       if (i != static_cast<std::size_t>(trace::Category::kAnnotation) &&
-          i != static_cast<std::size_t>(trace::Category::kOther))
+          (of_a_device || i != static_cast<std::size_t>(trace::Category::kOther)))
         work += times[i];
     return work == 0;
   });
