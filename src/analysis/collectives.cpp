@@ -122,12 +122,25 @@ int stuck_gpus(const trace::Trace& trace) {
   return static_cast<int>(stuck.size());
 }
 
+bool is_peer_wait(const Span& span) {
+  return span.category == Category::kSync && span.cause == trace::Cause::kPeer;
+}
+
+bool tells_waits(const trace::Trace& trace) {
+  if (trace.origin().kind != trace::OriginKind::kImported) return true;
+  bool any = false;
+  trace::for_each(trace.spans(),
+                  [&](const Span& span, trace::SpanId) { any = any || is_peer_wait(span); });
+  return any;
+}
+
 }  // namespace
 
 CollectiveTimes collective_times(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   CollectiveTimes times;
   if (measured.collectives.empty()) return times;
+  times.tells_waits = tells_waits(trace);
   times.stuck = stuck_gpus(trace);
   const Calls calls(trace);
   std::vector<Interval> intervals, at_work;
@@ -138,8 +151,7 @@ CollectiveTimes collective_times(const Measured& measured) {
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (span.end() <= measured.window.start || span.end() > measured.window.end) return;
     const trace::Lane& lane = trace.lanes()[span.lane];
-    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer)
-      waits[lane.device] += span.duration;
+    if (is_peer_wait(span)) waits[lane.device] += span.duration;
     if (span.category != Category::kCollective) return;
     const auto* detail = trace.detail(span);
     const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;

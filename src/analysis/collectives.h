@@ -13,9 +13,11 @@ struct CollectiveTimes {
   IntervalSet intervals;
   IntervalSet at_work;  // once the last rank was there
   // All 0 where the trace does not tell of some collective what it moved.
-  double bytes = 0;        // of the buffers
-  double bus_bytes = 0;    // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
-  double wire_bytes = 0;   // that a GPU sent, and received
+  double bytes = 0;       // of the buffers
+  double bus_bytes = 0;   // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
+  double wire_bytes = 0;  // that a GPU sent, and received
+  // Whether the trace tells who waited. PyTorch's profiler has waiting within the collective.
+  bool tells_waits = true;
   Nanos longest_wait = 0;  // for other ranks: of the GPU that waited most
   int stuck = 0;           // GPUs that wait for a rank that never comes
   int count = 0;           // of collectives

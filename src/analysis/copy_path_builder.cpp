@@ -8,6 +8,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/copy_path.h"
+#include "analysis/step_mark.h"
 
 namespace trainscope::analysis {
 
@@ -105,8 +106,7 @@ class CopyPathBuilder {
     if (thread && (span.category == Category::kHeld || span.category == Category::kPin ||
                    span.category == Category::kLoader))
       path_.busy_.add({span.start, span.end(), id});
-    if (span.category == Category::kAnnotation && lane != LaneKind::kStream &&
-        std::string_view(trace_.name(span)).starts_with("ProfilerStep#"))
+    if (is_step_mark(trace_, span))
       marks_.push_back({span.start, span.end(), number_in(trace_.name(span)).value_or(0)});
   }
 

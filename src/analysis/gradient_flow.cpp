@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/collectives.h"
+#include "analysis/step_mark.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -183,6 +184,16 @@ const trace::Lane* first_lane(const trace::Trace& trace, const Measured& measure
   return first;
 }
 
+std::size_t gpus_that_sum(const trace::Trace& trace) {
+  std::set<std::pair<std::int32_t, std::int32_t>> gpus;
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (!is_all_reduce(trace, span)) return;
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    gpus.emplace(lane.rank, lane.device);
+  });
+  return gpus.size();
+}
+
 void add_sum(const trace::Trace& trace, trace::SpanId id, Nanos call, Work& work) {
   const auto* detail = trace.detail(trace.spans()[id]);
   const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
@@ -304,12 +315,10 @@ class Reader {
  private:
   // "ProfilerStep#4" is 4.
   void find_numbers() {
-    constexpr std::string_view kStep = "ProfilerStep#";
     for (std::uint32_t i = 0, n = trace_.spans().size(); i < n; ++i) {
       const Span& span = trace_.spans()[i];
-      if (span.category != Category::kAnnotation) continue;
-      const std::string& name = trace_.name(span);
-      if (name.starts_with(kStep)) numbers_[span.start] = std::atoi(name.c_str() + kStep.size());
+      if (is_step_mark(trace_, span))
+        numbers_[span.start] = std::atoi(trace_.name(span).c_str() + kStepMark.size());
     }
   }
 
@@ -447,6 +456,9 @@ GradientFlow gradient_flow(const trace::Trace& trace, const program::Program* pr
   const Work work = work_of(trace, calls, *where);
   GradientFlow flow = Reader(trace, program, calls, work).read();
   if (measured.rank >= 0) flow.rank = measured.rank;
+  if (trace.origin().kind == trace::OriginKind::kImported && flow.ranks > 1 &&
+      gpus_that_sum(trace) == 1)
+    flow.only = std::clamp(where->rank, 0, flow.ranks - 1);
   return flow;
 }
 

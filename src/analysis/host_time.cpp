@@ -49,9 +49,11 @@ class StepFinder {
   std::size_t next_ = 0;
 };
 
-// PyTorch's profiler and ours call them so: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch.
+// PyTorch's profiler and ours call them so: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch;
+// on AMD hipLaunchKernel, hipExtModuleLaunchKernel.
 bool is_launch(std::string_view name) {
-  return name.starts_with("cu") && name.find("Launch") != std::string_view::npos;
+  return (name.starts_with("cu") || name.starts_with("hip")) &&
+         name.find("Launch") != std::string_view::npos;
 }
 
 std::vector<bool> launch_names(const trace::Trace& trace) {

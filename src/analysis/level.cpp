@@ -16,6 +16,12 @@ void level(std::vector<RunPointer>& runs) {
   runs[*stepped] = std::make_shared<const Run>(measured_as_a_whole(*runs[*stepped]));
 }
 
+std::string what_times_are_of(const Run& one) {
+  const int steps = one.facts.measured.steps;
+  if (steps == 0) return "the whole run, since it has no steps";
+  return steps == 1 ? "one step" : fmt::format("a step, the mean of {}", steps);
+}
+
 std::string what_times_are_of(const Run& a, const Run& b) {
   const int steps_a = a.facts.measured.steps, steps_b = b.facts.measured.steps;
   if (steps_a > 0 && steps_a == steps_b)

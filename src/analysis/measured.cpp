@@ -4,12 +4,12 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "analysis/by_correlation.h"
 #include "analysis/lane_kinds.h"
+#include "analysis/step_mark.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -22,10 +22,7 @@ using trace::Span;
 std::vector<Interval> step_marks(const trace::Trace& trace) {
   std::vector<Interval> marks;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (span.category != Category::kAnnotation) return;
-    if (trace.lanes()[span.lane].kind == LaneKind::kStream) return;  // its shadow on the GPU
-    if (std::string_view(trace.name(span)).starts_with("ProfilerStep#"))
-      marks.push_back({span.start, span.end()});
+    if (is_step_mark(trace, span)) marks.push_back({span.start, span.end()});
   });
   std::sort(marks.begin(), marks.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });

@@ -39,6 +39,10 @@ Answer overlap(const IntervalSet& a, const IntervalSet& b) {
          static_cast<double>(std::min(a.length(), b.length()));
 }
 
+bool waits_are_told(const Facts& facts) {
+  return facts.collectives.count > 0 && facts.collectives.tells_waits;
+}
+
 // Of the workloads only training does; a file shows it.
 bool takes_batches(const Measured& measured) {
   return measured.program ? measured.program->samples_per_step > 0 : measured.takes_batches;
@@ -230,7 +234,7 @@ void add_gpu(Table& t) {
         "GPU idle until an event of another stream, a step", part(Part::kIdleStream));
   t.add("idle.collective", "ns", "idle: other rank", "GPU idle until another rank arrives, a step",
         [](const Facts& f) {
-          const bool has_any = f.collectives.count > 0 || f.partition[Part::kIdleCollective] > 0;
+          const bool has_any = waits_are_told(f) || f.partition[Part::kIdleCollective] > 0;
           return has_any ? part(Part::kIdleCollective)(f) : Answer();
         });
   t.add("idle.sync", "ns", "idle: synchronise", "GPU idle while the host synchronises, a step",
@@ -242,7 +246,7 @@ void add_gpu(Table& t) {
         });
   t.add("host.lead", "ns", "host ahead",
         "from the end of a step's last launch call until the GPU is done with the step's work",
-        [](const Facts& f) { return f.host.lead; });
+        [](const Facts& f) { return f.measured.on_gpu ? f.host.lead : Answer(); });
   t.add("launch.calls", "1", "launch calls",
         "calls of one process that launch kernels or graphs, a step",
         [](const Facts& f) { return f.host.launches; });
@@ -267,12 +271,12 @@ void add_overlaps(Table& t) {
   t.add("comm.wait", "ns", "communication wait",
         "collectives placed and waiting for the last rank, a step, of the GPU that waits most",
         [](const Facts& f) {
-          if (f.collectives.count == 0) return Answer();
+          if (!waits_are_told(f)) return Answer();
           return Answer(a_step(f, f.collectives.longest_wait));
         });
   t.add("comm.stuck", "1", "GPUs stuck", "GPUs that wait for a rank that never comes",
         [](const Facts& f) {
-          if (f.collectives.count == 0) return Answer();
+          if (!waits_are_told(f)) return Answer();
           return Answer(static_cast<double>(f.collectives.stuck));
         });
   t.share("link.utilization", "link utilisation",

@@ -170,7 +170,10 @@ void print_runs(const Finished& finished) {
   std::cout << "\n";
   const bool beside =
       finished.runs.size() == 2 && (!finished.subject.lesson.empty() || finished.compared);
-  if (beside) print_comparison(finished);
+  if (beside)
+    print_comparison(finished);
+  else if (finished.runs.size() == 1)
+    std::cout << "Times are of " << analysis::what_times_are_of(*finished.runs[0]) << "\n\n";
   print_table(finished);
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
 }

@@ -92,6 +92,22 @@ void mark_forward_operators(Collected& collected) {
   }
 }
 
+// Whether autograd has the host's lane for itself: all that its marks tell, each by the outermost,
+// is backward. There gradients are also added up, outside of every mark.
+std::vector<bool> autograd_lanes(const std::vector<PhaseMark>& sorted, std::size_t lanes) {
+  std::vector<bool> backward(lanes), others(lanes);
+  std::uint32_t lane = kNone;
+  Nanos end = 0;
+  for (const PhaseMark& mark : sorted) {
+    if (mark.lane == lane && mark.start < end) continue;
+    lane = mark.lane;
+    end = mark.end;
+    (mark.phase == Phase::kBackward ? backward : others)[lane] = true;
+  }
+  for (std::size_t i = 0; i < lanes; ++i) backward[i] = backward[i] && !others[i];
+  return backward;
+}
+
 }  // namespace
 
 void place_loose_ends(Collected& collected) {
@@ -170,6 +186,7 @@ void find_phases(Collected& collected) {
   std::ranges::sort(marks, {}, [](const PhaseMark& mark) {
     return std::tuple(mark.lane, mark.start, -mark.end);
   });
+  const std::vector<bool> autograd = autograd_lanes(marks, collected.lanes.size());
   std::vector<OpenMark> open;
   std::size_t next = 0;
   std::uint32_t lane = kNone;
@@ -184,7 +201,9 @@ void find_phases(Collected& collected) {
       open.push_back({marks[next].end, phase_within(outer, marks[next].phase)});
     }
     while (!open.empty() && open.back().end <= question.time) open.pop_back();
-    if (!open.empty()) collected.spans[question.kernel].category = category_of(open.back().phase);
+    const Phase outside = autograd[lane] ? Phase::kBackward : Phase::kNone;
+    if (const Phase phase = open.empty() ? outside : open.back().phase; phase != Phase::kNone)
+      collected.spans[question.kernel].category = category_of(phase);
   }
 }
 

@@ -90,10 +90,24 @@ std::vector<LaneId> largest_first(const std::vector<LaneSpans>& lanes) {
   return order;
 }
 
-void find_extent(TraceIndex& index) {
+// Marks beside the run: a profiler's of its own recording, shadows of the host's marks.
+bool is_beside_the_run(const Trace& trace, const LaneIndex& lane) {
+  if (trace.lanes()[lane.lane].kind != LaneKind::kOther) return false;
+  return std::ranges::all_of(lane.rows, [&](const Row& row) {
+    return std::ranges::all_of(row.spans, [&](SpanId span) {
+      return trace.spans()[span].category == Category::kAnnotation;
+    });
+  });
+}
+
+// Of the run; where there is nothing else, of the marks beside it.
+void find_extent(const Trace& trace, TraceIndex& index) {
+  std::vector<const LaneIndex*> lanes, beside;
+  for (const LaneIndex& lane : index.lanes)
+    if (lane.span_count > 0) (is_beside_the_run(trace, lane) ? beside : lanes).push_back(&lane);
   bool first = true;
-  for (const LaneIndex& lane : index.lanes) {
-    if (lane.span_count == 0) continue;
+  for (const LaneIndex* one : lanes.empty() ? beside : lanes) {
+    const LaneIndex& lane = *one;
     index.start = first ? lane.start : std::min(index.start, lane.start);
     index.end = first ? lane.end : std::max(index.end, lane.end);
     first = false;
@@ -114,7 +128,7 @@ TraceIndex build_index(const Trace& trace) {
     index.lanes[lane] = index_of(trace, lane, lanes[lane].ids);
   };
   in_parallel(order.size(), make, index.span_count >= kWorthThreads);
-  find_extent(index);
+  find_extent(trace, index);
   return index;
 }
 

@@ -3,11 +3,15 @@
 #include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 
+#include "analysis/facts.h"
+#include "analysis/gradient_flow.h"
 #include "analysis/operations.h"
 #include "analysis/run.h"
 #include "support/skip.h"
 #include "support/traces.h"
+#include "trace/chrome_reader.h"
 
 using namespace trainscope;
 using analysis::Run;
@@ -69,4 +73,68 @@ TEST_CASE("what a file tells nothing of is absent") {
   CHECK_FALSE(analysis::value_of(real_run("cpu-only").metrics, "host.blocked"));
   CHECK_FALSE(analysis::value_of(real_run("three-streams-events").metrics, "idle.data"));
   CHECK(analysis::value_of(real_run("three-streams-events").metrics, "host.blocked"));
+}
+
+TEST_CASE("shadows of steps on a GPU are no steps") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const auto trace =
+      trace::read_chrome_trace(test::real_traces_folder() / "ddp-a100-2ranks.json.gz");
+  const auto facts = [&] {
+    const analysis::Measured measured = analysis::measure(*trace, nullptr, nullptr);
+    return std::tuple(measured.steps, measured.window.start, measured.window.end,
+                      measured.kernels.length());
+  };
+  const auto before = facts();
+  REQUIRE(std::get<0>(before) > 1);
+  trace::Lane lane;
+  lane.name = "stream 7 annotations";
+  lane.device = 0;
+  trace::Span shadow;
+  shadow.lane = trace->add_lane(lane);
+  shadow.category = trace::Category::kAnnotation;
+  for (const analysis::StepWindow& step : analysis::step_windows(*trace)) {
+    shadow.name = trace->intern("ProfilerStep#9");
+    shadow.start = step.mark.start + 1000;
+    shadow.duration = 6'000'000;
+    trace->add_span(shadow);
+  }
+  CHECK(facts() == before);
+}
+
+TEST_CASE("a rank's own trace tells nothing of the other ranks") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const Run run = real_run("ddp-a100-2ranks");
+  for (const char* name : {"comm.wait", "comm.stuck", "idle.collective"}) {
+    INFO(name);
+    CHECK_FALSE(analysis::value_of(run.metrics, name));
+  }
+  CHECK(value(run, "comm.exposed") / 1e6 == Approx(13.187).margin(0.01));
+  const analysis::GradientFlow flow = analysis::gradient_flow(*run.trace, nullptr);
+  CHECK(flow.ranks == 2);
+  CHECK(flow.only == 0);
+}
+
+TEST_CASE("what autograd adds up outside of its functions is backward") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  // The union of what was launched from thread 25772, counted from the file: 6 steps, 386.1 ms.
+  CHECK(value(real_run("resnet50-v100-2021-schema"), "time.backward") / 1e6 ==
+        Approx(64.35).margin(0.01));
+}
+
+TEST_CASE("launches of AMD's runtime are counted as NVIDIA's are") {
+  const auto calls = [](const std::string& launch) {
+    const auto trace = trace::read_chrome_trace(
+        "t.json",
+        R"({"traceEvents": [
+          {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "pid": 1, "tid": 1,
+           "ts": 0, "dur": 100},
+          {"ph": "X", "cat": "cuda_runtime", "name": ")" +
+            launch + R"(", "pid": 1, "tid": 1, "ts": 5, "dur": 2, "args": {"correlation": 4}},
+          {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20, "dur": 30,
+           "args": {"stream": 7, "device": 0, "correlation": 4}}]})");
+    return analysis::gather_facts(*trace, nullptr, nullptr).host.launches;
+  };
+  CHECK(calls("cudaLaunchKernel") == 1);
+  CHECK(calls("hipLaunchKernel") == 1);
+  CHECK_FALSE(calls("hipGetDevice") == 1);
 }

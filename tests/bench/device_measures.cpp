@@ -148,8 +148,15 @@ std::vector<KernelRate> kernel_rates(cuda::DeviceCalls& device, const program::P
     const std::string name = one.parts.empty() ? one.framework + ", " + one.kernel
                                                : fmt::format("{} fused steps", one.parts.size());
     if (!seen.insert({name, bytes}).second) continue;
-    rates.push_back(
-        {name, bytes, time_of_kernel(device, program, one, fused), time_of_copy(device, bytes)});
+    KernelRate& rate = rates.emplace_back();
+    rate.name = name;
+    rate.bytes = bytes;
+    try {
+      rate.nanos = time_of_kernel(device, program, one, fused);
+      rate.copy_nanos = time_of_copy(device, bytes);
+    } catch (const Error& error) {
+      rate.failure = error.what();
+    }
   }
   return rates;
 }

@@ -17,6 +17,7 @@ struct KernelRate {
   std::int64_t bytes = 0;  // that it must move: each operand once
   double nanos = 0;        // medians
   double copy_nanos = 0;   // of a copy that moves as many
+  std::string failure;     // why there are no times, as a sentence; empty: there are
   double share() const { return copy_nanos / nanos; }
 };
 

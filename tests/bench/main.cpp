@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "bench/bench.h"
 
@@ -24,7 +28,16 @@ int main(int count, char** arguments) {
 #endif
       {"reader", bench_reader}};
   const std::set<std::string_view> wanted(arguments + 1, arguments + count);
-  for (const auto& [name, bench] : benchmarks)
-    if (wanted.empty() || wanted.contains(name)) bench();
-  return 0;
+  int failed = 0;
+  for (const auto& [name, bench] : benchmarks) {
+    if (!wanted.empty() && !wanted.contains(name)) continue;
+    try {
+      bench();
+    } catch (const trainscope::Error& error) {
+      std::fflush(stdout);
+      fmt::print(stderr, "{}: {}\n", name, error.what());
+      ++failed;
+    }
+  }
+  return failed > 0 ? 1 : 0;
 }

@@ -15,10 +15,11 @@ using test::config_of;
 namespace {
 
 std::vector<bench::KernelRate> rates_of(const std::vector<std::string>& settings,
-                                        std::int64_t least_bytes) {
+                                        std::int64_t least_bytes, std::int64_t lost_at = -1) {
   static const machine::Machine costs = machine::load_machine("h200-1");
   test::EmulatedOptions options;
   options.costs = &costs;
+  options.lost_at = lost_at;
   test::EmulatedDevice device(options);
   const program::Config config = config_of(settings);
   return bench::kernel_rates(device, train::build_program(config, train::machine_of(config)),
@@ -46,6 +47,19 @@ TEST_CASE("kernels that move memory are timed beside a copy of as many bytes") {
   CHECK(has("batch_norm"));
   CHECK(has("max_pool2d"));
   CHECK(has("_foreach"));
+}
+
+TEST_CASE("a kernel that fails is in the list with its reason, and those before it have times") {
+  const auto rates = rates_of({"workload=train", "model.name=cnn", "data.name=digits", "steps=1",
+                               "batch_size=4", "loop.evaluate=false"},
+                              1, 1000);
+  const auto failed = [](const auto& one) { return !one.failure.empty(); };
+  const auto first = std::ranges::find_if(rates, failed);
+  REQUIRE(first != rates.begin());
+  REQUIRE(first != rates.end());
+  for (auto one = rates.begin(); one != first; ++one) CHECK(one->copy_nanos > 0);
+  for (auto one = first; one != rates.end(); ++one)
+    CHECK(one->failure.find("lost") != one->failure.npos);
 }
 
 TEST_CASE("of fused kernels those are timed that only move memory") {

@@ -292,6 +292,37 @@ TEST_CASE("a kernel has the phase of the host work around its launch") {
                                        Category::kKernel});
 }
 
+TEST_CASE("on autograd's own thread a kernel outside of its functions is backward") {
+  const auto work = [](int tid, int at, int correlation) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": {0}, "ts": {1},
+             "dur": 4}},
+           {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": {0},
+             "ts": {1}, "dur": 1, "args": {{"correlation": {2}}}}},
+           {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5{1}, "dur": 1,
+             "args": {{"stream": 7, "correlation": {2}}}}},)",
+        tid, at, correlation);
+  };
+  const auto mark = [](int tid, const char* name, int at) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": 9}},)",
+        name, tid, at);
+  };
+  const auto category = [&](const std::string& marks) {
+    std::string list = marks + work(2, 150, 1);
+    list.pop_back();
+    const auto trace = events(list);
+    for (SpanId id = 0; id < trace->spans().size(); ++id)
+      if (trace->name(trace->spans()[id]) == "k") return trace->spans()[id].category;
+    return Category::kOther;
+  };
+  const std::string backward = mark(2, "autograd::engine::evaluate_function: B", 100);
+  CHECK(category(backward) == Category::kBackward);
+  CHECK(category(backward + mark(2, "Net.forward", 20)) == Category::kKernel);
+  CHECK(category(mark(1, "autograd::engine::evaluate_function: B", 100)) == Category::kKernel);
+  CHECK(category("") == Category::kKernel);
+}
+
 TEST_CASE("correlations that are no 32-bit numbers join nothing") {
   const auto trace = events(
       R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1,

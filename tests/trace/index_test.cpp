@@ -60,6 +60,21 @@ TEST_CASE("spans that follow one another share a row") {
   CHECK(index.span_count == 3);
 }
 
+TEST_CASE("marks beside the run do not make it longer, unless they are all there is") {
+  Trace trace({});
+  Lane beside;
+  beside.name = "PyTorch Profiler";
+  Span mark;
+  mark.lane = trace.add_lane(beside);
+  mark.duration = 100;
+  mark.category = Category::kAnnotation;
+  trace.add_span(mark);
+  CHECK(build_index(trace).end == 100);
+  add(trace, trace.add_lane({}), 60, 70);
+  CHECK(build_index(trace).start == 60);
+  CHECK(build_index(trace).end == 70);
+}
+
 TEST_CASE("children stand below their parents, in whatever order they came") {
   Trace trace({});
   trace.add_lane({});

@@ -21,6 +21,10 @@ struct IndexedTrace {
 };
 using TraceView = std::shared_ptr<const IndexedTrace>;
 
+inline Nanos end_of(const IndexedTrace& view) {
+  return end_of(*view.trace, &view.index);
+}
+
 // Covers the spans written so far. Any thread.
 TraceView index_trace(std::shared_ptr<const trace::Trace> trace);
 

@@ -64,6 +64,13 @@ Doing doing_at(const IndexedTrace& view, Nanos time) {
   return doing;
 }
 
+bool any_span_at(const IndexedTrace& view, Nanos time) {
+  return std::ranges::any_of(view.index.lanes, [&](const trace::LaneIndex& lane) {
+    const Span* span = span_at(view, lane, time);
+    return span && span->category == trace::Category::kOther;
+  });
+}
+
 std::string words_of(const IndexedTrace& view, const Doing& doing) {
   std::string words;
   const auto add = [&words](const std::string& more) {
@@ -157,7 +164,8 @@ std::string state_at(const IndexedTrace& view, Nanos time) {
   if (time >= view.index.end) return "done";
   const Doing doing = doing_at(view, time);
   std::string words = words_of(view, doing);
-  if (words.empty()) words = "idle";
+  // Spans that a foreign file calls neither GPU work nor a thread's are work all the same.
+  if (words.empty()) words = any_span_at(view, time) ? "other work" : "idle";
   const bool one_step =
       doing.step && doing.step->start <= view.index.start && doing.step->end() >= view.index.end;
   if (!doing.step || one_step) return words;

@@ -330,13 +330,13 @@ Nanos Workspace::playhead_at(std::size_t side, Nanos time) const {
 }
 
 Nanos Workspace::playhead_end() const {
-  return playhead.by_step && can_align_steps() ? sides_[0].view->trace->end() : end();
+  return playhead.by_step && can_align_steps() ? end_of(*sides_[0].view) : end();
 }
 
 Nanos Workspace::end() const {
   Nanos end = 0;
   for (std::size_t i = 0; i < sides_.size(); ++i)
-    if (sides_[i].view) end = std::max(end, sides_[i].view->trace->end() + (i > 0 ? offset_ : 0));
+    if (sides_[i].view) end = std::max(end, end_of(*sides_[i].view) + (i > 0 ? offset_ : 0));
   return end;
 }
 

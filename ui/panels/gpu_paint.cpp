@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/collective_progress.h"
+#include "ui/panels/chart.h"
 
 namespace trainscope::ui {
 namespace {
@@ -177,6 +178,15 @@ Box paint_name(const Theme& theme, const Box& box, int gpu) {
   return inner;
 }
 
+// A GPU of another rank, of which the trace's file has nothing.
+void paint_absence(const Theme& theme, const Box& box) {
+  const float size = theme.size.label;
+  const std::string words =
+      fitting(theme, size, {"not in this trace", "not in the file", "not here"}, box.width());
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, size, box.centre().x,
+                   box.centre().y, theme.muted, words, 0.5F);
+}
+
 // False: without cells, for which it is too small.
 bool paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
                 const GradientFlow& flow, Nanos time) {
@@ -187,6 +197,10 @@ bool paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
   draw->AddRect(box.min, box.max, mixed(theme.line, theme.faint, 0.35F), theme.size.corner,
                 theme.px(1.2F));
   const Box inner = paint_name(theme, box, gpu.number);
+  if (flow.only && gpu.number != *flow.only) {
+    paint_absence(theme, inner);
+    return true;
+  }
   const float strip = box.height() > theme.px(64) ? theme.px(9) : theme.px(5);
   const Box above{inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}};
   const bool has_cells = paint_cells(theme, above, backward, time);

@@ -57,4 +57,11 @@ Fold fold_of(const DrawRow& row, const std::vector<trace::SpanId>& spans, std::s
 
 DrawIndex build_draw_index(const trace::Trace& trace, const trace::TraceIndex& index);
 
+// Where a timeline of the trace ends. A file's profiler marks its own recording as well, which may
+// last long after the run.
+inline Nanos end_of(const trace::Trace& trace, const trace::TraceIndex* index) {
+  const bool imported = trace.origin().kind == trace::OriginKind::kImported;
+  return imported && index && index->span_count > 0 ? index->end : trace.end();
+}
+
 }  // namespace trainscope::ui

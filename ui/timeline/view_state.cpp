@@ -55,7 +55,8 @@ TimeRange axis_range(const TimelineInput& input) {
   Nanos first = INT64_MAX;
   for (const TimelineSide& side : input.sides) {
     if (!side.trace) continue;
-    if (input.axis_end == 0) axis.end = std::max(axis.end, side.trace->end() + side.offset);
+    if (input.axis_end == 0)
+      axis.end = std::max(axis.end, end_of(*side.trace, side.index) + side.offset);
     if (side.index && side.index->span_count > 0)
       first = std::min(first, side.index->start + side.offset);
   }

@@ -142,6 +142,26 @@ void add_record(const CUpti_Activity* record, ActivityDecoder& decoder) {
 // their records.
 constexpr CUpti_ActivityKind kOfCalls[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
                                            CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER};
+// Those that put nothing on a device have no such record to come with, and each costs time.
+constexpr CUpti_runtime_api_trace_cbid kSilentRuntimeCalls[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_v11020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaFreeAsync_v11020};
+constexpr CUpti_driver_api_trace_cbid kSilentDriverCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,        CUPTI_DRIVER_TRACE_CBID_cuEventQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuEventRecord,        CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,      CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,       CUPTI_DRIVER_TRACE_CBID_cuStreamGetCtx,
+    CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute, CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing};
 // MEMCPY2 is of copies from one GPU to another.
 constexpr CUpti_ActivityKind kOfDevices[] = {
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -214,11 +234,9 @@ bool CuptiTracer::watch(WatchLevel level) {
   for (const CUpti_ActivityKind kind : kOfDevices) all &= set(kind, level != WatchLevel::kNothing);
   for (const CUpti_ActivityKind kind : kOfCalls) all &= set(kind, level == WatchLevel::kEverything);
   if (level != WatchLevel::kEverything) return all;
-  // Who waits beside NCCL looks every few microseconds. A kind that is enabled sets this anew.
-  f.enable_runtime_call(CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020, 0);
-  f.enable_runtime_call(CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020, 0);
-  f.enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 0);
-  f.enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, 0);
+  // A kind that is enabled sets this anew.
+  for (const auto call : kSilentRuntimeCalls) f.enable_runtime_call(call, 0);
+  for (const auto call : kSilentDriverCalls) f.enable_driver_call(call, 0);
   return all;
 }
 
