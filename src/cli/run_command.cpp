@@ -47,7 +47,7 @@ int show_saved(const RunOptions& options) {
   if (flag)
     throw InputError(options.what + " is a run that is over, and " + flag +
                      " would change it; run its lesson or config with " + flag + " instead");
-  Finished finished{open_saved(options.what), {}};
+  Finished finished{open_saved(options.what), {}, {}};
   put_out(finished, options.outputs);
   return 0;
 }

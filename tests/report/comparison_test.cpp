@@ -13,7 +13,7 @@ namespace {
 analysis::Run stepped(std::string label, std::int64_t samples, double step) {
   analysis::Run run = test::run_of(std::move(label), test::kernels(2));
   auto program = std::make_shared<program::Program>();
-  program->samples_per_step = samples;
+  program->samples_per_step = static_cast<double>(samples);
   run.program = std::move(program);
   run.facts.measured.steps = 2;
   for (const analysis::Metric& metric : analysis::metrics()) {

@@ -6,16 +6,9 @@
 #include <cstdlib>
 #include <new>
 
-// Sanitizers bring an operator new of their own; GCC and Clang each say in their way that one is
-// on.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRAINSCOPE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TRAINSCOPE_SANITIZED 1
-#endif
-#endif
+#include "support/sanitized.h"
 
+// Sanitizers bring an operator new of their own.
 #ifndef TRAINSCOPE_SANITIZED
 #define TRAINSCOPE_COUNTS_ALLOCATIONS 1
 

@@ -217,10 +217,7 @@ void draw_chart(const PanelContext& context, LossPanel& panel, const std::vector
   for (const Shown& one : shown) steps = std::max(steps, one.curve->loss.size());
   panel.stretch.follow(0, std::max(1.0, static_cast<double>(steps) - 1));
   const ChartOptions options = axes_of(shown, panel.logarithmic);
-  const float beside = room_for_axis_name(theme, box, "step");
-  if (!begin_chart(theme, "##loss", {box.min, {box.max.x - beside, box.max.y}}, panel.stretch,
-                   options))
-    return;
+  if (!begin_chart(theme, "##loss", box, panel.stretch, options)) return;
   name_axis(theme, box, "step");
   int row = 0;
   // Where the other side goes on, nothing may cover it.
