@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -230,7 +231,12 @@ std::string FileParser::fault(simdjson::error_code error, const char* location) 
     return "the JSON ends early, at byte " + std::to_string(text_.size() + skipped_) +
            "; was the file cut off while it was written or copied?";
   std::string sentence = "the JSON is broken";
-  if (location >= text_.data() && location <= text_.data() + text_.size())
+  const auto control = std::ranges::find_if(
+      text_, [](char c) { return c >= 0 && c < 0x20 && c != '\t' && c != '\r' && c != '\n'; });
+  if (error == simdjson::UNESCAPED_CHARS && control != text_.end())
+    sentence +=
+        " at byte " + std::to_string(static_cast<std::size_t>(control - text_.begin()) + skipped_);
+  else if (location >= text_.data() && location <= text_.data() + text_.size())
     sentence += " near byte " +
                 std::to_string(static_cast<std::size_t>(location - text_.data()) + skipped_);
   return sentence + " (" + simdjson::error_message(error) + "); record or export the trace again";

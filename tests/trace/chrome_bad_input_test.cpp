@@ -124,6 +124,8 @@ TEST_CASE("JSON that is cut off says so and where") {
 TEST_CASE("text that is no JSON is refused with the place") {
   CHECK_THAT(fault_of("hello"), Contains("JSON"));
   CHECK_THAT(fault_of("{\"traceEvents\": [{\"ph\" \"X\"}]}"), Contains("broken near byte"));
+  CHECK_THAT(fault_of("{\"traceEvents\":\n [{\"name\": \"a\x01\"}]}"),
+             Contains("broken at byte 29"));
   CHECK_THAT(fault_of("{\"traceEvents\": [}]"), StartsWith("t.json: "));
   CHECK_THAT(fault_of(good_trace + "{}"), StartsWith("t.json: "));
   CHECK_THAT(fault_of("\x89PNG\r\n\x1a\n"), Contains("byte 0 is not UTF-8"));

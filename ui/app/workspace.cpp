@@ -71,6 +71,11 @@ void Workspace::open_runs(const std::vector<RunPointer>& runs, const std::filesy
     end = std::max(end, runs[i]->trace->end());
   }
   playhead.time = end / 2;
+  // A recording may begin long after its clock's zero.
+  if (runs.size() == 1 && is_imported(sides_[0])) {
+    const analysis::Interval& whole = runs.front()->facts.measured.whole;
+    playhead.time = whole.start + (whole.end - whole.start) / 2;
+  }
 }
 
 void Workspace::open_trace(const std::filesystem::path& file) {
