@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
+#include "support/sanitized.h"
 #include "support/skip.h"
 #include "support/traces.h"
 
@@ -12,8 +13,11 @@ using namespace trainscope::test;
 
 TEST_CASE("every lesson saved and opened prints, reports and traces as it did when it was run") {
   const Folder folder;
-  const json lessons = json::parse(run("lessons --json").out);
-  for (const json& lesson : lessons["lessons"]) {
+  const json lessons = json::parse(run("lessons --json").out)["lessons"];
+  // A sanitizer needs not see the same code run for every lesson.
+  constexpr std::size_t kEvery = kSanitized ? 5 : 1;
+  for (std::size_t i = 0; i < lessons.size(); i += kEvery) {
+    const json& lesson = lessons[i];
     const std::string id = lesson["id"], saved = folder.file(id + ".tsrun");
     INFO(id);
     const Result ran = run("run " + id + " --save " + saved + " --html " + folder.file("ran.html") +
