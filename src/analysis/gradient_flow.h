@@ -58,7 +58,7 @@ struct StepExposure {
 struct GradientFlow {
   int ranks = 1;
   std::optional<int> rank;              // whose gradients they are, where ranks are told apart
-  std::optional<int> only;              // of several, whose are alone in the trace's file
+  std::optional<int> only;              // an imported file has this one's GPU alone, of several
   std::vector<BackwardFlow> backwards;  // by time
   std::vector<StepExposure> steps;      // all, warm-up included; one of the whole where there is no
                                         // step mark

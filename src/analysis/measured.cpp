@@ -10,6 +10,7 @@
 #include "analysis/by_correlation.h"
 #include "analysis/lane_kinds.h"
 #include "analysis/step_mark.h"
+#include "trace/beside.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -29,12 +30,6 @@ std::vector<Interval> step_marks(const trace::Trace& trace) {
   return marks;
 }
 
-// Marks outside of the host's threads and their steps: a profiler's of its own recording, and
-// shadows on the GPU of what the host marked.
-bool is_beside_the_run(const trace::Lane& lane, const Span& span) {
-  return lane.kind == LaneKind::kOther && span.category == Category::kAnnotation;
-}
-
 Interval whole_of(const trace::Trace& trace) {
   constexpr Nanos kFirst = std::numeric_limits<Nanos>::min();
   constexpr Nanos kLast = std::numeric_limits<Nanos>::max();
@@ -45,7 +40,7 @@ Interval whole_of(const trace::Trace& trace) {
   };
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     widen(all, span);
-    if (!is_beside_the_run(trace.lanes()[span.lane], span)) widen(run, span);
+    if (!trace::is_beside_the_run(trace.lanes()[span.lane], span)) widen(run, span);
   });
   if (run.start <= run.end) return run;
   return all.start <= all.end ? all : Interval{};

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
+#include "trace/beside.h"
 
 namespace trainscope::trace {
 namespace {
@@ -90,12 +91,10 @@ std::vector<LaneId> largest_first(const std::vector<LaneSpans>& lanes) {
   return order;
 }
 
-// Marks beside the run: a profiler's of its own recording, shadows of the host's marks.
-bool is_beside_the_run(const Trace& trace, const LaneIndex& lane) {
-  if (trace.lanes()[lane.lane].kind != LaneKind::kOther) return false;
+bool holds_no_run(const Trace& trace, const LaneIndex& lane) {
   return std::ranges::all_of(lane.rows, [&](const Row& row) {
     return std::ranges::all_of(row.spans, [&](SpanId span) {
-      return trace.spans()[span].category == Category::kAnnotation;
+      return is_beside_the_run(trace.lanes()[lane.lane], trace.spans()[span]);
     });
   });
 }
@@ -104,7 +103,7 @@ bool is_beside_the_run(const Trace& trace, const LaneIndex& lane) {
 void find_extent(const Trace& trace, TraceIndex& index) {
   std::vector<const LaneIndex*> lanes, beside;
   for (const LaneIndex& lane : index.lanes)
-    if (lane.span_count > 0) (is_beside_the_run(trace, lane) ? beside : lanes).push_back(&lane);
+    if (lane.span_count > 0) (holds_no_run(trace, lane) ? beside : lanes).push_back(&lane);
   bool first = true;
   for (const LaneIndex* one : lanes.empty() ? beside : lanes) {
     const LaneIndex& lane = *one;

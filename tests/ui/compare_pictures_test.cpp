@@ -1,6 +1,5 @@
 // Pictures to look at, on demand: TRAINSCOPE_PICTURES=FOLDER tests_ui '[.compare-pictures]'
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 
 #include "ui/panels/sweep.h"
@@ -87,13 +86,13 @@ void draw_comparison(Gallery& gallery) {
 }  // namespace
 
 TEST_CASE("pictures of sweeps, operations and runs kept", "[.compare-pictures]") {
-  const char* folder = std::getenv("TRAINSCOPE_PICTURES");
+  const auto folder = pictures_folder();
   REQUIRE(folder);
   for (const auto& [width, height] : {std::pair{1280, 720}, std::pair{1920, 1080}})
     for (const ThemeMode mode : kThemeModes) {
       REQUIRE_DRIVER(driver, width, height);
       driver->app().set_theme(mode);
-      Gallery gallery{*driver, folder,
+      Gallery gallery{*driver, *folder,
                       "-" + std::to_string(width) + "-" + std::string(name_of(mode))};
       draw_sweeps(gallery);
       draw_comparison(gallery);

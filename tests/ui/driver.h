@@ -7,8 +7,11 @@
 #include <imgui_test_engine/imgui_te_engine.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -129,6 +132,19 @@ class Driver : public EngineDriver {
 
   std::unique_ptr<Application> app_;
 };
+
+// Where pictures to look at are wanted: TRAINSCOPE_PICTURES=FOLDER.
+inline std::optional<std::filesystem::path> pictures_folder() {
+  const char* folder = std::getenv("TRAINSCOPE_PICTURES");
+  if (!folder || !*folder) return std::nullopt;
+  return folder;
+}
+
+// Keeps there what the window shows as NAME.png.
+inline void keep_picture(EngineDriver& driver, const std::string& name) {
+  if (const auto folder = pictures_folder())
+    write_png(*folder / (name + ".png"), driver.window().capture());
+}
 
 }  // namespace trainscope::ui
 

@@ -1,7 +1,6 @@
 // Runs in the window that are measured, on a GPU that the emulator stands in for.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
@@ -110,8 +109,7 @@ TEST_CASE("the SM array shows the kernels of a measured run") {
   const RunPointer run = driver->workspace().sides()[0].run;
   CHECK(placed_kernels(*run).size() == 6);
   CHECK(placed_kernels(*run).front().operation == 0);
-  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
-    write_png(std::filesystem::path(folder) / "measured-sms.png", driver->window().capture());
+  keep_picture(*driver, "measured-sms");
 }
 
 TEST_CASE("a device that is lost ends a measured run, which stays, and the next one says so") {
@@ -159,6 +157,5 @@ TEST_CASE("a lesson is measured by a key, says MEASURED, and its answers stay th
   const double b = *analysis::value_of(sides[1].run->metrics, "bandwidth.h2d");
   CHECK(std::max(a, b) > 2 * std::min(a, b));
   CHECK(driver->app().can("run.simulate"));
-  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
-    write_png(std::filesystem::path(folder) / "measured.png", driver->window().capture());
+  keep_picture(*driver, "measured");
 }

@@ -2,7 +2,6 @@
 #include <imgui_internal.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/temporary_folder.h"
@@ -130,8 +129,7 @@ TEST_CASE("the shelf shows what is done, what is worth another go, and what is n
   driver->settle();
   const Picture after = driver->window().capture();
   CHECK(before.rgba != after.rgba);
-  if (const char* pictures = std::getenv("TRAINSCOPE_PICTURES"))
-    write_png(std::filesystem::path(pictures) / "shelf.png", after);
+  keep_picture(*driver, "shelf");
   CHECK(driver->act(
       [](ImGuiTestContext* context) { context->ItemClick("//##shelf/time-it-right/lesson"); }));
   REQUIRE(driver->workspace().lesson());
@@ -157,11 +155,9 @@ TEST_CASE("pointing at a term explains it, and a sheet lists them all") {
       found = explained();
     }
   CHECK(found);
-  const char* pictures = std::getenv("TRAINSCOPE_PICTURES");
-  if (pictures) write_png(std::filesystem::path(pictures) / "term.png", driver->window().capture());
+  keep_picture(*driver, "term");
   driver->app().run("lesson.terms");
   driver->settle();
   CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
-  if (pictures)
-    write_png(std::filesystem::path(pictures) / "terms.png", driver->window().capture());
+  keep_picture(*driver, "terms");
 }

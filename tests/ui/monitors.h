@@ -1,10 +1,9 @@
 // The screens and the scales that people have, and whether what stands on one can be read.
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
+#include "ui/driver.h"
 #include "ui/words.h"
 
 namespace trainscope::ui {
@@ -19,8 +18,7 @@ inline constexpr float kScales[] = {0.75F, 1, 2};
 inline void check_words(Driver& driver, const std::string& where) {
   driver.settle();
   INFO(where);
-  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
-    write_png(std::filesystem::path(folder) / (where + ".png"), driver.window().capture());
+  keep_picture(driver, where);
   check_words_are_whole(30);
   check_words_are_apart();
 }

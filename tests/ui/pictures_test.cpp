@@ -1,6 +1,5 @@
 // Pictures to look at, on demand: TRAINSCOPE_PICTURES=FOLDER tests_ui '[.pictures]'
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -152,21 +151,21 @@ void draw_keys(Gallery& gallery) {
 }  // namespace
 
 TEST_CASE("pictures of keys and of numbers that come", "[.pictures]") {
-  const char* folder = std::getenv("TRAINSCOPE_PICTURES");
+  const auto folder = pictures_folder();
   REQUIRE(folder);
   REQUIRE_DRIVER(driver, 1920, 1080);
-  Gallery gallery{*driver, folder, ""};
+  Gallery gallery{*driver, *folder, ""};
   draw_keys(gallery);
 }
 
 TEST_CASE("pictures of the copy path, the playhead and a long run", "[.pictures]") {
-  const char* folder = std::getenv("TRAINSCOPE_PICTURES");
+  const auto folder = pictures_folder();
   REQUIRE(folder);
   for (const auto& [width, height] : {std::pair{1920, 1080}, std::pair{1366, 768}})
     for (const ThemeMode mode : kThemeModes) {
       REQUIRE_DRIVER(driver, width, height);
       driver->app().set_theme(mode);
-      Gallery gallery{*driver, folder,
+      Gallery gallery{*driver, *folder,
                       "-" + std::to_string(width) + "-" + std::string(name_of(mode))};
       draw_choices(gallery);
       draw_gallery(gallery);

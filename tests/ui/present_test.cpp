@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
 #include "ui/app/comparison.h"
 #include "ui/cut_text.h"
@@ -32,12 +31,6 @@ std::size_t lanes_shown(Driver& driver, std::size_t side) {
   return shown;
 }
 
-void look(Driver& driver, const char* name) {
-  if (const char* folder = std::getenv("TRAINSCOPE_PICTURES"))
-    write_png(std::filesystem::path(folder) / (std::string(name) + ".png"),
-              driver.window().capture());
-}
-
 }  // namespace
 
 TEST_CASE("a lesson in front of a room is taught with the number keys and the space bar") {
@@ -60,7 +53,7 @@ TEST_CASE("a lesson in front of a room is taught with the number keys and the sp
   REQUIRE(press(*driver, ImGuiKey_0));
   CHECK(driver->workspace().present.most_hands(asked) == 0);
   for (const ImGuiKey key : {ImGuiKey_2, ImGuiKey_1, ImGuiKey_2}) REQUIRE(press(*driver, key));
-  look(*driver, "present hands");
+  keep_picture(*driver, "present hands");
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
   REQUIRE(press(*driver, ImGuiKey_Space));
   CHECK(lesson.progress.answer(asked).option == 1);
@@ -83,7 +76,7 @@ TEST_CASE("a lesson in front of a room is taught with the number keys and the sp
   for (std::size_t i = 1; i <= causes; ++i) {
     REQUIRE(press(*driver, ImGuiKey_Space));
     CHECK(driver->workspace().present.causes == i);
-    if (i == 1) look(*driver, "present one cause");
+    if (i == 1) keep_picture(*driver, "present one cause");
     CHECK(cut_text(*ImGui::GetDrawData()).empty());
   }
   CHECK(lesson.progress.step() == here);
@@ -131,7 +124,7 @@ TEST_CASE("a room sees what a step points at in more than half of the height, an
   CHECK(is_in_front(kLossScalingPanel));
   CHECK(share_of(kLossScalingPanel) > 0.5F);
   while (lesson.step().kind != scenario::StepKind::kVary || lesson.step().focus) next();
-  look(*driver, "present knobs");
+  keep_picture(*driver, "present knobs");
   CHECK(is_in_front(kKnobsPanel));
   CHECK(share_of(kKnobsPanel) > 0.5F);
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
@@ -147,7 +140,7 @@ TEST_CASE("the lecturer's notes are on a second page") {
   REQUIRE(press(*driver, ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_N));
   CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
-  look(*driver, "present notes");
+  keep_picture(*driver, "present notes");
 }
 
 TEST_CASE("no lesson shows a room more than three lanes a side, and each of them has spans") {

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 
 #include "ui/app/range_rows.h"
@@ -366,11 +365,10 @@ TEST_CASE("with every tool in use no word is cut, in any theme, at any scale, in
 
 // On demand: TRAINSCOPE_PICTURES=FOLDER tests_ui '[.tools]'
 TEST_CASE("pictures of the timelines' tools", "[.tools]") {
-  const char* folder = std::getenv("TRAINSCOPE_PICTURES");
-  if (!folder) return;
+  if (!pictures_folder()) return;
   const auto save = [&](Driver& driver, const std::string& name) {
     driver.settle();
-    write_png(std::filesystem::path(folder) / (name + ".png"), driver.window().capture());
+    keep_picture(driver, name);
   };
   REQUIRE_DRIVER(driver, 1600, 900);
   open_trainings(*driver);

@@ -64,7 +64,7 @@ Doing doing_at(const IndexedTrace& view, Nanos time) {
   return doing;
 }
 
-bool any_span_at(const IndexedTrace& view, Nanos time) {
+bool other_work_at(const IndexedTrace& view, Nanos time) {
   return std::ranges::any_of(view.index.lanes, [&](const trace::LaneIndex& lane) {
     const Span* span = span_at(view, lane, time);
     return span && span->category == trace::Category::kOther;
@@ -165,7 +165,7 @@ std::string state_at(const IndexedTrace& view, Nanos time) {
   const Doing doing = doing_at(view, time);
   std::string words = words_of(view, doing);
   // Spans that a foreign file calls neither GPU work nor a thread's are work all the same.
-  if (words.empty()) words = any_span_at(view, time) ? "other work" : "idle";
+  if (words.empty()) words = other_work_at(view, time) ? "other work" : "idle";
   const bool one_step =
       doing.step && doing.step->start <= view.index.start && doing.step->end() >= view.index.end;
   if (!doing.step || one_step) return words;
