@@ -318,7 +318,7 @@ class Reader {
     for (std::uint32_t i = 0, n = trace_.spans().size(); i < n; ++i) {
       const Span& span = trace_.spans()[i];
       if (is_step_mark(trace_, span))
-        numbers_[span.start] = std::atoi(trace_.name(span).c_str() + kStepMark.size());
+        numbers_[span.start] = std::atoi(trace_.name(span).c_str() + trace::kStepMark.size());
     }
   }
 

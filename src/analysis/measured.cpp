@@ -19,12 +19,15 @@ using trace::Category;
 using trace::LaneKind;
 using trace::Span;
 
-// Step marks, by start.
+// Step marks, by start. Where several ranks have them, the first one's.
 std::vector<Interval> step_marks(const trace::Trace& trace) {
-  std::vector<Interval> marks;
+  std::map<std::int32_t, std::vector<Interval>> by_rank;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (is_step_mark(trace, span)) marks.push_back({span.start, span.end()});
+    if (is_step_mark(trace, span))
+      by_rank[trace.lanes()[span.lane].rank].push_back({span.start, span.end()});
   });
+  if (by_rank.empty()) return {};
+  std::vector<Interval> marks = std::move(by_rank.begin()->second);
   std::sort(marks.begin(), marks.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
   return marks;
@@ -200,7 +203,9 @@ void find_critical(Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   std::size_t gpus = 0;
   const std::map<std::int32_t, std::int32_t> first = first_gpus(trace, gpus);
-  if (!measured.program || gpus < 2 || !ranks_have_hosts(trace, first)) return;
+  // GPUs of a trace's one process are not told apart: which of them it is about is not known.
+  const bool told_apart = measured.program || first.size() > 1;
+  if (!told_apart || gpus < 2 || !ranks_have_hosts(trace, first)) return;
   std::map<std::int32_t, Nanos> waits;
   for (const auto& [rank, gpu] : first) waits[rank] = 0;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {

@@ -6,18 +6,26 @@
 
 #include "analysis/run.h"
 #include "base/error.h"
+#include "base/rank_words.h"
 #include "trace/ranks.h"
 
 namespace trainscope::analysis {
 namespace {
 
+std::string words_of(int ranks) {
+  if (ranks == 1) return "one rank: write @0";
+  return std::to_string(ranks) + " ranks: write @0 to @" + std::to_string(ranks - 1);
+}
+
 void require_rank(const Run& run, int rank) {
   const int count = rank_count(run);
-  if (rank < count) return;
-  const std::string has =
-      count == 1 ? "one rank: write @0"
-                 : std::to_string(count) + " ranks: write @0 to @" + std::to_string(count - 1);
-  throw InputError("run " + run.label + " has no rank " + std::to_string(rank) + ", but " + has);
+  const std::vector<int> there = trace::ranks_of(*run.trace);
+  // Of a job whose ranks were not all imported, those that were.
+  const bool some = there.size() > 1 && there.back() >= count;
+  if (some ? std::ranges::count(there, rank) > 0 : rank < count) return;
+  throw InputError(
+      "run " + run.label + " has no rank " + std::to_string(rank) + ", but " +
+      (some ? rank_words(there) + ": write @" + std::to_string(there.front()) : words_of(count)));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/measured_run.h"
+#include "base/rank_words.h"
 #include "cuda/execution.h"
-#include "cuda/rank_words.h"
 #include "trace/merge.h"
 #include "trace/trace_bytes.h"
 #include "train/build.h"
@@ -112,7 +112,7 @@ class Talk {
         const auto why_not = store_.get_of(rank, key("ready", rank));
         if (!why_not || !why_not->empty()) ranks.push_back(rank);
       }
-      store_.set(key_ + "/cannot", ranks.empty() ? "" : cuda::rank_words(ranks));
+      store_.set(key_ + "/cannot", ranks.empty() ? "" : rank_words(ranks));
     }
     return store_.get(key_ + "/cannot");
   }
@@ -138,7 +138,7 @@ std::string where_words(const cuda::ProcessPlace& place, cuda::Store& store,
   if (place.rank > 0) return "";
   std::vector<std::string> nodes;
   for (int rank = 0; rank < place.ranks; ++rank) nodes.push_back(store.get(key_of(rank)));
-  const std::string words = cuda::node_words(nodes);
+  const std::string words = node_words(nodes);
   return words.empty() ? "" : " " + words;
 }
 
@@ -174,39 +174,6 @@ std::optional<sim::Ending> ending_of(const std::vector<std::optional<Told>>& all
   return std::nullopt;
 }
 
-std::vector<std::string> parts_of(const std::string& detail) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from < detail.size();) {
-    const std::size_t end = std::min(detail.find(", ", from), detail.size());
-    parts.push_back(detail.substr(from, end - from));
-    from = end + 2;
-  }
-  return parts;
-}
-
-// What the origins of other ranks say and the first one's does not, each once, by who says it.
-std::string notes_of_others(const std::vector<const trace::Trace*>& traces) {
-  const std::vector<std::string> own = parts_of(traces.front()->origin().detail);
-  std::vector<std::pair<std::string, std::vector<int>>> notes;
-  for (std::size_t rank = 1; rank < traces.size(); ++rank) {
-    const trace::Origin& origin = traces[rank]->origin();
-    std::vector<std::string> parts = parts_of(origin.detail);
-    if (origin.subject != traces.front()->origin().subject && !origin.subject.empty())
-      parts.insert(parts.begin(), "on " + origin.subject);
-    for (const std::string& part : parts) {
-      if (std::find(own.begin(), own.end(), part) != own.end()) continue;
-      const auto known = std::find_if(notes.begin(), notes.end(),
-                                      [&](const auto& note) { return note.first == part; });
-      auto& ranks = known == notes.end() ? notes.emplace_back(part, std::vector<int>{}).second
-                                         : known->second;
-      ranks.push_back(static_cast<int>(rank));
-    }
-  }
-  std::string text;
-  for (const auto& [part, ranks] : notes) text += ", " + cuda::rank_words(ranks) + ": " + part;
-  return text;
-}
-
 // Of all ranks, on rank 0. Who has told nothing has an empty trace.
 void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
   std::vector<std::optional<Told>> all;
@@ -217,11 +184,7 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
     traces.push_back(all.back() ? all.back()->trace.get() : &none);
   }
   run.ending = ending_of(all, talk.first_failed());
-  std::unique_ptr<trace::Trace> merged = trace::merge_ranks(traces);
-  trace::Origin origin = merged->origin();
-  origin.detail += notes_of_others(traces);
-  merged->set_origin(std::move(origin));
-  run.trace = std::move(merged);
+  run.trace = trace::merge_ranks(traces);
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 
 #include "analysis/loader_caveat.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "host/interpreter.h"
 #include "host/rank_numbers.h"
 #include "host/scale_numbers.h"
 #include "trace/chrome_reader.h"
+#include "trace/rank_folder.h"
 #include "train/build.h"
 #include "train/data_parallel.h"
 #include "train/train_settings.h"
@@ -166,7 +168,7 @@ Run run_config(std::string label, const program::Config& config) {
 Run import_run(std::string label, const std::filesystem::path& path) {
   Run run;
   run.label = std::move(label);
-  run.trace = trace::read_chrome_trace(path);
+  run.trace = is_folder(path) ? trace::read_rank_folder(path) : trace::read_chrome_trace(path);
   if (run.trace->spans().size() + run.trace->samples().size() == 0)
     throw InputError(path.string() + ": holds nothing that can be shown" +
                      dropped_words(*run.trace));

@@ -95,8 +95,8 @@ class Session {
 // Runs a config from start to end.
 Run run_config(std::string label, const program::Config& config);
 
-// A trace file as a run; one that says why its run ended early has that as its ending. Throws
-// InputError, also for a file that holds nothing to show.
+// A trace file as a run, or a folder of the files of one job's ranks; one that says why its run
+// ended early has that as its ending. Throws InputError, also where there is nothing to show.
 Run import_run(std::string label, const std::filesystem::path& path);
 
 }  // namespace trainscope::analysis

@@ -212,7 +212,10 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_run(app, arguments);
   add_sweep(app, arguments);
   CLI::App& import = *app.add_subcommand("import", "read PyTorch traces");
-  import.add_option("TRACE", arguments.traces, "trace files, plain or gzipped")->required();
+  import
+      .add_option("TRACE", arguments.traces,
+                  "traces, plain or gzipped; a folder is one, of a job's ranks")
+      ->required();
   add_outputs(import, arguments.import_outputs);
   CLI::App& compare = *app.add_subcommand("compare", "put two runs beside each other");
   compare

@@ -80,7 +80,7 @@ TakenRun run_of(const std::string& word) {
   if (names_saved_run(word)) return saved_side(word);
   const SideName name = split_side(word);
   const std::string& what = is_there(word) ? word : name.what;
-  if (what.ends_with(".toml") || !is_there(what)) return configured(word);
+  if (!names_trace(what)) return configured(word);
   if (what != word) throw InputError(word + ": a trace has no sides; write " + what);
   return {std::make_shared<const analysis::Run>(analysis::import_run("A", what)), ""};
 }

@@ -8,6 +8,7 @@
 #include "base/toml.h"
 #include "scenario/link.h"
 #include "scenario/translation.h"
+#include "trace/rank_folder.h"
 
 namespace trainscope::cli {
 namespace {
@@ -46,7 +47,7 @@ Flags read_flags(const RunOptions& options) {
 }
 
 bool looks_like_a_trace(const std::filesystem::path& path) {
-  return path.extension() == ".json" || path.extension() == ".gz";
+  return path.extension() == ".json" || path.extension() == ".gz" || trace::is_rank_folder(path);
 }
 
 // What ends in .toml is a config or a lesson; any other file is none.
@@ -153,6 +154,12 @@ Request read_all_sides(const RunOptions& options) {
 }
 
 }  // namespace
+
+bool names_trace(const std::string& word) {
+  if (is_folder(word))
+    return std::filesystem::path(word).has_parent_path() || trace::is_rank_folder(word);
+  return is_there(word) && !word.ends_with(".toml");
+}
 
 void check_there(const std::string& what) {
   const std::filesystem::path path(what);

@@ -26,6 +26,10 @@ struct SideName {
 };
 SideName split_side(const std::string& word);
 
+// Whether a file that is there, or a folder, can only be meant as a trace. A lesson may be called
+// as a folder is that has nothing to do with it.
+bool names_trace(const std::string& word);
+
 // Throws InputError for a word that can only be meant as a file (it is named as a trace is, or
 // stands in a folder) when there is no such file.
 void check_there(const std::string& what);

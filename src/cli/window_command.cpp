@@ -92,7 +92,7 @@ void add_file(const std::string& file, const std::string& language, Named& named
   check_there(file);
   if (is_config(file)) {
     named.sides.push_back({nullptr, scenario::load_config(file), file});
-  } else if (!file.ends_with(".toml") && is_plain_file(file)) {
+  } else if (names_trace(file)) {
     named.sides.push_back({nullptr, std::nullopt, file});
   } else {
     return add_lesson(file, language, named);

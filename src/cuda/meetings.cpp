@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/rank_words.h"
 #include "base/units.h"
-#include "cuda/rank_words.h"
 
 namespace trainscope::cuda {
 namespace {

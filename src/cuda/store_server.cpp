@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "cuda/rank_words.h"
+#include "base/rank_words.h"
 #include "cuda/store.h"
 
 namespace trainscope::cuda {

@@ -1,5 +1,6 @@
 #include "scenario/file_kind.h"
 
+#include "base/files.h"
 #include "base/toml.h"
 #include "scenario/translation.h"
 
@@ -44,6 +45,7 @@ FileKind kind_by_name(const std::filesystem::path& file) {
 }
 
 FileKind kind_of(const std::filesystem::path& file) {
+  if (is_folder(file)) return FileKind::kTrace;
   const FileKind kind = kind_by_name(file);
   if (kind != FileKind::kConfig) return kind;
   if (file.filename() == "claims.toml") return FileKind::kClaims;

@@ -1,4 +1,5 @@
-// What a file is that Trainscope can read: told by its name, and of .toml by its keys.
+// What a file is that Trainscope can read: told by its name, and of .toml by its keys. A folder is
+// read as a trace: each file in it as one rank's.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ enum class FileKind : std::uint8_t {
   kPublished,  // measurements that others published
   kConfig,
   kRun,    // *.tsrun
-  kTrace,  // *.json, *.json.gz
+  kTrace,  // *.json, *.json.gz, a folder of them
   kOther,
 };
 std::string_view name_of(FileKind kind);  // "lesson"
@@ -27,7 +28,7 @@ std::string_view name_of(FileKind kind);  // "lesson"
 // be.
 FileKind kind_by_name(const std::filesystem::path& file);
 
-// Looks into what ends in .toml. Throws InputError when it cannot be read.
+// Looks into what ends in .toml; a folder is a trace. Throws InputError when it cannot be read.
 FileKind kind_of(const std::filesystem::path& file);
 
 }  // namespace trainscope::scenario

@@ -63,7 +63,8 @@ struct FileHeader {
   std::optional<std::int64_t> schema;
   std::vector<std::string> devices;  // names, one a device
   std::optional<std::int64_t> rank;
-  Nanos base = 0;  // the epoch time at the file's time 0
+  std::int64_t world = 0;  // ranks of the job; 0: not known
+  Nanos base = 0;          // the epoch time at the file's time 0
   std::optional<OwnHeader> own;
 };
 

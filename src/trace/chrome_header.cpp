@@ -140,6 +140,7 @@ bool read_header_field(const char* key, json::value value, FileHeader& header) {
     if (!is_object(value)) return true;
     each_field(value, [&](const char* field_key, json::value field) {
       if (is(field_key, "rank")) header.rank = integer_of(token_of(field));
+      if (is(field_key, "world_size")) header.world = integer_or(token_of(field), 0);
     });
   } else {
     return false;

@@ -29,6 +29,12 @@ class KindTable {
   std::vector<std::pair<std::string_view, EventKind>> known_;
 };
 
+// The report itself, and the database that it is exported to.
+bool is_nsight_report(std::string_view name, std::string_view text) {
+  return name.ends_with(".nsys-rep") || name.ends_with(".qdrep") ||
+         text.starts_with("SQLite format 3");
+}
+
 class FileParser {
  public:
   FileParser(std::string_view name, const PaddedBytes& bytes, EventSink& sink)
@@ -216,13 +222,15 @@ void FileParser::read_args(json::value value) {
 std::string FileParser::fault(simdjson::error_code error, const char* location) const {
   const auto last = text_.find_last_not_of(" \t\r\n");
   if (last == text_.npos) return "holds nothing; name a trace that a profiler has written";
+  if (is_nsight_report(name_, text_))
+    return "is a report of Nsight Systems; name a Chrome trace, such as PyTorch's profiler writes "
+           "with export_chrome_trace";
   if (error == simdjson::UTF8_ERROR)
     return "is no JSON text: byte " + std::to_string(first_bad_utf8(text_) + skipped_) +
            " is not UTF-8; name a Chrome trace, such as PyTorch's profiler writes";
   if (error == simdjson::MEMALLOC || error == simdjson::CAPACITY)
     return "does not fit into this machine's memory; record fewer steps";
-  const auto first = text_.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  if (first == std::string_view::npos || (text_[first] != '{' && text_[first] != '['))
+  if (json_begins(text_) == text_.npos)
     return "is no JSON text: it begins with neither { nor [; name a Chrome trace, such as "
            "PyTorch's profiler writes";
   const bool cut_off = text_[last] != '}' && text_[last] != ']';
@@ -230,6 +238,10 @@ std::string FileParser::fault(simdjson::error_code error, const char* location) 
       error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
     return "the JSON ends early, at byte " + std::to_string(text_.size() + skipped_) +
            "; was the file cut off while it was written or copied?";
+  if (error == simdjson::TRAILING_CONTENT)
+    return "holds more behind its JSON value, as files of one value a line do; name a Chrome "
+           "trace, "
+           "such as PyTorch's profiler writes";
   std::string sentence = "the JSON is broken";
   const auto control = std::ranges::find_if(
       text_, [](char c) { return c >= 0 && c < 0x20 && c != '\t' && c != '\r' && c != '\n'; });

@@ -4,35 +4,62 @@
 
 #include "base/error.h"
 #include "trace/chrome_assemble.h"
+#include "trace/mend.h"
 
 namespace trainscope::trace {
 namespace {
 
+// More ranks than any job has: a number beyond is damage.
+constexpr std::int64_t kMostRanks = 1 << 20;
+
 // `name` goes into messages, `subject` onto the badge.
-std::unique_ptr<Trace> read(std::string_view name, const std::string& subject,
-                            const PaddedBytes& json) try {
+RankTrace read(std::string_view name, const std::string& subject, const PaddedBytes& json,
+               std::optional<int> otherwise = std::nullopt) try {
   chrome::Collector collector;
-  const chrome::FileHeader header = chrome::parse_chrome(name, json, collector);
-  return chrome::assemble(collector.finish(), header, subject);
+  chrome::FileHeader header = chrome::parse_chrome(name, json, collector);
+  RankTrace read;
+  if (header.rank && *header.rank >= 0 && *header.rank < kMostRanks)
+    read.rank = static_cast<int>(*header.rank);
+  else if (otherwise)
+    header.rank = read.rank = otherwise;
+  if (header.world > 0 && header.world <= kMostRanks) read.world = static_cast<int>(header.world);
+  read.ours = header.own.has_value();
+  read.trace = chrome::assemble(collector.finish(), header, subject);
+  return read;
 } catch (const std::bad_alloc&) {
   throw InputError(std::string(name) +
                    ": does not fit into this machine's memory; record fewer steps");
+}
+
+RankTrace mend_and_read(std::string_view name, const std::string& subject, PaddedBytes json,
+                        std::optional<int> otherwise = std::nullopt) {
+  const std::int64_t replaced = mend(json);
+  RankTrace result = read(name, subject, json, otherwise);
+  if (replaced > 0)
+    result.trace->add_dropped({"byte that is not UTF-8, read as \"?\"", replaced, false});
+  return result;
 }
 
 }  // namespace
 
 std::unique_ptr<Trace> read_chrome_trace(const std::filesystem::path& path,
                                          const ReadOptions& options) {
-  return read(path.string(), path.filename().string(), load_text(path, options.max_bytes));
+  return mend_and_read(path.string(), path.filename().string(), load_text(path, options.max_bytes))
+      .trace;
+}
+
+RankTrace read_rank_trace(const std::filesystem::path& path, const std::string& subject,
+                          std::optional<int> otherwise, const ReadOptions& options) {
+  return mend_and_read(path.string(), subject, load_text(path, options.max_bytes), otherwise);
 }
 
 std::unique_ptr<Trace> read_chrome_trace(std::string_view name, std::string_view bytes,
                                          const ReadOptions& options) {
-  return read(name, std::string(name), load_text(name, bytes, options.max_bytes));
+  return mend_and_read(name, std::string(name), load_text(name, bytes, options.max_bytes)).trace;
 }
 
 std::unique_ptr<Trace> read_chrome_trace(std::string_view name, const PaddedBytes& json) {
-  return read(name, std::string(name), json);
+  return read(name, std::string(name), json).trace;
 }
 
 }  // namespace trainscope::trace

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "trace/padded_bytes.h"
@@ -25,6 +26,18 @@ struct ReadOptions {
 
 std::unique_ptr<Trace> read_chrome_trace(const std::filesystem::path& path,
                                          const ReadOptions& options = {});
+
+// What a file says of the job that its trace is one rank of.
+struct RankTrace {
+  std::unique_ptr<Trace> trace;
+  std::optional<int> rank;
+  int world = 0;      // the job's ranks; 0: not known
+  bool ours = false;  // our writer has written it
+};
+
+// `subject` stands in the origin. `otherwise`: the rank of a file that does not say it.
+RankTrace read_rank_trace(const std::filesystem::path& path, const std::string& subject,
+                          std::optional<int> otherwise, const ReadOptions& options = {});
 
 // From memory; `name` stands for the file's name in the trace's origin and in messages.
 std::unique_ptr<Trace> read_chrome_trace(std::string_view name, std::string_view bytes,

@@ -277,6 +277,13 @@ void append_quoted(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
+std::size_t json_begins(std::string_view text) {
+  const std::size_t mark = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  const std::size_t first = text.find_first_not_of(" \t\r\n", mark);
+  const bool begins = first != text.npos && (text[first] == '{' || text[first] == '[');
+  return begins ? first : text.npos;
+}
+
 std::size_t first_bad_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {

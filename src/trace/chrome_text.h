@@ -39,6 +39,9 @@ void append_quoted(std::string& out, std::string_view text);
 
 bool is_utf8(std::string_view text);
 
+// Where JSON begins, with { or [ behind white space and a byte order mark; npos where it does not.
+std::size_t json_begins(std::string_view text);
+
 // Where the first byte stands that belongs to no UTF-8 character; the size if there is none.
 std::size_t first_bad_utf8(std::string_view text);
 

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "trace/step_mark.h"
+
 namespace trainscope::trace::chrome {
 namespace {
 
@@ -102,8 +104,10 @@ Memory memory_named(std::string_view text) {
   return Memory::kUnknown;
 }
 
-// From "Memcpy HtoD (Pinned -> Device)".
+// From "Memcpy HtoD (Pinned -> Device)", or what older profilers of AMD GPUs call a copy.
 void read_copy_name(std::string_view name, NameFacts& facts) {
+  if (name == "CopyHostToDevice") facts.copy = Category::kCopyH2D;
+  if (name == "CopyDeviceToHost") facts.copy = Category::kCopyD2H;
   constexpr std::string_view kPrefix = "Memcpy ";
   if (!name.starts_with(kPrefix)) return;
   name.remove_prefix(kPrefix.size());
@@ -171,7 +175,7 @@ NameFacts name_facts(std::string_view name) {
   facts.collective =
       name.starts_with("nccl") || contains(name, "ncclKernel") || contains(name, "ncclDevKernel");
   facts.holds = is_holding_call(name);
-  facts.step = name.starts_with("ProfilerStep#");
+  facts.step = name.starts_with(kStepMark);
   facts.phase = phase_of(name);
   facts.next_batch = next_batch_of(name);
   read_copy_name(name, facts);

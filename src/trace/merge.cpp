@@ -5,40 +5,30 @@
 #include <string>
 #include <utility>
 
+#include "trace/merge_origin.h"
+#include "trace/moved.h"
+#include "trace/same_collectives.h"
+
 namespace trainscope::trace {
 namespace {
 
-// The collectives of a run are numbered alike on every rank.
-using Key = std::pair<std::string, std::int64_t>;  // operation, sequence
-
-const CollectiveDetail* collective_of(const Trace& trace, const Span& span) {
-  if (span.category != Category::kCollective || trace.lanes()[span.lane].kind != LaneKind::kStream)
-    return nullptr;
-  const Detail* detail = trace.detail(span);
-  const auto* one = detail ? std::get_if<CollectiveDetail>(detail) : nullptr;
-  return one && one->sequence >= 0 ? one : nullptr;
-}
-
-// All ranks need what every rank gives: none is done before the last has come.
-bool ends_together(const std::string& operation) {
-  return operation == "allreduce" || operation == "allgather" || operation == "reduce_scatter";
-}
-
-using Spans = std::map<Key, SpanId>;
-
-Spans collectives_of(const Trace& trace) {
-  Spans spans;
-  for (SpanId id = 0; id < trace.spans().size(); ++id)
-    if (const CollectiveDetail* one = collective_of(trace, trace.spans()[id]))
-      spans[{one->operation, one->sequence}] = id;
-  return spans;
+int world_of(const std::vector<const Trace*>& ranks, int world) {
+  return std::max(world, static_cast<int>(ranks.size()));
 }
 
 Nanos median(std::vector<Nanos> values) {
-  if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// How much later a trace's time 0 is set than the first's, as their recorders' clocks have it.
+Nanos by_recorders(const Trace& first, const Trace& other) {
+  constexpr Nanos kHour = Nanos{3600} * 1'000'000'000;
+  const Nanos a = first.origin().clock_start, b = other.origin().clock_start;
+  Nanos apart = 0;
+  if (a == 0 || b == 0 || __builtin_sub_overflow(a, b, &apart)) return 0;
+  return apart > -kHour && apart < kHour ? apart : 0;
 }
 
 // The rank that comes last to a collective, and when.
@@ -50,12 +40,21 @@ struct LastRank {
 // Copies traces into one.
 class Merger {
  public:
-  explicit Merger(const std::vector<const Trace*>& ranks)
+  Merger(const std::vector<const Trace*>& ranks, const Merging& merging)
       : ranks_(ranks),
-        offsets_(clock_offsets(ranks)),
+        merging_(merging),
+        offsets_(ranks.size()),
         merged_(std::make_unique<Trace>(ranks.front()->origin())) {
-    for (const Trace* rank : ranks) collectives_.push_back(collectives_of(*rank));
-    find_last();
+    const int world = world_of(ranks, merging.world);
+    for (std::size_t i = merging_.ranks.size(); i < ranks.size(); ++i)
+      merging_.ranks.push_back(static_cast<int>(i));
+    merging_.further.resize(ranks.size());
+    Origin origin = merged_->origin();
+    origin.detail += notes_of_others(ranks, merging_.ranks);
+    merged_->set_origin(std::move(origin));
+    if (merging.parts) return;
+    offsets_ = clock_offsets(ranks, world).later;
+    if (static_cast<int>(ranks.size()) == world) find_last(same_collectives(ranks, world));
   }
 
   std::unique_ptr<Trace> merge() {
@@ -71,13 +70,30 @@ class Merger {
     DetailId details = 0;
   };
 
-  void find_last() {
+  // Which rank is last in each collective, and so how long the others wait.
+  void find_last(const std::vector<Collectives>& collectives) {
+    std::map<CollectiveKey, LastRank> last;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
-      for (const auto& [key, id] : collectives_[rank]) {
+      for (const auto& [key, id] : collectives[rank]) {
         const Nanos start = ranks_[rank]->spans()[id].start - offsets_[rank];
-        const auto [known, is_first] = last_.try_emplace(key, LastRank{rank, start});
+        const auto [known, is_first] = last.try_emplace(key, LastRank{rank, start});
         if (!is_first && start > known->second.start) known->second = {rank, start};
       }
+    waits_.resize(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+      for (const auto& [key, id] : collectives[rank])
+        if (const Nanos wait = wait_of(rank, ranks_[rank]->spans()[id], key, last.at(key)))
+          waits_[rank][id] = wait;
+  }
+
+  // How long a rank's collective only waits for the last rank. Of one that is over before the last
+  // comes, such as the root's of a broadcast, nothing is known.
+  Nanos wait_of(std::size_t rank, const Span& span, const CollectiveKey& key,
+                const LastRank& last) const {
+    if (last.rank == rank) return 0;
+    const Nanos wait = std::max<Nanos>(last.start - (span.start - offsets_[rank]), 0);
+    if (wait <= span.duration) return wait;
+    return ends_together(key.operation) ? span.duration : 0;
   }
 
   void add(std::size_t rank) {
@@ -85,19 +101,21 @@ class Merger {
     Places places;
     places.lanes = add_lanes(from, rank);
     places.details = merged_->details().size();
-    for (DetailId i = 0; i < from.details().size(); ++i) merged_->add_detail(from.details()[i]);
+    for (DetailId i = 0; i < from.details().size(); ++i)
+      merged_->add_detail(moved(from.details()[i], merging_.further[rank]));
     add_spans(from, rank, places);
     add_rest(from, rank, places);
   }
 
   std::vector<LaneId> add_lanes(const Trace& from, std::size_t rank) {
-    std::vector<bool> used(from.lanes().size(), rank == 0);
+    std::vector<bool> used(from.lanes().size(), rank == 0 || merging_.parts);
     for_each(from.spans(), [&](const Span& span, std::uint32_t) { used[span.lane] = true; });
     for_each(from.samples(),
              [&](const Sample& sample, std::uint32_t) { used[sample.lane] = true; });
     std::vector<LaneId> lanes(from.lanes().size(), kNone);
     for (LaneId lane = 0; lane < lanes.size(); ++lane)
-      if (used[lane]) lanes[lane] = merged_->add_lane(from.lanes()[lane]);
+      if (used[lane])
+        lanes[lane] = merged_->add_lane(moved(from.lanes()[lane], merging_.further[rank]));
     return lanes;
   }
 
@@ -105,8 +123,9 @@ class Merger {
   void add_spans(const Trace& from, std::size_t rank, Places& places) {
     SpanId next = merged_->spans().size();
     std::vector<Nanos> waits(from.spans().size());
+    if (!waits_.empty())
+      for (const auto& [id, wait] : waits_[rank]) waits[id] = wait;
     for (SpanId id = 0; id < from.spans().size(); ++id) {
-      waits[id] = wait_of(from, rank, from.spans()[id]);
       if (waits[id] > 0) ++next;
       places.spans.push_back(next++);
     }
@@ -127,20 +146,12 @@ class Merger {
     correlations_ = highest_;
   }
 
-  // How long a rank's collective only waits for the last rank.
-  Nanos wait_of(const Trace& from, std::size_t rank, const Span& span) const {
-    const CollectiveDetail* one = collective_of(from, span);
-    if (!one) return 0;
-    const LastRank& last = last_.at({one->operation, one->sequence});
-    if (last.rank == rank) return 0;
-    return std::clamp<Nanos>(last.start - (span.start - offsets_[rank]), 0, span.duration);
-  }
-
   void add_wait(Span& span, Nanos length) {
     Span wait = span;
     wait.duration = length;
     wait.name = merged_->intern("waits for the last rank");
     wait.category = Category::kSync;
+    wait.cause = Cause::kPeer;
     wait.detail = kNone;
     merged_->add_span(wait);
     span.start += length;
@@ -160,17 +171,24 @@ class Merger {
              [&](const TrainingStep& step, std::uint32_t) { merged_->add_step(step); });
     for_each(from.evaluations(),
              [&](const Evaluation& one, std::uint32_t) { merged_->add_evaluation(one); });
+    // Parts of one run say each what all of it has lost.
+    if (!merging_.parts || rank == 0) add_dropped(from, rank);
+    add_allocator_events(from, rank);
+  }
+
+  void add_dropped(const Trace& from, std::size_t rank) {
     for_each(from.dropped(), [&](Dropped one, std::uint32_t) {
-      if (ranks_.size() > 1) one.reason += ", rank " + std::to_string(rank);
+      if (ranks_.size() > 1 && !merging_.parts)
+        one.reason += ", rank " + std::to_string(merging_.ranks[rank]);
       merged_->add_dropped(std::move(one));
     });
-    add_allocator_events(from, rank);
   }
 
   void add_allocator_events(const Trace& from, std::size_t rank) {
     std::uint32_t most = segments_;
     for_each(from.allocator_events(), [&](AllocatorEvent event, std::uint32_t) {
       event.time -= offsets_[rank];
+      event.device += merging_.further[rank];
       if (event.owner != kNone) event.owner = merged_->intern(from.name(event.owner));
       if (event.role != kNone) event.role = merged_->intern(from.name(event.role));
       if (event.segment != kNone) {
@@ -183,32 +201,37 @@ class Merger {
   }
 
   const std::vector<const Trace*>& ranks_;
+  Merging merging_;
   std::vector<Nanos> offsets_;
   std::unique_ptr<Trace> merged_;
-  std::vector<Spans> collectives_;
-  std::map<Key, LastRank> last_;
-  std::uint32_t correlations_ = 0;  // of the ranks before
+  std::vector<std::map<SpanId, Nanos>> waits_;  // by rank; empty: none is known
+  std::uint32_t correlations_ = 0;              // of the ranks before
   std::uint32_t highest_ = 0;
   std::uint32_t segments_ = 0;
 };
 
 }  // namespace
 
-std::vector<Nanos> clock_offsets(const std::vector<const Trace*>& ranks) {
-  std::vector<Nanos> offsets;
-  const Spans first = collectives_of(*ranks.front());
-  for (const Trace* rank : ranks) {
+ClockOffsets clock_offsets(const std::vector<const Trace*>& ranks, int world) {
+  ClockOffsets offsets{std::vector<Nanos>(ranks.size()), {}};
+  const std::vector<Collectives> all = same_collectives(ranks, world_of(ranks, world));
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
     std::vector<Nanos> apart;
-    for (const auto& [key, id] : collectives_of(*rank))
-      if (const auto same = first.find(key); same != first.end() && ends_together(key.first))
-        apart.push_back(rank->spans()[id].end() - ranks.front()->spans()[same->second].end());
-    offsets.push_back(rank == ranks.front() ? 0 : median(std::move(apart)));
+    for (const auto& [key, id] : all[i])
+      if (const auto same = all[0].find(key); same != all[0].end() && ends_together(key.operation))
+        apart.push_back(ranks[i]->spans()[id].end() - ranks[0]->spans()[same->second].end());
+    if (apart.empty()) {
+      offsets.unjoined.push_back(static_cast<int>(i));
+      offsets.later[i] = by_recorders(*ranks[0], *ranks[i]);
+    } else {
+      offsets.later[i] = median(std::move(apart));
+    }
   }
   return offsets;
 }
 
-std::unique_ptr<Trace> merge_ranks(const std::vector<const Trace*>& ranks) {
-  return Merger(ranks).merge();
+std::unique_ptr<Trace> merge_ranks(const std::vector<const Trace*>& ranks, const Merging& merging) {
+  return Merger(ranks, merging).merge();
 }
 
 }  // namespace trainscope::trace

@@ -1,5 +1,4 @@
-// The traces of one run's ranks, each written by a process of its own on a clock of its own, as one
-// trace.
+// The traces of one run's ranks, each written by a process of its own, as one trace.
 #pragma once
 
 #include <memory>
@@ -9,15 +8,31 @@
 
 namespace trainscope::trace {
 
+// What is known of the ranks whose traces are merged.
+struct Merging {
+  std::vector<int> ranks;    // of each trace; empty: 0, 1, ...
+  std::vector<int> further;  // how many GPUs further each one's devices are numbered; empty: none
+  int world = 0;             // of the run, ranks whose trace is missing too; 0: as many as traces
+  // They are parts of one trace (see part_of_rank): on one clock, their waits in them.
+  bool parts = false;
+};
+
 // How much later than the first trace's clock each one's is, in nanoseconds; 0 for the first. No
 // rank comes out of an all-reduce, all-gather or reduce-scatter before the last has come in, and
 // all come out nearly at once: the median over all of them of how far a rank's end is from the
-// first's. 0 for a trace that has none in common with the first.
-std::vector<Nanos> clock_offsets(const std::vector<const Trace*>& ranks);
+// first's. Of a trace that has none in common with the first, the recorders' clocks decide where
+// both are known and lie within an hour; else 0.
+struct ClockOffsets {
+  std::vector<Nanos> later;
+  std::vector<int> unjoined;  // places of the traces that have no collective in common
+};
+ClockOffsets clock_offsets(const std::vector<const Trace*>& ranks, int world = 0);
 
 // All of them on the clock of the first, by rank; time 0 is the first's. Lanes on which nothing
-// happens are only kept of the first. Of a collective, a rank's span from its own beginning to the
-// last rank's becomes a wait for that one. The origin is the first's.
-std::unique_ptr<Trace> merge_ranks(const std::vector<const Trace*>& ranks);
+// happens are only kept of the first, and of parts. Of a collective of all ranks, where all are
+// here, a rank's span from its own beginning to the last rank's becomes a wait for that one. The
+// origin is the first's, with what the others' say beside it.
+std::unique_ptr<Trace> merge_ranks(const std::vector<const Trace*>& ranks,
+                                   const Merging& merging = {});
 
 }  // namespace trainscope::trace

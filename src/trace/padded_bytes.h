@@ -21,6 +21,7 @@ class PaddedBytes {
 
   std::string_view text() const { return {data_.get(), size_}; }
   std::size_t size() const { return size_; }
+  char* bytes() { return data_.get(); }  // of the text, to be changed in place
 
   // Room for `count` more bytes behind the text; commit() says how many of them are text now.
   char* grow(std::size_t count);

@@ -6,30 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "trace/moved.h"
+
 namespace trainscope::trace {
 namespace {
-
-// Where a detail says that something was, moved by so many GPUs.
-struct OnDevice {
-  std::int32_t further;
-
-  Detail operator()(KernelDetail detail) const {
-    detail.device += further;
-    return detail;
-  }
-  Detail operator()(CopyDetail detail) const {
-    detail.device += further;
-    return detail;
-  }
-  Detail operator()(CollectiveDetail detail) const {
-    detail.kernel.device += further;
-    return detail;
-  }
-  Detail operator()(SyncDetail detail) const {
-    detail.device += further;
-    return detail;
-  }
-};
 
 class Part {
  public:
@@ -66,14 +46,10 @@ class Part {
 
   // Of several devices, the one that is left keeps its process.
   Lane as_own(Lane lane) const {
-    const std::string device = "GPU " + std::to_string(lane.device);
     const std::string rank = "rank " + std::to_string(lane.rank);
     if (several_ranks_ || !several_devices_) lane.rank = rank_;
     if (lane.group == rank) lane.group = "rank " + std::to_string(lane.rank);
-    if (lane.device < 0) return lane;
-    lane.device += further_;
-    if (lane.group == device) lane.group = "GPU " + std::to_string(lane.device);
-    return lane;
+    return moved(std::move(lane), further_);
   }
 
   // A cause may be a span that comes later: places are known before any is taken.
@@ -88,7 +64,7 @@ class Part {
       span.name = part_->intern(from_.name(from_.spans()[id]));
       if (span.cause_span != kNone) span.cause_span = spans_[span.cause_span];
       if (const Detail* detail = from_.detail(span))
-        span.detail = part_->add_detail(std::visit(OnDevice{further_}, *detail));
+        span.detail = part_->add_detail(moved(*detail, further_));
       part_->add_span(span);
     }
   }

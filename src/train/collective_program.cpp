@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "machine/topology.h"
+#include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/parallel.h"
 #include "train/writer.h"
@@ -172,8 +173,7 @@ class CollectiveBuilder {
   }
 
   void write_step(ThreadWriter& writer, Index thread, std::int64_t step, const Lines& lines) {
-    if (thread == 0)
-      writer.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+    if (thread == 0) writer.at(lines.loop).add(program::BeginMark{}, trace::step_mark(step));
     const std::int64_t count = config_.whole("collective.count");
     for (std::int64_t i = 0; i < count; ++i) {
       collective_.sequence = step * count + i;

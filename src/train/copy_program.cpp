@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/writer.h"
 
@@ -76,7 +77,7 @@ program::Program build_copy(const program::Config& config) {
   program.steps = static_cast<int>(steps_of(config));
   program.warmup_steps = program.steps > 1 ? 1 : 0;
   for (int step = 0; step < program.steps; ++step) {
-    main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+    main.at(lines.loop).add(program::BeginMark{}, trace::step_mark(step));
     for (std::int64_t i = 0; i < count; ++i) {
       main.at(lines.copy).add(copy);
       if (blocking) main.add(program::StreamSync{0});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "machine/gemm_tiles.h"
+#include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/writer.h"
 
@@ -112,7 +113,7 @@ program::Program build_gemm(const program::Config& config, const machine::Machin
   const Lines lines = write_listing(program.listing, config, sides, type);
   ThreadWriter main(program, 0);
   for (std::int64_t step = 0; step < config.whole("steps"); ++step) {
-    main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+    main.at(lines.loop).add(program::BeginMark{}, trace::step_mark(step));
     main.at(lines.product).add(program::Launch{0, 0});
     main.at(lines.loop).add(program::EndMark{});
   }

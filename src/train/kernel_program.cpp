@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "machine/occupancy.h"
+#include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/writer.h"
 
@@ -140,7 +141,7 @@ program::Program build_kernel(const program::Config& config, const machine::Mach
   ThreadWriter main(program, 0);
   StepRoom room(main, config.whole("steps"));
   for (std::int64_t step = 0; step < config.whole("steps"); ++step) {
-    main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+    main.at(lines.loop).add(program::BeginMark{}, trace::step_mark(step));
     for (std::int64_t i = 0; i < count; ++i)
       main.at(lines.launch).add(program::Launch{0, static_cast<program::Index>(i % streams)});
     main.at(lines.loop).add(program::EndMark{});

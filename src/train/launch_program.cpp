@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/writer.h"
 
@@ -119,7 +120,7 @@ void write_steps(ThreadWriter& main, const program::Config& config, const Lines&
   const std::int64_t steps = config.whole("steps");
   StepRoom room(main, steps);
   for (std::int64_t step = 0; step < steps; ++step) {
-    main.at(lines.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+    main.at(lines.loop).add(program::BeginMark{}, trace::step_mark(step));
     write_step(main, config, lines);
     main.at(lines.loop).add(program::EndMark{});
     room.after(step);

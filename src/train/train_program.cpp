@@ -1,13 +1,12 @@
 // The workload `train`: the classroom loop.
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <optional>
 #include <vector>
 
 #include "program/marks.h"
 #include "program/reading_order.h"
+#include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/compiled_model.h"
 #include "train/ddp.h"
@@ -162,7 +161,7 @@ class TrainBuilder {
     const int alike = ranks_differ(config_) ? settings_.ranks : 1;
     StepRoom room(main, settings_.steps, alike), autograd_room(autograd, settings_.steps, alike);
     for (std::int64_t step = 0; step < settings_.steps; ++step) {
-      main.at(lines_.loop).add(program::BeginMark{}, fmt::format("ProfilerStep#{}", step));
+      main.at(lines_.loop).add(program::BeginMark{}, trace::step_mark(step));
       write_step(main, autograd, step);
       main.at(lines_.loop).add(program::EndMark{});
       room.after(step);

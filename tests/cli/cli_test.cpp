@@ -70,6 +70,29 @@ TEST_CASE("several ranks are written as a folder of one trace each, also those s
   CHECK(!fs::exists(folder.file("t/rank_3.json")));
 }
 
+TEST_CASE("a folder of one job's ranks is imported as one run") {
+  const Folder folder;
+  const std::string job = folder.file("job");
+  const json ran = json::parse(
+      run("run --machine dgx1-v100-8 --set model.name=resnet18 --set batch_size=4 --set "
+          "parallel.strategy=ddp --set parallel.world_size=3 --set steps=3 --set straggler.rank=1 "
+          "--json --trace " +
+          job)
+          .out);
+  const json read = json::parse(run("import --json " + job).out);
+  for (const char* metric : {"time.step", "comm.wait", "gpu.busy", "memory.peak_allocated"}) {
+    INFO(metric);
+    CHECK(read["runs"]["A"]["metrics"][metric]["value"].get<double>() ==
+          Approx(ran["runs"]["A"]["metrics"][metric]["value"].get<double>()));
+  }
+  CHECK(run("import " + job + " " + job + "/rank_1.json.gz").code == 0);
+  CHECK(run("compare " + job + " pinned-vs-pageable").code == 0);
+  CHECK(run("import " + job + " --series gpu.busy@2").code == 0);
+  refuses("run " + job, 2, "`trainscope import " + job + "` reads a trace");
+  refuses("import " + folder.file(""), 2, "this folder holds no trace");
+  refuses("compare " + folder.file("") + " " + job, 2, "this folder holds no trace");
+}
+
 TEST_CASE("a trace of ours leaves the warm-up out as its run did, also once it is saved") {
   const Folder folder;
   const std::string trace = folder.file("t.json"), saved = folder.file("t.tsrun");
@@ -340,7 +363,7 @@ TEST_CASE("files that are no traces are refused, whatever they hold") {
   refuses("import " + with("[1, 2, 3]"), 2, "bad.json");
   refuses("import " + with("{\"other\": 1}"), 2, "bad.json");
   refuses("import " + with(std::string(1000000, '[')), 2, "bad.json");
-  refuses("import " + folder.file(""), 2, "folder");
+  refuses("import " + folder.file(""), 2, "bad.json");
 }
 
 TEST_CASE("an imported trace counts every complete event") {

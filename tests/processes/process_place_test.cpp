@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "cuda/rank_words.h"
+#include "base/rank_words.h"
 
 using namespace trainscope;
 using Catch::Contains;
@@ -121,7 +121,6 @@ TEST_CASE("the first host of Slurm's list") {
 }
 
 TEST_CASE("where ranks are is said node by node") {
-  using cuda::node_words;
   CHECK(node_words({"", ""}).empty());
   CHECK(node_words({"a", "a"}) == "on a");
   CHECK(node_words({"a", "a", "a", "a", "b", "b", "b", "b"}) ==

@@ -121,6 +121,29 @@ TEST_CASE("JSON that is cut off says so and where") {
   CHECK_THAT(fault_of(good_trace.substr(0, 40)), Contains("ends early, at byte 40"));
 }
 
+TEST_CASE("a byte that is not UTF-8 costs its letter alone, and is counted") {
+  const std::string text =
+      "{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"caf\xe9 \xff\", \"ts\": 1, \"dur\": 2}]}";
+  const auto trace = read_chrome_trace("t.json", text);
+  REQUIRE(trace->spans().size() == 1);
+  CHECK(trace->name(trace->spans()[0]) == "caf? ?");
+  REQUIRE(trace->dropped().size() == 1);
+  CHECK(trace->dropped()[0].count == 2);
+  CHECK_FALSE(trace->dropped()[0].complete_event);
+  CHECK_THAT(trace->dropped()[0].reason, Contains("not UTF-8"));
+}
+
+TEST_CASE("a list of events that a program did not close is read to its last event") {
+  const std::string event = R"({"ph": "X", "name": "a", "ts": 1, "dur": 2})";
+  for (const char* end : {"", ",", ",\n", "\n", " , \n", "]", "]\n"}) {
+    INFO(end);
+    CHECK(read_chrome_trace("t.json", "[" + event + ",\n" + event + end)->spans().size() == 2);
+  }
+  CHECK_THAT(fault_of("[" + event + ", {\"ph\": "), Contains("ends early"));
+  CHECK_THAT(fault_of("[" + event + ", {\"args\": {}"), StartsWith("t.json: the JSON"));
+  CHECK_THAT(fault_of("{\"traceEvents\": [" + event), StartsWith("t.json: the JSON"));
+}
+
 TEST_CASE("text that is no JSON is refused with the place") {
   CHECK_THAT(fault_of("hello"), Contains("JSON"));
   CHECK_THAT(fault_of("{\"traceEvents\": [{\"ph\" \"X\"}]}"), Contains("broken near byte"));
@@ -129,7 +152,8 @@ TEST_CASE("text that is no JSON is refused with the place") {
   CHECK_THAT(fault_of("{\"traceEvents\": [}]"), StartsWith("t.json: "));
   CHECK_THAT(fault_of(good_trace + "{}"), StartsWith("t.json: "));
   CHECK_THAT(fault_of("\x89PNG\r\n\x1a\n"), Contains("byte 0 is not UTF-8"));
-  CHECK_THAT(fault_of("{\"traceEvents\": [\"caf\xe9\"]}"), Contains("byte 21 is not UTF-8"));
+  CHECK_THAT(fault_of("{\"a\": 1}\n{\"b\": 2}\n"), Contains("files of one value a line"));
+  CHECK_THAT(fault_of("SQLite format 3\0rest"), Contains("a report of Nsight Systems"));
   CHECK_THAT(fault_of(std::string(3000, '\0')), StartsWith("t.json: "));
   CHECK_THAT(fault_of("{\"traceEvents\": [{\"name\": \"a\nb\"}]}"), StartsWith("t.json: "));
 }

@@ -107,7 +107,7 @@ TEST_CASE("clocks are laid on one another by the ends of all-reduces") {
   for (const Nanos blur : {Nanos{0}, Nanos{200}}) {
     const std::vector<Nanos> offsets{0, 7'000'000, -123'456, 999};
     const std::vector<Rank> ranks = ranks_that_sum(random, offsets, blur);
-    const std::vector<Nanos> found = clock_offsets(traces_of(ranks));
+    const std::vector<Nanos> found = clock_offsets(traces_of(ranks)).later;
     for (std::size_t i = 0; i < offsets.size(); ++i) CHECK(std::abs(found[i] - offsets[i]) <= blur);
   }
 }
@@ -118,7 +118,7 @@ TEST_CASE("a broadcast says nothing of clocks: its ranks end when they have got 
     ranks.emplace_back(i, i * 500);
     ranks.back().add_sum(100, 200 + 300 * i, 0, "broadcast");
   }
-  CHECK(clock_offsets(traces_of(ranks)) == std::vector<Nanos>{0, 0});
+  CHECK(clock_offsets(traces_of(ranks)).later == std::vector<Nanos>{0, 0});
 }
 
 TEST_CASE("merged ranks keep every span, wait for the last and work together") {
@@ -136,6 +136,7 @@ TEST_CASE("merged ranks keep every span, wait for the last and work together") {
     if (span.category == Category::kSync) {
       ++waits;
       CHECK(merged->name(span) == "waits for the last rank");
+      CHECK(span.cause == Cause::kPeer);
     }
     if (span.category != Category::kCollective) continue;
     const auto& detail = std::get<CollectiveDetail>(*merged->detail(span));
@@ -166,6 +167,29 @@ TEST_CASE("merged ranks keep every span, wait for the last and work together") {
   // On every lane one thing at a time.
   const TraceIndex index = build_index(*merged);
   for (const LaneIndex& lane : index.lanes) CHECK(lane.rows.size() <= 1);
+}
+
+TEST_CASE("a broadcast that is over before the last rank comes has waited for nobody") {
+  std::vector<Rank> ranks;
+  for (int i = 0; i < 2; ++i) {
+    ranks.emplace_back(i, 0);
+    ranks.back().add_sum(100 + 50 * i, 120 + 200 * i, 0, "broadcast");
+  }
+  const auto merged = merge_ranks(traces_of(ranks));
+  CHECK(merged->spans().size() == 4);
+}
+
+TEST_CASE("parts of one trace are put together as they are") {
+  std::mt19937 random(6);
+  const std::vector<Rank> ranks = ranks_that_sum(random, {0, 500}, 0);
+  Merging merging;
+  merging.parts = true;
+  const auto merged = merge_ranks(traces_of(ranks), merging);
+  CHECK(merged->lanes().size() == 6);
+  REQUIRE(merged->spans().size() ==
+          ranks[0].trace->spans().size() + ranks[1].trace->spans().size());
+  const SpanId second = ranks[0].trace->spans().size();
+  CHECK(merged->spans()[second].start == ranks[1].trace->spans()[0].start);
 }
 
 TEST_CASE("a rank alone is merged into itself") {

@@ -7,9 +7,13 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "analysis/rank_metrics.h"
+#include "analysis/run.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "support/foreign_ranks.h"
+#include "trace/chrome_writer.h"
 #include "ui/app/recent_files.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
@@ -81,6 +85,27 @@ TEST_CASE("typing narrows, Enter enters, and going up stands on the folder one c
   CHECK(browser.rows()[browser.chosen()].name == "inner");
   browser.move(-2);
   CHECK(browser.rows()[browser.chosen()].name == "pinned-vs-pageable.toml");
+}
+
+TEST_CASE("several traces in a folder can be opened as the ranks of one run") {
+  const Folder folder;
+  FileBrowser browser;
+  browser.open(folder.path, {});
+  CHECK(names_of(browser.rows()) ==
+        std::vector<std::string>{"..", "inner", "All 2 traces here as one run", "A.tsrun", "b.json",
+                                 "c.json.gz", "config.toml", "pinned-vs-pageable.toml"});
+  browser.narrow("as one");
+  CHECK(browser.confirm() == folder.path);
+  browser.enter(folder.path / "inner");
+  CHECK(names_of(browser.rows()) == std::vector<std::string>{"..", "deep.json"});
+  // Opened lately, the folder is opened again; typed, it is walked into.
+  browser.open(folder.path / "inner", {folder.path});
+  CHECK_FALSE(browser.rows()[0].gone);
+  CHECK(browser.rows()[0].size.empty());
+  CHECK(browser.confirm() == folder.path);
+  browser.narrow(folder.path.string());
+  CHECK(browser.confirm().empty());
+  CHECK(browser.folder() == folder.path);
 }
 
 TEST_CASE("a path that is typed is meant as it stands, and a wrong one is said in place") {
@@ -187,6 +212,33 @@ TEST_CASE("every kind of file that is dropped opens as what it is, or says what 
   driver->settle();
   CHECK(driver->workspace().sides()[0].config.word("machine") == machine.string());
   CHECK(driver->workspace().sides()[0].run->machine->gpu.name.find("T4") != std::string::npos);
+}
+
+TEST_CASE("a folder of ranks that is dropped opens as one run") {
+  REQUIRE_DRIVER(driver);
+  const test::TemporaryFolder folder;
+  program::Config config;
+  for (const char* setting :
+       {"machine=dgx1-v100-8", "model.name=mlp", "steps=3", "parallel.strategy=ddp",
+        "parallel.world_size=2", "straggler.rank=1", "straggler.factor=2"})
+    config.set_text(setting);
+  trace::write_chrome_folder(*analysis::run_config("A", config).trace, folder.path() / "own", {},
+                             ".json");
+  test::write_foreign_ranks(folder.path() / "own", folder.path() / "job", {0, 500});
+  driver->settle();
+  driver->app().open_dropped({folder.path() / "job"});
+  driver->settle();
+  REQUIRE(driver->workspace().current_sides().size() == 1);
+  const analysis::Run& run = *driver->workspace().sides()[0].run;
+  CHECK(run.trace->origin().subject == "job");
+  CHECK(analysis::rank_count(run) == 2);
+  CHECK(driver->app().recent().files().front() == folder.path() / "job");
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  keep_picture(*driver, "a-job");
+  driver->app().open_dropped({folder.path()});
+  driver->settle();
+  CHECK_THAT(driver->workspace().notice + driver->workspace().sides()[0].error,
+             Contains("this folder holds no trace"));
 }
 
 TEST_CASE("saved runs are read beside the window, and what was open stays where they cannot be") {

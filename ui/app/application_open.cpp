@@ -189,9 +189,9 @@ void Application::open_dropped(const std::vector<fs::path>& files) {
   }
 }
 
-// Once what it is to stand beside is there.
+// Once what it is to stand beside is there, and taken: it may have come since take_opened looked.
 void Application::open_next_beside() {
-  if (!beside_next_ || opening_.busy()) return;
+  if (!beside_next_ || opening_.busy() || opening_.get()) return;
   try {
     open_beside(*std::exchange(beside_next_, std::nullopt));
   } catch (const Error& error) {

@@ -44,9 +44,10 @@ BrowserRow row_of(const fs::path& path, Kind kind) {
   BrowserRow row{kind, path.filename().string(), path, {}, {}, date_of(path)};
   std::error_code error;
   if (kind == Kind::kFolder) return row;
-  row.gone = !fs::is_regular_file(path, error);
-  const auto bytes = row.gone ? 0 : fs::file_size(path, error);
-  if (!row.gone && !error) row.size = format_bytes(static_cast<double>(bytes));
+  const bool folder = fs::is_directory(path, error);
+  row.gone = !folder && !fs::is_regular_file(path, error);
+  const auto bytes = row.gone || folder ? 0 : fs::file_size(path, error);
+  if (!row.gone && !folder && !error) row.size = format_bytes(static_cast<double>(bytes));
   row.detail = kind == Kind::kRecent ? path.parent_path().string() : kind_words(path);
   return row;
 }
@@ -139,8 +140,24 @@ void FileBrowser::show() {
   if (words.empty() && folder_ != folder_.root_path())
     shown_.push_back({Kind::kUp, "..", folder_.parent_path(), {}, {}, {}});
   for (const BrowserRow& row : entries_)
-    if (fits(row, words)) shown_.push_back(row);
+    if (row.kind == Kind::kFolder && fits(row, words)) shown_.push_back(row);
+  show_ranks(words);
+  for (const BrowserRow& row : entries_)
+    if (row.kind == Kind::kFile && fits(row, words)) shown_.push_back(row);
   chosen_ = 0;
+}
+
+// Several traces beside each other may be those of one job's ranks.
+void FileBrowser::show_ranks(const std::string& words) {
+  const auto traces = std::ranges::count_if(entries_, [](const BrowserRow& row) {
+    return row.kind == Kind::kFile &&
+           scenario::kind_by_name(row.path) == scenario::FileKind::kTrace;
+  });
+  if (traces < 2) return;
+  BrowserRow row{Kind::kRanks, "All " + std::to_string(traces) + " traces here as one run",
+                 folder_,      "each one rank",
+                 {},           {}};
+  if (fits(row, words)) shown_.push_back(std::move(row));
 }
 
 void FileBrowser::move(int by) {
@@ -161,6 +178,8 @@ fs::path FileBrowser::confirm() {
       return {};
     }
     path = row.path;
+    const bool as_run = row.kind == Kind::kRanks || row.kind == Kind::kRecent;
+    if (as_run && fs::is_directory(path, ignored)) return path;
   }
   if (fs::is_directory(path, ignored)) {
     // What was opened lately is for whoever has just come; who walks looks at the folder.

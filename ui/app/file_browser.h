@@ -14,6 +14,7 @@ struct BrowserRow {
   enum class Kind : std::uint8_t {
     kRecent,  // a file that was opened lately
     kUp,      // the folder above
+    kRanks,   // the traces of the folder, as the ranks of one run
     kFolder,
     kFile,
   };
@@ -50,7 +51,7 @@ class FileBrowser {
   void move(int by);
 
   // What Enter means now: the path typed, else the row chosen. Enters a folder, and returns a file
-  // to be opened; empty: there is none.
+  // to be opened, or the folder whose traces are the ranks of one run; empty: there is none.
   std::filesystem::path confirm();
   // The recent file is forgotten here; the caller forgets it elsewhere.
   void drop(const std::filesystem::path& recent);
@@ -60,6 +61,7 @@ class FileBrowser {
 
  private:
   void show();
+  void show_ranks(const std::string& words);
   std::filesystem::path typed() const;
 
   std::filesystem::path folder_;

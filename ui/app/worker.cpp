@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "analysis/run_file.h"
-#include "analysis/step_mark.h"
 #include "base/error.h"
+#include "trace/step_mark.h"
 
 namespace trainscope::ui {
 namespace {
@@ -68,7 +68,7 @@ trace::Row step_marks(const trace::Trace& trace, const trace::TraceIndex& index)
     if (trace.lanes()[lane.lane].kind != trace::LaneKind::kSteps || !marks.spans.empty()) continue;
     for (const trace::Row& row : lane.rows)
       for (const trace::SpanId span : row.spans)
-        if (trace.name(trace.spans()[span]).starts_with(analysis::kStepMark))
+        if (trace.name(trace.spans()[span]).starts_with(trace::kStepMark))
           marks.spans.push_back(span);
   }
   std::ranges::sort(marks.spans, {}, [&](trace::SpanId span) { return trace.spans()[span].start; });

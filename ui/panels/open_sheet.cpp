@@ -12,7 +12,7 @@ using Kind = BrowserRow::Kind;
 
 constexpr float kRow = 26;
 
-// What a row is, drawn before its name: a folder's outline, a sheet's, an arrow up.
+// What a row is, drawn before its name: a folder's outline, a sheet's, several, an arrow up.
 void draw_symbol(ImDrawList* draw, const Theme& theme, ImVec2 middle, const BrowserRow& row) {
   const float half = theme.px(6), line = theme.px(1.4F);
   const ImU32 color = row.kind == Kind::kFolder ? theme.accent : theme.faint;
@@ -26,6 +26,11 @@ void draw_symbol(ImDrawList* draw, const Theme& theme, ImVec2 middle, const Brow
     draw->AddLine({middle.x, max.y}, {middle.x, min.y}, color, line);
     draw->AddLine({middle.x - half * 0.6F, middle.y}, {middle.x, min.y}, color, line);
     draw->AddLine({middle.x + half * 0.6F, middle.y}, {middle.x, min.y}, color, line);
+  } else if (row.kind == Kind::kRanks) {
+    for (const float by : {-0.45F, 0.0F, 0.45F})
+      draw->AddRect({middle.x + (by - 0.5F) * half, middle.y + (by - 0.6F) * half},
+                    {middle.x + (by + 0.5F) * half, middle.y + (by + 0.6F) * half}, theme.accent,
+                    theme.px(1), line);
   } else {
     draw->AddRect({middle.x - half * 0.7F, middle.y - half},
                   {middle.x + half * 0.7F, middle.y + half}, color, theme.px(1.5F), line);
@@ -145,8 +150,9 @@ std::filesystem::path draw_open_sheet(const PanelContext& context, OpenSheet& sh
   if (enter || pressed) sheet.just_opened = true;
   text(theme.font.text, theme.size.label, theme.faint,
        sheet.beside
-           ? "Runs (.tsrun), traces (.json, .json.gz), configs (.toml)"
-           : "Lessons, machines and configs (.toml), runs (.tsrun), traces (.json, .json.gz)");
+           ? "Runs (.tsrun), traces (.json, .json.gz; a folder of a job's ranks), configs (.toml)"
+           : "Lessons, machines and configs (.toml), runs (.tsrun), traces (.json, .json.gz; a "
+             "folder of a job's ranks)");
   // Another folder begins with no letters; a field that is being typed in holds its own copy.
   if (sheet.words != browser.words()) {
     sheet.words = browser.words();

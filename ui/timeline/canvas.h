@@ -107,7 +107,7 @@ Color solid_color(const Theme& theme, const Bar& bar);
 // paint_measure.cpp: the ruler between two edges, and the edge under the mouse.
 void paint_measure(const Canvas& canvas, const Measure& measure);
 
-// paint_overlays.cpp: strips, guesses, markers, the measured range, the playhead, the axis.
+// paint_strip.cpp: the line above a side's lanes, guesses, markers.
 void paint_strip(const Canvas& canvas, const SideView& view);
 // The link in a strip to the lanes that are away, or back; empty: all lanes fit.
 std::string more_words(const SideView& view);
@@ -115,6 +115,15 @@ Box more_box(const Canvas& canvas, const SideView& view);
 void paint_guesses(const Canvas& canvas, const SideView& view);
 void paint_markers(const Canvas& canvas, const SideView& view);
 void take_places(Canvas& canvas);  // of words that labels give way to
+float label_width(const Canvas& canvas, std::string_view words);
+// Between what stands in a strip on its left and on its right.
+struct StripGap {
+  float left = 0;
+  float right = 0;
+};
+StripGap strip_gap(const Canvas& canvas, const SideView& view);
+
+// paint_overlays.cpp: the measured range, the playhead, the axis, and what stands in empty lanes.
 void paint_range(const Canvas& canvas, const TimeRange& range);
 void paint_range_length(const Canvas& canvas, const TimeRange& range);
 void paint_playhead(const Canvas& canvas);

@@ -1,11 +1,11 @@
-#include "cuda/rank_words.h"
+#include "base/rank_words.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace trainscope::cuda {
+namespace trainscope {
 namespace {
 
 struct Node {
@@ -24,12 +24,6 @@ std::vector<Node> nodes_of(const std::vector<std::string>& names) {
   return nodes;
 }
 
-std::string range_words(const std::vector<int>& ranks) {
-  const bool in_a_row = ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size());
-  return in_a_row && ranks.size() > 2 ? fmt::format("ranks {} to {}", ranks.front(), ranks.back())
-                                      : rank_words(ranks);
-}
-
 }  // namespace
 
 std::string rank_words(const std::vector<int>& ranks) {
@@ -37,6 +31,12 @@ std::string rank_words(const std::vector<int>& ranks) {
   for (std::size_t i = 0; i < ranks.size(); ++i)
     text += (i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[i]);
   return text;
+}
+
+std::string range_words(const std::vector<int>& ranks) {
+  const bool in_a_row = ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size());
+  return in_a_row && ranks.size() > 2 ? fmt::format("ranks {} to {}", ranks.front(), ranks.back())
+                                      : rank_words(ranks);
 }
 
 std::string node_words(const std::vector<std::string>& names) {
@@ -53,4 +53,4 @@ std::string node_words(const std::vector<std::string>& names) {
   return text;
 }
 
-}  // namespace trainscope::cuda
+}  // namespace trainscope

@@ -1,0 +1,45 @@
+// What stands on one GPU, as it stands on another: the same with its number moved.
+#pragma once
+
+#include <string>
+
+#include "trace/trace.h"
+
+namespace trainscope::trace {
+
+// Where a detail says that something was, moved by so many GPUs.
+struct MovedDetail {
+  std::int32_t further;
+
+  Detail operator()(KernelDetail detail) const {
+    detail.device += further;
+    return detail;
+  }
+  Detail operator()(CopyDetail detail) const {
+    detail.device += further;
+    return detail;
+  }
+  Detail operator()(CollectiveDetail detail) const {
+    detail.kernel.device += further;
+    return detail;
+  }
+  Detail operator()(SyncDetail detail) const {
+    detail.device += further;
+    return detail;
+  }
+};
+
+inline Detail moved(const Detail& detail, std::int32_t further) {
+  return std::visit(MovedDetail{further}, detail);
+}
+
+// A lane without a GPU stays as it is. One that stands under its GPU's name gets the other's.
+inline Lane moved(Lane lane, std::int32_t further) {
+  if (lane.device < 0) return lane;
+  const bool under_gpu = lane.group == "GPU " + std::to_string(lane.device);
+  lane.device += further;
+  if (under_gpu) lane.group = "GPU " + std::to_string(lane.device);
+  return lane;
+}
+
+}  // namespace trainscope::trace

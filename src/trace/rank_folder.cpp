@@ -1,0 +1,187 @@
+#include "trace/rank_folder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/rank_words.h"
+#include "trace/merge.h"
+#include "trace/ranks.h"
+
+namespace trainscope::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RankFile {
+  fs::path path;
+  RankTrace read;
+
+  const Trace& trace() const { return *read.trace; }
+};
+
+std::vector<fs::path> traces_in(const fs::path& folder) {
+  std::vector<fs::path> files = files_in(folder, ".json");
+  for (const fs::path& file : files_in(folder, ".gz"))
+    if (file.string().ends_with(".json.gz")) files.push_back(file);
+  return files;
+}
+
+std::string name_of_folder(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
+RankFile read_file(const fs::path& path, const std::string& subject, const ReadOptions& options) {
+  RankFile file{path,
+                read_rank_trace(path, subject, rank_in_name(path.filename().string()), options)};
+  if (!file.read.rank)
+    throw InputError(path.string() +
+                     ": neither the file nor its name says which rank it is of; a folder is read "
+                     "as the ranks of one job, so name it as in rank_0.json");
+  return file;
+}
+
+void check_ranks(const std::vector<RankFile>& files) {
+  for (std::size_t i = 1; i < files.size(); ++i)
+    if (files[i].read.rank == files[i - 1].read.rank)
+      throw InputError(files[i - 1].path.string() + " and " + files[i].path.filename().string() +
+                       " are both of rank " + std::to_string(*files[i].read.rank) +
+                       "; a folder is read as the ranks of one job, so move one of them out of it");
+}
+
+bool same_origin(const Origin& a, const Origin& b) {
+  return a.kind == b.kind && a.subject == b.subject && a.detail == b.detail &&
+         a.clock_start == b.clock_start;
+}
+
+// Whether our own writer wrote the files of one run, which has one clock.
+bool is_one_run(const std::vector<RankFile>& files) {
+  const RankFile& first = files.front();
+  bool same = first.read.ours;
+  for (const RankFile& file : files) {
+    const Origin &a = first.trace().origin(), &b = file.trace().origin();
+    const bool one = file.read.ours && same_origin(a, b);
+    same = same && one;
+    if (!one && !(a.kind == OriginKind::kImported && b.kind == OriginKind::kImported))
+      throw InputError(first.path.string() + " and " + file.path.filename().string() +
+                       " are of different runs; a folder is read as the ranks of one, so move one "
+                       "of them out of it");
+  }
+  return same;
+}
+
+// How much further each file's GPUs are to be numbered, so that no two ranks have one in common.
+std::vector<int> further_gpus(const std::vector<RankFile>& files) {
+  std::vector<std::vector<int>> devices;
+  std::set<int> all;
+  std::size_t count = 0;
+  bool one_each = true;
+  for (const RankFile& file : files) {
+    devices.push_back(devices_of(file.trace()));
+    all.insert(devices.back().begin(), devices.back().end());
+    count += devices.back().size();
+    one_each = one_each && devices.back().size() <= 1;
+  }
+  std::vector<int> further(files.size());
+  if (all.size() == count) return further;
+  int next = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (devices[i].empty()) continue;
+    further[i] = (one_each ? *files[i].read.rank : next) - devices[i].front();
+    next += devices[i].back() - devices[i].front() + 1;
+  }
+  return further;
+}
+
+// How many ranks the job has at least, as a file of it tells; our own says how many.
+int world_of(const RankFile& file, bool own) {
+  int world = file.read.world;
+  if (own) return world;
+  for_each(file.trace().details(), [&](const Detail& detail, DetailId) {
+    if (const auto* one = std::get_if<CollectiveDetail>(&detail))
+      world = std::max(world, one->group_size);
+  });
+  return std::max(world, *file.read.rank + 1);
+}
+
+// "2 ranks, their clocks laid on one another by the ends of collectives".
+std::string words_of(const Merging& merging, const std::vector<const Trace*>& traces) {
+  const int count = static_cast<int>(merging.ranks.size());
+  const bool all = merging.world == count;
+  if (merging.parts && all) return "";  // it stands there already
+  std::string text =
+      ", " + (all ? std::to_string(count) + " ranks"
+                  : range_words(merging.ranks) + " of " + std::to_string(merging.world));
+  if (merging.parts) return text;
+  const std::vector<int> unjoined = clock_offsets(traces, merging.world).unjoined;
+  if (static_cast<int>(unjoined.size()) + 1 < count)
+    text += ", their clocks laid on one another by the ends of collectives";
+  if (unjoined.empty()) return text;
+  std::vector<int> alone;
+  for (const int i : unjoined) alone.push_back(merging.ranks[static_cast<std::size_t>(i)]);
+  return text + ", " + range_words(alone) + " without a collective in common with " +
+         rank_words({merging.ranks.front()}) + ": by the clock of its file";
+}
+
+std::unique_ptr<Trace> merge_files(const std::vector<RankFile>& files) {
+  Merging merging;
+  std::vector<const Trace*> traces;
+  merging.parts = is_one_run(files);
+  for (const RankFile& file : files) {
+    merging.ranks.push_back(*file.read.rank);
+    merging.world = std::max(merging.world, world_of(file, merging.parts));
+    traces.push_back(&file.trace());
+  }
+  if (!merging.parts) merging.further = further_gpus(files);
+  std::unique_ptr<Trace> merged = merge_ranks(traces, merging);
+  Origin origin = merged->origin();
+  origin.detail += words_of(merging, traces);
+  merged->set_origin(std::move(origin));
+  return merged;
+}
+
+}  // namespace
+
+std::optional<int> rank_in_name(std::string_view name) {
+  std::string text(name);
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::string_view kRank = "rank", kBetween = "_-.= ";
+  for (std::size_t at = text.rfind(kRank); at != text.npos;
+       at = at == 0 ? text.npos : text.rfind(kRank, at - 1)) {
+    std::size_t from = at + kRank.size();
+    if (from < text.size() && kBetween.find(text[from]) != kBetween.npos) ++from;
+    int rank = 0;
+    const auto [end, error] = std::from_chars(text.data() + from, text.data() + text.size(), rank);
+    if (error == std::errc() && rank >= 0) return rank;
+  }
+  return std::nullopt;
+}
+
+bool is_rank_folder(const fs::path& path) {
+  return is_folder(path) && !traces_in(path).empty();
+}
+
+std::unique_ptr<Trace> read_rank_folder(const fs::path& folder, const ReadOptions& options) {
+  const std::vector<fs::path> paths = traces_in(folder);
+  if (paths.empty())
+    throw InputError(folder.string() +
+                     ": this folder holds no trace; it is read as the ranks of one job, from a "
+                     ".json or .json.gz file for each");
+  if (paths.size() == 1) return read_chrome_trace(paths.front(), options);
+  std::vector<RankFile> files;
+  for (const fs::path& path : paths)
+    files.push_back(read_file(path, name_of_folder(folder), options));
+  std::ranges::stable_sort(files, {}, [](const RankFile& file) { return *file.read.rank; });
+  check_ranks(files);
+  return merge_files(files);
+}
+
+}  // namespace trainscope::trace

@@ -1,0 +1,86 @@
+#include "trace/same_collectives.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace trainscope::trace {
+namespace {
+
+CollectiveKey key_of(const CollectiveDetail& one) {
+  return {one.operation, std::max<std::int64_t>(one.sequence, -1), one.elements_in,
+          one.elements_out, 0};
+}
+
+Collectives collectives_of(const Trace& trace, int world) {
+  std::vector<std::pair<Nanos, SpanId>> in_order;
+  for (SpanId id = 0; id < trace.spans().size(); ++id) {
+    const Span& span = trace.spans()[id];
+    const CollectiveDetail* one = collective_of(trace, span);
+    if (one && (one->group_size == 0 || one->group_size == world))
+      in_order.emplace_back(span.start, id);
+  }
+  std::sort(in_order.begin(), in_order.end());
+  std::map<CollectiveKey, int> counts;
+  Collectives collectives;
+  for (const auto& [start, id] : in_order) {
+    CollectiveKey key = key_of(*collective_of(trace, trace.spans()[id]));
+    key.nth = counts[key]++;
+    collectives[key] = id;
+  }
+  return collectives;
+}
+
+// Of each kind that a trace does not number, how many it has.
+std::map<CollectiveKey, std::size_t> unnumbered(const Collectives& collectives) {
+  std::map<CollectiveKey, std::size_t> counts;
+  for (const auto& [key, id] : collectives) {
+    if (key.sequence >= 0) continue;
+    CollectiveKey kind = key;
+    kind.nth = 0;
+    ++counts[kind];
+  }
+  return counts;
+}
+
+// Where one rank's trace begins later than another's, their first ones are not the same.
+void drop_uneven(std::vector<Collectives>& ranks) {
+  std::map<CollectiveKey, std::set<std::size_t>> counts;
+  for (const Collectives& rank : ranks)
+    for (const auto& [kind, count] : unnumbered(rank)) counts[kind].insert(count);
+  for (Collectives& rank : ranks) {
+    const auto has = unnumbered(rank);
+    for (const auto& [kind, count] : counts)
+      if (!has.contains(kind)) counts[kind].insert(0);
+  }
+  for (Collectives& rank : ranks)
+    std::erase_if(rank, [&](const auto& one) {
+      CollectiveKey kind = one.first;
+      kind.nth = 0;
+      return kind.sequence < 0 && counts[kind].size() > 1;
+    });
+}
+
+}  // namespace
+
+const CollectiveDetail* collective_of(const Trace& trace, const Span& span) {
+  if (span.category != Category::kCollective || trace.lanes()[span.lane].kind != LaneKind::kStream)
+    return nullptr;
+  const Detail* detail = trace.detail(span);
+  return detail ? std::get_if<CollectiveDetail>(detail) : nullptr;
+}
+
+bool ends_together(const std::string& operation) {
+  for (const char* all : {"allreduce", "allgather", "reduce_scatter"})
+    if (operation.find(all) != std::string::npos) return true;
+  return false;
+}
+
+std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks, int world) {
+  std::vector<Collectives> all;
+  for (const Trace* rank : ranks) all.push_back(collectives_of(*rank, world));
+  drop_uneven(all);
+  return all;
+}
+
+}  // namespace trainscope::trace

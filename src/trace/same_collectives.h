@@ -1,0 +1,37 @@
+// Which collectives of several ranks, each in a trace of its own, are one and the same.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace trainscope::trace {
+
+// What ranks call alike. A communicator's collectives have one order on all ranks.
+struct CollectiveKey {
+  std::string operation;
+  std::int64_t sequence = -1;  // as the trace numbers it; -1: it does not
+  std::int64_t elements_in = 0;
+  std::int64_t elements_out = 0;
+  int nth = 0;  // from 0, of those that are alike in all this
+
+  auto operator<=>(const CollectiveKey&) const = default;
+};
+
+using Collectives = std::map<CollectiveKey, SpanId>;
+
+// By rank, those in which all `world` ranks take part, and those that do not say who does. Where a
+// trace does not number them, only those of which every rank has equally many.
+std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks, int world);
+
+// The collective that a span on a stream is; null for any other span.
+const CollectiveDetail* collective_of(const Trace& trace, const Span& span);
+
+// Of operations that need what every rank gives: none is done before the last has come.
+bool ends_together(const std::string& operation);
+
+}  // namespace trainscope::trace

@@ -1,0 +1,98 @@
+// The traces of one job's ranks, imported as one run.
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "analysis/rank_metrics.h"
+#include "analysis/run.h"
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "support/foreign_ranks.h"
+#include "trace/chrome_writer.h"
+
+using namespace trainscope;
+
+namespace {
+
+constexpr int kRanks = 4;
+constexpr int kSlow = 2;
+
+analysis::Run straggling() {
+  program::Config config;
+  for (const char* setting :
+       {"machine=dgx1-v100-8", "model.name=resnet18", "steps=4", "parallel.strategy=ddp",
+        "parallel.world_size=4", "batch_size=16", "straggler.rank=2", "straggler.factor=1.5"})
+    config.set_text(setting);
+  return analysis::run_config("A", config);
+}
+
+// The run's own trace, as one knows nothing else of.
+analysis::Run trace_alone(const analysis::Run& run) {
+  analysis::Run alone;
+  alone.label = run.label;
+  alone.trace = run.trace;
+  analysis::analyse(alone);
+  return alone;
+}
+
+double value(const analysis::Run& run, const std::string& metric) {
+  const auto found = analysis::value_of(run, analysis::asked_metric(metric));
+  INFO(metric);
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("the files of a run's ranks say of it what its own trace says") {
+  const test::TemporaryFolder folder;
+  const analysis::Run run = straggling();
+  trace::write_chrome_folder(*run.trace, folder.path());
+  const analysis::Run own = trace_alone(run), back = analysis::import_run("A", folder.path());
+  CHECK(back.facts.measured.rank == kSlow);
+  CHECK(analysis::rank_count(back) == kRanks);
+  CHECK(back.facts.measured.steps == 4);
+  std::size_t same = 0;
+  for (const analysis::MetricValue& one : own.metrics) {
+    const std::string& name = one.metric->name;
+    INFO(name);
+    const auto found = analysis::value_of(back.metrics, name);
+    // What the allocator did is not in such files.
+    if (!found && name.starts_with("memory.")) continue;
+    REQUIRE(found);
+    CHECK(*found == Approx(one.value));
+    ++same;
+  }
+  CHECK(same == back.metrics.size());
+}
+
+TEST_CASE("ranks of another tool's files wait for the slow one") {
+  const test::TemporaryFolder folder;
+  const analysis::Run run = straggling();
+  trace::write_chrome_folder(*run.trace, folder.path() / "own", {}, ".json");
+  test::write_foreign_ranks(folder.path() / "own", folder.path() / "job", {0, 1234.5, -77, 3e6});
+  const analysis::Run own = trace_alone(run),
+                      job = analysis::import_run("A", folder.path() / "job");
+  CHECK(job.trace->origin().kind == trace::OriginKind::kImported);
+  CHECK(job.facts.measured.rank == kSlow);
+  CHECK(job.facts.measured.steps == 4);
+  for (const char* metric : {"time.step", "time.total", "comm.wait", "bandwidth.bus"})
+    CHECK(value(job, metric) == Approx(value(own, metric)).epsilon(1e-3));
+  CHECK(value(job, "comm.wait") > 0);
+  // Alone, a rank does not know that it waits.
+  const analysis::Run alone = analysis::import_run("A", folder.path() / "job" / "rank_0.json");
+  CHECK_FALSE(analysis::value_of(alone.metrics, "comm.wait"));
+  CHECK(value(job, "gpu.busy@0") < value(alone, "gpu.busy"));
+}
+
+TEST_CASE("of a job only the ranks that are there can be asked for") {
+  const test::TemporaryFolder folder;
+  const analysis::Run run = straggling();
+  trace::write_chrome_folder(*run.trace, folder.path(), {}, ".json");
+  std::filesystem::remove(folder.path() / "rank_1.json");
+  const analysis::Run some = analysis::import_run("A", folder.path());
+  CHECK(value(some, "time.step@3") > 0);
+  CHECK_THROWS_WITH(analysis::value_of(some, analysis::asked_metric("time.step@1")),
+                    Catch::Contains("has no rank 1, but ranks 0, 2 and 3: write @0"));
+  CHECK_THAT(some.trace->origin().detail, Catch::Contains(", ranks 0, 2 and 3 of 4"));
+}
