@@ -122,10 +122,6 @@ int stuck_gpus(const trace::Trace& trace) {
   return static_cast<int>(stuck.size());
 }
 
-bool is_peer_wait(const Span& span) {
-  return span.category == Category::kSync && span.cause == trace::Cause::kPeer;
-}
-
 bool tells_waits(const trace::Trace& trace) {
   if (trace.origin().kind != trace::OriginKind::kImported) return true;
   bool any = false;

@@ -201,21 +201,18 @@ bool ranks_have_hosts(const trace::Trace& trace,
 
 void find_critical(Measured& measured) {
   const trace::Trace& trace = *measured.trace;
-  std::size_t gpus = 0;
-  const std::map<std::int32_t, std::int32_t> first = first_gpus(trace, gpus);
+  const std::map<std::int32_t, std::int32_t> gpus = gpus_of_ranks(trace);
   // GPUs of a trace's one process are not told apart: which of them it is about is not known.
-  const bool told_apart = measured.program || first.size() > 1;
-  if (!told_apart || gpus < 2 || !ranks_have_hosts(trace, first)) return;
+  if (gpus.empty() || (!measured.program && gpus.size() < 2)) return;
   std::map<std::int32_t, Nanos> waits;
-  for (const auto& [rank, gpu] : first) waits[rank] = 0;
+  for (const auto& [rank, gpu] : gpus) waits[rank] = 0;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer)
-      waits[trace.lanes()[span.lane].rank] += span.duration;
+    if (is_peer_wait(span)) waits[trace.lanes()[span.lane].rank] += span.duration;
   });
   const auto least = std::min_element(
       waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   measured.rank = least->first;
-  measured.device = first.at(least->first);
+  measured.device = gpus.at(least->first);
 }
 
 Measured unmeasured(const trace::Trace& trace, const program::Program* program,
@@ -231,12 +228,32 @@ Measured unmeasured(const trace::Trace& trace, const program::Program* program,
 
 }  // namespace
 
+std::map<std::int32_t, std::int32_t> gpus_of_ranks(const trace::Trace& trace) {
+  std::size_t gpus = 0;
+  std::map<std::int32_t, std::int32_t> first = first_gpus(trace, gpus);
+  if (gpus < 2 || !ranks_have_hosts(trace, first)) first.clear();
+  return first;
+}
+
+Measured of_gpu(Measured measured, std::int32_t rank, std::int32_t device) {
+  measured.rank = rank;
+  measured.device = device;
+  gather_all(measured);
+  return measured;
+}
+
+IntervalSet gpu_busy(const Measured& measured) {
+  return measured.kernels.united(measured.copies)
+      .united(measured.collectives)
+      .united(measured.memsets);
+}
+
 std::vector<trace::SpanId> endless_waits(const trace::Trace& trace) {
   std::unordered_set<std::uint32_t> begun;  // correlations of collectives
   std::vector<trace::SpanId> waits, endless;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId id) {
     if (span.category == Category::kCollective) begun.insert(span.correlation);
-    if (span.category == Category::kSync && span.cause == trace::Cause::kPeer) waits.push_back(id);
+    if (is_peer_wait(span)) waits.push_back(id);
   });
   for (const trace::SpanId wait : waits)
     if (!begun.contains(trace.spans()[wait].correlation)) endless.push_back(wait);

@@ -2,6 +2,7 @@
 // occupy. Every metric starts from here.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "analysis/intervals.h"
@@ -59,6 +60,21 @@ int warmup_steps(const trace::Trace& trace, const program::Program* program);
 // `program` and `machine` may be null.
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine);
+
+// The same of another rank's GPU in the same window.
+Measured of_gpu(Measured measured, std::int32_t rank, std::int32_t device);
+
+// Each rank's first GPU, by rank, where the trace has several and each has a host of its own; else
+// empty.
+std::map<std::int32_t, std::int32_t> gpus_of_ranks(const trace::Trace& trace);
+
+// Kernels, copies, collectives or memsets at work.
+IntervalSet gpu_busy(const Measured& measured);
+
+// A GPU's wait for the last rank of a collective.
+inline bool is_peer_wait(const trace::Span& span) {
+  return span.category == trace::Category::kSync && span.cause == trace::Cause::kPeer;
+}
 
 // Waits of GPUs for a rank that never comes: the work that such a wait is before is missing.
 std::vector<trace::SpanId> endless_waits(const trace::Trace& trace);

@@ -53,12 +53,6 @@ Answer bandwidth(const CopyTimes& times) {
   return static_cast<double>(times.bytes) / static_cast<double>(times.intervals.length()) * 1e9;
 }
 
-IntervalSet gpu_busy(const Measured& measured) {
-  return measured.kernels.united(measured.copies)
-      .united(measured.collectives)
-      .united(measured.memsets);
-}
-
 Answer bandwidth(const Facts& facts, double bytes) {
   const IntervalSet& intervals = facts.collectives.intervals;
   if (intervals.empty() || bytes <= 0) return std::nullopt;

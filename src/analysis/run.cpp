@@ -81,6 +81,7 @@ void state(Run& run, Facts facts, bool whole) {
   run.caveat = run.ending ? "" : loader_caveat(run.facts.measured);
   run.metrics = compute_metrics(run.facts);
   run.of_ranks = std::make_shared<RankMetrics>(whole);
+  run.ranks = rank_times(run.facts.measured);
   run.gaps = idle_gaps(run.facts.measured);
   run.exposed = exposed_communication(run.facts.measured);
 }

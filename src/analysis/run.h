@@ -10,6 +10,7 @@
 
 #include "analysis/metrics.h"
 #include "analysis/rank_metrics.h"
+#include "analysis/rank_times.h"
 #include "analysis/run_notes.h"
 #include "host/later_numbers.h"
 #include "machine/machine.h"
@@ -34,6 +35,7 @@ struct Run {
   Facts facts;
   std::vector<MetricValue> metrics;
   std::shared_ptr<RankMetrics> of_ranks;  // computed when they are asked for
+  std::vector<RankTimes> ranks;           // of several that wait for one another
   std::vector<IdleGap> gaps;              // longest first
   std::vector<IdleGap> exposed;           // communication with nothing beside it, likewise
   std::vector<RunNote> notes;             // that people wrote on it, sorted

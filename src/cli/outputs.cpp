@@ -87,6 +87,16 @@ void print_table(const Finished& finished) {
   std::cout << table.text();
 }
 
+// Who waits for whom; a rank that waits for nobody is the one that the others wait for.
+void print_ranks(const Run& run) {
+  if (run.ranks.empty()) return;
+  TextTable table({Align::kRight, Align::kRight, Align::kRight});
+  table.add({"rank of " + run.label, "GPU busy", "waits for others"});
+  for (const analysis::RankTimes& one : run.ranks)
+    table.add({std::to_string(one.rank), format_nanos(one.busy), format_nanos(one.wait)});
+  std::cout << "\n" << table.text();
+}
+
 void print_origin(const Run& run) {
   const trace::Origin& origin = run.trace->origin();
   std::cout << run.label << "  " << trace::badge(origin.kind) << "  " << one_line(origin.subject);
@@ -175,6 +185,7 @@ void print_runs(const Finished& finished) {
   else if (finished.runs.size() == 1)
     std::cout << "Times are of " << analysis::what_times_are_of(*finished.runs[0]) << "\n\n";
   print_table(finished);
+  for (const auto& run : finished.runs) print_ranks(*run);
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
 }
 

@@ -12,6 +12,11 @@ std::string ring_name(program::CollectiveKind kind) {
   return std::string(kNames[static_cast<std::size_t>(kind)]) + " by a ring of copies";
 }
 
+// Of whose ranks none is done before the last has come.
+bool needs_all_ranks(program::CollectiveKind kind) {
+  return kind != program::CollectiveKind::kBroadcast && kind != program::CollectiveKind::kReduce;
+}
+
 }  // namespace
 
 void TraceWriter::Extent::take(Nanos from, Nanos to) {
@@ -130,7 +135,10 @@ void TraceWriter::write_share(CallId id, const Extent& share, CallId last) {
   const Call& call = *known.call;
   const Joint& joint = joints_.at({call.collective->communicator, call.collective->sequence});
   const Nanos came = ready(id);
-  const Nanos begun = std::max(came, std::max(joint.begun, ready(last)));
+  // A broadcast's root is done with its part whether the last rank is there or not.
+  const Nanos all_there = std::max(joint.begun, ready(last));
+  const bool needs_all = needs_all_ranks(call.collective->kind);
+  const Nanos begun = std::max(came, needs_all || share.end >= all_there ? all_there : share.start);
   trace::Span span;
   span.lane = recorder_.stream_lane(call.stream);
   span.line = call.line;

@@ -188,7 +188,7 @@ class Merger {
     std::uint32_t most = segments_;
     for_each(from.allocator_events(), [&](AllocatorEvent event, std::uint32_t) {
       event.time -= offsets_[rank];
-      event.device += merging_.further[rank];
+      event.device = moved(event.device, merging_.further[rank]);
       if (event.owner != kNone) event.owner = merged_->intern(from.name(event.owner));
       if (event.role != kNone) event.role = merged_->intern(from.name(event.role));
       if (event.segment != kNone) {

@@ -95,7 +95,8 @@ std::vector<int> further_gpus(const std::vector<RankFile>& files) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (devices[i].empty()) continue;
     further[i] = (one_each ? *files[i].read.rank : next) - devices[i].front();
-    next += devices[i].back() - devices[i].front() + 1;
+    constexpr int kMostGpus = 1 << 10;  // of a process: a number beyond is damage
+    next += std::min(devices[i].back() - devices[i].front(), kMostGpus) + 1;
   }
   return further;
 }

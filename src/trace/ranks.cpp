@@ -89,7 +89,7 @@ class Part {
 
   void take_event(AllocatorEvent event) {
     if (!devices_.contains(event.device)) return;
-    event.device += further_;
+    event.device = moved(event.device, further_);
     if (event.owner != kNone) event.owner = part_->intern(from_.name(event.owner));
     if (event.role != kNone) event.role = part_->intern(from_.name(event.role));
     part_->add_allocator_event(event);

@@ -12,12 +12,18 @@ CollectiveKey key_of(const CollectiveDetail& one) {
           one.elements_out, 0};
 }
 
+// A file may claim any time: sums of some that lie within years are times, too.
+bool is_near(const Span& span) {
+  constexpr Nanos kFar = Nanos{1} << 58;
+  return span.start > -kFar && span.start < kFar && span.duration < kFar;
+}
+
 Collectives collectives_of(const Trace& trace, int world) {
   std::vector<std::pair<Nanos, SpanId>> in_order;
   for (SpanId id = 0; id < trace.spans().size(); ++id) {
     const Span& span = trace.spans()[id];
     const CollectiveDetail* one = collective_of(trace, span);
-    if (one && (one->group_size == 0 || one->group_size == world))
+    if (one && is_near(span) && (one->group_size == 0 || one->group_size == world))
       in_order.emplace_back(span.start, id);
   }
   std::sort(in_order.begin(), in_order.end());

@@ -17,13 +17,17 @@ namespace {
 constexpr int kRanks = 4;
 constexpr int kSlow = 2;
 
-analysis::Run straggling() {
+analysis::Run run(std::initializer_list<const char*> settings) {
   program::Config config;
-  for (const char* setting :
-       {"machine=dgx1-v100-8", "model.name=resnet18", "steps=4", "parallel.strategy=ddp",
-        "parallel.world_size=4", "batch_size=16", "straggler.rank=2", "straggler.factor=1.5"})
-    config.set_text(setting);
+  for (const char* common : {"machine=dgx1-v100-8", "model.name=resnet18", "steps=4",
+                             "parallel.world_size=4", "batch_size=16"})
+    config.set_text(common);
+  for (const char* setting : settings) config.set_text(setting);
   return analysis::run_config("A", config);
+}
+
+analysis::Run straggling() {
+  return run({"parallel.strategy=ddp", "straggler.rank=2", "straggler.factor=1.5"});
 }
 
 // The run's own trace, as one knows nothing else of.
@@ -42,16 +46,7 @@ double value(const analysis::Run& run, const std::string& metric) {
   return *found;
 }
 
-}  // namespace
-
-TEST_CASE("the files of a run's ranks say of it what its own trace says") {
-  const test::TemporaryFolder folder;
-  const analysis::Run run = straggling();
-  trace::write_chrome_folder(*run.trace, folder.path());
-  const analysis::Run own = trace_alone(run), back = analysis::import_run("A", folder.path());
-  CHECK(back.facts.measured.rank == kSlow);
-  CHECK(analysis::rank_count(back) == kRanks);
-  CHECK(back.facts.measured.steps == 4);
+void check_same(const analysis::Run& back, const analysis::Run& own) {
   std::size_t same = 0;
   for (const analysis::MetricValue& one : own.metrics) {
     const std::string& name = one.metric->name;
@@ -66,12 +61,25 @@ TEST_CASE("the files of a run's ranks say of it what its own trace says") {
   CHECK(same == back.metrics.size());
 }
 
+}  // namespace
+
+TEST_CASE("the files of a run's ranks say of it what its own trace says") {
+  const test::TemporaryFolder folder;
+  const analysis::Run slow = straggling();
+  trace::write_chrome_folder(*slow.trace, folder.path());
+  const analysis::Run own = trace_alone(slow), back = analysis::import_run("A", folder.path());
+  CHECK(back.facts.measured.rank == kSlow);
+  CHECK(analysis::rank_count(back) == kRanks);
+  CHECK(back.facts.measured.steps == 4);
+  check_same(back, own);
+}
+
 TEST_CASE("ranks of another tool's files wait for the slow one") {
   const test::TemporaryFolder folder;
-  const analysis::Run run = straggling();
-  trace::write_chrome_folder(*run.trace, folder.path() / "own", {}, ".json");
+  const analysis::Run slow = straggling();
+  trace::write_chrome_folder(*slow.trace, folder.path() / "own", {}, ".json");
   test::write_foreign_ranks(folder.path() / "own", folder.path() / "job", {0, 1234.5, -77, 3e6});
-  const analysis::Run own = trace_alone(run),
+  const analysis::Run own = trace_alone(slow),
                       job = analysis::import_run("A", folder.path() / "job");
   CHECK(job.trace->origin().kind == trace::OriginKind::kImported);
   CHECK(job.facts.measured.rank == kSlow);
@@ -79,16 +87,28 @@ TEST_CASE("ranks of another tool's files wait for the slow one") {
   for (const char* metric : {"time.step", "time.total", "comm.wait", "bandwidth.bus"})
     CHECK(value(job, metric) == Approx(value(own, metric)).epsilon(1e-3));
   CHECK(value(job, "comm.wait") > 0);
+  REQUIRE(job.ranks.size() == kRanks);
+  for (const analysis::RankTimes& one : job.ranks) {
+    INFO(one.rank);
+    const std::string at = "@" + std::to_string(one.rank);
+    CHECK(one.busy == Approx(value(job, "gpu.busy" + at)).epsilon(0.02));
+    if (one.rank == kSlow) {
+      CHECK(one.wait < 0.01 * value(job, "time.step"));
+    } else {
+      CHECK(one.wait > 0.1 * value(job, "time.step"));
+    }
+  }
   // Alone, a rank does not know that it waits.
   const analysis::Run alone = analysis::import_run("A", folder.path() / "job" / "rank_0.json");
   CHECK_FALSE(analysis::value_of(alone.metrics, "comm.wait"));
+  CHECK(alone.ranks.empty());
   CHECK(value(job, "gpu.busy@0") < value(alone, "gpu.busy"));
 }
 
 TEST_CASE("of a job only the ranks that are there can be asked for") {
   const test::TemporaryFolder folder;
-  const analysis::Run run = straggling();
-  trace::write_chrome_folder(*run.trace, folder.path(), {}, ".json");
+  const analysis::Run slow = straggling();
+  trace::write_chrome_folder(*slow.trace, folder.path(), {}, ".json");
   std::filesystem::remove(folder.path() / "rank_1.json");
   const analysis::Run some = analysis::import_run("A", folder.path());
   CHECK(value(some, "time.step@3") > 0);

@@ -76,7 +76,7 @@ TEST_CASE("a folder of one job's ranks is imported as one run") {
   const json ran = json::parse(
       run("run --machine dgx1-v100-8 --set model.name=resnet18 --set batch_size=4 --set "
           "parallel.strategy=ddp --set parallel.world_size=3 --set steps=3 --set straggler.rank=1 "
-          "--json --trace " +
+          "--set straggler.factor=2 --json --trace " +
           job)
           .out);
   const json read = json::parse(run("import --json " + job).out);
@@ -85,6 +85,7 @@ TEST_CASE("a folder of one job's ranks is imported as one run") {
     CHECK(read["runs"]["A"]["metrics"][metric]["value"].get<double>() ==
           Approx(ran["runs"]["A"]["metrics"][metric]["value"].get<double>()));
   }
+  CHECK_THAT(run("import " + job).out, Catch::Contains("rank of A  GPU busy  waits for others"));
   CHECK(run("import " + job + " " + job + "/rank_1.json.gz").code == 0);
   CHECK(run("compare " + job + " pinned-vs-pageable").code == 0);
   CHECK(run("import " + job + " --series gpu.busy@2").code == 0);

@@ -219,8 +219,8 @@ TEST_CASE("a folder of ranks that is dropped opens as one run") {
   const test::TemporaryFolder folder;
   program::Config config;
   for (const char* setting :
-       {"machine=dgx1-v100-8", "model.name=mlp", "steps=3", "parallel.strategy=ddp",
-        "parallel.world_size=2", "straggler.rank=1", "straggler.factor=2"})
+       {"machine=dgx1-v100-8", "model.name=resnet18", "batch_size=8", "steps=3",
+        "parallel.strategy=ddp", "parallel.world_size=2", "straggler.rank=1", "straggler.factor=2"})
     config.set_text(setting);
   trace::write_chrome_folder(*analysis::run_config("A", config).trace, folder.path() / "own", {},
                              ".json");
@@ -232,6 +232,7 @@ TEST_CASE("a folder of ranks that is dropped opens as one run") {
   const analysis::Run& run = *driver->workspace().sides()[0].run;
   CHECK(run.trace->origin().subject == "job");
   CHECK(analysis::rank_count(run) == 2);
+  CHECK(run.ranks.size() == 2);
   CHECK(driver->app().recent().files().front() == folder.path() / "job");
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
   keep_picture(*driver, "a-job");

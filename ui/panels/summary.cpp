@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/units.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/details.h"
 
@@ -61,6 +64,45 @@ void draw_dropped(const Theme& theme, const trace::Trace& trace) {
   notice_card(theme, Tone::kPlain, "Left out", reasons);
 }
 
+void number_cell(const Theme& theme, const std::string& words) {
+  ImGui::TableNextColumn();
+  const float width = text_size(theme.font.mono, theme.size.label, words).x;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                       std::max(ImGui::GetContentRegionAvail().x - width, 0.0F));
+  text(theme.font.mono, theme.size.label, theme.text, words);
+}
+
+void head_cell(const Theme& theme, const char* words, bool right) {
+  ImGui::TableNextColumn();
+  const float width = text_size(theme.font.text, theme.size.label, words).x;
+  if (right)
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                         std::max(ImGui::GetContentRegionAvail().x - width, 0.0F));
+  text(theme.font.text, theme.size.label, theme.faint, words);
+}
+
+// Who waits for whom, a step.
+void draw_ranks(const Theme& theme, const analysis::Run& run) {
+  if (run.ranks.empty()) return;
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(4)));
+  if (ImGui::BeginTable("##ranks", 3, ImGuiTableFlags_RowBg)) {
+    ImGui::TableNextRow();
+    head_cell(theme, "rank", false);
+    head_cell(theme, "GPU busy", true);
+    head_cell(theme, "waits for others", true);
+    for (const analysis::RankTimes& one : run.ranks) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      text(theme.font.text, theme.size.small, theme.muted, std::to_string(one.rank));
+      number_cell(theme, format_nanos(one.busy));
+      number_cell(theme, format_nanos(one.wait));
+    }
+    ImGui::EndTable();
+  }
+  ImGui::PopStyleVar();
+  ImGui::Dummy({0, theme.px(4)});
+}
+
 }  // namespace
 
 void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* name, bool* open) {
@@ -75,11 +117,16 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
   if (begin_panel(theme, name, options)) {
     if (panel.run) {
       draw_origin(theme, *panel.run->trace);
+      // Few stand where they are seen at once.
+      constexpr std::size_t kFewRanks = 8;
+      const bool few = panel.run->ranks.size() <= kFewRanks;
+      if (few) draw_ranks(theme, *panel.run);
       if (begin_pairs(theme, "##metrics")) {
         for (const SummaryRow& row : panel.rows)
           pair_row(theme, row.metric->label, row.value, row.metric->name + ": " + row.metric->help);
         end_pairs();
       }
+      if (!few) draw_ranks(theme, *panel.run);
       ImGui::Dummy({0, theme.px(4)});
       draw_dropped(theme, *panel.run->trace);
     } else {

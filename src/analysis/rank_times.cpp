@@ -1,0 +1,37 @@
+#include "analysis/rank_times.h"
+
+#include <algorithm>
+#include <map>
+
+namespace trainscope::analysis {
+namespace {
+
+std::map<std::int32_t, Nanos> waits_of(const Measured& measured) {
+  const trace::Trace& trace = *measured.trace;
+  std::map<std::int32_t, Nanos> waits;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    if (!is_peer_wait(span)) return;
+    const Nanos start = std::max(span.start, measured.window.start);
+    const Nanos end = std::min(span.end(), measured.window.end);
+    if (start < end) waits[trace.lanes()[span.lane].rank] += end - start;
+  });
+  return waits;
+}
+
+}  // namespace
+
+std::vector<RankTimes> rank_times(const Measured& measured) {
+  std::vector<RankTimes> ranks;
+  const std::map<std::int32_t, std::int32_t> gpus = gpus_of_ranks(*measured.trace);
+  const std::map<std::int32_t, Nanos> waits = waits_of(measured);
+  if (gpus.size() < 2 || waits.empty()) return ranks;
+  const auto a_step = [&](Nanos time) { return static_cast<double>(time) / measured.per(); };
+  for (const auto& [rank, gpu] : gpus) {
+    const auto wait = waits.find(rank);
+    ranks.push_back({rank, a_step(gpu_busy(of_gpu(measured, rank, gpu)).length()),
+                     a_step(wait == waits.end() ? 0 : wait->second)});
+  }
+  return ranks;
+}
+
+}  // namespace trainscope::analysis

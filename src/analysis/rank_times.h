@@ -1,0 +1,21 @@
+// What the ranks of a run do beside one another: who the others wait for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/measured.h"
+
+namespace trainscope::analysis {
+
+// Times are those of a step.
+struct RankTimes {
+  std::int32_t rank = 0;
+  double busy = 0;  // ns; its GPU at work
+  double wait = 0;  // ns; its GPU waits for the last rank of a collective
+};
+
+// Of each rank that the trace has; empty where it has one, or none waits for another.
+std::vector<RankTimes> rank_times(const Measured& measured);
+
+}  // namespace trainscope::analysis
