@@ -240,8 +240,7 @@ std::string FileParser::fault(simdjson::error_code error, const char* location) 
            "; was the file cut off while it was written or copied?";
   if (error == simdjson::TRAILING_CONTENT)
     return "holds more behind its JSON value, as files of one value a line do; name a Chrome "
-           "trace, "
-           "such as PyTorch's profiler writes";
+           "trace, such as PyTorch's profiler writes";
   std::string sentence = "the JSON is broken";
   const auto control = std::ranges::find_if(
       text_, [](char c) { return c >= 0 && c < 0x20 && c != '\t' && c != '\r' && c != '\n'; });

@@ -35,7 +35,7 @@ double value(const Run& run, const char* name) {
 // Counted from the file itself (tests/golden/imported.py), to what rounding its times leaves open.
 Approx golden(const std::string& name, const char* metric) {
   std::ifstream file(home_folder() / "tests" / "golden" / "imported.json");
-  return Approx(nlohmann::json::parse(file)[name][metric].get<double>()).epsilon(2e-4);
+  return Approx(nlohmann::json::parse(file)[name][metric].get<double>()).epsilon(1e-4);
 }
 
 }  // namespace

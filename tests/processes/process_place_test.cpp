@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/rank_words.h"
 
 using namespace trainscope;
 using Catch::Contains;
@@ -118,14 +117,4 @@ TEST_CASE("the first host of Slurm's list") {
   CHECK(cuda::first_host("rack[3,5]-n[10-12].site") == "rack3-n10.site");
   for (const char* list : {"", ",a", "a[", "a[]", "a[x]", "a]1", "bgl[123x456]", "a;b"})
     CHECK_FALSE(cuda::first_host(list));
-}
-
-TEST_CASE("where ranks are is said node by node") {
-  CHECK(node_words({"", ""}).empty());
-  CHECK(node_words({"a", "a"}) == "on a");
-  CHECK(node_words({"a", "a", "a", "a", "b", "b", "b", "b"}) ==
-        "on 2 nodes, a (ranks 0 to 3) and b (ranks 4 to 7)");
-  CHECK(node_words({"a", "b", "a", "c"}) ==
-        "on 3 nodes, a (ranks 0 and 2), b (rank 1) and c (rank 3)");
-  CHECK(node_words({"a", ""}) == "on 2 nodes, a (rank 0) and one without a name (rank 1)");
 }

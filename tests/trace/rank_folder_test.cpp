@@ -34,12 +34,14 @@ struct Job {
   std::vector<int> devices = {0, 1};
   bool says_rank = true;
   int sums = kSums;
+  std::string model = "GPU of ours";
   std::string group = "";  // ", \"Group size\": 2"
 
   std::string file(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
     const double last = *std::max_element(come.begin(), come.end());
-    std::string text = R"({"schemaVersion": 1, "deviceProperties": [{"name": "GPU of ours"}], )";
+    std::string text =
+        R"({"schemaVersion": 1, "deviceProperties": [{"name": ")" + model + R"("}], )";
     if (says_rank)
       text += fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": {}}}, )", rank, world);
     text += R"("traceEvents": [)";
@@ -193,6 +195,16 @@ TEST_CASE("collectives that are not numbered and not equally many are not taken 
   folder.write("rank0.json", job.file(0));
   folder.write("rank1.json", longer.file(1));
   CHECK_THAT(of(read_rank_folder(folder.path())), Contains("rank 1 without a collective"));
+}
+
+TEST_CASE("what only one rank's file says of itself is said of that rank") {
+  const Folder folder;
+  Job job, other;
+  other.model = "GPU of theirs";
+  folder.write("rank0.json", job.file(0));
+  folder.write("rank1.json", other.file(1));
+  CHECK_THAT(of(read_rank_folder(folder.path())),
+             Contains("GPU of ours, rank 1: GPU of theirs, 2 ranks"));
 }
 
 TEST_CASE("without a collective in common the recorders' clocks decide") {
