@@ -48,11 +48,12 @@ std::string loader_caveat(const Measured& measured) {
   const double batch = loaded.nanos_a_batch();
   if (batch < kNoticed * step) return "";
   return fmt::format(
-      "These steps ran on batches that were loaded ahead: in the long run {} worker{} {} {} for a "
+      "These steps ran on batches that were loaded ahead: in the long run {} {} {} for a "
       "batch, more than the {} of a step here, and training waits for them; set steps to {} or "
       "more to see it",
-      loaded.workers, loaded.workers == 1 ? "" : "s", loaded.workers == 1 ? "takes" : "take",
-      format_nanos(batch), format_nanos(step), kRounds * loaded.workers);
+      counted(static_cast<std::size_t>(loaded.workers), "worker"),
+      loaded.workers == 1 ? "takes" : "take", format_nanos(batch), format_nanos(step),
+      kRounds * loaded.workers);
 }
 
 }  // namespace trainscope::analysis

@@ -143,7 +143,8 @@ void add_times(Table& t) {
           return Answer(static_cast<double>(length(f.measured.whole)));
         });
   t.add("time.step", "ns", "step time",
-        "a step, all its work included; the first of several steps is warm-up and left out",
+        "a step, all its work included; the first of several is warm-up and left out, but of a "
+        "profiler's trace all steps count",
         [](const Facts& f) {
           if (f.measured.steps == 0) return Answer();
           return Answer(a_step(f, length(f.measured.window)));

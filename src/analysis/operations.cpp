@@ -8,10 +8,12 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/by_correlation.h"
 #include "base/csv.h"
+#include "trace/short_name.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -162,6 +164,27 @@ void add_side(std::map<Key, OperationRow>& rows, const Measured& measured,
   }
 }
 
+// Calls of the host and work of the GPU are never in one list: each has its own short names.
+void name_rows(std::vector<OperationRow>& rows) {
+  for (const Where where : {Where::kGpu, Where::kHost}) {
+    std::vector<std::string> names;
+    for (const OperationRow& row : rows)
+      if (row.where == where) names.push_back(row.name);
+    const std::vector<std::string> shown = trace::distinct_names(names);
+    std::size_t next = 0;
+    for (OperationRow& row : rows)
+      if (row.where == where) row.shown = shown[next++];
+  }
+}
+
+std::vector<OperationRow> listed(std::map<Key, OperationRow> rows, OperationOrder order) {
+  std::vector<OperationRow> list;
+  for (auto& [key, row] : rows) list.push_back(std::move(row));
+  name_rows(list);
+  sort_operations(list, order, false);
+  return list;
+}
+
 double figure(const OperationRow& row, OperationOrder order) {
   switch (order) {
     case OperationOrder::kDifference:
@@ -198,19 +221,29 @@ std::vector<Operation> operations(const Measured& measured) {
   return list;
 }
 
+std::vector<OperationRow> operation_rows(const Measured& measured) {
+  std::map<Key, OperationRow> rows;
+  add_side(rows, measured, &OperationRow::a);
+  return listed(std::move(rows), OperationOrder::kTotal);
+}
+
+double share_of(const OperationRow::Figures& figures, const Measured& measured) {
+  const auto window = static_cast<double>(measured.window.end - measured.window.start);
+  return window > 0 ? figures.total * measured.per() / window : 0;
+}
+
 std::vector<OperationRow> compare_operations(const Measured& a, const Measured& b) {
   std::map<Key, OperationRow> rows;
   add_side(rows, a, &OperationRow::a);
   add_side(rows, b, &OperationRow::b);
-  std::vector<OperationRow> list;
-  for (auto& [key, row] : rows) list.push_back(std::move(row));
-  sort_operations(list, OperationOrder::kDifference, false);
-  return list;
+  return listed(std::move(rows), OperationOrder::kDifference);
 }
 
 void sort_operations(std::vector<OperationRow>& rows, OperationOrder order, bool ascending) {
   // What is alike stands by its name, whichever way the figures go.
-  const auto by_name = [](const OperationRow& a, const OperationRow& b) { return a.name < b.name; };
+  const auto by_name = [](const OperationRow& a, const OperationRow& b) {
+    return std::tie(a.shown, a.name) < std::tie(b.shown, b.name);
+  };
   std::stable_sort(rows.begin(), rows.end(), by_name);
   if (order == OperationOrder::kName) {
     if (!ascending) std::reverse(rows.begin(), rows.end());

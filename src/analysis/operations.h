@@ -33,6 +33,7 @@ std::vector<Operation> operations(const Measured& measured);
 // The same operation in A and in B, counted a step.
 struct OperationRow {
   std::string name;
+  std::string shown;  // the name where there is little room, unlike that of other rows
   Operation::Where where = Operation::Where::kGpu;
   trace::Category category = trace::Category::kOther;
   struct Figures {
@@ -45,6 +46,13 @@ struct OperationRow {
 
   double difference() const { return b.total - a.total; }  // ns a step; below 0: B is shorter
 };
+
+// Of one run alone: `b` is empty. Longest in all first.
+std::vector<OperationRow> operation_rows(const Measured& measured);
+
+// What an operation makes up of a step, or of all of the run where that has no steps: 0..1, and
+// more where it runs beside itself.
+double share_of(const OperationRow::Figures& figures, const Measured& measured);
 
 // Rows for every operation of either, by the size of the difference.
 std::vector<OperationRow> compare_operations(const Measured& a, const Measured& b);

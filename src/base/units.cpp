@@ -96,6 +96,10 @@ std::string format_count(double value) {
   return text;
 }
 
+std::string counted(std::size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 std::string format_factor(double value) {
   constexpr double kLongest = 0x1p20;
   if (std::abs(value) < 1 || !std::isfinite(value)) return format_count(value);

@@ -1,6 +1,7 @@
 // Numbers as people write and read them: "64 MiB", "5.3 ms", "55.4 GB/s".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ std::string format_nanos(double nanos);       // "5.31 ms", three significant di
 std::string format_bytes(double bytes);       // "64 MiB" (binary units)
 std::string format_rate(double bytes_per_s);  // "55.4 GB/s" (decimal units)
 std::string format_count(double value);       // "27.2 k", "0.72"
+
+// "1 span", "2 spans".
+std::string counted(std::size_t count, std::string_view thing);
 
 // A factor such as a loss scale, whose digits matter: "65536", "0.72", and "2^32" for a power of
 // two that is longer.

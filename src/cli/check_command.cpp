@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "machine/machine.h"
 #include "report/json.h"
@@ -123,8 +124,7 @@ int check_command(const std::vector<std::string>& paths, bool json) {
   if (json) {
     std::cout << report::check_json(files.size(), all) << "\n";
   } else {
-    std::cout << files.size() << " checked, " << all.size()
-              << (all.size() == 1 ? " finding\n" : " findings\n");
+    std::cout << files.size() << " checked, " << counted(all.size(), "finding") << "\n";
   }
   return all.empty() ? 0 : 1;
 }

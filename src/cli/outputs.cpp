@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "analysis/level.h"
+#include "analysis/operations.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
@@ -97,11 +98,29 @@ void print_ranks(const Run& run) {
   std::cout << "\n" << table.text();
 }
 
+// What the GPU of somebody's trace spends its time on.
+void print_operations(const Run& run) {
+  constexpr std::size_t kMost = 10;
+  const analysis::Measured& measured = run.facts.measured;
+  std::vector<analysis::OperationRow> rows = analysis::operation_rows(measured);
+  std::erase_if(rows,
+                [](const auto& row) { return row.where != analysis::Operation::Where::kGpu; });
+  if (rows.empty()) return;
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add(
+      {"operation of the GPU", "count", "total", measured.steps > 0 ? "of a step" : "of all"});
+  for (std::size_t i = 0; i < std::min(rows.size(), kMost); ++i)
+    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.total),
+               fmt::format("{:.1f} %", 100 * analysis::share_of(rows[i].a, measured))});
+  std::cout << "\n" << table.text();
+  if (rows.size() > kMost) std::cout << "and " << rows.size() - kMost << " more, in the window\n";
+}
+
 void print_origin(const Run& run) {
   const trace::Origin& origin = run.trace->origin();
   std::cout << run.label << "  " << trace::badge(origin.kind) << "  " << one_line(origin.subject);
   if (!origin.detail.empty()) std::cout << ", " << one_line(origin.detail);
-  std::cout << "  (" << run.trace->spans().size() << " spans";
+  std::cout << "  (" << counted(run.trace->spans().size(), "span");
   if (run.trace->dropped_events() > 0)
     std::cout << ", " << run.trace->dropped_events() << " events dropped";
   std::cout << ")\n";
@@ -186,6 +205,7 @@ void print_runs(const Finished& finished) {
     std::cout << "Times are of " << analysis::what_times_are_of(*finished.runs[0]) << "\n\n";
   print_table(finished);
   for (const auto& run : finished.runs) print_ranks(*run);
+  if (finished.runs.size() == 1 && !finished.runs[0]->program) print_operations(*finished.runs[0]);
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
 }
 

@@ -1,11 +1,9 @@
 #include "cuda/activity_decoder.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
+
+#include "base/demangled.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -45,10 +43,7 @@ Activity timed(const Record& record) {
 
 std::string short_kernel_name(const char* mangled) {
   if (!mangled) return "kernel";
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), &std::free);
-  std::string name = status == 0 && plain ? plain.get() : mangled;
+  std::string name = demangled(mangled);
   erase_all(name, "(anonymous namespace)::");
   erase_all(name, "trainscope::kernels::");
   name.resize(parameters_at(name));

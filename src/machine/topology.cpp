@@ -8,6 +8,7 @@
 #include <queue>
 
 #include "base/error.h"
+#include "base/units.h"
 
 namespace trainscope::machine {
 namespace {
@@ -237,9 +238,8 @@ void check_ranks(const Machine& machine, std::int64_t ranks, std::string_view kn
   const std::int64_t gpus = all_gpus(machine);
   if (ranks <= gpus) return;
   throw InputError(
-      fmt::format("{} = {} cannot be: {} has {} GPU{}; write at most {}, or choose a "
-                  "larger machine",
-                  knob, ranks, machine.id, gpus, gpus == 1 ? "" : "s", gpus));
+      fmt::format("{} = {} cannot be: {} has {}; write at most {}, or choose a larger machine",
+                  knob, ranks, machine.id, counted(static_cast<std::size_t>(gpus), "GPU"), gpus));
 }
 
 std::string relation(const Topology& topology, int gpu_a, int gpu_b) {

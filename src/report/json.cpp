@@ -127,6 +127,13 @@ Json notes_of(const analysis::Run& run) {
   return notes;
 }
 
+Json ranks_of(const analysis::Run& run) {
+  Json ranks = Json::array();
+  for (const analysis::RankTimes& one : run.ranks)
+    ranks.push_back({{"rank", one.rank}, {"busy", one.busy}, {"wait", one.wait}});
+  return ranks;
+}
+
 Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
@@ -135,6 +142,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
     json["device"] = {{"name", origin.subject}, {"detail", origin.detail}};
   json["config"] = config_of(run);
   json["metrics"] = metrics_of(run);
+  if (!run.ranks.empty()) json["ranks"] = ranks_of(run);
   json["spans"] = run.trace->spans().size();
   json["dropped"] = run.trace->dropped_events();
   if (run.ending)

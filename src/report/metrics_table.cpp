@@ -221,7 +221,8 @@ std::string compare_html(const ReportInput& input, const std::vector<RunView>& v
     html += difference_html(views, input.speech);
   else
     for (const RunView& view : views) html += partition_html(view);
-  return html + "</div></div>\n" + operations_html(views, input.speech) + "</section>";
+  return html + "</div></div>\n" + ranks_html(views, input.speech) +
+         operations_html(views, input.speech) + "</section>";
 }
 
 }  // namespace trainscope::report

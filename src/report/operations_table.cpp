@@ -1,15 +1,15 @@
-// The table of operations of two runs, under their metrics.
+// The table of operations, under the metrics: of two runs beside one another, or of one alone.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/operations.h"
 #include "base/units.h"
 #include "report/escape.h"
 #include "report/sections.h"
-#include "trace/labels.h"
 
 namespace trainscope::report {
 namespace {
@@ -34,40 +34,86 @@ std::string difference_words(double nanos) {
   return (nanos < 0 ? "\u2212" : "+") + format_nanos(std::abs(nanos));
 }
 
+// The last column: what a run's operations make up of it, or how two runs differ.
+std::string last_head(const std::vector<RunView>& views) {
+  if (views.size() == 2) return "difference";
+  return views[0].run->facts.measured.steps > 0 ? "of a step" : "of the run";
+}
+
+std::string last_cell(const OperationRow& row, const std::vector<RunView>& views) {
+  if (views.size() == 2) return difference_words(row.difference());
+  return fmt::format("{:.1f} %", 100 * analysis::share_of(row.a, views[0].run->facts.measured));
+}
+
 std::string head_html(const std::vector<RunView>& views, const Speech& speech) {
   std::string html = "<thead><tr><th scope=\"col\">" + html_text(speech.say("operation")) + "</th>";
   for (const RunView& view : views)
     for (const char* figure : {"count", "total", "mean"})
-      html += "<th scope=\"col\" class=\"number\">" + html_text(view.run->label) + " " +
+      html += "<th scope=\"col\" class=\"number\">" +
+              (views.size() > 1 ? html_text(view.run->label) + " " : std::string()) +
               html_text(speech.say(figure)) + "</th>";
-  return html + "<th scope=\"col\" class=\"number\">" + html_text(speech.say("difference")) +
+  return html + "<th scope=\"col\" class=\"number\">" + html_text(speech.say(last_head(views))) +
          "</th></tr></thead>";
+}
+
+std::string row_html(const OperationRow& row, const std::vector<RunView>& views,
+                     const Speech& speech) {
+  std::string html =
+      fmt::format("<tr><th scope=\"row\" title=\"{}\">{} <span class=\"muted\">{}</span></th>",
+                  html_text(row.name), html_text(row.shown), name_of(row.where));
+  html += figures_html(row.a, speech);
+  if (views.size() == 2) html += figures_html(row.b, speech);
+  return html + cell(speech.number(last_cell(row, views))) + "</tr>\n";
+}
+
+// Of one run what its GPU does stands before what its host does, so many rows of each: a host's
+// calls include one another, and their times would fill the table.
+std::vector<OperationRow> longest_of_each(const std::vector<OperationRow>& rows) {
+  std::vector<OperationRow> longest;
+  for (const auto where : {analysis::Operation::Where::kGpu, analysis::Operation::Where::kHost}) {
+    std::size_t count = 0;
+    for (const OperationRow& row : rows)
+      if (row.where == where && count++ < kMostRows / 2) longest.push_back(row);
+  }
+  return longest;
+}
+
+struct Listed {
+  std::vector<OperationRow> rows;
+  std::size_t all = 0;
+};
+
+Listed listed(const std::vector<RunView>& views) {
+  const analysis::Measured& first = views[0].run->facts.measured;
+  std::vector<OperationRow> rows =
+      views.size() == 2 ? analysis::compare_operations(first, views[1].run->facts.measured)
+                        : analysis::operation_rows(first);
+  const std::size_t all = rows.size();
+  if (views.size() == 1) return {longest_of_each(rows), all};
+  rows.resize(std::min(all, kMostRows));
+  return {std::move(rows), all};
 }
 
 }  // namespace
 
 std::string operations_html(const std::vector<RunView>& views, const Speech& speech) {
-  if (views.size() != 2) return "";
-  const auto rows =
-      analysis::compare_operations(views[0].run->facts.measured, views[1].run->facts.measured);
-  if (rows.empty()) return "";
+  if (views.empty() || views.size() > 2) return "";
+  const Listed operations = listed(views);
+  if (operations.all == 0) return "";
+  const bool steps = views.size() == 2 || views[0].run->facts.measured.steps > 0;
   std::string html = "<div class=\"operations\"><h3>" +
-                     html_text(speech.say("Operations, a step")) +
+                     html_text(speech.say(steps ? "Operations, a step" : "Operations")) +
                      "</h3>\n<table class=\"metrics\">" + head_html(views, speech) + "<tbody>\n";
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
-    const OperationRow& row = rows[i];
-    html += fmt::format(
-        "<tr><th scope=\"row\" title=\"{}\">{} <span class=\"muted\">{}</span></th>",
-        html_text(row.name), html_text(trace::short_name(row.name)), name_of(row.where));
-    html += figures_html(row.a, speech) + figures_html(row.b, speech) +
-            cell(speech.number(difference_words(row.difference()))) + "</tr>\n";
-  }
+  for (const OperationRow& row : operations.rows) html += row_html(row, views, speech);
   html += "</tbody></table>";
-  if (rows.size() > kMostRows)
-    html += "<p class=\"muted small\">" +
-            fmt::format(fmt::runtime(speech.say("The {} operations of {} that differ most.")),
-                        kMostRows, rows.size()) +
-            "</p>";
+  const char* left_out = views.size() == 2
+                             ? "The {} operations of {} that differ most."
+                             : "The {} longest operations of {}: of the GPU, then of the host.";
+  if (operations.rows.size() < operations.all)
+    html +=
+        "<p class=\"muted small\">" +
+        fmt::format(fmt::runtime(speech.say(left_out)), operations.rows.size(), operations.all) +
+        "</p>";
   return html + "</div>\n";
 }
 

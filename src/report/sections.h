@@ -28,8 +28,11 @@ std::string listing_html(const std::vector<RunView>& views, const Speech& speech
 // The metrics, and where the time went.
 std::string compare_html(const ReportInput& input, const std::vector<RunView>& views);
 
-// What two runs spend their time on, operation by operation; empty for one run.
+// What one or two runs spend their time on, operation by operation.
 std::string operations_html(const std::vector<RunView>& views, const Speech& speech = {});
+
+// Who waits for whom among a run's ranks; empty where none waits.
+std::string ranks_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // The knobs that are set, those that differ first. Empty where no run knows its config.
 std::string config_html(const std::vector<RunView>& views);

@@ -42,6 +42,8 @@ DetailWords words_of(const trace::CollectiveDetail& collective) {
     text += fmt::format(" of {} {}", format_count(static_cast<double>(collective.elements_in)),
                         collective.type);
   if (collective.group_size > 0) text += fmt::format(", {} ranks", collective.group_size);
+  if (!collective.group.empty())
+    text += fmt::format(", process group {} {}", collective.group, collective.members);
   if (collective.sequence >= 0) text += fmt::format(", number {}", collective.sequence);
   return {text, 0, 0};
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/partition.h"
 #include "trace/labels.h"
+#include "trace/short_name.h"
 #include "trace/trace.h"
 
 namespace trainscope::report {

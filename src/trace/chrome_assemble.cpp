@@ -4,15 +4,26 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace trainscope::trace::chrome {
 namespace {
 
-// "PyTorch profiler, schema 1, 8 x NVIDIA A100".
-std::string describe_file(const FileHeader& header) {
+std::size_t working_devices(const Collected& collected) {
+  std::set<std::int64_t> devices;
+  for (const LaneDraft& lane : collected.lanes)
+    if (lane.holds_gpu_work) devices.insert(lane.device);
+  return devices.size();
+}
+
+// "PyTorch profiler, schema 1, 8 x NVIDIA A100". A file lists every GPU of its machine, though most
+// are of one rank, which has but one.
+std::string describe_file(const Collected& collected, const FileHeader& header) {
   std::string text =
       header.schema ? "PyTorch profiler, schema " + std::to_string(*header.schema) : "Chrome trace";
+  const char* before =
+      working_devices(collected) < header.devices.size() ? ", in a machine with " : ", ";
   std::vector<std::pair<std::string, int>> models;
   for (const std::string& name : header.devices) {
     const auto known = std::ranges::find(models, name, &std::pair<std::string, int>::first);
@@ -21,8 +32,10 @@ std::string describe_file(const FileHeader& header) {
     else
       ++known->second;
   }
-  for (const auto& [name, count] : models)
-    text += ", " + (count > 1 ? std::to_string(count) + " x " : "") + name;
+  for (const auto& [name, count] : models) {
+    text += before + (count > 1 ? std::to_string(count) + " x " : "") + name;
+    before = ", ";
+  }
   return text;
 }
 
@@ -66,7 +79,7 @@ Clock choose_clock(const Collected& collected, const FileHeader& header,
     return clock;
   }
   clock.zero = first_time(collected);
-  clock.origin = {OriginKind::kImported, subject, describe_file(header),
+  clock.origin = {OriginKind::kImported, subject, describe_file(collected, header),
                   saturating_add(header.base, clock.zero)};
   return clock;
 }
@@ -95,6 +108,7 @@ void sort_samples(std::vector<Sample>& samples) {
 
 std::unique_ptr<Trace> assemble(Collected collected, const FileHeader& header,
                                 const std::string& subject) {
+  if (!header.own) drop_strays(collected);
   place_loose_ends(collected);
   std::vector<Flow> flows = join_flows(collected);
   if (header.own) {
@@ -160,6 +174,8 @@ Dropped describe_loss(Loss loss, std::int64_t count) {
       return {"complete event whose duration (\"dur\") is too large", count, true};
     case Loss::kDurationNegative:
       return {"complete event of negative duration", count, true};
+    case Loss::kStray:
+      return {"complete event hours away from all others, as of another clock", count, true};
     case Loss::kBroken:
       return {"element of traceEvents that is no event", count, false};
     case Loss::kNoPhase:
@@ -172,6 +188,8 @@ Dropped describe_loss(Loss loss, std::int64_t count) {
       return {"counter or memory event without a time", count, false};
     case Loss::kCounterValue:
       return {"counter value that is no number", count, false};
+    case Loss::kStrayCounter:
+      return {"counter value hours away from all else, as of another clock", count, false};
     case Loss::kFlowStart:
       return {"arrow that starts but does not end", count, false};
     case Loss::kFlowEnd:

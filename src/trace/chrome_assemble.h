@@ -16,6 +16,9 @@ std::unique_ptr<Trace> assemble(Collected collected, const FileHeader& header,
 
 // The steps of it, in their order.
 
+// Leaves out the few spans and samples, if any, that are hours away from all others; counts them.
+void drop_strays(Collected& collected);
+
 // Joins loose ends to the spans that enclose them.
 void place_loose_ends(Collected& collected);
 

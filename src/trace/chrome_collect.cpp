@@ -35,7 +35,7 @@ std::string trimmed(std::string text) {
 void Collector::begin(const FileHeader& header) {
   collected_ = {};
   collected_.trace = std::make_unique<Trace>(Origin{});
-  names_ = {};
+  names_ = NameTable(!header.own);
   track_lanes_.clear();
   counter_lanes_.clear();
   last_track_ = last_span_ = kNone;

@@ -22,12 +22,14 @@ enum class Loss : std::uint8_t {
   kDurationNoNumber,
   kDurationTooLarge,
   kDurationNegative,
+  kStray,
   kBroken,
   kNoPhase,
   kInstant,
   kMemoryWithoutTotals,
   kCounterTime,
   kCounterValue,
+  kStrayCounter,
   kFlowStart,     // an arrow's start without an end
   kFlowEnd,       // an arrow's end without a start
   kFlowUnplaced,  // an arrow that touches no span

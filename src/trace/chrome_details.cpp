@@ -131,6 +131,8 @@ CollectiveDetail read_collective(const Event& event, Place lane) {
   collective.group_size = int32_or(event.args.group_size, 0);
   collective.sequence = integer_or(event.args.sequence, -1);
   collective.kernel = read_kernel(event, lane);
+  collective.group = exact_text(event.args.group, event.own.group_bytes);
+  collective.members = exact_text(event.args.members, event.own.members_bytes);
   return collective;
 }
 
@@ -204,6 +206,10 @@ void append_collective(ArgList& args, const CollectiveDetail& collective, const 
   args.number("Group size", std::int64_t{collective.group_size});
   args.text("dtype", "Trainscope type bytes", collective.type);
   if (collective.sequence != -1) args.number("Seq", collective.sequence);
+  if (!collective.group.empty())
+    args.text("Process Group Name", "Trainscope group bytes", collective.group);
+  if (!collective.members.empty())
+    args.text("Process Group Ranks", "Trainscope members bytes", collective.members);
 }
 
 void append_sync(ArgList& args, const SyncDetail& sync, const ShownSpan& shown) {

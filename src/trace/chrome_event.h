@@ -20,7 +20,8 @@ struct EventArgs {
   std::int64_t grid[3] = {1, 1, 1};
   std::int64_t block[3] = {1, 1, 1};
   std::string_view bytes, registers, shared, occupancy;
-  std::string_view collective, type, elements_in, elements_out, group_size, sequence;
+  std::string_view collective, type, elements_in, elements_out, group_size, sequence, group,
+      members;
   std::string_view sync_kind;
   std::string_view total_allocated, total_reserved, device_type, device_id;
   std::string_view name;  // of metadata
@@ -31,6 +32,7 @@ struct OwnArgs {
   std::string_view span, cause_span, line, correlation, flow, device, stream;
   std::string_view category, cause, detail;
   std::string_view name, name_bytes, kind_bytes, operation_bytes, type_bytes;
+  std::string_view group_bytes, members_bytes;
   std::string_view flops, bytes, occupancy, from, to, value;
 };
 

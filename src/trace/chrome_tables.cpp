@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/demangled.h"
 #include "trace/chrome_text.h"
 
 namespace trainscope::trace::chrome {
@@ -79,7 +80,8 @@ NameId NameTable::find(std::string_view token, Trace& trace) {
 }
 
 NameId NameTable::add(std::string_view token, Trace& trace) {
-  const NameId id = trace.intern(text_of(token));
+  const std::string text = text_of(token);
+  const NameId id = trace.intern(demangles_ ? demangled(text) : text);
   for (NameId known = static_cast<NameId>(facts_.size()); known <= id; ++known)
     facts_.push_back(name_facts(trace.name(known)));
   return id;

@@ -34,6 +34,9 @@ class IdMap {
 // Interns names by their token, so that a name is unescaped and judged once.
 class NameTable {
  public:
+  // C++ names as the linker has them become those that programmers wrote, if `demangles`.
+  explicit NameTable(bool demangles = false) : demangles_(demangles) {}
+
   NameId find(std::string_view token, Trace& trace);
   const NameFacts& facts(NameId id) const { return facts_[id]; }
 
@@ -46,6 +49,7 @@ class NameTable {
   NameId add(std::string_view token, Trace& trace);
   void grow();
 
+  bool demangles_;
   std::vector<Slot> slots_ = std::vector<Slot>(1024);
   std::size_t used_ = 0;
   std::vector<NameFacts> facts_;  // by NameId

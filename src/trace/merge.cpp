@@ -31,10 +31,21 @@ Nanos by_recorders(const Trace& first, const Trace& other) {
   return apart > -kHour && apart < kHour ? apart : 0;
 }
 
-// The rank that comes last to a collective, and when.
+// How much later than one trace has it the other has the end of each collective that both have.
+std::vector<Nanos> ends_apart(const Trace& one, const Collectives& of_one, const Trace& other,
+                              const Collectives& of_other) {
+  std::vector<Nanos> apart;
+  for (const auto& [key, id] : of_other)
+    if (const auto same = of_one.find(key); same != of_one.end() && ends_together(key.operation))
+      apart.push_back(other.spans()[id].end() - one.spans()[same->second].end());
+  return apart;
+}
+
+// The rank that comes last to a collective, and when; of how many that are here.
 struct LastRank {
   std::size_t rank = 0;
   Nanos start = 0;
+  int count = 0;
 };
 
 // Copies traces into one.
@@ -54,7 +65,7 @@ class Merger {
     merged_->set_origin(std::move(origin));
     if (merging.parts) return;
     offsets_ = clock_offsets(ranks, world).later;
-    if (static_cast<int>(ranks.size()) == world) find_last(same_collectives(ranks, world));
+    find_last(same_collectives(ranks, world));
   }
 
   std::unique_ptr<Trace> merge() {
@@ -70,20 +81,24 @@ class Merger {
     DetailId details = 0;
   };
 
-  // Which rank is last in each collective, and so how long the others wait.
+  // Which rank is last in each collective, and so how long the others wait. Of one that a rank
+  // whose trace is missing takes part in, nobody knows.
   void find_last(const std::vector<Collectives>& collectives) {
     std::map<CollectiveKey, LastRank> last;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       for (const auto& [key, id] : collectives[rank]) {
         const Nanos start = ranks_[rank]->spans()[id].start - offsets_[rank];
-        const auto [known, is_first] = last.try_emplace(key, LastRank{rank, start});
-        if (!is_first && start > known->second.start) known->second = {rank, start};
+        const auto [known, is_first] = last.try_emplace(key, LastRank{rank, start, 0});
+        LastRank& one = known->second;
+        ++one.count;
+        if (start > one.start) one = {rank, start, one.count};
       }
     waits_.resize(ranks_.size());
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       for (const auto& [key, id] : collectives[rank])
-        if (const Nanos wait = wait_of(rank, ranks_[rank]->spans()[id], key, last.at(key)))
-          waits_[rank][id] = wait;
+        if (const LastRank& one = last.at(key); one.count == key.members)
+          if (const Nanos wait = wait_of(rank, ranks_[rank]->spans()[id], key, one))
+            waits_[rank][id] = wait;
   }
 
   // How long a rank's collective only waits for the last rank. Of one that is over before the last
@@ -215,17 +230,27 @@ class Merger {
 ClockOffsets clock_offsets(const std::vector<const Trace*>& ranks, int world) {
   ClockOffsets offsets{std::vector<Nanos>(ranks.size()), {}};
   const std::vector<Collectives> all = same_collectives(ranks, world_of(ranks, world));
-  for (std::size_t i = 1; i < ranks.size(); ++i) {
-    std::vector<Nanos> apart;
-    for (const auto& [key, id] : all[i])
-      if (const auto same = all[0].find(key); same != all[0].end() && ends_together(key.operation))
-        apart.push_back(ranks[i]->spans()[id].end() - ranks[0]->spans()[same->second].end());
-    if (apart.empty()) {
-      offsets.unjoined.push_back(static_cast<int>(i));
-      offsets.later[i] = by_recorders(*ranks[0], *ranks[i]);
-    } else {
-      offsets.later[i] = median(std::move(apart));
+  constexpr Nanos kFar = Nanos{1} << 60;  // a file may claim any time
+  std::vector<bool> joined(ranks.size(), false);
+  std::vector<std::size_t> known{0};
+  joined[0] = true;
+  // Those that share a collective with the first, then those that share one with these.
+  for (std::size_t next = 0; next < known.size(); ++next)
+    for (std::size_t i = 1; i < ranks.size(); ++i) {
+      if (joined[i]) continue;
+      const std::size_t from = known[next];
+      const std::vector<Nanos> apart = ends_apart(*ranks[from], all[from], *ranks[i], all[i]);
+      if (apart.empty()) continue;
+      const Nanos later = offsets.later[from] + median(apart);
+      if (later <= -kFar || later >= kFar) continue;
+      offsets.later[i] = later;
+      joined[i] = true;
+      known.push_back(i);
     }
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    if (joined[i]) continue;
+    offsets.unjoined.push_back(static_cast<int>(i));
+    offsets.later[i] = by_recorders(*ranks[0], *ranks[i]);
   }
   return offsets;
 }

@@ -7,9 +7,22 @@
 namespace trainscope::trace {
 namespace {
 
-CollectiveKey key_of(const CollectiveDetail& one) {
-  return {one.operation, std::max<std::int64_t>(one.sequence, -1), one.elements_in,
-          one.elements_out, 0};
+CollectiveKey key_of(const CollectiveDetail& one, int world) {
+  CollectiveKey key;
+  key.members = one.group_size > 0 ? one.group_size : world;
+  if (!one.group.empty()) key.group = one.group + " " + one.members;
+  key.operation = one.operation;
+  key.sequence = std::max<std::int64_t>(one.sequence, -1);
+  key.elements_in = one.elements_in;
+  key.elements_out = one.elements_out;
+  return key;
+}
+
+// Groups of fewer have the same sizes many times in one job: without a name they are not told
+// apart.
+bool is_joinable(const CollectiveDetail& one, int world) {
+  return one.group_size == 0 || one.group_size == world ||
+         (one.group_size > 1 && one.group_size < world && !one.group.empty());
 }
 
 // A file may claim any time: sums of some that lie within years are times, too.
@@ -23,14 +36,13 @@ Collectives collectives_of(const Trace& trace, int world) {
   for (SpanId id = 0; id < trace.spans().size(); ++id) {
     const Span& span = trace.spans()[id];
     const CollectiveDetail* one = collective_of(trace, span);
-    if (one && is_near(span) && (one->group_size == 0 || one->group_size == world))
-      in_order.emplace_back(span.start, id);
+    if (one && is_near(span) && is_joinable(*one, world)) in_order.emplace_back(span.start, id);
   }
   std::sort(in_order.begin(), in_order.end());
   std::map<CollectiveKey, int> counts;
   Collectives collectives;
   for (const auto& [start, id] : in_order) {
-    CollectiveKey key = key_of(*collective_of(trace, trace.spans()[id]));
+    CollectiveKey key = key_of(*collective_of(trace, trace.spans()[id]), world);
     key.nth = counts[key]++;
     collectives[key] = id;
   }
@@ -49,15 +61,16 @@ std::map<CollectiveKey, std::size_t> unnumbered(const Collectives& collectives) 
   return counts;
 }
 
-// Where one rank's trace begins later than another's, their first ones are not the same.
-void drop_uneven(std::vector<Collectives>& ranks) {
+// Where one rank's trace begins later than another's, their first ones are not the same. Who is in
+// a group of fewer is only known by who has its collectives.
+void drop_uneven(std::vector<Collectives>& ranks, int world) {
   std::map<CollectiveKey, std::set<std::size_t>> counts;
   for (const Collectives& rank : ranks)
     for (const auto& [kind, count] : unnumbered(rank)) counts[kind].insert(count);
   for (Collectives& rank : ranks) {
     const auto has = unnumbered(rank);
     for (const auto& [kind, count] : counts)
-      if (!has.contains(kind)) counts[kind].insert(0);
+      if (kind.members == world && !has.contains(kind)) counts[kind].insert(0);
   }
   for (Collectives& rank : ranks)
     std::erase_if(rank, [&](const auto& one) {
@@ -85,7 +98,7 @@ bool ends_together(const std::string& operation) {
 std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks, int world) {
   std::vector<Collectives> all;
   for (const Trace* rank : ranks) all.push_back(collectives_of(*rank, world));
-  drop_uneven(all);
+  drop_uneven(all, world);
   return all;
 }
 

@@ -11,8 +11,10 @@
 
 namespace trainscope::trace {
 
-// What ranks call alike. A communicator's collectives have one order on all ranks.
+// What ranks call alike. A communicator's collectives have one order on all its ranks.
 struct CollectiveKey {
+  std::string group;  // of the ranks that take part: its name and who they are; empty: not told
+  int members = 0;    // of these
   std::string operation;
   std::int64_t sequence = -1;  // as the trace numbers it; -1: it does not
   std::int64_t elements_in = 0;
@@ -24,8 +26,9 @@ struct CollectiveKey {
 
 using Collectives = std::map<CollectiveKey, SpanId>;
 
-// By rank, those in which all `world` ranks take part, and those that do not say who does. Where a
-// trace does not number them, only those of which every rank has equally many.
+// By rank, those in which all `world` ranks take part, those of process groups of fewer that say
+// which one they are of, and those that do not say who takes part, as if all did. Where a trace
+// does not number them, only those of which every rank of the group that has any has equally many.
 std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks, int world);
 
 // The collective that a span on a stream is; null for any other span.

@@ -186,6 +186,8 @@ struct CollectiveDetail {
   std::int32_t group_size = 0;
   std::int64_t sequence = -1;
   KernelDetail kernel;
+  std::string group;    // the name of its process group; empty: not known
+  std::string members;  // the ranks of that: "[0, 2]"; of many only the first and the last
 };
 struct SyncDetail {
   std::string kind;  // "Stream Sync"

@@ -147,19 +147,41 @@ Detail take_detail(ByteReader& in, std::size_t alternative) {
   return detail;
 }
 
+// The kind of a collective that says its group; others are kept without.
+constexpr std::size_t kGrouped = std::variant_size_v<Detail>;
+
+const CollectiveDetail* grouped(const Detail& detail) {
+  const auto* collective = std::get_if<CollectiveDetail>(&detail);
+  const bool says = collective && !(collective->group.empty() && collective->members.empty());
+  return says ? collective : nullptr;
+}
+
 void put_details(ByteWriter& out, const Trace& trace) {
   out.whole(trace.details().size());
   for (std::uint32_t i = 0; i < trace.details().size(); ++i) {
-    out.whole(trace.details()[i].index());
+    const CollectiveDetail* collective = grouped(trace.details()[i]);
+    out.whole(collective ? kGrouped : trace.details()[i].index());
     std::visit([&](const auto& detail) { put(out, detail); }, trace.details()[i]);
+    if (!collective) continue;
+    out.text(collective->group);
+    out.text(collective->members);
   }
+}
+
+CollectiveDetail take_grouped(ByteReader& in) {
+  CollectiveDetail collective;
+  take(in, collective);
+  collective.group = in.text();
+  collective.members = in.text();
+  return collective;
 }
 
 void take_details(ByteReader& in, Trace& trace) {
   const std::uint32_t count = in.count(4, "details");
-  for (std::uint32_t i = 0; i < count; ++i)
-    trace.add_detail(
-        take_detail(in, in.below(std::variant_size_v<Detail>, "the kind of a detail")));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto kind = in.below(kGrouped + 1, "the kind of a detail");
+    trace.add_detail(kind == kGrouped ? take_grouped(in) : take_detail(in, kind));
+  }
 }
 
 // ---- Flows, samples, allocations --------------------------------------------------------------

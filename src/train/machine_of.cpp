@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "machine/power.h"
 #include "machine/topology.h"
 #include "train/build.h"
@@ -26,7 +27,7 @@ void set_lanes(machine::Machine& machine, std::int64_t lanes) {
   pcie.h2d_bytes_per_s *= share;
   pcie.d2h_bytes_per_s *= share;
   pcie.both_bytes_per_s *= share;
-  machine.name += fmt::format(", {} lane{} in use", lanes, lanes == 1 ? "" : "s");
+  machine.name += ", " + counted(static_cast<std::size_t>(lanes), "lane") + " in use";
 }
 
 void set_cores(machine::Machine& machine, std::int64_t cores) {
@@ -37,7 +38,7 @@ void set_cores(machine::Machine& machine, std::int64_t cores) {
                     cores, machine.id, machine.host.cores, machine.host.cores));
   if (cores == machine.host.cores) return;
   machine.host.cores = static_cast<int>(cores);
-  machine.name += fmt::format(", {} core{} for this job", cores, cores == 1 ? "" : "s");
+  machine.name += ", " + counted(static_cast<std::size_t>(cores), "core") + " for this job";
 }
 
 // As NCCL_P2P_DISABLE=1 has it (transformers, perf_train_gpu_many.md).

@@ -37,11 +37,3 @@ TEST_CASE("prose knows code, strong and emphasis, and nothing else") {
         "<strong>Select, on <em>stream 7</em>, what <code>f(a * b)</code> causes.</strong>");
   CHECK(report::html_prose("2 * 3, an open ` and **") == "2 * 3, an open ` and **");
 }
-
-TEST_CASE("a kernel's short name has no template arguments and no scope") {
-  CHECK(report::short_name("void at::native::(anonymous namespace)::gemm<float, 4>(int)") ==
-        "gemm");
-  CHECK(report::short_name("aten::copy_") == "copy_");
-  CHECK(report::short_name("<lambda>") == "<lambda>");
-  CHECK(report::short_name("").empty());
-}

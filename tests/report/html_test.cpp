@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "analysis/operations.h"
+#include "base/units.h"
 #include "report/markup.h"
 #include "report/runs.h"
 
@@ -46,14 +48,45 @@ bool has(const std::string& html, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("two runs are told apart operation by operation, one run is not") {
+TEST_CASE("two runs are told apart operation by operation") {
   const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
   const std::string both = report_of({&a, &b});
   CHECK(both.find("Operations, a step") != std::string::npos);
   const std::string table = test::between(both, "Operations, a step", "</table>");
   CHECK(table.find("A total") != std::string::npos);
   CHECK(table.find("copy H2D") != std::string::npos);
-  CHECK(report_of({&a}).find("Operations, a step") == std::string::npos);
+}
+
+TEST_CASE("one run has its operations too, and what they make up of a step") {
+  const analysis::Run run = test::copies("A", "pinned");
+  const std::string html = report_of({&run});
+  CHECK(test::unbalanced(html) == "");
+  const std::string table = test::between(html, "Operations, a step", "</table>");
+  CHECK(has(table, ">of a step</th>"));
+  CHECK(has(table, ">total</th>"));
+  const auto rows = analysis::operation_rows(run.facts.measured);
+  REQUIRE(!rows.empty());
+  CHECK(rows.front().b.durations.empty());
+  for (std::size_t i = 1; i < rows.size(); ++i) CHECK(rows[i - 1].a.total >= rows[i].a.total);
+  for (const analysis::OperationRow& row : rows) CHECK(has(table, ">" + row.shown + " <span"));
+  // What the GPU does stands first.
+  CHECK(table.rfind(">GPU<") < table.find(">host<"));
+}
+
+TEST_CASE("who waits for whom among ranks stands in the page") {
+  const analysis::Run run = test::straggling();
+  REQUIRE(run.ranks.size() == 2);
+  const std::string html = report_of({&run});
+  CHECK(test::unbalanced(html) == "");
+  const std::string table = test::between(html, "<h3>Ranks</h3>", "</table>");
+  CHECK(has(table, "rank of A"));
+  for (const analysis::RankTimes& one : run.ranks) {
+    CHECK(has(table, ">" + std::to_string(one.rank) + "</th>"));
+    CHECK(has(table, ">" + format_nanos(one.busy) + "<"));
+    CHECK(has(table, ">" + format_nanos(one.wait) + "<"));
+  }
+  const analysis::Run alone = test::copies("A", "pinned");
+  CHECK_FALSE(has(report_of({&alone}), "<h3>Ranks</h3>"));
 }
 
 TEST_CASE("a report is well-formed and asks the network for nothing") {

@@ -28,6 +28,21 @@ TEST_CASE("the JSON of a run names origin, executor, seed, machine, config and m
   CHECK(run["dropped"] == 0);
 }
 
+TEST_CASE("ranks that wait for one another are in the JSON, and else there is no such list") {
+  const analysis::Run run = test::straggling();
+  const json out = json::parse(report::run_json({&run}, 0, "sim"));
+  const json& ranks = out["runs"]["A"]["ranks"];
+  REQUIRE(ranks.size() == 2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    CHECK(ranks[rank]["rank"] == rank);
+    CHECK(ranks[rank]["busy"] == run.ranks[rank].busy);
+    CHECK(ranks[rank]["wait"] == run.ranks[rank].wait);
+  }
+  CHECK(ranks[0]["wait"] > ranks[1]["wait"]);
+  const analysis::Run alone = test::copies("A", "pinned");
+  CHECK_FALSE(json::parse(report::run_json({&alone}, 0, "sim"))["runs"]["A"].contains("ranks"));
+}
+
 TEST_CASE("a config in JSON has the knobs that are set, machine and seed, each of its type") {
   const analysis::Run run = test::copies("A", "pinned");
   const json out = json::parse(report::run_json({&run}, 0, "sim"));

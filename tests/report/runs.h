@@ -55,6 +55,13 @@ inline analysis::Run simulated(std::string label, const std::vector<std::string>
   return analysis::run_config(std::move(label), config);
 }
 
+// Two ranks, of which rank 1 is slower.
+inline analysis::Run straggling() {
+  return simulated("A", {"workload=train", "model.name=mlp", "machine=h200-8", "steps=3",
+                         "parallel.strategy=ddp", "parallel.world_size=2", "straggler.rank=1",
+                         "straggler.factor=10"});
+}
+
 inline analysis::Run copies(std::string label, const std::string& memory) {
   return simulated(std::move(label), {"workload=copy", "copy.count=2", "copy.memory=" + memory,
                                       "transfer.non_blocking=true"});

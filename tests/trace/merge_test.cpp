@@ -33,11 +33,14 @@ class Rank {
   }
 
   // A call, and a collective of it from when this rank's kernel is there to its end.
-  void add_sum(Nanos start, Nanos end, std::int64_t sequence, const std::string& operation) {
+  void add_sum(Nanos start, Nanos end, std::int64_t sequence, const std::string& operation,
+               const std::string& group = "", int group_size = 0) {
     const SpanId call = add(host_, start - 10, 10, Category::kHostApi, kNone, kNone);
     CollectiveDetail detail;
     detail.operation = operation;
     detail.sequence = sequence;
+    detail.group = group;
+    detail.group_size = group_size;
     const DetailId known = trace->add_detail(detail);
     const SpanId sum = add(stream_, start, end - start, Category::kCollective, call, known);
     trace->add_flow({call, sum, FlowKind::kLaunch});
@@ -177,6 +180,64 @@ TEST_CASE("a broadcast that is over before the last rank comes has waited for no
   }
   const auto merged = merge_ranks(traces_of(ranks));
   CHECK(merged->spans().size() == 4);
+}
+
+namespace {
+
+// Tensor parallel ranks 0 and 1, and 2 and 3; data parallel ranks 0 and 2, and 1 and 3. Each
+// group's second rank comes 40 later than its first. No collective is of all four.
+std::vector<Rank> two_by_two(const std::vector<Nanos>& offsets) {
+  std::vector<Rank> ranks;
+  for (int rank = 0; rank < 4; ++rank) {
+    ranks.emplace_back(rank, offsets[static_cast<std::size_t>(rank)]);
+    const int column = rank % 2, row = rank / 2;
+    for (int step = 0; step < 5; ++step) {
+      const Nanos at = 1'000 * (step + 1);
+      ranks.back().add_sum(at + 40 * column, at + 100, step, "allreduce", row ? "2" : "1", 2);
+      ranks.back().add_sum(at + 400 + 40 * row, at + 500, step, "allreduce", column ? "4" : "3", 2);
+    }
+  }
+  return ranks;
+}
+
+std::size_t waits_in(const Trace& trace) {
+  std::size_t waits = 0;
+  for_each(trace.spans(), [&](const Span& span, SpanId) {
+    if (span.category != Category::kSync) return;
+    ++waits;
+    CHECK(span.duration == 40);
+  });
+  return waits;
+}
+
+}  // namespace
+
+TEST_CASE("ranks of process groups are joined group by group, and by those they share") {
+  const std::vector<Nanos> offsets{0, 7'000, -123'456, 999};
+  const std::vector<Rank> ranks = two_by_two(offsets);
+  const ClockOffsets found = clock_offsets(traces_of(ranks));
+  CHECK(found.later == offsets);
+  CHECK(found.unjoined.empty());
+  CHECK(waits_in(*merge_ranks(traces_of(ranks))) == 4 * 5);
+}
+
+TEST_CASE("where a rank is missing, groups without it still know their waits") {
+  std::vector<Rank> ranks = two_by_two({0, 7'000, -123'456, 999});
+  ranks.pop_back();
+  Merging merging;
+  merging.world = 4;
+  CHECK(clock_offsets(traces_of(ranks), 4).later == std::vector<Nanos>{0, 7'000, -123'456});
+  CHECK(waits_in(*merge_ranks(traces_of(ranks), merging)) == 2 * 5);
+}
+
+TEST_CASE("groups of fewer ranks that have no name are not taken for one another") {
+  std::vector<Rank> ranks;
+  for (int rank = 0; rank < 4; ++rank) {
+    ranks.emplace_back(rank, rank * 500);
+    ranks.back().add_sum(100 + 10 * rank, 200, 0, "allreduce", "", 2);
+  }
+  CHECK(clock_offsets(traces_of(ranks)).unjoined == std::vector<int>{1, 2, 3});
+  CHECK(waits_in(*merge_ranks(traces_of(ranks))) == 0);
 }
 
 TEST_CASE("parts of one trace are put together as they are") {

@@ -135,8 +135,15 @@ class RandomTrace {
       case 1:
         return trace::CopyDetail{size(), memory(), memory(), upto(9) - 1, upto(9) - 1};
       case 2:
-        return trace::CollectiveDetail{
-            name(), name(), size(), size(), upto(9), chance(2) ? -1 : large(), kernel()};
+        return trace::CollectiveDetail{name(),
+                                       name(),
+                                       size(),
+                                       size(),
+                                       upto(9),
+                                       chance(2) ? -1 : large(),
+                                       kernel(),
+                                       chance(2) ? "" : name(),
+                                       chance(2) ? "" : name()};
       default:
         return trace::SyncDetail{name(), upto(9) - 1, upto(9) - 1};
     }

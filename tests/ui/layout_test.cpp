@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/step_mark.h"
+
 using namespace trainscope;
 using namespace trainscope::trace;
 using namespace trainscope::ui;
@@ -238,6 +240,30 @@ TEST_CASE("a label is written only where it fits, a long name in a shorter form"
   CHECK(layout.bars[0].label == "forward");
   CHECK(layout.bars[1].label.empty());
   CHECK(layout.bars[2].label == "vectorized_kernel");
+}
+
+TEST_CASE("the mark of a step that metrics leave out says that it warms up, where that fits") {
+  Trace trace = empty_trace();
+  Lane lane;
+  lane.kind = LaneKind::kSteps;
+  const LaneId steps = trace.add_lane(lane), other = add_lane(trace, "stream 7");
+  for (int i = 0; i < 3; ++i) {
+    add_span(trace, steps, 300 * i, 300, Category::kAnnotation, step_mark(i));
+    add_span(trace, other, 300 * i, 300, Category::kForward, "forward");
+  }
+  LayoutRequest request = request_of(0, 1000);
+  request.text_width = [](std::string_view text) { return 7.0F * static_cast<float>(text.size()); };
+  const auto labels = [&] {
+    std::vector<std::string> all;
+    for (const Bar& bar : laid_out(trace, request).bars) all.push_back(bar.label);
+    return all;
+  };
+  CHECK(labels()[0] == "ProfilerStep#0");
+  request.measured_from = 300;
+  CHECK(labels() == std::vector<std::string>{"ProfilerStep#0, warm-up", "ProfilerStep#1",
+                                             "ProfilerStep#2", "forward", "forward", "forward"});
+  request.width = 500;  // 150 for each
+  CHECK(labels()[0] == "ProfilerStep#0");
 }
 
 TEST_CASE("hidden lanes take no room, collapsed ones a single row") {
@@ -536,15 +562,4 @@ TEST_CASE("in little room a wait is called that, and a call goes without its pre
   CHECK(brief("held: staging", trace::Category::kHeld) == "held");
   CHECK(brief("cudaMemcpyAsync", trace::Category::kHostApi) == "MemcpyAsync");
   CHECK(brief("gemm", trace::Category::kForward) == "");
-}
-
-TEST_CASE("a bar's short name drops namespaces and arguments") {
-  CHECK(short_name("void at::native::(anonymous namespace)::foo<4, a::b>(int)") == "foo");
-  CHECK(short_name("Memcpy HtoD (Pageable -> Device)") == "Memcpy HtoD");
-  CHECK(short_name("aten::conv2d") == "conv2d");
-  CHECK(short_name("<built-in method>") == "<built-in method>");
-  CHECK(short_name("void cutlass::Kernel<cutlass_80_gemm_256x128>(Params)") ==
-        "cutlass_80_gemm_256x128");
-  CHECK(short_name("kernel<float>") == "kernel");
-  CHECK(short_name("") == "");
 }

@@ -13,6 +13,7 @@
 
 using namespace trainscope;
 using namespace trainscope::ui;
+using trainscope::trace::LaneKind;
 
 namespace {
 
@@ -29,6 +30,22 @@ std::size_t lanes_shown(Driver& driver, std::size_t side) {
   for (std::uint32_t lane = 0; lane < input.sides[side].trace->lanes().size(); ++lane)
     if (std::find(hidden.begin(), hidden.end(), lane) == hidden.end()) ++shown;
   return shown;
+}
+
+// A lane of each kind with one span, on GPU 0.
+std::shared_ptr<trace::Trace> trace_of(const std::vector<LaneKind>& kinds) {
+  auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+  for (const LaneKind kind : kinds) {
+    trace::Lane lane;
+    lane.kind = kind;
+    lane.name = "lane " + std::to_string(trace->lanes().size());
+    lane.device = 0;
+    trace::Span span;
+    span.lane = trace->add_lane(lane);
+    span.duration = 10;
+    trace->add_span(span);
+  }
+  return trace;
 }
 
 }  // namespace
@@ -169,24 +186,27 @@ TEST_CASE("no lesson shows a room more than three lanes a side, and each of them
 }
 
 TEST_CASE("a room sees a lane of the same kind on both sides at once") {
-  using trace::LaneKind;
-  const auto trace_of = [](const std::vector<LaneKind>& kinds) {
-    auto trace = std::make_shared<trace::Trace>(trace::Origin{});
-    for (const LaneKind kind : kinds) {
-      trace::Lane lane;
-      lane.kind = kind;
-      lane.name = "lane " + std::to_string(trace->lanes().size());
-      trace::Span span;
-      span.lane = trace->add_lane(lane);
-      span.duration = 10;
-      trace->add_span(span);
-    }
-    return trace;
-  };
   const auto a = trace_of({LaneKind::kCopyEngine, LaneKind::kStream, LaneKind::kStream});
   const auto b = trace_of({LaneKind::kStaging, LaneKind::kStream, LaneKind::kStream,
                            LaneKind::kStream, LaneKind::kCopyEngine});
   const trace::TraceIndex index_a = trace::build_index(*a), index_b = trace::build_index(*b);
   CHECK(lanes_for_a_room({{{a.get(), &index_a}, {b.get(), &index_b}}}, scenario::Lesson{}) ==
         std::vector<RoomLanes>{{0, 4}, {1, 1}, {2, 2}});
+}
+
+TEST_CASE("a room sees what went wrong on a device before lanes that only fill the place") {
+  const auto well = trace_of({LaneKind::kStream, LaneKind::kStream, LaneKind::kStream});
+  const auto ill =
+      trace_of({LaneKind::kStream, LaneKind::kStream, LaneKind::kStream, LaneKind::kOther});
+  const trace::TraceIndex index_well = trace::build_index(*well), index = trace::build_index(*ill);
+  CHECK(lanes_for_a_room({{{well.get(), &index_well}, {ill.get(), &index}}}, scenario::Lesson{}) ==
+        std::vector<RoomLanes>{{0, 0}, {1, 1}, {2, 3}});
+  scenario::Lesson lesson;
+  for (const char* name : {"lane 0", "lane 1", "lane 2"}) {
+    lesson.steps.emplace_back();
+    lesson.steps.back().focus.emplace();
+    lesson.steps.back().focus->lane = name;
+  }
+  CHECK(lanes_for_a_room({{{well.get(), &index_well}, {ill.get(), &index}}}, lesson) ==
+        std::vector<RoomLanes>{{0, 0}, {1, 1}, {2, 3}});
 }

@@ -35,19 +35,25 @@ void dock(const char* panel, ImGuiID node) {
   ImGui::DockBuilderDockWindow(panel, node);
 }
 
+// What is below the timelines takes the whole width, unless the window is as low as a laptop's:
+// there the lesson needs the whole height, and the code more of what is left.
 void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bool tall) {
-  ImGuiID below = 0, left = 0, right = 0, code = 0;
-  const float low = tall ? std::clamp(size.y * 0.38F, theme.px(240), theme.px(430))
-                         : std::clamp(size.y * 0.265F, theme.px(190), theme.px(290));
-  ImGuiID rest = split(root, ImGuiDir_Down, low, below);
-  if (lesson) {
+  ImGuiID below = 0, left = 0, right = 0, code = 0, rest = root;
+  const bool laptop = size.y < theme.px(800);
+  const auto split_lesson = [&] {
+    if (!lesson) return;
     rest =
         split(rest, ImGuiDir_Left, std::clamp(size.x * 0.192F, theme.px(290), theme.px(460)), left);
     dock(kLessonPanel, left);
-  }
+  };
+  const float low = tall ? std::clamp(size.y * 0.38F, theme.px(240), theme.px(430))
+                         : std::clamp(size.y * 0.265F, theme.px(190), theme.px(290));
+  if (laptop) split_lesson();
+  rest = split(rest, ImGuiDir_Down, low, below);
+  if (!laptop) split_lesson();
   rest =
       split(rest, ImGuiDir_Right, std::clamp(size.x * 0.213F, theme.px(280), theme.px(480)), right);
-  const float code_height = (size.y - low) * 0.46F;
+  const float code_height = (size.y - low) * (laptop ? 0.52F : 0.46F);
   const ImGuiID knobs = split(right, ImGuiDir_Down, code_height, code);
   dock(kTimelinesPanel, rest);
   dock(kKnobsPanel, knobs);

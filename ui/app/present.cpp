@@ -90,6 +90,21 @@ void take_named(const RoomSides& sides, const std::string& name, std::vector<Roo
   if (lanes != RoomLanes{trace::kNone, trace::kNone}) taken.push_back(lanes);
 }
 
+// What went wrong on a device, as a buffer that was overwritten too early, is what a run is about,
+// whatever its lesson points at.
+void take_faults(const RoomSides& sides, std::vector<RoomLanes>& taken) {
+  RoomLanes faults{trace::kNone, trace::kNone};
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto found = lanes_left(sides, side, taken, [](const trace::Lane& lane) {
+      return lane.kind == LaneKind::kOther && lane.device >= 0;
+    });
+    if (!found.empty()) faults[side] = found.front();
+  }
+  if (faults == RoomLanes{trace::kNone, trace::kNone}) return;
+  if (taken.size() == Present::kLanes) taken.pop_back();
+  taken.push_back(faults);
+}
+
 bool is_of_both(const RoomLanes& lanes) {
   return lanes[0] != trace::kNone && lanes[1] != trace::kNone;
 }
@@ -137,6 +152,7 @@ std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::
   for (const scenario::Focus* focus : focuses_of(lesson))
     if (!focus->lane.empty() && lanes.size() < Present::kLanes)
       take_named(sides, focus->lane, lanes);
+  take_faults(sides, lanes);
   take_kinds(sides, true, lanes);
   take_kinds(sides, false, lanes);
   std::ranges::stable_sort(lanes, {}, [](const RoomLanes& one) {

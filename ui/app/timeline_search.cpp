@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace trainscope::ui {
 namespace {
 
@@ -107,7 +109,7 @@ std::string count_words(const TimelineSearch& search, const TimelineInput& input
   if (search.words.empty()) return "";
   if (count == 0) return "nothing found";
   if (!has_selection(input, state) || !is_match(search, input, state.selected))
-    return std::to_string(count) + (count == 1 ? " span" : " spans");
+    return counted(count, "span");
   std::size_t before = 0;
   for (std::size_t i = 0; i < 2; ++i) {
     if (!is_ready(input, i)) continue;

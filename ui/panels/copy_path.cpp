@@ -78,7 +78,7 @@ PlaceBox memory_box(const char* title, const char* brief, Color fill, const Path
   const bool outward = place.most > 0;
   box.figure = bytes_words(outward ? place.bytes : place.arrived);
   box.level = outward ? share_of(place.bytes, place.most) : share_of(place.arrived, place.due);
-  box.words = outward ? (place.holds.empty() ? "empty" : place.holds)
+  box.words = outward ? (place.holds.empty() ? "empty" : "to go: " + place.holds)
                       : "of " + bytes_words(place.due) + " back";
   return box;
 }
@@ -108,8 +108,8 @@ PlaceBox device_box(const Theme& theme, const PathState& state) {
   if (out.used) {
     box.figure = bytes_words(state.device.arrived);
     box.level = share_of(state.device.arrived, state.device.due);
-    box.words = fmt::format("{} of {} copies here, {} in all", out.done, out.count,
-                            bytes_words(state.device.due));
+    box.words = fmt::format("of {} here, {} of {} copies done", bytes_words(state.device.due),
+                            out.done, out.count);
     return box;
   }
   box.fill = theme.of(Category::kCopyD2H).fill;

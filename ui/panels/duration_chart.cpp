@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "trace/labels.h"
 #include "ui/panels/chart.h"
 
 namespace trainscope::ui {
@@ -104,9 +103,9 @@ void paint_words(const Theme& theme, ImVec2 at, float room, const analysis::Oper
 void paint_durations(const Theme& theme, const Box& box, const analysis::OperationRow& row,
                      bool of_two) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  draw_text_middle(
-      draw, theme.font.strong, theme.size.small, box.min.x, box.min.y + theme.px(11), theme.text,
-      shortened(theme.font.strong, theme.size.small, trace::short_name(row.name), box.width()));
+  draw_text_middle(draw, theme.font.strong, theme.size.small, box.min.x, box.min.y + theme.px(11),
+                   theme.text,
+                   shortened(theme.font.strong, theme.size.small, row.shown, box.width()));
   const bool beside = !of_two || box.width() > theme.px(420);
   const float half = of_two && beside ? box.width() / 2 : box.width();
   paint_words(theme, {box.min.x, box.min.y + theme.px(33)}, half, row, 0, of_two);

@@ -275,7 +275,7 @@ std::vector<std::string> title_of(const SideView& view) {
   const std::string step = fmt::format(
       "step {}{}",
       facts.is_star() ? facts.star.at(view.time).step : facts.flow.at(view.time).number, whose);
-  const std::string gpus = fmt::format("{} GPU{}", facts.gpus(), facts.gpus() == 1 ? "" : "s");
+  const std::string gpus = counted(static_cast<std::size_t>(facts.gpus()), "GPU");
   const std::string where = facts.topology           ? " of " + facts.run->machine->name
                             : facts.has_virtual_gpus ? ", virtual ones that share a real one"
                                                      : ", their links not told";

@@ -103,10 +103,9 @@ void draw_map(const PanelContext& context, MemoryFacts& facts, const Box& box, N
   const auto& segments = facts.maps.at(playhead);
   double all = 0;
   for (const analysis::MemorySegment& segment : segments) all += static_cast<double>(segment.bytes);
-  small_heading(
-      theme, {box.min, {box.max.x, box.min.y + head}}, "Segments at the playhead",
-      fmt::format("{} segment{}, {} of {} in use", segments.size(), segments.size() == 1 ? "" : "s",
-                  format_bytes(held(segments)), format_bytes(all)));
+  small_heading(theme, {box.min, {box.max.x, box.min.y + head}}, "Segments at the playhead",
+                fmt::format("{}, {} of {} in use", counted(segments.size(), "segment"),
+                            format_bytes(held(segments)), format_bytes(all)));
   paint_segments(theme, "##segments", {{box.min.x, box.min.y + head + theme.px(2)}, box.max},
                  *facts.trace, segments);
 }

@@ -19,7 +19,7 @@ using trace::Magnitudes;
 // The powers of two that are shown, and where.
 struct Ruler {
   Box box;  // of the bars
-  int from = -34, to = 18;
+  int from = -34, to = 20;
 
   float x(double power) const {
     return box.min.x + box.width() * static_cast<float>((power - from) / (to - from));
@@ -69,11 +69,13 @@ void draw_zones(const Theme& theme, const Ruler& ruler) {
                   {std::round(ruler.x(zone.to)), ruler.box.max.y}};
     draw->AddRectFilled(box.min, box.max, zone.tint);
     std::string words(zone.region == Region::kInfinity ? "inf" : analysis::name_of(zone.region));
-    const float room = box.width() - theme.px(8);
+    const bool narrow = zone.region == Region::kInfinity;
+    const float room = box.width() - theme.px(narrow ? 2 : 8);
     words =
         fitting(theme, theme.size.label, {words, zone.region == Region::kZero ? "0" : ""}, room);
-    draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + theme.px(5),
-                     box.min.y + theme.px(10), zone.words, words);
+    draw_text_middle(draw, theme.font.text, theme.size.label,
+                     narrow ? box.centre().x : box.min.x + theme.px(5), box.min.y + theme.px(10),
+                     zone.words, words, narrow ? 0.5F : 0);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "base/units.h"
-#include "trace/labels.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/duration_chart.h"
 #include "ui/panels/side_data.h"
@@ -44,15 +43,12 @@ std::string difference_words(const OperationRow& row) {
 constexpr float kCount = 74, kTime = 84, kDifference = 96, kShare = 74, kLeastName = 150;
 
 Column name_column() {
-  return {"operation", 0, OperationOrder::kName,
-          [](const OperationRow& row) { return trace::short_name(row.name); }};
+  return {"operation", 0, OperationOrder::kName, [](const OperationRow& row) { return row.shown; }};
 }
 
 // Of one run: the share is of its step, or of all of it where it has no steps.
 std::vector<Column> columns_of_one(const Theme& theme, const analysis::Measured& measured,
                                    float width) {
-  const double whole =
-      static_cast<double>(measured.window.end - measured.window.start) / measured.per();
   const Column count{"count", kCount, OperationOrder::kCount,
                      [](const OperationRow& row) { return counted(row.a.count); }};
   const Column total{"total", kTime, OperationOrder::kTotal,
@@ -60,8 +56,8 @@ std::vector<Column> columns_of_one(const Theme& theme, const analysis::Measured&
   const Column mean{"mean", kTime, OperationOrder::kMean,
                     [](const OperationRow& row) { return timed(row.a, row.a.mean); }};
   const Column share{measured.steps > 0 ? "of a step" : "of the run", kShare,
-                     OperationOrder::kTotal, [whole](const OperationRow& row) {
-                       return whole > 0 ? fmt::format("{:.1f} %", 100 * row.a.total / whole) : "-";
+                     OperationOrder::kTotal, [&measured](const OperationRow& row) {
+                       return fmt::format("{:.1f} %", 100 * analysis::share_of(row.a, measured));
                      }};
   const float room = width / theme.scale - kLeastName - kShare - kTime;
   std::vector<Column> columns{name_column()};
@@ -258,12 +254,6 @@ const char* of_what(const OperationsPanel& panel) {
   return panel.b || panel.a->facts.measured.steps > 0 ? ", times a step" : ", times of the run";
 }
 
-std::vector<OperationRow> rows_of_one(const analysis::Measured& measured) {
-  std::vector<OperationRow> rows = analysis::compare_operations(measured, measured);
-  for (OperationRow& row : rows) row.b = {};
-  return rows;
-}
-
 }  // namespace
 
 bool has_operations(const Workspace& workspace) {
@@ -279,7 +269,7 @@ void refresh_operations(const Workspace& workspace, OperationsPanel& panel) {
   panel.a = a;
   panel.b = b;
   panel.rows = b ? analysis::compare_operations(a->facts.measured, b->facts.measured)
-                 : rows_of_one(a->facts.measured);
+                 : analysis::operation_rows(a->facts.measured);
   if (!b && panel.order == OperationOrder::kDifference) panel.order = OperationOrder::kTotal;
   analysis::sort_operations(panel.rows, panel.order, panel.ascending);
 }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/units.h"
-#include "trace/labels.h"
+#include "trace/short_name.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/line_labels.h"
 

@@ -203,6 +203,8 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (side.run && !side.busy) {
     if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
       out.total = format_nanos(*total);
+    if (const auto& marks = side.run->facts.measured.marks; !marks.empty())
+      out.measured_from = marks.front().start;
     add_gaps(out, *side.run);
     add_exposed(out, *side.run);
   }
@@ -362,7 +364,8 @@ std::string head_words(const Workspace& workspace) {
   if (workspace.sides().size() < 2) {
     const SideModel& side = workspace.sides().front();
     if (!side.run) return "";
-    return grouped(side.run->trace->spans().size()) + " spans";
+    const std::size_t spans = side.run->trace->spans().size();
+    return grouped(spans) + (spans == 1 ? " span" : " spans");
   }
   return "";
 }

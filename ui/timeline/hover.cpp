@@ -45,6 +45,8 @@ void add_collective(Rows& rows, const trace::CollectiveDetail& collective) {
   rows.emplace_back("operation", collective.operation);
   rows.emplace_back("elements", fmt::format("{} ({})", collective.elements_in, collective.type));
   if (collective.group_size > 0) rows.emplace_back("ranks", std::to_string(collective.group_size));
+  if (!collective.group.empty())
+    rows.emplace_back("process group", collective.group + " " + collective.members);
 }
 
 struct AddDetail {

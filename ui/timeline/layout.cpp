@@ -298,7 +298,10 @@ class Builder {
     if (!request_.text_width || room < request_.min_label) return;
     const Span& span = trace_.spans()[bar.span];
     const std::string full = bar_label(trace_, span);
-    bar.label = fitting(request_, room, full, short_name(full));
+    const bool warms_up = request_.measured_from && span.start < *request_.measured_from &&
+                          trace_.lanes()[span.lane].kind == trace::LaneKind::kSteps;
+    if (warms_up) bar.label = fitting(request_, room, full + ", warm-up", full + ", warm-up");
+    if (bar.label.empty()) bar.label = fitting(request_, room, full, short_name(full));
     if (bar.label.empty()) bar.label = fitting(request_, room, brief_label(trace_, span), "");
   }
 

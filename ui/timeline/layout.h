@@ -14,6 +14,7 @@
 
 #include "trace/index.h"
 #include "trace/labels.h"
+#include "trace/short_name.h"
 #include "trace/trace.h"
 #include "ui/timeline/counter_scale.h"
 #include "ui/timeline/draw_index.h"
@@ -57,6 +58,7 @@ struct LayoutRequest {
   float stuck = 0;                            // how far down pinned lanes stand: what is scrolled
   std::size_t filtered = 0;                   // more than 0: a line below the lanes says so
   const CounterTops* counter_tops = nullptr;  // none: of each lane on its own
+  std::optional<Nanos> measured_from;         // marks of steps before it say that they warm up
   const Matches* matches = nullptr;           // bars without one of these are dimmed
   std::vector<trace::LaneId> collapsed;       // drawn in one row, what holds a thread over it
   std::vector<std::string> collapsed_groups;  // only the heading is drawn

@@ -35,8 +35,7 @@ void paint_group(const Canvas& canvas, const SideView& view, const GroupBox& gro
   const float width = text_size(theme.font.strong, theme.size.label, name).x;
   if (group.collapsed)
     draw_text_middle(canvas.draw, theme.font.text, theme.size.label, left + theme.px(24) + width,
-                     middle, theme.faint,
-                     fmt::format("{} lane{}", group.lanes, group.lanes == 1 ? "" : "s"));
+                     middle, theme.faint, counted(group.lanes, "lane"));
 }
 
 // Another lane has the same name.
@@ -272,7 +271,7 @@ void paint_footer(const Canvas& canvas, const SideView& view) {
     draw_text_middle(canvas.draw, theme.font.text, theme.size.label, x, middle, color, words);
     x += text_size(theme.font.text, theme.size.label, words).x;
   };
-  say(theme.muted, fmt::format("{} lane{} hidden  ", count, count == 1 ? "" : "s"));
+  say(theme.muted, counted(count, "lane") + " hidden  ");
   say(theme.accent, "show");
 }
 

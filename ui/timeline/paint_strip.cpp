@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "ui/timeline/canvas.h"
 
 namespace trainscope::ui {
@@ -244,7 +245,7 @@ float label_width(const Canvas& canvas, std::string_view words) {
 
 std::string more_words(const SideView& view) {
   const std::size_t away = view.tuck ? view.tuck->away.size() : 0;
-  if (away > 0) return "+" + std::to_string(away) + (away == 1 ? " lane" : " lanes");
+  if (away > 0) return "+" + counted(away, "lane");
   return view.all_lanes && view.scrolls() ? "fewer lanes" : "";
 }
 

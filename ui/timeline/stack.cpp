@@ -29,6 +29,7 @@ LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side w
   request.hidden.insert(request.hidden.end(), tuck.away.begin(), tuck.away.end());
   request.pinned = side.pinned;
   request.filtered = side.filtered;
+  request.measured_from = side.measured_from;
   request.matches = side.matches;
   request.collapsed = state.collapsed[number(which)];
   request.collapsed.insert(request.collapsed.end(), tuck.in_one_row.begin(), tuck.in_one_row.end());

@@ -52,6 +52,7 @@ struct TimelineSide {
   bool keeps_lanes = false;             // few were chosen: none goes where not all fit
   std::vector<trace::LaneId> told;      // what a lesson speaks of: it does not go either
   std::size_t filtered = 0;             // of the hidden lanes, those that a person has hidden
+  std::optional<Nanos> measured_from;   // the first step of which metrics tell
   const Matches* matches = nullptr;     // of a search: the others are dimmed; none: no search
   std::vector<std::string> lane_names;  // shown while there is no trace
   std::vector<IdleGap> gaps;

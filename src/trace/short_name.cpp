@@ -1,0 +1,196 @@
+#include "trace/short_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+
+namespace trainscope::trace {
+namespace {
+
+template <std::size_t N>
+bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+void erase_all(std::string& text, std::string_view part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
+    text.erase(at, part.size());
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::string without_clutter(std::string_view name) {
+  std::string text(name);
+  if (text.starts_with("void ")) text.erase(0, 5);
+  erase_all(text, "(anonymous namespace)::");
+  erase_all(text, "<unnamed>::");
+  return text;
+}
+
+// ---- The parts of "ns::gemm<float, 4>(int)" -----------------------------------------------------
+
+// Where the bracket that opens at `open` closes; the end of the text where it does not.
+std::size_t closing(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    const char letter = text[i];
+    if (letter == '<' || letter == '(' || letter == '{') ++depth;
+    const bool arrow = letter == '>' && i > 0 && text[i - 1] == '-';
+    if (!arrow && (letter == '>' || letter == ')' || letter == '}') && --depth == 0) return i;
+  }
+  return text.size();
+}
+
+std::string_view without_scope(std::string_view text) {
+  const auto scope = text.rfind("::");
+  return scope != std::string_view::npos && scope + 2 < text.size() ? text.substr(scope + 2) : text;
+}
+
+// "gemm", with its namespaces.
+std::string_view scoped_base(std::string_view text) {
+  const auto cut = text.find_first_of("<(");
+  return trimmed(cut == 0 ? text : text.substr(0, cut));
+}
+
+std::string_view base_of(std::string_view text) {
+  return without_scope(scoped_base(text));
+}
+
+// "float" and "4".
+std::vector<std::string_view> arguments_of(std::string_view text) {
+  std::vector<std::string_view> arguments;
+  const auto open = text.find_first_of("<(");
+  if (open == std::string_view::npos || open == 0 || text[open] != '<') return arguments;
+  const std::size_t end = closing(text, open);
+  std::size_t from = open + 1;
+  for (std::size_t i = from; i < end; ++i) {
+    if (text[i] == '<' || text[i] == '(' || text[i] == '{') i = closing(text, i);
+    if (i >= end || text[i] != ',') continue;
+    arguments.push_back(trimmed(text.substr(from, i - from)));
+    from = i + 1;
+  }
+  arguments.push_back(trimmed(text.substr(from, end - from)));
+  return arguments;
+}
+
+// ---- What a kernel does ------------------------------------------------------------------------
+
+// Templates that are called by their argument alone: cutlass::Kernel<gemm_tn_256x128>.
+bool is_wrapper(std::string_view base) {
+  return is_one_of(base, std::array<std::string_view, 3>{"Kernel", "Kernel2", "kernel"});
+}
+
+// Kernels that run any function over elements, tensors or a reduction.
+bool runs_a_functor(std::string_view base) {
+  return base.ends_with("elementwise_kernel") || base.starts_with("distribution_elementwise") ||
+         is_one_of(base, std::array<std::string_view, 5>{
+                             "reduce_kernel", "map_kernel", "map_repeated_kernel",
+                             "multi_tensor_apply_kernel", "elementwise_kernel_with_index"});
+}
+
+// Functors that only say how another one's arguments come.
+bool passes_on(std::string_view base) {
+  return is_one_of(base, std::array<std::string_view, 7>{
+                             "AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor", "gpu_kernel_impl",
+                             "gpu_kernel_impl_nocast", "ReduceOp", "func_wrapper_t"});
+}
+
+// How a list of tensors is walked; what is done with each stands in the argument after it.
+bool walks_tensors(std::string_view base) {
+  return base.starts_with("BinaryOp") || base.starts_with("UnaryOp") ||
+         base.starts_with("PointwiseOp");
+}
+
+bool is_number_type(std::string_view base) {
+  return is_one_of(base, std::array<std::string_view, 15>{"float", "double", "int", "long", "bool",
+                                                          "char", "short", "half", "__half", "Half",
+                                                          "BFloat16", "__nv_bfloat16", "complex",
+                                                          "int8_t", "uint8_t"}) ||
+         base.starts_with("unsigned");
+}
+
+bool is_functor(std::string_view argument) {
+  const std::string_view base = base_of(argument);
+  return !base.empty() && (std::isalpha(static_cast<unsigned char>(base[0])) || base[0] == '_') &&
+         base != "true" && base != "false" && !is_number_type(base) &&
+         !base.ends_with("Metadata") && !base.starts_with("lambda");
+}
+
+std::string functor_among(const std::vector<std::string_view>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!is_functor(arguments[i])) continue;
+    const std::string_view base = base_of(arguments[i]);
+    if (passes_on(base))
+      if (std::string inner = functor_among(arguments_of(arguments[i])); !inner.empty())
+        return inner;
+    if (walks_tensors(base) && i + 1 < arguments.size() && is_functor(arguments[i + 1]))
+      return std::string(base) + ", " + std::string(base_of(arguments[i + 1]));
+    return std::string(base);
+  }
+  return "";
+}
+
+std::string functor_of(std::string_view text) {
+  return runs_a_functor(base_of(text)) ? functor_among(arguments_of(text)) : std::string();
+}
+
+// "gemm<float, 4>": with all template arguments, without their namespaces.
+std::string templated_name(std::string_view name) {
+  const std::string text = without_clutter(name);
+  const auto open = text.find_first_of("<(");
+  if (open == std::string::npos || open == 0 || text[open] != '<') return short_name(name);
+  std::string_view whole(text);
+  whole = whole.substr(0, std::min(closing(whole, open) + 1, whole.size()));
+  std::string kept;
+  std::size_t word = 0;  // where the identifier that is being read begins, in `kept`
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const char letter = whole[i];
+    if (letter == ':' && i + 1 < whole.size() && whole[i + 1] == ':') {
+      kept.resize(word);
+      ++i;
+      continue;
+    }
+    kept += letter;
+    if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '_') word = kept.size();
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string short_name(std::string_view name) {
+  const std::string text = without_clutter(name);
+  const std::string base(base_of(text));
+  if (is_wrapper(base))
+    if (const auto arguments = arguments_of(text);
+        !arguments.empty() && is_functor(arguments.front()))
+      return short_name(arguments.front());
+  if (const std::string functor = functor_of(text); !functor.empty())
+    return base + "<" + functor + ">";
+  return base.empty() ? std::string(name) : base;
+}
+
+std::string functor_name(std::string_view name) {
+  const std::string text = without_clutter(name);
+  if (text.find('<') == std::string::npos) return "";
+  const std::string functor = functor_of(text);
+  const auto comma = functor.rfind(", ");
+  return comma == std::string::npos ? functor : functor.substr(comma + 2);
+}
+
+std::vector<std::string> distinct_names(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  shown.reserve(names.size());
+  std::map<std::string, int> count;
+  for (const std::string& name : names) ++count[shown.emplace_back(short_name(name))];
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (count[shown[i]] > 1) shown[i] = templated_name(names[i]);
+  return shown;
+}
+
+}  // namespace trainscope::trace
