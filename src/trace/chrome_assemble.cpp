@@ -22,8 +22,7 @@ std::size_t working_devices(const Collected& collected) {
 std::string describe_file(const Collected& collected, const FileHeader& header) {
   std::string text =
       header.schema ? "PyTorch profiler, schema " + std::to_string(*header.schema) : "Chrome trace";
-  const char* before =
-      working_devices(collected) < header.devices.size() ? ", in a machine with " : ", ";
+  const char* before = working_devices(collected) < header.devices.size() ? ", node of " : ", ";
   std::vector<std::pair<std::string, int>> models;
   for (const std::string& name : header.devices) {
     const auto known = std::ranges::find(models, name, &std::pair<std::string, int>::first);
