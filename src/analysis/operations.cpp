@@ -232,6 +232,10 @@ double share_of(const OperationRow::Figures& figures, const Measured& measured) 
   return window > 0 ? figures.total * measured.per() / window : 0;
 }
 
+const char* share_of_what(const Measured& measured) {
+  return measured.steps > 0 ? "of a step" : "of the run";
+}
+
 std::vector<OperationRow> compare_operations(const Measured& a, const Measured& b) {
   std::map<Key, OperationRow> rows;
   add_side(rows, a, &OperationRow::a);

@@ -33,7 +33,7 @@ std::vector<Operation> operations(const Measured& measured);
 // The same operation in A and in B, counted a step.
 struct OperationRow {
   std::string name;
-  std::string shown;  // the name where there is little room, unlike that of other rows
+  std::string shown;  // the name where there is little room: see trace::distinct_names
   Operation::Where where = Operation::Where::kGpu;
   trace::Category category = trace::Category::kOther;
   struct Figures {
@@ -53,6 +53,9 @@ std::vector<OperationRow> operation_rows(const Measured& measured);
 // What an operation makes up of a step, or of all of the run where that has no steps: 0..1, and
 // more where it runs beside itself.
 double share_of(const OperationRow::Figures& figures, const Measured& measured);
+
+// What that share is of: "of a step", "of the run".
+const char* share_of_what(const Measured& measured);
 
 // Rows for every operation of either, by the size of the difference.
 std::vector<OperationRow> compare_operations(const Measured& a, const Measured& b);

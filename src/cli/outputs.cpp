@@ -107,8 +107,7 @@ void print_operations(const Run& run) {
                 [](const auto& row) { return row.where != analysis::Operation::Where::kGpu; });
   if (rows.empty()) return;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.add(
-      {"operation of the GPU", "count", "total", measured.steps > 0 ? "of a step" : "of all"});
+  table.add({"operation of the GPU", "count", "total", analysis::share_of_what(measured)});
   for (std::size_t i = 0; i < std::min(rows.size(), kMost); ++i)
     table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.total),
                fmt::format("{:.1f} %", 100 * analysis::share_of(rows[i].a, measured))});

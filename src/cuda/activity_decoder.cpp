@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/demangled.h"
+#include "base/text.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -13,11 +14,6 @@ program::MemoryKind memory_of(std::uint8_t kind) {
   return kind == 1   ? program::MemoryKind::kPageable
          : kind == 2 ? program::MemoryKind::kPinned
                      : program::MemoryKind::kDevice;
-}
-
-void erase_all(std::string& text, std::string_view part) {
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
-    text.erase(at, part.size());
 }
 
 // Where the parameters begin: the last parenthesis that closes the text, with its partner.

@@ -37,7 +37,7 @@ std::string difference_words(double nanos) {
 // The last column: what a run's operations make up of it, or how two runs differ.
 std::string last_head(const std::vector<RunView>& views) {
   if (views.size() == 2) return "difference";
-  return views[0].run->facts.measured.steps > 0 ? "of a step" : "of the run";
+  return analysis::share_of_what(views[0].run->facts.measured);
 }
 
 std::string last_cell(const OperationRow& row, const std::vector<RunView>& views) {

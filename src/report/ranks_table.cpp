@@ -33,7 +33,8 @@ std::string ranks_html(const std::vector<RunView>& views, const Speech& speech) 
   if (tables.empty()) return "";
   return "<div class=\"operations\"><h3>" + html_text(speech.say("Ranks")) + "</h3>\n" + tables +
          "<p class=\"muted small\">" +
-         html_text(speech.say("The rank that waits least is the one that the others wait for.")) +
+         html_text(
+             speech.say("A rank that waits for nobody is the one that the others wait for.")) +
          "</p></div>\n";
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "scenario/sweep.h"
 
 namespace trainscope::scenario {
@@ -119,12 +120,6 @@ std::vector<Value> values_of(const Knob& knob, const Range& range) {
 }
 
 // "1, 2" is as good as "1,2".
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == text.npos) return text;
-  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
 std::vector<Value> listed_values(const Knob& knob, std::string_view text) {
   std::vector<Value> values;
   for (std::size_t start = 0; start <= text.size();) {

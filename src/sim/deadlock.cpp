@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
+
 namespace trainscope::sim {
 namespace {
 
@@ -104,11 +106,7 @@ class Explainer {
   std::string line(const Command& command) const {
     if (command.line == 0) return "";
     return " (line " + std::to_string(command.line) + ": " +
-           trimmed(program_.listing.lines[command.line - 1u]) + ")";
-  }
-  static std::string trimmed(const std::string& text) {
-    const auto first = text.find_first_not_of(' ');
-    return first == std::string::npos ? "" : text.substr(first);
+           std::string(trimmed(program_.listing.lines[command.line - 1u])) + ")";
   }
   std::string what(std::size_t thread) const {
     if (const auto wait = queue_wait(thread))

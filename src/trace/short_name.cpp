@@ -5,23 +5,14 @@
 #include <cctype>
 #include <map>
 
+#include "base/text.h"
+
 namespace trainscope::trace {
 namespace {
 
 template <std::size_t N>
 bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
   return std::find(words.begin(), words.end(), text) != words.end();
-}
-
-void erase_all(std::string& text, std::string_view part) {
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
-    text.erase(at, part.size());
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 std::string without_clutter(std::string_view name) {

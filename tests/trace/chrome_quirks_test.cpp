@@ -374,6 +374,21 @@ TEST_CASE("an event of another clock does not stretch the axis: it is dropped, a
   CHECK(length_with(complete("1711998200000000", "1") + ",").second == 0);
 }
 
+TEST_CASE("a counter's value of another clock does not stretch the axis either") {
+  const auto counter = [](const char* ts) {
+    return fmt::format(
+        R"({{"ph": "C", "name": "SM", "pid": 1, "tid": 1, "ts": {}, "args": {{"value": 5}}}},)",
+        ts);
+  };
+  const auto trace =
+      events(counter("1712000000000001") + counter("1") + complete("1712000000000000", "3") + "," +
+             complete("1712000000000004", "3"));
+  CHECK(trace->samples().size() == 1);
+  CHECK(trace->spans().size() == 2);
+  CHECK(trace->end() == 7'000);
+  CHECK(lost(*trace, "counter value hours away from all else, as of another clock") == 1);
+}
+
 TEST_CASE("a run whose events are hours apart keeps them all") {
   std::string list;
   for (int i = 0; i < 40; ++i) list += complete(fmt::format("{}", i * 4'000'000'000LL), "1") + ",";

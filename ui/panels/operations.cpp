@@ -55,8 +55,8 @@ std::vector<Column> columns_of_one(const Theme& theme, const analysis::Measured&
                      [](const OperationRow& row) { return timed(row.a, row.a.total); }};
   const Column mean{"mean", kTime, OperationOrder::kMean,
                     [](const OperationRow& row) { return timed(row.a, row.a.mean); }};
-  const Column share{measured.steps > 0 ? "of a step" : "of the run", kShare,
-                     OperationOrder::kTotal, [&measured](const OperationRow& row) {
+  const Column share{analysis::share_of_what(measured), kShare, OperationOrder::kTotal,
+                     [&measured](const OperationRow& row) {
                        return fmt::format("{:.1f} %", 100 * analysis::share_of(row.a, measured));
                      }};
   const float room = width / theme.scale - kLeastName - kShare - kTime;
