@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/stream_order.h"
 #include "sim/collectives/collective_model.h"
 
 namespace trainscope::analysis {
@@ -122,6 +123,31 @@ int stuck_gpus(const trace::Trace& trace) {
   return static_cast<int>(stuck.size());
 }
 
+// When the time of a collective begins: with its call; but where its GPU was at work after that,
+// and so may have been what it waited for, with its kernel. Neither that wait nor the one for other
+// ranks behind it is the collective.
+class Begun {
+ public:
+  explicit Begun(const trace::Trace& trace)
+      : calls_(trace), order_(trace, Category::kCollective, StreamOrder::Of::kDevice) {
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (is_peer_wait(span)) there_[span.correlation] = span.start;
+    });
+  }
+  Nanos of(const Span& span) const {
+    const auto wait = there_.find(span.correlation);
+    const Nanos there = wait == there_.end() || span.correlation == 0 ? span.start : wait->second;
+    const Nanos call = calls_.begun(span);
+    return order_.free_before(span, there) > call ? span.start : call;
+  }
+
+ private:
+  Calls calls_;
+  StreamOrder order_;
+  std::unordered_map<std::uint32_t, Nanos>
+      there_;  // by correlation: when its wait for others began
+};
+
 bool tells_waits(const trace::Trace& trace) {
   if (trace.origin().kind != trace::OriginKind::kImported) return true;
   bool any = false;
@@ -138,7 +164,7 @@ CollectiveTimes collective_times(const Measured& measured) {
   if (measured.collectives.empty()) return times;
   times.tells_waits = tells_waits(trace);
   times.stuck = stuck_gpus(trace);
-  const Calls calls(trace);
+  const Begun begun(trace);
   std::vector<Interval> intervals, at_work;
   std::map<std::int32_t, Nanos> waits;  // by GPU
   bool all_known = true;
@@ -153,8 +179,7 @@ CollectiveTimes collective_times(const Measured& measured) {
     const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
     if (!collective || lane.device != gpu.value_or(lane.device)) return;
     gpu = lane.device;
-    const bool after_work = span.cause == trace::Cause::kEvent;
-    intervals.push_back({after_work ? span.start : calls.begun(span), span.end()});
+    intervals.push_back({begun.of(span), span.end()});
     at_work.push_back({span.start, span.end()});
     ++times.count;
     all_known &= add_bytes(times, *collective, trace.name(span.name));

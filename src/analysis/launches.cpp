@@ -20,6 +20,7 @@ std::optional<double> mean_queue_depth(const Measured& measured) {
   double waited = 0;
   trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
     if (!trace::is_gpu_work(span.category) || kinds[span.lane] != trace::LaneKind::kStream) return;
+    if (!measured.counts(trace.lanes()[span.lane])) return;
     const Nanos* call_end = call_ends.find(span.correlation);
     if (!call_end) return;
     joined = true;

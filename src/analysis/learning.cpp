@@ -25,6 +25,8 @@ class Gatherer {
     to_infinity_ += static_cast<double>(step.lost_to_infinity);
     gradients_ += static_cast<double>(step.gradients.total());
     zeros_ += static_cast<double>(step.gradients.zeros);
+    updated_ += static_cast<double>(step.updated);
+    lost_updates_ += static_cast<double>(step.lost_updates);
   }
 
   Learning finish() {
@@ -33,6 +35,7 @@ class Gatherer {
       learning_.overflow = to_infinity_ / rounded_;
     }
     if (gradients_ > 0) learning_.zero_gradients = zeros_ / gradients_;
+    if (updated_ > 0) learning_.lost_updates = lost_updates_ / updated_;
     return learning_;
   }
 
@@ -40,6 +43,7 @@ class Gatherer {
   Learning learning_;
   double rounded_ = 0, to_zero_ = 0, to_infinity_ = 0;
   double gradients_ = 0, zeros_ = 0;
+  double updated_ = 0, lost_updates_ = 0;
 };
 
 }  // namespace

@@ -20,6 +20,8 @@ struct Learning {
   std::optional<double> overflow;
   // The share of the weights' gradients that backward left at zero; none where it noted none.
   std::optional<double> zero_gradients;
+  // Of the weights whose gradient was not zero, the share that an update left as they were.
+  std::optional<double> lost_updates;
 };
 
 Learning learning(const trace::Trace& trace);

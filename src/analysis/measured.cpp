@@ -10,6 +10,7 @@
 #include "analysis/by_correlation.h"
 #include "analysis/lane_kinds.h"
 #include "analysis/step_mark.h"
+#include "analysis/stream_order.h"
 #include "trace/beside.h"
 
 namespace trainscope::analysis {
@@ -161,7 +162,10 @@ void gather_all(Measured& measured) {
     measured.takes_batches |= is_about_batches(span);
     const Interval clipped{std::max(span.start, measured.window.start),
                            std::min(span.end(), measured.window.end)};
-    if (clipped.start < clipped.end && counted[span.lane])
+    // What a run waits for once its last step is through is of no step.
+    const bool after_steps = span.category == Category::kHeld && !measured.marks.empty() &&
+                             span.start >= measured.marks.back().end;
+    if (clipped.start < clipped.end && counted[span.lane] && !after_steps)
       gather(all, span, kinds[span.lane], engines, clipped);
   });
   measured.kernels = IntervalSet(std::move(all.kernels));
@@ -321,6 +325,13 @@ std::vector<trace::SpanId> copies_of(const Measured& measured, Category directio
   return copies;
 }
 
+// Its stream was free, and the event had happened that it waited for last.
+Nanos free_for(const Span& copy, const StreamOrder& order, const trace::Trace& trace) {
+  const Nanos free = order.free_before(copy, copy.start);
+  if (copy.cause != trace::Cause::kEvent || copy.cause_span == trace::kNone) return free;
+  return std::max(free, std::min(trace.spans()[copy.cause_span].end(), copy.start));
+}
+
 }  // namespace
 
 CopyTimes copy_times(const Measured& measured, Category direction) {
@@ -337,12 +348,14 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
     span.category == Category::kHeld ? calls.add(span.correlation, call)
                                      : calls.set(span.correlation, call);
   });
+  const StreamOrder order(trace, direction, StreamOrder::Of::kStream);
   std::vector<Interval> intervals;
   for (const trace::SpanId id : copies) {
     const Span& span = trace.spans()[id];
     Interval interval{span.start, span.end()};
     if (const Interval* call = calls.find(span.correlation)) {
-      interval.start = std::min(interval.start, call->start);
+      // What it stood behind on its stream is not the copy.
+      interval.start = std::min(span.start, std::max(call->start, free_for(span, order, trace)));
       // Into pageable memory, the copy is complete when the call returns.
       const auto* detail = trace.detail(span);
       const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;

@@ -95,7 +95,8 @@ Measured measure_step(const trace::Trace& trace, const program::Program* program
 Measured measure_whole(const trace::Trace& trace, const program::Program* program,
                        const machine::Machine* machine);
 
-// The copies of one direction, of one process: from the call to the completion of each.
+// The copies of one direction, of one process: from the call, or from when its stream was free
+// where that was later, to the completion of each.
 struct CopyTimes {
   IntervalSet intervals;
   std::int64_t bytes = 0;

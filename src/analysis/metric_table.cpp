@@ -107,8 +107,10 @@ Answer model_flops_utilisation(const Facts& facts) {
   // A device's kernels may be such as tell nothing of their type.
   if (!math && trace::is_measured(*facts.measured.trace)) return std::nullopt;
   const auto peak = math ? machine::peak_flops_per_s(gpu, *math) : std::nullopt;
+  const program::Program& program = *facts.measured.program;
+  const double model = 1 - program.recomputed_flops / program.step_flops;
   // Of the card as delivered, whatever clock a power limit leaves it.
-  return *achieved / peak.value_or(gpu.fp32_flops_per_s) * gpu.clock_share;
+  return *achieved * model / peak.value_or(gpu.fp32_flops_per_s) * gpu.clock_share;
 }
 
 class Table {
@@ -164,12 +166,16 @@ void add_times(Table& t) {
         [](const Facts& f) { return unless_empty(f, f.measured.backward); });
   t.add("time.optimizer", "ns", "optimizer", "optimizer kernels at work, a step",
         [](const Facts& f) { return unless_empty(f, f.measured.optimizer); });
-  t.add("time.h2d", "ns", "copy to GPU",
-        "copies host to device, from the first call to the last completion, a step",
-        [](const Facts& f) { return unless_empty(f, f.h2d.intervals); });
-  t.add("time.d2h", "ns", "copy to host",
-        "copies device to host, from the first call to the last completion, a step",
-        [](const Facts& f) { return unless_empty(f, f.d2h.intervals); });
+  t.add(
+      "time.h2d", "ns", "copy to GPU",
+      "copies host to device, from the call, or from when its stream was free, to the completion, "
+      "a step",
+      [](const Facts& f) { return unless_empty(f, f.h2d.intervals); });
+  t.add(
+      "time.d2h", "ns", "copy to host",
+      "copies device to host, from the call, or from when its stream was free, to the completion, "
+      "a step",
+      [](const Facts& f) { return unless_empty(f, f.d2h.intervals); });
   t.add("time.host_timer", "ns", "host timer",
         "what the host's clock reads between two calls of time.perf_counter(), a step",
         [](const Facts& f) { return f.host.timer; });
@@ -192,9 +198,11 @@ void add_rates(Table& t) {
   t.more_is_better("bandwidth.d2h", "B/s", "copy bandwidth to host",
                    "bytes copied device to host over time.d2h",
                    [](const Facts& f) { return bandwidth(f.d2h); });
-  t.more_is_better("bandwidth.algorithm", "B/s", "algorithm bandwidth",
-                   "bytes of a collective over its time, from its call to its completion",
-                   [](const Facts& f) { return bandwidth(f, f.collectives.bytes); });
+  t.more_is_better(
+      "bandwidth.algorithm", "B/s", "algorithm bandwidth",
+      "bytes of a collective over its time, from its call to its completion; where the GPU was at "
+      "work after the call, over that of its kernel alone",
+      [](const Facts& f) { return bandwidth(f, f.collectives.bytes); });
   t.more_is_better("bandwidth.bus", "B/s", "bus bandwidth",
                    "algorithm bandwidth times the traffic factor of the collective",
                    [](const Facts& f) { return bandwidth(f, f.collectives.bus_bytes); });
@@ -406,8 +414,10 @@ Compute learned(std::optional<double> Learning::* number) {
 
 void add_model(Table& t) {
   t.more_is_better("flops.achieved", "FLOP/s", "achieved FLOP/s",
-                   "the model's operations a step over the step's time", flops_achieved);
-  t.share("mfu", "MFU", "achieved FLOP/s over the GPU's dense peak in the type of most of them",
+                   "arithmetic of a step, all kernels, over the step's time", flops_achieved);
+  t.share("mfu", "MFU",
+          "achieved FLOP/s, without what backward computes a second time, over the GPU's dense "
+          "peak in the type of most of them",
           model_flops_utilisation);
   t.add("loss", "1", "loss",
         "the training loss, of the last step that is looked at; of several ranks that of rank 0's "
@@ -451,7 +461,12 @@ void add_model(Table& t) {
           "share of the weights' gradients that are zero, over all steps; in a narrow type or with "
           "a scaler",
           learned(&Learning::zero_gradients));
-  for (std::size_t lost = t.rows.size() - 3; lost < t.rows.size(); ++lost)
+  t.share("update.lost", "lost updates",
+          "of the weights whose gradient is not zero, those that the update leaves as they were, "
+          "over all steps: it is less than half the way to the next number of their type; in a "
+          "narrow type or with a scaler",
+          learned(&Learning::lost_updates));
+  for (std::size_t lost = t.rows.size() - 4; lost < t.rows.size(); ++lost)
     t.rows[lost].less_is_better = true;
 }
 

@@ -84,6 +84,7 @@ class Gatherer {
     by_detail_.assign(trace.details().size() + 1, nullptr);
     trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
       if (!trace::is_kernel(span.category) || kinds[span.lane] != trace::LaneKind::kStream) return;
+      if (!measured_.counts(trace.lanes()[span.lane])) return;
       const Interval clipped{std::max(span.start, measured_.window.start),
                              std::min(span.end(), measured_.window.end)};
       if (clipped.start < clipped.end) take(span, clipped);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "analysis/gpu_caveat.h"
 #include "analysis/loader_caveat.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -79,6 +80,8 @@ std::string dropped_words(const trace::Trace& trace) {
 void state(Run& run, Facts facts, bool whole) {
   run.facts = std::move(facts);
   run.caveat = run.ending ? "" : loader_caveat(run.facts.measured);
+  if (run.caveat.empty() && !run.ending && run.program && run.machine)
+    run.caveat = gpu_caveat(run.config, *run.machine);
   run.metrics = compute_metrics(run.facts);
   run.of_ranks = std::make_shared<RankMetrics>(whole);
   run.ranks = rank_times(run.facts.measured);

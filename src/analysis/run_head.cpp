@@ -183,6 +183,7 @@ Json json_of(const program::Program& program) {
           {"buckets", bucket_bytes(program)},
           {"parameters", program.parameters},
           {"step_flops", program.step_flops},
+          {"recomputed_flops", program.recomputed_flops},
           {"timing_only", program.timing_only},
           {"reading", json_of(program.reading)},
           {"listing", program.listing.lines},
@@ -204,6 +205,8 @@ program::Program program_of(const Json& json) {
       program.buckets.push_back({program::kNoIndex, whole(bytes), {}});
   program.parameters = whole(json.at("parameters"));
   program.step_flops = real(json.at("step_flops"));
+  if (json.contains("recomputed_flops"))
+    program.recomputed_flops = real(json.at("recomputed_flops"));
   program.timing_only = json.at("timing_only").get<bool>();
   program.reading = reading_of(json);
   program.listing.lines = json.at("listing").get<std::vector<std::string>>();

@@ -39,11 +39,18 @@ double area(const trace::Trace& trace, std::string_view lane, const IntervalSet&
   return sum;
 }
 
+// The counters are of GPU 0, whichever GPU's times are measured.
+IntervalSet kernels_of_first(const Measured& measured) {
+  const bool first = measured.rank < 0 || (measured.rank == 0 && measured.device == 0);
+  return first ? measured.kernels : of_gpu(measured, 0, 0).kernels;
+}
+
 void add_measured_use(const Measured& measured, SmFacts& facts) {
   const machine::Gpu& gpu = measured.machine->gpu;
-  const auto time = static_cast<double>(measured.kernels.length());
-  const double busy = area(*measured.trace, sim::kBusySmsLane, measured.kernels);
-  const double warps = area(*measured.trace, sim::kResidentWarpsLane, measured.kernels);
+  const IntervalSet kernels = kernels_of_first(measured);
+  const auto time = static_cast<double>(kernels.length());
+  const double busy = area(*measured.trace, sim::kBusySmsLane, kernels);
+  const double warps = area(*measured.trace, sim::kResidentWarpsLane, kernels);
   if (time == 0 || busy == 0) return;
   facts.utilization = busy / (time * gpu.sm_count);
   facts.achieved = warps / (busy * (gpu.threads_per_sm / machine::kWarp));

@@ -17,6 +17,17 @@ std::unique_ptr<data::Dataset> open(const program::DataSource& source, data::Spl
       {source.name, source.path, split, static_cast<std::uint64_t>(source.seed), source.tokens});
 }
 
+// How many tensors of weights an operation updates: its first results, the gradients its first
+// operands. None of another operation.
+std::size_t updated_weights(const program::Operation& operation) {
+  const auto without_scale = [&](bool scaled) { return operation.reads.size() - (scaled ? 1 : 0); };
+  if (const auto* sgd = std::get_if<program::SgdUpdate>(&operation.function))
+    return without_scale(sgd->scaled);
+  if (const auto* adam = std::get_if<program::AdamUpdate>(&operation.function))
+    return without_scale(adam->scaled);
+  return 0;
+}
+
 }  // namespace
 
 // ---- Batches -----------------------------------------------------------------------------------
@@ -170,15 +181,16 @@ void Interpreter::run(const program::Operation& operation) {
     return;
   }
   workspace_used_ = 0;
-  const bool reads_gradients = std::holds_alternative<program::Unscale>(operation.function) ||
-                               std::holds_alternative<program::GradientNorm>(operation.function) ||
-                               std::holds_alternative<program::SgdUpdate>(operation.function) ||
-                               std::holds_alternative<program::AdamUpdate>(operation.function);
-  if (reads_gradients) note_gradients();
+  const bool updates = updated_weights(operation) > 0;
+  if (updates || std::holds_alternative<program::Unscale>(operation.function) ||
+      std::holds_alternative<program::GradientNorm>(operation.function))
+    note_gradients();
+  if (updates) keep_weights(operation);
   if (std::holds_alternative<program::UpdateScale>(operation.function))
     step_.used_scale = value(program_.gauges.scale);
   std::visit(Calculation(*this, operation), operation.function);
   round_results(operation);
+  if (updates) note_update(operation);
   if (!operation.writes.empty() && operation.writes[0] == program_.gauges.loss) {
     loss_sum_ += value(program_.gauges.loss);
     ++losses_;
@@ -206,6 +218,30 @@ void Interpreter::note_gradients() {
   step_.has_gradients = true;
   for (const program::Index buffer : program_.gauges.gradients)
     for (const float value : stores_[buffer].values) step_.gradients.add(value);
+}
+
+void Interpreter::keep_weights(const program::Operation& update) {
+  if (!program_.gauges.watch_gradients) return;
+  kept_weights_.clear();
+  for (std::size_t i = 0; i < updated_weights(update); ++i) {
+    const std::vector<float>& weights = stores_[update.writes[i]].values;
+    kept_weights_.insert(kept_weights_.end(), weights.begin(), weights.end());
+  }
+}
+
+void Interpreter::note_update(const program::Operation& update) {
+  if (!program_.gauges.watch_gradients) return;
+  const float* before = kept_weights_.data();
+  for (std::size_t i = 0; i < updated_weights(update); ++i) {
+    const std::vector<float>& gradients = stores_[update.reads[i]].values;
+    const std::vector<float>& weights = stores_[update.writes[i]].values;
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      const bool has_gradient = gradients[k] != 0;
+      step_.updated += has_gradient ? 1 : 0;
+      step_.lost_updates += has_gradient && weights[k] == before[k] ? 1 : 0;
+    }
+    before += weights.size();
+  }
 }
 
 trace::TrainingStep Interpreter::step(std::int64_t number) {

@@ -94,6 +94,9 @@ class Interpreter : public program::Numbers {
   void initialise();
   void round_results(const program::Operation& operation);
   void note_gradients();
+  // Before and after an update: which weights it leaves as they were.
+  void keep_weights(const program::Operation& update);
+  void note_update(const program::Operation& update);
   void copy_part(program::Index from, std::int64_t from_begin, program::Index to,
                  std::int64_t to_begin, std::int64_t bytes);
   // Random words that the device of a buffer has drawn so far.
@@ -107,6 +110,7 @@ class Interpreter : public program::Numbers {
   std::vector<Store> stores_;
   std::vector<float> workspace_;
   std::size_t workspace_used_ = 0;
+  std::vector<float> kept_weights_;            // of an update, before it
   std::vector<std::uint64_t> drawn_;           // by device
   std::vector<program::Collective> together_;  // parts of a collective that is not complete
   trace::TrainingStep step_;

@@ -449,6 +449,7 @@ struct Program {
   Nanos step_alone = 0;        // of several ranks: what a step of one GPU alone takes; 0: not known
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
   double step_flops = 0;            // arithmetic of one step, all kernels
+  double recomputed_flops = 0;      // of that: what backward computes a second time
   std::int64_t tested_samples = 0;  // that the program evaluates the model on
   bool timing_only = true;          // no numbers are computed but the loss scale's
   // Ranks that numbers are computed of: each does what the commands say, with buffers, batches and

@@ -169,4 +169,20 @@ std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& r
   return found;
 }
 
+std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run& run) {
+  std::vector<trace::SpanId> found = find_spans(focus, run);
+  const auto nth = static_cast<std::size_t>(std::max(focus.nth, 0));
+  if (nth >= found.size()) return std::nullopt;
+  if (nth > 0) return found[nth];
+  const analysis::Measured& measured = run.facts.measured;
+  const auto warms_up = [&](trace::SpanId id) {
+    return run.trace->spans()[id].start < measured.window.start;
+  };
+  if (!measured.marks.empty() && !std::ranges::all_of(found, warms_up))
+    std::erase_if(found, warms_up);
+  if (!focus.span.empty()) return found.front();
+  return *std::ranges::max_element(
+      found, {}, [&](trace::SpanId id) { return run.trace->spans()[id].duration; });
+}
+
 }  // namespace trainscope::scenario

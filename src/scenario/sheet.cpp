@@ -55,26 +55,16 @@ SheetAnswer asked_by(const Step& step) {
   return SheetAnswer::kWords;
 }
 
-// Of those that are right the first; where a line of the listing is asked for and no name, the one
-// that is seen best.
-trace::SpanId shown_of(const std::vector<trace::SpanId>& right, const Focus& focus,
-                       const trace::Trace& trace) {
-  if (!focus.span.empty()) return right.front();
-  return *std::ranges::max_element(right, {},
-                                   [&](trace::SpanId id) { return trace.spans()[id].duration; });
-}
-
 // "A, host main: held: staging, 1.29 ms".
 std::string span_words(const Focus& focus, const Known& known) {
   std::string where = fmt::format("**{}**, *{}*", focus.run, focus.lane);
   for (const analysis::Run* run : known.after) {
     if (run->label != focus.run) continue;
-    const auto meant = find_spans(focus, *run);
-    if (meant.empty()) break;
-    const trace::Span& first = run->trace->spans()[shown_of(meant, focus, *run->trace)];
-    const std::string length = format_nanos(static_cast<double>(first.duration));
-    where +=
-        fmt::format(": `{}`, {}", run->trace->name(first), with_decimal(length, known.decimal));
+    const auto meant = shown_span(focus, *run);
+    if (!meant) break;
+    const trace::Span& span = run->trace->spans()[*meant];
+    const std::string length = format_nanos(static_cast<double>(span.duration));
+    where += fmt::format(": `{}`, {}", run->trace->name(span), with_decimal(length, known.decimal));
   }
   return where;
 }

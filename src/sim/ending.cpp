@@ -61,8 +61,8 @@ std::string sentence(const Deadlock& why) {
   text += why.missing_line == 0 ? "has come to the end of its program"
                                 : "stands" + at(why.missing_line, why.missing_call);
   return text +
-         "; what is shown ends there: give every rank as many batches, or train within with "
-         "model.join()";
+         "; what is shown ends there: give every rank as many batches, or wrap the loop in "
+         "with model.join():";
 }
 
 std::string sentence(const DeviceFailed& why) {

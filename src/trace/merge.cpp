@@ -130,8 +130,17 @@ class Merger {
     std::vector<LaneId> lanes(from.lanes().size(), kNone);
     for (LaneId lane = 0; lane < lanes.size(); ++lane)
       if (used[lane])
-        lanes[lane] = merged_->add_lane(moved(from.lanes()[lane], merging_.further[rank]));
+        lanes[lane] = merged_->add_lane(
+            with_rank(moved(from.lanes()[lane], merging_.further[rank]), merging_.ranks[rank]));
     return lanes;
+  }
+
+  // Lanes of the host stand under one heading, so each says whose it is.
+  Lane with_rank(Lane lane, int rank) const {
+    const std::string whose = ", rank " + std::to_string(rank);
+    if (ranks_.size() > 1 && lane.group == "host" && !lane.name.ends_with(whose))
+      lane.name += whose;
+    return lane;
   }
 
   // A cause may be a span that comes later: places are known before any is written.

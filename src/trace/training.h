@@ -62,6 +62,11 @@ struct TrainingStep {
   std::int64_t rounded = 0;
   std::int64_t lost_to_zero = 0;
   std::int64_t lost_to_infinity = 0;
+  // Of the weights whose gradient was not zero when they were updated: how many there were, and how
+  // many the update left as they were, for it was less than half the way to the next number of
+  // their type. None where no gradients are noted.
+  std::int64_t updated = 0;
+  std::int64_t lost_updates = 0;
 };
 
 // The model on the test set.

@@ -13,6 +13,9 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
 void put_flag(ByteWriter& out, bool flag) {
   out.whole(flag ? 1 : 0);
 }
+// What follows a step's numbers. Files written before updates were counted have 0 or 1.
+constexpr std::uint64_t kGradients = 1, kUpdates = 2;
+
 bool take_flag(ByteReader& in) {
   return in.below(2, "a mark of a training step") == 1;
 }
@@ -54,11 +57,15 @@ void put(ByteWriter& out, const TrainingStep& step) {
   out.real(step.used_scale);
   out.real(step.gradient_norm);
   put_flag(out, step.skipped);
-  put_flag(out, step.has_gradients);
+  const bool updates = step.updated != 0 || step.lost_updates != 0;
+  out.whole((step.has_gradients ? kGradients : 0) | (updates ? kUpdates : 0));
   if (step.has_gradients) put(out, step.gradients);
   out.integer(step.rounded);
   out.integer(step.lost_to_zero);
   out.integer(step.lost_to_infinity);
+  if (!updates) return;
+  out.integer(step.updated);
+  out.integer(step.lost_updates);
 }
 
 TrainingStep take_step(ByteReader& in) {
@@ -71,11 +78,16 @@ TrainingStep take_step(ByteReader& in) {
   step.used_scale = in.real();
   step.gradient_norm = in.real();
   step.skipped = take_flag(in);
-  step.has_gradients = take_flag(in);
+  const std::uint64_t follows = in.below(2 * kUpdates, "a mark of a training step");
+  step.has_gradients = (follows & kGradients) != 0;
   if (step.has_gradients) take(in, step.gradients);
   step.rounded = take_count(in, "a count of rounded numbers");
   step.lost_to_zero = take_count(in, "a count of rounded numbers");
   step.lost_to_infinity = take_count(in, "a count of rounded numbers");
+  if ((follows & kUpdates) == 0) return step;
+  step.updated = take_count(in, "a count of updates");
+  step.lost_updates = take_count(in, "a count of updates");
+  if (step.lost_updates > step.updated) in.damaged("more updates are lost than there were");
   return step;
 }
 

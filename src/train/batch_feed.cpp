@@ -76,7 +76,8 @@ Index BatchFeed::add_input(const std::string& name, std::int64_t elements, Eleme
   return add_numbers(program_, name, elements, type, kind, Role::kBatch);
 }
 
-// All samples of the rank, in host memory and on the device; a batch there is a part of them.
+// All samples of the rank, in host memory and on the device; a batch there is a part of them. What
+// is copied once is not worth pinning.
 void BatchFeed::add_whole_set() {
   const auto whole = [&](Index batch, const char* name, MemoryKind kind) {
     const program::Buffer part = program_.buffers[batch];
@@ -85,8 +86,8 @@ void BatchFeed::add_whole_set() {
         settings_.one_batch ? settings_.batch : settings_.data.train_samples / settings_.ranks;
     return add_input(name, sample * samples, part.type, kind);
   };
-  const MemoryKind host = program_.buffers[host_.x].kind;
-  set_on_host_ = {whole(host_.x, "X", host), whole(host_.y, "Y", host)};
+  set_on_host_ = {whole(host_.x, "X", MemoryKind::kPageable),
+                  whole(host_.y, "Y", MemoryKind::kPageable)};
   set_ = {whole(batches_[0].x, "X on the GPU", MemoryKind::kDevice),
           whole(host_.y, "Y on the GPU", MemoryKind::kDevice)};
   cast_of_set_ = add_cast(set_.x);
@@ -95,9 +96,9 @@ void BatchFeed::add_whole_set() {
 void BatchFeed::begin(ThreadWriter& main) {
   if (settings_.set_on_device) {
     main.at(lines_.whole_set);
-    BatchBuffers none{program::kNoIndex, program::kNoIndex};
-    copy(main, set_on_host_.x, set_.x, cast_of_set_, none.x);
-    copy(main, set_on_host_.y, set_.y, {}, none.y);
+    const Move blocking{settings_.own_stream ? Index{1} : Index{0}, true, true};
+    move(main, set_on_host_.x, set_.x, cast_of_set_, blocking);
+    move(main, set_on_host_.y, set_.y, {}, blocking);
   }
   begin_epoch(main.at(lines_.begin), 0);
   if (settings_.prefetch) fetch(main, 0);

@@ -123,6 +123,7 @@ void DataParallel::add_replica(const program::Config& config, const TrainingData
   program_.events += 2;
   add_threads(replica);
   if (replica.gpu > 0) return;
+  recomputed_flops_ = replica.plan.recomputed_flops;
   for (const auto* list : {&replica.plan.forward, &replica.plan.loss, &replica.plan.backward})
     for (const PlannedLaunch& one : *list) flops_ += program_.operations[one.operation].flops;
   std::set<std::string> modules;

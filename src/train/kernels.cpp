@@ -249,6 +249,11 @@ double traffic(const program::Program& program, const program::Function& functio
   if (embedding && embedding->part == Part::kForward)
     bytes +=
         of(program.buffers[operands.writes[0]].bytes - program.buffers[operands.reads[1]].bytes);
+  // One number of each row, which a sector of 32 bytes comes with
+  // (aten/src/ATen/native/cuda/Loss.cu, nll_loss_forward_reduce_cuda_kernel_2d).
+  const auto* nll = std::get_if<program::NllLoss>(&function);
+  if (nll && nll->part == Part::kForward)
+    bytes += of(nll->rows * 32 - program.buffers[operands.reads[0]].bytes);
   // As one call without the flash kernel (math_attention.h has its launches), the scores are
   // written and read by the products and the masked softmax between them.
   const auto* attention = std::get_if<program::Attention>(&function);

@@ -59,7 +59,7 @@ void Loader::add_worker(program::Program& program, std::int64_t worker) {
   ThreadWriter writer =
       add_thread(program, "loader worker " + number, program::ThreadRole::kLoaderWorker,
                  program::kNoIndex);  // a process, with an interpreter of its own
-  if (!persistent_) writer.add(program::StartWorker{});
+  writer.add(program::StartWorker{});
   std::int64_t epoch = 0;
   for (std::int64_t batch = 0; batch < settings_.batches(); ++batch) {
     if (worker_of(batch) != worker) continue;

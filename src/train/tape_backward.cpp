@@ -78,7 +78,10 @@ void Tape::recompute(int block) {
   const auto end = std::find_if(entries_.rbegin(), entries_.rend(), is_read).base();
   for (auto entry = entries_.begin(); entry != end; ++entry) {
     if (entry->block != block) continue;
-    for (const Index operation : entry->operations) list_->push_back({again(operation), {}, {}});
+    for (const Index operation : entry->operations) {
+      list_->push_back({again(operation), {}, {}});
+      plan_.recomputed_flops += program_.operations[operation].flops;
+    }
   }
 }
 

@@ -170,11 +170,10 @@ class ListingWriter {
   }
 
   void write_whole_set() {
-    const bool pinned = config_.flag("loader.pin_memory");
     const std::string part =
         settings_.one_batch ? fmt::format("[:{}]", settings_.batch) : std::string();
-    lines_.whole_set = add(fmt::format("X, Y = X{0}{1}.to(device){2}, Y{0}{1}.to(device)  # once",
-                                       part, pinned ? ".pin_memory()" : "", cast_of_batch()));
+    lines_.whole_set = add(
+        fmt::format("X, Y = X{0}.to(device){1}, Y{0}.to(device)  # once", part, cast_of_batch()));
   }
 
   void write_model() {

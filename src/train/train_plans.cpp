@@ -135,11 +135,12 @@ void TrainPlans::count_flops() {
   }
 }
 
-double TrainPlans::flops_of(const Plan& plan) const {
-  double flops = dp_ ? dp_->flops() : 0;
+TrainPlans::Flops TrainPlans::flops_of(const Plan& plan) const {
+  Flops flops{0, plan.recomputed_flops};
+  if (dp_) flops = {dp_->flops(), dp_->recomputed_flops()};
   for (const auto* list : {&plan.forward, &plan.loss, &plan.scale, &plan.backward})
     for (const PlannedLaunch& launch : *list)
-      flops += parts_.program.operations[launch.operation].flops;
+      flops.all += parts_.program.operations[launch.operation].flops;
   return flops;
 }
 
@@ -155,7 +156,7 @@ const Plan& TrainPlans::of(std::int64_t batch) const {
   return adds && plans.later ? *plans.later : plans.first;
 }
 
-double TrainPlans::flops(std::int64_t batch) const {
+const TrainPlans::Flops& TrainPlans::flops(std::int64_t batch) const {
   const OfBatch& plans = plans_[place_of(batch)];
   return batch % parts_.settings.accumulate == 0 ? plans.first_flops : plans.later_flops;
 }

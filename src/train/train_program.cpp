@@ -107,6 +107,8 @@ class TrainBuilder {
           static_cast<double>(settings_.epoch) / static_cast<double>(settings_.accumulate);
     program_.parameters = graph_.parameter_count();
     program_.step_flops = flops_of_step();
+    program_.recomputed_flops =
+        mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).recomputed; });
     program_.timing_only = !settings_.computes;
     program_.seed = config_.whole("seed");
     program::Gauges& gauges = program_.gauges;
@@ -141,7 +143,7 @@ class TrainBuilder {
            });
   }
   double flops_of_step() const {
-    double flops = mean_of_step([&](std::int64_t batch) { return plans_->flops(batch); });
+    double flops = mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).all; });
     for (const Launches* list :
          {&update_.unscale, &update_.clip, &update_.step, &update_.update_scale})
       if (list != &update_.unscale || settings_.has_scaler)

@@ -37,6 +37,18 @@ TEST_CASE("times are those of the rank that the others wait for") {
   CHECK(value(odd, "comm.wait") > 0);
 }
 
+TEST_CASE("a rank that is hardly slower hardly changes a rate, or what a queue holds") {
+  const auto even = run({"parallel.strategy=ddp", "parallel.world_size=8", "batch_size=16"});
+  const auto odd = run({"parallel.strategy=ddp", "parallel.world_size=8", "batch_size=16",
+                        "straggler.rank=3", "straggler.factor=1.01"});
+  REQUIRE(odd.facts.measured.rank == 3);
+  for (const char* metric : {"bandwidth.bus", "launch.queue_depth", "bound.compute",
+                             "sm.utilization", "bandwidth.h2d"}) {
+    INFO(metric);
+    CHECK(value(odd, metric) == Approx(value(even, metric)).epsilon(0.05));
+  }
+}
+
 TEST_CASE("of one process's GPUs, times are those of the first") {
   const auto dp = run({"parallel.strategy=dp", "parallel.world_size=4", "batch_size=64"});
   CHECK(dp.facts.measured.rank == 0);

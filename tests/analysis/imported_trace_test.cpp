@@ -51,9 +51,10 @@ TEST_CASE("a GPU that is idle while its host loads the next batch waits for data
 
 TEST_CASE("copies of pageable memory hold the host of an imported trace, too") {
   if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
-  // Synchronisations 2.79 ms a step, and of 12 copies in 6 steps those of the measured ones.
+  // Synchronisations 0.1 ms a step, and of 12 copies in 6 steps those of the measured ones; not the
+  // 16 ms for which the profiler waits behind the last of them.
   CHECK(value(real_run("resnet50-v100-2021-schema"), "host.blocked") / 1e6 ==
-        Approx(2.79 + 2.0).margin(0.05));
+        Approx(0.1 + 2.0).margin(0.05));
   CHECK(value(real_run("alexnet"), "host.blocked") / 1e6 == Approx(1.5 + 57.0).margin(0.1));
 }
 

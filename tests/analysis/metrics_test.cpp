@@ -55,6 +55,44 @@ TEST_CASE("a copy's bandwidth is its bytes over the time from call to completion
   CHECK(!analysis::value_of(pinned.metrics, "throughput.samples"));
 }
 
+TEST_CASE("what a copy stood behind on its stream is not its time") {
+  const auto fed = [](const char* memory, const char* waits) {
+    return run({"workload=train", "model.name=resnet18", "batch_size=32", "machine=a100-sxm-1",
+                memory, waits, "steps=6"});
+  };
+  const Run pinned = fed("loader.pin_memory=true", "transfer.non_blocking=true");
+  const Run pageable = fed("loader.pin_memory=false", "transfer.non_blocking=false");
+  REQUIRE(value(pinned, "launch.queue_depth") > 20);  // the copy is called long before its turn
+  const double link = pinned.machine->pcie.h2d_bytes_per_s;
+  CHECK(value(pinned, "bandwidth.h2d") > 0.7 * link);
+  CHECK(value(pinned, "bandwidth.h2d") < link);
+  CHECK(value(pinned, "bandwidth.h2d") > 1.5 * value(pageable, "bandwidth.h2d"));
+}
+
+TEST_CASE("a read of four bytes takes as long as its copy, not as the work before it") {
+  const Run reads = run({"workload=train", "model.name=resnet18", "batch_size=32",
+                         "machine=a100-sxm-1", "loop.item_every=1", "steps=4"});
+  CHECK(value(reads, "time.d2h") < 0.01 * value(reads, "time.step"));
+}
+
+TEST_CASE("what a run waits for once its steps are through holds none of them") {
+  const Run run_ahead =
+      run({"workload=train", "model.name=resnet18", "batch_size=64", "machine=a100-sxm-1",
+           "loader.pin_memory=true", "transfer.non_blocking=true", "loop.item_every=0", "steps=4"});
+  CHECK(value(run_ahead, "host.blocked") < 0.05 * value(run_ahead, "time.step"));
+}
+
+TEST_CASE("arithmetic that is done twice for want of memory is not the model's") {
+  const auto trained = [](const char* checkpoint) {
+    return run({"workload=train", "model.name=resnet50", "precision=bf16", "machine=a100-sxm-1",
+                checkpoint, "steps=3"});
+  };
+  const Run plain = trained("checkpoint.enabled=false"), twice = trained("checkpoint.enabled=true");
+  CHECK(value(twice, "model.flops") > 1.2 * value(plain, "model.flops"));
+  CHECK(value(twice, "mfu") * value(twice, "time.step") ==
+        Approx(value(plain, "mfu") * value(plain, "time.step")).epsilon(1e-9));
+}
+
 TEST_CASE("published copy bandwidths come out of the simulator") {
   struct Published {
     const char* machine;

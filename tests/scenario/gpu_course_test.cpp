@@ -192,7 +192,7 @@ TEST_CASE("which GPU: a card with more FLOP/s and less bandwidth takes longer fo
   CHECK(value(a, "time.step") > 1.2 * value(b, "time.step"));
   CHECK(value(a, "bound.memory") > 0.5);
   CHECK_FALSE(reached(lesson, a, b));
-  const Run other = run_side(lesson, "A", "h100-pcie-1");
+  const Run other = run_side(lesson, "A", "rtx5090-1");
   CHECK(reached(lesson, other, b));
   // Where there are products alone, the same two cards change places.
   const std::string product[] = {"workload=gemm", "gemm.m=8192", "gemm.n=8192", "gemm.k=8192"};

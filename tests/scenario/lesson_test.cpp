@@ -267,3 +267,36 @@ TEST_CASE("answers are judged by the run, and a wrong one is told why") {
   answer.number = truth * 1.3;
   CHECK(!scenario::judge(number, answer, {&a, &b}).right);
 }
+
+TEST_CASE(
+    "what is shown of several spans is the first of the measured steps, or the one asked for") {
+  program::Config config;
+  for (const char* setting : {"workload=train", "steps=3", "machine=h200-1"})
+    config.set_text(setting);
+  const analysis::Run run = analysis::run_config("A", config);
+  const Nanos measured = run.facts.measured.window.start;
+  scenario::Focus focus;
+  focus.run = "A";
+  focus.lane = "stream 7";
+  focus.span = "gemm";
+  const auto all = scenario::find_spans(focus, run);
+  REQUIRE(all.size() > 6);
+  REQUIRE(run.trace->spans()[all[2]].start < measured);
+  const auto shown = scenario::shown_span(focus, run);
+  REQUIRE(shown);
+  CHECK(run.trace->spans()[*shown].start >= measured);
+  for (const trace::SpanId id : all)
+    if (run.trace->spans()[id].start >= measured)
+      CHECK(run.trace->spans()[id].start >= run.trace->spans()[*shown].start);
+  focus.nth = 2;
+  CHECK(scenario::shown_span(focus, run) == all[2]);
+  focus.nth = static_cast<int>(all.size());
+  CHECK(!scenario::shown_span(focus, run));
+  // A mark of the warm-up itself is all that there is of it.
+  focus.nth = 0;
+  focus.lane = "steps";
+  focus.span = "ProfilerStep#0";
+  const auto first = scenario::shown_span(focus, run);
+  REQUIRE(first);
+  CHECK(run.trace->spans()[*first].start < measured);
+}

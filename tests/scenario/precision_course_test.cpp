@@ -133,3 +133,24 @@ TEST_CASE("BF16: it learns without a scaler where FP16 does not, from coarser nu
   CHECK(error("precision=fp16") > 0);
   CHECK(error("precision=bf16") > 3 * error("precision=fp16"));
 }
+
+TEST_CASE(
+    "master copy: BF16 weights lose most updates, FP32 weights none, and a larger rate helps") {
+  const Lesson lesson = scenario::find_lesson("master-copy");
+  for (const char* seed : {"seed=0", "seed=1", "seed=2"}) {
+    INFO(seed);
+    const Pair pair = run_on(lesson, kMachine, {seed});
+    CHECK(value(pair.b, "loss.final") < 0.9 * value(pair.a, "loss.final"));
+    CHECK(value(pair.a, "update.lost") > 0.8);
+    CHECK(value(pair.b, "update.lost") < 0.01);
+    CHECK(value(pair.a, "grad.underflow") < 1e-3);
+    CHECK(value(pair.a, "memory.parameters") < 0.6 * value(pair.b, "memory.parameters"));
+  }
+  const Pair fast = run_on(lesson, kMachine, {"optimizer.lr=0.03"});
+  CHECK(value(fast.a, "loss.final") < 1.1 * value(fast.b, "loss.final"));
+  CHECK(value(fast.a, "update.lost") <
+        0.95 * value(run_side(lesson, "A", kMachine, {}), "update.lost"));
+  // Adam's updates are as large as its rate, whatever the gradient.
+  const Run adam = run_side(lesson, "A", kMachine, {"optimizer.name=adam"});
+  CHECK(value(adam, "update.lost") < 0.5);
+}

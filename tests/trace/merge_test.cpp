@@ -258,3 +258,32 @@ TEST_CASE("a rank alone is merged into itself") {
   const std::vector<Rank> ranks = ranks_that_sum(random, {0}, 0);
   CHECK(bytes_of(*merge_ranks(traces_of(ranks))) == bytes_of(*ranks[0].trace));
 }
+
+TEST_CASE("lanes of the host say whose they are, once, and other lanes keep their names") {
+  std::vector<std::unique_ptr<Trace>> traces;
+  for (const char* name : {"host main", "host main, rank 1"}) {
+    traces.push_back(std::make_unique<Trace>(Origin{OriginKind::kImported, "GPU", ""}));
+    Lane lane;
+    lane.rank = static_cast<std::int32_t>(traces.size() - 1);
+    lane.name = name;
+    lane.kind = LaneKind::kHostThread;
+    lane.group = "host";
+    Span span;
+    span.duration = 10;
+    span.name = traces.back()->intern("work");
+    span.lane = traces.back()->add_lane(lane);
+    traces.back()->add_span(span);
+    lane.name = "stream 7";
+    lane.group = "GPU 0";
+    lane.device = 0;
+    span.lane = traces.back()->add_lane(lane);
+    traces.back()->add_span(span);
+  }
+  const auto merged = merge_ranks({traces[0].get(), traces[1].get()});
+  REQUIRE(merged->lanes().size() == 4);
+  CHECK(merged->lanes()[0].name == "host main, rank 0");
+  CHECK(merged->lanes()[1].name == "stream 7");
+  CHECK(merged->lanes()[2].name == "host main, rank 1");
+  CHECK(merged->lanes()[3].name == "stream 7");
+  CHECK(merge_ranks({traces[0].get()})->lanes()[0].name == "host main");
+}

@@ -53,6 +53,8 @@ class RandomTrace {
     step.rounded = upto(1 << 30);
     step.lost_to_zero = upto(1 << 20);
     step.lost_to_infinity = upto(1 << 20);
+    if (chance(2)) step.updated = 1 + upto(1 << 30);
+    step.lost_updates = upto(static_cast<int>(step.updated));
     return step;
   }
 

@@ -115,7 +115,7 @@ std::string training_difference(const Trace& a, const Trace& b) {
     return std::tuple(s.step, s.time, s.has_loss, bits(s.loss), bits(s.loss_scale),
                       bits(s.used_scale), bits(s.gradient_norm), s.skipped, s.has_gradients,
                       s.gradients.bins, s.gradients.zeros, s.gradients.not_finite, s.rounded,
-                      s.lost_to_zero, s.lost_to_infinity);
+                      s.lost_to_zero, s.lost_to_infinity, s.updated, s.lost_updates);
   };
   for (std::uint32_t i = 0; i < a.steps().size(); ++i)
     if (tie(a.steps()[i]) != tie(b.steps()[i])) return at("step", i);

@@ -225,6 +225,22 @@ TEST_CASE(
   CHECK(driver->workspace().sides().size() == 1);
 }
 
+TEST_CASE("one run that was built from knobs shows its listing, and a trace the details") {
+  REQUIRE_DRIVER(driver);
+  driver->workspace().open_runs({run_of("A", {"workload=train", "steps=4"})});
+  driver->settle();
+  CHECK(is_there(kSingleCodePanel));
+  CHECK_FALSE(is_there(kDetailsPanel));
+  CHECK(driver->app().has_panel("code"));
+  CHECK_FALSE(driver->app().has_panel("knobs"));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  const TemporaryFolder folder;
+  driver->app().open_file(stepped_trace(folder));
+  driver->settle();
+  CHECK(is_there(kDetailsPanel));
+  CHECK_FALSE(is_there(kSingleCodePanel));
+}
+
 TEST_CASE("beside a trace a config shows its own knobs and its listing") {
   REQUIRE_DRIVER(driver);
   const TemporaryFolder folder;

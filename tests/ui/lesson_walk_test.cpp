@@ -158,6 +158,48 @@ TEST_CASE("a learner goes through the lesson by mouse") {
   CHECK(workspace.screen() == Screen::kShelf);
 }
 
+TEST_CASE(
+    "an explanation zooms to the span that it is about, and leaving it shows the whole again") {
+  REQUIRE_DRIVER(driver);
+  open_first_lesson(*driver);
+  predict_and_run(*driver);
+  const TimelineState& timeline = driver->app().attention().timeline;
+  const TimeRange whole = timeline.view;
+  driver->app().run("lesson.skip");
+  CHECK(timeline.fitted);
+  const auto next = [&] {
+    REQUIRE(driver->click(in_lesson("Next")));
+    driver->settle();
+  };
+  const auto shows_its_span = [&] {
+    const scenario::Focus& focus = *driver->workspace().lesson()->step().focus;
+    const std::size_t side = focus.run == "B" ? 1 : 0;
+    const analysis::Run& run = *driver->workspace().sides()[side].run;
+    const auto meant = scenario::shown_span(focus, run);
+    REQUIRE(meant);
+    const trace::Span& span = run.trace->spans()[*meant];
+    CHECK(timeline.selected == SpanRef{static_cast<Side>(side), *meant});
+    CHECK(timeline.view.start <= span.start);
+    CHECK(timeline.view.end >= span.end());
+    CHECK(timeline.view.end - timeline.view.start < (whole.end - whole.start) / 2);
+  };
+  next();
+  shows_its_span();
+  next();
+  shows_its_span();
+  next();
+  CHECK(timeline.view == whole);
+  // What the learner has gone on to look at stays.
+  REQUIRE(driver->click(in_lesson("Back")));
+  driver->settle();
+  shows_its_span();
+  driver->app().run("view.zoom_in");
+  driver->settle();
+  const TimeRange own = timeline.view;
+  next();
+  CHECK(timeline.view == own);
+}
+
 TEST_CASE("turning a knob makes both timelines follow, and the next step takes it back") {
   REQUIRE_DRIVER(driver, 1920, 1080);
   open_first_lesson(*driver);

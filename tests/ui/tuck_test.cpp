@@ -21,8 +21,10 @@ struct Made {
   DrawIndex draw;
 
   // With spans in each other, as many as it has rows.
-  trace::LaneId add(LaneKind kind, const std::string& name, int rows, std::int32_t device = -1) {
+  trace::LaneId add(LaneKind kind, const std::string& name, int rows, std::int32_t device = -1,
+                    std::int32_t rank = 0) {
     trace::Lane lane;
+    lane.rank = rank;
     lane.name = name;
     lane.kind = kind;
     lane.device = device;
@@ -116,6 +118,28 @@ TEST_CASE("workers and other threads go before the main thread's rows") {
   tucked.hidden = least.away;
   tucked.collapsed = least.in_one_row;
   CHECK(lay_out_lanes(made.trace, made.draw, tucked).height == 40);
+}
+
+TEST_CASE("of many ranks those stay in sight that tell who waits for whom") {
+  Made made;
+  std::vector<trace::LaneId> hosts, streams;
+  for (int rank = 0; rank < 4; ++rank)
+    hosts.push_back(made.add(LaneKind::kHostThread, "host main", 1, -1, rank));
+  for (int rank = 0; rank < 4; ++rank)
+    streams.push_back(made.add(LaneKind::kStream, "stream 7", 1, rank, rank));
+  made.build();
+  TuckWish wish;
+  wish.ranks = {0, 2};
+  const Tuck tucked = tuck(made.trace, made.draw, request(), wish, 80);
+  CHECK(tucked.away == std::vector{streams[1], hosts[3], hosts[1]});
+  LayoutRequest rest = request();
+  rest.hidden = tucked.away;
+  for (const LaneBox& box : lay_out_lanes(made.trace, made.draw, rest).lanes)
+    if (box.lane == streams[0] || box.lane == streams[2]) CHECK(box.y + box.height <= 80);
+  // Where there is room, and where all are asked for, none goes.
+  CHECK_FALSE(tuck(made.trace, made.draw, request(), wish, 200).any());
+  wish.all_lanes = true;
+  CHECK(tuck(made.trace, made.draw, request(), wish, 80).away.empty());
 }
 
 TEST_CASE("marks and the profiler's own lanes go first, threads that launch work last") {

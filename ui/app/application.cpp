@@ -236,7 +236,7 @@ void Application::draw() {
     draw_shelf(shared);
   else
     draw_panels(shared);
-  show_panel_of_step();
+  show_what_step_means();
   show_panel_asked_for();
   // The sheet that asked for the name is gone from this frame.
   const bool picture_was_due = !picture_due_.empty() && picture_frames_++ > 1;

@@ -130,6 +130,8 @@ class Application {
   void select_span(const SpanRef& span);
   // By a lesson's name of it: "knobs", "copy-path".
   void show_panel(const std::string& name) { attention_.asked_panel = name; }
+  // Whether what is on the screen can have a panel of that name, open or not.
+  bool has_panel(std::string_view name) const;
   // Away when it is in front, else open and to the front.
   void toggle_panel(const std::string& name);
   // Over values around those that the knob has now; empty: the knob that is pointed at.
@@ -159,8 +161,10 @@ class Application {
   void export_to(const std::string& file);
   void save_operations();
   void show_panel_asked_for();
-  // A step that points at a panel brings it to the front, once its runs are there.
-  void show_panel_of_step();
+  // A step that points at a panel brings it to the front, and one that explains a span zooms to it,
+  // once its runs are there.
+  void show_what_step_means();
+  void show_explained_span(const scenario::Focus* focus);  // null: the step explains none
 
   Window* window_;
   Theme theme_;
@@ -168,7 +172,8 @@ class Application {
   float dressed_scale_ = 0;
   Workspace workspace_;
   Attention attention_;
-  std::pair<std::string, std::size_t> pointed_at_;  // the lesson and step whose panel was shown
+  std::pair<std::string, std::size_t> pointed_at_;  // the lesson and step of which it was shown
+  std::optional<TimeRange> explained_range_;        // what was zoomed to for that step
   std::optional<Attention> attention_before_;       // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;

@@ -24,7 +24,7 @@ const NamedPanel* find_panel(std::string_view name) {
       {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
       {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
       {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
-      {"code", &PanelsOpen::code, kCodePanel, kDetailsPanel},
+      {"code", &PanelsOpen::code, kCodePanel, kSingleCodePanel},
       {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
       {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
       {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
@@ -47,7 +47,15 @@ bool all_imported(const Workspace& workspace) {
   return std::all_of(workspace.sides().begin(), workspace.sides().end(), is_imported);
 }
 
+// One run that was built from knobs, and so has the lines of its program.
+bool has_listing(const Workspace& workspace) {
+  return workspace.sides().size() == 1 && !is_imported(workspace.sides()[0]) &&
+         workspace.sides()[0].outline;
+}
+
 const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
+  if (panel.single == kSingleCodePanel && workspace.sides().size() == 1 && !has_listing(workspace))
+    return kDetailsPanel;
   if (panel.pair == kCodePanel && workspace.sides().size() == 2 && all_imported(workspace))
     return kPairDetailsPanel;
   if (panel.pair == kComparePanel && arrangement_of(workspace) == Arrangement::kPresent)
@@ -64,6 +72,17 @@ bool PanelsOpen::* open_of(const NamedPanel& panel, const Workspace& workspace) 
 bool wants_knobs(const Workspace& workspace) {
   const LessonModel* lesson = workspace.lesson();
   return lesson && (workspace.forked() || lesson->step().kind == scenario::StepKind::kVary);
+}
+
+// A step that explains a span of the timelines.
+bool explains_span(const scenario::Step& step) {
+  return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
+}
+
+bool is_there(const scenario::Focus& focus, const Workspace& workspace) {
+  const std::size_t side = focus.run == "B" ? 1 : 0;
+  return side < workspace.sides().size() && workspace.sides()[side].run &&
+         !workspace.sides()[side].busy;
 }
 
 // A room looks at one thing: what the step points at, once it may be seen.
@@ -110,12 +129,15 @@ void Application::show_panel_asked_for() {
   window_->scheduler().request_frames(3);
 }
 
-void Application::show_panel_of_step() {
+void Application::show_what_step_means() {
   const LessonModel* lesson = workspace_.lesson();
   if (!lesson || !lesson->progress.revealed()) return;
   const std::pair step{lesson->lesson.id, lesson->progress.step()};
   if (step == pointed_at_) return;
+  const bool at_span = explains_span(lesson->step());
+  if (at_span && !is_there(*lesson->step().focus, workspace_)) return;
   pointed_at_ = step;
+  show_explained_span(at_span ? &*lesson->step().focus : nullptr);
   if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
     show_panel(focus->panel);
   else if (wants_knobs(workspace_))
@@ -123,6 +145,22 @@ void Application::show_panel_of_step() {
   else if (workspace_.present.on && names_code(lesson->step()))
     show_panel("code");
   if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
+}
+
+// The whole again once the step is left, unless the learner has moved on to something else.
+void Application::show_explained_span(const scenario::Focus* focus) {
+  TimelineState& timeline = attention_.timeline;
+  const auto shown = std::exchange(explained_range_, std::nullopt);
+  if (workspace_.present.on) return;
+  if (focus && show_focus(*focus, workspace_, attention_, true))
+    explained_range_ = destination(timeline);
+  else if (shown && *shown == destination(timeline))
+    asked_.push_back("view.fit");
+}
+
+bool Application::has_panel(std::string_view name) const {
+  const NamedPanel* panel = find_panel(name == "scaling" ? "gradient-flow" : name);
+  return panel && window_of(*panel, workspace_);
 }
 
 void Application::toggle_panel(const std::string& name) {
@@ -147,7 +185,9 @@ void Application::draw_panels(const PanelContext& context) {
   room_ = room;
   if (arrangement == Arrangement::kSingle) {
     if (panels_.timelines) draw_timelines(context, timelines_, kTimelinePanel, &panels_.timelines);
-    if (panels_.code) draw_details_panel(context, kDetailsPanel, &panels_.code);
+    if (panels_.code)
+      has_listing(workspace_) ? draw_code(context, kSingleCodePanel, &panels_.code)
+                              : draw_details_panel(context, kDetailsPanel, &panels_.code);
     if (panels_.compare) draw_summary(context, summary_, kSummaryPanel, &panels_.compare);
     if (panels_.copy_path)
       draw_copy_path(context, copy_path_, kSingleCopyPathPanel, kSummaryPanel, &panels_.copy_path);

@@ -136,6 +136,7 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   dock(kSingleMemoryPanel, memory ? memory : below);
   dock(kTimelinePanel, rest);
   dock(kDetailsPanel, details);
+  dock(kSingleCodePanel, details);
   dock(kSummaryPanel, summary);
   dock(kSingleCopyPathPanel, summary);
 }
@@ -160,6 +161,7 @@ constexpr const char* kAllPanels[] = {kTimelinesPanel,
                                       kPairDetailsPanel,
                                       kTimelinePanel,
                                       kDetailsPanel,
+                                      kSingleCodePanel,
                                       kSummaryPanel,
                                       kSingleCopyPathPanel,
                                       kSingleLossPanel,

@@ -29,6 +29,7 @@ inline constexpr const char* kSweepPanel = "Sweep##pair";
 inline constexpr const char* kDifferencePanel = "Difference##pair";  // a part of it, on its own
 inline constexpr const char* kTimelinePanel = "Timeline##single";
 inline constexpr const char* kDetailsPanel = "Details##single";
+inline constexpr const char* kSingleCodePanel = "Code##single";  // in its place, with a listing
 inline constexpr const char* kSummaryPanel = "Summary##single";
 inline constexpr const char* kSingleCopyPathPanel = "Copy path##single";
 inline constexpr const char* kSingleLossPanel = "Loss##single";

@@ -1,5 +1,7 @@
 #include "ui/app/sweep_picture.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "ui/app/shapes.h"
 #include "ui/app/window.h"
@@ -54,10 +56,12 @@ void draw_card(const Theme& theme, const Box& box) {
 }
 
 void draw_charts(const Theme& theme, const scenario::Sweep& sweep, const Box& room) {
+  constexpr std::size_t kCharts = 4;
   const bool map = sweep.axes.size() == 2;
-  const auto metrics = scenario::telling_metrics(sweep, map ? 1 : 4);
   const std::size_t sides = sweep.points.front().sides.size();
-  const std::size_t count = map ? sides : metrics.size();
+  const std::size_t maps = map ? sides : 1;  // of a metric
+  const auto metrics = scenario::telling_metrics(sweep, std::max<std::size_t>(kCharts / maps, 1));
+  const std::size_t count = metrics.size() * maps;
   const std::size_t columns = count > 1 ? 2 : 1, rows = (count + columns - 1) / columns;
   const float gap = theme.px(12);
   const ImVec2 cell{(room.width() + gap) / static_cast<float>(columns) - gap,
@@ -70,7 +74,7 @@ void draw_charts(const Theme& theme, const scenario::Sweep& sweep, const Box& ro
     const float pad = theme.px(16);
     const Box inner{{card.min.x + pad, card.min.y + pad}, {card.max.x - pad, card.max.y - pad / 2}};
     if (map)
-      paint_sweep_map(theme, inner, sweep, *metrics.front(), i);
+      paint_sweep_map(theme, inner, sweep, *metrics[i / maps], i % maps);
     else
       paint_sweep_lines(theme, inner, sweep, *metrics[i]);
   }

@@ -193,7 +193,8 @@ int height_of_shelf(PictureRequest request) {
 std::string missing_in(const Application& app, const PictureRequest& request) {
   std::string layout = "layout." + request.panel;
   std::replace(layout.begin(), layout.end(), '-', '_');
-  if (!request.panel.empty() && find_action(layout) && !app.can(layout))
+  const bool asked = !request.panel.empty();
+  if (asked && (!app.has_panel(request.panel) || (find_action(layout) && !app.can(layout))))
     return "The panel " + request.panel +
            " has nothing to show of this; the picture is without it.";
   if (request.action && !app.can(*request.action))

@@ -28,10 +28,9 @@ std::optional<Nanos> Workspace::pause_time() const {
   const std::size_t side = step.focus->run == "B" ? 1 : 0;
   if (side >= sides_.size() || !sides_[side].run || !sides_[side].view) return std::nullopt;
   const analysis::Run& run = *sides_[side].run;
-  const auto found = scenario::find_spans(*step.focus, run);
-  const auto nth = static_cast<std::size_t>(std::max(step.focus->nth, 0));
-  if (nth >= found.size()) return std::nullopt;
-  const trace::Span& span = run.trace->spans()[found[nth]];
+  const auto meant = scenario::shown_span(*step.focus, run);
+  if (!meant) return std::nullopt;
+  const trace::Span& span = run.trace->spans()[*meant];
   return playhead_at(side,
                      step.pause_at == scenario::PauseAt::kSpanStart ? span.start : span.end());
 }

@@ -151,7 +151,8 @@ void draw_kernels(const PanelContext& context, const Box& room, const RooflineSi
   float y = room.min.y + theme.px(11);
   if (y + line > room.max.y) return;
   const float left = draw_side_title(theme, context.workspace, side.side, {room.min.x, y});
-  draw_text_middle(draw, theme.font.strong, size, left, y, theme.text, "Kernels by time");
+  draw_text_middle(draw, theme.font.strong, size, left, y, theme.text,
+                   "Kernels by time, each shape");
   Nanos all = 0;
   for (const RooflineKernel& kernel : side.roofline->kernels) all += kernel.time;
   for (const RooflineKernel& kernel : side.roofline->kernels) {

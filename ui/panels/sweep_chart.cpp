@@ -358,13 +358,14 @@ SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const Sweep& sw
                              const Metric& metric, std::size_t side, const SweepLook& look) {
   const std::vector<SweepPoint::Side>& sides = sweep.points.front().sides;
   const std::string title = title_of(metric) + (sides.size() > 1 ? ", " + sides[side].label : "");
-  const Box inside =
-      framed(theme, box, title, widest_value(theme, sweep.axes[0]) + theme.px(16), look);
+  Box inside = framed(theme, box, title, widest_value(theme, sweep.axes[0]) + theme.px(16), look);
+  // Above the values that it has, one a row.
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.min.x,
+                   inside.min.y + theme.px(8), theme.muted, sweep.axes[0].knob->name);
+  inside.min.y += theme.px(20);
   const HeatMap map(theme, sweep, metric, side);
   map.paint(inside);
   map.mark(inside, look);
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.min.x,
-                   inside.max.y + theme.px(36), theme.muted, sweep.axes[0].knob->name);
   draw_values_below(theme, inside, sweep.axes[1], true);
   return map.cells(inside);
 }

@@ -141,6 +141,13 @@ void keep_told(TimelineSide& out, const Workspace& workspace) {
   }
 }
 
+// Of many ranks the first, and the one that the others wait for; if that is the first, another.
+std::vector<std::int32_t> telling_ranks(const std::vector<analysis::RankTimes>& ranks) {
+  if (ranks.size() < 2) return {};
+  const auto last = std::ranges::min_element(ranks, {}, &analysis::RankTimes::wait);
+  return {ranks.front().rank, last == ranks.begin() ? ranks[1].rank : last->rank};
+}
+
 // What a person pinned and hid, of what is there to be shown.
 void filter_lanes(TimelineSide& out, const LaneFilter& filter) {
   const auto is_hidden = [&](trace::LaneId lane) {
@@ -196,6 +203,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   hide_lanes(out, workspace, side, attention.memory_lanes);
   hide_for_a_room(out, workspace, number);
   keep_told(out, workspace);
+  if (side.run) out.ranks = telling_ranks(side.run->ranks);
   filter_lanes(out, attention.timeline.filter);
   out.matches = attention.search.matches(number);
   out.notes = lane_notes(workspace, attention.notes, static_cast<Side>(number));
@@ -448,13 +456,12 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   if (focus.run.empty() || side >= workspace.sides().size() || !workspace.sides()[side].run)
     return false;
   const analysis::Run& run = *workspace.sides()[side].run;
-  const auto found = scenario::find_spans(focus, run);
-  const auto nth = static_cast<std::size_t>(std::max(focus.nth, 0));
-  if (nth >= found.size()) return false;
-  const trace::Span& span = run.trace->spans()[found[nth]];
+  const auto meant = scenario::shown_span(focus, run);
+  if (!meant) return false;
+  const trace::Span& span = run.trace->spans()[*meant];
   const Nanos offset = side > 0 ? workspace.offset() : 0;
   show_range(attention.timeline, {span.start + offset, span.end() + offset}, focus.pad);
-  attention.timeline.reveal = {static_cast<Side>(side), found[nth]};
+  attention.timeline.reveal = {static_cast<Side>(side), *meant};
   if (select) attention.timeline.selected = attention.timeline.reveal;
   return true;
 }

@@ -203,7 +203,8 @@ std::vector<Tuck> tucks_for(const Theme& theme, const TimelineInput& input,
     const std::size_t beside = 1 - i;
     const float other =
         count < 2 ? 0 : least_height(theme, input.sides[beside], static_cast<Side>(beside), state);
-    const TuckWish wish{state.unfolded[i], state.all_lanes[i], side.keeps_lanes, side.told};
+    const TuckWish wish{state.unfolded[i], state.all_lanes[i], side.keeps_lanes, side.told,
+                        side.ranks};
     tucks[i] =
         tuck(*side.trace, *side.draw, least_request(theme, side, static_cast<Side>(i), state), wish,
              std::max(room / 2, room - other));

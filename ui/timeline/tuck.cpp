@@ -62,6 +62,7 @@ class Tucker {
   Tuck tucked() {
     if (end_ <= 0 || fits()) return {};
     put_asides_away();
+    put_other_ranks_away();
     fold_threads(false);
     // A heading takes as much room as a lane. Folded ones are all there is of their lanes.
     if (!fits() && !layout_.groups.empty() && request_.collapsed_groups.empty()) drop_headings();
@@ -72,7 +73,7 @@ class Tucker {
   }
 
  private:
-  // The main thread, and where the first lanes of the first GPU end.
+  // The main thread, and where the first lanes of the first GPU end, and of those to be seen.
   void find_ends() {
     constexpr int kMost = 4;  // two engines, two streams
     std::int32_t device = -1;
@@ -82,9 +83,13 @@ class Tucker {
       const trace::Lane& lane = trace_.lanes()[box.lane];
       if (lane.kind == LaneKind::kHostThread && main_ == trace::kNone) main_ = box.lane;
       if (!is_of_gpu(lane) || box.pinned || wish_.keeps_lanes) continue;
-      if ((lanes > 0 && lane.device != device) || lanes == kMost) break;
-      ++lanes;
+      if (lanes > 0 && lane.device != device) {
+        if (wish_.ranks.empty()) break;
+        if (is_other_rank(lane)) continue;
+        lanes = 0;
+      }
       device = lane.device;
+      if (++lanes > kMost) continue;
       end_ = box.y + box.height;
     }
     last_ = end_;
@@ -96,7 +101,8 @@ class Tucker {
   void fold_threads(bool main) {
     for (const LaneBox& box : layout_.lanes) {
       const bool thread = trace_.lanes()[box.lane].kind == LaneKind::kHostThread;
-      if (fits() || !thread || !is_above(box) || (box.lane == main_) != main || box.rows < 2)
+      if (fits() || !thread || !is_above(box) || (box.lane == main_) != main || box.rows < 2 ||
+          tuck_.is_away(box.lane))
         continue;
       end_ -= box.height - request_.lane_height;
       if (!contains(wish_.unfolded, box.lane)) tuck_.in_one_row.push_back(box.lane);
@@ -107,6 +113,22 @@ class Tucker {
     tuck_.plain = true;
     for (const GroupBox& group : layout_.groups)
       if (group.y < last_ && !group.pinned) end_ -= group.height;
+  }
+
+  bool is_other_rank(const trace::Lane& lane) const {
+    const bool works = lane.kind == LaneKind::kHostThread || lane.device >= 0;
+    return works && !wish_.ranks.empty() &&
+           std::ranges::find(wish_.ranks, lane.rank) == wish_.ranks.end();
+  }
+
+  // The last first.
+  void put_other_ranks_away() {
+    for (auto box = layout_.lanes.rbegin(); box != layout_.lanes.rend(); ++box) {
+      if (fits() || keeps(*box) || !is_above(*box) || !is_other_rank(trace_.lanes()[box->lane]))
+        continue;
+      end_ -= box->height;
+      tuck_.away.push_back(box->lane);
+    }
   }
 
   bool keeps(const LaneBox& box) const {
@@ -129,7 +151,7 @@ class Tucker {
     for (auto box = layout_.lanes.rbegin(); box != layout_.lanes.rend(); ++box) {
       const trace::Lane& lane = trace_.lanes()[box->lane];
       const bool launches = box->lane < draw_.launches.size() && draw_.launches[box->lane];
-      if (fits() || keeps(*box) || !is_above(*box) ||
+      if (fits() || keeps(*box) || !is_above(*box) || tuck_.is_away(box->lane) ||
           turn_to_go(lane, box->lane == main_, launches) != turn)
         continue;
       end_ -= contains(tuck_.in_one_row, box->lane) ? request_.lane_height : box->height;

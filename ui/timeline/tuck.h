@@ -27,11 +27,13 @@ struct TuckWish {
   bool all_lanes = false;
   bool keeps_lanes = false;  // few were chosen already: none goes, all are to be in sight
   std::vector<trace::LaneId> told = {};  // what a lesson speaks of: it does not go
+  std::vector<std::int32_t> ranks =
+      {};  // of many those to be seen, the first among them; empty: any
 };
 
 // The lanes of `request` at the least heights that they may have, in `room`: the streams and copy
-// engines of the first GPU end within it where that can be had. The main thread and the GPU's lanes
-// never go.
+// engines of the first GPU, and of the GPUs of the ranks to be seen, end within it where that can
+// be had. The main thread and these GPUs' lanes never go; lanes of other ranks go first.
 Tuck tuck(const trace::Trace& trace, const DrawIndex& draw, const LayoutRequest& request,
           const TuckWish& wish, float room);
 

@@ -51,6 +51,7 @@ struct TimelineSide {
   std::vector<trace::LaneId> pinned;    // they stand first and stay in sight
   bool keeps_lanes = false;             // few were chosen: none goes where not all fit
   std::vector<trace::LaneId> told;      // what a lesson speaks of: it does not go either
+  std::vector<std::int32_t> ranks;      // of many the two that tell of their waits; empty: any
   std::size_t filtered = 0;             // of the hidden lanes, those that a person has hidden
   std::optional<Nanos> measured_from;   // the first step of which metrics tell
   const Matches* matches = nullptr;     // of a search: the others are dimmed; none: no search
@@ -137,6 +138,8 @@ TimelineEvents draw_timeline(const char* id, const Theme& theme, const TimelineI
 
 // What keys, menus and lessons do. They begin an animation from wherever the last one was going.
 void fit(TimelineState& state, TimeRange axis);
+// What is shown once an animation has ended.
+const TimeRange& destination(const TimelineState& state);
 void zoom(TimelineState& state, double factor, Nanos anchor);  // below 1: closer
 void pan(TimelineState& state, double views);                  // in widths of the view
 void show_range(TimelineState& state, TimeRange range, double margin = 0.15);

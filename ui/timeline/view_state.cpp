@@ -39,11 +39,11 @@ void go_to(TimelineState& state, TimeRange target) {
   state.progress = 0;
 }
 
+}  // namespace
+
 const TimeRange& destination(const TimelineState& state) {
   return state.progress < 1 ? state.target : state.view;
 }
-
-}  // namespace
 
 TimeRange fitting_range(TimeRange axis) {
   const Nanos margin = std::max<Nanos>(span_of(axis) / 20, kLeastSpan);
@@ -89,7 +89,9 @@ void pan(TimelineState& state, double views) {
 
 void show_range(TimelineState& state, TimeRange range, double margin) {
   const Nanos extra = scaled(std::max(span_of(range), kLeastSpan), margin);
-  go_to(state, {range.start - extra, range.end + extra});
+  // Before time 0 there is nothing to see.
+  const Nanos start = std::max(range.start - extra, std::min<Nanos>(range.start, 0) - extra / 20);
+  go_to(state, {start, range.end + extra});
   state.fitted = false;
 }
 

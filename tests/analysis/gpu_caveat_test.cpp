@@ -1,0 +1,39 @@
+// A run that asks for the work of many GPUs and gets that of one says so.
+
+#include "analysis/gpu_caveat.h"
+
+#include <catch2/catch.hpp>
+
+#include "analysis/run.h"
+
+using namespace trainscope;
+
+namespace {
+
+std::string caveat(std::initializer_list<const char*> settings) {
+  program::Config config;
+  config.set_text("steps=2");
+  for (const char* setting : settings) config.set_text(setting);
+  return analysis::run_config("A", config).caveat;
+}
+
+}  // namespace
+
+TEST_CASE("a strategy without a number of ranks says that one GPU of the machine's works") {
+  const std::string said = caveat({"machine=h200-8", "workload=train", "parallel.strategy=ddp"});
+  CHECK_THAT(said, Catch::Contains("one of the machine's 8 GPUs") &&
+                       Catch::Contains("set parallel.world_size to 8"));
+  CHECK(caveat({"machine=h200-8", "workload=train", "parallel.strategy=ddp",
+                "parallel.world_size=1"}) == "");
+  CHECK(caveat({"machine=h200-8", "workload=train", "parallel.strategy=ddp",
+                "parallel.world_size=8"}) == "");
+  CHECK(caveat({"machine=h200-8", "workload=train"}) == "");
+  CHECK(caveat({"machine=h200-1", "workload=train", "parallel.strategy=ddp"}) == "");
+}
+
+TEST_CASE("a collective of one rank says that it moves nothing") {
+  CHECK_THAT(caveat({"machine=h200-8", "workload=collective"}),
+             Catch::Contains("set parallel.world_size to 8"));
+  CHECK_THAT(caveat({"machine=h200-1", "workload=collective"}), Catch::Contains("moves nothing"));
+  CHECK(caveat({"machine=h200-8", "workload=collective", "parallel.world_size=4"}) == "");
+}
