@@ -263,7 +263,7 @@ void add_overlaps(Table& t) {
   t.share("overlap.copy_compute", "copy/compute overlap",
           "time both copies and kernels are at work, as a share of the shorter",
           [](const Facts& f) { return overlap(f.measured.copies, f.measured.kernels); });
-  t.share("overlap.comm_compute", "communication/compute overlap",
+  t.share("overlap.comm_compute", "comm/compute overlap",
           "time both collectives and kernels are at work, as a share of the shorter",
           [](const Facts& f) { return overlap(f.measured.collectives, f.measured.kernels); });
   t.add("comm.exposed", "ns", "exposed communication",

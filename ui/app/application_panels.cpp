@@ -147,15 +147,21 @@ void Application::show_what_step_means() {
   if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
 }
 
-// The whole again once the step is left, unless the learner has moved on to something else.
+// The whole again once the step is left, unless the learner has moved on to something else. The
+// playhead stands where what is shown begins: from there it plays through the span.
 void Application::show_explained_span(const scenario::Focus* focus) {
   TimelineState& timeline = attention_.timeline;
   const auto shown = std::exchange(explained_range_, std::nullopt);
   if (workspace_.present.on) return;
-  if (focus && show_focus(*focus, workspace_, attention_, true))
-    explained_range_ = destination(timeline);
-  else if (shown && *shown == destination(timeline))
-    asked_.push_back("view.fit");
+  if (!focus || !show_focus(*focus, workspace_, attention_, true)) {
+    if (shown && *shown == destination(timeline)) asked_.push_back("view.fit");
+    return;
+  }
+  explained_range_ = destination(timeline);
+  const std::size_t side = focus->run == "B" ? 1 : 0;
+  const Nanos begin = explained_range_->start - (side > 0 ? workspace_.offset() : 0);
+  workspace_.playhead.time =
+      std::clamp<Nanos>(workspace_.playhead_at(side, begin), 0, workspace_.playhead_end());
 }
 
 bool Application::has_panel(std::string_view name) const {
