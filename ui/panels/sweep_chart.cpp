@@ -257,8 +257,7 @@ class HeatMap {
                       inside.min.y + cell.y * static_cast<float>(i / across)};
       const float gap = theme_.px(1);
       if (sweep_.points[i].sides[side_].over)
-        paint_cell({at, {at.x + cell.x - gap, at.y + cell.y - gap}},
-                   value_at(sweep_.points[i], side_, metric_));
+        paint_cell({at, {at.x + cell.x - gap, at.y + cell.y - gap}}, sweep_.points[i]);
       if (i % across == 0)
         draw_text_middle(ImGui::GetWindowDrawList(), theme_.font.mono, theme_.size.label,
                          at.x - theme_.px(8), at.y + cell.y / 2, theme_.muted,
@@ -303,10 +302,16 @@ class HeatMap {
     return (value - least_) / (most_ - least_);
   }
 
-  // What could not run is hatched.
-  void paint_cell(const Box& here, std::optional<double> value) const {
-    if (!value) return draw_failure_hatch(theme_, here);
+  // What could not run is hatched; what ran, but has no such metric, has a dash.
+  void paint_cell(const Box& here, const SweepPoint& point) const {
+    const auto value = value_at(point, side_, metric_);
     ImDrawList* draw = ImGui::GetWindowDrawList();
+    const SweepPoint::Side& side = point.sides[side_];
+    const bool failed = !side.refused.empty() || !side.ending.empty();
+    if (!value && failed) return draw_failure_hatch(theme_, here);
+    if (!value)
+      return draw_text_middle(draw, theme_.font.mono, theme_.size.label, here.centre().x,
+                              here.centre().y, theme_.muted, "-", 0.5F);
     const auto tone = static_cast<float>(share(*value));
     draw->AddRectFilled(here.min, here.max, mixed(theme_.card, theme_.accent, tone));
     const std::string words = analysis::show(metric_, *value);
