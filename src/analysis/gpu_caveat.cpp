@@ -6,15 +6,13 @@ namespace trainscope::analysis {
 
 std::string gpu_caveat(const program::Config& config, const machine::Machine& machine) {
   const std::string& workload = config.word("workload");
-  const bool collective = workload == "collective";
+  const int gpus = machine.gpu_count * machine.nodes;
+  if (workload == "collective" && gpus == 1)
+    return "A collective of one rank moves nothing; choose a machine of several GPUs";
   const bool parallel = workload == "train" && config.is_set("parallel.strategy") &&
                         config.word("parallel.strategy") != "none" &&
                         !config.is_set("parallel.world_size");
-  if ((!collective && !parallel) || config.whole("parallel.world_size") > 1) return "";
-  const int gpus = machine.gpu_count * machine.nodes;
-  if (gpus == 1)
-    return collective ? "A collective of one rank moves nothing; choose a machine of several GPUs"
-                      : "";
+  if (!parallel || gpus == 1) return "";
   return fmt::format(
       "Only one of the machine's {0} GPUs works; set parallel.world_size to {0} for all of them",
       gpus);

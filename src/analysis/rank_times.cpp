@@ -6,6 +6,7 @@
 namespace trainscope::analysis {
 namespace {
 
+// By GPU.
 std::map<std::int32_t, Nanos> waits_of(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   std::map<std::int32_t, Nanos> waits;
@@ -13,7 +14,7 @@ std::map<std::int32_t, Nanos> waits_of(const Measured& measured) {
     if (!is_peer_wait(span)) return;
     const Nanos start = std::max(span.start, measured.window.start);
     const Nanos end = std::min(span.end(), measured.window.end);
-    if (start < end) waits[trace.lanes()[span.lane].rank] += end - start;
+    if (start < end) waits[trace.lanes()[span.lane].device] += end - start;
   });
   return waits;
 }
@@ -27,7 +28,7 @@ std::vector<RankTimes> rank_times(const Measured& measured) {
   if (gpus.size() < 2 || waits.empty()) return ranks;
   const auto a_step = [&](Nanos time) { return static_cast<double>(time) / measured.per(); };
   for (const auto& [rank, gpu] : gpus) {
-    const auto wait = waits.find(rank);
+    const auto wait = waits.find(gpu);
     ranks.push_back({rank, a_step(gpu_busy(of_gpu(measured, rank, gpu)).length()),
                      a_step(wait == waits.end() ? 0 : wait->second)});
   }

@@ -54,6 +54,19 @@ TEST_CASE("launches and copies are those of one process, however many are simula
   CHECK(value(odd, "bandwidth.h2d") < 1.1 * value(even, "bandwidth.h2d"));
 }
 
+TEST_CASE("a rank with several GPUs waits as long as one of them, not as all together") {
+  program::Config config;
+  for (const char* setting : {"machine=h200-8x2", "workload=collective", "collective.bytes=4096",
+                              "steps=2", "host.profile=native"})
+    config.set_text(setting);
+  const analysis::Run sum = analysis::run_config("A", config);
+  REQUIRE(sum.ranks.size() > 1);
+  for (const analysis::RankTimes& rank : sum.ranks) {
+    CHECK(rank.wait <= value(sum, "comm.wait"));
+    CHECK(rank.busy + rank.wait <= value(sum, "time.step"));
+  }
+}
+
 TEST_CASE("of DataParallel, a rank is a GPU of its one process") {
   const auto dp = run({"parallel.strategy=dp"});
   CHECK(analysis::process_count(dp) == 1);
