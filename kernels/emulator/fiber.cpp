@@ -3,8 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <new>
+#include <utility>
+#include <vector>
 
 #if defined(__has_feature)
 #define TRAINSCOPE_HAS_FEATURE(feature) __has_feature(feature)
@@ -13,6 +14,7 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || TRAINSCOPE_HAS_FEATURE(address_sanitizer)
 #define TRAINSCOPE_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -42,6 +44,26 @@ struct LeftStack {
   }
 };
 
+// A mapping for each thread of each block costs more than what the thread does, so stacks are kept
+// for the fibers to come.
+constexpr std::size_t kMostKept = 1024;
+thread_local std::vector<std::unique_ptr<Stack>> kept_stacks;
+
+std::unique_ptr<Stack> take_stack() {
+  if (kept_stacks.empty()) return std::make_unique<Stack>(kStackBytes);
+  std::unique_ptr<Stack> stack = std::move(kept_stacks.back());
+  kept_stacks.pop_back();
+#ifdef TRAINSCOPE_ADDRESS_SANITIZER
+  // The frames of the fiber before were left for good, not returned from.
+  __asan_unpoison_memory_region(stack->bottom(), stack->size());
+#endif
+  return stack;
+}
+
+void keep_stack(std::unique_ptr<Stack> stack) {
+  if (kept_stacks.size() < kMostKept) kept_stacks.push_back(std::move(stack));
+}
+
 }  // namespace
 
 Stack::Stack(std::size_t bytes)
@@ -63,20 +85,15 @@ void* Stack::bottom() const {
   return static_cast<std::byte*>(mapping_) + guard_;
 }
 
-Fiber::Fiber(Body body, void* context) : body_(body), context_(context), stack_(kStackBytes) {
-  getcontext(&own_);
-  own_.uc_stack.ss_sp = stack_.bottom();
-  own_.uc_stack.ss_size = stack_.size();
-  own_.uc_link = nullptr;
-  // makecontext passes only ints on.
-  const auto self = reinterpret_cast<std::uintptr_t>(this);
-  makecontext(&own_, reinterpret_cast<void (*)()>(&Fiber::enter), 2,
-              static_cast<unsigned>(std::uint64_t{self} >> 32), static_cast<unsigned>(self));
+Fiber::Fiber(Body body, void* context) : body_(body), context_(context), stack_(take_stack()) {
+  const auto entry = [](void* self) { static_cast<Fiber*>(self)->run(); };
+  own_.begin(stack_->bottom(), stack_->size(), entry, this);
 }
 
 Fiber::~Fiber() {
   ending_ = true;
   switch_in();
+  keep_stack(std::move(stack_));
 }
 
 void Fiber::resume() {
@@ -85,11 +102,6 @@ void Fiber::resume() {
 
 void Fiber::suspend() {
   switch_out(false);
-}
-
-void Fiber::enter(unsigned high, unsigned low) {
-  const std::uint64_t self = (std::uint64_t{high} << 32) | low;
-  reinterpret_cast<Fiber*>(static_cast<std::uintptr_t>(self))->run();
 }
 
 void Fiber::run() {
@@ -103,15 +115,15 @@ void Fiber::run() {
 
 void Fiber::switch_in() {
   LeftStack left;
-  left.leave(stack_.bottom(), stack_.size());
-  swapcontext(&caller_, &own_);
+  left.leave(stack_->bottom(), stack_->size());
+  StackPlace::go(caller_, own_);
   left.arrive(nullptr, nullptr);
 }
 
 void Fiber::switch_out(bool for_good) {
   LeftStack left;
   left.leave(caller_bottom_, caller_size_, for_good);
-  swapcontext(&own_, &caller_);
+  StackPlace::go(own_, caller_);
   left.arrive(&caller_bottom_, &caller_size_);
 }
 

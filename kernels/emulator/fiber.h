@@ -4,9 +4,10 @@
 // not: nothing here runs at once.)
 #pragma once
 
-#include <ucontext.h>
-
 #include <cstddef>
+#include <memory>
+
+#include "kernels/emulator/switch_stack.h"
 
 namespace trainscope::emulator {
 
@@ -46,16 +47,15 @@ class Fiber {
   void suspend();
 
  private:
-  static void enter(unsigned high, unsigned low);
   void run();
   void switch_in();
   void switch_out(bool for_good);
 
   Body body_;
   void* context_;
-  Stack stack_;
-  ucontext_t own_;
-  ucontext_t caller_;
+  std::unique_ptr<Stack> stack_;
+  StackPlace own_;
+  StackPlace caller_;
   bool ending_ = false;
   // The caller's stack, which the address sanitizer wants to know.
   const void* caller_bottom_ = nullptr;
