@@ -144,8 +144,7 @@ class Begun {
  private:
   Calls calls_;
   StreamOrder order_;
-  std::unordered_map<std::uint32_t, Nanos>
-      there_;  // by correlation: when its wait for others began
+  std::unordered_map<std::uint32_t, Nanos> there_;  // when a wait for others began, by correlation
 };
 
 bool tells_waits(const trace::Trace& trace) {

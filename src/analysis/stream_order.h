@@ -1,6 +1,7 @@
 // When a stream, or a whole device, was free for a piece of work: what stood before it was done.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <vector>
 

@@ -185,12 +185,13 @@ void Interpreter::run(const program::Operation& operation) {
   if (updates || std::holds_alternative<program::Unscale>(operation.function) ||
       std::holds_alternative<program::GradientNorm>(operation.function))
     note_gradients();
-  if (updates) keep_weights(operation);
+  const bool watched = updates && program_.gauges.watch_gradients;
+  if (watched) keep_weights(operation);
   if (std::holds_alternative<program::UpdateScale>(operation.function))
     step_.used_scale = value(program_.gauges.scale);
   std::visit(Calculation(*this, operation), operation.function);
   round_results(operation);
-  if (updates) note_update(operation);
+  if (watched) note_update(operation);
   if (!operation.writes.empty() && operation.writes[0] == program_.gauges.loss) {
     loss_sum_ += value(program_.gauges.loss);
     ++losses_;
@@ -221,7 +222,6 @@ void Interpreter::note_gradients() {
 }
 
 void Interpreter::keep_weights(const program::Operation& update) {
-  if (!program_.gauges.watch_gradients) return;
   kept_weights_.clear();
   for (std::size_t i = 0; i < updated_weights(update); ++i) {
     const std::vector<float>& weights = stores_[update.writes[i]].values;
@@ -230,7 +230,6 @@ void Interpreter::keep_weights(const program::Operation& update) {
 }
 
 void Interpreter::note_update(const program::Operation& update) {
-  if (!program_.gauges.watch_gradients) return;
   const float* before = kept_weights_.data();
   for (std::size_t i = 0; i < updated_weights(update); ++i) {
     const std::vector<float>& gradients = stores_[update.reads[i]].values;

@@ -9,13 +9,12 @@ namespace trainscope::trace {
 namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
+// Which of a step's numbers follow. Files written before updates were counted have 0 or 1.
+constexpr std::uint64_t kGradients = 1, kUpdates = 2;
 
 void put_flag(ByteWriter& out, bool flag) {
   out.whole(flag ? 1 : 0);
 }
-// What follows a step's numbers. Files written before updates were counted have 0 or 1.
-constexpr std::uint64_t kGradients = 1, kUpdates = 2;
-
 bool take_flag(ByteReader& in) {
   return in.below(2, "a mark of a training step") == 1;
 }

@@ -1,7 +1,6 @@
 #include "ui/panels/timelines.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/units.h"
 #include "machine/architecture.h"
@@ -12,6 +11,7 @@
 #include "ui/app/moment.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/running.h"
+#include "ui/panels/side_lanes.h"
 #include "ui/panels/timeline_tools.h"
 
 namespace trainscope::ui {
@@ -86,82 +86,6 @@ void add_exposed(TimelineSide& out, const analysis::Run& run) {
   }
 }
 
-// Two runs of a training step share the room; what its kernels hold of the SMs is in their panel.
-bool is_too_much(const trace::Lane& lane, const Workspace& workspace, const SideModel& side) {
-  const bool of_sms = lane.name == sim::kBusySmsLane || lane.name == sim::kResidentWarpsLane;
-  return of_sms && workspace.sides().size() > 1 && side.run && side.run->program &&
-         side.run->program->parameters > 0;
-}
-
-// Lanes on which nothing happened say nothing, once the run is over. Memory has a panel of its own:
-// its lanes are shown where a person asks for them.
-void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side,
-                bool memory_lanes) {
-  const trace::Trace& trace = *side.view->trace;
-  for (std::uint32_t lane = 0; lane < trace.lanes().size(); ++lane) {
-    const trace::LaneKind kind = trace.lanes()[lane].kind;
-    const bool counts = kind == trace::LaneKind::kCounter || kind == trace::LaneKind::kMemory;
-    const bool empty = lane >= side.view->index.lanes.size() ||
-                       (side.view->index.lanes[lane].span_count == 0 && !counts);
-    const bool of_memory =
-        kind == trace::LaneKind::kMemoryRole || (kind == trace::LaneKind::kMemory && !memory_lanes);
-    if ((empty && side.run && !side.busy) || of_memory ||
-        is_too_much(trace.lanes()[lane], workspace, side) ||
-        workspace.hides(trace.lanes()[lane].name))
-      out.hidden.push_back(lane);
-  }
-}
-
-// In front of a room lanes come one after another, and only the few that tell the story.
-void hide_for_a_room(TimelineSide& out, const Workspace& workspace, std::size_t number) {
-  const LessonModel* lesson = workspace.lesson();
-  if (!workspace.present.on || !lesson || workspace.forked() || number > 1) return;
-  out.keeps_lanes = true;
-  std::vector<RoomLanes> shown = lanes_for_a_room(workspace);
-  shown.resize(std::min(shown.size(), workspace.present.lanes));
-  for (std::uint32_t lane = 0; lane < out.trace->lanes().size(); ++lane)
-    if (std::ranges::none_of(shown, [&](const RoomLanes& one) { return one[number] == lane; }))
-      out.hidden.push_back(lane);
-}
-
-// The lanes that the lesson names; of workers two more, to compare them with.
-void keep_told(TimelineSide& out, const Workspace& workspace) {
-  constexpr int kBeside = 2;
-  const LessonModel* lesson = workspace.lesson();
-  if (!lesson) return;
-  std::set<std::string> names;
-  for (const scenario::Focus* focus : focuses_of(lesson->lesson)) names.insert(focus->lane);
-  const bool of_workers = std::ranges::any_of(
-      names, [](const std::string& name) { return name.starts_with("loader worker"); });
-  int beside = 0;
-  for (trace::LaneId lane = 0; lane < out.trace->lanes().size(); ++lane) {
-    const trace::Lane& one = out.trace->lanes()[lane];
-    const bool worker = of_workers && one.kind == trace::LaneKind::kLoader;
-    if (names.contains(one.name) || (worker && beside++ < kBeside)) out.told.push_back(lane);
-  }
-}
-
-// Of many ranks the first, and the one that the others wait for; if that is the first, another.
-std::vector<std::int32_t> telling_ranks(const std::vector<analysis::RankTimes>& ranks) {
-  if (ranks.size() < 2) return {};
-  const auto last = std::ranges::min_element(ranks, {}, &analysis::RankTimes::wait);
-  return {ranks.front().rank, last == ranks.begin() ? ranks[1].rank : last->rank};
-}
-
-// What a person pinned and hid, of what is there to be shown.
-void filter_lanes(TimelineSide& out, const LaneFilter& filter) {
-  const auto is_hidden = [&](trace::LaneId lane) {
-    return std::find(out.hidden.begin(), out.hidden.end(), lane) != out.hidden.end();
-  };
-  for (const trace::LaneId lane : lanes_with(*out.trace, filter.pinned))
-    if (!is_hidden(lane)) out.pinned.push_back(lane);
-  for (const trace::LaneId lane : lanes_with(*out.trace, filter.hidden)) {
-    if (is_hidden(lane)) continue;
-    out.hidden.push_back(lane);
-    ++out.filtered;
-  }
-}
-
 // What the counters of SMs can reach on the machine of the run that is shown.
 std::vector<CounterLimit> limits_of(const SideModel& side) {
   if (!side.run || !side.run->machine) return {};
@@ -200,11 +124,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.offset = number > 0 ? workspace.offset() : 0;
   out.draw = &side.view->draw;
   out.limits = limits_of(side);
-  hide_lanes(out, workspace, side, attention.memory_lanes);
-  hide_for_a_room(out, workspace, number);
-  keep_told(out, workspace);
-  if (side.run) out.ranks = telling_ranks(side.run->ranks);
-  filter_lanes(out, attention.timeline.filter);
+  choose_lanes(out, workspace, number, attention);
   out.matches = attention.search.matches(number);
   out.notes = lane_notes(workspace, attention.notes, static_cast<Side>(number));
   out.takes_notes = noted_run(workspace, static_cast<Side>(number)) != nullptr;

@@ -27,8 +27,7 @@ struct TuckWish {
   bool all_lanes = false;
   bool keeps_lanes = false;  // few were chosen already: none goes, all are to be in sight
   std::vector<trace::LaneId> told = {};  // what a lesson speaks of: it does not go
-  std::vector<std::int32_t> ranks =
-      {};  // of many those to be seen, the first among them; empty: any
+  std::vector<std::int32_t> ranks = {};  // to be seen, the first among them; empty: any
 };
 
 // The lanes of `request` at the least heights that they may have, in `room`: the streams and copy
