@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "train/published_models.h"
 
 namespace trainscope::train {
@@ -91,6 +92,13 @@ Graph build_mlp(const program::Config& config, const TrainingData& data, std::in
     throw InputError(fmt::format(
         "model.inputs = {} does not fit {}: a sample has {} numbers; set model.inputs = {}",
         widths.front(), data.name, data.shape.values(), data.shape.values()));
+  const std::int64_t cut = config.whole("model.detach");
+  const auto hidden = static_cast<std::int64_t>(widths.size()) - 2;
+  if (cut > hidden)
+    throw InputError(fmt::format(
+        "model.detach = {} is after the last of {}: no loss could train what is before it; set "
+        "model.detach = {} or less",
+        cut, counted(static_cast<std::size_t>(hidden), "hidden layer"), hidden));
   GraphBuilder builder(batch);
   Tensor x = builder.numbers(widths.front());
   for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
@@ -102,11 +110,11 @@ Graph build_mlp(const program::Config& config, const TrainingData& data, std::in
     }
     x = builder.linear(fmt::format("linear {}", layer + 1), x, widths[layer + 1]);
     if (!last) x = builder.relu(x);
-    if (static_cast<std::int64_t>(layer) + 1 == config.whole("model.detach")) builder.detach();
+    if (static_cast<std::int64_t>(layer) + 1 == cut) builder.detach();
   }
   Graph graph = builder.finish(x);
   graph.listing = mlp_listing(widths);
-  if (const std::int64_t cut = config.whole("model.detach"); cut > 0)
+  if (cut > 0)
     graph.listing.push_back(fmt::format("# forward: x = x.detach() after hidden layer {}", cut));
   return graph;
 }

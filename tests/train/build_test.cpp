@@ -115,6 +115,14 @@ TEST_CASE("the step launches what PyTorch launches for this model") {
   CHECK(program.parameters == 101770);
 }
 
+TEST_CASE("a graph that is cut behind its last hidden layer leaves nothing to train") {
+  for (const char* cut : {"model.detach=3", "model.detach=1000"})
+    CHECK_THROWS_WITH(build({"workload=train", "model.name=mlp", "model.layers=2", cut}),
+                      Catch::Contains("after the last of 2 hidden layers") &&
+                          Catch::Contains("set model.detach = 2 or less"));
+  CHECK_NOTHROW(build({"workload=train", "model.name=mlp", "model.layers=2", "model.detach=2"}));
+}
+
 TEST_CASE("a run too long to be kept is refused with what to give instead") {
   CHECK_THROWS_WITH(build({"workload=copy", "copy.bytes=60 GiB", "copy.count=10000"}),
                     Catch::Contains("fewer steps or copies"));
