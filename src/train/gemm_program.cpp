@@ -5,6 +5,7 @@
 #include "machine/gemm_tiles.h"
 #include "trace/step_mark.h"
 #include "train/build.h"
+#include "train/cublas_workspaces.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -118,6 +119,7 @@ program::Program build_gemm(const program::Config& config, const machine::Machin
     main.at(lines.loop).add(program::EndMark{});
   }
   main.at(lines.end).add(program::DeviceSync{});
+  add_cublas_workspaces(program, machine.gpu);
   program.steps = static_cast<int>(config.whole("steps"));
   program.warmup_steps = program.steps > 1 ? 1 : 0;
   program.step_flops = plan.flops;

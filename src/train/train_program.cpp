@@ -9,6 +9,7 @@
 #include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/compiled_model.h"
+#include "train/cublas_workspaces.h"
 #include "train/ddp.h"
 #include "train/launch_writer.h"
 #include "train/lifetimes.h"
@@ -46,9 +47,10 @@ class TrainBuilder {
  public:
   TrainBuilder(const program::Config& config, const machine::Machine& machine)
       : config_(config),
+        gpu_(machine.gpu),
         settings_(train_settings(config, machine)),
         graph_(build_model(config, settings_.data, settings_.batch)),
-        launch_(settings_.on_cpu, convolutions_on(machine)) {
+        launch_(settings_.on_cpu, convolutions_on_gpu()) {
     if (!can_be_computed(graph_, settings_)) settings_.computes = settings_.evaluates = false;
   }
 
@@ -74,15 +76,16 @@ class TrainBuilder {
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
     write_program();
+    add_cublas_workspaces(program_, gpu_);
     return std::move(program_);
   }
 
  private:
   // ---- What there is ----------------------------------------------------------------------------
 
-  Convolutions* convolutions_on(const machine::Machine& machine) {
+  Convolutions* convolutions_on_gpu() {
     if (settings_.on_cpu) return nullptr;
-    return &convolutions_.emplace(program_, machine.gpu, config_.flag("cudnn.benchmark"));
+    return &convolutions_.emplace(program_, gpu_, config_.flag("cudnn.benchmark"));
   }
 
   // Backward runs on a thread of autograd's own, one a device (torch/csrc/autograd/engine.cpp);
@@ -360,6 +363,7 @@ class TrainBuilder {
   }
 
   const program::Config& config_;
+  const machine::Gpu& gpu_;
   program::Program program_;
   TrainSettings settings_;
   Graph graph_;

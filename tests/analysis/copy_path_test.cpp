@@ -295,8 +295,9 @@ TEST_CASE("batches are loaded, pinned and carried under their own numbers") {
                                  "loader.persistent_workers=true", "steps=6"}));
   const CopyPath path = path_of(run);
   bool loads = false, pins = false, carries = false, third = false;
-  for (Nanos i = 0; i < 5000; ++i) {
-    const PathState state = path.at(run.trace->end() * i / 5000);
+  for (trace::SpanId id = 0; id < run.trace->spans().size(); ++id) {
+    const trace::Span& span = run.trace->spans()[id];
+    const PathState state = path.at(span.start + span.duration / 2);
     loads |= !state.loading.empty() && state.loading[0].name.starts_with("load batch");
     for (const PathThread& thread : state.threads) pins |= thread.doing == "pin batch";
     carries |= state.link(Way::kToDevice).moves.starts_with("batch");

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "scenario/lesson.h"
-#include "scenario/progress.h"
 #include "support/lesson_runs.h"
 
 using namespace trainscope;
@@ -14,25 +13,13 @@ using analysis::Run;
 using scenario::Lesson;
 using test::on_every_machine;
 using test::Pair;
+using test::reached;
 using test::run_on;
 using test::run_side;
+using test::step_of;
 using test::value;
 
 namespace {
-
-const scenario::Step& step_of(const Lesson& lesson, const char* id) {
-  const auto step = std::find_if(lesson.steps.begin(), lesson.steps.end(),
-                                 [&](const scenario::Step& one) { return one.id == id; });
-  REQUIRE(step != lesson.steps.end());
-  return *step;
-}
-
-// What a step asks the learner to reach by turning knobs.
-bool reached(const scenario::Step& step, const Run& a, const Run& b) {
-  const auto& wanted = step.goal ? step.goal : step.done_expect;
-  REQUIRE(wanted);
-  return wanted->evaluate({&a, &b}).truth();
-}
 
 std::string batch(int samples) {
   return "batch_size=" + std::to_string(samples);
@@ -56,10 +43,12 @@ TEST_CASE("memory: plain SGD needs weights and gradients, AdamW five times the w
     CHECK(weights == Approx(4 * value(a, "model.parameters")).epsilon(0.001));
     CHECK(value(a, "memory.optimizer") == 0);
     CHECK(value(b, "memory.optimizer") == Approx(2 * weights).epsilon(0.001));
-    CHECK(value(b, "memory.workspace") == Approx(weights).epsilon(0.001));
+    // Of the update, as large as the weights, and of cuBLAS, of both threads.
+    const double cublas = value(a, "memory.workspace");
+    CHECK(value(b, "memory.workspace") == Approx(weights + cublas).epsilon(0.001));
     // The update comes after backward, which used the activations up.
     CHECK(value(b, "memory.activations") < 0.02 * weights);
-    CHECK(value(a, "memory.activations") > 0.1 * weights);
+    CHECK(value(a, "memory.activations") > 0.05 * weights);
   });
 }
 
@@ -76,24 +65,29 @@ TEST_CASE("memory: activations grow with the batch, and fill most of it in the e
         Approx(2 * value(large, "memory.activations")).epsilon(0.01));
 }
 
-TEST_CASE("allocator: one tensor above a mebibyte reserves a segment of twenty") {
+TEST_CASE("allocator: more is reserved than tensors ever held, fetched in the first step") {
   on_every_machine("allocated-vs-reserved", [](const Run& a, const Run& b) {
-    CHECK(value(a, "memory.peak_reserved") == 2 << 20);
-    CHECK(value(b, "memory.peak_reserved") == 22 << 20);
-    CHECK(value(b, "memory.peak_allocated") < 4 * value(a, "memory.peak_allocated"));
-    CHECK(value(b, "time.first_timer") > 1.1 * value(b, "time.host_timer"));
+    for (const Run* run : {&a, &b})
+      CHECK(value(*run, "memory.peak_reserved") > 1.1 * value(*run, "memory.peak_allocated"));
+    CHECK(value(b, "memory.peak_reserved") > 2.5 * value(a, "memory.peak_reserved"));
+    CHECK(value(b, "time.first_timer") > value(b, "time.host_timer"));
     const std::vector<Nanos> fetched = begins_of(b, "cudaMalloc");
-    REQUIRE(fetched.size() >= 2);
-    CHECK(fetched.back() < begins_of(b, "ProfilerStep#1").front());
+    const Nanos second = begins_of(b, "ProfilerStep#1").front();
+    const auto later = std::ranges::count_if(fetched, [&](Nanos at) { return at >= second; });
+    CHECK(fetched.size() > 10);
+    CHECK(later <= 2);
   });
 }
 
-TEST_CASE("allocator: larger tensors fill their segments") {
+TEST_CASE("allocator: what is left between tensors grows with them") {
   const Lesson lesson = scenario::find_lesson("allocated-vs-reserved");
-  const Pair first = run_on(lesson, "h200-1");
-  CHECK(!reached(step_of(lesson, "vary"), first.a, first.b));
-  const Run large = run_side(lesson, "B", "h200-1", {batch(8192)});
-  CHECK(reached(step_of(lesson, "vary"), first.a, large));
+  for (const char* machine : {"h200-1", "t4-1", "laptop-1"}) {
+    INFO(machine);
+    const Pair first = run_on(lesson, machine);
+    CHECK(!reached(step_of(lesson, "vary"), first.a, first.b));
+    const Run twice = run_side(lesson, "B", machine, {batch(128)});
+    CHECK(reached(step_of(lesson, "vary"), first.a, twice));
+  }
 }
 
 TEST_CASE("batch: throughput is far from growing with the batch, memory follows it") {

@@ -14,8 +14,10 @@ using analysis::Run;
 using scenario::Lesson;
 using test::on_every_machine;
 using test::Pair;
+using test::reached;
 using test::run_on;
 using test::run_side;
+using test::step_of;
 using test::value;
 
 namespace {
@@ -59,29 +61,35 @@ TEST_CASE("accumulation: the losses are those of the large batch, for less memor
   on_every_machine("gradient-accumulation", [](const Run& a, const Run& b) {
     const std::vector<double> large = losses(a), portions = losses(b);
     REQUIRE(large.size() == portions.size());
-    REQUIRE(large.size() == 4);
+    REQUIRE(large.size() == 3);
     for (std::size_t step = 0; step < large.size(); ++step)
       CHECK(portions[step] == Approx(large[step]).margin(1e-4));
     CHECK(large.back() < large.front());
     const Pair pair{a, b};
-    CHECK(ratio(pair, "memory.peak_allocated") < 0.4);
+    CHECK(ratio(pair, "memory.activations") < 0.3);
+    CHECK(ratio(pair, "memory.peak_allocated") < 0.65);
     CHECK(ratio(pair, "launch.calls") > 4);
     CHECK(ratio(pair, "time.step") > 2);
   });
 }
 
-TEST_CASE("accumulation: memory stops falling where the weights and their states are") {
+TEST_CASE("accumulation: memory stops falling where only the activations do") {
   const Lesson lesson = scenario::find_lesson("gradient-accumulation");
-  const auto peak = [&](const char* batch, const char* portions) {
-    return value(run_side(lesson, "B", kMachine, {batch, portions}), "memory.peak_allocated");
+  const scenario::Step& vary = step_of(lesson, "vary");
+  const Run a = run_side(lesson, "A", kMachine);
+  const auto portions = [&](const char* batch, const char* of) {
+    return run_side(lesson, "B", kMachine, {batch, of});
   };
-  const double four = peak("batch_size=4", "accumulate_steps=8");
-  const double one = peak("batch_size=1", "accumulate_steps=32");
-  const Run large = run_side(lesson, "A", kMachine);
-  CHECK(four < 0.2 * value(large, "memory.peak_allocated"));
-  // Weights, gradients, and Adam's two moments, four bytes each.
-  CHECK(one > 16 * value(large, "model.parameters"));
-  CHECK(one > 0.4 * four);
+  const Run four = portions("batch_size=4", "accumulate_steps=8");
+  const Run two = portions("batch_size=2", "accumulate_steps=16");
+  const Run one = portions("batch_size=1", "accumulate_steps=32");
+  CHECK_FALSE(reached(vary, a, four));
+  CHECK(reached(vary, a, two));
+  CHECK(reached(vary, a, one));
+  // Weights, gradients and Adam's two moments, four bytes each, and cuBLAS's two workspaces.
+  const double rest = 16 * value(a, "model.parameters") + 2 * (8 << 20);
+  CHECK(value(one, "memory.peak_allocated") > rest);
+  CHECK(value(one, "memory.peak_allocated") > 0.9 * value(two, "memory.peak_allocated"));
 }
 
 TEST_CASE(
@@ -89,7 +97,7 @@ TEST_CASE(
   on_every_machine("checkpointing", [](const Run& a, const Run& b) {
     CHECK(losses(a) == losses(b));
     const Pair pair{a, b};
-    CHECK(ratio(pair, "memory.peak_allocated") < 0.5);
+    CHECK(ratio(pair, "memory.peak_allocated") < 0.6);
     CHECK(ratio(pair, "time.step") > 1.1);
     CHECK(ratio(pair, "time.step") < 1.45);
   });

@@ -1,6 +1,7 @@
 // Runs of a lesson's two sides, for tests of what lessons claim.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -52,6 +53,19 @@ void on_every_machine(const char* id, const Property& property) {
     const Pair pair = run_on(lesson, machine);
     property(pair.a, pair.b);
   }
+}
+
+inline const scenario::Step& step_of(const scenario::Lesson& lesson, const char* id) {
+  const auto step = std::ranges::find(lesson.steps, id, &scenario::Step::id);
+  REQUIRE(step != lesson.steps.end());
+  return *step;
+}
+
+// Whether the runs have what a step asks the learner to reach by turning knobs.
+inline bool reached(const scenario::Step& step, const analysis::Run& a, const analysis::Run& b) {
+  const auto& wanted = step.goal ? step.goal : step.done_expect;
+  REQUIRE(wanted);
+  return wanted->evaluate({&a, &b}).truth();
 }
 
 }  // namespace trainscope::test

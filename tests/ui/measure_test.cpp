@@ -55,6 +55,23 @@ TEST_CASE("the nearest edge is the start or end of a span on the lane under the 
   CHECK_FALSE(near(210, 5000));
 }
 
+TEST_CASE("where one span ends as the next begins, the one under the mouse has the edge") {
+  Laid laid;
+  laid.trace.add_lane({});
+  add_span(laid.trace, 0, 0, 500'000);
+  add_span(laid.trace, 0, 500'000, 500'000);
+  lay(laid, 1'000'000);
+  const float y = laid.layout.lanes[0].y + 5;
+  const auto before = nearest_edge(laid.index, laid.layout, 498, y, 1000);
+  const auto after = nearest_edge(laid.index, laid.layout, 502, y, 1000);
+  REQUIRE(before);
+  REQUIRE(after);
+  CHECK(before->span == 0);
+  CHECK(before->is_end);
+  CHECK(after->span == 1);
+  CHECK_FALSE(after->is_end);
+}
+
 TEST_CASE("of a fold, the first span's start and the last one's end are edges") {
   Laid laid;
   laid.trace.add_lane({});

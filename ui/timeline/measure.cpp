@@ -30,6 +30,9 @@ std::optional<Edge> nearest_edge(const trace::TraceIndex& index, const TimelineL
                                  float x, float y, float width) {
   const LaneBox* lane = lane_at(layout, y);
   if (!lane) return std::nullopt;
+  // Where one span ends as the next begins, the one under the mouse is meant.
+  constexpr float kOfOther = 3;  // px
+  const Bar* under = bar_at(layout, x, y);
   const Bar* best = nullptr;
   bool at_end = false;
   float least = 0;
@@ -38,7 +41,8 @@ std::optional<Edge> nearest_edge(const trace::TraceIndex& index, const TimelineL
     for (const bool end : {false, true}) {
       const float edge = end ? bar.x + bar.width : bar.x;
       if (edge < 0 || edge > width) continue;
-      const float distance = std::abs(edge - x) + row_distance(bar, y);
+      const float distance =
+          std::abs(edge - x) + row_distance(bar, y) + (&bar == under ? 0 : kOfOther);
       if (best && distance >= least) continue;
       best = &bar;
       at_end = end;
