@@ -16,6 +16,7 @@
 #include "cuda/execution.h"
 #include "program/knobs.h"
 #include "train/build.h"
+#include "train/parallel.h"
 #include "train/ranks.h"
 
 namespace trainscope::analysis {
@@ -53,9 +54,7 @@ bool has_other_form(const std::string& device, const std::string& id) {
 
 // Of several GPUs the config's machine: a device by itself says nothing of its links.
 bool has_several_gpus(const program::Config& config) {
-  const bool joins =
-      config.word("workload") == "collective" ||
-      (config.word("workload") == "train" && config.word("parallel.strategy") != "none");
+  const bool joins = config.word("workload") == "collective" || train::trains_in_parallel(config);
   return joins && machine::all_gpus(train::machine_of(config)) > 1;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/rank_words.h"
 #include "trace/ranks.h"
+#include "train/parallel.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -32,8 +33,7 @@ void require_rank(const Run& run, int rank) {
 
 int process_count(const Run& run) {
   const int count = static_cast<int>(trace::ranks_of(*run.trace).size());
-  const bool stands_for_all = run.program && count == 1 && run.config.word("workload") == "train" &&
-                              run.config.word("parallel.strategy") == "ddp";
+  const bool stands_for_all = run.program && count == 1 && train::trains_with_ddp(run.config);
   return stands_for_all ? static_cast<int>(run.config.whole("parallel.world_size")) : count;
 }
 

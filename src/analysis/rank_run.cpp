@@ -14,6 +14,7 @@
 #include "trace/merge.h"
 #include "trace/trace_bytes.h"
 #include "train/build.h"
+#include "train/parallel.h"
 #include "train/ranks.h"
 
 namespace trainscope::analysis {
@@ -190,7 +191,7 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
 }  // namespace
 
 program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace& place) {
-  if (config.word("workload") != "train" || config.word("parallel.strategy") != "ddp")
+  if (!train::trains_with_ddp(config))
     throw InputError(fmt::format(
         "{} processes were started, and only DistributedDataParallel runs a process a rank: set "
         "workload=train and parallel.strategy=ddp, or start one process",

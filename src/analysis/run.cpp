@@ -17,6 +17,7 @@
 #include "trace/rank_folder.h"
 #include "train/build.h"
 #include "train/data_parallel.h"
+#include "train/parallel.h"
 #include "train/train_settings.h"
 
 namespace trainscope::analysis {
@@ -47,7 +48,7 @@ std::unique_ptr<program::Numbers> numbers_of(const program::Program& program, in
 // What a step takes one GPU alone, with the same batch and without numbers; 0 where that is what
 // the config says anyway.
 Nanos step_alone(const program::Config& config) {
-  if (config.word("parallel.strategy") == "none") return 0;
+  if (!train::trains_in_parallel(config)) return 0;
   program::Config alone = train::on_one_gpu(config);
   if (config.word("parallel.strategy") == "dp") {
     const auto gpus = static_cast<int>(config.whole("parallel.world_size"));

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "sim/simulation.h"
 #include "train/build.h"
+#include "train/parallel.h"
 #include "train/train_settings.h"
 
 namespace trainscope::analysis {
@@ -64,8 +65,7 @@ program::Config on(program::Config config, int gpus) {
 
 std::optional<ScalingCurve> scaling_curve(const program::Config& config,
                                           const std::function<bool()>& stopped) {
-  if (config.word("workload") != "train" || config.word("parallel.strategy") == "none")
-    return std::nullopt;
+  if (!train::trains_in_parallel(config)) return std::nullopt;
   ScalingCurve curve;
   curve.own = static_cast<int>(config.whole("parallel.world_size"));
   for (const int gpus : sizes_to_try(config, curve.own)) {

@@ -47,6 +47,15 @@ std::string scaled(double value, const std::array<Unit, N>& units) {
   return fmt::format("{} {}", three_digits(value / units[best].factor), units[best].name);
 }
 
+// "1.5", "27.2 k".
+std::string prefixed(double value) {
+  static constexpr std::array units{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9},
+                                    Unit{"T", 1e12}};
+  std::string text = scaled(value, units);
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::optional<double> unit_factor(std::string_view unit) {
@@ -89,11 +98,10 @@ std::string format_rate(double bytes_per_s) {
 }
 
 std::string format_count(double value) {
-  static constexpr std::array units{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9},
-                                    Unit{"T", 1e12}};
-  std::string text = scaled(value, units);
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
+  const double size = std::abs(value);
+  if (size < 999.5 || size >= 9'999.5) return prefixed(value);
+  const std::string digits = fmt::format("{:.0f}", value);
+  return digits.substr(0, digits.size() - 3) + "," + digits.substr(digits.size() - 3);
 }
 
 std::string counted(std::size_t count, std::string_view thing) {
@@ -115,9 +123,9 @@ std::string format_value(double value, std::string_view unit) {
   if (unit == "%") return three_digits(100 * value) + " %";
   if (unit == "1" || unit.empty()) return format_count(value);
   // "10.8 TFLOP/s", but "3.29 M samples/s".
-  const std::string text = format_count(value);
-  const bool has_prefix = text.find(' ') != std::string::npos;
   const bool takes_prefix = unit.front() >= 'A' && unit.front() <= 'Z';
+  const std::string text = takes_prefix ? prefixed(value) : format_count(value);
+  const bool has_prefix = text.find(' ') != std::string::npos;
   return text + (has_prefix && takes_prefix ? "" : " ") + std::string(unit);
 }
 

@@ -22,7 +22,7 @@ std::optional<double> unit_factor(std::string_view unit);
 std::string format_nanos(double nanos);       // "5.31 ms", three significant digits
 std::string format_bytes(double bytes);       // "64 MiB" (binary units)
 std::string format_rate(double bytes_per_s);  // "55.4 GB/s" (decimal units)
-std::string format_count(double value);       // "27.2 k", "0.72"
+std::string format_count(double value);       // "1,890", "27.2 k"
 
 // "1 span", "2 spans".
 std::string counted(std::size_t count, std::string_view thing);

@@ -100,6 +100,7 @@ int run_command(const RunOptions& options) {
   check_outputs(options.outputs);
   if (names_saved_run(options.what)) return show_saved(options);
   Request request = read_request(options);
+  note_idle_knobs(request, options);
   Finished finished;
   finished.seed = request.sides.front().second.whole("seed");
   bool ended_early = false;

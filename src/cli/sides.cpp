@@ -1,11 +1,15 @@
 #include "cli/sides.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iostream>
+#include <set>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/toml.h"
+#include "program/idle_knobs.h"
 #include "scenario/link.h"
 #include "scenario/translation.h"
 #include "trace/rank_folder.h"
@@ -200,6 +204,24 @@ Request read_request(const RunOptions& options) {
   keep_side(request, name.side, name.what);
   refuse_other_side(options, name.side);
   return request;
+}
+
+void note_idle_knobs(const Request& request, const RunOptions& options,
+                     const std::vector<std::string>& varied) {
+  std::set<std::string> set(varied.begin(), varied.end());
+  for (const FlaggedKnob& one : flagged_knobs(options)) set.insert(one.knob);
+  std::vector<const program::Config*> configs;
+  for (const auto& [label, config] : request.sides) {
+    configs.push_back(&config);
+    if (request.lesson) continue;
+    for (const auto& [knob, value] : config.values()) set.insert(knob);
+  }
+  for (const std::string& words : program::idle_words({set.begin(), set.end()}, configs)) {
+    const bool may_change = std::ranges::any_of(varied, [&](const std::string& knob) {
+      return words.find(" with " + knob + " =") != std::string::npos;
+    });
+    if (!may_change) std::cerr << "trainscope: " << words << "\n";
+  }
 }
 
 }  // namespace trainscope::cli

@@ -28,6 +28,12 @@ void refuse_set_and_varied(const SweepOptions& options,
                          one.knob + "; leave one of them out");
 }
 
+std::vector<std::string> knobs_of(const std::vector<scenario::SweepAxis>& axes) {
+  std::vector<std::string> names;
+  for (const scenario::SweepAxis& axis : axes) names.push_back(axis.knob->name);
+  return names;
+}
+
 // A machine that is mistyped is no combination that cannot run.
 void check_machines(const std::vector<scenario::SweepAxis>& axes) {
   for (const scenario::SweepAxis& axis : axes)
@@ -108,6 +114,7 @@ int sweep_command(const SweepOptions& options) {
   check_other("--csv", options.csv);
   check_picture(options);
   const Request request = read_request(options.run);
+  note_idle_knobs(request, options.run, knobs_of(axes));
   const std::int64_t seed = request.sides.front().second.whole("seed");
   const scenario::Sweep sweep = sweep_with_progress(request.sides, std::move(axes));
   refuse_if_nothing_ran(sweep);

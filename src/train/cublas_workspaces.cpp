@@ -35,7 +35,7 @@ void add_cublas_workspaces(program::Program& program, const machine::Gpu& gpu) {
       if (!there.insert(launch->stream).second) continue;
       const Index stream = launch->stream;
       const Index space =
-          add_buffer(program, "cuBLAS workspace of " + thread.name, cublas_workspace_bytes(gpu),
+          add_buffer(program, "cuBLAS: " + thread.name, cublas_workspace_bytes(gpu),
                      program::MemoryKind::kDevice, program::Role::kWorkspace);
       program.buffers[space].device = program.streams[stream].device;
       Command alloc{program::Alloc{space, stream}, program::kNoIndex, command.line, command.phase};

@@ -7,6 +7,7 @@
 #include "machine/power.h"
 #include "machine/topology.h"
 #include "train/build.h"
+#include "train/parallel.h"
 #include "train/ranks.h"
 
 namespace trainscope::train {
@@ -73,8 +74,7 @@ machine::Machine machine_of(const program::Config& config) {
   if (config.word("nvlink") == "off") cut_nvlinks(machine);
   const std::int64_t ranks = config.whole("parallel.world_size");
   // Where every rank is simulated, those of a node share its host as they go.
-  if (config.word("parallel.strategy") == "ddp" && !ranks_differ(config))
-    share_host(machine, ranks);
+  if (trains_with_ddp(config) && !ranks_differ(config)) share_host(machine, ranks);
   return machine;
 }
 

@@ -8,6 +8,14 @@
 
 namespace trainscope::train {
 
+bool trains_in_parallel(const program::Config& config) {
+  return config.word("workload") == "train" && config.word("parallel.strategy") != "none";
+}
+
+bool trains_with_ddp(const program::Config& config) {
+  return config.word("workload") == "train" && config.word("parallel.strategy") == "ddp";
+}
+
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,
                                         int ranks) {
   program::Communicator communicator;

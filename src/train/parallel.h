@@ -1,5 +1,6 @@
-// What every program of several ranks has: a communicator, as the knobs collective.* tell NCCL, the
-// stream that PyTorch's process group keeps for it, and the command that starts its processes.
+// Whether a config trains on several GPUs, and what every program of several ranks has: a
+// communicator, as the knobs collective.* tell NCCL, the stream that PyTorch's process group keeps
+// for it, and the command that starts its processes.
 #pragma once
 
 #include <string>
@@ -9,6 +10,12 @@
 #include "program/program.h"
 
 namespace trainscope::train {
+
+// Whether it trains with nn.DataParallel or DistributedDataParallel; the knobs of either mean
+// nothing to another workload.
+bool trains_in_parallel(const program::Config& config);
+// With DistributedDataParallel: a process a rank.
+bool trains_with_ddp(const program::Config& config);
 
 // The default process group of so many ranks; of those one is simulated, until told otherwise.
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,

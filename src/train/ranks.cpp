@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/memory.h"
+#include "train/parallel.h"
 
 namespace trainscope::train {
 namespace {
@@ -201,7 +202,7 @@ class Joiner {
 }  // namespace
 
 bool ranks_differ(const program::Config& config) {
-  if (config.word("parallel.strategy") != "ddp") return false;
+  if (!trains_with_ddp(config)) return false;
   const bool straggles =
       config.whole("straggler.rank") >= 0 && config.number("straggler.factor") > 1;
   return straggles || config.flag("uneven_batches");

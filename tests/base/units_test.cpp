@@ -67,11 +67,18 @@ TEST_CASE("bytes are written in binary units and rates in decimal ones") {
 
 TEST_CASE("a count and a share are written without a unit") {
   CHECK(format_count(27'200) == "27.2 k");
+  CHECK(format_count(999) == "999");
+  CHECK(format_count(999.6) == "1,000");
+  CHECK(format_count(-1'890) == "-1,890");
+  CHECK(format_count(9'999) == "9,999");
+  CHECK(format_count(9'999.6) == "10 k");
   CHECK(format_count(0.72) == "0.72");
   CHECK(format_value(0.72, "%") == "72 %");
   CHECK(format_value(2.5e6, "ns") == "2.5 ms");
   CHECK(format_value(989e12, "FLOP/s") == "989 TFLOP/s");
   CHECK(format_value(12, "samples/s") == "12 samples/s");
+  CHECK(format_value(2'380.4, "samples/s") == "2,380 samples/s");
+  CHECK(format_value(2'380, "FLOP/s") == "2.38 kFLOP/s");
 }
 
 TEST_CASE("numbers that are none are written all the same") {

@@ -21,7 +21,7 @@ program::Program built(const std::vector<std::string>& settings) {
 }
 
 bool is_workspace(const program::Program& program, Index buffer) {
-  return program.buffers[buffer].name.starts_with("cuBLAS workspace");
+  return program.buffers[buffer].name.starts_with("cuBLAS: ");
 }
 
 // Where one is allocated: on which thread, for which stream.

@@ -62,7 +62,7 @@ bool stays_wide(const program::Buffer& buffer) {
 
 // What a library works in holds numbers of no type.
 bool is_of_library(const program::Buffer& buffer) {
-  return buffer.name == "cuDNN workspace" || buffer.name.starts_with("cuBLAS workspace");
+  return buffer.name == "cuDNN workspace" || buffer.name.starts_with("cuBLAS: ");
 }
 
 std::int64_t bytes_of(const Program& program, Role role) {

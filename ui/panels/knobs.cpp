@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 
+#include "program/idle_knobs.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/knob_control.h"
 #include "ui/panels/markdown.h"
@@ -88,6 +90,21 @@ void knob_name(const PanelContext& context, const Knob& knob, float width) {
   sweep_link(context, knob, {at, {at.x + width, at.y + size * 1.5F}});
 }
 
+// That turning it would change nothing, and on which side.
+void idle_note(const PanelContext& context, const Knob& knob) {
+  const Theme& theme = context.theme;
+  std::vector<std::string> reasons;
+  for (const SideModel& side : context.workspace.sides())
+    reasons.push_back(is_imported(side) ? "" : program::idle_because(side.config, knob.name));
+  const bool alike = std::ranges::adjacent_find(reasons, std::not_equal_to<>()) == reasons.end();
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    if (reasons[i].empty() || (alike && i > 0)) continue;
+    const std::string side = alike ? "" : i == 0 ? "A: " : "B: ";
+    text(theme.font.text, theme.size.label, theme.warn, side + "changes nothing with " + reasons[i],
+         true);
+  }
+}
+
 // A knob takes a line for its name and the switches, or a second one for wider controls.
 void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) {
   const Theme& theme = context.theme;
@@ -123,6 +140,7 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
     ImGui::SetCursorScreenPos({at.x, after});
   }
   text(theme.font.text, theme.size.label, theme.muted, knob.help, true);
+  idle_note(context, knob);
   ImGui::Dummy({0, theme.px(5)});
   ImGui::PopID();
 }

@@ -1,0 +1,104 @@
+#include "program/idle_knobs.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainscope::program {
+namespace {
+
+constexpr std::string_view kWord = " |";
+
+// Knobs, and what another one has to be for them to matter: one of several words, or above a
+// number. A name that ends in a dot is all knobs that begin with it. The first that is not met is
+// the reason.
+struct Need {
+  std::string_view knobs;
+  std::string_view of;
+  std::string_view words;
+  double above = 0;  // where there are no words
+};
+
+constexpr std::array kNeeds{
+    Need{"copy.", "workload", "copy"},
+    Need{"gemm.", "workload", "gemm"},
+    Need{"kernel.", "workload", "kernel"},
+    Need{"launch.", "workload", "launch"},
+    Need{"collective.op collective.bytes collective.ranks collective.count", "workload",
+         "collective"},
+    Need{"model. memory_format attention.kernel data. batch_size precision autocast.dtype "
+         "matmul.allow_tf32 cudnn. scaler. optimizer. zero_grad. clip_grad_norm accumulate_steps "
+         "checkpoint.enabled compile. loop. loader. sampler. parallel. dp. ddp. straggler. "
+         "uneven_batches transfer.streams transfer.pin_in_loop transfer.prefetch "
+         "transfer.record_stream",
+         "workload", "train"},
+    Need{"transfer.non_blocking", "workload", "train|copy"},
+    Need{"model.inputs model.hidden model.layers model.detach", "model.name", "mlp"},
+    Need{"model.batch_norm", "model.name", "cnn"},
+    Need{"model.width model.blocks model.heads", "model.name", "gpt-mini"},
+    Need{"model.dropout model.seq_len attention.kernel", "model.name",
+         "gpt-mini|bert-large|gpt2|gpt2-large|gpt3-xl|opt-1.3b"},
+    Need{"memory_format cudnn.", "model.name",
+         "cnn|resnet18|resnet50|resnet101|resnext50|resnext101"},
+    Need{"memory_format cudnn.", "device", "cuda"},
+    Need{"loader.num_workers loader.prefetch_factor loader.persistent_workers loader.sample_ms "
+         "loader.sample_bytes loader.shuffle",
+         "data.source", "loader"},
+    Need{"loader.num_workers loader.prefetch_factor loader.persistent_workers loader.sample_ms "
+         "loader.sample_bytes loader.shuffle loader.pin_memory transfer.",
+         "data.location", "host"},
+    Need{"loader.prefetch_factor loader.persistent_workers", "loader.num_workers", "", 0},
+    Need{"transfer.", "device", "cuda"},
+    Need{"transfer.record_stream", "transfer.streams", "", 1},
+    Need{"scaler.init_scale scaler.growth_factor scaler.backoff_factor scaler.growth_interval",
+         "scaler.enabled", "true"},
+    Need{"optimizer.momentum", "optimizer.name", "sgd"},
+    Need{"loop.cublas_load_ms", "loop.cold_start", "true"},
+    Need{"dp.", "parallel.strategy", "dp"},
+    Need{"ddp. sampler. straggler. uneven_batches", "parallel.strategy", "ddp"},
+    Need{"ddp.no_sync", "accumulate_steps", "", 1},
+    Need{"straggler.factor", "straggler.rank", "", -1},
+};
+
+bool is_one_of(std::string_view word, std::string_view words) {
+  while (!words.empty()) {
+    const std::string_view first = words.substr(0, words.find_first_of(kWord));
+    if (first == word || (first.ends_with('.') && word.starts_with(first))) return true;
+    words.remove_prefix(std::min(words.size(), first.size() + 1));
+  }
+  return false;
+}
+
+bool is_met(const Config& config, const Need& need) {
+  const Value& value = config.value(need.of);
+  if (!need.words.empty()) return is_one_of(spell(value), need.words);
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  return (whole ? static_cast<double>(*whole) : std::get<double>(value)) > need.above;
+}
+
+}  // namespace
+
+std::string idle_because(const Config& config, std::string_view knob) {
+  for (const Need& need : kNeeds) {
+    if (!is_one_of(knob, need.knobs) || is_met(config, need)) continue;
+    if (!idle_because(config, need.of).empty()) continue;  // its value says nothing
+    return std::string(need.of) + " = " + show(find_knob(need.of), config.value(need.of));
+  }
+  return "";
+}
+
+std::vector<std::string> idle_words(const std::vector<std::string>& knobs,
+                                    const std::vector<const Config*>& configs) {
+  std::vector<std::string> words;
+  for (const std::string& knob : knobs) {
+    std::string why;
+    const bool idle = std::ranges::all_of(configs, [&](const Config* config) {
+      std::string one = idle_because(*config, knob);
+      if (why.empty()) why = one;
+      return !one.empty();
+    });
+    if (idle) words.push_back(knob + " changes nothing with " + why);
+  }
+  return words;
+}
+
+}  // namespace trainscope::program

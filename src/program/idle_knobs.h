@@ -1,0 +1,22 @@
+// Knobs that change nothing in a config, because of what another knob says: model.hidden where the
+// model is a ResNet. What contradicts another knob outright is refused where a program is built.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/config.h"
+
+namespace trainscope::program {
+
+// The knob that makes this one idle, with its value: "model.name = resnet18". Empty where the knob
+// may change something. The name must be a knob's.
+std::string idle_because(const Config& config, std::string_view knob);
+
+// "model.hidden changes nothing with model.name = resnet18", of each of these knobs that is idle in
+// all of the configs.
+std::vector<std::string> idle_words(const std::vector<std::string>& knobs,
+                                    const std::vector<const Config*>& configs);
+
+}  // namespace trainscope::program

@@ -1,0 +1,153 @@
+#include "program/idle_knobs.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+#include "base/error.h"
+#include "support/config.h"
+
+using namespace trainscope;
+using program::Config;
+using program::Knob;
+using program::KnobType;
+using test::config_of;
+
+namespace {
+
+// Values that a knob does not have in a config.
+std::vector<program::Value> others(const Config& config, const Knob& knob) {
+  const program::Value& now = config.value(knob.name);
+  if (const auto* flag = std::get_if<bool>(&now)) return {!*flag};
+  std::vector<program::Value> values;
+  if (knob.type == KnobType::kChoice) {
+    for (const std::string& word : knob.choices) values.emplace_back(word);
+  } else if (const auto* whole = std::get_if<std::int64_t>(&now)) {
+    values = {2 * *whole, *whole + 1, *whole - 1};
+  } else if (const auto* number = std::get_if<double>(&now)) {
+    values = {2 * *number, *number + 0.25};
+  } else {
+    values = {std::string("1")};
+  }
+  std::erase(values, now);
+  return values;
+}
+
+// All that a run shows, as words.
+std::vector<std::string> shown(const Config& config) {
+  const analysis::Run run = analysis::run_config("A", config);
+  std::vector<std::string> words;
+  for (trace::LaneId id = 0; id < run.trace->lanes().size(); ++id)
+    words.push_back(run.trace->lanes()[id].name);
+  for (trace::SpanId id = 0; id < run.trace->spans().size(); ++id) {
+    const trace::Span& span = run.trace->spans()[id];
+    words.push_back(std::string(run.trace->name(span)) + " " + std::to_string(span.lane) + " " +
+                    std::to_string(span.start) + " " + std::to_string(span.duration));
+  }
+  for (std::uint32_t id = 0; id < run.trace->samples().size(); ++id) {
+    const trace::Sample& sample = run.trace->samples()[id];
+    words.push_back(std::to_string(sample.lane) + " " + std::to_string(sample.time) + " " +
+                    std::to_string(sample.value));
+  }
+  for (const analysis::MetricValue& one : run.metrics)
+    words.push_back(one.metric->name + " " + std::to_string(one.value));
+  return words;
+}
+
+// One other value that is not refused, or nothing.
+std::optional<Config> turned(const Config& config, const Knob& knob) {
+  for (const program::Value& value : others(config, knob)) {
+    Config other = config;
+    try {
+      other.set(knob.name, value);
+      analysis::run_config("A", other);
+      return other;
+    } catch (const InputError&) {
+    }
+  }
+  return std::nullopt;
+}
+
+const std::vector<std::vector<std::string>> kConfigs{
+    {"workload=copy", "copy.bytes=1 MiB"},
+    {"workload=gemm", "steps=2"},
+    {"workload=kernel", "steps=2"},
+    {"workload=launch", "steps=2"},
+    {"workload=collective", "machine=h200-8", "steps=2"},
+    {"steps=2", "loop.evaluate=false"},
+    {"steps=2", "loop.evaluate=false", "device=cpu"},
+    {"steps=2", "loop.evaluate=false", "data.location=device"},
+    {"steps=2", "loop.evaluate=false", "data.source=tensor"},
+    {"steps=2", "loop.evaluate=false", "optimizer.name=adamw", "scaler.enabled=true"},
+    {"steps=2", "loop.evaluate=false", "model.name=cnn", "batch_size=8"},
+    {"steps=2", "loop.evaluate=false", "model.name=gpt-mini", "batch_size=2", "model.seq_len=16"},
+    {"steps=2", "model.name=resnet18", "batch_size=8"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=ddp",
+     "parallel.world_size=2"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=dp",
+     "parallel.world_size=2"},
+};
+
+}  // namespace
+
+TEST_CASE("a knob that is said to change nothing changes nothing") {
+  std::size_t turned_knobs = 0;
+  for (const std::vector<std::string>& settings : kConfigs) {
+    const Config config = config_of(settings);
+    const std::vector<std::string> before = shown(config);
+    for (const Knob& knob : program::knobs()) {
+      if (knob.type == KnobType::kText) continue;
+      const std::string why = program::idle_because(config, knob.name);
+      if (why.empty()) continue;
+      const std::optional<Config> other = turned(config, knob);
+      if (!other) continue;
+      ++turned_knobs;
+      INFO(knob.name << " with " << why);
+      CHECK(shown(*other) == before);
+    }
+  }
+  CHECK(turned_knobs > 500);
+}
+
+TEST_CASE("a knob that changes a run is not said to be idle") {
+  for (const auto& [settings, knob] : std::vector<std::pair<std::vector<std::string>, const char*>>{
+           {{"workload=copy"}, "copy.bytes"},
+           {{"steps=2"}, "model.hidden"},
+           {{"steps=2"}, "loader.pin_memory"},
+           {{"steps=2", "data.source=tensor"}, "loader.pin_memory"},
+           {{"steps=20", "loader.num_workers=2"}, "loader.prefetch_factor"},
+           {{"steps=2", "model.name=resnet18", "batch_size=8"}, "cudnn.benchmark"},
+           {{"steps=2", "scaler.enabled=true"}, "scaler.init_scale"}}) {
+    const Config config = config_of(settings);
+    INFO(knob);
+    CHECK(program::idle_because(config, knob).empty());
+    const std::optional<Config> other = turned(config, program::find_knob(knob));
+    REQUIRE(other);
+    CHECK(shown(*other) != shown(config));
+  }
+}
+
+TEST_CASE("what makes a knob idle is named") {
+  CHECK(program::idle_because(config_of({"model.name=resnet18"}), "model.hidden") ==
+        "model.name = resnet18");
+  CHECK(program::idle_because(config_of({"workload=copy"}), "model.hidden") == "workload = copy");
+  CHECK(program::idle_because(config_of({"data.location=device"}), "loader.prefetch_factor") ==
+        "data.location = device");
+  CHECK(program::idle_because(config_of({}), "loader.prefetch_factor") == "loader.num_workers = 0");
+  CHECK(program::idle_because(config_of({}), "loop.cublas_load_ms") == "loop.cold_start = False");
+  // Of a knob that is idle itself the value says nothing.
+  CHECK(program::idle_because(config_of({"workload=copy", "data.location=device"}),
+                              "transfer.non_blocking")
+            .empty());
+}
+
+TEST_CASE("only what is idle on every side is said") {
+  const Config mlp = config_of({}), resnet = config_of({"model.name=resnet18"});
+  const std::vector<std::string> knobs{"model.hidden", "model.batch_norm", "batch_size"};
+  CHECK(program::idle_words(knobs, {&mlp, &resnet}) ==
+        std::vector<std::string>{"model.batch_norm changes nothing with model.name = mlp"});
+  CHECK(program::idle_words(knobs, {&resnet}).size() == 2);
+}
