@@ -182,8 +182,28 @@ class Painter {
       draw_text_middle(draw_, theme_.font.mono, size, body_.min.x - theme_.px(6), y, theme_.muted,
                        format_value(std::pow(10.0, power), "FLOP/s"), 1);
     }
+    const char* title = "operations a byte of memory traffic";
     draw_text_middle(draw_, theme_.font.text, size, body_.max.x, body_.max.y + theme_.px(26),
-                     theme_.muted, "operations a byte of memory traffic", 1);
+                     theme_.muted, title, 1);
+    const float used = text_size(theme_.font.text, size, title).x + theme_.px(16);
+    paint_note(body_.width() - used);
+  }
+
+  // Counted are the operations of a plain convolution (machine/convolution.h).
+  void paint_note(float room) {
+    const bool above = std::ranges::any_of(sides_, [](const RooflineSide& one) {
+      return one.gpu && std::ranges::any_of(one.roofline->kernels, [&](const auto& kernel) {
+               const auto peak = machine::peak_flops_per_s(*one.gpu, kernel.work.math);
+               return kernel.name.find("winograd") != std::string::npos && peak &&
+                      kernel.achieved() > *peak;
+             });
+    });
+    if (!above) return;
+    const std::string words =
+        shortened(theme_.font.text, theme_.size.label,
+                  "above the roof: Winograd multiplies less than is counted", room);
+    draw_text_middle(draw_, theme_.font.text, theme_.size.label, body_.min.x,
+                     body_.max.y + theme_.px(26), theme_.muted, words);
   }
 
   // "0.01", "1", "1k".
