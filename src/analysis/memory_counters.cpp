@@ -1,6 +1,7 @@
 #include "analysis/memory_counters.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -114,6 +115,50 @@ MemoryPeaks memory_peaks(const trace::Trace& trace) {
         reserved && *reserved > 0 ? std::optional(1 - most->value / *reserved) : std::nullopt;
   }
   return peaks;
+}
+
+namespace {
+
+// A counter within a time, its samples in any order.
+struct Range {
+  std::optional<trace::Sample> before;  // the last, whose value holds when the time begins
+  double least = std::numeric_limits<double>::max();
+  double most = std::numeric_limits<double>::lowest();
+
+  void include(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+};
+
+bool tells_a_rise(const Lane& lane) {
+  const bool changes = lane.kind == LaneKind::kCounter && lane.device >= 0 &&
+                       lane.name.ends_with(" memory above its least");
+  return changes || counted_by(lane) == MemoryCount::kAllocated;
+}
+
+}  // namespace
+
+std::optional<double> memory_rise(const trace::Trace& trace, Nanos from, Nanos to) {
+  std::map<trace::LaneId, Range> ranges;
+  for (trace::LaneId id = 0; id < trace.lanes().size(); ++id)
+    if (tells_a_rise(trace.lanes()[id])) ranges[id];
+  if (ranges.empty()) return std::nullopt;
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t) {
+    const auto found = ranges.find(sample.lane);
+    if (found == ranges.end() || sample.time >= to) return;
+    std::optional<trace::Sample>& before = found->second.before;
+    if (sample.time >= from)
+      found->second.include(sample.value);
+    else if (!before || before->time <= sample.time)
+      before = sample;
+  });
+  double most = 0;
+  for (auto& [lane, range] : ranges) {
+    if (range.before) range.include(range.before->value);
+    most = std::max(most, range.most - range.least);
+  }
+  return most;
 }
 
 std::optional<double> alloc_retries(const trace::Trace& trace) {

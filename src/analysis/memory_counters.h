@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/time.h"
 #include "trace/trace.h"
 
 namespace trainscope::analysis {
@@ -23,6 +24,10 @@ struct MemoryPeaks {
   int gpus = 0;                           // that the trace counts
 };
 MemoryPeaks memory_peaks(const trace::Trace& trace);
+
+// How far memory in live tensors rises above its least within a time, in bytes, of the GPU where it
+// rises the most. Also of a file that tells changes alone. Nothing where the trace does not count.
+std::optional<double> memory_rise(const trace::Trace& trace, Nanos from, Nanos to);
 
 // Nothing where the trace has no counters of the simulator's.
 std::optional<double> alloc_retries(const trace::Trace& trace);

@@ -337,6 +337,12 @@ void add_memory(Table& t) {
   t.add("memory.least_peak", "B", "peak allocated, least",
         "the same of the GPU that needs the least, where several are simulated",
         [](const Facts& f) { return f.peaks.gpus > 1 ? f.peaks.least_allocated : Answer(); });
+  t.add("memory.rise", "B", "rise of allocated",
+        "how far memory in live tensors rises above its least, in the measured steps",
+        [](const Facts& f) {
+          const Interval& window = f.measured.window;
+          return Answer(memory_rise(*f.measured.trace, window.start, window.end));
+        });
   t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
         [](const Facts& f) { return f.peaks.reserved; });
   t.share("memory.fragmentation", "fragmentation",

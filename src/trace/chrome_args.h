@@ -43,6 +43,7 @@ inline constexpr TokenArg<EventArgs> kCapitalArgs[] = {
     {"Process Group Name", &EventArgs::group},
     {"Process Group Ranks", &EventArgs::members},
     {"Seq", &EventArgs::sequence},
+    {"Bytes", &EventArgs::allocated},
     {"Total Allocated", &EventArgs::total_allocated},
     {"Total Reserved", &EventArgs::total_reserved},
     {"Device Type", &EventArgs::device_type},

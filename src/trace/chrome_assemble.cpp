@@ -103,6 +103,22 @@ void sort_samples(std::vector<Sample>& samples) {
   std::ranges::stable_sort(samples, {}, &Sample::time);
 }
 
+// Of a count that is told by its changes: how much it is above its least, which nothing tells.
+void add_up(Collected& collected) {
+  struct Count {
+    double now = 0, least = 0;
+  };
+  std::vector<Count> counts(collected.lanes.size());
+  for (Sample& sample : collected.samples) {
+    if (!collected.lanes[sample.lane].has_changes) continue;
+    Count& count = counts[sample.lane];
+    sample.value = count.now += sample.value;
+    count.least = std::min(count.least, count.now);
+  }
+  for (Sample& sample : collected.samples)
+    if (collected.lanes[sample.lane].has_changes) sample.value -= counts[sample.lane].least;
+}
+
 }  // namespace
 
 std::unique_ptr<Trace> assemble(Collected collected, const FileHeader& header,
@@ -118,6 +134,7 @@ std::unique_ptr<Trace> assemble(Collected collected, const FileHeader& header,
     find_staged_calls(collected);
     find_phases(collected);
     sort_samples(collected.samples);
+    add_up(collected);
   }
   const Clock clock = choose_clock(collected, header, subject);
   Lanes lanes = order_lanes(collected, header);
@@ -182,7 +199,7 @@ Dropped describe_loss(Loss loss, std::int64_t count) {
     case Loss::kInstant:
       return {"instant event", count, false};
     case Loss::kMemoryWithoutTotals:
-      return {"memory event without totals", count, false};
+      return {"memory event without totals and bytes", count, false};
     case Loss::kCounterTime:
       return {"counter or memory event without a time", count, false};
     case Loss::kCounterValue:

@@ -227,10 +227,12 @@ void Collector::take_metadata(const Event& event) {
   if (!pid.is_text) collected_.process_names[pid.number] = trimmed(text_of(event.args.name));
 }
 
-// "[memory]": the allocator's totals after an allocation, on the host or a device.
+// "[memory]": the allocator's totals after an allocation, on the host or a device. Older
+// files have none, only what was allocated or, negative, freed.
 void Collector::take_instant(const Event& event) {
   if (inner(event.name) != "[memory]") return collected_.lose(Loss::kInstant);
-  if (event.args.total_allocated.empty() && event.args.total_reserved.empty())
+  const bool has_totals = !event.args.total_allocated.empty() || !event.args.total_reserved.empty();
+  if (!has_totals && event.args.allocated.empty())
     return collected_.lose(Loss::kMemoryWithoutTotals);
   Nanos time = 0;
   if (read_microseconds(event.ts, time) != TimeText::kGood)
@@ -243,8 +245,10 @@ void Collector::take_instant(const Event& event) {
     if (token.empty()) return;
     const std::uint32_t lane = counter_lane(place + " memory " + what, track);
     if (on_device) collected_.lanes[lane].device = device;
+    collected_.lanes[lane].has_changes = !has_totals;
     collected_.samples.push_back({time, double_or(token, 0), lane});
   };
+  if (!has_totals) return add(event.args.allocated, "above its least");
   add(event.args.total_allocated, "allocated");
   add(event.args.total_reserved, "reserved");
 }

@@ -50,7 +50,8 @@ struct LaneDraft {
   bool holds_gpu_work = false;
   std::int64_t device = -1;
   std::int64_t stream = 0;
-  std::string counter;  // of a counter: its name
+  std::string counter;       // of a counter: its name
+  bool has_changes = false;  // its samples are by how much the count changed
 };
 
 struct FlowEnd {

@@ -34,9 +34,8 @@ void add_cublas_workspaces(program::Program& program, const machine::Gpu& gpu) {
       if (!launch || !calls_cublas(program.operations[launch->operation])) continue;
       if (!there.insert(launch->stream).second) continue;
       const Index stream = launch->stream;
-      const Index space =
-          add_buffer(program, "cuBLAS: " + thread.name, cublas_workspace_bytes(gpu),
-                     program::MemoryKind::kDevice, program::Role::kWorkspace);
+      const Index space = add_buffer(program, "cuBLAS: " + thread.name, cublas_workspace_bytes(gpu),
+                                     program::MemoryKind::kDevice, program::Role::kWorkspace);
       program.buffers[space].device = program.streams[stream].device;
       Command alloc{program::Alloc{space, stream}, program::kNoIndex, command.line, command.phase};
       thread.commands.insert(thread.commands.begin() + static_cast<std::ptrdiff_t>(i),

@@ -317,3 +317,28 @@ TEST_CASE(
   CHECK(full.trace->spans().empty());
   CHECK(!analysis::value_of(full.metrics, "time.total"));
 }
+
+TEST_CASE("memory rises above its least within a time, on the GPU where it rises most") {
+  trace::Trace trace(trace::Origin{});
+  const auto lane = [&](const char* name, int device) {
+    trace::Lane counter;
+    counter.name = name;
+    counter.kind = trace::LaneKind::kCounter;
+    counter.device = device;
+    return trace.add_lane(counter);
+  };
+  const trace::LaneId first = lane("GPU 0 memory allocated", 0);
+  const trace::LaneId second = lane("GPU 1 memory above its least", 1);
+  const trace::LaneId host = lane("host memory allocated", -1);
+  // What holds at 100 was written before; 500 comes after the time. In no order.
+  for (const auto& [at, bytes] : {std::pair{150, 90.0}, {20, 70.0}, {90, 40.0}, {500, 900.0}})
+    trace.add_sample({at, bytes, first});
+  for (const auto& [at, bytes] : {std::pair{110, 10.0}, {130, 35.0}})
+    trace.add_sample({at, bytes, second});
+  trace.add_sample({120, 1e6, host});
+  trace.add_sample({130, 2e6, host});
+  CHECK(analysis::memory_rise(trace, 100, 500) == 50.0);
+  CHECK(analysis::memory_rise(trace, 100, 140) == 25.0);
+  CHECK(analysis::memory_rise(trace, 0, 1000) == 860.0);
+  CHECK_FALSE(analysis::memory_rise(trace::Trace(trace::Origin{}), 0, 100));
+}

@@ -200,6 +200,29 @@ TEST_CASE("the allocator's totals and counters become lanes of samples") {
   CHECK(lost(*trace, "counter value that is no number") == 1);
 }
 
+TEST_CASE("memory events without totals add up, to what is above the least") {
+  const auto change = [](int ts, int device, int bytes) {
+    return R"(,{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": )" + std::to_string(ts) +
+           R"(, "args": {"Device Type": 1, "Device Id": )" + std::to_string(device) +
+           R"(, "Bytes": )" + std::to_string(bytes) + "}}";
+  };
+  // What is freed first was there before the trace began. The file's order is no order of time.
+  const auto trace = events(complete("10", "20") + change(14, 0, 300) + change(12, 0, -100) +
+                            change(13, 1, 50) + change(16, 0, -300) +
+                            R"(,{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 17,
+                                "args": {"Device Type": 1, "Device Id": 0}})");
+  REQUIRE(trace->samples().size() == 4);
+  const auto name = [&](std::uint32_t i) { return trace->lanes()[trace->samples()[i].lane].name; };
+  const auto value = [&](std::uint32_t i) { return trace->samples()[i].value; };
+  CHECK(name(0) == "GPU 0 memory above its least");
+  CHECK(value(0) == 0);
+  CHECK(name(1) == "GPU 1 memory above its least");
+  CHECK(value(1) == 50);
+  CHECK(value(2) == 300);
+  CHECK(value(3) == 0);
+  CHECK(lost(*trace, "memory event without totals and bytes") == 1);
+}
+
 TEST_CASE("a trace may be a bare list, or begin with a byte order mark") {
   const std::string one = complete("1", "1");
   CHECK(read("[" + one + "]")->spans().size() == 1);

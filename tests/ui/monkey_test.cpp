@@ -125,8 +125,8 @@ TEST_CASE("clicks, keys and sizes without sense bring nothing down") {
   const ScratchFolder scratch;
   let_loose(1, 260, scenario::find_lesson("pinned-vs-pageable"), false);
   unsigned seed = 2;
-  for (const char* lesson : {"pinned-vs-pageable", "dp-vs-ddp", "memorization-test",
-                             "gradient-accumulation", "sdpa"})
+  for (const char* lesson :
+       {"pinned-vs-pageable", "dp-vs-ddp", "memorization-test", "gradient-accumulation", "sdpa"})
     let_loose(seed++, 260, scenario::find_lesson(lesson), true);
 }
 
