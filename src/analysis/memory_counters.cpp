@@ -74,7 +74,7 @@ std::map<Gpu, Count> counts_of(const trace::Trace& trace) {
   for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i) {
     const Lane& lane = trace.lanes()[i];
     const MemoryCount what = counted_by(lane);
-    if (what == MemoryCount::kNeither) continue;
+    if (what != MemoryCount::kAllocated && what != MemoryCount::kReserved) continue;
     Count& count = counts[{lane.rank, lane.device}];
     counted[i] = what == MemoryCount::kAllocated ? &count.allocated : &count.reserved;
   }
@@ -95,6 +95,7 @@ MemoryCount counted_by(const Lane& lane) {
     return name.starts_with("reserved") ? MemoryCount::kReserved : MemoryCount::kAllocated;
   if (lane.kind != LaneKind::kCounter || lane.device < 0) return MemoryCount::kNeither;
   if (name.ends_with(" memory allocated")) return MemoryCount::kAllocated;
+  if (name.ends_with(" memory above its least")) return MemoryCount::kAboveLeast;
   return name.ends_with(" memory reserved") ? MemoryCount::kReserved : MemoryCount::kNeither;
 }
 
@@ -132,9 +133,8 @@ struct Range {
 };
 
 bool tells_a_rise(const Lane& lane) {
-  const bool changes = lane.kind == LaneKind::kCounter && lane.device >= 0 &&
-                       lane.name.ends_with(" memory above its least");
-  return changes || counted_by(lane) == MemoryCount::kAllocated;
+  const MemoryCount what = counted_by(lane);
+  return what == MemoryCount::kAllocated || what == MemoryCount::kAboveLeast;
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace trainscope::analysis {
 
 // What a lane counts: the simulator's by its kind, the profiler's by the name that our reader gives
-// it.
-enum class MemoryCount { kNeither, kAllocated, kReserved };
+// it. kAboveLeast: allocated memory of which the file tells only the changes.
+enum class MemoryCount { kNeither, kAllocated, kReserved, kAboveLeast };
 MemoryCount counted_by(const trace::Lane& lane);
 
 // In bytes, of the GPU that used the most. Nothing where the trace does not count it.

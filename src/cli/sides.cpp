@@ -1,6 +1,5 @@
 #include "cli/sides.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <set>
@@ -216,12 +215,8 @@ void note_idle_knobs(const Request& request, const RunOptions& options,
     if (request.lesson) continue;
     for (const auto& [knob, value] : config.values()) set.insert(knob);
   }
-  for (const std::string& words : program::idle_words({set.begin(), set.end()}, configs)) {
-    const bool may_change = std::ranges::any_of(varied, [&](const std::string& knob) {
-      return words.find(" with " + knob + " =") != std::string::npos;
-    });
-    if (!may_change) std::cerr << "trainscope: " << words << "\n";
-  }
+  for (const std::string& words : program::idle_words({set.begin(), set.end()}, configs, varied))
+    std::cerr << "trainscope: " << words << "\n";
 }
 
 }  // namespace trainscope::cli

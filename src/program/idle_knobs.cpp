@@ -6,7 +6,7 @@
 namespace trainscope::program {
 namespace {
 
-constexpr std::string_view kWord = " |";
+constexpr std::string_view kSeparators = " |";
 
 // Knobs, and what another one has to be for them to matter: one of several words, or above a
 // number. A name that ends in a dot is all knobs that begin with it. The first that is not met is
@@ -61,7 +61,7 @@ constexpr std::array kNeeds{
 
 bool is_one_of(std::string_view word, std::string_view words) {
   while (!words.empty()) {
-    const std::string_view first = words.substr(0, words.find_first_of(kWord));
+    const std::string_view first = words.substr(0, words.find_first_of(kSeparators));
     if (first == word || (first.ends_with('.') && word.starts_with(first))) return true;
     words.remove_prefix(std::min(words.size(), first.size() + 1));
   }
@@ -75,28 +75,34 @@ bool is_met(const Config& config, const Need& need) {
   return (whole ? static_cast<double>(*whole) : std::get<double>(value)) > need.above;
 }
 
+// The first need of a knob that its config does not meet; null: there is none.
+const Need* unmet(const Config& config, std::string_view knob) {
+  for (const Need& need : kNeeds) {
+    if (!is_one_of(knob, need.knobs) || is_met(config, need)) continue;
+    if (!unmet(config, need.of)) return &need;  // else its value says nothing
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string idle_because(const Config& config, std::string_view knob) {
-  for (const Need& need : kNeeds) {
-    if (!is_one_of(knob, need.knobs) || is_met(config, need)) continue;
-    if (!idle_because(config, need.of).empty()) continue;  // its value says nothing
-    return std::string(need.of) + " = " + show(find_knob(need.of), config.value(need.of));
-  }
-  return "";
+  const Need* need = unmet(config, knob);
+  if (!need) return "";
+  return std::string(need->of) + " = " + show(find_knob(need->of), config.value(need->of));
 }
 
 std::vector<std::string> idle_words(const std::vector<std::string>& knobs,
-                                    const std::vector<const Config*>& configs) {
+                                    const std::vector<const Config*>& configs,
+                                    const std::vector<std::string>& varied) {
   std::vector<std::string> words;
   for (const std::string& knob : knobs) {
-    std::string why;
     const bool idle = std::ranges::all_of(configs, [&](const Config* config) {
-      std::string one = idle_because(*config, knob);
-      if (why.empty()) why = one;
-      return !one.empty();
+      const Need* need = unmet(*config, knob);
+      return need && std::ranges::find(varied, need->of) == varied.end();
     });
-    if (idle) words.push_back(knob + " changes nothing with " + why);
+    if (idle && !configs.empty())
+      words.push_back(knob + " changes nothing with " + idle_because(*configs.front(), knob));
   }
   return words;
 }

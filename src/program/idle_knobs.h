@@ -15,8 +15,9 @@ namespace trainscope::program {
 std::string idle_because(const Config& config, std::string_view knob);
 
 // "model.hidden changes nothing with model.name = resnet18", of each of these knobs that is idle in
-// all of the configs.
+// all of the configs; not because of a knob that is to take several values.
 std::vector<std::string> idle_words(const std::vector<std::string>& knobs,
-                                    const std::vector<const Config*>& configs);
+                                    const std::vector<const Config*>& configs,
+                                    const std::vector<std::string>& varied = {});
 
 }  // namespace trainscope::program

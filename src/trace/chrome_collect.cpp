@@ -243,10 +243,12 @@ void Collector::take_instant(const Event& event) {
   const TrackId track = collected_.tracks.find(event.pid, event.tid);
   const auto add = [&](std::string_view token, const std::string& what) {
     if (token.empty()) return;
+    const double value = double_or(token, std::numeric_limits<double>::quiet_NaN());
+    if (value != value) return collected_.lose(Loss::kCounterValue);
     const std::uint32_t lane = counter_lane(place + " memory " + what, track);
     if (on_device) collected_.lanes[lane].device = device;
     collected_.lanes[lane].has_changes = !has_totals;
-    collected_.samples.push_back({time, double_or(token, 0), lane});
+    collected_.samples.push_back({time, value, lane});
   };
   if (!has_totals) return add(event.args.allocated, "above its least");
   add(event.args.total_allocated, "allocated");

@@ -150,4 +150,5 @@ TEST_CASE("only what is idle on every side is said") {
   CHECK(program::idle_words(knobs, {&mlp, &resnet}) ==
         std::vector<std::string>{"model.batch_norm changes nothing with model.name = mlp"});
   CHECK(program::idle_words(knobs, {&resnet}).size() == 2);
+  CHECK(program::idle_words(knobs, {&resnet}, {"model.name"}).empty());
 }

@@ -210,7 +210,9 @@ TEST_CASE("memory events without totals add up, to what is above the least") {
   const auto trace = events(complete("10", "20") + change(14, 0, 300) + change(12, 0, -100) +
                             change(13, 1, 50) + change(16, 0, -300) +
                             R"(,{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 17,
-                                "args": {"Device Type": 1, "Device Id": 0}})");
+                                "args": {"Device Type": 1, "Device Id": 0}},
+                               {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 18,
+                                "args": {"Device Type": 1, "Device Id": 0, "Bytes": "many"}})");
   REQUIRE(trace->samples().size() == 4);
   const auto name = [&](std::uint32_t i) { return trace->lanes()[trace->samples()[i].lane].name; };
   const auto value = [&](std::uint32_t i) { return trace->samples()[i].value; };
@@ -221,6 +223,7 @@ TEST_CASE("memory events without totals add up, to what is above the least") {
   CHECK(value(2) == 300);
   CHECK(value(3) == 0);
   CHECK(lost(*trace, "memory event without totals and bytes") == 1);
+  CHECK(lost(*trace, "counter value that is no number") == 1);
 }
 
 TEST_CASE("a trace may be a bare list, or begin with a byte order mark") {

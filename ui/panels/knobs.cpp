@@ -99,7 +99,7 @@ void idle_note(const PanelContext& context, const Knob& knob) {
   const bool alike = std::ranges::adjacent_find(reasons, std::not_equal_to<>()) == reasons.end();
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (reasons[i].empty() || (alike && i > 0)) continue;
-    const std::string side = alike ? "" : i == 0 ? "A: " : "B: ";
+    const std::string side = alike ? "" : SideModel::label_of(i) + ": ";
     text(theme.font.text, theme.size.label, theme.warn, side + "changes nothing with " + reasons[i],
          true);
   }
