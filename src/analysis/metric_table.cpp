@@ -277,6 +277,11 @@ void add_overlaps(Table& t) {
           if (!waits_are_told(f)) return Answer();
           return Answer(a_step(f, f.collectives.longest_wait));
         });
+  t.add("comm.bytes", "B", "bytes sent", "bytes that a GPU sends to others in collectives, a step",
+        [](const Facts& f) {
+          if (f.collectives.wire_bytes <= 0) return Answer();
+          return Answer(f.collectives.wire_bytes / f.measured.per());
+        });
   t.add("comm.stuck", "1", "GPUs stuck", "GPUs that wait for a rank that never comes",
         [](const Facts& f) {
           if (!waits_are_told(f)) return Answer();

@@ -33,7 +33,7 @@ void require_rank(const Run& run, int rank) {
 
 int process_count(const Run& run) {
   const int count = static_cast<int>(trace::ranks_of(*run.trace).size());
-  const bool stands_for_all = run.program && count == 1 && train::trains_with_ddp(run.config);
+  const bool stands_for_all = run.program && count == 1 && train::trains_by_processes(run.config);
   return stands_for_all ? static_cast<int>(run.config.whole("parallel.world_size")) : count;
 }
 

@@ -191,11 +191,12 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
 }  // namespace
 
 program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace& place) {
-  if (!train::trains_with_ddp(config))
-    throw InputError(fmt::format(
-        "{} processes were started, and only DistributedDataParallel runs a process a rank: set "
-        "workload=train and parallel.strategy=ddp, or start one process",
-        place.ranks));
+  if (!train::trains_by_processes(config))
+    throw InputError(
+        fmt::format("{} processes were started, and only DistributedDataParallel and FSDP run a "
+                    "process a rank: "
+                    "set workload=train and parallel.strategy=ddp, or fsdp, or start one process",
+                    place.ranks));
   if (config.is_set("parallel.world_size") && config.whole("parallel.world_size") != place.ranks)
     throw InputError(fmt::format("parallel.world_size is {}, and {} processes were started",
                                  config.whole("parallel.world_size"), place.ranks));

@@ -37,7 +37,9 @@ std::vector<Index> CollectiveMemory::numbers_of(Index payload) const {
 
 std::int64_t CollectiveMemory::elements_of(const program::Collective& collective) const {
   std::int64_t elements = 0;
-  const Index payload = collective.send == program::kNoIndex ? collective.receive : collective.send;
+  const bool gathers = collective.kind == CollectiveKind::kAllGather;
+  const Index payload =
+      gathers || collective.send == program::kNoIndex ? collective.receive : collective.send;
   if (payload == program::kNoIndex) return std::max<std::int64_t>(1, collective.bytes / kFloat);
   for (const Index buffer : numbers_of(payload)) elements += program_.buffers[buffer].elements();
   return elements;
@@ -57,8 +59,9 @@ CollectiveMemory::CollectiveMemory(const program::Program& program, DeviceCalls&
       if (!one) continue;
       Room& room = rooms_[one->stream];
       const std::int64_t elements = elements_of(*one);
-      const bool is_whole =
-          numbers_of(one->receive).size() == 1 && one->kind != CollectiveKind::kReduce;
+      const bool scatters = one->kind == CollectiveKind::kReduceScatter;
+      const bool is_whole = numbers_of(scatters ? one->send : one->receive).size() == 1 &&
+                            one->kind != CollectiveKind::kReduce;
       if (!is_whole) room.piece = std::max(room.piece, elements);
       const std::int64_t ranks = program.communicators[one->communicator].ranks;
       if (adds(one->kind)) room.chunk = std::max(room.chunk, elements / ranks + 1);
@@ -92,12 +95,17 @@ RankMemory CollectiveMemory::of(const RankCall& call, std::int64_t elements) {
   const Room& room = rooms_[one.stream];
   RankMemory memory;
   memory.room = room.memory + room.piece;
-  memory.piece = gets.size() == 1 ? static_cast<float*>(at(gets.front())) : room.memory;
+  const bool gathers = one.kind == CollectiveKind::kAllGather;
+  const bool scatters = one.kind == CollectiveKind::kReduceScatter;
+  const std::vector<Index>& whole = scatters ? gives : gets;
+  memory.piece = whole.size() == 1 ? static_cast<float*>(at(whole.front())) : room.memory;
   // A root that only sends one buffer has it read from there.
   if (one.kind == CollectiveKind::kBroadcast && gets.empty() && gives.size() == 1)
     memory.piece = static_cast<float*>(at(gives.front()));
-  const auto copies = [&](const std::vector<Index>& list, std::vector<PieceCopy>& to) {
-    std::int64_t place = 0;
+  const std::int64_t part = elements / program_.communicators[one.communicator].ranks;
+  const auto copies = [&](const std::vector<Index>& list, bool of_rank,
+                          std::vector<PieceCopy>& to) {
+    std::int64_t place = of_rank ? part * call.rank : 0;
     for (const Index buffer : list) {
       const std::int64_t count = std::min(program_.buffers[buffer].elements(), elements - place);
       if (at(buffer) != memory.piece + place)
@@ -105,9 +113,9 @@ RankMemory CollectiveMemory::of(const RankCall& call, std::int64_t elements) {
       place += count;
     }
   };
-  copies(gives, memory.before);
+  copies(gives, gathers, memory.before);
   if (!(is_root && one.kind == CollectiveKind::kBroadcast && one.send == one.receive))
-    copies(gets, memory.after);
+    copies(gets, scatters, memory.after);
   return memory;
 }
 

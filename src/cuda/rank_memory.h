@@ -3,7 +3,8 @@
 //
 // A payload of one buffer is that piece. Of several, as DistributedDataParallel's broadcast of all
 // parameters has it, or of none, as a benchmark's, it lies in a room of the rank's stream, and is
-// copied there and back, as PyTorch flattens such lists too.
+// copied there and back, as PyTorch flattens such lists too. What a rank gives to an all-gather,
+// and gets of a reduce-scatter, is its part of the piece that all of it makes.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include "host/loss_scale.h"
 #include "host/nll_loss.h"
 #include "host/rounded_steps.h"
+#include "host/shards.h"
 #include "host/unscale.h"
 
 namespace trainscope::host {
@@ -57,6 +58,18 @@ void Calculation::operator()(const program::CopyPart& f) {
 void Calculation::operator()(const program::Concatenate&) {
   auto to = out(0).begin();
   for (std::size_t i = 0; i < inputs(); ++i) to = std::copy(in(i).begin(), in(i).end(), to);
+}
+
+void Calculation::operator()(const program::ShardsApart& f) {
+  std::vector<Results> tensors;
+  for (std::size_t i = 0; i < outputs(); ++i) tensors.push_back(out(i));
+  shards_apart(in(0), static_cast<std::size_t>(f.ranks), tensors);
+}
+
+void Calculation::operator()(const program::ShardsTogether& f) {
+  std::vector<Values> tensors;
+  for (std::size_t i = 0; i < inputs(); ++i) tensors.push_back(in(i));
+  shards_together(tensors, static_cast<std::size_t>(f.ranks), static_cast<float>(f.factor), out(0));
 }
 
 void Calculation::operator()(const program::Multiply& f) {

@@ -14,8 +14,9 @@ class InitialValues {
   // The program must outlive it.
   explicit InitialValues(const program::Program& program);
 
-  // Fills `values` with the first numbers of a buffer; of whole numbers, which begin at 0, none.
-  void read(program::Index buffer, Results values) const;
+  // Fills `values` with the first numbers of a buffer of that rank; of whole numbers, which begin
+  // at 0, none.
+  void read(program::Index buffer, Results values, int rank = 0) const;
 
  private:
   const program::Program& program_;

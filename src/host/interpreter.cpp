@@ -83,12 +83,12 @@ Interpreter::Interpreter(const program::Program& program, const DataSets& sets, 
                          int threads)
     : program_(program), workers_(threads), stores_(program.buffers.size()) {
   if (sets.train) batches_ = std::make_unique<BatchSource>(program.data, sets, rank);
-  initialise();
+  initialise(rank);
 }
 
 Interpreter::~Interpreter() = default;
 
-void Interpreter::initialise() {
+void Interpreter::initialise(int rank) {
   const InitialValues initial(program_);
   for (program::Index i = 0; i < stores_.size(); ++i) {
     const program::Buffer& buffer = program_.buffers[i];
@@ -98,7 +98,7 @@ void Interpreter::initialise() {
       continue;
     }
     stores_[i].values.resize(size);
-    initial.read(i, stores_[i].values);
+    initial.read(i, stores_[i].values, rank);
     cast(format_of(buffer.type), stores_[i].values, workers_);
   }
 }

@@ -91,7 +91,7 @@ class Interpreter : public program::Numbers {
     std::vector<std::int32_t> pixels;  // that a max-pooling chose
   };
 
-  void initialise();
+  void initialise(int rank);
   void round_results(const program::Operation& operation);
   void note_gradients();
   // Before and after an update: which weights it leaves as they were.

@@ -65,14 +65,30 @@ void sum_to(NumberFormat format, std::size_t root, std::span<const Pieces> ranks
 void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<const Pieces> sends,
                std::span<const Pieces> receives, std::vector<float>& room) {
   using Kind = program::CollectiveKind;
-  if (kind != Kind::kAllReduce && kind != Kind::kBroadcast && kind != Kind::kReduce) return;
-  const std::size_t count = size_of(sends.front());
+  const std::size_t sent = size_of(sends.front());
+  const std::size_t count = kind == Kind::kAllGather ? sent * sends.size() : sent;
   if (room.size() < count) room.resize(count);
   const Results result = Results(room).first(count);
-  if (kind == Kind::kAllReduce) sum_all(format, sends, result);
-  if (kind == Kind::kReduce) sum_to(format, 0, sends, result);
-  if (kind == Kind::kBroadcast) copy_range(sends.front(), 0, count, result);
-  for (const Pieces& pieces : receives) spread(result, pieces);
+  switch (kind) {
+    case Kind::kAllReduce:
+    case Kind::kReduceScatter:
+      sum_all(format, sends, result);
+      break;
+    case Kind::kReduce:
+      sum_to(format, 0, sends, result);
+      break;
+    case Kind::kBroadcast:
+      copy_range(sends.front(), 0, count, result);
+      break;
+    case Kind::kAllGather:
+      for (std::size_t rank = 0; rank < sends.size(); ++rank)
+        copy_range(sends[rank], 0, sent, result.subspan(rank * sent, sent));
+      break;
+  }
+  const std::size_t part = count / sends.size();
+  for (std::size_t rank = 0; rank < receives.size(); ++rank)
+    spread(kind == Kind::kReduceScatter ? result.subspan(rank * part, part) : result,
+           receives[rank]);
 }
 
 }  // namespace trainscope::host

@@ -148,6 +148,17 @@ struct CopyPart {
 };
 // y: what is read, one after another.
 struct Concatenate {};
+// Of tensors that ranks hold in equal parts, the last of them padded. Apart
+// (torch.split_with_sizes_copy): reads the parts of all tensors, rank after rank; writes the
+// tensors. Together (torch._chunk_cat), times the factor: reads tensors; writes their parts, padded
+// with 0.
+struct ShardsApart {
+  std::int64_t ranks = 1;
+};
+struct ShardsTogether {
+  std::int64_t ranks = 1;
+  double factor = 1;
+};
 // y = factor x, times the number in a second operand where there is one. One number y is that of
 // the sum of x; of one number x all of y.
 struct Multiply {
@@ -208,8 +219,8 @@ struct UpdateScale {
 using Function =
     std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling, AveragePooling,
                  BatchNorm, LayerNorm, Embedding, AddPositions, Dropout, Attention, LogSoftmax,
-                 NllLoss, Add, Accumulate, CopyPart, Concatenate, Multiply, Fill, Cast,
-                 CountCorrect, GradientNorm, ClipGradients, SgdUpdate, AdamUpdate, InvertScale,
-                 Unscale, UpdateScale>;
+                 NllLoss, Add, Accumulate, CopyPart, Concatenate, ShardsApart, ShardsTogether,
+                 Multiply, Fill, Cast, CountCorrect, GradientNorm, ClipGradients, SgdUpdate,
+                 AdamUpdate, InvertScale, Unscale, UpdateScale>;
 
 }  // namespace trainscope::program

@@ -27,7 +27,7 @@ constexpr std::array kNeeds{
          "collective"},
     Need{"model. memory_format attention.kernel data. batch_size precision autocast.dtype "
          "matmul.allow_tf32 cudnn. scaler. optimizer. zero_grad. clip_grad_norm accumulate_steps "
-         "checkpoint.enabled compile. loop. loader. sampler. parallel. dp. ddp. straggler. "
+         "checkpoint.enabled compile. loop. loader. sampler. parallel. dp. ddp. fsdp. straggler. "
          "uneven_batches transfer.streams transfer.pin_in_loop transfer.prefetch "
          "transfer.record_stream",
          "workload", "train"},
@@ -54,7 +54,11 @@ constexpr std::array kNeeds{
     Need{"optimizer.momentum", "optimizer.name", "sgd"},
     Need{"loop.cublas_load_ms", "loop.cold_start", "true"},
     Need{"dp.", "parallel.strategy", "dp"},
-    Need{"ddp. sampler. straggler. uneven_batches", "parallel.strategy", "ddp"},
+    Need{"ddp.", "parallel.strategy", "ddp"},
+    Need{"fsdp.", "parallel.strategy", "fsdp"},
+    Need{"sampler. straggler. uneven_batches", "parallel.strategy", "ddp|fsdp"},
+    Need{"fsdp.reshard_after_forward", "fsdp.wrap", "block"},
+    Need{"fsdp.reduce_dtype", "fsdp.param_dtype", "bf16"},
     Need{"ddp.no_sync", "accumulate_steps", "", 1},
     Need{"straggler.factor", "straggler.rank", "", -1},
 };

@@ -455,7 +455,7 @@ void add_input_knobs(Table& t) {
       .into(t);
   flag("sampler.distributed", true)
       .pytorch("sampler=DistributedSampler(...)")
-      .help("each rank of DistributedDataParallel reads a part of the samples; false: all of them")
+      .help("each rank, a process, reads a part of the samples; false: all of them")
       .into(t);
   flag("sampler.set_epoch", true)
       .pytorch("set_epoch")
@@ -466,7 +466,7 @@ void add_input_knobs(Table& t) {
 
 void add_parallel_knobs(Table& t) {
   choice("parallel.strategy", "none")
-      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none", "dp", "ddp"})
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none", "dp", "ddp", "fsdp"})
       .help("how the GPUs share the work")
       .into(t);
   whole("parallel.world_size", 1, 1, 1024)
@@ -492,6 +492,25 @@ void add_parallel_knobs(Table& t) {
   flag("ddp.broadcast_buffers", true)
       .pytorch("broadcast_buffers")
       .help("DistributedDataParallel's broadcast_buffers")
+      .into(t);
+  choice("fsdp.wrap", "block")
+      .choices({"block", "model"})
+      .pytorch("fully_shard")
+      .help("what is gathered at once: the parameters of a block, or those of the whole model")
+      .into(t);
+  flag("fsdp.reshard_after_forward", true)
+      .pytorch("reshard_after_forward")
+      .help("a block's parameters are freed after its forward, and gathered again for its backward")
+      .into(t);
+  choice("fsdp.param_dtype", "none")
+      .choices({"none", "bf16"})
+      .pytorch("MixedPrecisionPolicy(param_dtype)")
+      .help("gather parameters and compute in this type; none: in that of the parts")
+      .into(t);
+  choice("fsdp.reduce_dtype", "none")
+      .choices({"none", "fp32"})
+      .pytorch("MixedPrecisionPolicy(reduce_dtype)")
+      .help("sum gradients in this type; none: in that of the gradients")
       .into(t);
   whole("straggler.rank", -1, -1, 1023).help("a rank whose GPU is slow; -1: none").into(t);
   number("straggler.factor", 1, 1, 100).help("so many times as long its kernels take").into(t);

@@ -45,6 +45,9 @@ struct Initial {
   enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
   double value = 0;  // the constant; the bound of [-value, value); the standard deviation
+  // Ranks hold equal parts of it, and this buffer is one: that of its rank, behind the first.
+  bool by_rank = false;
+  std::int64_t part = 0;
 };
 
 struct Buffer {

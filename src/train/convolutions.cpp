@@ -162,7 +162,7 @@ void Convolutions::expand(std::vector<PlannedLaunch>& launches, CompiledRange& c
     }
     const std::size_t first = result.size();
     for (const Index operation : call->operations)
-      result.push_back({operation, {}, {}, result.size() > first});
+      result.push_back({operation, {}, {}, result.size() > first, launch.block});
     result[first].allocated = std::move(launch.allocated);
     result.back().freed = std::move(launch.freed);
     if (call->workspace == kNoIndex) continue;

@@ -51,6 +51,7 @@ struct Graph {
   std::int64_t classes = 0;
   ValueId logits = 0;
   std::vector<std::string> listing;  // how a learner writes the model
+  std::string blocks;                // and the modules that are its blocks
 
   std::int64_t parameter_count() const;  // of those that are trained
 };

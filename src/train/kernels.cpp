@@ -165,6 +165,13 @@ class Describer {
   Operation operator()(const program::Concatenate&) const {
     return elements("CatArrayBatchedCopy", "aten::cat", OperationKind::kElementwise, written_, 0);
   }
+  Operation operator()(const program::ShardsApart&) const {
+    return elements("split_with_sizes_copy", "fsdp::split_with_sizes_copy",
+                    OperationKind::kElementwise, written_, 0);
+  }
+  Operation operator()(const program::ShardsTogether&) const {
+    return elements("chunk_cat", "fsdp::chunk_cat", OperationKind::kElementwise, written_, 0);
+  }
   Operation operator()(const program::Multiply& f) const {
     return each("mul", "aten::mul", f.elements, 1);
   }

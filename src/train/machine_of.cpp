@@ -74,7 +74,7 @@ machine::Machine machine_of(const program::Config& config) {
   if (config.word("nvlink") == "off") cut_nvlinks(machine);
   const std::int64_t ranks = config.whole("parallel.world_size");
   // Where every rank is simulated, those of a node share its host as they go.
-  if (trains_with_ddp(config) && !ranks_differ(config)) share_host(machine, ranks);
+  if (trains_by_processes(config) && !ranks_differ(config)) share_host(machine, ranks);
   return machine;
 }
 

@@ -115,6 +115,7 @@ Graph build_resnet(const program::Config& config, const TrainingData& data, std:
                                  model->name, data.name));
   const bool channels_last = config.word("memory_format") == "channels_last";
   Graph graph = ResNetBuilder(*model, batch, channels_last).build(data.shape);
+  graph.blocks = "[*model.layer1, *model.layer2, *model.layer3, *model.layer4]";
   graph.listing = {fmt::format("model = torchvision.models.{}(num_classes={}).to(device)",
                                model->torchvision, data.shape.classes)};
   return graph;

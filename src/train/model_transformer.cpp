@@ -194,6 +194,18 @@ std::string constructor_of(const Transformer& model) {
   return {};
 }
 
+const char* blocks_of(const Transformer& model) {
+  switch (model.family) {
+    case Family::kBert:
+      return "model.bert.encoder.layer";
+    case Family::kGpt2:
+      return "model.transformer.h";
+    case Family::kOpt:
+      return "model.model.decoder.layers";
+  }
+  return "";
+}
+
 }  // namespace
 
 bool is_transformer(std::string_view model) {
@@ -216,6 +228,7 @@ Graph build_transformer(const program::Config& config, const TrainingData& data,
   const bool flash = config.word("attention.kernel") == "flash";
   Graph graph =
       TransformerBuilder(*model, batch, config.number("model.dropout"), flash).build(length);
+  graph.blocks = blocks_of(*model);
   graph.listing = {
       fmt::format("model = {}.to(device)", constructor_of(*model)),
       "model.register_forward_hook(lambda module, args, output: output.logits)",

@@ -114,6 +114,7 @@ Graph build_mlp(const program::Config& config, const TrainingData& data, std::in
   }
   Graph graph = builder.finish(x);
   graph.listing = mlp_listing(widths);
+  graph.blocks = "model[:-1]";
   if (cut > 0)
     graph.listing.push_back(fmt::format("# forward: x = x.detach() after hidden layer {}", cut));
   return graph;
@@ -144,6 +145,7 @@ Graph build_cnn(const program::Config& config, const TrainingData& data, std::in
                                 data.shape.classes));
   Graph graph = builder.finish(builder.linear("linear", x, data.shape.classes));
   graph.listing = listing;
+  graph.blocks = "model[:-1]";
   return graph;
 }
 
@@ -177,6 +179,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   builder.end_blocks();
   x = builder.linear("head", builder.layer_norm("last norm", x), data.shape.classes, false);
   Graph graph = builder.finish(x);
+  graph.blocks = "model.blocks";
   graph.listing = {fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},",
                                data.shape.classes, data.shape.tokens, width, heads),
                    fmt::format("            blocks={}, dropout={:g}).to(device)", blocks, dropout)};

@@ -12,8 +12,8 @@ bool trains_in_parallel(const program::Config& config) {
   return config.word("workload") == "train" && config.word("parallel.strategy") != "none";
 }
 
-bool trains_with_ddp(const program::Config& config) {
-  return config.word("workload") == "train" && config.word("parallel.strategy") == "ddp";
+bool trains_by_processes(const program::Config& config) {
+  return trains_in_parallel(config) && config.word("parallel.strategy") != "dp";
 }
 
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,

@@ -11,11 +11,11 @@
 
 namespace trainscope::train {
 
-// Whether it trains with nn.DataParallel or DistributedDataParallel; the knobs of either mean
+// Whether it trains with nn.DataParallel, DistributedDataParallel or FSDP; the knobs of each mean
 // nothing to another workload.
 bool trains_in_parallel(const program::Config& config);
-// With DistributedDataParallel: a process a rank.
-bool trains_with_ddp(const program::Config& config);
+// With a process a rank: DistributedDataParallel, FSDP.
+bool trains_by_processes(const program::Config& config);
 
 // The default process group of so many ranks; of those one is simulated, until told otherwise.
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,

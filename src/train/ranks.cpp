@@ -108,6 +108,11 @@ bool is_told_by_rank_0(const program::Action& action) {
          std::holds_alternative<program::LogEvaluation>(action);
 }
 
+void give_to(int rank, program::Buffer& buffer) {
+  buffer.device = rank;
+  if (buffer.initial.by_rank) buffer.initial.part = rank;
+}
+
 class Joiner {
  public:
   // `own`: each rank has operations of its own, on its buffers.
@@ -122,7 +127,7 @@ class Joiner {
   void add(const program::Program& one, int rank) {
     const Offsets by = offsets(one);
     for (program::Buffer buffer : one.buffers) {
-      buffer.device = rank;
+      give_to(rank, buffer);
       all_.buffers.push_back(std::move(buffer));
     }
     for (program::Stream stream : one.streams) {
@@ -202,7 +207,7 @@ class Joiner {
 }  // namespace
 
 bool ranks_differ(const program::Config& config) {
-  if (!trains_with_ddp(config)) return false;
+  if (!trains_by_processes(config)) return false;
   const bool straggles =
       config.whole("straggler.rank") >= 0 && config.number("straggler.factor") > 1;
   return straggles || config.flag("uneven_batches");
@@ -238,7 +243,7 @@ program::Program with_every_rank(const program::Program& one) {
 
 program::Program only_rank(const program::Program& one, int rank) {
   program::Program mine = one;
-  for (program::Buffer& buffer : mine.buffers) buffer.device = rank;
+  for (program::Buffer& buffer : mine.buffers) give_to(rank, buffer);
   for (program::Stream& stream : mine.streams) stream.device = stream.rank = rank;
   for (program::Thread& thread : mine.threads) {
     thread.name += fmt::format(", rank {}", rank);

@@ -10,7 +10,7 @@
 
 namespace trainscope::train {
 
-// Whether a config makes the ranks of DistributedDataParallel different from one another.
+// Whether a config makes the ranks, a process each, different from one another.
 bool ranks_differ(const program::Config& config);
 
 // One rank: its program, built as if it were rank 0, and how many times as long its kernels take.
@@ -26,8 +26,8 @@ struct RankProgram {
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
 // A program whose one rank stands for all, as one of all ranks: for an executor that carries out
-// each. Every rank has operations and payloads of its own, and begins with the same numbers;
-// batches are those of a thread's rank. Any other program: itself.
+// each. Every rank has operations and payloads of its own, and begins with the same numbers, or its
+// part of them; batches are those of a thread's rank. Any other program: itself.
 program::Program with_every_rank(const program::Program& one);
 
 // A program whose one rank stands for all, as that of one of them, on the GPU of its number: for a

@@ -46,6 +46,10 @@ struct PlannedLaunch {
   std::vector<program::Index> allocated;  // just before it
   std::vector<program::Index> freed;      // just after it
   bool same_operator = false;  // by the call into the library that launched the one before
+  // Of the graph's layers whose it is, or the gradient of one: Layer::block; kNotTheModel: it is
+  // the loss's, or changes the loss.
+  static constexpr int kNotTheModel = -1;
+  int block = kNotTheModel;
 };
 
 // Launches [begin, end) of a list.

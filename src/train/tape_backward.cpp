@@ -53,7 +53,8 @@ void Tape::backward_to_input() {
 void Tape::run_all_backward() {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     if (i + 1 == model_entries_) begin_model_backward();
-    if (entries_[i].block != 0 && entries_[i].block != recomputed_) recompute(entries_[i].block);
+    block_ = entries_[i].block;
+    if (entries_[i].recomputed && block_ != recomputed_) recompute(block_);
     run_backward(i);
   }
   plan_.compiled_backward.end = list_->size();
@@ -79,7 +80,7 @@ void Tape::recompute(int block) {
   for (auto entry = entries_.begin(); entry != end; ++entry) {
     if (entry->block != block) continue;
     for (const Index operation : entry->operations) {
-      list_->push_back({again(operation), {}, {}});
+      list_->push_back({again(operation), {}, {}, false, block});
       plan_.recomputed_flops += program_.operations[operation].flops;
     }
   }

@@ -74,6 +74,8 @@ void Tape::forward(bool training) {
   if (options_.compile.cuda_graph) vars_[0].buffer = static_copy(vars_[0].buffer, "x");
   plan_.compiled_forward.begin = list_->size();
   for (const Layer& layer : graph_.layers) run_layer(layer, training);
+  block_ = PlannedLaunch::kNotTheModel;
+  recomputes_ = false;
   plan_.compiled_forward.end = list_->size();
   model_entries_ = entries_.size();
 }
@@ -161,7 +163,8 @@ void Tape::run_layer(const Layer& layer, bool training) {
     vars_[layer.output] = vars_[layer.inputs[0]];
     return;
   }
-  block_ = training && options_.checkpoint ? layer.block : 0;
+  block_ = layer.block;
+  recomputes_ = training && options_.checkpoint && layer.block != 0;
   program::Function function = layer.function;
   if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
   std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());
@@ -211,6 +214,7 @@ Tape::VarId Tape::apply(const program::Function& function, const std::vector<Var
   entry.function = function;
   entry.inputs = inputs;
   entry.block = block_;
+  entry.recomputed = recomputes_;
   Operands operands;
   for (const VarId input : inputs) {
     operands.reads.push_back(vars_[input].buffer);
@@ -290,7 +294,7 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
 Index Tape::push(program::Operation operation, bool same_operator) {
   program_.operations.push_back(std::move(operation));
   const auto id = static_cast<Index>(program_.operations.size() - 1);
-  list_->push_back({id, {}, {}, same_operator});
+  list_->push_back({id, {}, {}, same_operator, block_});
   return id;
 }
 

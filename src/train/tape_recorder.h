@@ -55,7 +55,8 @@ class Tape {
     std::vector<VarId> inputs;
     std::vector<program::Index> sides;
     VarId output = 0;
-    int block = 0;
+    int block = PlannedLaunch::kNotTheModel;
+    bool recomputed = false;                 // with its block, before backward reads it
     std::vector<program::Index> operations;  // of forward, in this block, for recomputing
   };
 
@@ -129,11 +130,12 @@ class Tape {
   VarId targets_ = 0;
   VarId loss_ = 0;
   std::vector<Entry> entries_;
-  std::set<VarId> weight_copies_;        // in another type, made by autocast
-  std::map<VarId, VarId> weight_casts_;  // those that a forward makes once, by weight
-  std::vector<program::Index> own_;      // buffers that this tape made
-  std::set<program::Index> outlives_;    // of them, those that another frees
-  int block_ = 0;
+  std::set<VarId> weight_copies_;            // in another type, made by autocast
+  std::map<VarId, VarId> weight_casts_;      // those that a forward makes once, by weight
+  std::vector<program::Index> own_;          // buffers that this tape made
+  std::set<program::Index> outlives_;        // of them, those that another frees
+  int block_ = PlannedLaunch::kNotTheModel;  // of what is launched
+  bool recomputes_ = false;                  // the block that is written
   int recomputed_ = 0;
   bool in_backward_ = false;
 };

@@ -40,7 +40,7 @@ class ListingWriter {
       : listing_(listing), config_(config), settings_(settings), graph_(graph) {}
 
   TrainLines write() {
-    if (settings_.ddp) write_process_group();
+    if (settings_.by_process) write_process_group();
     if (settings_.on_cpu) add("device = \"cpu\"");
     if (settings_.tensor) {
       write_tensors();
@@ -123,6 +123,27 @@ class ListingWriter {
     lines_.ddp = add(text + ")");
   }
 
+  void write_fsdp() {
+    std::vector<std::string> policy;
+    if (config_.word("fsdp.param_dtype") == "bf16") {
+      policy.push_back("param_dtype=torch.bfloat16");
+      if (config_.word("fsdp.reduce_dtype") == "fp32")
+        policy.push_back("reduce_dtype=torch.float32");
+    }
+    std::string rest;
+    if (!policy.empty()) {
+      add(fmt::format("policy = MixedPrecisionPolicy({})", fmt::join(policy, ", ")));
+      rest = ", mp_policy=policy";
+    }
+    const bool reshards = config_.flag("fsdp.reshard_after_forward");
+    if (config_.word("fsdp.wrap") == "block")
+      add(fmt::format("for block in {}: fully_shard(block{}{})", graph_.blocks, rest,
+                      reshards ? "" : ", reshard_after_forward=False"));
+    add(fmt::format("fully_shard(model{})", rest));
+    lines_.model = add("model.to_empty(device=device)  # of each parameter this rank's part");
+    add("model.init_weights()");
+  }
+
   // With the backend "cudagraphs" nothing is fused.
   void write_compile() {
     const Compilation& compile = settings_.compile;
@@ -163,7 +184,7 @@ class ListingWriter {
 
   void write_tensors() {
     add("X, Y = load_tensors()  # all samples, in host memory");
-    if (settings_.ddp && settings_.ranks > 1)
+    if (settings_.by_process && settings_.ranks > 1)
       add(fmt::format("X, Y = X[rank::{0}], Y[rank::{0}]  # this rank's", settings_.ranks));
     if (settings_.set_on_device) return write_whole_set();
     if (config_.flag("loader.pin_memory")) add("X, Y = X.pin_memory(), Y.pin_memory()");
@@ -186,10 +207,13 @@ class ListingWriter {
                         backend[0] == 'm' ? "cuda.matmul" : "cudnn", python(allowed)));
     }
     if (config_.flag("cudnn.benchmark")) add("torch.backends.cudnn.benchmark = True");
+    if (settings_.fsdp) add("with torch.device(\"meta\"):  # its shapes, and no memory");
+    indent_ += settings_.fsdp;
     for (std::size_t i = 0; i < graph_.listing.size(); ++i) {
-      const std::uint16_t line = add(graph_.listing[i]);
+      const std::uint16_t line = add(placed(graph_.listing[i]));
       if (i == 0) lines_.model = line;
     }
+    indent_ -= settings_.fsdp;
     if (is_narrow()) add(fmt::format("model = model{}", cast()));
     if (channels_last()) add("model = model.to(memory_format=torch.channels_last)");
     if (settings_.image_sizes > 1)
@@ -198,9 +222,17 @@ class ListingWriter {
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
     if (settings_.compile.any()) write_compile();
     if (settings_.ddp) write_ddp();
+    if (settings_.fsdp) write_fsdp();
     if (settings_.dp) write_data_parallel();
     write_optimizer();
     if (settings_.has_scaler) write_scaler();
+  }
+
+  // Sharded, a model is given memory later.
+  std::string placed(const std::string& line) const {
+    constexpr std::string_view kPlace = ".to(device)";
+    if (!settings_.fsdp || !line.ends_with(kPlace)) return line;
+    return line.substr(0, line.size() - kPlace.size());
   }
 
   void write_optimizer() {
@@ -244,9 +276,9 @@ class ListingWriter {
     indent_ -= settings_.own_stream;
   }
 
-  bool is_narrow() const { return settings_.precision.model != program::ElementType::kFp32; }
+  bool is_narrow() const { return settings_.parameter_type != program::ElementType::kFp32; }
   // To the type of the weights.
-  std::string cast() const { return fmt::format(".to({})", torch_name(settings_.precision.model)); }
+  std::string cast() const { return fmt::format(".to({})", torch_name(settings_.parameter_type)); }
   // Of numbers: tokens stay whole.
   std::string cast_of_batch() const {
     return is_narrow() && settings_.data.shape.tokens == 0 ? cast() : "";

@@ -60,6 +60,8 @@ void TrainPlans::add(const Graph& graph, const BatchBuffers& batch) {
   plans.first = plan();
   if (parts_.convolutions) parts_.convolutions->expand(plans.first);
   if (parts_.compiled) parts_.compiled->lay_out(plans.first);
+  // FSDP adds what it has scattered.
+  if (parts_.settings.fsdp) return;
   if (parts_.settings.accumulate == 1 && !parts_.settings.gradients_stay) return;
   options.accumulate = true;
   plans.later = plan();

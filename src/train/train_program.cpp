@@ -11,6 +11,7 @@
 #include "train/compiled_model.h"
 #include "train/cublas_workspaces.h"
 #include "train/ddp.h"
+#include "train/fsdp.h"
 #include "train/launch_writer.h"
 #include "train/lifetimes.h"
 #include "train/models.h"
@@ -66,7 +67,8 @@ class TrainBuilder {
         add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
     model_ = add_model_buffers(program_, graph_, settings_.precision.model,
                                settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
-    update_ = add_update(program_, config_, model_);
+    if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
+    update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_);
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
     plans_.emplace(TrainPlans::Parts{program_, config_, settings_, lines_, graph_, model_, *feed_,
                                      convolutions_ ? &*convolutions_ : nullptr,
@@ -160,7 +162,7 @@ class TrainBuilder {
     ThreadWriter main(program_, 0);
     ThreadWriter autograd(program_, autograd_);  // on a CPU, the same thread
     main.at(lines_.model);
-    launch_.allocate(main, model_.parameters);
+    launch_.allocate(main, fsdp_ ? fsdp_->shards().parameters : model_.parameters);
     if (ddp_) ddp_->construct(main.at(lines_.ddp));
     feed_->begin(main);
     const int alike = ranks_differ(config_) ? settings_.ranks : 1;
@@ -214,6 +216,8 @@ class TrainBuilder {
       dp->forward(main, feed_->of(batch));
     } else if (compiled_) {
       compiled_->forward(main, plan.forward, plan.compiled_forward, launch_);
+    } else if (fsdp_) {
+      fsdp_->forward(main, plan.forward, launch_);
     } else {
       launch_(main, plan.forward);
     }
@@ -243,8 +247,10 @@ class TrainBuilder {
     autograd.at(lines_.backward).in(Phase::kBackward).add(program::Pop{backward_to_do_});
     std::vector<PlannedLaunch> launches = plan.backward;
     DataParallel* dp = plans_->data_parallel();
-    if (!gradients_there_ && !dp) allocate_gradients(autograd, launches);
-    if (compiled_) {
+    if (!gradients_there_ && !dp && !fsdp_) allocate_gradients(autograd, launches);
+    if (fsdp_) {
+      fsdp_->backward(autograd, std::move(launches), launch_);
+    } else if (compiled_) {
       compiled_->backward(autograd, launches, plan.compiled_backward, launch_);
     } else if (sums) {
       launch_and_sum(autograd, launches);
@@ -282,8 +288,9 @@ class TrainBuilder {
     if (!gradients_there_) return;
     if (settings_.compile.cuda_graph) return;  // their memory is the graph's
     if (!config_.flag("zero_grad.set_to_none")) return launch_(main, update_.zero_grad);
-    if (!ddp_ || !ddp_->gradients_are_views()) launch_.free(main, gradients());
     gradients_there_ = false;
+    if (fsdp_) return fsdp_->drop_gradients(main);
+    if (!ddp_ || !ddp_->gradients_are_views()) launch_.free(main, gradients());
   }
 
   void write_update(ThreadWriter& main, std::int64_t step) {
@@ -346,7 +353,11 @@ class TrainBuilder {
     for (std::int64_t batch = 0; batch < tested_batches(); ++batch) {
       feed_->deliver_test(main.at(lines_.evaluate), batch);
       main.at(lines_.evaluate_forward).in(Phase::kForward);
-      launch_(main, plan.forward);
+      if (fsdp_) {
+        fsdp_->forward(main, plan.forward, launch_);
+      } else {
+        launch_(main, plan.forward);
+      }
       launch_(main, plan.loss);
       main.in(Phase::kNone);
     }
@@ -355,7 +366,9 @@ class TrainBuilder {
     main.add(program::ReadScalar{{correct, correct_on_host, kFloat, 0}}, "aten::item");
   }
 
+  // Of what the optimizer updates.
   std::vector<Index> gradients() const {
+    if (fsdp_) return fsdp_->gradients();
     std::vector<Index> there;
     for (const Index gradient : model_.gradients)
       if (gradient != program::kNoIndex) there.push_back(gradient);
@@ -375,6 +388,7 @@ class TrainBuilder {
   Update update_;
   std::optional<CompiledModel> compiled_;
   std::optional<Ddp> ddp_;
+  std::optional<Fsdp> fsdp_;
   std::optional<TrainPlans> plans_;
   Index loss_host_ = 0;
   Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;

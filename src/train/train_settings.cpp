@@ -1,6 +1,9 @@
 #include "train/train_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/error.h"
@@ -17,7 +20,14 @@ using program::ElementType;
 // Each costs what one does. With more, a run is timing only.
 constexpr int kMostComputedRanks = 8;
 
-constexpr std::string_view kDdpKnobs = "ddp.";
+// Knobs of one strategy, by how they begin, and what it is called.
+struct StrategyKnobs {
+  std::string_view prefix;
+  std::string_view strategy;
+  std::string_view name;
+};
+constexpr std::array kStrategyKnobs{StrategyKnobs{"ddp.", "ddp", "DistributedDataParallel"},
+                                    StrategyKnobs{"fsdp.", "fsdp", "FSDP"}};
 
 bool is_changed(const program::Config& config, std::string_view knob) {
   return config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial;
@@ -67,13 +77,28 @@ void refuse_worker_knobs(const program::Config& config) {
                        "more, or leave it out");
 }
 
-void refuse_ddp_knobs(const program::Config& config) {
-  if (config.word("parallel.strategy") == "ddp") return;
-  for (const program::Knob& knob : program::knobs())
-    if (knob.name.starts_with(kDdpKnobs) && is_changed(config, knob.name))
-      throw InputError(knob.name +
-                       " is about DistributedDataParallel; set parallel.strategy = ddp, or leave "
-                       "it out");
+void refuse_knobs_of_another_strategy(const program::Config& config) {
+  for (const StrategyKnobs& of : kStrategyKnobs) {
+    if (config.word("parallel.strategy") == of.strategy) continue;
+    for (const program::Knob& knob : program::knobs())
+      if (knob.name.starts_with(of.prefix) && is_changed(config, knob.name))
+        throw InputError(fmt::format("{} is about {}; set parallel.strategy = {}, or leave it out",
+                                     knob.name, of.name, of.strategy));
+  }
+}
+
+// What sharded gradients ask of all ranks before one may look at their norm, or for infinities.
+void refuse_with_fsdp(const program::Config& config) {
+  if (config.word("parallel.strategy") != "fsdp") return;
+  for (const char* knob : {"clip_grad_norm", "scaler.enabled"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " is not built for parallel.strategy = fsdp; set it back, or "
+                       "parallel.strategy = ddp");
+  if (config.word("model.dtype") == "fp16")
+    throw InputError(
+        "model.dtype = fp16 is not built for parallel.strategy = fsdp; set model.dtype = bf16, or "
+        "fsdp.param_dtype = bf16");
 }
 
 void refuse_what_contradicts(const program::Config& config) {
@@ -84,7 +109,8 @@ void refuse_what_contradicts(const program::Config& config) {
   if (config.word("data.location") == "device") refuse_loading(config);
   if (config.word("device") == "cpu") refuse_gpu_knobs(config);
   refuse_worker_knobs(config);
-  refuse_ddp_knobs(config);
+  refuse_knobs_of_another_strategy(config);
+  refuse_with_fsdp(config);
   if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(
@@ -257,7 +283,7 @@ std::vector<std::int64_t> list_of(const std::string& text) {
 // Knobs that make one rank different from the others.
 void check_odd_rank(const program::Config& config, const TrainSettings& settings) {
   const std::int64_t slow = config.whole("straggler.rank");
-  if (!settings.ddp && (slow >= 0 || config.flag("uneven_batches")))
+  if (!settings.by_process && (slow >= 0 || config.flag("uneven_batches")))
     throw InputError(std::string(slow >= 0 ? "straggler.rank" : "uneven_batches") +
                      " needs ranks that wait for one another; set parallel.strategy = ddp and "
                      "parallel.world_size, or leave it out");
@@ -289,8 +315,8 @@ void read_data_parallel(const machine::Machine& machine, std::int64_t asked,
   settings.all_gpus = asked == machine.gpu_count;
 }
 
-void read_ddp(const program::Config& config, const machine::Machine& machine, std::int64_t asked,
-              TrainSettings& settings) {
+void read_processes(const program::Config& config, const machine::Machine& machine,
+                    std::int64_t asked, TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
   settings.ranks = static_cast<int>(asked);
   settings.gpus_of_node = machine.gpu_count;
@@ -305,13 +331,13 @@ void read_ddp(const program::Config& config, const machine::Machine& machine, st
 
 // What a rank's loader reads.
 void read_sampler(const program::Config& config, TrainSettings& settings) {
-  settings.sampled = settings.ddp && !settings.tensor && config.flag("sampler.distributed");
+  settings.sampled = settings.by_process && !settings.tensor && config.flag("sampler.distributed");
   // Files cut by hand have a sampler that knows no epochs.
   settings.set_epoch = settings.sampled && !settings.uneven && config.flag("sampler.set_epoch");
   for (const char* knob : {"sampler.distributed", "sampler.set_epoch"})
-    if (!config.flag(knob) && (!settings.ddp || settings.tensor))
+    if (!config.flag(knob) && (!settings.by_process || settings.tensor))
       throw InputError(std::string(knob) +
-                       " = false is about a loader of DistributedDataParallel; set "
+                       " = false is about a loader of DistributedDataParallel or FSDP; set "
                        "parallel.strategy = ddp and data.source = loader, or leave it out");
   if (settings.uneven && !config.flag("sampler.set_epoch"))
     throw InputError(
@@ -355,20 +381,23 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
                    TrainSettings& settings) {
   const std::string& strategy = config.word("parallel.strategy");
   settings.ddp = strategy == "ddp";
+  settings.fsdp = strategy == "fsdp";
+  settings.by_process = settings.ddp || settings.fsdp;
   settings.dp = strategy == "dp";
   const std::int64_t asked = config.whole("parallel.world_size");
-  if (!settings.ddp) check_odd_rank(config, settings);
+  if (!settings.by_process) check_odd_rank(config, settings);
   if (strategy == "none") {
     if (asked > 1)
-      throw InputError("parallel.world_size = " + std::to_string(asked) +
-                       " needs parallel.strategy = ddp, or dp; set it, or parallel.world_size = 1");
+      throw InputError(
+          "parallel.world_size = " + std::to_string(asked) +
+          " needs parallel.strategy = ddp, fsdp or dp; set one, or parallel.world_size = 1");
     return;
   }
   if (settings.on_cpu)
     throw InputError("parallel.strategy = " + strategy +
                      " runs on GPUs, over NCCL; set device = cuda, or parallel.strategy = none");
-  settings.ddp ? read_ddp(config, machine, asked, settings)
-               : read_data_parallel(machine, asked, settings);
+  settings.by_process ? read_processes(config, machine, asked, settings)
+                      : read_data_parallel(machine, asked, settings);
   // Of ranks that differ, no one's commands stand for all.
   if (settings.ranks > kMostComputedRanks || ranks_differ(config))
     settings.computes = settings.evaluates = false;
@@ -405,7 +434,7 @@ program::DataSource TrainSettings::source(const program::Config& config) const {
   source.batch_size = batch;
   source.tokens = data.shape.tokens;
   source.shuffle = config.flag("loader.shuffle") && !tensor;
-  source.strided = ddp && tensor;
+  source.strided = by_process && tensor;
   source.replicas = sampled || source.strided ? ranks : 0;
   source.set_epoch = set_epoch;
   source.drop_last = drop_last;
@@ -415,9 +444,12 @@ program::DataSource TrainSettings::source(const program::Config& config) const {
 program::Config on_one_gpu(program::Config config) {
   config.set("parallel.strategy", "none");
   config.set("parallel.world_size", std::int64_t{1});
-  for (const program::Knob& knob : program::knobs())
-    if (knob.name.starts_with(kDdpKnobs) && config.is_set(knob.name))
-      config.set(knob.name, knob.initial);
+  // The type that FSDP computes in stays the model's.
+  if (config.word("fsdp.param_dtype") == "bf16") config.set("model.dtype", "bf16");
+  for (const StrategyKnobs& of : kStrategyKnobs)
+    for (const program::Knob& knob : program::knobs())
+      if (knob.name.starts_with(of.prefix) && config.is_set(knob.name))
+        config.set(knob.name, knob.initial);
   return config;
 }
 
@@ -461,6 +493,12 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.clip_norm = config.number("clip_grad_norm");
   settings.item_every = config.whole("loop.item_every");
   settings.precision = precision_of(config, machine);
+  settings.parameter_type = settings.precision.model;
+  if (config.word("fsdp.param_dtype") == "bf16") {
+    refuse_bf16_without_units(machine.gpu, "fsdp.param_dtype = none");
+    settings.precision.model = ElementType::kBf16;
+    refuse_two_narrow_types(settings.precision);
+  }
   settings.compile = compilation(config);
   settings.infinities = list_of(config.word("scaler.inject_inf_at"));
   read_parallel(config, machine, settings);

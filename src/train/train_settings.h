@@ -29,11 +29,13 @@ struct TrainSettings {
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
-  int ranks = 1;  // of DistributedDataParallel, a GPU each
+  bool by_process = false;  // a process a rank: DistributedDataParallel, FSDP
+  int ranks = 1;            // of these, a GPU each
   int gpus_of_node = 1;
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
   bool ddp = false;
+  bool fsdp = false;
   bool sampled = false;       // each rank reads what a DistributedSampler gives it
   bool set_epoch = false;     // which is told each epoch's number
   bool drop_last = true;      // what does not fill a batch at an epoch's end is left out
@@ -50,6 +52,8 @@ struct TrainSettings {
   double clip_norm = 0;         // 0: no clipping
   std::int64_t item_every = 0;
   Precision precision;
+  // Of what the optimizer updates: with FSDP the model may compute with copies in another type.
+  program::ElementType parameter_type = program::ElementType::kFp32;
   Compilation compile;
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 

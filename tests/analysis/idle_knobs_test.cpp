@@ -89,6 +89,10 @@ const std::vector<std::vector<std::string>> kConfigs{
      "parallel.world_size=2"},
     {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=dp",
      "parallel.world_size=2"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=fsdp",
+     "parallel.world_size=2"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=fsdp",
+     "parallel.world_size=2", "fsdp.wrap=model"},
 };
 
 }  // namespace

@@ -73,7 +73,9 @@ void compare(const Training& device, const Training& host, double allowed) {
 }
 
 void check_same(const std::vector<std::string>& settings, double allowed, std::uint32_t seed = 1) {
-  INFO(settings.front() << ", seed " << seed);
+  std::string all;
+  for (const std::string& setting : settings) all += setting + " ";
+  INFO(all << "seed " << seed);
   const program::Config config = config_of(settings);
   compare(on_device(config, seed), rows_of(*analysis::run_config("A", config).trace), allowed);
 }
@@ -237,11 +239,16 @@ TEST_CASE("a fused gpt-mini drops what it drops unfused") {
   compare(on_device(config_of(fused), 1), on_device(config_of(kGpt), 1), 0);
 }
 
-std::vector<std::string> ddp_with(int ranks, const std::vector<std::string>& more) {
-  std::vector<std::string> settings = mlp_with(
-      {"parallel.strategy=ddp", "parallel.world_size=" + std::to_string(ranks), "machine=h200-8"});
+std::vector<std::string> ranks_with(const char* strategy, int ranks,
+                                    const std::vector<std::string>& more) {
+  std::vector<std::string> settings =
+      mlp_with({strategy, "parallel.world_size=" + std::to_string(ranks), "machine=h200-8"});
   settings.insert(settings.end(), more.begin(), more.end());
   return settings;
+}
+
+std::vector<std::string> ddp_with(int ranks, const std::vector<std::string>& more) {
+  return ranks_with("parallel.strategy=ddp", ranks, more);
 }
 
 TEST_CASE("ranks that share a GPU learn as the ranks of the host do") {
@@ -258,6 +265,17 @@ TEST_CASE("DistributedDataParallel's options give the host's losses") {
   check_same(ddp_with(2, {"precision=fp16", "scaler.enabled=true", "scaler.inject_inf_at=2",
                           "scaler.growth_interval=2"}),
              2e-3);
+}
+
+TEST_CASE("ranks of FSDP gather and scatter as those of the host do") {
+  const auto fsdp_with = [](int ranks, const std::vector<std::string>& more) {
+    return ranks_with("parallel.strategy=fsdp", ranks, more);
+  };
+  for (const int ranks : {2, 3})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed) check_same(fsdp_with(ranks, {}), kFp32, seed);
+  check_same(fsdp_with(2, {"fsdp.wrap=model", "optimizer.name=adamw"}), kFp32);
+  check_same(fsdp_with(4, {"fsdp.reshard_after_forward=false"}), kFp32);
+  check_same(fsdp_with(2, {"accumulate_steps=2"}), kFp32);
 }
 
 TEST_CASE("DataParallel on GPUs that share one learns as the host does") {

@@ -84,7 +84,8 @@ TEST_CASE("on the device ranks learn as on the host, whether they share a GPU or
   const std::vector<std::string> mlp{
       "workload=train", "model.name=mlp", "data.name=digits",     "steps=5",
       "batch_size=16",  "machine=h200-8", "parallel.world_size=4"};
-  for (const char* strategy : {"parallel.strategy=ddp", "parallel.strategy=dp"}) {
+  for (const char* strategy :
+       {"parallel.strategy=ddp", "parallel.strategy=fsdp", "parallel.strategy=dp"}) {
     auto settings = mlp;
     settings.push_back(strategy);
     check_learns_alike(*gpu, settings, kFp32);

@@ -56,7 +56,7 @@ TEST_CASE("a value that cannot be is refused in one sentence that says what to g
   fails("copy.count=1e999", "is not a number");
   fails("copy.memory=pined", "did you mean pinned?");
   fails("loader.pin_memory=maybe", "neither true nor false");
-  fails("parallel.strategy=fsdp", "declared but not built yet");
+  fails("parallel.strategy=tensor", "declared but not built yet");
 }
 
 TEST_CASE("configs override one another and say where they differ") {

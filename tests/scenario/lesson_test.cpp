@@ -108,7 +108,7 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
     CHECK_THAT(error_of("level =", std::string("seeds = ") + seeds + "\nlevel ="),
                contains(".toml:") && (contains("seeds") || contains("out of range")));
   }
-  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nparallel.strategy = \"fsdp\""),
+  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nparallel.strategy = \"tensor\""),
              contains("declared but not built yet"));
 }
 

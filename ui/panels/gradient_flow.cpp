@@ -324,9 +324,19 @@ void choose_part(const Theme& theme, GradientFlowPanel& panel, bool narrow, bool
   segments(theme, "##part", width, parts, parts, panel.part);
 }
 
-void draw_nothing(const Theme& theme, GradientFlowPanel& panel, const Box& room) {
-  const bool busy = panel.sides[0].reading.busy() || panel.sides[1].reading.busy();
-  const char* words = busy ? "reading the run" : "this run sends no gradients between GPUs";
+// Why there is nothing to draw.
+const char* words_of_nothing(const PanelContext& context, GradientFlowPanel& panel) {
+  if (panel.sides[0].reading.busy() || panel.sides[1].reading.busy()) return "reading the run";
+  for (const auto& side : context.workspace.sides())
+    if (side.run && side.run->config.word("parallel.strategy") == "fsdp")
+      return "FSDP has no buckets: its all-gathers and reduce-scatters are in the timeline, on the "
+             "stream of NCCL";
+  return "this run sends no gradients between GPUs";
+}
+
+void draw_nothing(const PanelContext& context, GradientFlowPanel& panel, const Box& room) {
+  const Theme& theme = context.theme;
+  const char* words = words_of_nothing(context, panel);
   draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, room.centre().x,
                    room.centre().y, theme.muted,
                    shortened(theme.font.text, theme.size.small, words, room.width()), 0.5F);
@@ -340,7 +350,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
       shown.push_back({context, panel.sides[i], *facts, i, context.workspace.playhead_of(i)});
   Box room = padded_room(theme, theme.px(8), theme.px(12));
   if (room.width() < theme.px(160) || room.height() < theme.px(80)) return;
-  if (shown.empty()) return draw_nothing(theme, panel, room);
+  if (shown.empty()) return draw_nothing(context, panel, room);
   const float gap = theme.px(30), count = static_cast<float>(shown.size());
   const float wide = (room.width() + gap) / count - gap;
   const bool narrow = wide < theme.px(560);

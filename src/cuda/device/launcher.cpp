@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cuda/device/shapes.h"
+#include "host/shards.h"
 #include "kernels/accuracy.h"
 #include "kernels/bandwidth.h"
 #include "kernels/elementwise.h"
@@ -82,6 +83,42 @@ void Launcher::operator()(const program::Concatenate&) {
       kernels::scale(stream_, operands_.in<T>(i), 1.0F, to, operands_.size_of_read(i));
       to += operands_.size_of_read(i);
     }
+  });
+}
+
+// A copy for each part of each tensor.
+void Launcher::operator()(const program::ShardsApart& f) {
+  with_type(operands_.read(0).type, [&](auto type) {
+    using T = decltype(type);
+    const T* from = operands_.in<T>(0);
+    for (std::size_t rank = 0; rank < size(f.ranks); ++rank)
+      for (std::size_t i = 0; i < operands_.writes(); ++i) {
+        const std::size_t all = operands_.size_of_write(i);
+        const std::size_t part = host::shard_size(all, size(f.ranks));
+        const std::size_t first = std::min(rank * part, all);
+        const std::size_t count = std::min(part, all - first);
+        if (count > 0) kernels::scale(stream_, from, 1.0F, operands_.in_out<T>(i) + first, count);
+        from += part;
+      }
+  });
+}
+
+void Launcher::operator()(const program::ShardsTogether& f) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    T* to = operands_.out<T>(0);
+    kernels::fill(stream_, to, 0.0F, operands_.size_of_write(0));
+    for (std::size_t rank = 0; rank < size(f.ranks); ++rank)
+      for (std::size_t i = 0; i < operands_.reads(); ++i) {
+        const std::size_t all = operands_.size_of_read(i);
+        const std::size_t part = host::shard_size(all, size(f.ranks));
+        const std::size_t first = std::min(rank * part, all);
+        const std::size_t count = std::min(part, all - first);
+        if (count > 0)
+          kernels::scale(stream_, operands_.in<T>(i) + first, static_cast<float>(f.factor), to,
+                         count);
+        to += part;
+      }
   });
 }
 

@@ -33,6 +33,8 @@ class Launcher {
   void operator()(const program::Accumulate& f);
   void operator()(const program::CopyPart& f);
   void operator()(const program::Concatenate& f);
+  void operator()(const program::ShardsApart& f);
+  void operator()(const program::ShardsTogether& f);
   void operator()(const program::Multiply& f);
   void operator()(const program::Fill& f);
   void operator()(const program::Cast& f);

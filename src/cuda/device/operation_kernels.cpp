@@ -271,6 +271,8 @@ struct LaunchName {
   std::string operator()(const program::Accumulate&) const { return "accumulate"; }
   std::string operator()(const program::CopyPart&) const { return "copy"; }
   std::string operator()(const program::Concatenate&) const { return "concatenate"; }
+  std::string operator()(const program::ShardsApart&) const { return "shards apart"; }
+  std::string operator()(const program::ShardsTogether&) const { return "shards together"; }
   std::string operator()(const program::Multiply&) const { return "multiply"; }
   std::string operator()(const program::Fill&) const { return "fill"; }
   std::string operator()(const program::Cast&) const { return "cast"; }

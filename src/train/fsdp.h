@@ -1,0 +1,135 @@
+// Fully Sharded Data Parallel (torch.distributed.fsdp.fully_shard): what it adds to a rank's
+// program (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, _fsdp_collectives.py).
+//
+// Of each parameter a rank keeps a part, and of its gradient and of what the optimizer keeps as
+// much. The parameters of a block are a unit, those of no block, or with fsdp.wrap = model all, the
+// root's. Before a unit's forward its parts are gathered from all ranks, and copied out of what
+// came into whole parameters; after it, these are freed again, unless reshard_after_forward is
+// False: the root's always stay until backward is done. Before a unit's backward they are gathered
+// once more, one unit ahead; after it the gradients are put together and their sums over the ranks
+// scattered, each rank keeping those of its parts.
+//
+// All ranks do the same at the same time: one is simulated and stands for all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/config.h"
+#include "program/program.h"
+#include "train/graph.h"
+#include "train/launch_writer.h"
+#include "train/tape.h"
+#include "train/train_settings.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+
+class Fsdp {
+ public:
+  // Adds the communicator, its stream, the parts and what gathers and scatters them to a program
+  // whose model has been added: its parameters now hold nothing until they are gathered.
+  Fsdp(program::Program& program, const program::Config& config, const Graph& graph,
+       const ModelBuffers& model, const TrainSettings& settings);
+
+  // What the optimizer works on: this rank's parts, and what is no parameter.
+  const ModelBuffers& shards() const { return shards_; }
+  // The gradients of these.
+  std::vector<program::Index> gradients() const;
+
+  // The model's launches, with what comes before and after each unit's.
+  void forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launches,
+               const LaunchWriter& launch);
+  void backward(ThreadWriter& autograd, std::vector<PlannedLaunch> launches,
+                const LaunchWriter& launch);
+  // zero_grad(set_to_none=True).
+  void drop_gradients(ThreadWriter& main);
+
+ private:
+  // What a reduce-scatter gives: `sums` in the type in which they are added, `gradients` in the
+  // parameters'; the same buffer where that is the same type.
+  struct Output {
+    program::Index sums = program::kNoIndex;
+    program::Index gradients = program::kNoIndex;
+    program::Index payload = program::kNoIndex;  // `sums`
+    program::Index cast = program::kNoIndex;     // operation; kNoIndex: the types are the same
+  };
+  enum class State : std::uint8_t { kSharded, kGathering, kWhole };
+  struct Unit {
+    std::string name;                     // "block 1"
+    std::vector<ParameterId> parameters;  // of the graph, trained
+    std::vector<program::Index> whole;    // buffers
+    std::vector<program::Index> parts;
+    // Of those that backward reaches.
+    std::vector<program::Index> whole_gradients;
+    std::vector<program::Index> gradients;
+    program::Index gathered = program::kNoIndex;  // the parts of all ranks
+    program::Index to_scatter = program::kNoIndex;
+    program::Index copy_in = 0, copy_out = 0, together = 0;  // operations
+    program::Index parts_payload = 0, gathered_payload = 0, to_scatter_payload = 0;
+    Output first, more;
+    std::vector<program::Index> accumulate;  // operations, by gradient
+    program::Index events = 0;               // the first of kEvents
+    State state = State::kSharded;
+  };
+  // Places among the launches of a list.
+  struct Range {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    bool any = false;
+  };
+  enum Event : std::uint8_t { kGathered, kCopiedOut, kScattered, kEvents };
+  static constexpr std::size_t kRoot = 0;  // among the units
+
+  void find_units(const Graph& graph, bool by_block);
+  void add_shards(const Graph& graph, const ModelBuffers& model);
+  void add_gather(Unit& unit);
+  void add_scatter(Unit& unit);
+  Output add_output(const Unit& unit, const std::string& name);
+  program::Index add_copy(const char* kernel, const char* framework, double bytes,
+                          const program::Function& function, std::vector<program::Index> reads,
+                          std::vector<program::Index> writes);
+  program::Index add_numbers_on_gpu(const std::string& name, std::int64_t elements,
+                                    program::ElementType type, program::Role role);
+  program::Index add_payload(std::vector<program::Index> buffers);
+  std::int64_t bytes_of(const std::vector<program::Index>& buffers) const;
+  // A tensor's numbers on each rank.
+  std::int64_t part_of(program::Index whole) const;
+
+  std::vector<Range> ranges_of(const std::vector<PlannedLaunch>& launches) const;
+  program::Index event(const Unit& unit, Event which) const { return unit.events + which; }
+  void collect(ThreadWriter& thread, program::CollectiveKind kind, program::Index whole,
+               program::Index send, program::Index receive);
+  void wait_for_update(ThreadWriter& main);
+  void gather(ThreadWriter& thread, Unit& unit);
+  void make_whole(ThreadWriter& thread, Unit& unit, bool in_forward);
+  void free_gathered_before(ThreadWriter& thread);
+  void reshard(ThreadWriter& thread, Unit& unit);
+  void before_backward(ThreadWriter& autograd, std::size_t unit);
+  void after_backward(ThreadWriter& autograd, Unit& unit);
+  void keep_sums(ThreadWriter& autograd, Unit& unit);
+  void free_scattered_before(ThreadWriter& autograd);
+  void end_backward(ThreadWriter& autograd);
+  void begin_mark(ThreadWriter& thread, const char* what, const Unit& unit);
+
+  program::Program& program_;
+  int ranks_;
+  bool reshards_;                     // after forward
+  program::ElementType part_type_;    // of what the optimizer updates
+  program::ElementType whole_type_;   // of what the model computes with
+  program::ElementType reduce_type_;  // in which gradients are summed
+  program::Index communicator_ = 0;
+  program::Index stream_ = 0;
+  program::Index updated_event_ = 0;  // the optimizer has updated the parts
+  std::int64_t sequence_ = 0;
+  ModelBuffers shards_;
+  std::vector<Unit> units_;                 // the root, then the blocks
+  std::vector<std::size_t> order_;          // in which forward was done with them
+  const Unit* gathered_before_ = nullptr;   // what a forward has copied out last is freed later
+  const Unit* scattered_before_ = nullptr;  // and what backward has given to a reduce-scatter
+  bool gradients_there_ = false;
+  bool behind_update_ = false;  // the stream of the collectives has waited for the last one
+};
+
+}  // namespace trainscope::train

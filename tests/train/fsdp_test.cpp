@@ -1,0 +1,227 @@
+// FSDP's program: what is gathered, scattered and freed, and when.
+#include "train/fsdp.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "train/build.h"
+
+using namespace trainscope;
+using namespace trainscope::train;
+using Catch::Matchers::Contains;
+using program::CollectiveKind;
+using program::Index;
+
+namespace {
+
+using Settings = std::vector<std::string>;
+
+program::Program program_of(const Settings& settings, const Settings& more = {}) {
+  program::Config config;
+  for (const char* common :
+       {"parallel.strategy=fsdp", "parallel.world_size=4", "machine=h200-8", "steps=3"})
+    config.set_text(common);
+  for (const Settings* list : {&settings, &more})
+    for (const std::string& one : *list) config.set_text(one);
+  return build_program(config, machine_of(config));
+}
+
+const Settings kGpt{"model.name=gpt-mini", "batch_size=2",  "model.width=24",
+                    "model.blocks=3",      "model.heads=2", "model.seq_len=16"};
+const std::vector<Settings> kModels{
+    {"model.name=mlp", "model.hidden=50", "model.layers=3", "batch_size=8", "loop.evaluate=true"},
+    {"model.name=cnn", "model.batch_norm=true", "batch_size=8"},
+    kGpt,
+    {"model.name=gpt2", "data.name=tokens", "model.seq_len=64", "batch_size=1"},
+    {"model.name=bert-large", "data.name=tokens", "model.seq_len=64", "batch_size=1"},
+    {"model.name=resnet18", "batch_size=4"}};
+const std::vector<Settings> kHow{{},
+                                 {"fsdp.reshard_after_forward=false"},
+                                 {"fsdp.wrap=model"},
+                                 {"checkpoint.enabled=true"},
+                                 {"autocast.dtype=bf16"},
+                                 {"fsdp.param_dtype=bf16"},
+                                 {"fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32"},
+                                 {"accumulate_steps=2", "zero_grad.when=never"},
+                                 {"zero_grad.set_to_none=false"}};
+
+// Commands in the order in which they are carried out: while backward runs, the main thread waits.
+void in_order(const program::Program& program,
+              const std::function<void(const program::Action&)>& look) {
+  const auto& main = program.threads[0].commands;
+  std::size_t autograd = 0;
+  while (program.threads[autograd].role != program::ThreadRole::kAutograd) ++autograd;
+  const auto& backward = program.threads[autograd].commands;
+  std::size_t next = 0;
+  for (const program::Command& command : main) {
+    look(command.action);
+    const auto* push = std::get_if<program::Push>(&command.action);
+    if (!push || program.queues[push->queue].name != "backward to do") continue;
+    do look(backward[next].action);
+    while (!std::holds_alternative<program::Push>(backward[next++].action));
+  }
+  REQUIRE(next == backward.size());
+}
+
+std::vector<program::Collective> collectives_of(const program::Program& program) {
+  std::vector<program::Collective> found;
+  in_order(program, [&](const program::Action& action) {
+    if (const auto* one = std::get_if<program::Collective>(&action)) found.push_back(*one);
+  });
+  return found;
+}
+
+// What the kernels after the warm-up's step would see.
+std::int64_t bytes_of(const std::vector<program::Collective>& all, CollectiveKind kind) {
+  std::int64_t bytes = 0;
+  for (const program::Collective& one : all) bytes += one.kind == kind ? one.bytes : 0;
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "no kernel of FSDP reads or writes what has no memory, and all is freed that is gathered") {
+  for (const Settings& model : kModels)
+    for (const Settings& how : kHow) {
+      INFO(model[0] << (how.empty() ? "" : ", " + how[0]));
+      const program::Program program = program_of(model, how);
+      program::validate(program);
+      std::set<Index> alive, was_alive, shown;
+      in_order(program, [&](const program::Action& action) {
+        if (const auto* one = std::get_if<program::Alloc>(&action)) {
+          INFO(program.buffers[one->buffer].name);
+          REQUIRE(alive.insert(one->buffer).second);
+          was_alive.insert(one->buffer);
+        }
+        if (const auto* one = std::get_if<program::Free>(&action))
+          REQUIRE(alive.erase(one->buffer) == 1);
+        if (const auto* one = std::get_if<program::View>(&action)) {
+          REQUIRE(alive.contains(one->of));
+          shown.insert(one->view);
+        }
+        const auto* launch = std::get_if<program::Launch>(&action);
+        if (!launch) return;
+        const program::Operation& operation = program.operations[launch->operation];
+        for (const auto* list : {&operation.reads, &operation.writes})
+          for (const Index buffer : *list) {
+            INFO(operation.kernel << " and " << program.buffers[buffer].name);
+            const bool needs = program.buffers[buffer].role == program::Role::kParameter ||
+                               program.buffers[buffer].role == program::Role::kGradient;
+            if (needs) REQUIRE((alive.contains(buffer) || shown.contains(buffer)));
+          }
+      });
+      for (const Index buffer : alive) {
+        const std::string& name = program.buffers[buffer].name;
+        INFO(name);
+        CHECK_FALSE(name.starts_with("all-gather"));
+        CHECK_FALSE(name.starts_with("gradients to scatter"));
+      }
+    }
+}
+
+TEST_CASE("each block is gathered for forward and for backward, and its gradients are scattered") {
+  constexpr std::size_t kSteps = 3, kBlocks = 3;
+  const auto count = [&](const Settings& more, CollectiveKind kind) {
+    const auto all = collectives_of(program_of(kGpt, more));
+    return static_cast<std::size_t>(std::ranges::count(all, kind, &program::Collective::kind));
+  };
+  const auto gathers = [&](const Settings& more) {
+    return count(more, CollectiveKind::kAllGather);
+  };
+  const auto scatters = [&](const Settings& more) {
+    return count(more, CollectiveKind::kReduceScatter);
+  };
+  CHECK(gathers({}) == kSteps * (2 * kBlocks + 1));
+  CHECK(gathers({"fsdp.reshard_after_forward=false"}) == kSteps * (kBlocks + 1));
+  CHECK(gathers({"fsdp.wrap=model"}) == kSteps);
+  CHECK(scatters({}) == kSteps * (kBlocks + 1));
+  CHECK(scatters({"fsdp.wrap=model"}) == kSteps);
+  CHECK(scatters({"accumulate_steps=2"}) == 2 * kSteps * (kBlocks + 1));
+  const program::Program program = program_of(kGpt);
+  std::int64_t sequence = 0;
+  for (const program::Collective& one : collectives_of(program)) CHECK(one.sequence == sequence++);
+}
+
+TEST_CASE("what FSDP sends is the model three times, resharding not twice") {
+  const program::Program program = program_of(kGpt);
+  const std::int64_t whole = 4 * program.parameters;
+  const auto near = [&](std::int64_t bytes, double times) {  // but for padding
+    CHECK(static_cast<double>(bytes) == Approx(times * static_cast<double>(whole)).epsilon(1e-3));
+  };
+  const auto all = collectives_of(program_of(kGpt, {"steps=1"}));
+  near(bytes_of(all, CollectiveKind::kReduceScatter), 1);
+  const auto kept =
+      collectives_of(program_of(kGpt, {"steps=1", "fsdp.reshard_after_forward=false"}));
+  near(bytes_of(kept, CollectiveKind::kAllGather), 1);
+  const std::int64_t gathered = bytes_of(all, CollectiveKind::kAllGather);
+  CHECK(gathered > 3 * whole / 2);  // the root's parameters once
+  CHECK(gathered < 2 * whole);
+  const auto narrow = collectives_of(program_of(kGpt, {"steps=1", "fsdp.param_dtype=bf16"}));
+  CHECK(2 * bytes_of(narrow, CollectiveKind::kAllGather) == gathered);
+  near(bytes_of(narrow, CollectiveKind::kReduceScatter), 0.5);
+  const auto exact = collectives_of(
+      program_of(kGpt, {"steps=1", "fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32"}));
+  near(bytes_of(exact, CollectiveKind::kReduceScatter), 1);
+}
+
+TEST_CASE("backward asks for a block before it is done with the one behind it") {
+  const program::Program program = program_of(kGpt, {"steps=1"});
+  std::vector<std::string> marks;
+  for (const program::Thread& thread : program.threads) {
+    if (thread.role != program::ThreadRole::kAutograd) continue;
+    for (const program::Command& command : thread.commands)
+      if (std::holds_alternative<program::BeginMark>(command.action))
+        marks.push_back(program.names[command.name]);
+  }
+  const std::vector<std::string> expected{
+      "FSDP::all_gather (block 3)",           "FSDP::all_gather_copy_out (block 3)",
+      "FSDP::all_gather (block 2)",           "FSDP::post_backward_reduce (block 3)",
+      "FSDP::all_gather_copy_out (block 2)",  "FSDP::all_gather (block 1)",
+      "FSDP::post_backward_reduce (block 2)", "FSDP::all_gather_copy_out (block 1)",
+      "FSDP::post_backward_reduce (block 1)", "FSDP::post_backward_reduce (root)"};
+  CHECK(marks == expected);
+}
+
+TEST_CASE("what FSDP is not built for is said in a sentence") {
+  const auto refusal = [](const Settings& more) -> std::string {
+    try {
+      program_of(kGpt, more);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const char* setting :
+       {"clip_grad_norm=1", "scaler.enabled=true", "compile.fuse=true", "model.dtype=fp16"}) {
+    INFO(setting);
+    CHECK_THAT(refusal({setting}), Contains("fsdp") && Contains("set"));
+  }
+  CHECK_THAT(refusal({"parallel.strategy=ddp", "fsdp.wrap=model"}),
+             Contains("fsdp.wrap is about FSDP; set parallel.strategy = fsdp"));
+  CHECK_THAT(refusal({"ddp.bucket_cap_mb=5"}), Contains("is about DistributedDataParallel"));
+  CHECK_THAT(refusal({"machine=v100-sxm-1", "parallel.world_size=1", "fsdp.param_dtype=bf16"}),
+             Contains("no units for BF16"));
+}
+
+TEST_CASE("the listing of FSDP is what a learner would write") {
+  const auto lines = [](const Settings& more) {
+    std::string text;
+    for (const auto& line : program_of(kGpt, more).listing.lines) text += line + "\n";
+    return text;
+  };
+  CHECK_THAT(lines({}),
+             Contains("for block in model.blocks: fully_shard(block)\n") &&
+                 Contains("fully_shard(model)\n") && Contains("with torch.device(\"meta\"):") &&
+                 Contains("torchrun --nproc_per_node=4") && !Contains(".to(device)\nfor block"));
+  CHECK_THAT(lines({"fsdp.reshard_after_forward=false"}),
+             Contains("fully_shard(block, reshard_after_forward=False)"));
+  CHECK_THAT(lines({"fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32"}),
+             Contains("policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, "
+                      "reduce_dtype=torch.float32)") &&
+                 Contains("fully_shard(model, mp_policy=policy)"));
+  CHECK_THAT(lines({"fsdp.wrap=model"}), !Contains("for block"));
+}

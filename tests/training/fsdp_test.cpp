@@ -1,0 +1,172 @@
+// Ranks of FSDP that really train: whatever is gathered and scattered when, they are the ranks of
+// DistributedDataParallel.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "training/training_run.h"
+
+using namespace trainscope;
+using test::TrainingRun;
+using test::with;
+
+namespace {
+
+using Settings = std::vector<std::string>;
+
+const Settings kMlp{"model.name=mlp",   "data.name=digits",   "model.hidden=30",
+                    "model.layers=2",   "batch_size=8",       "steps=6",
+                    "optimizer.lr=0.1", "loop.evaluate=false"};
+const Settings kCnn{"model.name=cnn",      "data.name=digits",       "batch_size=8",     "steps=4",
+                    "loop.evaluate=false", "cudnn.allow_tf32=false", "optimizer.lr=0.05"};
+const Settings kGpt{"model.name=gpt-mini", "data.name=text", "model.width=32",   "model.seq_len=32",
+                    "batch_size=4",        "steps=4",        "model.dropout=0.1"};
+
+Settings on_ranks(const Settings& settings, const char* strategy, int ranks,
+                  const Settings& more = {}) {
+  return with(with(settings, {std::string("parallel.strategy=") + strategy, "machine=h200-8",
+                              "parallel.world_size=" + std::to_string(ranks)}),
+              more);
+}
+
+// The parameters, put together from the parts of all ranks.
+std::vector<float> whole_weights(TrainingRun& run, int ranks) {
+  constexpr std::string_view kPart = ", this rank's part";
+  std::vector<float> all;
+  const auto& buffers = run.program().buffers;
+  for (program::Index part = 0; part < buffers.size(); ++part) {
+    if (!buffers[part].name.ends_with(kPart)) continue;
+    if (buffers[part].role != program::Role::kParameter) continue;
+    const std::string name = buffers[part].name.substr(0, buffers[part].name.size() - kPart.size());
+    const auto whole = std::ranges::find(buffers, name, &program::Buffer::name);
+    REQUIRE(whole != buffers.end());
+    const std::size_t end = all.size() + static_cast<std::size_t>(whole->elements());
+    for (int rank = 0; rank < ranks; ++rank) {
+      const host::Results values = run.numbers(static_cast<std::size_t>(rank)).values(part);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    REQUIRE(all.size() >= end);
+    all.resize(end);
+  }
+  REQUIRE_FALSE(all.empty());
+  return all;
+}
+
+// Without a batch norm's moments, which FSDP leaves to each rank.
+std::vector<float> trained_weights(TrainingRun& run) {
+  std::vector<float> all;
+  for (const program::Index parameter : run.parameters()) {
+    if (run.program().buffers[parameter].name.find(".running_") != std::string::npos) continue;
+    const host::Results values = run.numbers().values(parameter);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
+  return largest;
+}
+
+// As in ranks_test.cpp.
+constexpr double kRounding = 4 * 0x1p-22;
+
+}  // namespace
+
+TEST_CASE("parts begin as the whole model does, whatever they are divided among") {
+  for (const Settings& model : {kMlp, kGpt})
+    for (const int ranks : {1, 2, 3, 8}) {
+      TrainingRun whole(model), parts(on_ranks(model, "fsdp", ranks));
+      CHECK(whole_weights(parts, ranks) == whole.weights());
+    }
+}
+
+TEST_CASE("two ranks of FSDP train as two of DistributedDataParallel, bit for bit") {
+  for (const Settings& model : {kMlp, kGpt})
+    for (const char* optimizer : {"optimizer.name=sgd", "optimizer.name=adamw"}) {
+      INFO(model[0] << ", " << optimizer);
+      const Settings settings = with(model, {optimizer, "optimizer.lr=0.01"});
+      TrainingRun ddp(on_ranks(settings, "ddp", 2)), fsdp(on_ranks(settings, "fsdp", 2));
+      REQUIRE_FALSE(fsdp.program().timing_only);
+      const std::vector<float> start = ddp.weights();
+      ddp.finish();
+      fsdp.finish();
+      CHECK(ddp.weights() != start);
+      CHECK(whole_weights(fsdp, 2) == ddp.weights());
+      CHECK(fsdp.losses() == ddp.losses());
+    }
+}
+
+TEST_CASE("more ranks add in another order, and differ by roundings") {
+  for (const Settings& model : {kMlp, kCnn})
+    for (const int ranks : {3, 4, 8}) {
+      TrainingRun ddp(on_ranks(model, "ddp", ranks)), fsdp(on_ranks(model, "fsdp", ranks));
+      ddp.finish();
+      fsdp.finish();
+      CHECK(largest_difference(whole_weights(fsdp, ranks), trained_weights(ddp)) < kRounding);
+    }
+}
+
+TEST_CASE("what FSDP gathers when changes no number") {
+  const Settings settings = on_ranks(kGpt, "fsdp", 2);
+  TrainingRun plain(settings);
+  plain.finish();
+  const std::vector<float> weights = whole_weights(plain, 2);
+  for (const char* more : {"fsdp.wrap=model", "fsdp.reshard_after_forward=false",
+                           "checkpoint.enabled=true", "zero_grad.when=before_forward"}) {
+    INFO(more);
+    TrainingRun other(with(settings, {more}));
+    other.finish();
+    CHECK(whole_weights(other, 2) == weights);
+    CHECK(other.losses() == plain.losses());
+  }
+}
+
+TEST_CASE("FSDP adds up gradients of several batches, and those that nobody drops") {
+  for (const Settings& more : {Settings{"accumulate_steps=3"}, Settings{"zero_grad.when=never"},
+                               Settings{"zero_grad.set_to_none=false"},
+                               Settings{"zero_grad.set_to_none=false", "accumulate_steps=2"}}) {
+    INFO(more[0]);
+    TrainingRun ddp(on_ranks(kMlp, "ddp", 2, more)), fsdp(on_ranks(kMlp, "fsdp", 2, more));
+    ddp.finish();
+    fsdp.finish();
+    CHECK(largest_difference(whole_weights(fsdp, 2), ddp.weights()) < kRounding);
+  }
+}
+
+TEST_CASE("a part of the model that backward never reaches stays as it is") {
+  const Settings settings = with(kMlp, {"model.detach=1"});
+  TrainingRun ddp(on_ranks(settings, "ddp", 2, {"ddp.find_unused_parameters=true"}));
+  TrainingRun fsdp(on_ranks(settings, "fsdp", 2));
+  ddp.finish();
+  fsdp.finish();
+  CHECK(whole_weights(fsdp, 2) == ddp.weights());
+}
+
+TEST_CASE("with param_dtype the model computes in BF16, and the parts stay FP32") {
+  const Settings bf16 = on_ranks(kMlp, "fsdp", 2, {"fsdp.param_dtype=bf16", "steps=40"});
+  TrainingRun wide(on_ranks(kMlp, "fsdp", 2, {"steps=40"})), narrow(bf16);
+  wide.finish();
+  narrow.finish();
+  CHECK(whole_weights(narrow, 2) != whole_weights(wide, 2));
+  CHECK(narrow.losses().back() == Approx(wide.losses().back()).epsilon(0.05));
+  TrainingRun exact(with(bf16, {"fsdp.reduce_dtype=fp32"}));
+  exact.finish();
+  CHECK(whole_weights(exact, 2) != whole_weights(narrow, 2));
+  // Updates below half a unit of BF16 are kept by FP32 parts, and lost by a model in BF16.
+  TrainingRun all_narrow(on_ranks(kMlp, "fsdp", 2, {"model.dtype=bf16", "steps=40"}));
+  all_narrow.finish();
+  CHECK(narrow.metric("update.lost") < 0.1 * all_narrow.metric("update.lost"));
+}
+
+TEST_CASE("after FSDP's training the model is evaluated with the weights of all ranks") {
+  const Settings settings = with(kMlp, {"loop.evaluate=true", "steps=60", "batch_size=16"});
+  TrainingRun ddp(on_ranks(settings, "ddp", 2)), fsdp(on_ranks(settings, "fsdp", 2));
+  ddp.finish();
+  fsdp.finish();
+  CHECK(fsdp.metric("accuracy.final") == ddp.metric("accuracy.final"));
+  CHECK(fsdp.metric("accuracy.final") > 0.5);
+}
