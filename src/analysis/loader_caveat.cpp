@@ -47,13 +47,15 @@ std::string loader_caveat(const Measured& measured) {
       static_cast<double>(measured.window.end - measured.window.start) / measured.steps;
   const double batch = loaded.nanos_a_batch();
   if (batch < kNoticed * step) return "";
+  const auto ran = static_cast<std::size_t>(measured.program->steps);
+  const std::size_t rounds = kRounds * loaded.workers;
   return fmt::format(
       "These steps ran on batches that were loaded ahead: in the long run {} {} {} for a "
       "batch, more than the {} of a step here, and training waits for them; set steps to {} or "
       "more to see it",
       counted(static_cast<std::size_t>(loaded.workers), "worker"),
       loaded.workers == 1 ? "takes" : "take", format_nanos(batch), format_nanos(step),
-      kRounds * loaded.workers);
+      ran < rounds ? rounds : 2 * ran);
 }
 
 }  // namespace trainscope::analysis

@@ -31,6 +31,17 @@ TEST_CASE("steps that end before the batches loaded ahead are used up say that t
   CHECK(*analysis::value_of(later.metrics, "time.step") == Approx(128e6).epsilon(0.15));
 }
 
+TEST_CASE("where so many steps were not enough, twice as many are asked for") {
+  const auto on_one_core = [](const char* steps) {
+    return analysis::run_config(
+        "A", test::config_of({"workload=train", "model.name=resnet18", "batch_size=32",
+                              "host.cores=1", "loader.num_workers=8", "loader.sample_ms=3",
+                              std::string("steps=") + steps}));
+  };
+  CHECK_THAT(on_one_core("64").caveat, Catch::Contains("set steps to 128 or more"));
+  CHECK(on_one_core("128").caveat.empty());
+}
+
 TEST_CASE("a loader that keeps up, and one without workers, need no more steps") {
   CHECK(with_workers("0", "2").caveat.empty());
   CHECK(analysis::run_config("A", test::config_of({"workload=train"})).caveat.empty());

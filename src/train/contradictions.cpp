@@ -1,0 +1,119 @@
+#include "train/contradictions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/error.h"
+#include "train/published_models.h"
+
+namespace trainscope::train {
+namespace {
+
+// Knobs of one strategy, by how they begin, and what it is called.
+struct StrategyKnobs {
+  std::string_view prefix;
+  std::string_view strategy;
+  std::string_view name;
+};
+constexpr std::array kStrategyKnobs{StrategyKnobs{"ddp.", "ddp", "DistributedDataParallel"},
+                                    StrategyKnobs{"fsdp.", "fsdp", "FSDP"}};
+
+// What lies on the device is not loaded, and not copied step by step.
+void refuse_loading(const program::Config& config) {
+  if (config.word("device") == "cpu")
+    throw InputError("data.location = device and device = cpu contradict each other; set one back");
+  for (const char* knob :
+       {"loader.num_workers", "transfer.streams", "transfer.prefetch", "transfer.pin_in_loop"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " has no meaning where the data set lies on the GPU; set it back, or "
+                       "data.location = host");
+}
+
+void refuse_gpu_knobs(const program::Config& config) {
+  for (const char* knob : {"transfer.streams", "transfer.prefetch", "transfer.pin_in_loop",
+                           "scaler.enabled", "cudnn.benchmark", "power_limit"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " has no meaning with device = cpu; set it back, or device = cuda");
+}
+
+// Another size goes through a ResNet as it is: it averages over the pixels that are left.
+void refuse_resizing(const program::Config& config) {
+  if (!is_resnet(config.word("model.name")))
+    throw InputError(
+        "data.image_sizes above 1 needs a model that reads images of any size; set "
+        "model.name = resnet50, or another ResNet, or data.image_sizes = 1");
+  if (config.flag("transfer.prefetch") || config.word("parallel.strategy") == "dp" ||
+      config.whole("accumulate_steps") > 1 || config.word("device") == "cpu")
+    throw InputError(
+        "data.image_sizes above 1 is not built for transfer.prefetch, accumulate_steps above 1, "
+        "parallel.strategy = dp and device = cpu; set those back, or data.image_sizes = 1");
+}
+
+// As torch.utils.data.DataLoader does. A config that names the number of workers as well may say 0
+// in turn with others, as in a sweep over it.
+void refuse_worker_knobs(const program::Config& config) {
+  if (config.is_set("loader.num_workers")) return;
+  for (const char* knob : {"loader.persistent_workers", "loader.prefetch_factor"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " is about workers, and there are none; set loader.num_workers = 1, or "
+                       "more, or leave it out");
+}
+
+void refuse_knobs_of_another_strategy(const program::Config& config) {
+  for (const StrategyKnobs& of : kStrategyKnobs) {
+    if (config.word("parallel.strategy") == of.strategy) continue;
+    for (const program::Knob& knob : program::knobs())
+      if (knob.name.starts_with(of.prefix) && is_changed(config, knob.name))
+        throw InputError(fmt::format("{} is about {}; set parallel.strategy = {}, or leave it out",
+                                     knob.name, of.name, of.strategy));
+  }
+}
+
+// What sharded gradients ask of all ranks before one may look at their norm, or for infinities.
+void refuse_with_fsdp(const program::Config& config) {
+  if (config.word("parallel.strategy") != "fsdp") return;
+  for (const char* knob : {"clip_grad_norm", "scaler.enabled"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " is not built for parallel.strategy = fsdp; set it back, or "
+                       "parallel.strategy = ddp");
+  if (config.word("model.dtype") == "fp16")
+    throw InputError(
+        "model.dtype = fp16 is not built for parallel.strategy = fsdp; set model.dtype = bf16, or "
+        "fsdp.param_dtype = bf16");
+}
+
+}  // namespace
+
+bool is_changed(const program::Config& config, std::string_view knob) {
+  return config.is_set(knob) && config.value(knob) != program::find_knob(knob).initial;
+}
+
+bool is_of_a_strategy(std::string_view knob) {
+  return std::ranges::any_of(kStrategyKnobs,
+                             [&](const StrategyKnobs& of) { return knob.starts_with(of.prefix); });
+}
+
+void refuse_what_contradicts(const program::Config& config) {
+  if (config.word("data.source") == "tensor" && config.whole("loader.num_workers") > 0)
+    throw InputError(
+        "data.source = tensor has no loader, and so no workers; set loader.num_workers = 0, or "
+        "data.source = loader");
+  if (config.word("data.location") == "device") refuse_loading(config);
+  if (config.word("device") == "cpu") refuse_gpu_knobs(config);
+  refuse_worker_knobs(config);
+  refuse_knobs_of_another_strategy(config);
+  refuse_with_fsdp(config);
+  if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
+  if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
+    throw InputError(
+        "transfer.prefetch is not built for accumulate_steps above 1; set one of the two back");
+}
+
+}  // namespace trainscope::train
