@@ -313,15 +313,17 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
   draw_buckets(view, beside);
 }
 
-// What shares a place: all three where a side is narrow, else what stands beside the GPUs.
+// What shares a place: all three where a side is narrow, else what stands beside the GPUs. Only a
+// click is kept: a side that is read later than the other makes both narrow.
 void choose_part(const Theme& theme, GradientFlowPanel& panel, bool narrow, bool walk, ImVec2 at,
                  float width) {
   std::vector<std::string> parts = {"GPUs", "buckets", "scaling"};
   if (!narrow) parts.erase(parts.begin());
   if (walk) parts = {"GPUs", "numbers"};
-  if (std::find(parts.begin(), parts.end(), panel.part) == parts.end()) panel.part = parts.front();
+  const bool has_chosen = std::ranges::find(parts, panel.part) != parts.end();
+  std::string chosen = has_chosen ? panel.part : parts.front();
   ImGui::SetCursorScreenPos(at);
-  segments(theme, "##part", width, parts, parts, panel.part);
+  if (segments(theme, "##part", width, parts, parts, chosen)) panel.part = chosen;
 }
 
 // Why there is nothing to draw.

@@ -48,7 +48,7 @@ struct GradientFlowPanel {
     Background<analysis::ScalingCurve> scaling;
   };
   Side sides[2];
-  std::string part;  // "GPUs", "buckets" or "scaling": of those that share a place, the one shown
+  std::string part;  // "GPUs", "buckets" or "scaling": of those that share a place, the chosen one
 };
 
 // Whether a side's run sums gradients over ranks.
