@@ -1,8 +1,6 @@
 // Tensors that ranks hold in equal parts: what an all-gather gives, taken apart, and what a
-// reduce-scatter takes, put together (torch.split_with_sizes_copy, torch._chunk_cat).
-//
-// The parts lie rank after rank, and of each rank tensor after tensor. A tensor whose numbers the
-// ranks do not share evenly is padded at its end.
+// reduce-scatter takes, put together (torch.split_with_sizes_copy, torch._chunk_cat). Where the
+// parts lie: program/shards.h.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +9,6 @@
 #include "host/views.h"
 
 namespace trainscope::host {
-
-// Numbers of a tensor that each rank holds, padding included.
-constexpr std::size_t shard_size(std::size_t numbers, std::size_t ranks) {
-  return (numbers + ranks - 1) / ranks;
-}
 
 void shards_apart(Values parts, std::size_t ranks, std::span<const Results> tensors);
 // Times the factor; the padding is 0.

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "train/kernels.h"
+#include "program/shards.h"
 #include "train/lifetimes.h"
 #include "train/parallel.h"
 
@@ -69,7 +69,9 @@ void Fsdp::find_units(const Graph& graph, bool by_block) {
 }
 
 std::int64_t Fsdp::part_of(Index whole) const {
-  return (program_.buffers[whole].elements() + ranks_ - 1) / ranks_;
+  return static_cast<std::int64_t>(
+      program::shard_size(static_cast<std::size_t>(program_.buffers[whole].elements()),
+                          static_cast<std::size_t>(ranks_)));
 }
 
 // A part begins as the whole would have: its first numbers are the part's now.
@@ -109,43 +111,36 @@ Index Fsdp::add_payload(std::vector<Index> buffers) {
   return static_cast<Index>(program_.payloads.size() - 1);
 }
 
-std::int64_t Fsdp::bytes_of(const std::vector<Index>& buffers) const {
-  std::int64_t bytes = 0;
-  for (const Index buffer : buffers) bytes += program_.buffers[buffer].bytes;
-  return bytes;
+Index Fsdp::add_operation(const program::Function& function, ElementType type, Operands operands) {
+  program_.operations.push_back(make_operation(program_, function, type, std::move(operands)));
+  return static_cast<Index>(program_.operations.size() - 1);
 }
 
-// `bytes`: read and written.
-Index Fsdp::add_copy(const char* kernel, const char* framework, double bytes,
-                     const program::Function& function, std::vector<Index> reads,
-                     std::vector<Index> writes) {
+std::int64_t Fsdp::elements_of(const std::vector<Index>& buffers) const {
   std::int64_t elements = 0;
-  for (const Index buffer : writes) elements += program_.buffers[buffer].elements();
-  program::Operation operation =
-      pointwise(kernel, framework, program::OperationKind::kElementwise, elements, 0, bytes);
-  operation.type = program_.buffers[reads.front()].type;
-  operation.function = function;
-  operation.reads = std::move(reads);
-  operation.writes = std::move(writes);
-  program_.operations.push_back(std::move(operation));
-  return static_cast<Index>(program_.operations.size() - 1);
+  for (const Index buffer : buffers) elements += program_.buffers[buffer].elements();
+  return elements;
 }
 
 // The copy into the all-gather's memory casts, where the model computes in another type; it fills
 // a rank's place there, and the numbers come with the collective.
 void Fsdp::add_gather(Unit& unit) {
   if (unit.parts.empty()) return;
-  std::int64_t elements = 0;
-  for (const Index part : unit.parts) elements += program_.buffers[part].elements();
+  const std::int64_t elements = elements_of(unit.parts);
   unit.gathered = add_numbers_on_gpu("all-gather of " + unit.name, ranks_ * elements, whole_type_,
                                      Role::kParameter);
-  const std::int64_t gathered = program_.buffers[unit.gathered].bytes;
-  unit.copy_in = add_copy("foreach_copy", "fsdp::all_gather_copy_in",
-                          static_cast<double>(bytes_of(unit.parts) + gathered / ranks_),
-                          std::monostate{}, unit.parts, {unit.gathered});
-  unit.copy_out = add_copy("split_with_sizes_copy", "fsdp::split_with_sizes_copy",
-                           static_cast<double>(gathered + bytes_of(unit.whole)),
-                           program::ShardsApart{ranks_}, {unit.gathered}, unit.whole);
+  const std::int64_t bytes =
+      elements * (program::size_of(part_type_) + program::size_of(whole_type_));
+  program::Operation copy_in =
+      pointwise("foreach_copy", "fsdp::all_gather_copy_in", program::OperationKind::kElementwise,
+                elements, 0, static_cast<double>(bytes));
+  copy_in.type = part_type_;
+  copy_in.reads = unit.parts;
+  copy_in.writes = {unit.gathered};
+  program_.operations.push_back(std::move(copy_in));
+  unit.copy_in = static_cast<Index>(program_.operations.size() - 1);
+  unit.copy_out =
+      add_operation(program::ShardsApart{ranks_}, whole_type_, {{unit.gathered}, unit.whole});
   unit.parts_payload = add_payload(unit.parts);
   unit.gathered_payload = add_payload({unit.gathered});
 }
@@ -153,28 +148,23 @@ void Fsdp::add_gather(Unit& unit) {
 // NCCL's average multiplies each rank's numbers by its share before it adds them.
 void Fsdp::add_scatter(Unit& unit) {
   if (unit.gradients.empty()) return;
-  std::int64_t elements = 0;
-  for (const Index part : unit.gradients) elements += program_.buffers[part].elements();
-  unit.to_scatter = add_numbers_on_gpu("gradients to scatter of " + unit.name, ranks_ * elements,
-                                       reduce_type_, Role::kGradient);
-  const std::int64_t bytes =
-      bytes_of(unit.whole_gradients) + program_.buffers[unit.to_scatter].bytes;
-  unit.together = add_copy("chunk_cat", "fsdp::chunk_cat", static_cast<double>(bytes),
-                           program::ShardsTogether{ranks_, 1.0 / ranks_}, unit.whole_gradients,
-                           {unit.to_scatter});
+  unit.to_scatter =
+      add_numbers_on_gpu("gradients to scatter of " + unit.name,
+                         ranks_ * elements_of(unit.gradients), reduce_type_, Role::kGradient);
+  unit.together = add_operation(program::ShardsTogether{ranks_, 1.0 / ranks_}, whole_type_,
+                                {unit.whole_gradients, {unit.to_scatter}});
   program_.operations[unit.together].is_gradient = true;
   unit.to_scatter_payload = add_payload({unit.to_scatter});
   unit.first = add_output(unit, "gradients of " + unit.name);
   unit.more = add_output(unit, "more gradients of " + unit.name);
   std::int64_t place = 0;
   for (const Index gradient : unit.gradients) {
-    const std::int64_t count = program_.buffers[gradient].elements();
-    program_.operations.push_back(make_operation(program_, program::Accumulate{count, place},
-                                                 part_type_, {{unit.more.gradients}, {gradient}}));
-    program::Operation& sum = program_.operations.back();
-    sum.bytes = 3.0 * static_cast<double>(program_.buffers[gradient].bytes);
-    unit.accumulate.push_back(static_cast<Index>(program_.operations.size() - 1));
-    place += count;
+    const program::Buffer like = program_.buffers[gradient];
+    unit.accumulate.push_back(add_operation(program::Accumulate{like.elements(), place}, part_type_,
+                                            {{unit.more.gradients}, {gradient}}));
+    // Of what was scattered, a part.
+    program_.operations.back().bytes = 3.0 * static_cast<double>(like.bytes);
+    place += like.elements();
   }
 }
 
@@ -187,9 +177,8 @@ Fsdp::Output Fsdp::add_output(const Unit& unit, const std::string& name) {
   if (reduce_type_ == part_type_) return output;
   output.gradients = add_numbers_on_gpu(name + ", in the type of the parts", elements, part_type_,
                                         Role::kGradient);
-  program_.operations.push_back(make_operation(program_, program::Cast{elements}, reduce_type_,
-                                               {{output.sums}, {output.gradients}}));
-  output.cast = static_cast<Index>(program_.operations.size() - 1);
+  output.cast =
+      add_operation(program::Cast{elements}, reduce_type_, {{output.sums}, {output.gradients}});
   return output;
 }
 

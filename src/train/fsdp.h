@@ -19,6 +19,7 @@
 #include "program/config.h"
 #include "program/program.h"
 #include "train/graph.h"
+#include "train/kernels.h"
 #include "train/launch_writer.h"
 #include "train/tape.h"
 #include "train/train_settings.h"
@@ -87,13 +88,12 @@ class Fsdp {
   void add_gather(Unit& unit);
   void add_scatter(Unit& unit);
   Output add_output(const Unit& unit, const std::string& name);
-  program::Index add_copy(const char* kernel, const char* framework, double bytes,
-                          const program::Function& function, std::vector<program::Index> reads,
-                          std::vector<program::Index> writes);
+  program::Index add_operation(const program::Function& function, program::ElementType type,
+                               Operands operands);
   program::Index add_numbers_on_gpu(const std::string& name, std::int64_t elements,
                                     program::ElementType type, program::Role role);
   program::Index add_payload(std::vector<program::Index> buffers);
-  std::int64_t bytes_of(const std::vector<program::Index>& buffers) const;
+  std::int64_t elements_of(const std::vector<program::Index>& buffers) const;
   // A tensor's numbers on each rank.
   std::int64_t part_of(program::Index whole) const;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/ring.h"
+#include "program/shards.h"
 
 using namespace trainscope;
 using host::Results;
@@ -32,14 +33,14 @@ TEST_CASE("parts lie rank after rank, tensor after tensor, and come back whole")
     CAPTURE(ranks);
     const auto tensors = tensors_of({1, 7, 8, 40, 3});
     std::size_t of_rank = 0;
-    for (const auto& tensor : tensors) of_rank += host::shard_size(tensor.size(), ranks);
+    for (const auto& tensor : tensors) of_rank += program::shard_size(tensor.size(), ranks);
     const std::vector<Values> given(tensors.begin(), tensors.end());
     std::vector<float> parts(ranks * of_rank, -1);
     host::shards_together(given, ranks, 0.5F, parts);
     std::size_t place = 0, padding = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank)
       for (const auto& tensor : tensors) {
-        const std::size_t size = host::shard_size(tensor.size(), ranks);
+        const std::size_t size = program::shard_size(tensor.size(), ranks);
         for (std::size_t i = 0; i < size; ++i, ++place) {
           const bool there = rank * size + i < tensor.size();
           padding += there ? 0 : 1;

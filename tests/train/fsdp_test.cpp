@@ -74,7 +74,7 @@ std::vector<program::Collective> collectives_of(const program::Program& program)
   return found;
 }
 
-// What the kernels after the warm-up's step would see.
+// Of the larger buffer of each collective of a kind.
 std::int64_t bytes_of(const std::vector<program::Collective>& all, CollectiveKind kind) {
   std::int64_t bytes = 0;
   for (const program::Collective& one : all) bytes += one.kind == kind ? one.bytes : 0;

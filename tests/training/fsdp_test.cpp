@@ -7,6 +7,8 @@
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::kRounding;
+using test::largest_difference;
 using test::TrainingRun;
 using test::with;
 
@@ -62,17 +64,6 @@ std::vector<float> trained_weights(TrainingRun& run) {
   }
   return all;
 }
-
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
-  return largest;
-}
-
-// As in ranks_test.cpp.
-constexpr double kRounding = 4 * 0x1p-22;
 
 }  // namespace
 

@@ -6,6 +6,8 @@
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::kRounding;
+using test::largest_difference;
 using test::TrainingRun;
 using test::with;
 
@@ -35,18 +37,6 @@ Settings on_gpus(const Settings& settings, int gpus, const Settings& more = {}) 
 std::string batch_size(int size) {
   return "batch_size=" + std::to_string(size);
 }
-
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
-  return largest;
-}
-
-// As in semantics_test.cpp: steps that round weights of up to about 1 by 2^-24, and sums by little
-// more.
-constexpr double kRounding = 4 * 0x1p-22;
 
 double last_loss(TrainingRun& run, std::size_t rank) {
   return run.numbers(rank).value(run.program().gauges.loss);

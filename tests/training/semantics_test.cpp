@@ -7,6 +7,7 @@
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::largest_difference;
 using test::TrainingRun;
 using test::with;
 
@@ -47,14 +48,6 @@ int kernels(const TrainingRun& run, const std::string& operation) {
                  ? 1
                  : 0;
   return count;
-}
-
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
-  return largest;
 }
 
 program::Index buffer(const TrainingRun& run, const std::string& name) {

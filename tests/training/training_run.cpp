@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
 
 #include "analysis/metrics.h"
 #include "sim/simulation.h"
@@ -71,6 +74,14 @@ std::vector<std::string> with(std::vector<std::string> settings,
                               const std::vector<std::string>& more) {
   settings.insert(settings.end(), more.begin(), more.end());
   return settings;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
+  return largest;
 }
 
 void Hash::add(const std::vector<float>& values) {

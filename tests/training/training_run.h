@@ -51,6 +51,12 @@ class TrainingRun {
 std::vector<std::string> with(std::vector<std::string> settings,
                               const std::vector<std::string>& more);
 
+// Of as many weights, which it requires.
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b);
+
+// Steps that round weights of up to about 1 by 2^-24, and sums by little more.
+inline constexpr double kRounding = 4 * 0x1p-22;
+
 // FNV-1a, 64 bits, over words taken whole.
 class Hash {
  public:

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "cuda/device/shapes.h"
-#include "host/shards.h"
 #include "kernels/accuracy.h"
 #include "kernels/bandwidth.h"
 #include "kernels/elementwise.h"
@@ -16,6 +15,7 @@
 #include "kernels/number.h"
 #include "kernels/optimizers.h"
 #include "kernels/reductions.h"
+#include "program/shards.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -90,35 +90,29 @@ void Launcher::operator()(const program::Concatenate&) {
 void Launcher::operator()(const program::ShardsApart& f) {
   with_type(operands_.read(0).type, [&](auto type) {
     using T = decltype(type);
-    const T* from = operands_.in<T>(0);
-    for (std::size_t rank = 0; rank < size(f.ranks); ++rank)
-      for (std::size_t i = 0; i < operands_.writes(); ++i) {
-        const std::size_t all = operands_.size_of_write(i);
-        const std::size_t part = host::shard_size(all, size(f.ranks));
-        const std::size_t first = std::min(rank * part, all);
-        const std::size_t count = std::min(part, all - first);
-        if (count > 0) kernels::scale(stream_, from, 1.0F, operands_.in_out<T>(i) + first, count);
-        from += part;
-      }
+    const T* parts = operands_.in<T>(0);
+    program::for_each_shard(
+        size(f.ranks), operands_.writes(),
+        [&](std::size_t i) { return operands_.size_of_write(i); },
+        [&](std::size_t i, std::size_t first, std::size_t count, std::size_t place) {
+          if (count == 0) return;
+          kernels::scale(stream_, parts + place, 1.0F, operands_.in_out<T>(i) + first, count);
+        });
   });
 }
 
 void Launcher::operator()(const program::ShardsTogether& f) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
-    T* to = operands_.out<T>(0);
-    kernels::fill(stream_, to, 0.0F, operands_.size_of_write(0));
-    for (std::size_t rank = 0; rank < size(f.ranks); ++rank)
-      for (std::size_t i = 0; i < operands_.reads(); ++i) {
-        const std::size_t all = operands_.size_of_read(i);
-        const std::size_t part = host::shard_size(all, size(f.ranks));
-        const std::size_t first = std::min(rank * part, all);
-        const std::size_t count = std::min(part, all - first);
-        if (count > 0)
-          kernels::scale(stream_, operands_.in<T>(i) + first, static_cast<float>(f.factor), to,
-                         count);
-        to += part;
-      }
+    T* parts = operands_.out<T>(0);
+    kernels::fill(stream_, parts, 0.0F, operands_.size_of_write(0));
+    program::for_each_shard(
+        size(f.ranks), operands_.reads(), [&](std::size_t i) { return operands_.size_of_read(i); },
+        [&](std::size_t i, std::size_t first, std::size_t count, std::size_t place) {
+          if (count == 0) return;
+          kernels::scale(stream_, operands_.in<T>(i) + first, static_cast<float>(f.factor),
+                         parts + place, count);
+        });
   });
 }
 

@@ -1,0 +1,32 @@
+// What a GPU sends to the others, against the closed forms of a ring (nccl-tests, PERFORMANCE.md).
+#include <catch2/catch.hpp>
+
+#include "analysis/run.h"
+#include "support/config.h"
+
+using namespace trainscope;
+
+TEST_CASE("of n ranks in a ring each sends so many bytes of a collective") {
+  constexpr double kBytes = 64 << 20, kCount = 3;
+  for (const int ranks : {2, 4, 8}) {
+    const double others = (ranks - 1.0) / ranks;
+    for (const auto& [op, factor] :
+         {std::pair{"all_reduce", 2 * others}, std::pair{"all_gather", others},
+          std::pair{"reduce_scatter", others}}) {
+      INFO(op << " of " << ranks);
+      const analysis::Run run = analysis::run_config(
+          "A",
+          test::config_of({"workload=collective", "machine=a100-sxm-8", "collective.algorithm=ring",
+                           "collective.bytes=64 MiB", "collective.count=3", "steps=3",
+                           "collective.ranks=" + std::to_string(ranks),
+                           std::string("collective.op=") + op}));
+      CHECK(analysis::value_of(run.metrics, "comm.bytes").value_or(0) ==
+            Approx(kCount * factor * kBytes).epsilon(1e-9));
+    }
+  }
+}
+
+TEST_CASE("a run without collectives sends nothing that could be told") {
+  const analysis::Run run = analysis::run_config("A", test::config_of({"workload=train"}));
+  CHECK_FALSE(analysis::value_of(run.metrics, "comm.bytes"));
+}
