@@ -70,6 +70,24 @@ TEST_CASE("every step of every lesson stands still, in small and in large type")
   }
 }
 
+TEST_CASE(
+    "a lesson that has settled has its listings, also after a run that was cancelled at once") {
+  REQUIRE_DRIVER(driver);
+  Workspace& workspace = driver->workspace();
+  for (const scenario::Lesson& lesson : scenario::all_lessons()) {
+    INFO(lesson.id);
+    workspace.open_lesson(lesson);
+    workspace.run_lesson();
+    workspace.cancel();
+    driver->settle();
+    for (const SideModel& side : workspace.sides()) {
+      REQUIRE(side.outline);
+      CHECK(side.outline->listing.lines.size() > 3);
+    }
+    CHECK_FALSE(workspace.lesson()->progress.revealed());
+  }
+}
+
 TEST_CASE("a lesson's panels stand still at any height of the window") {
   for (int height = 480; height <= 900; height += 20) {
     REQUIRE_DRIVER(driver, 1280, height);

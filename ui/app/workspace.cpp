@@ -145,6 +145,7 @@ void Workspace::cancel() {
     const bool stopped = std::exchange(side.busy, false);
     side.run = nullptr;
     side.view = nullptr;
+    if (first_run && !side.outline) worker_->outline(i, side.label, side.config);
     if (!stopped || first_run) continue;
     if (side.progress.opening) {
       side.error = "Opening it was cancelled; open it again to see it.";
@@ -160,19 +161,42 @@ void Workspace::cancel() {
   notice = "The run was cancelled; nothing of it is kept. Run it again when you like.";
 }
 
+namespace {
+
+// Where both sides are still at work, so that both states can be read; and, if it can be, in a step
+// that is no warm-up of either.
+Nanos time_to_look_at(const analysis::Run& a, const analysis::Run& b) {
+  const Nanos both = std::min(a.trace->end(), b.trace->end());
+  Nanos time = both / 2;
+  for (const analysis::Run* run : {&a, &b}) {
+    const analysis::Measured& measured = run->facts.measured;
+    if (measured.steps == 0) continue;
+    const Nanos step = (measured.window.end - measured.window.start) / measured.steps;
+    time = std::max(time, measured.window.start + step / 2);
+  }
+  return time < both ? time : both / 2;
+}
+
+}  // namespace
+
 void Workspace::reveal_when_done() {
   if (!lesson_ || lesson_->progress.revealed() || !lesson_->run_asked || busy()) return;
   lesson_->run_asked = false;
   if (!sides_[0].run || !sides_[1].run) return;
   lesson_->progress.reveal();
   lesson_->as_run = sides_;
-  // Where both sides are still at work, so that both states can be read.
-  playhead.time = std::min(sides_[0].run->trace->end(), sides_[1].run->trace->end()) / 2;
+  playhead.time = time_to_look_at(*sides_[0].run, *sides_[1].run);
   turn_as_linked();
 }
 
 bool Workspace::busy() const {
   return std::any_of(sides_.begin(), sides_.end(), [](const SideModel& side) { return side.busy; });
+}
+
+bool Workspace::outlining() const {
+  return std::any_of(sides_.begin(), sides_.end(), [](const SideModel& side) {
+    return !side.busy && !side.outline && !side.run && side.error.empty() && side.file.empty();
+  });
 }
 
 scenario::Sides Workspace::lesson_sides() const {

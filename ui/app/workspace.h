@@ -119,6 +119,8 @@ class Workspace {
   // Takes in what the worker has to say; true when something changed.
   bool take_reports();
   bool busy() const;
+  // A side that does not run yet waits for its listing and its lanes.
+  bool outlining() const;
   // Stops what runs; what there is of it is dropped, with a sentence that says so.
   void cancel();
 
