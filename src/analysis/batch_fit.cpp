@@ -5,6 +5,7 @@
 #include "analysis/memory_fit.h"
 #include "base/error.h"
 #include "train/build.h"
+#include "train/parallel.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -34,7 +35,7 @@ std::int64_t largest(program::Config config, const machine::Machine& machine,
 
 std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
                                   const std::function<bool()>& stopped) {
-  if (config.word("workload") != "train") return std::nullopt;
+  if (config.word("workload") != "train" || train::trains_in_stages(config)) return std::nullopt;
   BatchFit fit;
   fit.batch = config.whole("batch_size");
   fit.capacity = machine.gpu.memory_bytes;

@@ -22,8 +22,9 @@ struct BatchFit {
   bool fits() const { return batch <= largest; }
 };
 
-// From four steps of the config's program with other batches. Nothing for a config that is no
-// training, that cannot be built with another batch, or once `stopped` says so.
+// From four steps of the config's program with other batches. Nothing for a pipeline, whose batches
+// are cut into equal parts, and for a config that is no training, that cannot be built with another
+// batch, or once `stopped` says so.
 std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
                                   const std::function<bool()>& stopped);
 

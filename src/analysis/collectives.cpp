@@ -72,6 +72,7 @@ std::optional<CollectiveKind> kind_of(std::string_view operation) {
   if (has("reduce_scatter")) return CollectiveKind::kReduceScatter;
   if (has("broadcast")) return CollectiveKind::kBroadcast;
   if (has("reduce")) return CollectiveKind::kReduce;
+  if (has("send") || has("recv")) return CollectiveKind::kSendReceive;
   return std::nullopt;
 }
 
@@ -101,6 +102,10 @@ bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective
       element * static_cast<double>(std::max(collective.elements_in, collective.elements_out));
   times.bytes += bytes;
   times.bus_bytes += bytes * sim::bus_factor(*kind, collective.group_size);
+  // Of a receive it is the other rank that sends.
+  if (*kind == CollectiveKind::kSendReceive &&
+      collective.operation.find("send") == std::string::npos)
+    return true;
   times.wire_bytes += bytes * sim::wire_factor(algorithm_of(kernel), *kind, collective.group_size);
   return true;
 }

@@ -12,6 +12,7 @@
 #include "analysis/step_mark.h"
 #include "analysis/stream_order.h"
 #include "trace/beside.h"
+#include "trace/ranks.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -20,18 +21,22 @@ using trace::Category;
 using trace::LaneKind;
 using trace::Span;
 
-// Step marks, by start. Where several ranks have them, the first one's.
-std::vector<Interval> step_marks(const trace::Trace& trace) {
+// Step marks, by start, and whose they are: where several ranks have them, the first one's.
+struct StepMarks {
+  std::vector<Interval> marks;
+  std::int32_t rank = 0;
+};
+
+StepMarks step_marks(const trace::Trace& trace) {
   std::map<std::int32_t, std::vector<Interval>> by_rank;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (is_step_mark(trace, span))
       by_rank[trace.lanes()[span.lane].rank].push_back({span.start, span.end()});
   });
   if (by_rank.empty()) return {};
-  std::vector<Interval> marks = std::move(by_rank.begin()->second);
-  std::sort(marks.begin(), marks.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
-  return marks;
+  StepMarks found{std::move(by_rank.begin()->second), by_rank.begin()->first};
+  std::ranges::sort(found.marks, {}, &Interval::start);
+  return found;
 }
 
 Interval whole_of(const trace::Trace& trace) {
@@ -50,14 +55,17 @@ Interval whole_of(const trace::Trace& trace) {
   return all.start <= all.end ? all : Interval{};
 }
 
-// When the GPU was done with what the host had launched by some time.
+// When the GPU was done with what the host had launched by some time. Of several ranks the one that
+// has the marks: others may be far ahead of it, or behind.
 class LaunchedWork {
  public:
-  explicit LaunchedWork(const trace::Trace& trace) {
+  LaunchedWork(const trace::Trace& trace, std::int32_t rank) {
     const std::vector<LaneKind> kinds = lane_kinds(trace);
+    const bool one_of_several = trace::ranks_of(trace).size() > 1;
     ByCorrelation<Nanos> calls(trace, std::numeric_limits<Nanos>::min());
     trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-      if (span.correlation != 0 && kinds[span.lane] == LaneKind::kHostThread)
+      if (span.correlation == 0 || kinds[span.lane] != LaneKind::kHostThread) return;
+      if (!one_of_several || trace.lanes()[span.lane].rank == rank)
         calls.add(span.correlation, span.start);
     });
     trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
@@ -96,11 +104,11 @@ Nanos first_endless_call(const trace::Trace& trace) {
 void find_window(Measured& measured, int warmup) {
   const trace::Trace& trace = *measured.trace;
   measured.window = measured.whole;
-  std::vector<Interval> marks = step_marks(trace);
+  auto [marks, rank] = step_marks(trace);
   const Nanos endless = first_endless_call(trace);
   std::erase_if(marks, [&](const Interval& mark) { return mark.end > endless; });
   if (marks.empty()) return;
-  const LaunchedWork launched(trace);
+  const LaunchedWork launched(trace, rank);
   const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
   measured.steps = static_cast<int>(marks.size() - skipped);
   measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(skipped), marks.end());
@@ -295,8 +303,8 @@ Measured measure_whole(const trace::Trace& trace, const program::Program* progra
 }
 
 std::vector<StepWindow> step_windows(const trace::Trace& trace) {
-  const std::vector<Interval> marks = step_marks(trace);
-  const LaunchedWork launched(trace);
+  const auto [marks, rank] = step_marks(trace);
+  const LaunchedWork launched(trace, rank);
   std::vector<StepWindow> windows;
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const Nanos end = i + 1 < marks.size() ? marks[i + 1].start : marks[i].end;

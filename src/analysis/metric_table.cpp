@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/bubble.h"
 #include "analysis/launches.h"
 #include "analysis/memory_counters.h"
 #include "analysis/metrics.h"
@@ -110,7 +111,19 @@ Answer model_flops_utilisation(const Facts& facts) {
   const program::Program& program = *facts.measured.program;
   const double model = 1 - program.recomputed_flops / program.step_flops;
   // Of the card as delivered, whatever clock a power limit leaves it.
-  return *achieved * model / peak.value_or(gpu.fp32_flops_per_s) * gpu.clock_share;
+  return *achieved * model / peak.value_or(gpu.fp32_flops_per_s) / program.stages * gpu.clock_share;
+}
+
+// Some kernel is on the GPU: also one that only looks whether another rank is there.
+IntervalSet kernels_there(const Measured& measured) {
+  std::vector<Interval> waits;
+  trace::for_each(measured.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    if (!is_peer_wait(span) || !measured.counts(measured.trace->lanes()[span.lane])) return;
+    const Interval one{std::max(span.start, measured.window.start),
+                       std::min(span.end(), measured.window.end)};
+    if (one.start < one.end) waits.push_back(one);
+  });
+  return measured.kernels.united(measured.collectives).united(IntervalSet(std::move(waits)));
 }
 
 class Table {
@@ -221,9 +234,8 @@ void add_gpu(Table& t) {
   t.share("gpu.util", "GPU-Util", "share of time with at least one kernel, as nvidia-smi shows it",
           [](const Facts& f) {
             if (length(f.measured.window) == 0 || !f.measured.on_gpu) return Answer();
-            return Answer(
-                static_cast<double>(f.measured.kernels.united(f.measured.collectives).length()) /
-                static_cast<double>(length(f.measured.window)));
+            return Answer(static_cast<double>(kernels_there(f.measured).length()) /
+                          static_cast<double>(length(f.measured.window)));
           });
   t.add("idle.data", "ns", "idle: data", "GPU idle while no batch is there, a step",
         [](const Facts& f) {
@@ -290,14 +302,21 @@ void add_overlaps(Table& t) {
   t.share("link.utilization", "link utilisation",
           "bytes that a GPU sends over what its links could carry while collectives work",
           link_utilization);
-  t.share("scaling.efficiency", "scaling efficiency",
-          "the step of one GPU alone over the step here, each GPU with the same batch",
-          [](const Facts& f) {
-            if (!f.measured.program || f.measured.steps == 0) return Answer();
-            const Nanos alone = f.measured.program->step_alone;
-            if (alone == 0) return Answer();
-            return Answer(static_cast<double>(alone) / a_step(f, length(f.measured.window)));
-          });
+  t.share(
+      "scaling.efficiency", "scaling efficiency",
+      "the step of one GPU alone over the step here, each GPU with the same batch; of a pipeline, "
+      "each with its share of it",
+      [](const Facts& f) {
+        if (!f.measured.program || f.measured.steps == 0) return Answer();
+        const Nanos alone = f.measured.program->step_alone;
+        if (alone == 0) return Answer();
+        const double here = a_step(f, length(f.measured.window));
+        return Answer(static_cast<double>(alone) / here / f.measured.program->stages);
+      });
+  t.share("pipeline.bubble", "pipeline bubble",
+          "of a pipeline's stages: time without a kernel over time with one, mean of the GPUs",
+          [](const Facts& f) { return pipeline_bubble(f.measured); });
+  t.rows.back().less_is_better = true;
   t.add("ddp.buckets", "1", "buckets", "gradient buckets, once they are rebuilt",
         [](const Facts& f) {
           const program::Program* program = f.measured.program;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/lane_kinds.h"
+#include "trace/ranks.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -116,6 +117,15 @@ DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
           IntervalSet(std::move(order))};
 }
 
+// At a run's end: a rank that is through, while others are still at work.
+IntervalSet through_before_others(const Measured& measured) {
+  if (trace::ranks_of(*measured.trace).size() < 2) return {};
+  const IntervalSet own = busy(measured);
+  const Nanos last = own.empty() ? measured.window.start : own.intervals().back().end;
+  if (last >= measured.window.end) return {};
+  return IntervalSet({{last, measured.window.end}});
+}
+
 // Disjoint sets that cover the window, by part.
 std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   std::array<IntervalSet, kPartCount> sets;
@@ -136,7 +146,8 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   const DeviceCauses device = device_causes(measured, left);
   const HostTimes host = host_times(measured);
   take(Part::kIdleStream, device.event);
-  take(Part::kIdleCollective, device.peer.united(host.peer));
+  take(Part::kIdleCollective,
+       device.peer.united(host.peer).united(through_before_others(measured)));
   const IntervalSet between_kernels = left.intersected(device.order);
   left = left.without(device.order);
   take(Part::kIdleCopy, host.staging);

@@ -203,8 +203,9 @@ program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace
   config.set("parallel.world_size", std::int64_t{place.ranks});
   if (train::ranks_differ(config))
     throw InputError(
-        "ranks that differ (straggler.*, uneven_batches) are carried out by one process; start it "
-        "without torchrun");
+        "ranks that differ (straggler.*, uneven_batches, parallel.strategy=pipeline) are carried "
+        "out "
+        "by one process; start it without torchrun");
   return config;
 }
 

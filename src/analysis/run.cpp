@@ -110,7 +110,7 @@ Session::Session(std::string label, const program::Config& config, int threads)
   run_.config = config;
   for (const program::Thread& thread : program_->threads) commands_ += thread.commands.size();
   if (numbers_ && !host::numbers_decide(*program_))
-    later_ = std::make_unique<host::LaterNumbers>(std::move(numbers_));
+    later_ = std::make_unique<host::LaterNumbers>(*program_, std::move(numbers_));
   begin();
 }
 

@@ -182,6 +182,7 @@ Json json_of(const program::Program& program) {
           {"step_alone", program.step_alone},
           {"buckets", bucket_bytes(program)},
           {"parameters", program.parameters},
+          {"stages", program.stages},
           {"step_flops", program.step_flops},
           {"recomputed_flops", program.recomputed_flops},
           {"timing_only", program.timing_only},
@@ -204,6 +205,8 @@ program::Program program_of(const Json& json) {
     for (const Json& bytes : json.at("buckets"))
       program.buckets.push_back({program::kNoIndex, whole(bytes), {}});
   program.parameters = whole(json.at("parameters"));
+  if (json.contains("stages"))
+    program.stages = static_cast<int>(whole(json.at("stages"), 1, kMost));
   program.step_flops = real(json.at("step_flops"));
   if (json.contains("recomputed_flops"))
     program.recomputed_flops = real(json.at("recomputed_flops"));

@@ -41,6 +41,7 @@ class Uses {
     for (const auto& payload : program.payloads) add(payload);
     const program::Gauges& gauges = program.gauges;
     add({gauges.loss, gauges.scale, gauges.found_inf, gauges.gradient_norm, gauges.correct});
+    add(gauges.more_losses);
     add(gauges.gradients);
     for (const program::Thread& thread : program.threads)
       for (const program::Command& command : thread.commands) add(command.action);

@@ -7,6 +7,7 @@ namespace {
 
 // As NCCL begins the names of its kernels' kinds.
 std::string ring_name(program::CollectiveKind kind) {
+  if (kind == program::CollectiveKind::kSendReceive) return "SendRecv by copies";
   constexpr const char* kNames[] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast",
                                     "Reduce"};
   return std::string(kNames[static_cast<std::size_t>(kind)]) + " by a ring of copies";
@@ -112,7 +113,8 @@ void TraceWriter::write_collectives() {
     span.start = extent.start;
     span.duration = extent.end - extent.start;
     span.name = recorder_.chunk_name(*call.send);
-    span.lane = recorder_.link_lane(call.send->from, call.send->to);
+    const program::Communicator& group = program_.communicators[call.collective->communicator];
+    span.lane = recorder_.link_lane(group.gpu_of(call.send->from), group.gpu_of(call.send->to));
     span.category = trace::Category::kCollective;
     span.line = call.line;
     span.detail = recorder_.chunk_detail(*call.send, static_cast<double>(extent.bytes));

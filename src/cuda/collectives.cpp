@@ -21,12 +21,14 @@ Collectives::Collectives(const program::Program& program, DeviceCalls& device,
                          CollectiveMemory& memory, const std::vector<StreamHandle>& streams)
     : program_(program), device_(device), memory_(memory), streams_(streams) {
   for (const program::Communicator& one : program.communicators)
-    by_library_.push_back(one.simulated < one.ranks ||
-                          (device.gpus() >= one.ranks && device.join(one.ranks).empty()));
+    by_library_.push_back(
+        one.simulated < one.ranks ||
+        (one.gpus.empty() && device.gpus() >= one.ranks && device.join(one.ranks).empty()));
   for (const program::Thread& thread : program.threads)
     for (const program::Command& command : thread.commands)
       if (const auto* one = std::get_if<program::Collective>(&command.action)) {
         marks_[one->communicator];
+        if (one->kind == program::CollectiveKind::kSendReceive) continue;
         schedule_of(one->kind, program.communicators[one->communicator].ranks);
       }
 }
@@ -140,10 +142,8 @@ void Collectives::pull(const Rank& from, const Rank& to, const sim::ChunkSend& s
   device_.end_call();
 }
 
-// All behind the last, then chunk by chunk. What a rank reads of its neighbour is not written any
-// more until all is over: of a sum that goes around, the whole comes back only after the part was
-// read. At the end a rank's stream waits for those that still read its memory.
-void Collectives::by_ring(const std::vector<Rank>& ranks, std::int64_t elements, const Log& log) {
+// All behind the last.
+void Collectives::meet(const std::vector<Rank>& ranks) {
   for (const Rank& rank : ranks) device_.record(rank.marks->arrived, rank.stream);
   for (const Rank& rank : ranks) device_.wait(ranks.front().stream, rank.marks->arrived);
   device_.record(ranks.front().marks->arrived, ranks.front().stream);
@@ -151,6 +151,34 @@ void Collectives::by_ring(const std::vector<Rank>& ranks, std::int64_t elements,
     device_.wait(rank.stream, ranks.front().marks->arrived);
     device_.record(rank.marks->steps[rank.marks->last], rank.stream);
   }
+}
+
+// Each pulls what the other gives. Neither goes on before the other has read what it gave.
+void Collectives::exchange(const std::vector<Rank>& ranks, const Log& log) {
+  static constexpr sim::ChunkSend kWays[] = {{0, 1, 0, 0, false}, {1, 0, 1, 0, false}};
+  meet(ranks);
+  for (const sim::ChunkSend& send : kWays) {
+    const Rank& from = ranks[static_cast<std::size_t>(send.from)];
+    const Rank& to = ranks[static_cast<std::size_t>(send.to)];
+    if (from.call->collective->send == program::kNoIndex) continue;
+    begin_part(to, &send, log);
+    device_.copy({memory_.at(from.call->collective->send), memory_.at(to.call->collective->receive),
+                  from.call->collective->bytes, kDevice, kDevice},
+                 to.stream);
+    device_.end_call();
+  }
+  for (const Rank& rank : ranks) device_.record(rank.marks->steps[rank.marks->last], rank.stream);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Marks& other = *ranks[1 - i].marks;
+    device_.wait(ranks[i].stream, other.steps[other.last]);
+  }
+}
+
+// Chunk by chunk. What a rank reads of its neighbour is not written any
+// more until all is over: of a sum that goes around, the whole comes back only after the part was
+// read. At the end a rank's stream waits for those that still read its memory.
+void Collectives::by_ring(const std::vector<Rank>& ranks, std::int64_t elements, const Log& log) {
+  meet(ranks);
   const sim::ChunkSchedule& schedule =
       *schedules_.at({ranks.front().call->collective->kind, static_cast<int>(ranks.size())});
   std::vector<std::size_t> last(ranks.size());
@@ -176,14 +204,17 @@ void Collectives::carry_out(const std::vector<RankCall>& calls,
                             const std::function<CallId()>& next_call, ThreadLog& thread_log) {
   const Log log{next_call, thread_log};
   const program::Collective& first = *calls.front().collective;
+  const bool exchanges = first.kind == program::CollectiveKind::kSendReceive;
   const std::int64_t elements = memory_.elements_of(first);
   std::vector<Marks>& marks = marks_of(first.communicator, calls);
   std::vector<Rank> ranks;
   for (std::size_t i = 0; i < calls.size(); ++i)
     ranks.push_back({&calls[i], streams_[calls[i].collective->stream],
-                     memory_.of(calls[i], elements), &marks[i]});
+                     exchanges ? RankMemory() : memory_.of(calls[i], elements), &marks[i]});
   begin(ranks, log);
-  if (by_library_[first.communicator]) {
+  if (exchanges) {
+    exchange(ranks, log);
+  } else if (by_library_[first.communicator]) {
     by_library(ranks, elements);
   } else {
     by_ring(ranks, elements, log);
@@ -195,6 +226,7 @@ std::string ring_note(const program::Program& program, DeviceCalls& device) {
   for (const program::Communicator& one : program.communicators) {
     const char* by_ring = "collectives are a ring of copies and additions";
     if (one.simulated < one.ranks) continue;
+    if (!one.gpus.empty()) return "what ranks send and receive is copied";
     if (device.gpus() < one.ranks) return by_ring;
     const std::string why = device.join(one.ranks);
     if (!why.empty()) return by_ring + (" between the GPUs: " + why);

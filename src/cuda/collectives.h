@@ -2,6 +2,8 @@
 // and the library is there, else by a ring of copies and additions, ordered by events. No kernel of
 // a ring waits for another, so that ranks may share a GPU.
 //
+// What two ranks send and receive is a copy for each way, whether there is a library or not.
+//
 // A chunk is pulled by the rank that gets it, on that rank's stream, once the rank before has it: a
 // copy, or a copy into a room and an addition. Numbers are added in the order of host/ring.h, so
 // sums have the same bits as there.
@@ -58,6 +60,8 @@ class Collectives {
   const program::Operation& addition_of(std::int64_t elements);
   void begin(const std::vector<Rank>& ranks, const Log& log);
   void by_library(const std::vector<Rank>& ranks, std::int64_t elements);
+  void meet(const std::vector<Rank>& ranks);
+  void exchange(const std::vector<Rank>& ranks, const Log& log);
   void by_ring(const std::vector<Rank>& ranks, std::int64_t elements, const Log& log);
   void pull(const Rank& from, const Rank& to, const sim::ChunkSend& send,
             const sim::ChunkSchedule& schedule, std::int64_t elements, const Log& log);

@@ -56,7 +56,7 @@ CollectiveMemory::CollectiveMemory(const program::Program& program, DeviceCalls&
   for (const program::Thread& thread : program.threads)
     for (const program::Command& command : thread.commands) {
       const auto* one = std::get_if<program::Collective>(&command.action);
-      if (!one) continue;
+      if (!one || one->kind == CollectiveKind::kSendReceive) continue;
       Room& room = rooms_[one->stream];
       const std::int64_t elements = elements_of(*one);
       const bool scatters = one->kind == CollectiveKind::kReduceScatter;
@@ -80,6 +80,12 @@ CollectiveMemory::~CollectiveMemory() {
       if (rooms_[i].memory) device_.release(rooms_[i].memory, streams_[i]);
   } catch (const Error&) {  // the device is lost, and its memory with it
   }
+}
+
+void* CollectiveMemory::at(Index payload) {
+  const Index buffer = program_.payloads[payload].front();
+  buffers_.lend(buffer);
+  return buffers_.at(buffer);
 }
 
 RankMemory CollectiveMemory::of(const RankCall& call, std::int64_t elements) {

@@ -47,6 +47,8 @@ class CollectiveMemory {
   // Numbers that the collective is of: those of its payload, else as many as its bytes are.
   std::int64_t elements_of(const program::Collective& collective) const;
   RankMemory of(const RankCall& call, std::int64_t elements);
+  // Of a payload of one buffer, as ranks send and receive it.
+  void* at(program::Index payload);
 
  private:
   struct Room {

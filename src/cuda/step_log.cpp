@@ -16,6 +16,14 @@ bool computes(const program::Operation& operation, program::Index buffer) {
                      [&](const program::Operation& part) { return computes(part, buffer); });
 }
 
+// Micro-batches have a loss each.
+program::Index computed_loss(const program::Program& program, const program::Operation& operation) {
+  if (computes(operation, program.gauges.loss)) return program.gauges.loss;
+  for (const program::Index loss : program.gauges.more_losses)
+    if (computes(operation, loss)) return loss;
+  return program::kNoIndex;
+}
+
 // A number of a narrow type is the first two bytes of its place.
 double value_of(float place, program::ElementType type) {
   const auto half = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(place) & 0xffffU);
@@ -34,7 +42,7 @@ std::int64_t numbers_of(const program::Program& program) {
       if (std::holds_alternative<program::Launch>(action)) {
         const auto& operation = program.operations[std::get<program::Launch>(action).operation];
         const bool updates = std::holds_alternative<program::UpdateScale>(operation.function);
-        numbers += updates || computes(operation, program.gauges.loss) ? 1 : 0;
+        numbers += updates || computed_loss(program, operation) != program::kNoIndex ? 1 : 0;
       }
       if (std::holds_alternative<program::GraphLaunch>(action)) numbers += 2;
       if (std::holds_alternative<program::LogStep>(action) ||
@@ -63,8 +71,8 @@ StepLog::~StepLog() {
   }
 }
 
-bool StepLog::is_loss(const program::Operation& operation) const {
-  return room_ > 0 && computes(operation, program_.gauges.loss);
+program::Index StepLog::loss_of(const program::Operation& operation) const {
+  return room_ > 0 ? computed_loss(program_, operation) : program::kNoIndex;
 }
 
 bool StepLog::changes_scale(const program::Operation& operation) const {
@@ -84,9 +92,9 @@ std::int64_t StepLog::put_aside(program::Index buffer, StreamHandle stream, Call
   return used_++;
 }
 
-void StepLog::note_loss(StreamHandle stream, CallId call) {
+void StepLog::note_loss(program::Index loss, StreamHandle stream, CallId call) {
   const std::lock_guard held(mutex_);
-  step_.losses.push_back(put_aside(program_.gauges.loss, stream, call));
+  step_.losses.push_back(put_aside(loss, stream, call));
 }
 
 void StepLog::note_used_scale(StreamHandle stream, CallId call) {

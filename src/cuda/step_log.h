@@ -21,14 +21,14 @@ class StepLog {
   ~StepLog();
   StepLog(const StepLog&) = delete;
 
-  // Whether an operation computes the loss, or is about to change the loss scale: those that are
-  // told, of several ranks the first one's.
-  bool is_loss(const program::Operation& operation) const;
+  // The loss that an operation computes, of several ranks the first one's that has one; kNoIndex:
+  // none. And whether one is about to change the loss scale.
+  program::Index loss_of(const program::Operation& operation) const;
   bool changes_scale(const program::Operation& operation) const;
 
   // Each puts a number aside on the stream, as call `call`. After it, the loss of a batch; before
   // it, the scale of a step.
-  void note_loss(StreamHandle stream, CallId call);
+  void note_loss(program::Index loss, StreamHandle stream, CallId call);
   void note_used_scale(StreamHandle stream, CallId call);
   // At LogStep and LogEvaluation.
   void end_step(std::int64_t step, StreamHandle stream, CallId call);

@@ -249,13 +249,13 @@ void ThreadRun::launch(const Command& command) {
     device_.end_call();
   });
   if (graph) {
-    graph->computes_loss |= run_.steps_->is_loss(operation);
+    graph->computes_loss |= run_.steps_->loss_of(operation) != program::kNoIndex;
     graph->changes_scale |= changes_scale;
     return;
   }
   keep(call);
-  if (run_.steps_->is_loss(operation))
-    run_.steps_->note_loss(handle(action.stream), hidden_call(action.stream, command.line));
+  if (const Index loss = run_.steps_->loss_of(operation); loss != program::kNoIndex)
+    run_.steps_->note_loss(loss, handle(action.stream), hidden_call(action.stream, command.line));
 }
 
 void ThreadRun::capture(const program::BeginCapture& begin) {
@@ -296,7 +296,8 @@ void ThreadRun::launch_graph(const Command& command) {
   });
   keep(call);
   if (graph.computes_loss)
-    run_.steps_->note_loss(handle(action.stream), hidden_call(action.stream, command.line));
+    run_.steps_->note_loss(run_.program_.gauges.loss, handle(action.stream),
+                           hidden_call(action.stream, command.line));
 }
 
 void ThreadRun::copy(const Command& command, const program::Copy& copy) {

@@ -31,7 +31,7 @@ InitialValues::InitialValues(const program::Program& program) : program_(program
   std::map<int, std::uint64_t> next;  // by device
   for (const program::Buffer& buffer : program.buffers) {
     std::uint64_t& stream = next.try_emplace(buffer.device, kInitialStream).first->second;
-    streams_.push_back(stream);
+    streams_.push_back(stream + static_cast<std::uint64_t>(buffer.initial.before));
     const bool whole = buffer.type == program::ElementType::kInt64;
     stream += !whole && buffer.initial.kind != Kind::kConstant ? 1 : 0;
   }

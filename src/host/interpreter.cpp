@@ -81,9 +81,18 @@ Interpreter::Interpreter(const program::Program& program, int threads)
 
 Interpreter::Interpreter(const program::Program& program, const DataSets& sets, int rank,
                          int threads)
-    : program_(program), workers_(threads), stores_(program.buffers.size()) {
-  if (sets.train) batches_ = std::make_unique<BatchSource>(program.data, sets, rank);
+    : program_(program),
+      workers_(threads),
+      stores_(program.buffers.size()),
+      sets_(sets),
+      rank_(rank) {
+  if (sets_.train) batches_.try_emplace(0, program.data, sets_, rank_);
   initialise(rank);
+}
+
+BatchSource& Interpreter::batches_of(program::Index buffer) {
+  return batches_.try_emplace(program_.buffers[buffer].device, program_.data, sets_, rank_)
+      .first->second;
 }
 
 Interpreter::~Interpreter() = default;
@@ -115,7 +124,7 @@ double Interpreter::value(program::Index buffer) const {
 
 void Interpreter::load(const program::LoadBatch& load) {
   BatchSource::Batch batch{stores_[load.x].values, stores_[load.x].whole, stores_[load.y].whole};
-  batches_->read(load.batch, load.test, batch);
+  batches_of(load.x).read(load.batch, load.test, batch);
   cast(format_of(program_.buffers[load.x].type), batch.values, workers_);
 }
 
@@ -192,10 +201,16 @@ void Interpreter::run(const program::Operation& operation) {
   std::visit(Calculation(*this, operation), operation.function);
   round_results(operation);
   if (watched) note_update(operation);
-  if (!operation.writes.empty() && operation.writes[0] == program_.gauges.loss) {
-    loss_sum_ += value(program_.gauges.loss);
+  if (!operation.writes.empty() && is_loss(operation.writes[0])) {
+    loss_sum_ += value(operation.writes[0]);
     ++losses_;
   }
+}
+
+bool Interpreter::is_loss(program::Index buffer) const {
+  const program::Gauges& gauges = program_.gauges;
+  return buffer == gauges.loss ||
+         std::ranges::find(gauges.more_losses, buffer) != gauges.more_losses.end();
 }
 
 void Interpreter::round_results(const program::Operation& operation) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -106,7 +107,13 @@ class Interpreter : public program::Numbers {
 
   const program::Program& program_;
   Workers workers_;
-  std::unique_ptr<BatchSource> batches_;
+  BatchSource& batches_of(program::Index buffer);
+  bool is_loss(program::Index buffer) const;
+
+  DataSets sets_;
+  int rank_;
+  // By the device of their buffers: ranks that are all in the program read each at its own pace.
+  std::map<int, BatchSource> batches_;
   std::vector<Store> stores_;
   std::vector<float> workspace_;
   std::size_t workspace_used_ = 0;

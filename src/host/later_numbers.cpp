@@ -1,6 +1,8 @@
 #include "host/later_numbers.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace trainscope::host {
 
@@ -15,8 +17,12 @@ bool numbers_decide(const program::Program& program) {
   });
 }
 
-LaterNumbers::LaterNumbers(std::unique_ptr<program::Numbers> numbers)
-    : numbers_(std::move(numbers)) {}
+LaterNumbers::LaterNumbers(const program::Program& program,
+                           std::unique_ptr<program::Numbers> numbers)
+    : program_(program),
+      numbers_(std::move(numbers)),
+      ordered_(std::ranges::all_of(program.threads,
+                                   [](const auto& thread) { return thread.rank == 0; })) {}
 
 trace::TrainingStep LaterNumbers::step(std::int64_t number) {
   calls_.emplace_back(StepRow{number});
@@ -29,6 +35,79 @@ trace::Evaluation LaterNumbers::evaluation(std::int64_t step) {
   calls_.emplace_back(EvaluationRow{step});
   return {.step = step};
 }
+
+// ---- In the order of each rank -----------------------------------------------------------------
+
+int LaterNumbers::gpu_of(const Call& call) const {
+  const auto of_buffer = [&](program::Index buffer) { return program_.buffers[buffer].device; };
+  const auto of = [&](const auto& one) {
+    using Type = std::decay_t<decltype(one)>;
+    if constexpr (std::is_same_v<Type, const program::LoadBatch*>) {
+      return of_buffer(one->x);
+    } else if constexpr (std::is_same_v<Type, const program::Operation*>) {
+      // One without results computes nothing.
+      const program::Operation& first = one->parts.empty() ? *one : one->parts.front();
+      return first.writes.empty() ? 0 : of_buffer(first.writes.front());
+    } else if constexpr (std::is_same_v<Type, const program::Copy*>) {
+      return of_buffer(one->to);
+    } else if constexpr (std::is_same_v<Type, const program::View*>) {
+      return of_buffer(one->of);
+    } else if constexpr (std::is_same_v<Type, const program::Collective*>) {
+      return program_.streams[one->stream].device;
+    } else {
+      return of_buffer(program_.gauges.loss);
+    }
+  };
+  return std::visit(of, call);
+}
+
+namespace {
+
+// Calls of each GPU, and which of them comes next.
+struct Queue {
+  std::vector<std::size_t> calls;
+  std::size_t next = 0;
+  bool waits = false;  // its next one is a collective that others have not come to
+};
+
+}  // namespace
+
+void LaterNumbers::order_by_ranks() {
+  ordered_ = true;
+  std::map<int, Queue> queues;
+  for (std::size_t i = 0; i < calls_.size(); ++i) queues[gpu_of(calls_[i])].calls.push_back(i);
+  std::map<std::pair<program::Index, std::int64_t>, std::vector<Queue*>> meetings;
+  std::vector<Call> ordered;
+  ordered.reserve(calls_.size());
+  const auto take = [&](Queue& queue) {
+    ordered.push_back(calls_[queue.calls[queue.next++]]);
+    queue.waits = false;
+  };
+  // Those that meet come one behind the other.
+  const auto meet = [&](Queue& queue, const program::Collective& one) {
+    std::vector<Queue*>& there = meetings[{one.communicator, one.sequence}];
+    there.push_back(&queue);
+    queue.waits = true;
+    const auto members =
+        static_cast<std::size_t>(program_.communicators[one.communicator].simulated);
+    if (there.size() < members) return;
+    for (Queue* const member : there) take(*member);
+    meetings.erase({one.communicator, one.sequence});
+  };
+  for (bool any = true; any;) {
+    any = false;
+    for (auto& [gpu, queue] : queues)
+      while (!queue.waits && queue.next < queue.calls.size()) {
+        any = true;
+        const Call& call = calls_[queue.calls[queue.next]];
+        const auto* collective = std::get_if<const program::Collective*>(&call);
+        collective ? meet(queue, **collective) : take(queue);
+      }
+  }
+  calls_ = std::move(ordered);  // what waits for ever is never computed
+}
+
+// ---- Computing ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -48,6 +127,7 @@ void write(Rows& rows, const Write& write_row) {
 }  // namespace
 
 bool LaterNumbers::compute_next(trace::Trace& trace) {
+  if (!ordered_) order_by_ranks();
   if (computed_ == calls_.size()) return false;
   const auto compute = [&](const auto& call) {
     using Type = std::decay_t<decltype(call)>;

@@ -2,6 +2,10 @@
 // its order, and another Numbers is called so afterwards. A simulation's timeline need not wait for
 // them.
 //
+// Where a program has the commands of several ranks, one that only receives may be far ahead: the
+// calls of each rank keep their order, and go on once those that it meets in a collective are
+// there.
+//
 // For programs in which no number decides what is done. A loss that ends a run is met only then:
 // the program has to be carried out again, with the rows known by now.
 #pragma once
@@ -23,7 +27,7 @@ bool numbers_decide(const program::Program& program);
 class LaterNumbers final : public program::Numbers {
  public:
   // The program whose parts it is called with must outlive it.
-  explicit LaterNumbers(std::unique_ptr<program::Numbers> numbers);
+  LaterNumbers(const program::Program& program, std::unique_ptr<program::Numbers> numbers);
 
   // While the program is carried out.
   void load(const program::LoadBatch& load) override { calls_.emplace_back(&load); }
@@ -65,8 +69,14 @@ class LaterNumbers final : public program::Numbers {
   };
   class Known;
 
+  // The GPU whose numbers a call is about.
+  int gpu_of(const Call& call) const;
+  void order_by_ranks();
+
+  const program::Program& program_;
   std::unique_ptr<program::Numbers> numbers_;
   std::vector<Call> calls_;
+  bool ordered_ = false;
   std::size_t computed_ = 0;
   Rows<trace::TrainingStep> steps_;
   Rows<trace::Evaluation> evaluations_;

@@ -44,6 +44,15 @@ void spread(Values from, const Pieces& to) {
   });
 }
 
+// Each of two ranks gets what the other gives, where that gives something.
+void exchange(std::span<const Pieces> sends, std::span<const Pieces> receives) {
+  for (const std::size_t from : {0, 1}) {
+    const Pieces &given = sends[from], &got = receives[1 - from];
+    for (std::size_t piece = 0; piece < std::min(given.size(), got.size()); ++piece)
+      std::copy(given[piece].begin(), given[piece].end(), got[piece].begin());
+  }
+}
+
 }  // namespace
 
 std::size_t size_of(const Pieces& pieces) {
@@ -65,6 +74,7 @@ void sum_to(NumberFormat format, std::size_t root, std::span<const Pieces> ranks
 void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<const Pieces> sends,
                std::span<const Pieces> receives, std::vector<float>& room) {
   using Kind = program::CollectiveKind;
+  if (kind == Kind::kSendReceive) return exchange(sends, receives);
   const std::size_t sent = size_of(sends.front());
   const std::size_t count = kind == Kind::kAllGather ? sent * sends.size() : sent;
   if (room.size() < count) room.resize(count);
@@ -83,6 +93,8 @@ void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<cons
     case Kind::kAllGather:
       for (std::size_t rank = 0; rank < sends.size(); ++rank)
         copy_range(sends[rank], 0, sent, result.subspan(rank * sent, sent));
+      break;
+    case Kind::kSendReceive:
       break;
   }
   const std::size_t part = count / sends.size();

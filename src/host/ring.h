@@ -28,8 +28,9 @@ void sum_to(NumberFormat format, std::size_t root, std::span<const Pieces> ranks
 
 // Carries a collective out: what each rank gives, and where it gets what it is given. The root is
 // rank 0. An all-gather gives each rank what all send, rank after rank; a reduce-scatter gives rank
-// p part p of the sum, as the first half of an all-reduce leaves it there. `room` holds numbers
-// until the next call.
+// p part p of the sum, as the first half of an all-reduce leaves it there. Of two ranks that send
+// and receive, each gets what the other gives, if it gives anything. `room` holds numbers until the
+// next call.
 void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<const Pieces> sends,
                std::span<const Pieces> receives, std::vector<float>& room);
 

@@ -466,12 +466,13 @@ void add_input_knobs(Table& t) {
 
 void add_parallel_knobs(Table& t) {
   choice("parallel.strategy", "none")
-      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"}, {"none", "dp", "ddp", "fsdp"})
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"},
+               {"none", "dp", "ddp", "fsdp", "pipeline"})
       .help("how the GPUs share the work")
       .into(t);
   whole("parallel.world_size", 1, 1, 1024)
       .pytorch("world_size")
-      .help("ranks, or GPUs of DataParallel")
+      .help("ranks: of a pipeline, stages; or GPUs of DataParallel")
       .into(t);
   flag("dp.loss_in_forward", false)
       .help("DataParallel's replicas compute the loss, as models of transformers do; else GPU 0")
@@ -511,6 +512,15 @@ void add_parallel_knobs(Table& t) {
       .choices({"none", "fp32"})
       .pytorch("MixedPrecisionPolicy(reduce_dtype)")
       .help("sum gradients in this type; none: in that of the gradients")
+      .into(t);
+  choice("pipeline.schedule", "1f1b")
+      .choices({"gpipe", "1f1b"})
+      .pytorch("ScheduleGPipe, Schedule1F1B")
+      .help("a pipeline's order: all forwards first, or each backward as soon as it can be")
+      .into(t);
+  whole("pipeline.microbatches", 8, 1, 1024)
+      .pytorch("n_microbatches")
+      .help("parts of a batch that follow one another through a pipeline")
       .into(t);
   whole("straggler.rank", -1, -1, 1023).help("a rank whose GPU is slow; -1: none").into(t);
   number("straggler.factor", 1, 1, 100).help("so many times as long its kernels take").into(t);

@@ -30,6 +30,8 @@ std::string_view name_of(CollectiveKind kind) {
       return "reduce_scatter";
     case CollectiveKind::kBroadcast:
       return "broadcast";
+    case CollectiveKind::kSendReceive:
+      return "send_recv";
     case CollectiveKind::kReduce:
       return "reduce";
   }

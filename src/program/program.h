@@ -48,6 +48,9 @@ struct Initial {
   // Ranks hold equal parts of it, and this buffer is one: that of its rank, behind the first.
   bool by_rank = false;
   std::int64_t part = 0;
+  // Of a model whose parts lie on several GPUs: how many whose values are drawn, and which are not
+  // on this one, stand before it in the model.
+  std::int64_t before = 0;
 };
 
 struct Buffer {
@@ -162,21 +165,25 @@ enum class CollectiveKind : std::uint8_t {
   kAllGather,
   kReduceScatter,
   kBroadcast,
-  kReduce
+  kReduce,
+  kSendReceive
 };
 std::string_view name_of(CollectiveKind kind);  // "all_reduce"
 
-// Ranks that carry out collectives together, one GPU each: GPUs 0 .. ranks - 1 of the machine.
-// Those that the program has no streams for do as the others, at the same time.
+// Ranks that carry out collectives together, one GPU each. Those that the program has no streams
+// for do as the others, at the same time.
 struct Communicator {
   std::string name;  // "default process group"
   int ranks = 1;
-  int simulated = 1;  // of them, those that the program has a stream for
+  std::vector<int> gpus;  // of the machine, by rank; none: GPUs 0 .. ranks - 1
+  int simulated = 1;      // of them, those that the program has a stream for
   // What NCCL is told, by the words of the knobs; auto and 0: it chooses.
   std::string algorithm = "auto";
   std::string protocol = "auto";
   int channels = 0;
   bool peer_to_peer = true;
+
+  int gpu_of(int rank) const { return gpus.empty() ? rank : gpus[static_cast<std::size_t>(rank)]; }
 };
 
 // Parameters whose gradients DistributedDataParallel sums together.
@@ -316,7 +323,8 @@ struct GraphLaunch {
   Index stream = 0;
 };
 // One rank's part of a collective. It begins once all work so far of the stream `after` is done,
-// and progresses once the same collective of every other rank has begun.
+// and progresses once the same collective of every other rank has begun. Of two ranks that send and
+// receive, each gives what it sends and gets what the other gives, or only one of the two.
 struct Collective {
   Index communicator = 0;
   CollectiveKind kind = CollectiveKind::kAllReduce;
@@ -419,6 +427,7 @@ struct DataSource {
 // The buffers that tell how training goes; kNoIndex: there is none.
 struct Gauges {
   Index loss = kNoIndex;
+  std::vector<Index> more_losses;  // of a step's other micro-batches, which have their own
   Index scale = kNoIndex;
   Index found_inf = kNoIndex;
   Index gradient_norm = kNoIndex;
@@ -451,7 +460,8 @@ struct Program {
   double steps_per_epoch = 0;  // of one pass over the data set; 0: there is none
   Nanos step_alone = 0;        // of several ranks: what a step of one GPU alone takes; 0: not known
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
-  double step_flops = 0;            // arithmetic of one step, all kernels
+  int stages = 1;                   // GPUs that have a part of the model each
+  double step_flops = 0;            // arithmetic of one step, all kernels, of all stages
   double recomputed_flops = 0;      // of that: what backward computes a second time
   std::int64_t tested_samples = 0;  // that the program evaluates the model on
   bool timing_only = true;          // no numbers are computed but the loss scale's

@@ -83,6 +83,12 @@ class Checker {
   void operator()(const Collective& collective) const {
     expect(collective.communicator < program_.communicators.size(), "an unknown communicator");
     expect(collective.bytes > 0, "no bytes");
+    if (collective.kind == CollectiveKind::kSendReceive) {
+      expect(program_.communicators[collective.communicator].ranks == 2,
+             "a send among more than two ranks");
+      expect(collective.send != kNoIndex || collective.receive != kNoIndex,
+             "neither a send nor a receive");
+    }
     stream(collective.stream);
     if (collective.after != kNoIndex) stream(collective.after);
     for (const Index payload : {collective.send, collective.receive})

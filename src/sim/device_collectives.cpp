@@ -7,6 +7,16 @@
 #include "sim/device.h"
 
 namespace trainscope::sim {
+namespace {
+
+// Something comes to the rank from another: not where it only sends.
+bool takes_in(const program::Collective& collective) {
+  return collective.kind != program::CollectiveKind::kSendReceive ||
+         collective.receive != program::kNoIndex;
+}
+
+}  // namespace
+
 const CollectivePlan& Device::plan_of(const program::Collective& collective) {
   const auto key = std::tuple(collective.communicator, collective.kind, collective.bytes);
   const auto found = plans_.find(key);
@@ -73,7 +83,7 @@ void Device::arrive(Nanos now, OpId id) {
 
 bool Device::sends_chunks(const program::Collective& collective, const CollectivePlan& plan) const {
   return traffic_ && program_.communicators[collective.communicator].ranks > 1 &&
-         has_schedule(plan.algorithm);
+         collective.kind != program::CollectiveKind::kSendReceive && has_schedule(plan.algorithm);
 }
 
 // The time that a rank's kernel holds its SMs and only looks whether the others are there.
@@ -109,6 +119,7 @@ void Device::progress(Nanos now, OpId id, const CollectivePlan& plan) {
   ops_[id].parts = 1;
   events_.add(now + plan.duration, EventKind::kKernelFloor, id);
   set_aside(now, id, {sms_of(id), memory_of(plan)});
+  if (!takes_in(*ops_[id].collective)) return;
   link_use_.begin(now, gpu_of(id), program_.communicators[ops_[id].collective->communicator], plan);
 }
 
@@ -124,7 +135,7 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   for (const OpId one : arrived) {
     set_aside(now, one, {});
     place_collectives(now, static_cast<std::uint32_t>(gpu_of(one)));
-    if (counted)
+    if (counted && takes_in(*ops_[one].collective))
       link_use_.end(now, gpu_of(one), program_.communicators[collective.communicator], plan);
     complete(now, one);
   }
@@ -145,8 +156,11 @@ std::optional<Deadlock> Device::standstill(Nanos now) {
     why.time = std::max(why.time, ops_[id].start);
     add_wait(id, now + now / 10, trace::kNone);
   }
-  for (int rank = 0; rank < program_.communicators[key.first].ranks; ++rank)
-    (here.contains(rank) ? why.waiting : why.missing).push_back(rank);
+  const program::Communicator& group = program_.communicators[key.first];
+  for (int rank = 0; rank < group.ranks; ++rank) {
+    const int gpu = group.gpu_of(rank);
+    (here.contains(gpu) ? why.waiting : why.missing).push_back(gpu);
+  }
   return why;
 }
 

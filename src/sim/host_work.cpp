@@ -99,7 +99,7 @@ void Host::end_mark(Nanos now, std::uint32_t thread) {
   span.start = mark.start;
   span.duration = now - mark.start;
   span.name = mark.name;
-  span.lane = recorder_.steps_lane();
+  span.lane = recorder_.steps_lane(program_.threads[thread].rank);
   span.category = trace::Category::kAnnotation;
   span.line = mark.line;
   recorder_.add(span);

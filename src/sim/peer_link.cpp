@@ -36,6 +36,10 @@ double peer_rate(const machine::Machine& machine, int from, int to) {
   return way == Way::kPcie ? rate : kThroughHost * rate;
 }
 
+double rate_through_host(const machine::Machine& machine) {
+  return kThroughHost * pcie_rate(machine);
+}
+
 double peer_port_rate(const machine::Machine& machine) {
   return machine.gpu_link.is_nvlink() ? kOfNvlink * machine.gpu_link.bytes_per_s
                                       : pcie_rate(machine);

@@ -15,6 +15,9 @@ namespace trainscope::sim {
 // Bytes a second of a copy that is alone. Throws InputError where nothing joins the two.
 double peer_rate(const machine::Machine& machine, int from, int to);
 
+// The same where the two may not reach each other.
+double rate_through_host(const machine::Machine& machine);
+
 // The way that it takes.
 Way peer_way(const machine::Machine& machine, int from, int to);
 

@@ -99,8 +99,25 @@ std::string operation_name(program::CollectiveKind kind) {
       return "broadcast";
     case program::CollectiveKind::kReduce:
       return "reduce";
+    case program::CollectiveKind::kSendReceive:
+      break;
   }
-  return "";
+  return "send_recv";
+}
+
+bool has_marks(const program::Thread& thread) {
+  return std::ranges::any_of(thread.commands, [](const program::Command& command) {
+    return std::holds_alternative<program::BeginMark>(command.action);
+  });
+}
+
+// Of one rank; of another's send it is the receiver.
+std::string operation_name(const program::Collective& collective) {
+  const bool one_way =
+      collective.kind == program::CollectiveKind::kSendReceive &&
+      (collective.send == program::kNoIndex) != (collective.receive == program::kNoIndex);
+  if (!one_way) return operation_name(collective.kind);
+  return collective.send == program::kNoIndex ? "recv" : "send";
 }
 
 }  // namespace
@@ -190,9 +207,14 @@ void Recorder::add_host_lanes(bool staging) {
   const auto lane = [&](std::string name, trace::LaneKind kind, int rank) {
     return trace_.add_lane({std::move(name), kind, rank, -1, 1, number++, "host"});
   };
-  steps_ = lane("steps", trace::LaneKind::kSteps, 0);
-  for (const program::Thread& thread : program_.threads)
+  steps_[0] = lane("steps", trace::LaneKind::kSteps, 0);
+  for (const program::Thread& thread : program_.threads) {
+    const bool is_main = thread.role == program::ThreadRole::kMain;
+    if (is_main && !steps_.contains(thread.rank) && has_marks(thread))
+      steps_[thread.rank] = lane(fmt::format("micro-batches, rank {}", thread.rank),
+                                 trace::LaneKind::kOther, thread.rank);
     threads_.push_back(lane(thread.name, kind_of(thread.role), thread.rank));
+  }
   if (staging) staging_ = lane("staging", trace::LaneKind::kStaging, 0);
 }
 
@@ -321,7 +343,7 @@ trace::DetailId Recorder::collective_detail(const program::Collective& collectiv
   const program::Stream& stream = program_.streams[collective.stream];
   constexpr int kThreads = 512;  // of a block, as NCCL launches them where there is NVLink
   trace::CollectiveDetail detail;
-  detail.operation = operation_name(collective.kind);
+  detail.operation = operation_name(collective);
   const program::ElementType type = program::type_of(program_, collective);
   detail.type = type == program::ElementType::kFp16   ? "Half"
                 : type == program::ElementType::kBf16 ? "BFloat16"

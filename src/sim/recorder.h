@@ -57,7 +57,8 @@ class Recorder {
     return launch_names_[operation];
   }
 
-  trace::LaneId steps_lane() const { return steps_; }
+  // Of a rank that has marks.
+  trace::LaneId steps_lane(int rank = 0) const { return steps_.at(rank); }
   trace::LaneId thread_lane(program::Index thread) const { return threads_[thread]; }
   trace::LaneId stream_lane(program::Index stream) const { return streams_[stream]; }
   trace::LaneId engine_lane(int gpu, Direction direction) const {
@@ -109,8 +110,8 @@ class Recorder {
   const program::Program& program_;
   const machine::Machine& machine_;
   trace::Trace& trace_;
-  std::vector<int> ranks_;  // by GPU
-  trace::LaneId steps_ = trace::kNone;
+  std::vector<int> ranks_;              // by GPU
+  std::map<int, trace::LaneId> steps_;  // by rank
   trace::LaneId staging_ = trace::kNone;
   std::vector<MemoryLanes> memory_;  // counters of bytes, by GPU
   trace::LaneId busy_sms_ = trace::kNone;

@@ -117,7 +117,7 @@ void BatchFeed::next(ThreadWriter& main, std::int64_t batch) {
     if (!settings_.prefetch) main.at(lines_.next);
   }
   if (loader_) loader_->next(main, batch);
-  if (!settings_.computes) return;
+  if (!settings_.computes || (!settings_.takes_x && !settings_.takes_y)) return;
   const BatchBuffers& to = settings_.set_on_device ? of(batch) : host_of(batch);
   main.add(program::LoadBatch{to.x, to.y, settings_.one_batch ? 0 : batch});
 }
@@ -157,8 +157,9 @@ void BatchFeed::fetch(ThreadWriter& main, std::int64_t batch) {
 
 void BatchFeed::copies(ThreadWriter& main, std::int64_t batch) {
   BatchBuffers& named = named_[static_cast<std::size_t>(batch) % named_.size()];
-  copy(main.at(lines_.x), host_of(batch).x, of(batch).x, casts_[place_of(batch)], named.x);
-  copy(main.at(lines_.y), host_of(batch).y, of(batch).y, {}, named.y);
+  if (settings_.takes_x)
+    copy(main.at(lines_.x), host_of(batch).x, of(batch).x, casts_[place_of(batch)], named.x);
+  if (settings_.takes_y) copy(main.at(lines_.y), host_of(batch).y, of(batch).y, {}, named.y);
 }
 
 void BatchFeed::leave_place(ThreadWriter& main, Index& named) {

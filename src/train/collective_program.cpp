@@ -45,6 +45,8 @@ const char* nccl_name(program::CollectiveKind kind) {
       return "ncclBcast";
     case program::CollectiveKind::kReduce:
       return "ncclReduce";
+    case program::CollectiveKind::kSendReceive:
+      break;
   }
   return "";
 }

@@ -19,7 +19,8 @@ struct StrategyKnobs {
   std::string_view name;
 };
 constexpr std::array kStrategyKnobs{StrategyKnobs{"ddp.", "ddp", "DistributedDataParallel"},
-                                    StrategyKnobs{"fsdp.", "fsdp", "FSDP"}};
+                                    StrategyKnobs{"fsdp.", "fsdp", "FSDP"},
+                                    StrategyKnobs{"pipeline.", "pipeline", "a pipeline of stages"}};
 
 // What lies on the device is not loaded, and not copied step by step.
 void refuse_loading(const program::Config& config) {
@@ -89,6 +90,22 @@ void refuse_with_fsdp(const program::Config& config) {
         "fsdp.param_dtype = bf16");
 }
 
+// What schedule.step() does not do, or what no stage knows alone.
+void refuse_with_pipeline(const program::Config& config) {
+  if (config.word("parallel.strategy") != "pipeline") return;
+  for (const char* knob : {"clip_grad_norm", "scaler.enabled", "accumulate_steps",
+                           "loop.item_every", "transfer.prefetch", "transfer.streams",
+                           "data.location", "data.image_sizes", "uneven_batches", "model.detach"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " is not built for parallel.strategy = pipeline; set it back, or "
+                       "parallel.strategy = ddp");
+  if (config.word("zero_grad.when") == "never")
+    throw InputError(
+        "zero_grad.when = never beside parallel.strategy = pipeline divides the gradients of "
+        "earlier steps again in every step; set zero_grad.when = before_forward");
+}
+
 }  // namespace
 
 bool is_changed(const program::Config& config, std::string_view knob) {
@@ -110,6 +127,7 @@ void refuse_what_contradicts(const program::Config& config) {
   refuse_worker_knobs(config);
   refuse_knobs_of_another_strategy(config);
   refuse_with_fsdp(config);
+  refuse_with_pipeline(config);
   if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(

@@ -11,7 +11,8 @@ namespace trainscope::train {
 // Whether it is set, and to another value than it has anyway.
 bool is_changed(const program::Config& config, std::string_view knob);
 
-// Whether a knob is about one of the strategies by which processes share the work: ddp., fsdp.
+// Whether a knob is about one of the strategies by which processes share the work: ddp., fsdp.,
+// pipeline.
 bool is_of_a_strategy(std::string_view knob);
 
 // Throws InputError where knobs of the workload `train` contradict one another, whatever the model,

@@ -16,6 +16,10 @@ bool trains_by_processes(const program::Config& config) {
   return trains_in_parallel(config) && config.word("parallel.strategy") != "dp";
 }
 
+bool trains_in_stages(const program::Config& config) {
+  return trains_in_parallel(config) && config.word("parallel.strategy") == "pipeline";
+}
+
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,
                                         int ranks) {
   program::Communicator communicator;

@@ -11,11 +11,14 @@
 
 namespace trainscope::train {
 
-// Whether it trains with nn.DataParallel, DistributedDataParallel or FSDP; the knobs of each mean
-// nothing to another workload.
+// Whether it trains with nn.DataParallel, DistributedDataParallel, FSDP or a pipeline; the knobs of
+// each mean nothing to another workload.
 bool trains_in_parallel(const program::Config& config);
-// With a process a rank: DistributedDataParallel, FSDP.
+// With a process a rank: DistributedDataParallel, FSDP, a pipeline.
 bool trains_by_processes(const program::Config& config);
+
+// With a stage of the model on each rank.
+bool trains_in_stages(const program::Config& config);
 
 // The default process group of so many ranks; of those one is simulated, until told otherwise.
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,

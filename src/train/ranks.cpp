@@ -113,10 +113,14 @@ void give_to(int rank, program::Buffer& buffer) {
   if (buffer.initial.by_rank) buffer.initial.part = rank;
 }
 
+// What ranks have of their own: nothing, as where one rank's operations are simulated for all;
+// operations and payloads, on their buffers; or the whole model, of which each has a stage.
+enum class Own : std::uint8_t { kNothing, kOperations, kStage };
+
 class Joiner {
  public:
-  // `own`: each rank has operations of its own, on its buffers.
-  Joiner(const program::Program& first, std::size_t ranks, bool own) : all_(first), has_own_(own) {
+  Joiner(const program::Program& first, std::size_t ranks, Own own)
+      : all_(first), has_own_(own != Own::kNothing), has_stage_(own == Own::kStage) {
     for (program::Communicator& one : all_.communicators) one.simulated = one.ranks;
     for (program::Thread& thread : all_.threads) thread.name += ", rank 0";
     operations_[&first] = 0;
@@ -138,6 +142,7 @@ class Joiner {
     all_.locks.insert(all_.locks.end(), one.locks.begin(), one.locks.end());
     all_.events += one.events;
     if (has_own_) add_numbers(one, by);
+    if (has_stage_) add_stage(one, by);
     for (const program::Thread& thread : one.threads) add_thread(one, thread, rank, by);
   }
 
@@ -174,6 +179,28 @@ class Joiner {
     }
   }
 
+  void add_stage(const program::Program& one, const Offsets& by) {
+    all_.step_flops += one.step_flops;
+    all_.recomputed_flops += one.recomputed_flops;
+    const auto moved = [&](Index buffer) { return buffer + by.buffers; };
+    program::Gauges& gauges = all_.gauges;
+    for (const Index gradient : one.gauges.gradients) gauges.gradients.push_back(moved(gradient));
+    for (const Index loss : one.gauges.more_losses) gauges.more_losses.push_back(moved(loss));
+    if (one.gauges.loss != kNoIndex) gauges.loss = moved(one.gauges.loss);
+  }
+
+  // Of a stage's thread: the marks of steps, in which all others lie.
+  class StepMarks {
+   public:
+    bool is_one(const program::Action& action) {
+      if (std::holds_alternative<program::BeginMark>(action)) return depth_++ == 0;
+      return std::holds_alternative<program::EndMark>(action) && --depth_ == 0;
+    }
+
+   private:
+    int depth_ = 0;
+  };
+
   void add_thread(const program::Program& one, const program::Thread& like, int rank,
                   const Offsets& by) {
     program::Thread thread{fmt::format("{}, rank {}", like.name, rank), like.role, rank, {}};
@@ -181,8 +208,9 @@ class Joiner {
     if (like.interpreter != kNoIndex) thread.interpreter = like.interpreter + by.locks;
     thread.commands.reserve(like.commands.size());
     const std::vector<Index>& names = names_of(one);
+    StepMarks steps;
     for (program::Command command : like.commands) {
-      if (is_told_by_rank_0(command.action)) continue;
+      if (has_stage_ ? steps.is_one(command.action) : is_told_by_rank_0(command.action)) continue;
       std::visit(Mover(by), command.action);
       if (command.name != kNoIndex) command.name = names[command.name];
       thread.commands.push_back(command);
@@ -200,6 +228,7 @@ class Joiner {
 
   program::Program all_;
   bool has_own_;
+  bool has_stage_;
   std::map<const program::Program*, std::vector<Index>> names_;
   std::map<const program::Program*, Index> operations_;  // where each program's begin
 };
@@ -208,6 +237,7 @@ class Joiner {
 
 bool ranks_differ(const program::Config& config) {
   if (!trains_by_processes(config)) return false;
+  if (trains_in_stages(config)) return true;
   const bool straggles =
       config.whole("straggler.rank") >= 0 && config.number("straggler.factor") > 1;
   return straggles || config.flag("uneven_batches");
@@ -215,7 +245,7 @@ bool ranks_differ(const program::Config& config) {
 
 namespace {
 
-program::Program joined(const std::vector<RankProgram>& ranks, bool own) {
+program::Program joined(const std::vector<RankProgram>& ranks, Own own) {
   Joiner joiner(*ranks.front().program, ranks.size(), own);
   for (std::size_t rank = 1; rank < ranks.size(); ++rank)
     joiner.add(*ranks[rank].program, static_cast<int>(rank));
@@ -227,7 +257,11 @@ program::Program joined(const std::vector<RankProgram>& ranks, bool own) {
 }  // namespace
 
 program::Program join_ranks(const std::vector<RankProgram>& ranks) {
-  return joined(ranks, false);
+  return joined(ranks, Own::kNothing);
+}
+
+program::Program join_stages(const std::vector<RankProgram>& stages) {
+  return joined(stages, Own::kStage);
 }
 
 program::Program with_every_rank(const program::Program& one) {
@@ -236,7 +270,7 @@ program::Program with_every_rank(const program::Program& one) {
                   [](const auto& ranks) { return ranks.simulated < ranks.ranks; });
   if (!stands_for_all) return one;
   const auto ranks = static_cast<std::size_t>(one.communicators.front().ranks);
-  program::Program all = joined(std::vector<RankProgram>(ranks, {&one}), true);
+  program::Program all = joined(std::vector<RankProgram>(ranks, {&one}), Own::kOperations);
   all.computed_ranks = 1;
   return all;
 }

@@ -25,6 +25,10 @@ struct RankProgram {
 // ranks.
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
+// The stages of a pipeline, each with operations, numbers and gradients of its own. Steps are
+// logged by the rank that has the loss.
+program::Program join_stages(const std::vector<RankProgram>& stages);
+
 // A program whose one rank stands for all, as one of all ranks: for an executor that carries out
 // each. Every rank has operations and payloads of its own, and begins with the same numbers, or its
 // part of them; batches are those of a thread's rank. Any other program: itself.

@@ -61,6 +61,22 @@ Plan plan_replica(program::Program& program, const Graph& graph, const ModelBuff
   return tape.finish();
 }
 
+Plan plan_stage(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
+                StageEnds ends) {
+  Tape tape(program, graph, model, buffers, batch, options);
+  if (!ends.is_first) tape.expect_gradient();
+  tape.forward(true);
+  if (ends.is_last) {
+    tape.loss();
+    tape.backward();
+  } else {
+    tape.backward_of_output();
+  }
+  tape.keep_what_is_sent();
+  return tape.finish();
+}
+
 Plan plan_loss(program::Program& program, const Graph& graph, Index logits, Index y,
                PlanBuffers& buffers, const TapeOptions& options) {
   Graph head;

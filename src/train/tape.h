@@ -58,6 +58,9 @@ struct CompiledRange {
   std::size_t end = 0;
 };
 
+// The copies of weights in autocast's type, by parameter.
+using WeightCasts = std::map<ParameterId, program::Index>;
+
 struct Plan {
   std::vector<PlannedLaunch> forward;
   std::vector<PlannedLaunch> loss;
@@ -72,6 +75,8 @@ struct Plan {
   // Where forward and loss are apart (plan_replica, plan_loss).
   program::Index output = program::kNoIndex;           // the logits
   program::Index output_gradient = program::kNoIndex;  // their gradient
+  program::Index input_gradient = program::kNoIndex;   // plan_stage
+  WeightCasts weight_casts;                            // that this plan makes; plan_stage
 };
 
 // The buffers of a model's parameters and of their gradients, by ParameterId.
@@ -110,6 +115,7 @@ struct TapeOptions {
   int loss_divisor = 1;                      // loss / accumulate_steps
   program::Index scale = program::kNoIndex;  // the loss scale of a GradScaler
   Compilation compile;
+  WeightCasts weight_casts;  // that are there, made under the same autocast before
 };
 
 // The batch on the device.
@@ -130,6 +136,19 @@ Plan plan_training(program::Program& program, const Graph& graph, const ModelBuf
 Plan plan_replica(program::Program& program, const Graph& graph, const ModelBuffers& model,
                   PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
                   bool computes_loss);
+
+// A stage of a pipeline: forward over a micro-batch, and backward. Where it is not the first, what
+// it reads comes from elsewhere, and the gradient of that outlives the plan; where it is not the
+// last, its output outlives the plan, and the gradient of that comes from elsewhere and is not
+// freed. The last has the loss. The copies of weights that autocast makes outlive the plan, too:
+// all micro-batches of a step are under one autocast, which makes each once.
+struct StageEnds {
+  bool is_first = false;
+  bool is_last = false;
+};
+Plan plan_stage(program::Program& program, const Graph& graph, const ModelBuffers& model,
+                PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
+                StageEnds ends);
 
 // The loss of logits that come from elsewhere, and the backward up to their gradient, which
 // outlives the plan. `graph`: what it says of rows and classes.

@@ -50,6 +50,17 @@ void Tape::backward_to_input() {
   outlives_ = {plan_.output_gradient};
 }
 
+void Tape::keep_what_is_sent() {
+  plan_.input_gradient = vars_[0].gradient;
+  outlives_ = {plan_.output, plan_.output_gradient, plan_.input_gradient};
+  for (ParameterId id = 0; id < parameters_.size(); ++id) {
+    const auto copy = weight_casts_.find(parameters_[id]);
+    if (copy == weight_casts_.end() || options_.weight_casts.contains(id)) continue;
+    plan_.weight_casts[id] = vars_[copy->second].buffer;
+    outlives_.insert(vars_[copy->second].buffer);
+  }
+}
+
 void Tape::run_all_backward() {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     if (i + 1 == model_entries_) begin_model_backward();

@@ -123,10 +123,20 @@ Plan Tape::finish() {
     fuse(program_, plan_, {own_.begin(), own_.end()}, kept, first_operation_);
   plan_lifetimes(program_, own_, kept,
                  {&plan_.forward, &plan_.loss, &plan_.scale, &plan_.backward});
-  for (std::vector<PlannedLaunch>* list : {&plan_.forward, &plan_.loss, &plan_.backward})
-    for (PlannedLaunch& launch : *list)
-      std::erase_if(launch.freed, [&](Index buffer) { return outlives_.contains(buffer); });
+  keep_what_outlives();
   return std::move(plan_);
+}
+
+// What is computed again, with its block, is written where it is.
+void Tape::keep_what_outlives() {
+  std::set<Index> there;
+  for (std::vector<PlannedLaunch>* list : {&plan_.forward, &plan_.loss, &plan_.backward})
+    for (PlannedLaunch& launch : *list) {
+      std::erase_if(launch.freed, [&](Index buffer) { return outlives_.contains(buffer); });
+      std::erase_if(launch.allocated, [&](Index buffer) {
+        return outlives_.contains(buffer) && !there.insert(buffer).second;
+      });
+    }
 }
 
 Tape::VarId Tape::add_var(const Var& var) {
@@ -190,6 +200,8 @@ Tape::VarId Tape::cast(VarId from, ElementType type, const std::string& layer) {
   const bool is_weight = vars_[from].leaf != kNoIndex;
   const bool once = is_weight && vars_[from].type == ElementType::kFp32;
   if (once && weight_casts_.contains(from)) return weight_casts_[from];
+  if (once)
+    if (const auto known = cast_before(from, type)) return *known;
   const program::Buffer& source = program_.buffers[vars_[from].buffer];
   const std::string what = is_weight ? source.name : "input of " + layer;
   const std::int64_t elements = source.elements();
@@ -198,6 +210,27 @@ Tape::VarId Tape::cast(VarId from, ElementType type, const std::string& layer) {
   if (is_weight) weight_copies_.insert(to);
   if (once) weight_casts_[from] = to;
   return to;
+}
+
+std::optional<Tape::VarId> Tape::cast_before(VarId weight, ElementType type) {
+  const auto parameter = std::ranges::find(parameters_, weight);
+  const auto id = static_cast<ParameterId>(parameter - parameters_.begin());
+  const auto known = options_.weight_casts.find(id);
+  if (known == options_.weight_casts.end()) return std::nullopt;
+  Var copy;
+  copy.buffer = known->second;
+  copy.type = type;
+  copy.needs_gradient = vars_[weight].needs_gradient;
+  ++vars_[weight].uses;
+  Entry entry;
+  entry.function = program::Cast{program_.buffers[copy.buffer].elements()};
+  entry.inputs = {weight};
+  entry.block = block_;
+  entry.output = add_var(copy);
+  weight_copies_.insert(entry.output);
+  weight_casts_[weight] = entry.output;
+  entries_.push_back(entry);
+  return entry.output;
 }
 
 Tape::VarId Tape::apply(const program::Function& function, const std::vector<VarId>& inputs,

@@ -32,6 +32,8 @@ class Tape {
   // What is handed in needs a gradient.
   void expect_gradient() { vars_[0].needs_gradient = true; }
   void backward_to_input();
+  // Of a stage that has others before or behind it.
+  void keep_what_is_sent();
   void count_correct(program::Index correct);
   Plan finish();
 
@@ -60,6 +62,7 @@ class Tape {
     std::vector<program::Index> operations;  // of forward, in this block, for recomputing
   };
 
+  void keep_what_outlives();
   VarId add_var(const Var& var);
   program::Index new_buffer(const std::string& name, std::int64_t elements,
                             program::ElementType type, program::Role role);
@@ -73,6 +76,8 @@ class Tape {
                    const std::string& layer);
   // The same var where it has that type already.
   VarId cast(VarId from, program::ElementType type, const std::string& layer);
+  // One that another plan has made; null: none has.
+  std::optional<VarId> cast_before(VarId weight, program::ElementType type);
   // Carries out a function on vars; its result is a new var.
   VarId apply(const program::Function& function, const std::vector<VarId>& inputs,
               const std::string& name, std::int64_t elements,

@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 #include <cmath>
 
-#include "train/data_parallel.h"
 #include "train/parallel.h"
+#include "train/parallel_listing.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -36,11 +36,11 @@ std::string python_number(double value) {
 class ListingWriter {
  public:
   ListingWriter(program::Listing& listing, const program::Config& config,
-                const TrainSettings& settings, const Graph& graph)
-      : listing_(listing), config_(config), settings_(settings), graph_(graph) {}
+                const TrainSettings& settings, const Graph& graph, const ListedStages& stages)
+      : listing_(listing), config_(config), settings_(settings), graph_(graph), stages_(stages) {}
 
   TrainLines write() {
-    if (settings_.by_process) write_process_group();
+    if (settings_.by_process || settings_.pipeline) write_process_group();
     if (settings_.on_cpu) add("device = \"cpu\"");
     if (settings_.tensor) {
       write_tensors();
@@ -90,8 +90,8 @@ class ListingWriter {
   // ---- Before the loop --------------------------------------------------------------------------
 
   void write_process_group() {
-    add("# " + torchrun(config_, settings_.ranks, settings_.gpus_of_node, "train.py"));
-    if (settings_.ranks > 1) add("# each rank runs all of this, on its own GPU");
+    add("# " + torchrun(config_, processes(), settings_.gpus_of_node, "train.py"));
+    if (processes() > 1) add("# each rank runs all of this, on its own GPU");
     add("dist.init_process_group(\"nccl\")");
     add("rank = dist.get_rank()");
     if (several_nodes()) add("local_rank = int(os.environ[\"LOCAL_RANK\"])  # on its node");
@@ -107,41 +107,19 @@ class ListingWriter {
                     seed == 0 ? "" : fmt::format(", seed={}", seed)));
   }
 
-  bool several_nodes() const { return settings_.ranks > settings_.gpus_of_node; }
+  int processes() const { return std::max(settings_.ranks, settings_.stages); }
+  bool several_nodes() const { return processes() > settings_.gpus_of_node; }
 
   // GPUs are numbered on each node.
   const char* device_number() const { return several_nodes() ? "local_rank" : "rank"; }
 
-  void write_ddp() {
-    std::string text =
-        fmt::format("model = DistributedDataParallel(model, device_ids=[{}]", device_number());
-    if (config_.is_set("ddp.bucket_cap_mb"))
-      text += fmt::format(", bucket_cap_mb={}", config_.number("ddp.bucket_cap_mb"));
-    for (const char* word : {"gradient_as_bucket_view", "find_unused_parameters", "static_graph"})
-      if (config_.flag(std::string("ddp.") + word)) text += fmt::format(", {}=True", word);
-    if (!config_.flag("ddp.broadcast_buffers")) text += ", broadcast_buffers=False";
-    lines_.ddp = add(text + ")");
-  }
-
-  void write_fsdp() {
-    std::vector<std::string> policy;
-    if (config_.word("fsdp.param_dtype") == "bf16") {
-      policy.push_back("param_dtype=torch.bfloat16");
-      if (config_.word("fsdp.reduce_dtype") == "fp32")
-        policy.push_back("reduce_dtype=torch.float32");
+  void write_parallel() {
+    const ParallelLines parallel =
+        parallel_lines(config_, settings_, graph_, stages_, device_number());
+    for (std::size_t i = 0; i < parallel.lines.size(); ++i) {
+      const std::uint16_t line = add(parallel.lines[i]);
+      if (i == parallel.own) (settings_.ddp ? lines_.ddp : lines_.model) = line;
     }
-    std::string rest;
-    if (!policy.empty()) {
-      add(fmt::format("policy = MixedPrecisionPolicy({})", fmt::join(policy, ", ")));
-      rest = ", mp_policy=policy";
-    }
-    const bool reshards = config_.flag("fsdp.reshard_after_forward");
-    if (config_.word("fsdp.wrap") == "block")
-      add(fmt::format("for block in {}: fully_shard(block{}{})", graph_.blocks, rest,
-                      reshards ? "" : ", reshard_after_forward=False"));
-    add(fmt::format("fully_shard(model{})", rest));
-    lines_.model = add("model.to_empty(device=device)  # of each parameter this rank's part");
-    add("model.init_weights()");
   }
 
   // With the backend "cudagraphs" nothing is fused.
@@ -150,17 +128,6 @@ class ListingWriter {
     add(fmt::format("model = torch.compile(model{})", !compile.cuda_graph ? ""
                                                       : compile.fuse ? ", mode=\"reduce-overhead\""
                                                                      : ", backend=\"cudagraphs\""));
-  }
-
-  // Without device_ids it takes all GPUs of the machine.
-  void write_data_parallel() {
-    std::string ids;
-    for (int gpu = 0; gpu < settings_.gpus; ++gpu)
-      ids += (gpu == 0 ? "" : ", ") + std::to_string(gpu);
-    add(fmt::format("# each batch is split: {} samples a GPU",
-                    parts_of_batch(settings_.batch, settings_.gpus).front()));
-    add(settings_.all_gpus ? "model = nn.DataParallel(model)"
-                           : fmt::format("model = nn.DataParallel(model, device_ids=[{}])", ids));
   }
 
   void write_loader() {
@@ -221,27 +188,26 @@ class ListingWriter {
     if (config_.flag("checkpoint.enabled"))
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
     if (settings_.compile.any()) write_compile();
-    if (settings_.ddp) write_ddp();
-    if (settings_.fsdp) write_fsdp();
-    if (settings_.dp) write_data_parallel();
+    write_parallel();
     write_optimizer();
     if (settings_.has_scaler) write_scaler();
   }
 
-  // Sharded, a model is given memory later.
+  // Sharded or cut, a model is given memory later.
   std::string placed(const std::string& line) const {
     constexpr std::string_view kPlace = ".to(device)";
-    if (!settings_.fsdp || !line.ends_with(kPlace)) return line;
+    if ((!settings_.fsdp && !settings_.pipeline) || !line.ends_with(kPlace)) return line;
     return line.substr(0, line.size() - kPlace.size());
   }
 
   void write_optimizer() {
     const std::string& name = config_.word("optimizer.name");
-    std::string text = fmt::format("optimizer = torch.optim.{}(model.parameters(), lr={}",
-                                   name == "sgd"    ? "SGD"
-                                   : name == "adam" ? "Adam"
-                                                    : "AdamW",
-                                   config_.number("optimizer.lr"));
+    std::string text =
+        fmt::format("optimizer = torch.optim.{}({}.parameters(), lr={}",
+                    name == "sgd"    ? "SGD"
+                    : name == "adam" ? "Adam"
+                                     : "AdamW",
+                    settings_.pipeline ? "stage.submod" : "model", config_.number("optimizer.lr"));
     if (name == "sgd" && config_.number("optimizer.momentum") > 0)
       text += fmt::format(", momentum={}", config_.number("optimizer.momentum"));
     if (config_.number("optimizer.weight_decay") > 0 || name == "adamw")
@@ -270,9 +236,13 @@ class ListingWriter {
     indent_ += settings_.own_stream;
     const char* pin = settings_.pins_in_loop ? ".pin_memory()" : "";
     const char* format = channels_last() ? ", memory_format=torch.channels_last" : "";
-    lines_.x = add(fmt::format("x = {}{}.to(device, non_blocking={}{}){}", from_x, pin,
+    const std::string on_first = settings_.pipeline ? "if rank == 0: " : "";
+    const std::string on_last =
+        settings_.pipeline ? fmt::format("if rank == {}: ", settings_.stages - 1) : "";
+    lines_.x = add(fmt::format("{}x = {}{}.to(device, non_blocking={}{}){}", on_first, from_x, pin,
                                non_blocking, format, cast_of_batch()));
-    lines_.y = add(fmt::format("y = {}{}.to(device, non_blocking={})", from_y, pin, non_blocking));
+    lines_.y = add(
+        fmt::format("{}y = {}{}.to(device, non_blocking={})", on_last, from_y, pin, non_blocking));
     indent_ -= settings_.own_stream;
   }
 
@@ -436,7 +406,29 @@ class ListingWriter {
     indent_ -= !contexts.empty();
   }
 
+  // Every rank calls it: the first has the input, the last the targets.
+  void write_schedule() {
+    write_zero_grad();
+    const std::vector<std::string> contexts = contexts_of_forward();
+    add("losses = []");
+    add("args = (x,) if rank == 0 else ()");
+    if (!contexts.empty()) add(fmt::format("with {}:", fmt::join(contexts, ", ")));
+    indent_ += !contexts.empty();
+    lines_.forward = lines_.tied =
+        add(fmt::format("schedule.step(*args, target=y if rank == {} else None, losses=losses, "
+                        "return_outputs=False)",
+                        settings_.stages - 1));
+    indent_ -= !contexts.empty();
+    if (!stages_.tied.empty())
+      lines_.tied = add("if tied is not None: dist.all_reduce(tied.grad, group=ends)");
+  }
+
   void write_step() {
+    if (settings_.pipeline) {
+      write_schedule();
+      write_update();
+      return write_rest();
+    }
     const bool zero_inside = settings_.accumulate == 1;
     write_resize();
     if (settings_.zero_first && zero_inside) write_zero_grad();
@@ -505,6 +497,7 @@ class ListingWriter {
   const program::Config& config_;
   const TrainSettings& settings_;
   const Graph& graph_;
+  const ListedStages& stages_;
   TrainLines lines_;
   std::size_t indent_ = 0;
   bool counts_through_ = false;  // steps, through all epochs
@@ -513,8 +506,9 @@ class ListingWriter {
 }  // namespace
 
 TrainLines write_train_listing(program::Listing& listing, const program::Config& config,
-                               const TrainSettings& settings, const Graph& graph) {
-  return ListingWriter(listing, config, settings, graph).write();
+                               const TrainSettings& settings, const Graph& graph,
+                               const ListedStages& stages) {
+  return ListingWriter(listing, config, settings, graph, stages).write();
 }
 
 }  // namespace trainscope::train

@@ -2,12 +2,22 @@
 // knobs.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "program/config.h"
 #include "program/listing.h"
 #include "train/graph.h"
 #include "train/train_settings.h"
 
 namespace trainscope::train {
+
+// Of a pipeline: the modules that its stages begin with, and the parameter that its first and its
+// last stage have both; empty: none.
+struct ListedStages {
+  std::vector<std::string> split_points;
+  std::string tied;
+};
 
 // Where the commands of the loop stand; 0: the listing has no such line.
 struct TrainLines {
@@ -28,6 +38,7 @@ struct TrainLines {
   std::uint16_t forward = 0;
   std::uint16_t loss = 0;
   std::uint16_t backward = 0;
+  std::uint16_t tied = 0;  // sums the gradient of a parameter that two stages have
   std::uint16_t inject = 0;
   std::uint16_t unscale = 0;
   std::uint16_t clip = 0;
@@ -45,6 +56,7 @@ struct TrainLines {
 };
 
 TrainLines write_train_listing(program::Listing& listing, const program::Config& config,
-                               const TrainSettings& settings, const Graph& graph);
+                               const TrainSettings& settings, const Graph& graph,
+                               const ListedStages& stages = {});
 
 }  // namespace trainscope::train

@@ -1,9 +1,13 @@
 // The workload `train`: the classroom loop.
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "program/marks.h"
 #include "program/reading_order.h"
 #include "trace/step_mark.h"
@@ -15,7 +19,10 @@
 #include "train/launch_writer.h"
 #include "train/lifetimes.h"
 #include "train/models.h"
+#include "train/parallel.h"
+#include "train/pipeline.h"
 #include "train/ranks.h"
+#include "train/stages.h"
 #include "train/train_listing.h"
 #include "train/train_plans.h"
 #include "train/train_settings.h"
@@ -43,16 +50,30 @@ bool can_be_computed(const Graph& graph, const TrainSettings& settings) {
   return kFloat * numbers * static_cast<double>(settings.ranks) <= kMost;
 }
 
+// What one rank of a pipeline has of the model.
+struct OwnStage {
+  const std::vector<Stage>* all = nullptr;
+  int rank = 0;
+  ElementType input_type = ElementType::kFp32;
+
+  bool is_last() const { return rank + 1 == static_cast<int>(all->size()); }
+  const Graph& graph() const { return (*all)[static_cast<std::size_t>(rank)].graph; }
+};
+
 // Buffers, streams and operations of the loop, and the commands of one step.
 class TrainBuilder {
  public:
-  TrainBuilder(const program::Config& config, const machine::Machine& machine)
+  TrainBuilder(const program::Config& config, const machine::Machine& machine,
+               const std::optional<OwnStage>& stage = std::nullopt)
       : config_(config),
         gpu_(machine.gpu),
         settings_(train_settings(config, machine)),
         graph_(build_model(config, settings_.data, settings_.batch)),
+        stage_(stage),
         launch_(settings_.on_cpu, convolutions_on_gpu()) {
     if (!can_be_computed(graph_, settings_)) settings_.computes = settings_.evaluates = false;
+    settings_.takes_x = !stage || stage->rank == 0;
+    settings_.takes_y = !stage || stage->is_last();
   }
 
   program::Program build() {
@@ -61,19 +82,24 @@ class TrainBuilder {
     program_.streams.push_back(compute_stream(config_));
     if (settings_.own_stream)  // as torch.cuda.Stream() makes it
       program_.streams.push_back({"stream 20", 20, program::StreamKind::kNonBlocking, 0, 0});
-    lines_ = write_train_listing(program_.listing, config_, settings_, graph_);
+    lines_ = write_train_listing(program_.listing, config_, settings_, graph_, listed_stages());
     feed_.emplace(program_, config_, graph_, settings_, lines_);
     loss_host_ =
         add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
-    model_ = add_model_buffers(program_, graph_, settings_.precision.model,
-                               settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
+    model_ =
+        add_model_buffers(program_, stage_ ? stage_->graph() : graph_, settings_.precision.model,
+                          settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
     if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
     update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_);
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
-    plans_.emplace(TrainPlans::Parts{program_, config_, settings_, lines_, graph_, model_, *feed_,
-                                     convolutions_ ? &*convolutions_ : nullptr,
-                                     compiled_ ? &*compiled_ : nullptr},
-                   update_.scaler.scale);
+    if (stage_) {
+      add_stage();
+    } else {
+      plans_.emplace(TrainPlans::Parts{program_, config_, settings_, lines_, graph_, model_, *feed_,
+                                       convolutions_ ? &*convolutions_ : nullptr,
+                                       compiled_ ? &*compiled_ : nullptr},
+                     update_.scaler.scale);
+    }
     if (settings_.ddp) ddp_.emplace(program_, config_, graph_, model_, settings_.ranks);
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
@@ -82,12 +108,36 @@ class TrainBuilder {
     return std::move(program_);
   }
 
+  // Of what goes to the rank behind, once it is built.
+  ElementType output_type() const { return output_type_; }
+
  private:
   // ---- What there is ----------------------------------------------------------------------------
 
   Convolutions* convolutions_on_gpu() {
     if (settings_.on_cpu) return nullptr;
     return &convolutions_.emplace(program_, gpu_, config_.flag("cudnn.benchmark"));
+  }
+
+  ListedStages listed_stages() const {
+    if (!stage_) return {};
+    const std::vector<TiedParameter> tied = tied_parameters(*stage_->all);
+    std::string name;
+    if (!tied.empty()) name = (*stage_->all)[0].graph.parameters[tied[0].in_first].name;
+    return {split_points(*stage_->all), name};
+  }
+
+  // Its parameters begin as those of the whole model do.
+  void add_stage() {
+    const auto& parameters = (*stage_->all)[static_cast<std::size_t>(stage_->rank)].parameters;
+    for (std::size_t own = 0; own < parameters.size(); ++own)
+      program_.buffers[model_.parameters[own]].initial.before =
+          drawn_before(graph_, parameters[own]) -
+          drawn_before(stage_->graph(), static_cast<ParameterId>(own));
+    pipeline_.emplace(Pipeline::Parts{program_, config_, settings_, lines_, *stage_->all, model_,
+                                      feed_->of(0), stage_->input_type, *convolutions_},
+                      stage_->rank);
+    output_type_ = pipeline_->output_type();
   }
 
   // Backward runs on a thread of autograd's own, one a device (torch/csrc/autograd/engine.cpp);
@@ -113,7 +163,10 @@ class TrainBuilder {
     program_.parameters = graph_.parameter_count();
     program_.step_flops = flops_of_step();
     program_.recomputed_flops =
-        mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).recomputed; });
+        pipeline_
+            ? pipeline_->recomputed_flops()
+            : mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).recomputed; });
+    program_.stages = settings_.stages;
     program_.timing_only = !settings_.computes;
     program_.seed = config_.whole("seed");
     program::Gauges& gauges = program_.gauges;
@@ -121,7 +174,12 @@ class TrainBuilder {
     gauges.found_inf = update_.scaler.found_inf;
     if (!settings_.computes) return;
     program_.computed_ranks = settings_.ranks;
-    gauges.loss = plans_->of(0).loss_value;
+    if (!pipeline_) {
+      gauges.loss = plans_->of(0).loss_value;
+    } else if (const std::vector<Index> losses = pipeline_->losses(); !losses.empty()) {
+      gauges.loss = losses.front();
+      gauges.more_losses.assign(losses.begin() + 1, losses.end());
+    }
     gauges.gradients = gradients();
     gauges.watch_gradients = settings_.has_scaler || settings_.precision.is_narrow();
     program_.data = settings_.source(config_);
@@ -148,7 +206,9 @@ class TrainBuilder {
            });
   }
   double flops_of_step() const {
-    double flops = mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).all; });
+    double flops = pipeline_
+                       ? pipeline_->flops()
+                       : mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).all; });
     for (const Launches* list :
          {&update_.unscale, &update_.clip, &update_.step, &update_.update_scale})
       if (list != &update_.unscale || settings_.has_scaler)
@@ -198,7 +258,7 @@ class TrainBuilder {
   }
 
   void free_loss(ThreadWriter& main, std::int64_t batch) const {
-    if (plans_->leaves_loss()) launch_.free(main, {plans_->of(batch).loss_value});
+    if (plans_ && plans_->leaves_loss()) launch_.free(main, {plans_->of(batch).loss_value});
   }
 
   void write_batch(ThreadWriter& main, ThreadWriter& autograd, std::int64_t batch) {
@@ -207,6 +267,7 @@ class TrainBuilder {
     const bool zero_inside = settings_.accumulate == 1;
     if (zero_inside && settings_.zero_first) write_zero_grad(main);
     if (batch == 0 && config_.flag("loop.cold_start")) write_cublas_load(main);
+    if (pipeline_) return write_schedule(main, autograd);
     const Plan& plan = plans_->of(batch);
     const PlannedLaunch* resize = plans_->resize(batch);
     if (resize) launch_(main.at(lines_.resize), *resize);
@@ -228,6 +289,12 @@ class TrainBuilder {
     main.in(Phase::kNone);
     write_backward(main, autograd, plan, sums(batch));
     if (resize) launch_.free(main.at(lines_.resize), resize->allocated);
+  }
+
+  // All micro-batches of the stage, forward and backward.
+  void write_schedule(ThreadWriter& main, ThreadWriter& autograd) {
+    pipeline_->step({main, autograd, backward_to_do_, backward_done_}, launch_, gradients_there_);
+    gradients_there_ = true;
   }
 
   // Whether the batch's gradients are summed over all ranks.
@@ -315,7 +382,9 @@ class TrainBuilder {
     write_optimizer(main);
     if (settings_.has_scaler) launch_(main.at(lines_.update_scale), update_.update_scale);
     main.in(Phase::kNone);
-    if (settings_.computes || settings_.has_scaler) main.add(program::LogStep{step, 0});
+    const bool has_loss = !stage_ || stage_->is_last();
+    if ((settings_.computes && has_loss) || settings_.has_scaler)
+      main.add(program::LogStep{step, 0});
   }
 
   void write_optimizer(ThreadWriter& main) {
@@ -380,6 +449,7 @@ class TrainBuilder {
   program::Program program_;
   TrainSettings settings_;
   Graph graph_;
+  std::optional<OwnStage> stage_;
   std::optional<Convolutions> convolutions_;
   LaunchWriter launch_;
   TrainLines lines_;
@@ -389,6 +459,8 @@ class TrainBuilder {
   std::optional<CompiledModel> compiled_;
   std::optional<Ddp> ddp_;
   std::optional<Fsdp> fsdp_;
+  std::optional<Pipeline> pipeline_;
+  ElementType output_type_ = ElementType::kFp32;  // of the stage
   std::optional<TrainPlans> plans_;
   Index loss_host_ = 0;
   Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;
@@ -396,9 +468,42 @@ class TrainBuilder {
   bool state_there_ = false;
 };
 
+// Each micro-batch has operations and buffers of its own.
+void check_micro_batches(const Graph& graph, std::int64_t count) {
+  constexpr std::int64_t kMost = 50'000;  // layers of all of them, some 250 MB
+  const std::int64_t most = kMost / static_cast<std::int64_t>(graph.layers.size());
+  if (count > most)
+    throw InputError(
+        fmt::format("pipeline.microbatches = {} of a model of {} layers is more than "
+                    "is simulated; write at most {}",
+                    count, graph.layers.size(), most));
+}
+
+// A rank for each stage. What each sends has the type that the next one receives.
+program::Program build_pipeline(const program::Config& config, const machine::Machine& machine) {
+  const TrainSettings settings = train_settings(config, machine);
+  const Graph graph = build_model(config, settings.data, settings.batch / settings.micro_batches);
+  check_micro_batches(graph, settings.micro_batches);
+  const std::vector<Stage> stages = cut_into_stages(graph, settings.stages);
+  std::vector<program::Program> programs;
+  OwnStage own{&stages, 0};
+  for (; own.rank < settings.stages; ++own.rank) {
+    TrainBuilder builder(config, machine, own);
+    programs.push_back(builder.build());
+    own.input_type = builder.output_type();
+  }
+  const std::int64_t slow = config.whole("straggler.rank");
+  std::vector<RankProgram> ranks;
+  for (int rank = 0; rank < settings.stages; ++rank)
+    ranks.push_back({&programs[static_cast<std::size_t>(rank)],
+                     rank == slow ? config.number("straggler.factor") : 1.0});
+  return join_stages(ranks);
+}
+
 }  // namespace
 
 program::Program build_train(const program::Config& config, const machine::Machine& machine) {
+  if (trains_in_stages(config)) return build_pipeline(config, machine);
   program::Program one = TrainBuilder(config, machine).build();
   if (!ranks_differ(config)) return one;
   std::optional<program::Program> shorter;

@@ -255,6 +255,7 @@ void refuse_short_batch(const TrainSettings& settings) {
                      : settings.compile.fuse     ? "compile.fuse"
                      : settings.image_sizes > 1  ? "data.image_sizes above 1"
                      : settings.dp               ? "parallel.strategy = dp"
+                     : settings.pipeline         ? "parallel.strategy = pipeline"
                                                  : nullptr;
   if (knob)
     throw InputError("batch " + std::to_string(settings.epoch) + " of each epoch has " +
@@ -276,6 +277,33 @@ void read_epoch(const program::Config& config, TrainSettings& settings) {
   if (settings.has_short_batch()) refuse_short_batch(settings);
 }
 
+// A stage of the model on each GPU.
+void read_pipeline(const program::Config& config, const machine::Machine& machine,
+                   std::int64_t asked, TrainSettings& settings) {
+  machine::check_ranks(machine, asked, "parallel.world_size");
+  settings.stages = static_cast<int>(asked);
+  settings.gpus_of_node = machine.gpu_count;
+  settings.micro_batches = config.whole("pipeline.microbatches");
+  settings.zero_first = true;
+  settings.evaluates = false;
+  if (settings.batch % settings.micro_batches != 0)
+    throw InputError(
+        "batch_size = " + std::to_string(settings.batch) +
+        " cannot be cut into pipeline.microbatches = " + std::to_string(settings.micro_batches) +
+        " equal parts; set batch_size to a multiple of it");
+  if (config.word("pipeline.schedule") == "1f1b" && settings.micro_batches < settings.stages)
+    throw InputError(
+        "pipeline.schedule = 1f1b needs at least as many micro-batches as there are stages (so "
+        "does "
+        "PyTorch's Schedule1F1B), and pipeline.microbatches = " +
+        std::to_string(settings.micro_batches) + " is less than parallel.world_size = " +
+        std::to_string(settings.stages) + "; raise it, or set pipeline.schedule = gpipe");
+  if (config.whole("straggler.rank") >= settings.stages)
+    throw InputError("straggler.rank = " + std::to_string(config.whole("straggler.rank")) +
+                     " is no rank: there are " + std::to_string(settings.stages) +
+                     ", numbered from 0");
+}
+
 // As many GPUs as the knob says.
 void read_parallel(const program::Config& config, const machine::Machine& machine,
                    TrainSettings& settings) {
@@ -284,18 +312,20 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
   settings.fsdp = strategy == "fsdp";
   settings.by_process = settings.ddp || settings.fsdp;
   settings.dp = strategy == "dp";
+  settings.pipeline = strategy == "pipeline";
   const std::int64_t asked = config.whole("parallel.world_size");
-  if (!settings.by_process) check_odd_rank(config, settings);
+  if (!settings.by_process && !settings.pipeline) check_odd_rank(config, settings);
   if (strategy == "none") {
     if (asked > 1)
-      throw InputError(
-          "parallel.world_size = " + std::to_string(asked) +
-          " needs parallel.strategy = ddp, fsdp or dp; set one, or parallel.world_size = 1");
+      throw InputError("parallel.world_size = " + std::to_string(asked) +
+                       " needs parallel.strategy = ddp, fsdp, pipeline or dp; set one, or "
+                       "parallel.world_size = 1");
     return;
   }
   if (settings.on_cpu)
     throw InputError("parallel.strategy = " + strategy +
                      " runs on GPUs, over NCCL; set device = cuda, or parallel.strategy = none");
+  if (settings.pipeline) return read_pipeline(config, machine, asked, settings);
   settings.by_process ? read_processes(config, machine, asked, settings)
                       : read_data_parallel(machine, asked, settings);
   // Of ranks that differ, no one's commands stand for all.

@@ -34,6 +34,11 @@ struct TrainSettings {
   int gpus_of_node = 1;
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
+  bool pipeline = false;  // a process a stage of the model
+  int stages = 1;
+  std::int64_t micro_batches = 1;
+  bool takes_x = true;  // of each batch: the first stage alone does,
+  bool takes_y = true;  // and the last
   bool ddp = false;
   bool fsdp = false;
   bool sampled = false;       // each rank reads what a DistributedSampler gives it

@@ -20,7 +20,7 @@ struct Ranks {
 
   Ranks(int count, CollectiveKind kind, const std::vector<std::int64_t>& pieces, bool in_place)
       : ranks(count) {
-    program.communicators.push_back({"default process group", ranks, ranks});
+    program.communicators.push_back({"default process group", ranks, {}, ranks});
     program.threads.push_back({"host", program::ThreadRole::kMain, 0, {}});
     program::Collective one;
     one.kind = kind;

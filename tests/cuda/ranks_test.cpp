@@ -70,7 +70,7 @@ constexpr std::uint16_t kLine = 5;
 program::Program ranks_that_sum(int ranks, int others) {
   program::Program program;
   for (int line = 0; line < kLine; ++line) program.listing.add("sum()");
-  program.communicators.push_back({"default process group", ranks, ranks});
+  program.communicators.push_back({"default process group", ranks, {}, ranks});
   for (int rank = 0; rank < ranks; ++rank) {
     program.streams.push_back({"stream 7", 7, program::StreamKind::kNonBlocking, 0, rank, rank});
     program.threads.push_back({"host", program::ThreadRole::kMain, rank, {}});

@@ -278,6 +278,21 @@ TEST_CASE("ranks of FSDP gather and scatter as those of the host do") {
   check_same(fsdp_with(2, {"accumulate_steps=2"}), kFp32);
 }
 
+TEST_CASE("stages of a pipeline send and receive as those of the host do") {
+  const auto stages_with = [](int stages, const std::vector<std::string>& more) {
+    std::vector<std::string> settings =
+        ranks_with("parallel.strategy=pipeline", stages, {"model.layers=3", "loop.evaluate=false"});
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  for (const int stages : {2, 4})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed)
+      check_same(stages_with(stages, {}), kFp32, seed);
+  check_same(stages_with(3, {"pipeline.schedule=gpipe", "optimizer.name=adamw"}), kFp32);
+  check_same(stages_with(2, {"pipeline.schedule=gpipe", "pipeline.microbatches=1"}), kFp32);
+  check_same(stages_with(3, {"zero_grad.set_to_none=false", "checkpoint.enabled=true"}), kFp32);
+}
+
 TEST_CASE("DataParallel on GPUs that share one learns as the host does") {
   const auto dp_with = [](const std::vector<std::string>& more) {
     std::vector<std::string> settings =

@@ -170,6 +170,11 @@ TEST_CASE("through the plug-in ranks learn as on the host, whether they share a 
        {"parallel.strategy=ddp", "parallel.strategy=fsdp", "parallel.strategy=dp"})
     for (const char* ranks : {"parallel.world_size=2", "parallel.world_size=4"})
       check_learns_alike(*gpu, test::with(kMlp, {"machine=h200-8", strategy, ranks}), kFp32);
+  for (const char* stages : {"parallel.world_size=2", "parallel.world_size=3"})
+    check_learns_alike(*gpu,
+                       test::with(kMlp, {"machine=h200-8", "parallel.strategy=pipeline", stages,
+                                         "model.layers=3", "pipeline.microbatches=4"}),
+                       kFp32);
 }
 
 TEST_CASE("through the plug-in every kind of collective ends, and each rank has its span") {

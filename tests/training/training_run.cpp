@@ -8,10 +8,31 @@
 #include <cmath>
 
 #include "analysis/metrics.h"
+#include "host/later_numbers.h"
 #include "sim/simulation.h"
 #include "train/build.h"
 
 namespace trainscope::test {
+namespace {
+
+// Another's numbers, which this test goes on to look at.
+class Referred : public program::Numbers {
+ public:
+  explicit Referred(program::Numbers& to) : to_(to) {}
+  void load(const program::LoadBatch& one) override { to_.load(one); }
+  void run(const program::Operation& one) override { to_.run(one); }
+  void copy(const program::Copy& one) override { to_.copy(one); }
+  void view(const program::View& one) override { to_.view(one); }
+  void collective(const program::Collective& one) override { to_.collective(one); }
+  double value(program::Index buffer) const override { return to_.value(buffer); }
+  trace::TrainingStep step(std::int64_t number) override { return to_.step(number); }
+  trace::Evaluation evaluation(std::int64_t step) override { return to_.evaluation(step); }
+
+ private:
+  program::Numbers& to_;
+};
+
+}  // namespace
 
 TrainingRun::TrainingRun(const std::vector<std::string>& settings, int threads) {
   program::Config config;
@@ -30,8 +51,21 @@ TrainingRun::TrainingRun(const std::vector<std::string>& settings, int threads) 
 TrainingRun& TrainingRun::finish() {
   program::Numbers* numbers = numbers_.get();
   if (ranks_) numbers = ranks_.get();
-  sim::Simulation(*program_, *machine_, profile_, *trace_, numbers).finish();
+  if (has_stages()) {
+    host::LaterNumbers later(*program_, std::make_unique<Referred>(*numbers));
+    sim::Simulation(*program_, *machine_, profile_, *trace_, &later).finish();
+    while (later.compute_next(*trace_)) {
+    }
+  } else {
+    sim::Simulation(*program_, *machine_, profile_, *trace_, numbers).finish();
+  }
   return *this;
+}
+
+// Ranks that differ are all in the program, and their calls come in no order that could be
+// computed.
+bool TrainingRun::has_stages() const {
+  return program_->stages > 1;
 }
 
 std::vector<program::Index> TrainingRun::parameters() const {

@@ -39,6 +39,8 @@ class TrainingRun {
   double metric(const std::string& name) const;
 
  private:
+  bool has_stages() const;
+
   std::string profile_;
   std::unique_ptr<machine::Machine> machine_;
   std::unique_ptr<program::Program> program_;

@@ -14,6 +14,7 @@
 #include "ui/panels/gpu_paint.h"
 #include "ui/panels/scaling_plot.h"
 #include "ui/panels/side_data.h"
+#include "ui/panels/stage_strip.h"
 #include "ui/panels/star_paint.h"
 
 namespace trainscope::ui {
@@ -35,11 +36,11 @@ bool names_buckets(const trace::Trace& trace) {
   return false;
 }
 
-// Or sends a buffer as they are sent.
-bool sums_gradients(const analysis::Run& run) {
+// Or sends a buffer as they are sent, or them through the stages of a pipeline.
+bool sends_gradients(const analysis::Run& run) {
   if (run.program && run.config.word("workload") == "collective") return true;
   const std::string& strategy = run.config.word("parallel.strategy");
-  if (run.program) return strategy == "ddp" || strategy == "dp";
+  if (run.program) return strategy == "ddp" || strategy == "dp" || run.program->stages > 1;
   return !run.facts.measured.collectives.empty() && names_buckets(*run.trace);
 }
 
@@ -47,7 +48,7 @@ RunPointer shown_run(const Workspace& workspace, std::size_t side) {
   const trace::Trace* trace = shown_trace(workspace, side, kPanelName);
   if (!trace) return nullptr;
   const RunPointer& run = workspace.sides()[side].run;
-  return run && run->trace.get() == trace && sums_gradients(*run) ? run : nullptr;
+  return run && run->trace.get() == trace && sends_gradients(*run) ? run : nullptr;
 }
 
 FlowFacts* facts_of(const PanelContext& context, GradientFlowPanel& panel, std::size_t side) {
@@ -247,7 +248,8 @@ void draw_scaling(const SideView& view, const Box& box) {
 
 void draw_strip(const SideView& view, const Box& box) {
   const FlowFacts& facts = view.facts;
-  const StepStrip strip = facts.is_star()
+  const StepStrip strip = facts.is_in_stages() ? strip_of(facts.stages, view.time)
+                          : facts.is_star()
                               ? strip_of(facts.star, facts.work, view.time, box.width())
                               : strip_of(facts.flow, facts.work, view.time, box.width());
   const auto moved = draw_step_strip(view.context.theme, "##step", box, strip, view.time);
@@ -257,15 +259,37 @@ void draw_strip(const SideView& view, const Box& box) {
   workspace.playhead.time = std::clamp<Nanos>(*moved + offset, 0, workspace.playhead_end());
 }
 
+void draw_stages(const SideView& view, const Box& box) {
+  const Theme& theme = view.context.theme;
+  const float legend = box.height() < theme.px(90) ? 0 : theme.px(26);
+  draw_strip(view, {box.min, {box.max.x, box.max.y - legend}});
+  if (legend == 0) return;
+  draw_stage_legend(theme, {{box.min.x, box.max.y - legend + theme.px(6)}, box.max},
+                    analysis::value_of(view.facts.run->metrics, "pipeline.bubble"));
+}
+
 WalkView walk_of(const SideView& view) {
   const FlowFacts& facts = view.facts;
   return {view.context.theme, facts.walk, facts.topology ? &*facts.topology : nullptr, facts.ring,
           view.time};
 }
 
+// "pipeline, 4 stages of 8 x H100 SXM, 8 micro-batches, step 3"
+std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
+  const std::string stages = counted(static_cast<std::size_t>(facts.stages.stages), "stage");
+  const int count = facts.stages.micro_batches;
+  const std::string parts = fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es");
+  const std::string step = fmt::format("step {}", facts.stages.step_at(time));
+  return {fmt::format("pipeline, {} on GPUs of {}, {}, {}", stages, facts.run->machine->name, parts,
+                      step),
+          fmt::format("pipeline, {}, {}, {}", stages, parts, step),
+          fmt::format("{}, {}", parts, step), step};
+}
+
 // "DDP, 8 GPUs of 8 x H100 SXM, step 3"
 std::vector<std::string> title_of(const SideView& view) {
   const FlowFacts& facts = view.facts;
+  if (facts.is_in_stages()) return title_of_stages(facts, view.time);
   if (facts.is_walk())
     return walk_title(walk_of(view), facts.has_virtual_gpus ? facts.run->trace->origin().subject
                                                             : facts.run->machine->name);
@@ -290,11 +314,13 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
   const float title = theme.px(24);
   const ImVec2 middle{box.min.x, box.min.y + title / 2};
   const float left = draw_side_title(theme, view.context.workspace, view.side, middle);
-  const float kept = box.width() < theme.px(560) ? 0 : theme.px(204);  // for what is shown beside
+  const bool alone = box.width() < theme.px(560) || view.facts.is_in_stages();
+  const float kept = alone ? 0 : theme.px(204);  // for what is shown beside
   words_at(theme, {{left, box.min.y}, {box.max.x - kept, box.max.y}}, middle.y, title_of(view),
            theme.text, theme.font.text, theme.size.small);
   box.min.y += title + theme.px(4);
   if (view.facts.is_walk()) return draw_walk(walk_of(view), box, panel.part == "numbers");
+  if (view.facts.is_in_stages()) return draw_stages(view, box);
   if (box.height() > theme.px(230)) {
     const float strip = std::clamp(box.height() * 0.14F, theme.px(44), theme.px(62));
     draw_strip(view, {{box.min.x, box.max.y - strip}, box.max});
@@ -358,10 +384,12 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   const bool narrow = wide < theme.px(560);
   const float width = std::min(theme.px(narrow ? 270 : 190), room.width());
   const bool walk = shown.front().facts.is_walk();
-  if (narrow) {
+  const bool has_parts =
+      std::ranges::any_of(shown, [](const SideView& view) { return !view.facts.is_in_stages(); });
+  if (narrow && has_parts) {
     choose_part(theme, panel, narrow, walk, room.min, width);
     room.min.y += theme.px(34);
-  } else if (!walk) {
+  } else if (!walk && has_parts) {
     choose_part(theme, panel, narrow, walk, {room.max.x - width, room.min.y - theme.px(3)}, width);
   }
   for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -380,6 +408,7 @@ FlowFacts::FlowFacts(RunPointer of)
       work(step_work(*run->trace, run->program.get())) {
   if (run->machine && run->config.word("workload") == "collective")
     walk = analysis::collective_walk(*run->trace, *run->machine);
+  if (run->program && run->program->stages > 1) stages = analysis::stage_times(*run->trace);
   if (flow.empty() && run->config.word("parallel.strategy") == "dp")
     star = analysis::star_flow(*run->trace);
   const int count = std::max(gpus(), 1);

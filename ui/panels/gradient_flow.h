@@ -1,6 +1,7 @@
 // Gradient flow: the GPUs on their links, their gradients as cells that fill in backward, the
 // buckets that close and the all-reduces that sum them, at the playhead; the table of the buckets,
-// and what of it nothing else hides.
+// and what of it nothing else hides. Of a pipeline: its micro-batches on their way through the
+// stages.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "analysis/collective_walk.h"
 #include "analysis/scaling.h"
+#include "analysis/stage_times.h"
 #include "machine/topology.h"
 #include "ui/app/background.h"
 #include "ui/panels/bucket_table.h"
@@ -24,16 +26,19 @@ struct FlowFacts {
   RunPointer run;
   analysis::GradientFlow flow;    // of DistributedDataParallel
   analysis::StarFlow star;        // of DataParallel
-  analysis::CollectiveWalk walk;  // of the workload `collective`; two of the three are empty
+  analysis::CollectiveWalk walk;  // of the workload `collective`
+  analysis::StageTimes stages;    // of a pipeline; three of the four are empty
   StepWork work;
   bool has_virtual_gpus = false;              // measured on fewer real ones
   std::optional<machine::Topology> topology;  // where the run has a machine with its GPUs
   std::vector<int> ring;                      // its GPUs
 
   bool is_walk() const { return !walk.empty(); }
-  bool is_star() const { return flow.empty() && !is_walk(); }
-  bool empty() const { return flow.empty() && star.empty() && walk.empty(); }
+  bool is_in_stages() const { return !stages.empty(); }
+  bool is_star() const { return flow.empty() && !is_walk() && !is_in_stages(); }
+  bool empty() const { return flow.empty() && star.empty() && walk.empty() && stages.empty(); }
   int gpus() const {
+    if (is_in_stages()) return stages.stages;
     if (is_walk()) return walk.collectives.front().ranks;
     return is_star() ? static_cast<int>(star.gpus.size()) : flow.ranks;
   }
@@ -51,7 +56,7 @@ struct GradientFlowPanel {
   std::string part;  // "GPUs", "buckets" or "scaling": of those that share a place, the chosen one
 };
 
-// Whether a side's run sums gradients over ranks.
+// Whether a side's run sums gradients over ranks, or sends them through stages.
 bool has_gradient_flow(const Workspace& workspace);
 
 // `beside` is the panel in whose place it stands where no layout says otherwise.

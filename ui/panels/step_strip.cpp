@@ -195,7 +195,8 @@ Named widest_bars(const std::vector<StripBar>& bars) {
 }
 
 bool is_named(const Named& widest, const StripBar& bar) {
-  return bar.category == Category::kSync || bar.category == Category::kCollective ||
+  return bar.is_numbered || bar.category == Category::kSync ||
+         bar.category == Category::kCollective ||
          widest[static_cast<std::size_t>(bar.category)] == &bar;
 }
 
@@ -220,8 +221,11 @@ void paint_label(const Theme& theme, const Box& box, const StripBar& bar) {
   const CategoryStyle& style = theme.of(bar.category);
   const float size = std::min(theme.size.label, box.height() - 1);
   const float wide = text_size(theme.font.text, size, bar.label).x;
-  if (wide + theme.px(8) > box.width()) return;
+  if (wide + theme.px(bar.is_numbered ? 2 : 8) > box.width()) return;
   ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (bar.is_numbered)
+    return draw_text_middle(draw, theme.font.text, size, box.centre().x, box.centre().y,
+                            label_color(theme, style, bar), bar.label, 0.5F);
   if (!style.hatched)
     return draw_text_middle(draw, theme.font.text, size, box.min.x + theme.px(5), box.centre().y,
                             label_color(theme, style, bar), bar.label);
@@ -277,6 +281,9 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
     const float top = box.min.y + static_cast<float>(i) * (tall + gap);
     draw_text_middle(draw, theme.font.text, std::min(theme.size.label, tall), box.min.x,
                      top + tall / 2, theme.muted, strip.lanes[i].name);
+    if (strip.has_ground)
+      draw->AddRectFilled({scale.box.min.x, top}, {scale.box.max.x, top + tall}, theme.lane_tone,
+                          theme.px(2));
     paint_lane(theme, scale, strip.lanes[i], top, top + tall);
   }
   if (time >= strip.shown.start && time <= strip.shown.end) {

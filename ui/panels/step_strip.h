@@ -29,6 +29,7 @@ struct StripBar {
   trace::Category category = trace::Category::kOther;
   std::string label;                    // where it fits
   std::vector<StripShade> shades = {};  // by pixel column, where gaps are too short to be seen
+  bool is_numbered = false;             // its label is its own, not its category's
 };
 // All of the bar where it has no shades.
 std::vector<StripShade> parts_of(const StripBar& bar);
@@ -41,6 +42,7 @@ struct StripLane {
 struct StepStrip {
   analysis::Interval shown;
   std::vector<StripLane> lanes;
+  bool has_ground = false;  // where a lane has no bar, its ground is seen
 };
 
 // Intervals closer than `apart` are one bar: a step has thousands of kernels. Where they leave much

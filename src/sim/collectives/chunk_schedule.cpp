@@ -70,6 +70,7 @@ void add_ring(std::vector<int> order, CollectiveKind kind, ChunkSchedule& schedu
     case CollectiveKind::kAllGather:
       return ring.turn(0, 0, false);
     case CollectiveKind::kBroadcast:
+    case CollectiveKind::kSendReceive:
       return ring.line(false);
     case CollectiveKind::kReduce:
       return ring.line(true);

@@ -26,6 +26,7 @@ std::int64_t sends_of(Algorithm algorithm, program::CollectiveKind kind, int ran
       return hops * ranks;
     case program::CollectiveKind::kBroadcast:
     case program::CollectiveKind::kReduce:
+    case program::CollectiveKind::kSendReceive:
       break;
   }
   return hops * slices;

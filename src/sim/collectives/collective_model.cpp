@@ -7,9 +7,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "base/error.h"
 #include "machine/topology.h"
+#include "sim/peer_link.h"
 
 namespace trainscope::sim {
 namespace {
@@ -58,8 +60,9 @@ double ring_rate_of(const machine::Gpu& gpu, bool nvlink) {
   return gpu.compute_capability == 8.6 ? 12.0 : 20.0;
 }
 
-constexpr int kChannelsARing = 2;  // nccl: src/graph/connect.cc, which duplicates rings
-constexpr double kLacking = 0.4;   // of a ring, in what was measured
+constexpr int kChannelsARing = 2;    // nccl: src/graph/connect.cc, which duplicates rings
+constexpr double kLacking = 0.4;     // of a ring, in what was measured
+constexpr double kOfNetwork = 0.96;  // 12 GB/s of an adapter of 100 Gb/s (nccl: src/graph/topo.h)
 
 // The GPUs of a communicator and what joins them.
 struct Group {
@@ -109,7 +112,6 @@ void find_rings(const machine::Machine& machine, const program::Communicator& co
   // but its share of it.
   const int shares = communicator.simulated == 1 ? members : 1;
   if (!peers) rate = std::min(rate, shares * machine.host.memory_bytes_per_s / (2.0 * members));
-  constexpr double kOfNetwork = 0.96;  // 12 GB/s of an adapter of 100 Gb/s (nccl: src/graph/topo.h)
   if (group.nodes > 1) rate = std::min(rate, kOfNetwork * machine.network.bytes_per_s);
   group.ring = rate / 1e9;
 }
@@ -121,11 +123,30 @@ double nvls_rate(const machine::Machine& machine, int ranks) {
   return machine.gpu_link.nvls_bytes_per_s / 1e9 * bus(ranks) / bus(machine.gpu_count);
 }
 
+int nodes_of(const machine::Machine& machine, const program::Communicator& communicator) {
+  std::set<int> nodes;
+  for (int rank = 0; rank < communicator.ranks; ++rank)
+    nodes.insert(communicator.gpu_of(rank) / machine.gpu_count);
+  return static_cast<int>(nodes.size());
+}
+
+// As many as its rings would have; or as NCCL is told, and then their share of the rate.
+void find_channels(const machine::Machine& machine, const program::Communicator& communicator,
+                   Group& group) {
+  const double rings = group.ring / ring_rate_of(machine.gpu, group.nvlink);
+  group.channels = kChannelsARing * std::max(1, static_cast<int>(rings + kLacking));
+  if (communicator.channels == 0) return;
+  const double share = std::min(1.0, static_cast<double>(communicator.channels) / group.channels);
+  group.ring *= share;
+  group.nvls *= share;
+  group.channels = communicator.channels;
+}
+
 Group group_of(const machine::Machine& machine, const program::Communicator& communicator) {
   machine::check_ranks(machine, communicator.ranks, "the number of ranks");
   Group group;
   group.ranks = communicator.ranks;
-  group.nodes = (group.ranks + machine.gpu_count - 1) / machine.gpu_count;
+  group.nodes = nodes_of(machine, communicator);
   if (group.ranks % group.nodes != 0)
     throw InputError(
         fmt::format("{} ranks cannot be shared evenly among {} nodes of {}; write a "
@@ -134,14 +155,30 @@ Group group_of(const machine::Machine& machine, const program::Communicator& com
   find_rings(machine, communicator, group);
   const bool peers = communicator.peer_to_peer && machine.gpu_link.peer_to_peer;
   if (group.nodes == 1 && peers && group.ranks > 2) group.nvls = nvls_rate(machine, group.ranks);
-  const double rings = group.ring / ring_rate_of(machine.gpu, group.nvlink);
-  group.channels = kChannelsARing * std::max(1, static_cast<int>(rings + kLacking));
-  if (communicator.channels == 0) return group;
-  const double share = std::min(1.0, static_cast<double>(communicator.channels) / group.channels);
-  group.ring *= share;
-  group.nvls *= share;
-  group.channels = communicator.channels;
+  find_channels(machine, communicator, group);
   return group;
+}
+
+// Two GPUs, wherever they are.
+Group pair_of(const machine::Machine& machine, const program::Communicator& communicator) {
+  const int from = communicator.gpu_of(0), to = communicator.gpu_of(1);
+  const auto node_of = [&](int gpu) { return gpu / machine.gpu_count; };
+  Group pair;
+  pair.ranks = 2;
+  pair.nodes = node_of(from) == node_of(to) ? 1 : 2;
+  pair.peers = communicator.peer_to_peer && machine.gpu_link.peer_to_peer;
+  // Between two nodes a GPU has the adapters that are its own, or its nearest.
+  const machine::Network& network = machine.network;
+  const int adapters = std::max(1, network.adapters / machine.gpu_count);
+  double rate = kOfNetwork * network.bytes_per_s * adapters / std::max(1, network.adapters);
+  if (pair.nodes == 1) {
+    const int a = from % machine.gpu_count, b = to % machine.gpu_count;
+    pair.nvlink = pair.peers && peer_way(machine, a, b) == Way::kNvlink;
+    rate = pair.peers ? peer_rate(machine, a, b) : rate_through_host(machine);
+  }
+  pair.ring = rate / 1e9;
+  find_channels(machine, communicator, pair);
+  return pair;
 }
 
 // What all channels take at once of a buffer that the switch reduces: a chunk for each rank,
@@ -229,7 +266,8 @@ class Tuner {
 
  private:
   bool moves_one_way() const {
-    return kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce;
+    return kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce ||
+           kind_ == CollectiveKind::kSendReceive;
   }
   // The file's rate is an all-reduce's; anything else has the same wires, and needs them as much as
   // it sends.
@@ -257,7 +295,7 @@ class Tuner {
     return corrected ? rate * correction[static_cast<std::size_t>(size)] : rate;
   }
   double ring_latency(std::size_t p) const {
-    const int steps = ring_steps(kind_, group_.ranks);
+    const int steps = kind_ == CollectiveKind::kSendReceive ? 1 : ring_steps(kind_, group_.ranks);
     if (moves_one_way()) return group_.nodes == 1 ? hop().ring[p] : steps * kNetworkHop.ring[p];
     const int per_turn = kind_ == CollectiveKind::kAllReduce ? 2 : 1;
     const int between = per_turn * (group_.nodes - 1);
@@ -291,6 +329,16 @@ CollectivePlan alone(const machine::Machine& machine) {
   return plan;
 }
 
+// What one rank sends to another has all of the link between the two, and no ring's: NCCL's tuner
+// has no say. Up to 16 KiB the protocol is LL, then Simple (nccl: src/enqueue.cc, P2pLLThreshold).
+CollectivePlan plan_of_pair(const machine::Machine& machine,
+                            const program::Communicator& communicator, std::int64_t bytes) {
+  constexpr std::int64_t kMostOfLl = 16 * 1024;
+  const Group pair = pair_of(machine, communicator);
+  const Protocol protocol = bytes <= kMostOfLl ? Protocol::kLl : Protocol::kSimple;
+  return Tuner(machine, pair, CollectiveKind::kSendReceive, bytes).plan(Algorithm::kRing, protocol);
+}
+
 bool chosen(std::string_view word, std::string_view name) {
   return word == "auto" || word == name;
 }
@@ -311,6 +359,7 @@ std::vector<CollectivePlan> collective_plans(const machine::Machine& machine,
                                              const program::Communicator& communicator,
                                              CollectiveKind kind, std::int64_t bytes) {
   if (communicator.ranks == 1) return {alone(machine)};
+  if (kind == CollectiveKind::kSendReceive) return {plan_of_pair(machine, communicator, bytes)};
   const Group group = group_of(machine, communicator);
   const Tuner tuner(machine, group, kind, bytes);
   std::vector<CollectivePlan> plans;
@@ -349,6 +398,7 @@ double bus_factor(CollectiveKind kind, int ranks) {
       return (n - 1) / n;
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kReduce:
+    case CollectiveKind::kSendReceive:
       break;
   }
   return 1;
@@ -362,6 +412,7 @@ double wire_factor(Algorithm algorithm, CollectiveKind kind, int ranks) {
 
 std::string kernel_name(CollectiveKind kind, program::ElementType type,
                         const CollectivePlan& plan) {
+  if (kind == CollectiveKind::kSendReceive) return "ncclDevKernel_SendRecv";
   constexpr std::array<std::string_view, 5> kKinds{"AllReduce_Sum", "AllGather",
                                                    "ReduceScatter_Sum", "Broadcast", "Reduce_Sum"};
   const std::string_view word = kKinds[static_cast<std::size_t>(kind)];

@@ -1,0 +1,146 @@
+#include "analysis/stage_times.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+namespace trainscope::analysis {
+namespace {
+
+using trace::Category;
+using trace::LaneKind;
+using trace::Span;
+
+struct Mark {
+  Interval time;
+  int micro_batch = 0;
+  bool is_backward = false;
+};
+
+std::optional<Mark> mark_of(const trace::Trace& trace, const Span& span) {
+  if (span.category != Category::kAnnotation) return std::nullopt;
+  const std::string_view name = trace.name(span.name);
+  for (const std::string_view word : {"Forward ", "Backward "}) {
+    if (!name.starts_with(word)) continue;
+    Mark mark{{span.start, span.end()}, 0, word[0] == 'B'};
+    const std::string_view number = name.substr(word.size());
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), mark.micro_batch);
+    if (error == std::errc() && end == number.data() + number.size()) return mark;
+  }
+  return std::nullopt;
+}
+
+// The marks of each rank, by time.
+using Marks = std::map<std::int32_t, std::vector<Mark>>;
+
+Marks marks_of(const trace::Trace& trace) {
+  Marks marks;
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (const auto mark = mark_of(trace, span))
+      marks[trace.lanes()[span.lane].rank].push_back(*mark);
+  });
+  for (auto& [rank, list] : marks)
+    std::ranges::sort(list, {}, [](const Mark& mark) { return mark.time.start; });
+  return marks;
+}
+
+// The mark that a time of a rank's host lies in.
+std::optional<std::size_t> mark_at(const std::vector<Mark>& marks, Nanos time) {
+  const auto behind =
+      std::ranges::upper_bound(marks, time, {}, [](const Mark& mark) { return mark.time.start; });
+  if (behind == marks.begin() || std::prev(behind)->time.end < time) return std::nullopt;
+  return static_cast<std::size_t>(std::prev(behind) - marks.begin());
+}
+
+class Cells {
+ public:
+  explicit Cells(const trace::Trace& trace) : marks_(marks_of(trace)) {
+    if (marks_.size() < 2) return;
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { launch(trace, span); });
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { work(trace, span); });
+  }
+
+  bool empty() const { return cells_.empty(); }
+
+  // The n-th time that a rank has a micro-batch's forward is that of step n.
+  std::vector<StageStep> steps() const {
+    std::vector<StageStep> steps;
+    std::map<std::tuple<std::int32_t, int, bool>, std::size_t> seen;
+    for (const auto& [key, cell] : cells_) {
+      const std::size_t step = seen[{cell.rank, cell.micro_batch, cell.is_backward}]++;
+      if (steps.size() <= step) steps.resize(step + 1);
+      steps[step].cells.push_back(cell);
+    }
+    for (StageStep& step : steps) {
+      step.time = step.cells.front().time;
+      for (const StageCell& cell : step.cells) {
+        step.time.start = std::min(step.time.start, cell.time.start);
+        step.time.end = std::max(step.time.end, cell.time.end);
+      }
+    }
+    return steps;
+  }
+
+  int ranks() const { return static_cast<int>(marks_.size()); }
+  int micro_batches() const {
+    int last = 0;
+    for (const auto& [key, cell] : cells_) last = std::max(last, cell.micro_batch);
+    return last + 1;
+  }
+
+ private:
+  using Key = std::pair<std::int32_t, std::size_t>;  // rank, and its mark
+
+  void launch(const trace::Trace& trace, const Span& span) {
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    if (span.correlation == 0 || lane.kind != LaneKind::kHostThread) return;
+    const auto marks = marks_.find(lane.rank);
+    if (marks == marks_.end()) return;
+    if (const auto mark = mark_at(marks->second, span.start))
+      launched_.try_emplace(span.correlation, Key{lane.rank, *mark});
+  }
+
+  void work(const trace::Trace& trace, const Span& span) {
+    const bool computes = span.category == Category::kForward ||
+                          span.category == Category::kBackward ||
+                          span.category == Category::kKernel;
+    if (!computes || trace.lanes()[span.lane].kind != LaneKind::kStream) return;
+    const auto key = launched_.find(span.correlation);
+    if (key == launched_.end()) return;
+    const auto& [rank, mark] = key->second;
+    const auto [cell, is_new] = cells_.try_emplace(key->second);
+    if (is_new)
+      cell->second = {rank,
+                      marks_.at(rank)[mark].micro_batch,
+                      marks_.at(rank)[mark].is_backward,
+                      {span.start, span.end()}};
+    cell->second.time.start = std::min(cell->second.time.start, span.start);
+    cell->second.time.end = std::max(cell->second.time.end, span.end());
+  }
+
+  Marks marks_;
+  std::unordered_map<std::uint32_t, Key> launched_;  // by correlation
+  std::map<Key, StageCell> cells_;
+};
+
+}  // namespace
+
+std::size_t StageTimes::step_at(Nanos time) const {
+  std::size_t found = 0;
+  for (std::size_t step = 0; step < steps.size(); ++step)
+    if (steps[step].time.start <= time) found = step;
+  return found;
+}
+
+StageTimes stage_times(const trace::Trace& trace) {
+  const Cells cells(trace);
+  if (cells.empty()) return {};
+  return {cells.ranks(), cells.micro_batches(), cells.steps()};
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,92 @@
+#include "train/parallel_listing.h"
+
+#include <fmt/format.h>
+
+#include <fmt/ranges.h>
+#include "train/data_parallel.h"
+
+namespace trainscope::train {
+namespace {
+
+ParallelLines ddp_lines(const program::Config& config, const std::string& device) {
+  std::string text = fmt::format("model = DistributedDataParallel(model, device_ids=[{}]", device);
+  if (config.is_set("ddp.bucket_cap_mb"))
+    text += fmt::format(", bucket_cap_mb={}", config.number("ddp.bucket_cap_mb"));
+  for (const char* word : {"gradient_as_bucket_view", "find_unused_parameters", "static_graph"})
+    if (config.flag(std::string("ddp.") + word)) text += fmt::format(", {}=True", word);
+  if (!config.flag("ddp.broadcast_buffers")) text += ", broadcast_buffers=False";
+  return {{text + ")"}, 0};
+}
+
+ParallelLines fsdp_lines(const program::Config& config, const Graph& graph) {
+  ParallelLines all;
+  std::vector<std::string> policy;
+  if (config.word("fsdp.param_dtype") == "bf16") {
+    policy.push_back("param_dtype=torch.bfloat16");
+    if (config.word("fsdp.reduce_dtype") == "fp32") policy.push_back("reduce_dtype=torch.float32");
+  }
+  std::string rest;
+  if (!policy.empty()) {
+    all.lines.push_back(fmt::format("policy = MixedPrecisionPolicy({})", fmt::join(policy, ", ")));
+    rest = ", mp_policy=policy";
+  }
+  const bool reshards = config.flag("fsdp.reshard_after_forward");
+  if (config.word("fsdp.wrap") == "block")
+    all.lines.push_back(fmt::format("for block in {}: fully_shard(block{}{})", graph.blocks, rest,
+                                    reshards ? "" : ", reshard_after_forward=False"));
+  all.lines.push_back(fmt::format("fully_shard(model{})", rest));
+  all.own = all.lines.size();
+  all.lines.push_back("model.to_empty(device=device)  # of each parameter this rank's part");
+  all.lines.push_back("model.init_weights()");
+  return all;
+}
+
+// The tracer of torch.distributed.pipelining cuts the model where it is told.
+ParallelLines pipeline_lines(const program::Config& config, const TrainSettings& settings,
+                             const ListedStages& stages) {
+  std::vector<std::string> points;
+  for (const std::string& point : stages.split_points) points.push_back('"' + point + '"');
+  ParallelLines all;
+  all.lines = {"pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), split_spec=dict.fromkeys(",
+               fmt::format("    [{}], SplitPoint.BEGINNING))", fmt::join(points, ", "))};
+  all.own = all.lines.size();
+  all.lines.push_back("stage = pipe.build_stage(rank, device)  # this rank's part of the model");
+  const bool gpipe = config.word("pipeline.schedule") == "gpipe";
+  const bool text = settings.data.shape.tokens > 0;
+  all.lines.push_back(fmt::format(
+      "schedule = Schedule{}(stage, n_microbatches={}, loss_fn={})", gpipe ? "GPipe" : "1F1B",
+      settings.micro_batches,
+      text ? "lambda out, y: F.cross_entropy(out.flatten(0, 1), y.flatten())" : "F.cross_entropy"));
+  if (stages.tied.empty()) return all;
+  all.lines.push_back(
+      fmt::format("tied = dict(stage.submod.named_parameters()).get(\"{}\")", stages.tied));
+  all.lines.push_back(
+      fmt::format("ends = dist.new_group([0, {}])  # which have it both", settings.stages - 1));
+  return all;
+}
+
+// Without device_ids it takes all GPUs of the machine.
+ParallelLines data_parallel_lines(const TrainSettings& settings) {
+  std::vector<int> ids;
+  for (int gpu = 0; gpu < settings.gpus; ++gpu) ids.push_back(gpu);
+  const std::int64_t samples = parts_of_batch(settings.batch, settings.gpus).front();
+  return {{fmt::format("# each batch is split: {} samples a GPU", samples),
+           settings.all_gpus ? "model = nn.DataParallel(model)"
+                             : fmt::format("model = nn.DataParallel(model, device_ids=[{}])",
+                                           fmt::join(ids, ", "))},
+          ParallelLines::kNone};
+}
+
+}  // namespace
+
+ParallelLines parallel_lines(const program::Config& config, const TrainSettings& settings,
+                             const Graph& graph, const ListedStages& stages,
+                             const std::string& device) {
+  if (settings.ddp) return ddp_lines(config, device);
+  if (settings.fsdp) return fsdp_lines(config, graph);
+  if (settings.pipeline) return pipeline_lines(config, settings, stages);
+  if (settings.dp) return data_parallel_lines(settings);
+  return {};
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,16 @@
+// A pipeline as its inventors draw it: a row a GPU, the forward and the backward of each
+// micro-batch with its number, and between them the time in which the GPU stands still.
+#pragma once
+
+#include "analysis/stage_times.h"
+#include "ui/panels/step_strip.h"
+
+namespace trainscope::ui {
+
+// Of the step at a time.
+StepStrip strip_of(const analysis::StageTimes& times, Nanos time);
+
+// The colours and what they mean, and how large the bubble is; as much of it as fits.
+void draw_stage_legend(const Theme& theme, const Box& box, std::optional<double> bubble);
+
+}  // namespace trainscope::ui
