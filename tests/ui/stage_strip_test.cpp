@@ -1,0 +1,67 @@
+// A pipeline's rows of micro-batches: what is in them, and the panel that shows them.
+#include "ui/panels/stage_strip.h"
+
+#include <catch2/catch.hpp>
+
+#include "ui/cut_text.h"
+#include "ui/runs.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+RunPointer pipeline(const char* label, const char* schedule) {
+  return run_of(label, {"workload=train", "parallel.strategy=pipeline", "parallel.world_size=3",
+                        "machine=h100-sxm-8", "model.layers=8", "model.hidden=4096",
+                        "batch_size=16384", "pipeline.microbatches=4", "steps=3", schedule});
+}
+
+}  // namespace
+
+TEST_CASE("a row is a GPU, with each micro-batch's forward and backward in their order") {
+  for (const char* schedule : {"pipeline.schedule=gpipe", "pipeline.schedule=1f1b"}) {
+    const RunPointer run = pipeline("A", schedule);
+    const analysis::StageTimes times = analysis::stage_times(*run->trace);
+    REQUIRE(times.steps.size() == 3);
+    for (const analysis::StageStep& step : times.steps) {
+      const StepStrip strip = strip_of(times, step.time.start);
+      CHECK(strip.shown.start == step.time.start);
+      CHECK(strip.shown.end == step.time.end);
+      CHECK(strip.has_ground);
+      REQUIRE(strip.lanes.size() == 3);
+      for (std::size_t gpu = 0; gpu < strip.lanes.size(); ++gpu) {
+        const StripLane& lane = strip.lanes[gpu];
+        CHECK(lane.name == "GPU " + std::to_string(gpu));
+        REQUIRE(lane.bars.size() == 8);
+        std::string forwards, backwards;
+        for (std::size_t i = 0; i < lane.bars.size(); ++i) {
+          const StripBar& bar = lane.bars[i];
+          CHECK(bar.is_numbered);
+          if (i > 0) CHECK(lane.bars[i - 1].time.end <= bar.time.start);
+          (bar.category == trace::Category::kForward ? forwards : backwards) += bar.label;
+        }
+        CHECK(forwards == "0123");
+        CHECK(backwards == "0123");
+      }
+    }
+  }
+}
+
+TEST_CASE("the panel shows a pipeline, and the mouse moves the playhead along its rows") {
+  for (const int width : {1000, 1600}) {
+    INFO("width " << width);
+    REQUIRE_DRIVER(driver, width, 800);
+    driver->workspace().open_runs({pipeline("A", "pipeline.schedule=1f1b")});
+    driver->settle();
+    REQUIRE(driver->app().can("layout.gradient_flow"));
+    driver->app().run("layout.gradient_flow");
+    driver->settle();
+    const Nanos before = driver->workspace().playhead.time;
+    REQUIRE(driver->act([](ImGuiTestContext* context) {
+      context->ItemClick("//Gradient flow##single/**/##step");
+    }));
+    CHECK(driver->workspace().playhead.time != before);
+    CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  }
+}
