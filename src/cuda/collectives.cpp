@@ -174,9 +174,9 @@ void Collectives::exchange(const std::vector<Rank>& ranks, const Log& log) {
   }
 }
 
-// Chunk by chunk. What a rank reads of its neighbour is not written any
-// more until all is over: of a sum that goes around, the whole comes back only after the part was
-// read. At the end a rank's stream waits for those that still read its memory.
+// Chunk by chunk. What a rank reads of its neighbour is not written any more until all is over: of
+// a sum that goes around, the whole comes back only after the part was read. At the end a rank's
+// stream waits for those that still read its memory.
 void Collectives::by_ring(const std::vector<Rank>& ranks, std::int64_t elements, const Log& log) {
   meet(ranks);
   const sim::ChunkSchedule& schedule =

@@ -180,6 +180,19 @@ std::vector<std::int64_t> list_of(const std::string& text) {
   return numbers;
 }
 
+// The slow one is among so many ranks.
+void check_straggler(const program::Config& config, int ranks) {
+  if (is_changed(config, "straggler.factor") && !config.is_set("straggler.rank"))
+    throw InputError(
+        "straggler.factor slows the GPU of the rank that straggler.rank names, which is not set; "
+        "set straggler.rank = 0, or another, or leave straggler.factor out");
+  const std::int64_t slow = config.whole("straggler.rank");
+  if (slow >= ranks)
+    throw InputError("straggler.rank = " + std::to_string(slow) + " is no rank: there " +
+                     (ranks == 1 ? "is 1" : "are " + std::to_string(ranks)) +
+                     ", numbered from 0; write at most " + std::to_string(ranks - 1));
+}
+
 // Knobs that make one rank different from the others.
 void check_odd_rank(const program::Config& config, const TrainSettings& settings) {
   const std::int64_t slow = config.whole("straggler.rank");
@@ -187,14 +200,7 @@ void check_odd_rank(const program::Config& config, const TrainSettings& settings
     throw InputError(std::string(slow >= 0 ? "straggler.rank" : "uneven_batches") +
                      " needs ranks that wait for one another; set parallel.strategy = ddp and "
                      "parallel.world_size, or leave it out");
-  if (is_changed(config, "straggler.factor") && !config.is_set("straggler.rank"))
-    throw InputError(
-        "straggler.factor slows the GPU of the rank that straggler.rank names, which is not set; "
-        "set straggler.rank = 0, or another, or leave straggler.factor out");
-  if (slow >= settings.ranks)
-    throw InputError("straggler.rank = " + std::to_string(slow) + " is no rank: there " +
-                     (settings.ranks == 1 ? "is 1" : "are " + std::to_string(settings.ranks)) +
-                     ", numbered from 0; write at most " + std::to_string(settings.ranks - 1));
+  check_straggler(config, settings.ranks);
   if (config.flag("uneven_batches") && (settings.ranks < 2 || settings.steps < 2))
     throw InputError(
         "uneven_batches takes a batch from the last of several ranks; set parallel.world_size = 2 "
@@ -293,15 +299,11 @@ void read_pipeline(const program::Config& config, const machine::Machine& machin
         " equal parts; set batch_size to a multiple of it");
   if (config.word("pipeline.schedule") == "1f1b" && settings.micro_batches < settings.stages)
     throw InputError(
-        "pipeline.schedule = 1f1b needs at least as many micro-batches as there are stages (so "
-        "does "
-        "PyTorch's Schedule1F1B), and pipeline.microbatches = " +
+        "pipeline.schedule = 1f1b needs at least as many micro-batches as there are stages, as "
+        "PyTorch's Schedule1F1B does, and pipeline.microbatches = " +
         std::to_string(settings.micro_batches) + " is less than parallel.world_size = " +
         std::to_string(settings.stages) + "; raise it, or set pipeline.schedule = gpipe");
-  if (config.whole("straggler.rank") >= settings.stages)
-    throw InputError("straggler.rank = " + std::to_string(config.whole("straggler.rank")) +
-                     " is no rank: there are " + std::to_string(settings.stages) +
-                     ", numbered from 0");
+  check_straggler(config, settings.stages);
 }
 
 // As many GPUs as the knob says.

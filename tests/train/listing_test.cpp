@@ -65,6 +65,30 @@ TEST_CASE("how far each worker reads ahead stands in the loader's call where it 
              !Contains("prefetch_factor"));
 }
 
+TEST_CASE(
+    "a pipeline's listing cuts the model where the program does, and sums what two stages have") {
+  std::vector<std::string> settings{"machine=h200-8",        "parallel.strategy=pipeline",
+                                    "parallel.world_size=2", "pipeline.microbatches=4",
+                                    "batch_size=8",          "model.name=gpt2",
+                                    "model.seq_len=64",      "steps=2"};
+  const std::string tied = listing(settings);
+  CHECK_THAT(tied,
+             Contains("pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), "
+                      "split_spec=dict.fromkeys(\n    [\"transformer.h.") &&
+                 Contains("stage = pipe.build_stage(rank, device)") &&
+                 Contains("schedule = Schedule1F1B(stage, n_microbatches=4, loss_fn=lambda") &&
+                 Contains("tied = dict(stage.submod.named_parameters())"
+                          ".get(\"transformer.wte.weight\")\n") &&
+                 Contains("optimizer = torch.optim.SGD(stage.submod.parameters()") &&
+                 Contains("    if rank == 0: x = x.to(device") &&
+                 Contains("    if rank == 1: y = y.to(device") &&
+                 Contains("dist.all_reduce(tied.grad, group=ends)"));
+  settings.insert(settings.end(),
+                  {"model.name=gpt-mini", "data.name=text", "pipeline.schedule=gpipe"});
+  CHECK_THAT(listing(settings),
+             Contains("schedule = ScheduleGPipe(stage, n_microbatches=4") && !Contains("tied"));
+}
+
 TEST_CASE("a knob of what a config does not have is refused with what to write") {
   CHECK_THROWS_WITH(listing({"loader.persistent_workers=true"}),
                     Contains("loader.persistent_workers is about workers, and there are none; set "

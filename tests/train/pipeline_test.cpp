@@ -277,6 +277,7 @@ TEST_CASE("what a pipeline cannot do is refused in a sentence") {
   CHECK_THROWS_WITH(refused({"pipeline.microbatches=3"}), Contains("equal parts"));
   CHECK_THROWS_WITH(refused({"pipeline.microbatches=2"}),
                     Contains("at least as many micro-batches") && Contains("gpipe"));
+  CHECK_THROWS_WITH(refused({"straggler.factor=2"}), Contains("which is not set"));
   CHECK_THROWS_WITH(refused({"straggler.rank=3"}), Contains("is no rank: there are 3"));
   CHECK_THROWS_WITH(refused({"parallel.world_size=8", "pipeline.microbatches=8"}),
                     Contains("more stages"));

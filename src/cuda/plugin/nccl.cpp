@@ -60,7 +60,7 @@ struct Nccl::Functions {
       case Kind::kReduce:
         return reduce(share.give, share.get, elements, ncclFloat, ncclSum, 0, rank, share.stream);
       case Kind::kSendReceive:
-        break;  // refused before the run
+        break;  // copied (cuda/collectives.h)
     }
     return ncclInvalidArgument;
   }

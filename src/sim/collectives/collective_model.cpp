@@ -162,10 +162,9 @@ Group group_of(const machine::Machine& machine, const program::Communicator& com
 // Two GPUs, wherever they are.
 Group pair_of(const machine::Machine& machine, const program::Communicator& communicator) {
   const int from = communicator.gpu_of(0), to = communicator.gpu_of(1);
-  const auto node_of = [&](int gpu) { return gpu / machine.gpu_count; };
   Group pair;
   pair.ranks = 2;
-  pair.nodes = node_of(from) == node_of(to) ? 1 : 2;
+  pair.nodes = nodes_of(machine, communicator);
   pair.peers = communicator.peer_to_peer && machine.gpu_link.peer_to_peer;
   // Between two nodes a GPU has the adapters that are its own, or its nearest.
   const machine::Network& network = machine.network;
