@@ -3,15 +3,23 @@
 # A compiler cache, where there is one.
 find_program(TRAINSCOPE_CCACHE ccache)
 if(TRAINSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${TRAINSCOPE_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TRAINSCOPE_CCACHE})
+  # It takes a precompiled header for what it is only when told so.
+  set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros ${TRAINSCOPE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
 add_library(trainscope_flags INTERFACE)
 target_compile_options(trainscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Lets ccache see through a precompiled header.
+  target_compile_options(trainscope_flags INTERFACE -fpch-preprocess)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns of overlaps inside "text" + std::string that cannot happen (its bug 105651).
-  target_compile_options(trainscope_flags INTERFACE -Wno-restrict)
+  # GCC 12 warns of overlaps inside "text" + std::string that cannot happen (its bug 105651), and of
+  # strings of negative length (105329).
+  target_compile_options(trainscope_flags INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
+                         -Wno-array-bounds -Wno-free-nonheap-object)
 endif()
 if(TRAINSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${TRAINSCOPE_SANITIZE} -fno-sanitize-recover=all
@@ -29,6 +37,19 @@ if(TRAINSCOPE_FUZZ)
   add_compile_definitions(FMT_HEADER_ONLY NDEBUG)
 endif()
 
+# What most files include, parsed once a target rather than once a file: two thirds of what a small
+# file takes. A file still includes what it uses: -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows that it does.
+set(TRAINSCOPE_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <fmt/format.h>
+    <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <variant>
+    <vector>)
+
+# trainscope_precompile(TARGET headers...): the common headers and those named, precompiled for it.
+function(trainscope_precompile target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_precompile_headers(${target} PRIVATE ${ARGN} ${TRAINSCOPE_COMMON_HEADERS})
+  endif()
+endfunction()
+
 # trainscope_library(NAME LINK targets...): the library trainscope_NAME from src/NAME/*.cpp.
 function(trainscope_library name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
@@ -38,6 +59,7 @@ function(trainscope_library name)
     add_library(trainscope_${name} STATIC ${sources})
     target_include_directories(trainscope_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(trainscope_${name} PUBLIC ${arg_LINK} PRIVATE trainscope_flags)
+    trainscope_precompile(trainscope_${name} <toml++/toml.h>)
   else()
     add_library(trainscope_${name} INTERFACE)
     target_include_directories(trainscope_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)

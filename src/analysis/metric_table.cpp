@@ -111,7 +111,8 @@ Answer model_flops_utilisation(const Facts& facts) {
   const program::Program& program = *facts.measured.program;
   const double model = 1 - program.recomputed_flops / program.step_flops;
   // Of the card as delivered, whatever clock a power limit leaves it.
-  return *achieved * model / peak.value_or(gpu.fp32_flops_per_s) / program.stages * gpu.clock_share;
+  return *achieved * model / peak.value_or(gpu.fp32_flops_per_s) / program.gpus_of_batch *
+         gpu.clock_share;
 }
 
 // Some kernel is on the GPU: also one that only looks whether another rank is there.
@@ -304,14 +305,14 @@ void add_overlaps(Table& t) {
           link_utilization);
   t.share(
       "scaling.efficiency", "scaling efficiency",
-      "the step of one GPU alone over the step here, each GPU with the same batch; of a pipeline, "
-      "each with its share of it",
+      "the step of one GPU alone over the step here, each GPU with the same batch; of a pipeline "
+      "or of tensor parallelism, each with its share of it",
       [](const Facts& f) {
         if (!f.measured.program || f.measured.steps == 0) return Answer();
         const Nanos alone = f.measured.program->step_alone;
         if (alone == 0) return Answer();
         const double here = a_step(f, length(f.measured.window));
-        return Answer(static_cast<double>(alone) / here / f.measured.program->stages);
+        return Answer(static_cast<double>(alone) / here / f.measured.program->gpus_of_batch);
       });
   t.share("pipeline.bubble", "pipeline bubble",
           "of a pipeline's stages: time without a kernel over time with one, mean of the GPUs",

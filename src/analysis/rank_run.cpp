@@ -192,11 +192,11 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
 
 program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace& place) {
   if (!train::trains_by_processes(config))
-    throw InputError(
-        fmt::format("{} processes were started, and only DistributedDataParallel and FSDP run a "
-                    "process a rank: "
-                    "set workload=train and parallel.strategy=ddp, or fsdp, or start one process",
-                    place.ranks));
+    throw InputError(fmt::format(
+        "{} processes were started, and only training with DistributedDataParallel, FSDP or "
+        "tensor parallelism runs a process a rank: set workload=train and "
+        "parallel.strategy=ddp, fsdp or tensor, or start one process",
+        place.ranks));
   if (config.is_set("parallel.world_size") && config.whole("parallel.world_size") != place.ranks)
     throw InputError(fmt::format("parallel.world_size is {}, and {} processes were started",
                                  config.whole("parallel.world_size"), place.ranks));

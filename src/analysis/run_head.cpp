@@ -183,6 +183,7 @@ Json json_of(const program::Program& program) {
           {"buckets", bucket_bytes(program)},
           {"parameters", program.parameters},
           {"stages", program.stages},
+          {"gpus_of_batch", program.gpus_of_batch},
           {"step_flops", program.step_flops},
           {"recomputed_flops", program.recomputed_flops},
           {"timing_only", program.timing_only},
@@ -207,6 +208,9 @@ program::Program program_of(const Json& json) {
   program.parameters = whole(json.at("parameters"));
   if (json.contains("stages"))
     program.stages = static_cast<int>(whole(json.at("stages"), 1, kMost));
+  program.gpus_of_batch = program.stages;
+  if (json.contains("gpus_of_batch"))
+    program.gpus_of_batch = static_cast<int>(whole(json.at("gpus_of_batch"), 1, kMost));
   program.step_flops = real(json.at("step_flops"));
   if (json.contains("recomputed_flops"))
     program.recomputed_flops = real(json.at("recomputed_flops"));

@@ -40,12 +40,16 @@ InitialValues::InitialValues(const program::Program& program) : program_(program
 void InitialValues::read(program::Index buffer, Results values, int rank) const {
   const program::Initial& initial = program_.buffers[buffer].initial;
   const auto part = static_cast<std::size_t>(initial.by_rank ? initial.part + rank : initial.part);
-  const std::size_t before = part * static_cast<std::size_t>(program_.buffers[buffer].elements());
+  const std::size_t run = static_cast<std::size_t>(program_.buffers[buffer].elements()) /
+                          static_cast<std::size_t>(initial.runs);
+  const auto place_of = [&](std::size_t i) {
+    return (i / run * static_cast<std::size_t>(initial.ranks) + part) * run + i % run;
+  };
   const auto size = static_cast<float>(initial.value);
   if (initial.kind == Kind::kConstant) return std::fill(values.begin(), values.end(), size);
   const auto seed = static_cast<std::uint64_t>(program_.seed);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t place = before + i;
+    const std::size_t place = place_of(i);
     const PhiloxCounter words = random_block(seed, place / 2, streams_[buffer]);
     const std::uint32_t first = words.words[place % 2 * 2], second = words.words[place % 2 * 2 + 1];
     values[i] = initial.kind == Kind::kUniform

@@ -83,9 +83,9 @@ Interpreter::Interpreter(const program::Program& program, const DataSets& sets, 
                          int threads)
     : program_(program),
       workers_(threads),
-      stores_(program.buffers.size()),
       sets_(sets),
-      rank_(rank) {
+      rank_(rank),
+      stores_(program.buffers.size()) {
   if (sets_.train) batches_.try_emplace(0, program.data, sets_, rank_);
   initialise(rank);
 }

@@ -104,12 +104,11 @@ class Interpreter : public program::Numbers {
   std::uint64_t& drawn_on(program::Index buffer);
   // Room of `size` numbers, until the operation is over.
   Results room(std::size_t size);
-
-  const program::Program& program_;
-  Workers workers_;
   BatchSource& batches_of(program::Index buffer);
   bool is_loss(program::Index buffer) const;
 
+  const program::Program& program_;
+  Workers workers_;
   DataSets sets_;
   int rank_;
   // By the device of their buffers: ranks that are all in the program read each at its own pace.

@@ -58,7 +58,7 @@ constexpr std::array kNeeds{
     Need{"fsdp.", "parallel.strategy", "fsdp"},
     Need{"pipeline.", "parallel.strategy", "pipeline"},
     Need{"sampler. uneven_batches", "parallel.strategy", "ddp|fsdp"},
-    Need{"straggler.", "parallel.strategy", "ddp|fsdp|pipeline"},
+    Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
     Need{"fsdp.reshard_after_forward", "fsdp.wrap", "block"},
     Need{"fsdp.reduce_dtype", "fsdp.param_dtype", "bf16"},
     Need{"ddp.no_sync", "accumulate_steps", "", 1},

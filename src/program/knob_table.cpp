@@ -383,8 +383,7 @@ Row& Row::usual_most(double most) {
 
 void add_run_knobs(Table& t) {
   choice("workload", "train")
-      .choices({"train", "copy", "gemm", "kernel", "collective", "launch"},
-               {"train", "copy", "gemm", "kernel", "collective", "launch"})
+      .choices({"train", "copy", "gemm", "kernel", "collective", "launch"})
       .help("what the program does")
       .into(t);
   text("machine", "h200-1").help("a machine's id, or a file that describes one").into(t);
@@ -466,8 +465,7 @@ void add_input_knobs(Table& t) {
 
 void add_parallel_knobs(Table& t) {
   choice("parallel.strategy", "none")
-      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"},
-               {"none", "dp", "ddp", "fsdp", "pipeline"})
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"})
       .help("how the GPUs share the work")
       .into(t);
   whole("parallel.world_size", 1, 1, 1024)

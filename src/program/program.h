@@ -48,6 +48,9 @@ struct Initial {
   // Ranks hold equal parts of it, and this buffer is one: that of its rank, behind the first.
   bool by_rank = false;
   std::int64_t part = 0;
+  // The whole lies in so many runs of equal length, of each of which `ranks` have a part.
+  std::int64_t runs = 1;
+  std::int64_t ranks = 1;
   // Of a model whose parts lie on several GPUs: how many whose values are drawn, and which are not
   // on this one, stand before it in the model.
   std::int64_t before = 0;
@@ -460,8 +463,9 @@ struct Program {
   double steps_per_epoch = 0;  // of one pass over the data set; 0: there is none
   Nanos step_alone = 0;        // of several ranks: what a step of one GPU alone takes; 0: not known
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
-  int stages = 1;                   // GPUs that have a part of the model each
-  double step_flops = 0;            // arithmetic of one step, all kernels, of all stages
+  int stages = 1;                   // of a pipeline: GPUs that have a part of the model each
+  int gpus_of_batch = 1;            // that share one batch: those, or ranks of tensor parallelism
+  double step_flops = 0;            // arithmetic of one step, all kernels, of all of these
   double recomputed_flops = 0;      // of that: what backward computes a second time
   std::int64_t tested_samples = 0;  // that the program evaluates the model on
   bool timing_only = true;          // no numbers are computed but the loss scale's

@@ -106,6 +106,20 @@ void refuse_with_pipeline(const program::Config& config) {
         "earlier steps again in every step; set zero_grad.when = before_forward");
 }
 
+// What asks the ranks for more than their parts, or compiles what they do.
+void refuse_with_tensor_parallel(const program::Config& config) {
+  if (config.word("parallel.strategy") != "tensor") return;
+  for (const char* knob : {"clip_grad_norm", "scaler.enabled", "uneven_batches", "model.detach",
+                           "compile.fuse", "compile.cuda_graph"})
+    if (is_changed(config, knob))
+      throw InputError(std::string(knob) +
+                       " is not built for parallel.strategy = tensor; set it back, or "
+                       "parallel.strategy = ddp");
+  if (config.word("model.dtype") == "fp16")
+    throw InputError(
+        "model.dtype = fp16 is not built for parallel.strategy = tensor; set model.dtype = bf16");
+}
+
 }  // namespace
 
 bool is_changed(const program::Config& config, std::string_view knob) {
@@ -128,6 +142,7 @@ void refuse_what_contradicts(const program::Config& config) {
   refuse_knobs_of_another_strategy(config);
   refuse_with_fsdp(config);
   refuse_with_pipeline(config);
+  refuse_with_tensor_parallel(config);
   if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(

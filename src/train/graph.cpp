@@ -47,7 +47,7 @@ void expect_window(const std::string& layer, const Tensor& x, std::int64_t kerne
 std::int64_t Graph::parameter_count() const {
   std::int64_t count = 0;
   for (const Parameter& parameter : parameters)
-    if (parameter.trained) count += parameter.elements;
+    if (parameter.trained) count += parameter.elements * parameter.initial.ranks;
   return count;
 }
 

@@ -31,6 +31,10 @@ struct SideResult {
   program::ElementType type = program::ElementType::kFp32;
 };
 
+// Of a linear layer whose weights tensor parallelism shares out to several ranks: each has some of
+// its outputs (ColwiseParallel in PyTorch), or of its inputs (RowwiseParallel).
+enum class Cut : std::uint8_t { kNone, kColumns, kRows };
+
 struct Layer {
   std::string name;  // "fc1"
   program::Function function;
@@ -39,6 +43,7 @@ struct Layer {
   ValueId output = 0;
   std::vector<SideResult> side_results;
   int block = 0;  // what checkpointing recomputes as one, from 1; 0: nothing does
+  Cut cut = Cut::kNone;
 };
 
 struct Graph {
@@ -50,10 +55,11 @@ struct Graph {
   std::int64_t rows = 0;      // that the loss is the mean of
   std::int64_t classes = 0;
   ValueId logits = 0;
+  int ranks = 1;                     // that share out the layers that are cut
   std::vector<std::string> listing;  // how a learner writes the model
   std::string blocks;                // and the modules that are its blocks
 
-  std::int64_t parameter_count() const;  // of those that are trained
+  std::int64_t parameter_count() const;  // of those that are trained, on all ranks together
 };
 
 // A value and its shape, the batch first.

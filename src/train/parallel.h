@@ -11,10 +11,10 @@
 
 namespace trainscope::train {
 
-// Whether it trains with nn.DataParallel, DistributedDataParallel, FSDP or a pipeline; the knobs of
-// each mean nothing to another workload.
+// Whether it trains with nn.DataParallel, DistributedDataParallel, FSDP, tensor parallelism or a
+// pipeline; the knobs of each mean nothing to another workload.
 bool trains_in_parallel(const program::Config& config);
-// With a process a rank: DistributedDataParallel, FSDP, a pipeline.
+// With a process a rank: all of these but nn.DataParallel.
 bool trains_by_processes(const program::Config& config);
 
 // With a stage of the model on each rank.

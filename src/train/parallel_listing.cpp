@@ -1,12 +1,21 @@
 #include "train/parallel_listing.h"
 
 #include <fmt/format.h>
-
 #include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "train/cut_layers.h"
 #include "train/data_parallel.h"
 
 namespace trainscope::train {
 namespace {
+
+bool has_attention(const Graph& graph) {
+  return std::ranges::any_of(graph.layers, [](const Layer& layer) {
+    return std::holds_alternative<program::Attention>(layer.function);
+  });
+}
 
 ParallelLines ddp_lines(const program::Config& config, const std::string& device) {
   std::string text = fmt::format("model = DistributedDataParallel(model, device_ids=[{}]", device);
@@ -65,6 +74,30 @@ ParallelLines pipeline_lines(const program::Config& config, const TrainSettings&
   return all;
 }
 
+const char* style_of(Cut cut) {
+  return cut == Cut::kColumns ? "ColwiseParallel()" : "RowwiseParallel()";
+}
+
+// Each layer on a line: what is cut how is the lesson.
+ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
+  ParallelLines all;
+  all.lines.push_back(
+      fmt::format("mesh = init_device_mesh(\"cuda\", ({},))", settings.tensor_ranks));
+  all.lines.push_back("plan = {");
+  for (const CutName& one : cut_names(graph))
+    all.lines.push_back(fmt::format("    \"{}\": {},", one.name, style_of(one.cut)));
+  all.lines.back() += "}";
+  const bool in_blocks = has_attention(graph);
+  if (in_blocks) all.lines.push_back(fmt::format("for block in {}:", graph.blocks));
+  all.own = all.lines.size();
+  all.lines.push_back(fmt::format("{}parallelize_module({}, mesh, plan)", in_blocks ? "    " : "",
+                                  in_blocks ? "block" : "model"));
+  if (in_blocks)
+    all.lines.push_back(
+        fmt::format("    # its attention: 1 of {} of the heads", settings.tensor_ranks));
+  return all;
+}
+
 // Without device_ids it takes all GPUs of the machine.
 ParallelLines data_parallel_lines(const TrainSettings& settings) {
   std::vector<int> ids;
@@ -85,6 +118,7 @@ ParallelLines parallel_lines(const program::Config& config, const TrainSettings&
   if (settings.ddp) return ddp_lines(config, device);
   if (settings.fsdp) return fsdp_lines(config, graph);
   if (settings.pipeline) return pipeline_lines(config, settings, stages);
+  if (settings.tensor_parallel) return tensor_lines(settings, graph);
   if (settings.dp) return data_parallel_lines(settings);
   return {};
 }

@@ -50,6 +50,8 @@ struct PlannedLaunch {
   // the loss's, or changes the loss.
   static constexpr int kNotTheModel = -1;
   int block = kNotTheModel;
+  // It is a copy, which all ranks then sum (tensor_parallel.h).
+  bool is_summed = false;
 };
 
 // Launches [begin, end) of a list.

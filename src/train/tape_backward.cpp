@@ -92,6 +92,7 @@ void Tape::recompute(int block) {
     if (entry->block != block) continue;
     for (const Index operation : entry->operations) {
       list_->push_back({again(operation), {}, {}, false, block});
+      list_->back().is_summed = entry->ranks == Entry::Ranks::kSum;
       plan_.recomputed_flops += program_.operations[operation].flops;
     }
   }
@@ -123,6 +124,7 @@ void Tape::run_backward(std::size_t i) {
   const Entry& entry = entries_[i];
   const Index dy = vars_[entry.output].gradient;
   if (dy == kNoIndex) return;
+  if (entry.ranks != Entry::Ranks::kNone) return run_backward_of_ranks(entry, dy);
   for (const std::size_t place : passed_through(entry.function))
     if (vars_[entry.inputs[place]].needs_gradient)
       arrive(entry.inputs[place], in_type_of(entry.inputs[place], dy));

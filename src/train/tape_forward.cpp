@@ -179,9 +179,12 @@ void Tape::run_layer(const Layer& layer, bool training) {
   if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
   std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());
   for (const ParameterId id : layer.parameters) inputs.push_back(parameters_[id]);
+  if (layer.cut == Cut::kColumns) inputs[0] = gradient_summed(inputs[0]);
   cast_inputs(function, inputs, layer.name);
-  const VarId output =
+  if (layer.cut == Cut::kRows && inputs.size() > 2) inputs[2] = divided(inputs[2]);
+  VarId output =
       apply(function, inputs, layer.name, graph_.values[layer.output], layer.side_results);
+  if (layer.cut == Cut::kRows) output = summed(output, layer.name);
   vars_[layer.output] = vars_[output];
   entries_.back().output = layer.output;
 }

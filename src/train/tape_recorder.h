@@ -60,6 +60,10 @@ class Tape {
     int block = PlannedLaunch::kNotTheModel;
     bool recomputed = false;                 // with its block, before backward reads it
     std::vector<program::Index> operations;  // of forward, in this block, for recomputing
+    // Of layers that are cut: of the one input the output is the sum over all ranks, or the
+    // gradient is, or the output is this rank's part; the gradient goes through as it is.
+    enum class Ranks : std::uint8_t { kNone, kSum, kSumOfGradients, kPart };
+    Ranks ranks = Ranks::kNone;
   };
 
   void keep_what_outlives();
@@ -72,6 +76,11 @@ class Tape {
   program::ElementType operation_type(const program::Function& function,
                                       program::ElementType input) const;
   void run_layer(const Layer& layer, bool training);
+  // What a layer that is cut does with what goes in and what comes out (tape_ranks.cpp).
+  VarId gradient_summed(VarId input);
+  VarId divided(VarId bias);
+  VarId summed(VarId part, const std::string& name);
+  void run_backward_of_ranks(const Entry& entry, program::Index dy);
   void cast_inputs(const program::Function& function, std::vector<VarId>& inputs,
                    const std::string& layer);
   // The same var where it has that type already.

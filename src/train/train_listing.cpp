@@ -40,7 +40,7 @@ class ListingWriter {
       : listing_(listing), config_(config), settings_(settings), graph_(graph), stages_(stages) {}
 
   TrainLines write() {
-    if (settings_.by_process || settings_.pipeline) write_process_group();
+    if (settings_.by_process || shares_batches()) write_process_group();
     if (settings_.on_cpu) add("device = \"cpu\"");
     if (settings_.tensor) {
       write_tensors();
@@ -107,7 +107,11 @@ class ListingWriter {
                     seed == 0 ? "" : fmt::format(", seed={}", seed)));
   }
 
-  int processes() const { return std::max(settings_.ranks, settings_.stages); }
+  // All ranks work on the same batches.
+  bool shares_batches() const { return settings_.pipeline || settings_.tensor_parallel; }
+  int processes() const {
+    return std::max({settings_.ranks, settings_.stages, settings_.tensor_ranks});
+  }
   bool several_nodes() const { return processes() > settings_.gpus_of_node; }
 
   // GPUs are numbered on each node.
@@ -146,7 +150,10 @@ class ListingWriter {
     else if (config_.flag("loader.shuffle"))
       rest += ", shuffle=True";
     if (settings_.drop_last && (settings_.computes || epochs() > 1)) rest += ", drop_last=True";
-    add(rest + ")" + (settings_.ranks > 1 ? "  # of each rank" : ""));
+    const char* of_ranks = settings_.ranks > 1          ? "  # of each rank"
+                           : settings_.tensor_ranks > 1 ? "  # the same on every rank"
+                                                        : "";
+    add(rest + ")" + of_ranks);
   }
 
   void write_tensors() {
@@ -457,7 +464,11 @@ class ListingWriter {
       lines_.clip =
           add(fmt::format("nn.utils.clip_grad_norm_(model.parameters(), {})", settings_.clip_norm));
     }
+    // Tensors that are whole on each rank stand beside those that are shared out.
+    if (settings_.tensor_parallel) add("with implicit_replication():");
+    indent_ += settings_.tensor_parallel;
     lines_.step = add(settings_.has_scaler ? "scaler.step(optimizer)" : "optimizer.step()");
+    indent_ -= settings_.tensor_parallel;
     if (lines_.unscale == 0) lines_.unscale = lines_.step;
     if (settings_.has_scaler) lines_.update_scale = add("scaler.update()");
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "train/cut_layers.h"
 #include "train/kernels.h"
 #include "train/models.h"
 #include "train/writer.h"
@@ -48,7 +49,7 @@ void TrainPlans::add(const BatchBuffers& batch) {
   const TrainSettings& settings = parts_.settings;
   const bool is_short = settings.has_short_batch() && &batch == &parts_.feed.batches().back();
   if (!is_short) return add(parts_.graph, batch);
-  add(build_model(parts_.config, settings.data, settings.rest), batch);
+  add(build_own_model(parts_.config, settings, settings.rest), batch);
 }
 
 void TrainPlans::add(const Graph& graph, const BatchBuffers& batch) {

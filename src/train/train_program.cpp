@@ -14,6 +14,7 @@
 #include "train/build.h"
 #include "train/compiled_model.h"
 #include "train/cublas_workspaces.h"
+#include "train/cut_layers.h"
 #include "train/ddp.h"
 #include "train/fsdp.h"
 #include "train/launch_writer.h"
@@ -23,10 +24,12 @@
 #include "train/pipeline.h"
 #include "train/ranks.h"
 #include "train/stages.h"
+#include "train/tensor_parallel.h"
 #include "train/train_listing.h"
 #include "train/train_plans.h"
 #include "train/train_settings.h"
 #include "train/update.h"
+#include "train/update_writer.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -46,7 +49,8 @@ constexpr double kLeastOfBatch = 4;  // commands: the loader's, or what any mode
 bool can_be_computed(const Graph& graph, const TrainSettings& settings) {
   constexpr double kMost = 4.0 * (std::int64_t{1} << 30);  // bytes
   double numbers = 4.0 * static_cast<double>(graph.parameter_count());
-  for (const std::int64_t elements : graph.values) numbers += 2.0 * static_cast<double>(elements);
+  for (const std::int64_t elements : graph.values)
+    numbers += 2.0 * static_cast<double>(elements * settings.tensor_ranks);
   return kFloat * numbers * static_cast<double>(settings.ranks) <= kMost;
 }
 
@@ -68,7 +72,7 @@ class TrainBuilder {
       : config_(config),
         gpu_(machine.gpu),
         settings_(train_settings(config, machine)),
-        graph_(build_model(config, settings_.data, settings_.batch)),
+        graph_(build_own_model(config, settings_, settings_.batch)),
         stage_(stage),
         launch_(settings_.on_cpu, convolutions_on_gpu()) {
     if (!can_be_computed(graph_, settings_)) settings_.computes = settings_.evaluates = false;
@@ -89,8 +93,10 @@ class TrainBuilder {
     model_ =
         add_model_buffers(program_, stage_ ? stage_->graph() : graph_, settings_.precision.model,
                           settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
+    if (settings_.tensor_parallel) tensor_.emplace(program_, config_, settings_.tensor_ranks);
     if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
     update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_);
+    writer_.emplace(update_, settings_, lines_, launch_);
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
     if (stage_) {
       add_stage();
@@ -161,19 +167,21 @@ class TrainBuilder {
       program_.steps_per_epoch =
           static_cast<double>(settings_.epoch) / static_cast<double>(settings_.accumulate);
     program_.parameters = graph_.parameter_count();
-    program_.step_flops = flops_of_step();
-    program_.recomputed_flops =
-        pipeline_
-            ? pipeline_->recomputed_flops()
-            : mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).recomputed; });
     program_.stages = settings_.stages;
+    program_.gpus_of_batch = std::max(settings_.stages, settings_.tensor_ranks);
+    program_.step_flops = settings_.tensor_ranks * flops_of_step();
+    program_.recomputed_flops = settings_.tensor_ranks * recomputed_flops_of_step();
     program_.timing_only = !settings_.computes;
     program_.seed = config_.whole("seed");
     program::Gauges& gauges = program_.gauges;
     gauges.scale = update_.scaler.scale;
     gauges.found_inf = update_.scaler.found_inf;
-    if (!settings_.computes) return;
-    program_.computed_ranks = settings_.ranks;
+    if (settings_.computes) describe_numbers();
+  }
+
+  void describe_numbers() {
+    program::Gauges& gauges = program_.gauges;
+    program_.computed_ranks = std::max(settings_.ranks, settings_.tensor_ranks);
     if (!pipeline_) {
       gauges.loss = plans_->of(0).loss_value;
     } else if (const std::vector<Index> losses = pipeline_->losses(); !losses.empty()) {
@@ -204,6 +212,11 @@ class TrainBuilder {
     return static_cast<double>(settings_.ranks) * mean_of_step([&](std::int64_t batch) {
              return static_cast<double>(settings_.samples_of(batch));
            });
+  }
+  // Of one rank; of a pipeline, of one stage.
+  double recomputed_flops_of_step() const {
+    if (pipeline_) return pipeline_->recomputed_flops();
+    return mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).recomputed; });
   }
   double flops_of_step() const {
     double flops = pipeline_
@@ -248,7 +261,8 @@ class TrainBuilder {
       write_batch(main, autograd, batch);
       if (batch < last) free_loss(main, batch);
     }
-    write_update(main, step);
+    const bool has_loss = !stage_ || stage_->is_last();
+    writer_->write(main, step, (settings_.computes && has_loss) || settings_.has_scaler);
     const std::int64_t every = settings_.item_every;
     if (lines_.sleep) write_sleep(main);
     if (every > 0 && step % every == every - 1) write_item(main, last);
@@ -279,6 +293,8 @@ class TrainBuilder {
       compiled_->forward(main, plan.forward, plan.compiled_forward, launch_);
     } else if (fsdp_) {
       fsdp_->forward(main, plan.forward, launch_);
+    } else if (tensor_) {
+      tensor_->run(main, plan.forward, launch_);
     } else {
       launch_(main, plan.forward);
     }
@@ -317,6 +333,8 @@ class TrainBuilder {
     if (!gradients_there_ && !dp && !fsdp_) allocate_gradients(autograd, launches);
     if (fsdp_) {
       fsdp_->backward(autograd, std::move(launches), launch_);
+    } else if (tensor_) {
+      tensor_->run(autograd, launches, launch_);
     } else if (compiled_) {
       compiled_->backward(autograd, launches, plan.compiled_backward, launch_);
     } else if (sums) {
@@ -346,8 +364,6 @@ class TrainBuilder {
     allocate_where_written(program_, {model_.gradients.begin(), model_.gradients.end()}, launches);
   }
 
-  // ---- The update -------------------------------------------------------------------------------
-
   // zero_grad(set_to_none=True): the gradients' memory is free until backward makes new ones.
   void write_zero_grad(ThreadWriter& main) {
     if (settings_.zero_never) return;
@@ -358,41 +374,6 @@ class TrainBuilder {
     gradients_there_ = false;
     if (fsdp_) return fsdp_->drop_gradients(main);
     if (!ddp_ || !ddp_->gradients_are_views()) launch_.free(main, gradients());
-  }
-
-  void write_update(ThreadWriter& main, std::int64_t step) {
-    if (!state_there_) {
-      state_there_ = true;
-      main.at(lines_.step);
-      launch_.allocate(main, update_.state);
-    }
-    main.in(Phase::kOptimizer);
-    if (settings_.injects(step)) launch_(main.at(lines_.inject), update_.inject_infinity);
-    if (settings_.has_scaler) launch_(main.at(lines_.unscale), update_.unscale);
-    if (settings_.clip_norm > 0) launch_(main.at(lines_.clip), update_.clip);
-    main.at(lines_.step);
-    if (settings_.has_scaler && !settings_.fused) {
-      main.add(program::ReadScalar{{update_.scaler.found_inf, update_.scaler.found_inf_on_host,
-                                    kFloat, 0}},
-               "aten::item");
-      const auto skipped =
-          static_cast<std::uint32_t>(2 * update_.temporaries.size() + update_.step.size());
-      main.add(program::Branch{update_.scaler.found_inf_on_host, skipped});
-    }
-    write_optimizer(main);
-    if (settings_.has_scaler) launch_(main.at(lines_.update_scale), update_.update_scale);
-    main.in(Phase::kNone);
-    const bool has_loss = !stage_ || stage_->is_last();
-    if ((settings_.computes && has_loss) || settings_.has_scaler)
-      main.add(program::LogStep{step, 0});
-  }
-
-  void write_optimizer(ThreadWriter& main) {
-    launch_.allocate(main, update_.temporaries);
-    const Index predicate =
-        settings_.has_scaler && settings_.fused ? update_.scaler.found_inf : program::kNoIndex;
-    for (const Index operation : update_.step) launch_.one(main, operation, predicate);
-    launch_.free(main, update_.temporaries);
   }
 
   void write_sleep(ThreadWriter& main) {
@@ -456,16 +437,17 @@ class TrainBuilder {
   std::optional<BatchFeed> feed_;
   ModelBuffers model_;
   Update update_;
+  std::optional<UpdateWriter> writer_;  // of that
   std::optional<CompiledModel> compiled_;
   std::optional<Ddp> ddp_;
   std::optional<Fsdp> fsdp_;
+  std::optional<TensorParallel> tensor_;
   std::optional<Pipeline> pipeline_;
   ElementType output_type_ = ElementType::kFp32;  // of the stage
   std::optional<TrainPlans> plans_;
   Index loss_host_ = 0;
   Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;
   bool gradients_there_ = false;
-  bool state_there_ = false;
 };
 
 // Each micro-batch has operations and buffers of its own.

@@ -306,6 +306,16 @@ void read_pipeline(const program::Config& config, const machine::Machine& machin
   check_straggler(config, settings.stages);
 }
 
+// A part of each layer on each GPU.
+void read_tensor_parallel(const program::Config& config, const machine::Machine& machine,
+                          std::int64_t asked, TrainSettings& settings) {
+  machine::check_ranks(machine, asked, "parallel.world_size");
+  settings.tensor_ranks = static_cast<int>(asked);
+  settings.gpus_of_node = machine.gpu_count;
+  settings.evaluates = false;
+  check_straggler(config, settings.tensor_ranks);
+}
+
 // As many GPUs as the knob says.
 void read_parallel(const program::Config& config, const machine::Machine& machine,
                    TrainSettings& settings) {
@@ -315,12 +325,13 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
   settings.by_process = settings.ddp || settings.fsdp;
   settings.dp = strategy == "dp";
   settings.pipeline = strategy == "pipeline";
+  settings.tensor_parallel = strategy == "tensor";
   const std::int64_t asked = config.whole("parallel.world_size");
-  if (!settings.by_process && !settings.pipeline) check_odd_rank(config, settings);
+  if (strategy == "none" || settings.dp) check_odd_rank(config, settings);
   if (strategy == "none") {
     if (asked > 1)
       throw InputError("parallel.world_size = " + std::to_string(asked) +
-                       " needs parallel.strategy = ddp, fsdp, pipeline or dp; set one, or "
+                       " needs parallel.strategy = ddp, fsdp, tensor, pipeline or dp; set one, or "
                        "parallel.world_size = 1");
     return;
   }
@@ -328,10 +339,15 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
     throw InputError("parallel.strategy = " + strategy +
                      " runs on GPUs, over NCCL; set device = cuda, or parallel.strategy = none");
   if (settings.pipeline) return read_pipeline(config, machine, asked, settings);
-  settings.by_process ? read_processes(config, machine, asked, settings)
-                      : read_data_parallel(machine, asked, settings);
+  if (settings.tensor_parallel) {
+    read_tensor_parallel(config, machine, asked, settings);
+  } else if (settings.dp) {
+    read_data_parallel(machine, asked, settings);
+  } else {
+    read_processes(config, machine, asked, settings);
+  }
   // Of ranks that differ, no one's commands stand for all.
-  if (settings.ranks > kMostComputedRanks || ranks_differ(config))
+  if (std::max(settings.ranks, settings.tensor_ranks) > kMostComputedRanks || ranks_differ(config))
     settings.computes = settings.evaluates = false;
   if (settings.dp) settings.evaluates = false;
 }

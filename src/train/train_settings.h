@@ -29,7 +29,7 @@ struct TrainSettings {
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
-  bool by_process = false;  // a process a rank: DistributedDataParallel, FSDP
+  bool by_process = false;  // a process a rank, each with its own batches: DDP, FSDP
   int ranks = 1;            // of these, a GPU each
   int gpus_of_node = 1;
   int gpus = 1;           // of DataParallel
@@ -37,8 +37,10 @@ struct TrainSettings {
   bool pipeline = false;  // a process a stage of the model
   int stages = 1;
   std::int64_t micro_batches = 1;
-  bool takes_x = true;  // of each batch: the first stage alone does,
-  bool takes_y = true;  // and the last
+  bool takes_x = true;           // of each batch: the first stage alone does,
+  bool takes_y = true;           // and the last
+  bool tensor_parallel = false;  // every rank has a part of the layers, and the same batches
+  int tensor_ranks = 1;
   bool ddp = false;
   bool fsdp = false;
   bool sampled = false;       // each rank reads what a DistributedSampler gives it

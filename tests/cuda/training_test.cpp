@@ -293,6 +293,24 @@ TEST_CASE("stages of a pipeline send and receive as those of the host do") {
   check_same(stages_with(3, {"zero_grad.set_to_none=false", "checkpoint.enabled=true"}), kFp32);
 }
 
+TEST_CASE("ranks that share out the layers sum as those of the host do") {
+  const auto tensor_with = [](int ranks, const std::vector<std::string>& more) {
+    std::vector<std::string> settings =
+        ranks_with("parallel.strategy=tensor", ranks,
+                   {"model.hidden=32", "model.layers=3", "loop.evaluate=false"});
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  for (const int ranks : {2, 4})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed) check_same(tensor_with(ranks, {}), kFp32, seed);
+  check_same(tensor_with(2, {"optimizer.name=adamw", "accumulate_steps=2"}), kFp32);
+  check_same(tensor_with(2, {"checkpoint.enabled=true", "loader.shuffle=true"}), kFp32);
+  check_same({"model.name=gpt-mini", "data.name=text", "model.width=32", "model.heads=4",
+              "model.seq_len=16", "model.blocks=2", "batch_size=2", "steps=3", "machine=h200-8",
+              "parallel.strategy=tensor", "parallel.world_size=2", "loop.evaluate=false"},
+             kFp32);
+}
+
 TEST_CASE("DataParallel on GPUs that share one learns as the host does") {
   const auto dp_with = [](const std::vector<std::string>& more) {
     std::vector<std::string> settings =

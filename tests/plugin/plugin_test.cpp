@@ -166,8 +166,8 @@ TEST_CASE("through the plug-in convolutions of every kind give the host's number
 
 TEST_CASE("through the plug-in ranks learn as on the host, whether they share a GPU or not") {
   Gpu gpu;
-  for (const char* strategy :
-       {"parallel.strategy=ddp", "parallel.strategy=fsdp", "parallel.strategy=dp"})
+  for (const char* strategy : {"parallel.strategy=ddp", "parallel.strategy=fsdp",
+                               "parallel.strategy=tensor", "parallel.strategy=dp"})
     for (const char* ranks : {"parallel.world_size=2", "parallel.world_size=4"})
       check_learns_alike(*gpu, test::with(kMlp, {"machine=h200-8", strategy, ranks}), kFp32);
   for (const char* stages : {"parallel.world_size=2", "parallel.world_size=3"})

@@ -15,7 +15,7 @@ std::string microseconds(Nanos time) {
   return text;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   append_quoted(out, text);
   return out;
@@ -75,8 +75,8 @@ TEST_CASE("whole numbers are read from numbers and strings") {
 
 TEST_CASE("text is quoted as JSON and comes back from its token") {
   const std::string nasty("a\"b\\c/\n\r\t\b\f\x01\x1f\x7f \xC3\xA9 \xF0\x9F\x9A\x80 \0!", 25);
-  CHECK(text_of(quoted(nasty)) == nasty);
-  CHECK(quoted("\xC3\x28") == "\"\xEF\xBF\xBD(\"");
+  CHECK(text_of(in_quotes(nasty)) == nasty);
+  CHECK(in_quotes("\xC3\x28") == "\"\xEF\xBF\xBD(\"");
   CHECK(text_of("\"\\u00e9\\ud83d\\ude80\\/\"") == "\xC3\xA9\xF0\x9F\x9A\x80/");
   for (const char* lone : {"\"\\ud83d\"", "\"\\ude80\"", "\"\\ud83d\\u0041\"", "\"\\uZZZZ\""})
     CHECK(is_utf8(text_of(lone)));

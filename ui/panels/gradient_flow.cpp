@@ -355,10 +355,15 @@ void choose_part(const Theme& theme, GradientFlowPanel& panel, bool narrow, bool
 // Why there is nothing to draw.
 const char* words_of_nothing(const PanelContext& context, GradientFlowPanel& panel) {
   if (panel.sides[0].reading.busy() || panel.sides[1].reading.busy()) return "reading the run";
-  for (const auto& side : context.workspace.sides())
-    if (side.run && side.run->config.word("parallel.strategy") == "fsdp")
+  for (const auto& side : context.workspace.sides()) {
+    const std::string strategy = side.run ? side.run->config.word("parallel.strategy") : "";
+    if (strategy == "fsdp")
       return "FSDP has no buckets: its all-gathers and reduce-scatters are in the timeline, on the "
              "stream of NCCL";
+    if (strategy == "tensor")
+      return "tensor parallelism sums activations and their gradients: its all-reduces are in the "
+             "timeline, on the stream of NCCL";
+  }
   return "this run sends no gradients between GPUs";
 }
 

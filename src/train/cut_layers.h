@@ -1,0 +1,37 @@
+// A model whose linear layers are cut for tensor parallelism (Megatron-LM, arXiv:1909.08053): what
+// one of several ranks has of it.
+//
+// Linear layers are cut in pairs, with nothing but activations and an attention between them: of
+// the first, or of the three that project to queries, keys and values, each rank has some of the
+// outputs, of the second the inputs that belong to them. What lies between is then the rank's own,
+// and needs no other's: an attention has some of the heads. All else, norms, embeddings and a
+// language model's head, every rank has whole.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/config.h"
+#include "train/graph.h"
+#include "train/train_settings.h"
+
+namespace trainscope::train {
+
+// Throws InputError where nothing can be cut, or not in so many equal parts.
+Graph cut_layers(const Graph& whole, int ranks);
+
+// What a rank has of the model that a config names, for so many samples: all of it, or with tensor
+// parallelism its part.
+Graph build_own_model(const program::Config& config, const TrainSettings& settings,
+                      std::int64_t samples);
+
+// The linear layers that are cut, as a plan of PyTorch names them: within their block, or in the
+// model where there are no blocks. Each name once, in order.
+struct CutName {
+  std::string name;
+  Cut cut = Cut::kNone;
+};
+std::vector<CutName> cut_names(const Graph& graph);
+
+}  // namespace trainscope::train

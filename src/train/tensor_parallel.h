@@ -1,0 +1,45 @@
+// Tensor parallelism (torch.distributed.tensor.parallel): what it adds to a rank's program, whose
+// model is cut (cut_layers.h, tape_ranks.cpp).
+//
+// Each rank computes with its part of the weights on the whole batch. What a pair of cut layers
+// gives is a part of a sum, and in backward so is the gradient of what it reads: both are summed by
+// an all-reduce over a stream of NCCL's, which the kernels behind it wait for. A functional
+// collective sums a copy of its input (torch/csrc/distributed/c10d/Functional.cpp).
+//
+// All ranks do the same at the same time: one is simulated and stands for all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "program/config.h"
+#include "program/program.h"
+#include "train/launch_writer.h"
+#include "train/tape.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+
+class TensorParallel {
+ public:
+  // Adds the communicator and its stream to a program.
+  TensorParallel(program::Program& program, const program::Config& config, int ranks);
+
+  // A plan's launches, those that are to be summed as copies with their all-reduces.
+  void run(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches,
+           const LaunchWriter& launch);
+
+ private:
+  void sum(ThreadWriter& thread, const PlannedLaunch& copy, const LaunchWriter& launch);
+  program::Index payload_of(program::Index buffer);
+
+  program::Program& program_;
+  program::Index communicator_;
+  program::Index stream_;
+  program::Index summed_event_;
+  std::int64_t sequence_ = 0;
+  std::map<program::Index, program::Index> payloads_;  // by buffer
+};
+
+}  // namespace trainscope::train

@@ -1,0 +1,51 @@
+#include "train/update_writer.h"
+
+namespace trainscope::train {
+namespace {
+
+constexpr std::int64_t kFloat = 4;  // bytes
+
+}  // namespace
+
+void UpdateWriter::write(ThreadWriter& main, std::int64_t step, bool logs) {
+  if (!state_there_) {
+    state_there_ = true;
+    main.at(lines_.step);
+    launch_.allocate(main, update_.state);
+  }
+  main.in(program::Phase::kOptimizer);
+  search(main, step);
+  main.at(lines_.step);
+  skip_where_infinite(main);
+  optimize(main);
+  if (settings_.has_scaler) launch_(main.at(lines_.update_scale), update_.update_scale);
+  main.in(program::Phase::kNone);
+  if (logs) main.add(program::LogStep{step, 0});
+}
+
+void UpdateWriter::search(ThreadWriter& main, std::int64_t step) const {
+  if (settings_.injects(step)) launch_(main.at(lines_.inject), update_.inject_infinity);
+  if (settings_.has_scaler) launch_(main.at(lines_.unscale), update_.unscale);
+  if (settings_.clip_norm > 0) launch_(main.at(lines_.clip), update_.clip);
+}
+
+// found_inf.item(): a fused optimizer reads it on the GPU instead.
+void UpdateWriter::skip_where_infinite(ThreadWriter& main) const {
+  if (!settings_.has_scaler || settings_.fused) return;
+  main.add(
+      program::ReadScalar{{update_.scaler.found_inf, update_.scaler.found_inf_on_host, kFloat, 0}},
+      "aten::item");
+  const auto skipped =
+      static_cast<std::uint32_t>(2 * update_.temporaries.size() + update_.step.size());
+  main.add(program::Branch{update_.scaler.found_inf_on_host, skipped});
+}
+
+void UpdateWriter::optimize(ThreadWriter& main) const {
+  launch_.allocate(main, update_.temporaries);
+  const program::Index predicate =
+      settings_.has_scaler && settings_.fused ? update_.scaler.found_inf : program::kNoIndex;
+  for (const program::Index operation : update_.step) launch_.one(main, operation, predicate);
+  launch_.free(main, update_.temporaries);
+}
+
+}  // namespace trainscope::train

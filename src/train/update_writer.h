@@ -1,0 +1,39 @@
+// Writes what follows backward into the training thread's commands, a step at a time: the scaler's
+// search for infinities, clipping, the optimizer, the scaler's update.
+#pragma once
+
+#include <cstdint>
+
+#include "program/program.h"
+#include "train/launch_writer.h"
+#include "train/train_listing.h"
+#include "train/train_settings.h"
+#include "train/update.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+
+class UpdateWriter {
+ public:
+  // All of which outlive it.
+  UpdateWriter(const Update& update, const TrainSettings& settings, const TrainLines& lines,
+               const LaunchWriter& launch)
+      : update_(update), settings_(settings), lines_(lines), launch_(launch) {}
+
+  // Of scaler.step(optimizer) and scaler.update(), or of optimizer.step(). `logs`: the step's
+  // numbers are to be told.
+  void write(ThreadWriter& main, std::int64_t step, bool logs);
+
+ private:
+  void search(ThreadWriter& main, std::int64_t step) const;
+  void skip_where_infinite(ThreadWriter& main) const;
+  void optimize(ThreadWriter& main) const;
+
+  const Update& update_;
+  const TrainSettings& settings_;
+  const TrainLines& lines_;
+  const LaunchWriter& launch_;
+  bool state_there_ = false;
+};
+
+}  // namespace trainscope::train
