@@ -56,7 +56,16 @@ TEST_CASE("a value that cannot be is refused in one sentence that says what to g
   fails("copy.count=1e999", "is not a number");
   fails("copy.memory=pined", "did you mean pinned?");
   fails("loader.pin_memory=maybe", "neither true nor false");
-  fails("parallel.strategy=tensor", "declared but not built yet");
+  fails("parallel.strategy=tenser", "did you mean tensor?");
+}
+
+TEST_CASE("a choice that is declared and not built yet is refused, and what runs is named") {
+  program::Knob knob = program::find_knob("parallel.strategy");
+  CHECK(program::checked(knob, std::string("tensor")) == program::Value("tensor"));
+  std::erase(knob.built_choices, "tensor");
+  CHECK_THROWS_WITH(
+      program::checked(knob, std::string("tensor")),
+      Catch::Contains("tensor is declared but not built yet; what runs today: none, dp"));
 }
 
 TEST_CASE("configs override one another and say where they differ") {

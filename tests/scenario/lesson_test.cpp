@@ -108,8 +108,8 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
     CHECK_THAT(error_of("level =", std::string("seeds = ") + seeds + "\nlevel ="),
                contains(".toml:") && (contains("seeds") || contains("out of range")));
   }
-  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nparallel.strategy = \"tensor\""),
-             contains("declared but not built yet"));
+  CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nparallel.strategy = \"tenser\""),
+             contains("did you mean tensor?"));
 }
 
 TEST_CASE("a seed that teaches something else is found among those that students get") {

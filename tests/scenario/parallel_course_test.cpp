@@ -217,3 +217,25 @@ TEST_CASE("deadlock: all but the rank with a batch less wait for it, and are tol
   const Run six = run_side(lesson, "B", "h100-sxm-8", {"parallel.world_size=6"});
   CHECK(value(six, "comm.stuck") == 5);
 }
+
+TEST_CASE("tensor-parallel: less memory, sums that nothing hides, and that grow with the tokens") {
+  on_every_machine("tensor-parallel", [](const Run& ddp, const Run& tensor) {
+    CHECK(value(ddp, "throughput.samples") * value(ddp, "time.step") ==
+          Approx(value(tensor, "throughput.samples") * value(tensor, "time.step")));
+    CHECK(ratio(tensor, ddp, "memory.peak_allocated") < 0.7);
+    CHECK(ratio(tensor, ddp, "time.step") > 1.1);
+    CHECK(ratio(tensor, ddp, "comm.exposed") > 2);
+    // Kernels wait for each sum, but for what the gradients of other weights have to do meanwhile.
+    CHECK(value(tensor, "overlap.comm_compute") < 0.5);
+    CHECK(value(tensor, "scaling.efficiency") < value(ddp, "scaling.efficiency"));
+  });
+  const Lesson lesson = scenario::find_lesson("tensor-parallel");
+  const std::vector<std::string> longer{"model.seq_len=2048"};
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    CHECK(value(run_side(lesson, "A", machine, longer), "comm.bytes") ==
+          value(run_side(lesson, "A", machine), "comm.bytes"));
+    CHECK(value(run_side(lesson, "B", machine, longer), "comm.bytes") ==
+          Approx(2 * value(run_side(lesson, "B", machine), "comm.bytes")).epsilon(0.01));
+  }
+}
