@@ -11,10 +11,10 @@
 namespace trainscope::train {
 namespace {
 
-bool has_attention(const Graph& graph) {
-  return std::ranges::any_of(graph.layers, [](const Layer& layer) {
-    return std::holds_alternative<program::Attention>(layer.function);
-  });
+const program::Attention* attention_of(const Graph& graph) {
+  for (const Layer& layer : graph.layers)
+    if (const auto* attention = std::get_if<program::Attention>(&layer.function)) return attention;
+  return nullptr;
 }
 
 ParallelLines ddp_lines(const program::Config& config, const std::string& device) {
@@ -78,16 +78,28 @@ const char* style_of(Cut cut) {
   return cut == Cut::kColumns ? "ColwiseParallel()" : "RowwiseParallel()";
 }
 
+// ColwiseParallel would cut a projection to queries, keys and values straight through, and takes
+// nn.Linear alone, which transformers' GPT-2 is not made of.
+void add_what_is_prepared(ParallelLines& all, const std::vector<CutName>& names) {
+  all.lines.push_back("# q, k and v of one projection are cut each by itself");
+  const bool has_conv1d = std::ranges::any_of(
+      names, [](const CutName& one) { return one.name.find(".c_") != std::string::npos; });
+  if (has_conv1d) all.lines.push_back("# transformers' Conv1D is replaced by nn.Linear");
+}
+
 // Each layer on a line: what is cut how is the lesson.
 ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   ParallelLines all;
   all.lines.push_back(
       fmt::format("mesh = init_device_mesh(\"cuda\", ({},))", settings.tensor_ranks));
+  const std::vector<CutName> names = cut_names(graph);
+  const program::Attention* attention = attention_of(graph);
+  if (attention && attention->packed) add_what_is_prepared(all, names);
   all.lines.push_back("plan = {");
-  for (const CutName& one : cut_names(graph))
+  for (const CutName& one : names)
     all.lines.push_back(fmt::format("    \"{}\": {},", one.name, style_of(one.cut)));
   all.lines.back() += "}";
-  const bool in_blocks = has_attention(graph);
+  const bool in_blocks = attention != nullptr;
   if (in_blocks) all.lines.push_back(fmt::format("for block in {}:", graph.blocks));
   all.own = all.lines.size();
   all.lines.push_back(fmt::format("{}parallelize_module({}, mesh, plan)", in_blocks ? "    " : "",

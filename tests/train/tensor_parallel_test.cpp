@@ -237,6 +237,9 @@ TEST_CASE("the listing says how each layer is cut") {
                                        "mesh, plan)") &&
                               Contains("with implicit_replication():\n        optimizer.step()") &&
                               Contains("# the same on every rank"));
+  CHECK_THAT(lines(kGpt), Contains("# q, k and v of one projection") && !Contains("Conv1D"));
+  CHECK_THAT(lines(kGpt2), Contains("# transformers' Conv1D is replaced by nn.Linear"));
+  CHECK_THAT(lines(kOpt), !Contains("of one projection"));
   CHECK_THAT(lines(kMlp), Contains("\"4\": ColwiseParallel(),") &&
                               Contains("\nparallelize_module(model, mesh, plan)"));
 }
