@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
 
 #include "base/error.h"
@@ -76,14 +77,20 @@ void refuse_knobs_of_another_strategy(const program::Config& config) {
   }
 }
 
+// Knobs that the strategy does not know what to do with.
+void refuse_unbuilt(const program::Config& config, std::initializer_list<std::string_view> knobs) {
+  for (const std::string_view knob : knobs)
+    if (is_changed(config, knob))
+      throw InputError(
+          fmt::format("{} is not built for parallel.strategy = {}; set it back, or "
+                      "parallel.strategy = ddp",
+                      knob, config.word("parallel.strategy")));
+}
+
 // What sharded gradients ask of all ranks before one may look at their norm, or for infinities.
 void refuse_with_fsdp(const program::Config& config) {
   if (config.word("parallel.strategy") != "fsdp") return;
-  for (const char* knob : {"clip_grad_norm", "scaler.enabled"})
-    if (is_changed(config, knob))
-      throw InputError(std::string(knob) +
-                       " is not built for parallel.strategy = fsdp; set it back, or "
-                       "parallel.strategy = ddp");
+  refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled"});
   if (config.word("model.dtype") == "fp16")
     throw InputError(
         "model.dtype = fp16 is not built for parallel.strategy = fsdp; set model.dtype = bf16, or "
@@ -93,13 +100,9 @@ void refuse_with_fsdp(const program::Config& config) {
 // What schedule.step() does not do, or what no stage knows alone.
 void refuse_with_pipeline(const program::Config& config) {
   if (config.word("parallel.strategy") != "pipeline") return;
-  for (const char* knob : {"clip_grad_norm", "scaler.enabled", "accumulate_steps",
-                           "loop.item_every", "transfer.prefetch", "transfer.streams",
-                           "data.location", "data.image_sizes", "uneven_batches", "model.detach"})
-    if (is_changed(config, knob))
-      throw InputError(std::string(knob) +
-                       " is not built for parallel.strategy = pipeline; set it back, or "
-                       "parallel.strategy = ddp");
+  refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled", "accumulate_steps", "loop.item_every",
+                          "transfer.prefetch", "transfer.streams", "data.location",
+                          "data.image_sizes", "uneven_batches", "model.detach"});
   if (config.word("zero_grad.when") == "never")
     throw InputError(
         "zero_grad.when = never beside parallel.strategy = pipeline divides the gradients of "
@@ -109,12 +112,8 @@ void refuse_with_pipeline(const program::Config& config) {
 // What asks the ranks for more than their parts, or compiles what they do.
 void refuse_with_tensor_parallel(const program::Config& config) {
   if (config.word("parallel.strategy") != "tensor") return;
-  for (const char* knob : {"clip_grad_norm", "scaler.enabled", "uneven_batches", "model.detach",
-                           "compile.fuse", "compile.cuda_graph"})
-    if (is_changed(config, knob))
-      throw InputError(std::string(knob) +
-                       " is not built for parallel.strategy = tensor; set it back, or "
-                       "parallel.strategy = ddp");
+  refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled", "uneven_batches", "model.detach",
+                          "compile.fuse", "compile.cuda_graph"});
   if (config.word("model.dtype") == "fp16")
     throw InputError(
         "model.dtype = fp16 is not built for parallel.strategy = tensor; set model.dtype = bf16");

@@ -2,11 +2,11 @@
 #include "train/fsdp.h"
 
 #include <catch2/catch.hpp>
-#include <functional>
 #include <map>
 #include <set>
 
 #include "base/error.h"
+#include "support/program_order.h"
 #include "train/build.h"
 
 using namespace trainscope;
@@ -14,6 +14,7 @@ using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
+using test::in_order;
 
 namespace {
 
@@ -48,27 +49,10 @@ const std::vector<Settings> kHow{{},
                                  {"accumulate_steps=2", "zero_grad.when=never"},
                                  {"zero_grad.set_to_none=false"}};
 
-// Commands in the order in which they are carried out: while backward runs, the main thread waits.
-void in_order(const program::Program& program,
-              const std::function<void(const program::Action&)>& look) {
-  const auto& main = program.threads[0].commands;
-  std::size_t autograd = 0;
-  while (program.threads[autograd].role != program::ThreadRole::kAutograd) ++autograd;
-  const auto& backward = program.threads[autograd].commands;
-  std::size_t next = 0;
-  for (const program::Command& command : main) {
-    look(command.action);
-    const auto* push = std::get_if<program::Push>(&command.action);
-    if (!push || program.queues[push->queue].name != "backward to do") continue;
-    do look(backward[next].action);
-    while (!std::holds_alternative<program::Push>(backward[next++].action));
-  }
-  REQUIRE(next == backward.size());
-}
-
 std::vector<program::Collective> collectives_of(const program::Program& program) {
   std::vector<program::Collective> found;
-  in_order(program, [&](const program::Action& action) {
+  in_order(program, 0, [&](const program::Command& command) {
+    const program::Action& action = command.action;
     if (const auto* one = std::get_if<program::Collective>(&action)) found.push_back(*one);
   });
   return found;
@@ -91,7 +75,8 @@ TEST_CASE(
       const program::Program program = program_of(model, how);
       program::validate(program);
       std::set<Index> alive, was_alive, shown;
-      in_order(program, [&](const program::Action& action) {
+      in_order(program, 0, [&](const program::Command& command) {
+        const program::Action& action = command.action;
         if (const auto* one = std::get_if<program::Alloc>(&action)) {
           INFO(program.buffers[one->buffer].name);
           REQUIRE(alive.insert(one->buffer).second);

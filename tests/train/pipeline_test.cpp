@@ -2,11 +2,11 @@
 #include "train/pipeline.h"
 
 #include <catch2/catch.hpp>
-#include <functional>
 #include <map>
 #include <set>
 
 #include "base/error.h"
+#include "support/program_order.h"
 #include "train/build.h"
 
 using namespace trainscope;
@@ -14,6 +14,7 @@ using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
+using test::in_order;
 
 namespace {
 
@@ -49,27 +50,6 @@ int ranks_of(const program::Program& program) {
   int ranks = 0;
   for (const program::Thread& thread : program.threads) ranks = std::max(ranks, thread.rank + 1);
   return ranks;
-}
-
-// A rank's commands in the order in which they are carried out: the main thread waits for backward.
-void in_order(const program::Program& program, int rank,
-              const std::function<void(const program::Command&)>& look) {
-  const auto thread_of = [&](program::ThreadRole role) -> const program::Thread& {
-    for (const program::Thread& thread : program.threads)
-      if (thread.role == role && thread.rank == rank) return thread;
-    FAIL("no such thread");
-    return program.threads.front();
-  };
-  const auto& backward = thread_of(program::ThreadRole::kAutograd).commands;
-  std::size_t next = 0;
-  for (const program::Command& command : thread_of(program::ThreadRole::kMain).commands) {
-    look(command);
-    const auto* push = std::get_if<program::Push>(&command.action);
-    if (!push || program.queues[push->queue].name != "backward to do") continue;
-    do look(backward[next]);
-    while (!std::holds_alternative<program::Push>(backward[next++].action));
-  }
-  REQUIRE(next == backward.size());
 }
 
 std::vector<program::Collective> collectives_of(const program::Program& program, int rank) {

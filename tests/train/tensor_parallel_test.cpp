@@ -2,10 +2,10 @@
 #include "train/tensor_parallel.h"
 
 #include <catch2/catch.hpp>
-#include <functional>
 #include <set>
 
 #include "base/error.h"
+#include "support/program_order.h"
 #include "train/build.h"
 #include "train/cut_layers.h"
 #include "train/models.h"
@@ -14,6 +14,7 @@ using namespace trainscope;
 using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::Index;
+using test::in_order;
 
 namespace {
 
@@ -55,25 +56,10 @@ Settings both(Settings a, const Settings& b) {
   return a;
 }
 
-// Commands in the order in which they are carried out: while backward runs, the main thread waits.
-void in_order(const program::Program& program,
-              const std::function<void(const program::Action&)>& look) {
-  const auto& backward = program.threads.back().commands;
-  REQUIRE(program.threads.back().role == program::ThreadRole::kAutograd);
-  std::size_t next = 0;
-  for (const program::Command& command : program.threads[0].commands) {
-    look(command.action);
-    const auto* push = std::get_if<program::Push>(&command.action);
-    if (!push || program.queues[push->queue].name != "backward to do") continue;
-    do look(backward[next].action);
-    while (!std::holds_alternative<program::Push>(backward[next++].action));
-  }
-  REQUIRE(next == backward.size());
-}
-
 std::vector<program::Collective> collectives_of(const program::Program& program) {
   std::vector<program::Collective> found;
-  in_order(program, [&](const program::Action& action) {
+  in_order(program, 0, [&](const program::Command& command) {
+    const program::Action& action = command.action;
     if (const auto* one = std::get_if<program::Collective>(&action)) found.push_back(*one);
   });
   return found;
@@ -135,7 +121,6 @@ TEST_CASE("each pair is one sum in forward, and one for each layer that reads it
     const program::Program program = program_of(one.model, ranks(4));
     const auto all = collectives_of(program);
     REQUIRE(all.size() == 3 * one.sums);
-    const Graph whole = graph_of(one.model);
     std::int64_t sequence = 0;
     for (const program::Collective& sum : all) {
       CHECK(sum.kind == program::CollectiveKind::kAllReduce);
@@ -156,7 +141,8 @@ TEST_CASE("what is summed is a copy that has memory, and kernels wait for the su
       std::set<Index> alive;
       Index copied = program::kNoIndex;
       bool waits = false;
-      in_order(program, [&](const program::Action& action) {
+      in_order(program, 0, [&](const program::Command& command) {
+        const program::Action& action = command.action;
         if (const auto* one = std::get_if<program::Alloc>(&action))
           REQUIRE(alive.insert(one->buffer).second);
         if (const auto* one = std::get_if<program::Free>(&action))
