@@ -39,6 +39,8 @@ void with_activation(Activation activation, const Body& body) {
       return body(GeluErf{});
     case Activation::kGeluTanh:
       return body(GeluTanh{});
+    case Activation::kTanh:
+      return body(Tanh{});
   }
 }
 

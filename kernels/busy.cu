@@ -12,6 +12,22 @@ namespace {
 
 // Rounds between two looks at whether the numbers that are held are wanted.
 constexpr int kTogether = 128;
+// Of what is left behind those.
+constexpr int kFew = 8;
+// Rounds in a row without counting: else counting them takes as many instructions as they do.
+template <int kChains>
+constexpr int kUnrolled = std::min(32, kTogether / kChains);
+
+template <int kRounds, int kChains>
+__device__ void advance(float (&values)[kChains]) {
+  TRAINSCOPE_UNROLLED
+  for (int round = 0; round < kRounds; ++round) {
+    TRAINSCOPE_UNROLLED
+    for (int chain = 0; chain < kChains; ++chain) {
+      values[chain] = fmaf(values[chain], 0.5F, 1.0F);
+    }
+  }
+}
 
 // `never` is below 0.
 template <int kChains, int kHeld>
@@ -22,16 +38,20 @@ __device__ float run_chains(std::size_t thread, int rounds, int never) {
   for (int chain = 0; chain < kChains; ++chain) {
     values[chain] = static_cast<float>(thread % 1024) + static_cast<float>(chain);
   }
-  for (int done = 0; done < rounds; done += kTogether) {
-    const int last = done + kTogether < rounds ? done + kTogether : rounds;
-    for (int round = done; round < last; ++round) {
-      for (int chain = 0; chain < kChains; ++chain) {
-        values[chain] = fmaf(values[chain], 0.5F, 1.0F);
-      }
+  int done = 0;
+  TRAINSCOPE_ONE_AT_A_TIME
+  for (; rounds - done >= kTogether; done += kTogether) {
+    TRAINSCOPE_ONE_AT_A_TIME
+    for (int part = 0; part < kTogether / kUnrolled<kChains>; ++part) {
+      advance<kUnrolled<kChains>>(values);
     }
     if (done != never) continue;
     for (int i = 0; i < kHeld; ++i) held[i] = fmaf(held[i], values[0], 1.0F);
   }
+  TRAINSCOPE_ONE_AT_A_TIME
+  for (; rounds - done >= kFew; done += kFew) advance<kFew>(values);
+  TRAINSCOPE_ONE_AT_A_TIME
+  for (; done < rounds; ++done) advance<1>(values);
   float sum = 0;
   for (const float value : values) sum += value;
   if (never < 0) return sum;

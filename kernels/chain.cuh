@@ -101,6 +101,7 @@ __device__ __forceinline__ ChainValues<kWidth> done(const Steps& steps, const Ch
     if constexpr (kAction == kRelu) return activated<Relu>(a);
     if constexpr (kAction == kGeluErf) return activated<GeluErf>(a);
     if constexpr (kAction == kGeluTanh) return activated<GeluTanh>(a);
+    if constexpr (kAction == kTanh) return activated<Tanh>(a);
     const ChainValues<kWidth> b = registers[step.b];
     if constexpr (kAction == kAdd)
       return chain_values<kWidth>([&](int k) { return a.values[k] + b.values[k]; });
@@ -110,6 +111,7 @@ __device__ __forceinline__ ChainValues<kWidth> done(const Steps& steps, const Ch
     if constexpr (kAction == kReluSlope) return sloped<Relu>(a, b);
     if constexpr (kAction == kGeluErfSlope) return sloped<GeluErf>(a, b);
     if constexpr (kAction == kGeluTanhSlope) return sloped<GeluTanh>(a, b);
+    if constexpr (kAction == kTanhSlope) return sloped<Tanh>(a, b);
   }
 }
 
@@ -148,6 +150,10 @@ __device__ __forceinline__ ChainValues<kWidth> result_of(const Steps& steps, K k
         return done<kGeluTanh>(steps, step, at, registers);
       case kGeluTanhSlope:
         return done<kGeluTanhSlope>(steps, step, at, registers);
+      case kTanh:
+        return done<kTanh>(steps, step, at, registers);
+      case kTanhSlope:
+        return done<kTanhSlope>(steps, step, at, registers);
     }
     return {};
   }

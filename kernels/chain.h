@@ -1,8 +1,8 @@
 // A chain of steps, value by value, in one kernel: what torch.compile fuses, interpreted. Each
 // thread reads some values at once, carries the steps out in registers of its own and writes what
 // is left: what lies between two steps never reaches memory. CPU reference: the steps' own
-// (host/elementwise.h, host/relu.h, host/gelu.h), one after another. With layer norms between its
-// steps: norm_chain.h; with sums down columns behind them: column_chain.h.
+// (host/elementwise.h, host/relu.h, host/gelu.h, host/tanh.h), one after another. With layer norms
+// between its steps: norm_chain.h; with sums down columns behind them: column_chain.h.
 //
 // Arithmetic is FP32; a step's result is rounded to the type that its buffer would have, so that
 // the numbers are those of the steps one by one: the same bits as elementwise.h and activation.h
@@ -20,7 +20,7 @@ namespace trainscope::kernels {
 
 enum class NumberType : std::uint8_t { kFp32, kFp16, kBf16 };
 
-// Slopes read the forward's value first, then dy: ReLU's may be its result.
+// Slopes read the forward's value first, then dy: ReLU's may be its result, tanh's is.
 enum class ChainAction : std::uint8_t {
   kMove,     // a
   kAdd,      // a + b
@@ -33,7 +33,9 @@ enum class ChainAction : std::uint8_t {
   kGeluErf,
   kGeluErfSlope,
   kGeluTanh,
-  kGeluTanhSlope
+  kGeluTanhSlope,
+  kTanh,
+  kTanhSlope
 };
 
 // Where the number lies that value i is computed from.

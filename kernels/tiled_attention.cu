@@ -111,9 +111,10 @@ struct RunningRow {
     sum = sum * shrink + combine_parts(fresh, Plus{});
     maximum = largest;
     __syncwarp();
+    TRAINSCOPE_UNROLLED
     for (int j = 0; j < Tiles::kOut; ++j) {
       const int w = own.part + j * kParts;
-      if (w >= width) break;
+      if (w >= width) continue;
       float value = values[j] * shrink;
       for (int c = 0; c < Tiles::kRows; ++c) value += scores[c] * v[c * (width + 1) + w];
       values[j] = value;
@@ -151,6 +152,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   }
   if (row >= shape.length) return;
   T* out = o + head_offset(shape, shape.outputs) + row * shape.outputs.token;
+  TRAINSCOPE_UNROLLED
   for (int j = 0; j < Tiles::kOut; ++j) {
     const int w = own.part + j * kParts;
     if (w < shape.width) out[w] = narrow<T>(running.values[j] / running.sum);
@@ -249,9 +251,10 @@ struct BackwardTile {
 template <typename Tiles>
 __device__ void add_tokens(const float* weights, int step, const float* tokens, int width,
                            const Own& own, float (&sums)[Tiles::kOut]) {
+  TRAINSCOPE_UNROLLED
   for (int j = 0; j < Tiles::kOut; ++j) {
     const int w = own.part + j * kParts;
-    if (w >= width) break;
+    if (w >= width) continue;
     for (int i = 0; i < Tiles::kRows; ++i)
       sums[j] += weights[i * step] * tokens[i * (width + 1) + w];
   }
@@ -261,6 +264,7 @@ template <typename Tiles, typename T>
 __device__ void store_sums(const Attention& shape, int token, const Own& own,
                            const float (&sums)[Tiles::kOut], T* head) {
   if (token >= shape.length) return;
+  TRAINSCOPE_UNROLLED
   for (int j = 0; j < Tiles::kOut; ++j) {
     const int w = own.part + j * kParts;
     if (w < shape.width) head[token * shape.inputs.token + w] = narrow<T>(sums[j]);

@@ -268,6 +268,7 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
       run.ending = sim::DeviceFailed{failure->time, failure->line, failure->sentence,
                                      failure->out_of_memory};
   }
+  if (watch.took) watch.took(execution.duration());
   renew_origin(*trace, facts, device);
   run.trace = trace;
   analyse(run);

@@ -47,6 +47,7 @@ void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
 struct Watch {
   std::function<bool()> wanted;       // false: it ends before its next commands
   std::function<void(double)> share;  // of the program's commands that are carried out, 0..1
+  std::function<void(Nanos)> took;    // at the end: what it took, set-up not among it
 };
 
 // Why measuring both on one device shows nothing: they differ only in what a simulated machine is,

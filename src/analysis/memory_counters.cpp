@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -97,6 +98,35 @@ MemoryCount counted_by(const Lane& lane) {
   if (name.ends_with(" memory allocated")) return MemoryCount::kAllocated;
   if (name.ends_with(" memory above its least")) return MemoryCount::kAboveLeast;
   return name.ends_with(" memory reserved") ? MemoryCount::kReserved : MemoryCount::kNeither;
+}
+
+std::vector<MemoryGpu> memory_gpus(const trace::Trace& trace) {
+  std::map<Gpu, MemoryGpu> gpus;
+  std::vector<MemoryGpu*> counted(trace.lanes().size(), nullptr);
+  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i) {
+    const Lane& lane = trace.lanes()[i];
+    if (counted_by(lane) != MemoryCount::kAllocated) continue;
+    const auto [place, is_new] = gpus.try_emplace({lane.rank, lane.device});
+    if (is_new) place->second = {lane.rank, lane.device, lane.group, 0};
+    counted[i] = &place->second;
+  }
+  trace::for_each(trace.samples(), [&](const trace::Sample& sample, std::uint32_t) {
+    if (MemoryGpu* gpu = counted[sample.lane]) gpu->peak = std::max(gpu->peak, sample.value);
+  });
+  std::vector<MemoryGpu> all;
+  std::map<std::string, int> names;
+  for (const auto& [place, gpu] : gpus) ++names[gpu.name];
+  for (auto& [place, gpu] : gpus) {
+    if (gpu.peak <= 0) continue;
+    if (names[gpu.name] > 1) gpu.name += ", rank " + std::to_string(gpu.rank);
+    all.push_back(std::move(gpu));
+  }
+  return all;
+}
+
+const MemoryGpu* fullest(const std::vector<MemoryGpu>& gpus) {
+  const auto most = std::ranges::max_element(gpus, {}, &MemoryGpu::peak);
+  return most == gpus.end() ? nullptr : &*most;
 }
 
 MemoryPeaks memory_peaks(const trace::Trace& trace) {

@@ -2,7 +2,10 @@
 // writes ("[memory]").
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "trace/trace.h"
@@ -13,6 +16,23 @@ namespace trainscope::analysis {
 // it. kAboveLeast: allocated memory of which the file tells only the changes.
 enum class MemoryCount { kNeither, kAllocated, kReserved, kAboveLeast };
 MemoryCount counted_by(const trace::Lane& lane);
+
+// One of the GPUs whose memory a trace counts.
+struct MemoryGpu {
+  std::int32_t rank = 0;
+  std::int32_t device = 0;
+  std::string
+      name;  // as its lanes are headed, "GPU 0"; with the rank where that alone is another's, too
+  double peak = 0;  // the most bytes that tensors had of it
+
+  bool same_place(const MemoryGpu& other) const {
+    return rank == other.rank && device == other.device;
+  }
+};
+// By rank and device, those that tensors had something of.
+std::vector<MemoryGpu> memory_gpus(const trace::Trace& trace);
+// The one on which tensors had the most at any time, the first of several; null of none.
+const MemoryGpu* fullest(const std::vector<MemoryGpu>& gpus);
 
 // In bytes, of the GPU that used the most. Nothing where the trace does not count it.
 struct MemoryPeaks {

@@ -1,12 +1,10 @@
 #include "analysis/memory_history.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "analysis/memory_counters.h"
+#include "analysis/measured.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -14,20 +12,9 @@ namespace {
 using trace::LaneKind;
 
 constexpr std::string_view kOfRole = "allocated: ";
-using Gpu = std::pair<std::int32_t, std::int32_t>;  // rank and device
 
-// The GPU that has the most allocated at any time.
-std::optional<Gpu> fullest_gpu(const trace::Trace& trace) {
-  std::optional<Gpu> fullest;
-  double most = -1;
-  for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
-    const trace::Sample& sample = trace.samples()[i];
-    const trace::Lane& lane = trace.lanes()[sample.lane];
-    if (counted_by(lane) != MemoryCount::kAllocated || sample.value <= most) continue;
-    most = sample.value;
-    fullest = Gpu{lane.rank, lane.device};
-  }
-  return fullest;
+bool is_of(const trace::Lane& lane, const MemoryGpu& gpu) {
+  return lane.rank == gpu.rank && lane.device == gpu.device;
 }
 
 // What a lane counts of that GPU.
@@ -36,11 +23,12 @@ struct Meaning {
   int role = -1;
 };
 
-std::vector<Meaning> meanings(const trace::Trace& trace, Gpu gpu, std::vector<std::string>& roles) {
+std::vector<Meaning> meanings(const trace::Trace& trace, const MemoryGpu& gpu,
+                              std::vector<std::string>& roles) {
   std::vector<Meaning> all(trace.lanes().size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const trace::Lane& lane = trace.lanes()[i];
-    if (Gpu{lane.rank, lane.device} != gpu) continue;
+    if (!is_of(lane, gpu)) continue;
     all[i].count = counted_by(lane);
     if (lane.kind != LaneKind::kMemoryRole) continue;
     all[i].role = static_cast<int>(roles.size());
@@ -59,14 +47,18 @@ bool counts_memory(const trace::Trace& trace) {
 }
 
 MemoryHistory::MemoryHistory(const trace::Trace& trace) {
-  read_samples(trace);
-  read_spans(trace);
+  const std::vector<MemoryGpu> gpus = memory_gpus(trace);
+  if (const MemoryGpu* gpu = fullest(gpus)) *this = MemoryHistory(trace, *gpu);
 }
 
-void MemoryHistory::read_samples(const trace::Trace& trace) {
-  const std::optional<Gpu> gpu = fullest_gpu(trace);
-  if (!gpu) return;
-  const std::vector<Meaning> lanes = meanings(trace, *gpu, roles_);
+MemoryHistory::MemoryHistory(const trace::Trace& trace, const MemoryGpu& gpu) {
+  read_samples(trace, gpu);
+  read_steps(trace);
+  read_phases(trace, gpu);
+}
+
+void MemoryHistory::read_samples(const trace::Trace& trace, const MemoryGpu& gpu) {
+  const std::vector<Meaning> lanes = meanings(trace, gpu, roles_);
   std::vector<trace::Sample> samples;
   for (std::uint32_t i = 0, n = trace.samples().size(); i < n; ++i) {
     const trace::Sample& sample = trace.samples()[i];
@@ -90,20 +82,19 @@ void MemoryHistory::read_samples(const trace::Trace& trace) {
   }
 }
 
-void MemoryHistory::read_spans(const trace::Trace& trace) {
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const trace::Span& span = trace.spans()[i];
-    if (trace.lanes()[span.lane].kind == LaneKind::kSteps)
-      steps_.push_back({span.start, span.end()});
-  }
-  std::ranges::sort(steps_, {}, &Step::start);
+void MemoryHistory::read_steps(const trace::Trace& trace) {
+  for (const StepWindow& step : step_windows(trace))
+    steps_.push_back({step.mark.start, step.mark.end});
+}
+
+void MemoryHistory::read_phases(const trace::Trace& trace, const MemoryGpu& gpu) {
   std::vector<HostPhase> launches;
   for (std::uint32_t i = 0, n = trace.flows().size(); i < n; ++i) {
     const trace::Flow& flow = trace.flows()[i];
     const trace::Span &call = trace.spans()[flow.from], &work = trace.spans()[flow.to];
     const bool phased =
         trace::is_kernel(work.category) && work.category != trace::Category::kKernel;
-    if (flow.kind == trace::FlowKind::kLaunch && phased)
+    if (flow.kind == trace::FlowKind::kLaunch && phased && is_of(trace.lanes()[work.lane], gpu))
       launches.push_back({call.start, call.end(), work.category});
   }
   std::ranges::stable_sort(launches, {}, &HostPhase::start);

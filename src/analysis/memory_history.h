@@ -1,11 +1,13 @@
-// Device memory over time, of the GPU that used the most: what tensors have, role by role, and what
-// the allocator holds. From a trace's counters; bytes and nanoseconds.
+// Memory of one GPU over time: what tensors have, role by role, and what the allocator holds. From
+// a trace's counters; bytes and nanoseconds.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "analysis/memory_counters.h"
 #include "trace/trace.h"
 
 namespace trainscope::analysis {
@@ -22,8 +24,9 @@ struct HostPhase {
 
 class MemoryHistory {
  public:
-  // Covers the samples that were there.
+  // Covers the samples that were there. Without a GPU it is the fullest.
   explicit MemoryHistory(const trace::Trace& trace);
+  MemoryHistory(const trace::Trace& trace, const MemoryGpu& gpu);
 
   struct Moment {
     Nanos time = 0;
@@ -60,8 +63,9 @@ class MemoryHistory {
   const std::vector<Step>& steps() const { return steps_; }
 
  private:
-  void read_samples(const trace::Trace& trace);
-  void read_spans(const trace::Trace& trace);
+  void read_samples(const trace::Trace& trace, const MemoryGpu& gpu);
+  void read_steps(const trace::Trace& trace);
+  void read_phases(const trace::Trace& trace, const MemoryGpu& gpu);
 
   std::vector<std::string> roles_;
   std::vector<Moment> moments_;

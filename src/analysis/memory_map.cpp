@@ -12,18 +12,21 @@ namespace {
 using trace::AllocatorAction;
 using trace::AllocatorEvent;
 
-// When tensors held the most on one GPU, the first time of several.
+using Device = std::optional<std::int32_t>;  // none: the fullest
+
+// When tensors held the most on a GPU, the first time of several.
 struct Peak {
   std::int32_t device = 0;
   std::uint32_t events = 0;  // that had happened by then, of all GPUs
 };
 
-Peak peak_of(const trace::Trace& trace) {
+Peak peak_of(const trace::Trace& trace, Device asked) {
   std::map<std::int32_t, double> held;  // a damaged file may claim any number of bytes
   double most = 0;
-  Peak peak;
+  Peak peak{asked.value_or(0), 0};
   auto last = held.try_emplace(0, 0).first;  // mostly the next one's, too
   trace::for_each(trace.allocator_events(), [&](const AllocatorEvent& event, std::uint32_t i) {
+    if (asked && event.device != *asked) return;
     if (event.device != last->first) last = held.try_emplace(event.device, 0).first;
     double& here = last->second;
     if (event.action == AllocatorAction::kAlloc) here += static_cast<double>(event.bytes);
@@ -119,8 +122,8 @@ std::uint32_t happened_by(const trace::Trace& trace, std::uint32_t events, Nanos
 
 }  // namespace
 
-std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time) {
-  return replay(trace, peak_of(trace).device,
+std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time, Device device) {
+  return replay(trace, device ? *device : peak_of(trace, {}).device,
                 happened_by(trace, trace.allocator_events().size(), time))
       .map();
 }
@@ -137,14 +140,10 @@ struct MemoryMaps::State {
   std::vector<MemorySegment> map;
 };
 
-MemoryMaps::MemoryMaps(const trace::Trace& trace)
-    : state_(std::make_unique<State>(State{&trace,
-                                           trace.allocator_events().size(),
-                                           peak_of(trace).device,
-                                           {},
-                                           Replay(peak_of(trace).device),
-                                           0,
-                                           {}})) {
+MemoryMaps::MemoryMaps(const trace::Trace& trace, Device asked) {
+  const std::int32_t device = asked ? *asked : peak_of(trace, {}).device;
+  state_ = std::make_unique<State>(
+      State{&trace, trace.allocator_events().size(), device, {}, Replay(device), 0, {}});
   Replay so_far(state_->device);
   for (std::uint32_t i = 0; i < state_->events; ++i) {
     if (i % State::kBetween == 0) state_->kept.push_back(so_far);
@@ -174,8 +173,8 @@ const std::vector<MemorySegment>& MemoryMaps::at(Nanos time) {
   return state.map;
 }
 
-std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace) {
-  const Peak peak = peak_of(trace);
+std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace, Device device) {
+  const Peak peak = peak_of(trace, device);
   std::vector<MemoryBlock> blocks;
   for (const MemorySegment& segment : replay(trace, peak.device, peak.events).map())
     for (const MemoryBlock& block : segment.blocks)

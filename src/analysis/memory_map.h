@@ -1,12 +1,13 @@
 // Device memory at a time, rebuilt from what the allocator did: every segment with its blocks, as
-// torch.cuda.memory._snapshot() shows them. Of several GPUs it is the one on which tensors held the
-// most at any time.
+// torch.cuda.memory._snapshot() shows them. Of several GPUs it is the one that is asked for, else
+// the one on which tensors held the most at any time.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,14 +39,15 @@ struct MemorySegment {
 };
 
 // After all that happened up to `time`, segments by number. Empty where the trace has no actions.
-std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time);
+std::vector<MemorySegment> memory_map(const trace::Trace& trace, Nanos time,
+                                      std::optional<std::int32_t> device = {});
 
 // The same at one time after another: what happened is kept every so often, so that no time is far
 // from one that is known.
 class MemoryMaps {
  public:
   // Keeps a reference to the trace; covers the actions that were there.
-  explicit MemoryMaps(const trace::Trace& trace);
+  explicit MemoryMaps(const trace::Trace& trace, std::optional<std::int32_t> device = {});
   ~MemoryMaps();
   MemoryMaps(MemoryMaps&&) noexcept;
   MemoryMaps& operator=(MemoryMaps&&) noexcept;
@@ -61,7 +63,8 @@ class MemoryMaps {
 
 // The blocks that were handed out when they were the most bytes, the first time of several: the
 // largest first. Of the whole trace.
-std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace);
+std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace,
+                                      std::optional<std::int32_t> device = {});
 
 using RoleBytes = std::map<std::string, double, std::less<>>;
 

@@ -84,6 +84,10 @@ void state(Run& run, Facts facts, bool whole) {
   if (run.caveat.empty() && !run.ending && run.program && run.machine)
     run.caveat = gpu_caveat(run.config, *run.machine);
   run.metrics = compute_metrics(run.facts);
+  // What never ends has no whole time.
+  if (run.ending && std::holds_alternative<sim::Deadlock>(*run.ending))
+    std::erase_if(run.metrics,
+                  [](const MetricValue& one) { return one.metric->name == "time.total"; });
   run.of_ranks = std::make_shared<RankMetrics>(whole);
   run.ranks = rank_times(run.facts.measured);
   run.gaps = idle_gaps(run.facts.measured);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/run.h"
@@ -37,21 +38,27 @@ struct ValidationRow {
   std::optional<double> error;  // none where nothing was measured: 0
 };
 
-// The metrics of times, rates and losses that both runs have, in the registry's order.
+// The metrics of times, rates and losses that both runs have, in the registry's order. `untraced`:
+// what the program takes without a tracer over what it takes with one. The simulator knows of none,
+// so the times and rates of whole steps and runs are set right by it; those of single kernels and
+// copies are as the tracer tells them.
 std::vector<ValidationRow> compare_executors(const std::string& program, const Run& simulated,
-                                             const Run& measured);
+                                             const Run& measured, double untraced = 1);
 
 struct Validation {
   std::string machine;  // that was simulated
   std::string origin;   // of the measurements: device, driver, date
   std::string caveat;   // a sentence where that is no machine with this device; else empty
   std::vector<ValidationRow> rows;
+  // By how much a program takes longer for being traced: 0.1 is a tenth.
+  std::vector<std::pair<std::string, double>> tracing;
   std::vector<std::string> left_out;  // a sentence each: programs that the device could not run
 };
 
-// Carries each out on the device and simulates it on `machine`, an id or a file; empty: on the
-// device's own, else on the config's. A program that fails is left out with a sentence; one after
-// which the device is lost is the last. Throws MissingError when nothing was measured.
+// Carries each out on the device, traced and then not, and simulates it on `machine`, an id or a
+// file; empty: on the device's own, else on the config's. A program that fails is left out with a
+// sentence; one after which the device is lost is the last. Throws MissingError when nothing was
+// measured.
 Validation validate_executors(cuda::DeviceCalls& device,
                               const std::vector<ValidationProgram>& programs,
                               const std::string& machine);

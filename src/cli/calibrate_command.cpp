@@ -93,11 +93,21 @@ void print_products(const cuda::Calibration& calibration) {
   std::cout << table.text() << "\n";
 }
 
+// Nothing is simulated in place of a measurement.
+cuda::OpenDevice open_device() try {
+  return cuda::open_device(cuda::program_folder());
+} catch (const MissingError& error) {
+  const std::string why = error.what();
+  throw MissingError(why.substr(0, why.find("; --executor sim")) +
+                     "; calibrating measures a GPU of this machine, and `trainscope machines` "
+                     "lists those that were described by others");
+}
+
 }  // namespace
 
 int calibrate_command(const CalibrateOptions& options) {
   const std::string asked = checked_id(options.id);
-  const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+  const cuda::OpenDevice device = open_device();
   const cuda::DeviceFacts facts = device->facts();
   const std::string id = asked.empty() ? cuda::id_of_device(facts.name) : asked;
   const Places places = places_of(options, id);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/gpu_entries.h"
 #include "cuda/plugin_loader.h"
@@ -44,11 +45,13 @@ int cuda_devices() {
 
 DoctorEntry files_entry() {
   try {
-    const auto lessons = scenario::all_lessons().size();
-    return {"lessons and machines", true,
-            std::to_string(lessons) + " lessons, " + std::to_string(machine::machine_ids().size()) +
-                " machines in " + home_folder().string(),
-            ""};
+    const scenario::Shelf shelf = scenario::readable_lessons();
+    const std::string found = std::to_string(shelf.lessons.size()) + " lessons, " +
+                              std::to_string(machine::machine_ids().size()) + " machines in " +
+                              home_folder().string();
+    if (shelf.unreadable.empty()) return {"lessons and machines", true, found, ""};
+    return {"lessons and machines", false, found + "; not read: " + shelf.unreadable.front(),
+            counted(shelf.unreadable.size(), "lesson") + " cannot be opened"};
   } catch (const Error& error) {
     return {"lessons and machines", false, error.what(), "no lesson can be opened"};
   }

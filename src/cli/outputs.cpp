@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "analysis/diagnosis.h"
 #include "analysis/level.h"
 #include "analysis/operations.h"
 #include "base/error.h"
@@ -182,6 +183,14 @@ void print_comparison(const Finished& finished) {
             << analysis::what_times_are_of(a, b) << "\n\n";
 }
 
+// What takes the time, and what to try.
+void print_diagnosis(const Run& run) {
+  const std::vector<analysis::Finding> findings = analysis::diagnose(run);
+  for (const analysis::Finding& one : findings)
+    std::cout << analysis::headline(one) << "\n   " << analysis::sentence(one) << "\n";
+  if (!findings.empty()) std::cout << "\n";
+}
+
 void print_runs(const Finished& finished) {
   if (!finished.subject.lesson.empty()) std::cout << one_line(finished.subject.title) << "\n\n";
   if (!finished.subject.caveat.empty()) std::cout << one_line(finished.subject.caveat) << "\n\n";
@@ -202,6 +211,10 @@ void print_runs(const Finished& finished) {
     print_comparison(finished);
   else if (finished.runs.size() == 1)
     std::cout << "Times are of " << analysis::what_times_are_of(*finished.runs[0]) << "\n\n";
+  else if (finished.runs.size() == 2)
+    std::cout << "Times are of "
+              << analysis::what_times_are_of(*finished.runs[0], *finished.runs[1]) << "\n\n";
+  if (finished.runs.size() == 1) print_diagnosis(*finished.runs[0]);
   print_table(finished);
   for (const auto& run : finished.runs) print_ranks(*run);
   if (finished.runs.size() == 1 && !finished.runs[0]->program) print_operations(*finished.runs[0]);
@@ -231,17 +244,31 @@ int print_series(const Run& run, const analysis::AskedMetric& asked) {
   return printed;
 }
 
+std::string no_series(const Run& run, const std::string& metric) {
+  std::string words = "run " + run.label + " has no " + metric + " of single steps";
+  if (run.program && run.program->timing_only)
+    words +=
+        ": only its time is simulated; numbers are computed of data that are there, as "
+        "data.name = digits";
+  return words;
+}
+
 void print_series(const Finished& finished, const std::string& text) {
   const AskedSeries series = asked_series(text);
-  bool any = false;
-  for (const auto& run : finished.runs) {
-    if (!series.side.empty() && run->label != series.side) continue;
-    any = true;
-    if (print_series(*run, series.asked) == 0)
-      std::cerr << "run " << run->label << " has no " << series.asked.metric->name
-                << " of single steps\n";
+  std::vector<const Run*> asked;
+  for (const auto& run : finished.runs)
+    if (series.side.empty() || run->label == series.side) asked.push_back(run.get());
+  if (asked.empty()) throw InputError("--series " + text + ": there is no run " + series.side);
+  int printed = 0;
+  for (const Run* run : asked) {
+    const int lines = print_series(*run, series.asked);
+    printed += lines;
+    if (lines == 0) std::cerr << no_series(*run, series.asked.metric->name) << "\n";
   }
-  if (!any) throw InputError("--series " + text + ": there is no run " + series.side);
+  if (asked.size() > 1)
+    std::cerr << "the values of each run follow one another; --series " << asked.back()->label
+              << "." << text << " prints one run's\n";
+  if (printed == 0) throw InputError("--series " + text + ": there is nothing to print");
 }
 
 // ---- What is written ---------------------------------------------------------------------------

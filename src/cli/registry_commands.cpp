@@ -66,23 +66,36 @@ int draw_shelf(const LessonsOptions&) {
 
 }  // namespace
 
+namespace {
+
+// What is left out is told, and is an error of its file.
+int told_unreadable(const scenario::Shelf& shelf) {
+  constexpr int kBadInput = 2;
+  for (const std::string& sentence : shelf.unreadable)
+    std::cerr << "trainscope: " << sentence << "\n";
+  return shelf.unreadable.empty() ? 0 : kBadInput;
+}
+
+}  // namespace
+
 int lessons_command(const LessonsOptions& options) {
   scenario::check_language(options.language);
   check_picture_file(options.png);
   if (!options.png.empty()) return draw_shelf(options);
   std::vector<report::LessonEntry> entries;
-  for (const scenario::Lesson& lesson : scenario::all_lessons(options.language))
+  const scenario::Shelf shelf = scenario::readable_lessons(options.language);
+  for (const scenario::Lesson& lesson : shelf.lessons)
     entries.push_back({lesson.id, lesson.title, lesson.topic, lesson.level, lesson.minutes});
   if (options.json) {
     std::cout << report::lessons_json(entries) << "\n";
-    return 0;
+    return told_unreadable(shelf);
   }
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight});
   table.add({"lesson", "title", "topic", "level", "minutes"});
   for (const auto& one : entries)
     table.add({one.id, one.title, one.topic, one.level, std::to_string(one.minutes)});
   std::cout << table.text();
-  return 0;
+  return told_unreadable(shelf);
 }
 
 int knobs_command(bool json) {

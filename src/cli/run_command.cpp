@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/level.h"
 #include "analysis/measured_run.h"
 #include "base/error.h"
 #include "base/suggest.h"
@@ -140,6 +141,7 @@ int import_command(const std::vector<std::string>& traces, const Outputs& output
     finished.runs.push_back(std::make_shared<const analysis::Run>(
         analysis::import_run(std::string(1, label++), trace)));
   }
+  if (finished.runs.size() == 2) analysis::level(finished.runs);
   finished.executor = "imported";
   put_out(finished, outputs);
   return 0;

@@ -75,6 +75,10 @@ Nanos clock_shift(const std::vector<ThreadLog>& logs, const std::vector<Activity
   }
   for (auto& [stream, ends] : streams) ends.finish();
   const Nanos most = least_wake(logs, streams);
+  return least_shift(least, most);
+}
+
+Nanos least_shift(Nanos least, Nanos most) {
   return least > most ? most + (least - most) / 2 : std::clamp<Nanos>(0, least, most);
 }
 

@@ -13,4 +13,8 @@ namespace trainscope::cuda {
 // it. Where no shift does both, the one that misses both by as much. 0 where nothing is amiss.
 Nanos clock_shift(const std::vector<ThreadLog>& logs, const std::vector<Activity>& activities);
 
+// The shift nearest to 0 that is at least `least` and at most `most`; in the middle between the two
+// where there is none.
+Nanos least_shift(Nanos least, Nanos most);
+
 }  // namespace trainscope::cuda

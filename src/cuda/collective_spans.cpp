@@ -150,7 +150,7 @@ void TraceWriter::write_share(CallId id, const Extent& share, CallId last) {
   span.cause = trace::Cause::kPeer;
   span.cause_span = calls_.at(last).span;
   if (id != last && begun > came) {
-    span.name = recorder_.name("waits for the last rank");
+    span.name = recorder_.wait_name(calls_.at(last).call->stream);
     span.category = trace::Category::kSync;
     recorder_.add(span);
   } else {

@@ -13,6 +13,7 @@
 #include "host/linear.h"
 #include "host/max_pool.h"
 #include "host/relu.h"
+#include "host/tanh.h"
 #include "host/tiled_attention.h"
 
 namespace trainscope::host {
@@ -79,21 +80,22 @@ Calculation::Pair Calculation::rounded(std::size_t more_room, Results& more) con
 }
 
 void Calculation::operator()(const program::Linear& f) {
-  const LinearShape shape{size(f.rows), size(f.inputs), size(f.outputs)};
+  const LinearShape shape{size(f.rows), size(f.inputs), size(f.outputs), size(f.row_stride())};
+  const std::size_t begin = size(f.step * f.inputs);  // of x
   Results unused;
   if (f.part == Part::kBiasGradient)
     return linear_backward(shape, {}, {}, in(0), {{}, {}, out(0)}, Into::kReplace, workers_);
   const Pair pair = rounded(0, unused);
   switch (f.part) {
     case Part::kForward:
-      return linear_forward(shape, pair.first, pair.second, f.bias ? in(2) : Values{}, out(0),
-                            workers_);
+      return linear_forward(shape, pair.first.subspan(begin), pair.second,
+                            f.bias ? in(2) : Values{}, out(0), workers_);
     case Part::kInputGradient:
       return linear_backward(shape, {}, pair.second, pair.first, {out(0), {}, {}}, Into::kReplace,
                              workers_);
     default:
-      return linear_backward(shape, pair.second, {}, pair.first, {{}, out(0), {}}, Into::kReplace,
-                             workers_);
+      return linear_backward(shape, pair.second.subspan(begin), {}, pair.first, {{}, out(0), {}},
+                             Into::kReplace, workers_);
   }
 }
 
@@ -121,6 +123,9 @@ void Calculation::operator()(const program::Activation& f) {
   if (f.kind == program::ActivationKind::kRelu)
     return forward ? relu_forward(in(0), out(0), workers_)
                    : relu_backward(in(1), in(0), out(0), workers_);
+  if (f.kind == program::ActivationKind::kTanh)
+    return forward ? tanh_forward(in(0), out(0), workers_)
+                   : tanh_backward(in(1), in(0), out(0), workers_);
   const Gelu kind = f.kind == program::ActivationKind::kGelu ? Gelu::kErf : Gelu::kTanh;
   return forward ? gelu_forward(kind, in(0), out(0), workers_)
                  : gelu_backward(kind, in(1), in(0), out(0), workers_);

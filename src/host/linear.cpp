@@ -10,13 +10,13 @@ namespace trainscope::host {
 
 void linear_forward(const LinearShape& shape, Values x, Values w, Values bias, Results y,
                     const Workers& workers) {
-  assert(x.size() == shape.rows * shape.inputs && w.size() == shape.outputs * shape.inputs);
+  assert(x.size() >= shape.extent() && w.size() == shape.outputs * shape.inputs);
   assert(y.size() == shape.rows * shape.outputs);
   assert(bias.empty() || bias.size() == shape.outputs);
   for (std::size_t row = 0; row < shape.rows && !bias.empty(); ++row) {
     std::copy(bias.begin(), bias.end(), y.begin() + static_cast<std::ptrdiff_t>(row * bias.size()));
   }
-  gemm({shape.rows, shape.outputs, shape.inputs}, {x.data(), shape.inputs},
+  gemm({shape.rows, shape.outputs, shape.inputs}, {x.data(), shape.stride()},
        {w.data(), shape.inputs, true},
        {y.data(), shape.outputs, bias.empty() ? Into::kReplace : Into::kAdd}, 1, workers);
 }
@@ -25,10 +25,10 @@ void linear_backward(const LinearShape& shape, Values x, Values w, Values dy,
                      const LinearGradients& gradients, Into into, const Workers& workers) {
   assert(dy.size() == shape.rows * shape.outputs);
   if (!gradients.dw.empty()) {
-    assert(x.size() == shape.rows * shape.inputs);
+    assert(x.size() >= shape.extent());
     assert(gradients.dw.size() == shape.outputs * shape.inputs);
     gemm({shape.outputs, shape.inputs, shape.rows}, {dy.data(), shape.outputs, true},
-         {x.data(), shape.inputs}, {gradients.dw.data(), shape.inputs, into}, 1, workers);
+         {x.data(), shape.stride()}, {gradients.dw.data(), shape.inputs, into}, 1, workers);
   }
   if (!gradients.db.empty()) {
     bias_backward({shape.rows, shape.outputs}, dy, gradients.db, into, workers);

@@ -1,6 +1,7 @@
 // The linear layer: torch.nn.functional.linear.
 //
-// x [rows, inputs], w [outputs, inputs], b [outputs], y [rows, outputs].
+// x [rows, inputs], one row `row_stride` numbers behind the other, w [outputs, inputs], b
+// [outputs], y [rows, outputs].
 //   y = x wᵀ + b;  dx = dy w;  dw = dyᵀ x;  db[o] = Σ_r dy[r, o].
 // Error: a product of `inner` terms in FP32 is within about sqrt(inner) · 2^-24 of Σ|a||b| of the
 // exact one, in PyTorch as here; the orders of summation differ, so the last places do.
@@ -17,6 +18,11 @@ struct LinearShape {
   std::size_t rows = 0;
   std::size_t inputs = 0;
   std::size_t outputs = 0;
+  std::size_t row_stride = 0;  // of x; 0: `inputs`, so that rows lie one behind the other
+
+  std::size_t stride() const { return row_stride == 0 ? inputs : row_stride; }
+  // Numbers from x's first to its last.
+  std::size_t extent() const { return rows == 0 ? 0 : (rows - 1) * stride() + inputs; }
 };
 
 // `bias` may be empty: none.

@@ -16,11 +16,15 @@ namespace trainscope::program {
 enum class Part : std::uint8_t { kForward, kInputGradient, kWeightGradient, kBiasGradient };
 
 // y = x wᵀ + b. Forward reads x, w and, where `bias`, b. The gradients: of the input from dy, w; of
-// the weight from dy, x; of the bias from dy.
+// the weight from dy, x; of the bias from dy. With `steps` more than 1, x lies [rows, steps,
+// inputs] and one of the steps is read, in the forward and for the weight's gradient.
 struct Linear {
   std::int64_t rows = 0, inputs = 0, outputs = 0;
   bool bias = true;
   Part part = Part::kForward;
+  std::int64_t steps = 1, step = 0;
+
+  std::int64_t row_stride() const { return steps * inputs; }  // of x, from one row to the next
 };
 
 // Square kernels. Operands as Linear's.
@@ -37,9 +41,9 @@ struct Convolution {
   std::int64_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
 };
 
-enum class ActivationKind : std::uint8_t { kRelu, kGelu, kGeluTanh };
+enum class ActivationKind : std::uint8_t { kRelu, kGelu, kGeluTanh, kTanh };
 
-// Backward reads dy and what it keeps: ReLU its result y, GELU its input x.
+// Backward reads dy and what it keeps: ReLU and tanh their result y, GELU its input x.
 struct Activation {
   ActivationKind kind = ActivationKind::kRelu;
   std::int64_t elements = 0;

@@ -121,18 +121,21 @@ void add_launch_and_collective_knobs(Table& t) {
 
 void add_model_knobs(Table& t) {
   choice("model.name", "mlp")
-      .choices({"mlp", "mlp-784-128-10", "mlp-1000-512-10", "cnn", "gpt-mini", "resnet18",
+      .choices({"mlp", "mlp-784-128-10", "mlp-1000-512-10", "cnn", "rnn", "gpt-mini", "resnet18",
                 "resnet50", "resnet101", "resnext50", "resnext101", "bert-large", "gpt2",
                 "gpt2-large", "gpt3-xl", "opt-1.3b"})
       .help(
           "the model; mlp is a classroom classifier of images, of widths model.inputs, "
-          "model.hidden; the numbers of mlp, cnn and gpt-mini are computed, of the others only "
-          "the time")
+          "model.hidden, the rnn reads them in model.seq_len steps; the numbers of mlp, cnn, rnn "
+          "and "
+          "gpt-mini are computed, of the others only the time")
       .into(t);
   whole("model.inputs", 784, 1, 1 << 20)
       .help("width of the mlp's input: the numbers of one sample, 28 x 28 pixels")
       .into(t);
-  whole("model.hidden", 128, 1, 65536).help("width of the mlp's hidden layers").into(t);
+  whole("model.hidden", 128, 1, 65536)
+      .help("width of the mlp's hidden layers, and of the rnn's state")
+      .into(t);
   whole("model.layers", 1, 1, 1000).help("hidden layers of the mlp").into(t);
   flag("model.batch_norm", true)
       .pytorch("nn.BatchNorm2d")
@@ -149,7 +152,9 @@ void add_model_knobs(Table& t) {
       .pytorch("nn.Dropout")
       .help("share of a transformer's activations that dropout drops")
       .into(t);
-  whole("model.seq_len", 128, 1, 1 << 20).help("tokens of a sequence").into(t);
+  whole("model.seq_len", 128, 1, 1 << 20)
+      .help("tokens of a sequence; of the rnn the steps in which it reads an image (else its rows)")
+      .into(t);
   choice("model.dtype", "fp32")
       .choices({"fp32", "fp16", "bf16"})
       .pytorch("model.to(dtype)")

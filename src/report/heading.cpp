@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/diagnosis.h"
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/sections.h"
@@ -109,12 +110,23 @@ std::string shortfalls_html(const std::vector<RunView>& views) {
   for (std::size_t i = 0; i < views.size(); ++i)
     if (const auto& why = views[i].run->ending)
       html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + "<strong>" +
-              html_text(sim::title_of(*why)) + ".</strong> " + html_text(sim::sentence(*why)) +
-              ".</p>";
+              html_text(sim::title_of(*why)) + ".</strong> " +
+              html_text(sim::sentence_below_title(*why)) + ".</p>";
     else if (!views[i].run->caveat.empty())
       html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) +
               html_text(views[i].run->caveat) + ".</p>";
   return html;
+}
+
+// What takes the time of the one run, and what to try.
+std::string diagnosis_html(const analysis::Run& run) {
+  const std::vector<analysis::Finding> findings = analysis::diagnose(run);
+  if (findings.empty()) return "";
+  std::string html = "<div class=\"prose\"><ul>";
+  for (const analysis::Finding& one : findings)
+    html += "<li><strong>" + html_text(analysis::headline(one)) + ".</strong> " +
+            html_text(analysis::sentence(one)) + "</li>";
+  return html + "</ul></div>";
 }
 
 }  // namespace
@@ -151,6 +163,7 @@ std::string summary_html(const ReportInput& input, const std::vector<RunView>& v
   for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(views, i);
   if (views.empty()) html += "<p class=\"muted\">This report has no runs.</p>";
   html += "</div>" + shortfalls_html(views) + "</div>\n<div>" + facts_html(input, views) + "</div>";
+  if (views.size() == 1) html += diagnosis_html(*views[0].run);
   if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">" + caveat_html(input.caveat);
   for (const std::string& paragraph : input.paragraphs)
     html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";

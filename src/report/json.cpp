@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/diagnosis.h"
 #include "program/knobs.h"
 #include "report/comparison.h"
 
@@ -134,6 +135,18 @@ Json ranks_of(const analysis::Run& run) {
   return ranks;
 }
 
+Json diagnosis_of(const analysis::Run& run) {
+  Json findings = Json::array();
+  for (const analysis::Finding& one : analysis::diagnose(run))
+    findings.push_back({{"part", std::string(analysis::name_of(one.part))},
+                        {"time", one.nanos},
+                        {"share", one.share},
+                        {"most_gain", one.most_gain > 0 ? Json(one.most_gain) : Json(nullptr)},
+                        {"why", one.why},
+                        {"advice", one.advice}});
+  return findings;
+}
+
 Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
@@ -145,6 +158,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   if (!run.ranks.empty()) json["ranks"] = ranks_of(run);
   json["spans"] = run.trace->spans().size();
   json["dropped"] = run.trace->dropped_events();
+  if (Json findings = diagnosis_of(run); !findings.empty()) json["diagnosis"] = std::move(findings);
   if (run.ending)
     json[std::string(sim::name_of(*run.ending))] =
         std::visit([](const auto& why) { return ending_of(why); }, *run.ending);

@@ -48,11 +48,15 @@ std::string measured_validation_json(const analysis::Validation& validation) {
     if (row.error) one["error"] = *row.error;
     rows.push_back(std::move(one));
   }
+  Json tracing = Json::array();
+  for (const auto& [program, longer] : validation.tracing)
+    tracing.push_back({{"program", program}, {"longer", longer}});
   return dumped({{"machine", validation.machine},
                  {"origin", validation.origin},
                  {"caveat", validation.caveat},
                  {"checks", std::move(rows)},
                  {"summary", summaries_of(validation.rows)},
+                 {"tracing", std::move(tracing)},
                  {"left_out", validation.left_out}});
 }
 

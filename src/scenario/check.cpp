@@ -156,7 +156,7 @@ class Checker {
 
   void check_required() {
     std::vector<std::string> known;
-    for (const Lesson& one : all_lessons()) known.push_back(one.id);
+    for (const Lesson& one : readable_lessons().lessons) known.push_back(one.id);
     const auto is_known = [&](const std::string& id) {
       return std::find(known.begin(), known.end(), id) != known.end() ||
              std::filesystem::exists(lesson_.file.parent_path() / (id + ".toml"));

@@ -138,4 +138,15 @@ std::vector<Lesson> all_lessons(std::string_view language) {
   return in_course_order(std::move(lessons));
 }
 
+Shelf readable_lessons(std::string_view language) {
+  Shelf shelf;
+  for (const fs::path& file : lesson_files()) try {
+      shelf.lessons.push_back(load_in(file, language));
+    } catch (const InputError& error) {
+      shelf.unreadable.emplace_back(error.what());
+    }
+  shelf.lessons = in_course_order(std::move(shelf.lessons));
+  return shelf;
+}
+
 }  // namespace trainscope::scenario

@@ -129,6 +129,13 @@ Lesson find_lesson(const std::string& id_or_file, std::string_view language = {}
 // All shipped lessons in the order of the course (by track, then by what they require).
 std::vector<Lesson> all_lessons(std::string_view language = {});
 
+// The same where a file may be damaged: those that can be read, and a sentence of each other.
+struct Shelf {
+  std::vector<Lesson> lessons;
+  std::vector<std::string> unreadable;
+};
+Shelf readable_lessons(std::string_view language = {});
+
 // A config file: knobs alone, as [config.*] of a lesson holds them.
 program::Config load_config(const std::filesystem::path& file);
 

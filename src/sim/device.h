@@ -213,7 +213,7 @@ class Device {
   void record_sent(const ChunkTraffic::Sent& sent);
   void appoint_links();
   void part_of_collective_done(Nanos now, OpId op);
-  trace::SpanId add_wait(OpId op, Nanos until, trace::SpanId last);
+  trace::SpanId add_wait(OpId op, Nanos until, trace::NameId name, trace::SpanId last);
   void record_wait(OpId op, OpId last);
   void part_done(Nanos now, OpId op);
   void complete(Nanos now, OpId op);

@@ -87,12 +87,12 @@ bool Device::sends_chunks(const program::Collective& collective, const Collectiv
 }
 
 // The time that a rank's kernel holds its SMs and only looks whether the others are there.
-trace::SpanId Device::add_wait(OpId id, Nanos until, trace::SpanId last) {
+trace::SpanId Device::add_wait(OpId id, Nanos until, trace::NameId name, trace::SpanId last) {
   const Op& op = ops_[id];
   trace::Span span;
   span.start = op.start;
   span.duration = until - op.start;
-  span.name = recorder_.name("waits for the last rank");
+  span.name = name;
   span.lane = recorder_.stream_lane(op.tags.stream);
   span.category = trace::Category::kSync;
   span.cause = trace::Cause::kPeer;
@@ -107,7 +107,7 @@ void Device::record_wait(OpId id, OpId last) {
   const Nanos now = ops_[last].start;
   if (op.start == now) return;
   const trace::SpanId call = ops_[last].tags.call;
-  const trace::SpanId wait = add_wait(id, now, call);
+  const trace::SpanId wait = add_wait(id, now, recorder_.wait_name(ops_[last].tags.stream), call);
   op.start = now;
   op.cause = trace::Cause::kPeer;
   op.cause_span = call == trace::kNone ? wait : call;
@@ -154,7 +154,8 @@ std::optional<Deadlock> Device::standstill(Nanos now) {
   for (const OpId id : meeting.arrived) {
     here.insert(program_.streams[ops_[id].tags.stream].device);
     why.time = std::max(why.time, ops_[id].start);
-    add_wait(id, now + now / 10, trace::kNone);
+    add_wait(id, now + now / 10, recorder_.name("waits for a rank that does not come"),
+             trace::kNone);
   }
   const program::Communicator& group = program_.communicators[key.first];
   for (int rank = 0; rank < group.ranks; ++rank) {

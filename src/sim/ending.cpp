@@ -62,7 +62,7 @@ std::string sentence(const Deadlock& why) {
                                 : "stands" + at(why.missing_line, why.missing_call);
   return text +
          "; what is shown ends there: give every rank as many batches, or wrap the loop in "
-         "with model.join():";
+         "`with model.join():`";
 }
 
 std::string sentence(const DeviceFailed& why) {
@@ -76,6 +76,12 @@ std::string sentence(const EndedEarly& why) {
 
 std::string sentence(const Ending& why) {
   return std::visit([](const auto& one) { return sentence(one); }, why);
+}
+
+std::string sentence_below_title(const Ending& why) {
+  constexpr std::string_view kTitled = "deadlock: ";
+  const std::string whole = sentence(why);
+  return whole.starts_with(kTitled) ? whole.substr(kTitled.size()) : whole;
 }
 
 }  // namespace trainscope::sim

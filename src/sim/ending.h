@@ -67,5 +67,7 @@ std::string sentence(const Deadlock& why);
 std::string sentence(const DeviceFailed& why);
 std::string sentence(const EndedEarly& why);
 std::string sentence(const Ending& why);
+// The same where title_of() stands above it.
+std::string sentence_below_title(const Ending& why);
 
 }  // namespace trainscope::sim

@@ -95,6 +95,8 @@ class Recorder {
   trace::DetailId collective_detail(const program::Collective& collective,
                                     const CollectivePlan& plan);
   trace::DetailId copy_detail(const program::Copy& copy, std::int64_t bytes);
+  // "waits for rank 3", of the stream whose work the others wait for; "GPU 3" within one process.
+  trace::NameId wait_name(program::Index stream);
   trace::NameId chunk_name(const ChunkSend& send);  // "add chunk 3, step 2"; or "copy chunk ..."
   trace::DetailId chunk_detail(const ChunkSend& send, double bytes);
 
@@ -110,8 +112,9 @@ class Recorder {
   const program::Program& program_;
   const machine::Machine& machine_;
   trace::Trace& trace_;
-  std::vector<int> ranks_;              // by GPU
-  std::map<int, trace::LaneId> steps_;  // by rank
+  std::vector<int> ranks_;                 // by GPU
+  std::vector<trace::NameId> wait_names_;  // by GPU; kNone: not written yet
+  std::map<int, trace::LaneId> steps_;     // by rank
   trace::LaneId staging_ = trace::kNone;
   std::vector<MemoryLanes> memory_;  // counters of bytes, by GPU
   trace::LaneId busy_sms_ = trace::kNone;

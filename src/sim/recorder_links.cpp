@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/recorder.h"
@@ -26,6 +27,18 @@ trace::LaneId Recorder::add_link_use_lane(int gpu, std::string_view name) {
 trace::LaneId Recorder::add_network_use_lane(int node) {
   return trace_.add_lane(
       {"network in, %", trace::LaneKind::kCounter, 0, -1, 0, 0, fmt::format("node {}", node)});
+}
+
+trace::NameId Recorder::wait_name(program::Index stream) {
+  const auto gpu = static_cast<std::size_t>(program_.streams[stream].device);
+  wait_names_.resize(ranks_.size(), trace::kNone);
+  if (wait_names_[gpu] == trace::kNone) {
+    const bool of_ranks = std::ranges::max(ranks_) > 0;
+    wait_names_[gpu] =
+        name(std::string_view(of_ranks ? fmt::format("waits for rank {}", ranks_[gpu])
+                                       : fmt::format("waits for GPU {}", gpu)));
+  }
+  return wait_names_[gpu];
 }
 
 trace::NameId Recorder::chunk_name(const ChunkSend& send) {

@@ -48,6 +48,12 @@ struct LastRank {
   int count = 0;
 };
 
+// What of a rank's collective is no work.
+struct Wait {
+  Nanos length = 0;  // 0: it did not wait
+  int rank = 0;      // the one that it waited for
+};
+
 // Copies traces into one.
 class Merger {
  public:
@@ -98,7 +104,7 @@ class Merger {
       for (const auto& [key, id] : collectives[rank])
         if (const LastRank& one = last.at(key); one.count == key.members)
           if (const Nanos wait = wait_of(rank, ranks_[rank]->spans()[id], key, one))
-            waits_[rank][id] = wait;
+            waits_[rank][id] = {wait, merging_.ranks[one.rank]};
   }
 
   // How long a rank's collective only waits for the last rank. Of one that is over before the last
@@ -146,11 +152,11 @@ class Merger {
   // A cause may be a span that comes later: places are known before any is written.
   void add_spans(const Trace& from, std::size_t rank, Places& places) {
     SpanId next = merged_->spans().size();
-    std::vector<Nanos> waits(from.spans().size());
+    std::vector<Wait> waits(from.spans().size());
     if (!waits_.empty())
       for (const auto& [id, wait] : waits_[rank]) waits[id] = wait;
     for (SpanId id = 0; id < from.spans().size(); ++id) {
-      if (waits[id] > 0) ++next;
+      if (waits[id].length > 0) ++next;
       places.spans.push_back(next++);
     }
     for (SpanId id = 0; id < from.spans().size(); ++id) {
@@ -161,7 +167,7 @@ class Merger {
       if (span.cause_span != kNone) span.cause_span = places.spans[span.cause_span];
       if (span.detail != kNone) span.detail += places.details;
       if (span.correlation != 0) span.correlation += correlations_;
-      if (waits[id] > 0) add_wait(span, waits[id]);
+      if (waits[id].length > 0) add_wait(span, waits[id]);
       merged_->add_span(span);
     }
     for_each(from.spans(), [&](const Span& span, std::uint32_t) {
@@ -170,16 +176,16 @@ class Merger {
     correlations_ = highest_;
   }
 
-  void add_wait(Span& span, Nanos length) {
+  void add_wait(Span& span, const Wait& of) {
     Span wait = span;
-    wait.duration = length;
-    wait.name = merged_->intern("waits for the last rank");
+    wait.duration = of.length;
+    wait.name = merged_->intern("waits for rank " + std::to_string(of.rank));
     wait.category = Category::kSync;
     wait.cause = Cause::kPeer;
     wait.detail = kNone;
     merged_->add_span(wait);
-    span.start += length;
-    span.duration -= length;
+    span.start += of.length;
+    span.duration -= of.length;
     span.cause = Cause::kPeer;
     span.cause_span = merged_->spans().size() - 1;
   }
@@ -228,8 +234,8 @@ class Merger {
   Merging merging_;
   std::vector<Nanos> offsets_;
   std::unique_ptr<Trace> merged_;
-  std::vector<std::map<SpanId, Nanos>> waits_;  // by rank; empty: none is known
-  std::uint32_t correlations_ = 0;              // of the ranks before
+  std::vector<std::map<SpanId, Wait>> waits_;  // by rank; empty: none is known
+  std::uint32_t correlations_ = 0;             // of the ranks before
   std::uint32_t highest_ = 0;
   std::uint32_t segments_ = 0;
 };

@@ -119,6 +119,15 @@ void refuse_with_tensor_parallel(const program::Config& config) {
         "model.dtype = fp16 is not built for parallel.strategy = tensor; set model.dtype = bf16");
 }
 
+// Autocast would cast each step of the sequence apart.
+void refuse_with_rnn(const program::Config& config) {
+  if (config.word("model.name") != "rnn") return;
+  for (const char* knob : {"precision", "autocast.dtype"})
+    if (is_changed(config, knob))
+      throw InputError(fmt::format(
+          "{} is not built for model.name = rnn; leave it out, or set model.dtype instead", knob));
+}
+
 }  // namespace
 
 bool is_changed(const program::Config& config, std::string_view knob) {
@@ -142,6 +151,7 @@ void refuse_what_contradicts(const program::Config& config) {
   refuse_with_fsdp(config);
   refuse_with_pipeline(config);
   refuse_with_tensor_parallel(config);
+  refuse_with_rnn(config);
   if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(

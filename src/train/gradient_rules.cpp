@@ -34,7 +34,9 @@ struct Rules {
   List operator()(const program::Linear& f) const { return product(f); }
   List operator()(const program::Convolution& f) const { return product(f); }
   List operator()(const program::Activation& f) const {
-    const Source kept = f.kind == program::ActivationKind::kRelu ? kY : input(0);
+    const bool by_result =
+        f.kind == program::ActivationKind::kRelu || f.kind == program::ActivationKind::kTanh;
+    const Source kept = by_result ? kY : input(0);
     return {{with(f, Part::kInputGradient), {kDy, kept}, {0}}};
   }
   List operator()(const program::MaxPooling& f) const {

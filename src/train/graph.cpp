@@ -79,6 +79,17 @@ Tensor GraphBuilder::tokens(std::int64_t length) {
   return x;
 }
 
+Tensor GraphBuilder::zeros(std::int64_t width) {
+  const std::int64_t elements = graph_.batch * width;
+  return layer(numbered("zeros"), program::Fill{elements, 0}, {}, {}, {graph_.batch, width});
+}
+
+Tensor GraphBuilder::step_of(const Tensor& x, std::int64_t steps, std::int64_t step) const {
+  const std::int64_t width = x.elements() / graph_.batch;
+  assert(x.steps == 1 && width % steps == 0 && step < steps);
+  return {x.id, {graph_.batch, width / steps}, steps, step};
+}
+
 ParameterId GraphBuilder::parameter(const std::string& name, std::int64_t elements,
                                     const Initial& initial, bool trained) {
   const auto place = std::find_if(declared_.begin(), declared_.end(), [&](ParameterId id) {
@@ -89,6 +100,11 @@ ParameterId GraphBuilder::parameter(const std::string& name, std::int64_t elemen
     declared_.erase(place);
     graph_.parameters[id] = {name, elements, initial, trained};
     return id;
+  }
+  const auto known = std::ranges::find(graph_.parameters, name, &Parameter::name);
+  if (known != graph_.parameters.end()) {
+    assert(known->elements == elements);
+    return static_cast<ParameterId>(known - graph_.parameters.begin());
   }
   graph_.parameters.push_back({name, elements, initial, trained});
   return static_cast<ParameterId>(graph_.parameters.size() - 1);
@@ -102,7 +118,10 @@ Tensor GraphBuilder::layer(const std::string& name, program::Function function,
   Layer layer;
   layer.name = name;
   layer.function = std::move(function);
-  for (const Tensor& input : inputs) layer.inputs.push_back(input.id);
+  for (const Tensor& input : inputs) {
+    assert(input.steps == 1 || std::holds_alternative<program::Linear>(layer.function));
+    layer.inputs.push_back(input.id);
+  }
   layer.parameters = std::move(parameters);
   layer.output = y.id;
   layer.side_results = std::move(side_results);
@@ -128,7 +147,9 @@ Tensor GraphBuilder::linear(const std::string& name, const Tensor& x, std::int64
   if (bias)
     parameters.push_back(
         parameter(name + ".bias", outputs, deviation_ > 0 ? kZeros : weight_initial(inputs)));
-  const program::Linear function{x.elements() / inputs, inputs, outputs, bias};
+  program::Linear function{x.elements() / inputs, inputs, outputs, bias};
+  function.steps = x.steps;
+  function.step = x.step;
   return layer(name, function, {x}, std::move(parameters), std::move(shape));
 }
 
@@ -185,6 +206,11 @@ Tensor GraphBuilder::relu(const Tensor& x) {
 Tensor GraphBuilder::gelu(const Tensor& x, bool tanh) {
   const auto kind = tanh ? program::ActivationKind::kGeluTanh : program::ActivationKind::kGelu;
   return layer(numbered("gelu"), program::Activation{kind, x.elements()}, {x}, {}, x.shape);
+}
+
+Tensor GraphBuilder::tanh(const Tensor& x) {
+  return layer(numbered("tanh"), program::Activation{program::ActivationKind::kTanh, x.elements()},
+               {x}, {}, x.shape);
 }
 
 Tensor GraphBuilder::max_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride,

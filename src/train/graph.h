@@ -66,6 +66,8 @@ struct Graph {
 struct Tensor {
   ValueId id = 0;
   std::vector<std::int64_t> shape;
+  // One of so many steps of a sequence that the value holds: x.unbind(1)[step]. For linear() alone.
+  std::int64_t steps = 1, step = 0;
 
   std::int64_t elements() const;
 };
@@ -84,16 +86,22 @@ class GraphBuilder {
   Tensor images(std::int64_t channels, std::int64_t height, std::int64_t width);
   Tensor numbers(std::int64_t count);  // a row of them a sample
   Tensor tokens(std::int64_t length);
+  // A row of 0 a sample: x.new_zeros(len(x), width).
+  Tensor zeros(std::int64_t width);
 
+  // Called again by the same name it is the same module, with the same parameters.
   Tensor linear(const std::string& name, const Tensor& x, std::int64_t outputs, bool bias = true);
   Tensor conv(const std::string& name, const Tensor& x, std::int64_t outputs,
               const WindowOptions& window);
   Tensor relu(const Tensor& x);
   Tensor gelu(const Tensor& x, bool tanh = false);
+  Tensor tanh(const Tensor& x);
   Tensor max_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride,
                   std::int64_t padding = 0);
   Tensor average_pool(const Tensor& x);  // to one pixel
   Tensor flatten(const Tensor& x) const;
+  // One of `steps` equal parts of each sample's numbers.
+  Tensor step_of(const Tensor& x, std::int64_t steps, std::int64_t step) const;
   Tensor batch_norm(const std::string& name, const Tensor& x);
   Tensor layer_norm(const std::string& name, const Tensor& x);
   Tensor embedding(const std::string& name, const Tensor& tokens, std::int64_t vocabulary,

@@ -68,6 +68,9 @@ class Describer {
   }
   Operation operator()(const program::Activation& f) const {
     const bool relu = f.kind == program::ActivationKind::kRelu;
+    if (f.kind == program::ActivationKind::kTanh)
+      return f.part == Part::kForward ? each("tanh", "aten::tanh", f.elements, 10)
+                                      : each("tanh_backward", "TanhBackward0", f.elements, 3);
     if (f.part == Part::kForward)
       return relu ? each("relu", "aten::relu", f.elements, 1)
                   : each("gelu", "aten::gelu", f.elements, 10);
@@ -256,6 +259,14 @@ double traffic(const program::Program& program, const program::Function& functio
   if (embedding && embedding->part == Part::kForward)
     bytes +=
         of(program.buffers[operands.writes[0]].bytes - program.buffers[operands.reads[1]].bytes);
+  // One step of a sequence.
+  const auto* linear = std::get_if<program::Linear>(&function);
+  if (linear && linear->steps > 1) {
+    const Index x = operands.reads[linear->part == Part::kForward ? 0 : 1];
+    const auto steps = of(linear->steps);
+    if (linear->part == Part::kForward || linear->part == Part::kWeightGradient)
+      bytes -= of(program.buffers[x].bytes) * (steps - 1) / steps;
+  }
   // One number of each row, which a sector of 32 bytes comes with
   // (aten/src/ATen/native/cuda/Loss.cu, nll_loss_forward_reduce_cuda_kernel_2d).
   const auto* nll = std::get_if<program::NllLoss>(&function);

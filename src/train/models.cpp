@@ -15,7 +15,7 @@ namespace {
 
 // What a model sees where the config does not say.
 std::string usual_data(const std::string& model) {
-  if (model.starts_with("mlp")) return "mnist";
+  if (model.starts_with("mlp") || model == "rnn") return "mnist";
   if (model == "cnn") return "digits";
   if (model == "gpt-mini") return "text";
   return is_resnet(model) ? "imagenet" : "tokens";
@@ -149,6 +149,52 @@ Graph build_cnn(const program::Config& config, const TrainingData& data, std::in
   return graph;
 }
 
+// ---- The recurrent network ----------------------------------------------------------------------
+
+// As many as divide a sample's numbers into equal parts; the rows of an image where none is asked.
+std::int64_t steps_of(const program::Config& config, const TrainingData& data) {
+  const std::int64_t numbers = data.shape.values();
+  if (!config.is_set("model.seq_len")) return data.shape.height;
+  const std::int64_t steps = config.whole("model.seq_len");
+  if (numbers % steps == 0) return steps;
+  std::int64_t nearest = steps;
+  while (numbers % nearest != 0) --nearest;
+  throw InputError(fmt::format(
+      "model.seq_len = {} does not divide the {} numbers of a sample of {} into equal steps; set "
+      "model.seq_len = {}",
+      steps, numbers, data.name, nearest));
+}
+
+// An Elman network (Elman 1990, "Finding structure in time") that reads an image step by step, as
+// the sequential MNIST of Le, Jaitly and Hinton, arXiv:1504.00941.
+Graph build_rnn(const program::Config& config, const TrainingData& data, std::int64_t batch) {
+  const std::int64_t hidden = config.whole("model.hidden"), steps = steps_of(config, data);
+  const std::int64_t inputs = data.shape.values() / steps;
+  GraphBuilder builder(batch);
+  const Tensor x = builder.numbers(data.shape.values());
+  Tensor h = builder.zeros(hidden);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Tensor read = builder.linear("ih", builder.step_of(x, steps, step), hidden);
+    h = builder.tanh(builder.add(read, builder.linear("hh", h, hidden)));
+  }
+  Graph graph = builder.finish(builder.linear("head", h, data.shape.classes));
+  graph.listing = {
+      "class RNN(nn.Module):",
+      "    def __init__(self):",
+      "        super().__init__()",
+      fmt::format("        self.ih = nn.Linear({}, {})", inputs, hidden),
+      fmt::format("        self.hh = nn.Linear({0}, {0})", hidden),
+      fmt::format("        self.head = nn.Linear({}, {})", hidden, data.shape.classes),
+      "    def forward(self, x):",
+      fmt::format("        h = x.new_zeros(len(x), {})", hidden),
+      fmt::format("        for x_t in x.view(len(x), {}, {}).unbind(1):", steps, inputs),
+      "            h = torch.tanh(self.ih(x_t) + self.hh(h))",
+      "        return self.head(h)",
+      "model = RNN().to(device)",
+  };
+  return graph;
+}
+
 // ---- The small language model -------------------------------------------------------------------
 
 Graph build_gpt_mini(const program::Config& config, const TrainingData& data, std::int64_t batch) {
@@ -190,7 +236,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
 
 bool is_computed(const program::Config& config) {
   const std::string& name = config.word("model.name");
-  return name.starts_with("mlp") || name == "cnn" || name == "gpt-mini";
+  return name.starts_with("mlp") || name == "cnn" || name == "rnn" || name == "gpt-mini";
 }
 
 TrainingData training_data(const program::Config& config) {
@@ -220,6 +266,7 @@ TrainingData training_data(const program::Config& config) {
 Graph build_model(const program::Config& config, const TrainingData& data, std::int64_t batch) {
   const std::string& name = config.word("model.name");
   if (name == "cnn") return build_cnn(config, data, batch);
+  if (name == "rnn") return build_rnn(config, data, batch);
   if (name == "gpt-mini") return build_gpt_mini(config, data, batch);
   if (is_resnet(name)) return build_resnet(config, data, batch);
   if (is_transformer(name)) return build_transformer(config, data, batch);

@@ -242,7 +242,8 @@ Tape::VarId Tape::apply(const program::Function& function, const std::vector<Var
                         std::optional<ElementType> result_type) {
   Var output;
   output.type = result_type.value_or(output_type(function, inputs));
-  const ElementType input_type = is_cast(type_of(inputs[0])) ? type_of(inputs[0]) : output.type;
+  const ElementType input_type =
+      !inputs.empty() && is_cast(type_of(inputs[0])) ? type_of(inputs[0]) : output.type;
   const bool is_weight_copy = result_type && vars_[inputs[0]].leaf != kNoIndex;
   output.buffer = new_buffer(name, elements, output.type,
                              is_weight_copy ? Role::kWorkspace : Role::kActivation);
@@ -276,6 +277,7 @@ Tape::VarId Tape::apply(const program::Function& function, const std::vector<Var
 
 ElementType Tape::output_type(const program::Function& function,
                               const std::vector<VarId>& inputs) const {
+  if (inputs.empty()) return options_.precision.model;
   if (std::holds_alternative<program::Embedding>(function)) return type_of(inputs[1]);
   // The kernel of a sum reads two types, and gives the wider one.
   if (std::holds_alternative<program::Add>(function) && type_of(inputs[0]) != type_of(inputs[1]))

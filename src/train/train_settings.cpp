@@ -56,10 +56,11 @@ Compilation compilation(const program::Config& config) {
 // What a model cannot read, in words about the data rather than about a layer.
 void refuse_other_data(const program::Config& config, const TrainingData& data) {
   const std::string& model = config.word("model.name");
-  const bool reads_numbers = model.starts_with("mlp") || model == "cnn";
+  const bool reads_numbers = model.starts_with("mlp") || model == "cnn" || model == "rnn";
   if (reads_numbers && data.shape.tokens > 0)
-    throw InputError(model + " reads " + (model == "cnn" ? "images" : "numbers") + ", and " +
-                     data.name + " has none; set data.name = digits, or model.name = gpt-mini");
+    throw InputError(model + " reads " + (model.starts_with("mlp") ? "numbers" : "images") +
+                     ", and " + data.name +
+                     " has none; set data.name = digits, or model.name = gpt-mini");
 }
 
 void refuse_other_heads(const program::Config& config) {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <numeric>
+#include <set>
 
 #include "analysis/batch_fit.h"
 #include "analysis/memory_counters.h"
@@ -49,6 +50,37 @@ TEST_CASE("roles sum to what is allocated at every moment, and the peak is the c
   CHECK(history.steps().size() == 6);
   REQUIRE(history.phases().size() >= 18);
   CHECK(history.phases().front().category == trace::Category::kForward);
+}
+
+TEST_CASE("each GPU of several has a history of its own, and the fullest is what peaks tell") {
+  const Run run =
+      run_config("A", config_of({"workload=train", "machine=h100-sxm-8",
+                                 "parallel.strategy=pipeline", "parallel.world_size=4",
+                                 "model.name=mlp", "model.layers=7", "steps=3", "batch_size=512"}));
+  const std::vector<MemoryGpu> gpus = memory_gpus(*run.trace);
+  REQUIRE(gpus.size() == 4);
+  const MemoryPeaks peaks = memory_peaks(*run.trace);
+  std::set<double> different;
+  for (int i = 0; i < 4; ++i) {
+    const MemoryGpu& gpu = gpus[static_cast<std::size_t>(i)];
+    CHECK(gpu.name == "GPU " + std::to_string(i));
+    CHECK(gpu.device == i);
+    const MemoryHistory history(*run.trace, gpu);
+    REQUIRE_FALSE(history.empty());
+    CHECK(history.peak().allocated == gpu.peak);
+    CHECK(history.steps().size() == 3);
+    double held = 0;
+    for (const MemoryBlock& block : held_at_peak(*run.trace, gpu.device))
+      held += static_cast<double>(block.bytes);
+    CHECK(held == gpu.peak);
+    MemoryMaps maps(*run.trace, gpu.device);
+    REQUIRE_FALSE(maps.at(run.trace->end()).empty());
+    for (const MemorySegment& segment : maps.at(run.trace->end())) CHECK(segment.device == i);
+    different.insert(gpu.peak);
+  }
+  CHECK(different.size() > 1);
+  CHECK(fullest(gpus)->peak == *peaks.allocated);
+  CHECK(MemoryHistory(*run.trace).peak().allocated == *peaks.allocated);
 }
 
 TEST_CASE("the highest moments of a range hold its peak, however few columns there are") {

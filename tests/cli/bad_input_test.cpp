@@ -3,8 +3,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -333,4 +335,57 @@ TEST_CASE("a loss that is no number is called diverged, without a sign") {
   CHECK_THAT(table.out, Catch::Matches("[^]*loss.final +diverged +final loss[^]*"));
   CHECK_THAT(table.out, !Catch::Contains("-nan"));
   CHECK_THAT(run(diverging + " --series loss").out, !Catch::Contains("-nan"));
+}
+
+TEST_CASE("a lesson that cannot be read is named, and the others are listed and checked") {
+  const Folder home;
+  const std::string own = home.file("home");
+  std::filesystem::create_directories(own);
+  for (const char* part : {"assets", "scenarios"})
+    std::filesystem::copy(std::filesystem::path(TRAINSCOPE_SOURCE_DIR) / part,
+                          std::filesystem::path(own) / part,
+                          std::filesystem::copy_options::recursive);
+  std::ofstream(own + "/scenarios/broken.toml") << "format = 1\nid = \"broken\"\ntitel = 3\n";
+  const std::string in_home = "TRAINSCOPE_HOME=" + own;
+  const Result listed = run_in(in_home, "lessons");
+  CHECK(listed.code == 2);
+  CHECK_THAT(listed.out, Catch::Contains("pinned-vs-pageable"));
+  CHECK_THAT(listed.err, Catch::Contains("broken.toml:3:1"));
+  CHECK(std::count(listed.err.begin(), listed.err.end(), '\n') == 1);
+  const Result as_json = run_in(in_home, "lessons --json");
+  CHECK(as_json.code == 2);
+  CHECK_THAT(as_json.out, Catch::Contains("\"pinned-vs-pageable\""));
+  const Result checked = run_in(in_home, "check " + own + "/scenarios/time-it-right.toml");
+  CHECK(checked.code == 0);
+  const Result doctor = run_in(in_home, "doctor");
+  CHECK_THAT(doctor.out,
+             Catch::Contains("broken.toml:3:1") && Catch::Contains("1 lesson cannot be opened"));
+}
+
+TEST_CASE("a series that there is nothing of is an error that says why") {
+  const Result result =
+      run("run --set workload=train --set model.name=mlp --steps 3 --series loss");
+  CHECK(result.code == 2);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, Catch::Contains("run A has no loss of single steps: only its time is "
+                                         "simulated") &&
+                             Catch::Contains("data.name = digits"));
+}
+
+TEST_CASE("a series of two runs says how to print one") {
+  const Result both = run("run pinned-vs-pageable --series time.step");
+  CHECK(both.code == 0);
+  CHECK_THAT(both.err, Catch::Contains("--series B.time.step prints one run's"));
+  const Result one = run("run pinned-vs-pageable --series B.time.step");
+  CHECK(one.code == 0);
+  CHECK(one.err.find("follow one another") == std::string::npos);
+  CHECK(one.out.size() < both.out.size());
+}
+
+TEST_CASE("calibrating where no GPU is says that it measures one") {
+  const Result result = run("calibrate");
+  if (result.code == 0) return;  // there is one
+  CHECK(result.code == 3);
+  CHECK_THAT(result.err, Catch::Contains("calibrating measures a GPU of this machine"));
+  CHECK(result.err.find("--executor sim") == std::string::npos);
 }

@@ -126,6 +126,33 @@ TEST_CASE("a calibration finds the costs that a device was given, whatever they 
   }
 }
 
+TEST_CASE("a tracer whose clock is off, or that costs time between kernels, changes no sum") {
+  const machine::Machine machine = machine::load_machine("h100-sxm-1");
+  const auto latency = static_cast<double>(machine.host.launch_latency_ns);
+  const auto wake = static_cast<double>(machine.host.wake_ns);
+  const auto call = static_cast<double>(machine.host.launch_call_ns);
+  test::EmulatedOptions options;
+  options.costs = &machine;
+  options.computes = false;
+  options.traced_gap = 700;
+  for (const Nanos ahead : {Nanos{-50'000}, Nanos{-600}, Nanos{0}, Nanos{600}, Nanos{50'000}}) {
+    INFO(ahead);
+    options.tracer_ahead = ahead;
+    test::EmulatedDevice device(options);
+    const auto found = cuda::calibrate(device, small_plan(), machine.gpu.fp16_flops_per_s);
+    const double from_call = found.find("host.launch_latency")->value;
+    const double to_return = found.find("host.wake")->value;
+    CHECK(from_call + to_return == Approx(latency + wake));
+    // As far off as the clock is, and no further than a kernel from before its launch to the wait.
+    const double off = std::abs(static_cast<double>(ahead));
+    CHECK(std::abs(from_call - latency) <= std::min(off, std::max(latency + call, wake)) + 1);
+    CHECK(from_call >= 0);
+    CHECK(to_return >= 0);
+    CHECK(found.find("gpu.kernel_gap")->value ==
+          Approx(static_cast<double>(machine.gpu.kernel_gap_ns)));
+  }
+}
+
 TEST_CASE("products are measured by shape and type, and tell what they reach") {
   const machine::Machine machine = machine::load_machine("h100-sxm-1");
   const cuda::Calibration found = calibrated(machine);

@@ -23,13 +23,15 @@ class PlainProducts : public cuda::Products {
     std::vector<float> bias;
     if (p.bias.memory) bias = values(p.bias, program::ElementType::kFp32);
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    const std::int64_t a_row = p.a_stride > 0 ? p.a_stride : p.a_transposed ? p.m : p.k;
+    const std::int64_t b_row = p.b_stride > 0 ? p.b_stride : p.b_transposed ? p.k : p.n;
     std::vector<float> row(at(p.n));
     for (std::int64_t i = 0; i < p.m; ++i) {
       std::fill(row.begin(), row.end(), 0.0F);
       for (std::int64_t k = 0; k < p.k; ++k) {
-        const float left = p.a_transposed ? a[at(k * p.m + i)] : a[at(i * p.k + k)];
+        const float left = p.a_transposed ? a[at(k * a_row + i)] : a[at(i * a_row + k)];
         for (std::int64_t j = 0; j < p.n; ++j)
-          row[at(j)] += left * (p.b_transposed ? b[at(j * p.k + k)] : b[at(k * p.n + j)]);
+          row[at(j)] += left * (p.b_transposed ? b[at(j * b_row + k)] : b[at(k * b_row + j)]);
       }
       for (std::int64_t j = 0; j < p.n; ++j)
         put(p.c, at(i * p.n + j), row[at(j)] + (bias.empty() ? 0.0F : bias[at(j)]));
@@ -362,12 +364,13 @@ Nanos EmulatedDevice::start_of(const Op& op) {
   Nanos start = op.enqueued;
   if (!options_.costs) start += kMicro + upto(3000);
   const bool is_kernel = op.work.is_told && op.work.activity.kind == ActivityKind::kKernel;
+  const Nanos traced = level_ == cuda::WatchLevel::kNothing ? 0 : options_.traced_gap;
   if (options_.costs && is_kernel) start += options_.costs->host.launch_latency_ns;
   for (const OpId before : op.before) {
     const Work& work = ops_[before].work;
     const bool after_kernel = work.is_told && work.activity.kind == ActivityKind::kKernel;
     const Nanos gap = !options_.costs             ? upto(900)
-                      : is_kernel && after_kernel ? options_.costs->gpu.kernel_gap_ns
+                      : is_kernel && after_kernel ? options_.costs->gpu.kernel_gap_ns + traced
                                                   : 0;
     start = std::max(start, ops_[before].end + gap);
   }
@@ -383,8 +386,8 @@ void EmulatedDevice::tell(const Op& op, Nanos start) {
   }
   Activity activity = op.work.activity;
   if (level_ == cuda::WatchLevel::kKernels) activity.call = 0;
-  activity.start = start;
-  activity.end = op.end;
+  activity.start = start + options_.tracer_ahead;
+  activity.end = op.end + options_.tracer_ahead;
   told_.records.push_back(activity);
 }
 

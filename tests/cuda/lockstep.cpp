@@ -88,6 +88,7 @@ double allowed(const Operation& one, ElementType type) {
 Lockstep::Lockstep(const program::Program& program, cuda::DeviceCalls& device)
     : program_(program),
       device_(device),
+      handles_(device.handles()),
       stream_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)),
       host_(program),
       batches_(program.data, host::DataSets(program.data), 0) {}
@@ -99,6 +100,7 @@ Lockstep::~Lockstep() {
     device_.synchronise();
   } catch (const Error&) {  // the device is lost, and its memory with it
   }
+  device_.release_after(handles_);
 }
 
 void Lockstep::load(const program::LoadBatch& load) {

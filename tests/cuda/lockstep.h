@@ -52,6 +52,7 @@ class Lockstep : public program::Numbers {
 
   const program::Program& program_;
   cuda::DeviceCalls& device_;
+  const cuda::HandleCounts handles_;  // that were there before
   cuda::StreamHandle stream_;
   host::Interpreter host_;
   host::BatchSource batches_;

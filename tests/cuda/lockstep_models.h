@@ -31,6 +31,9 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
                      large ? "model.hidden=256" : "model.hidden=17"};
   const Settings cnn{"model.name=cnn", "data.name=digits", large ? "batch_size=32" : "batch_size=2",
                      "cudnn.allow_tf32=false"};
+  const Settings rnn{"model.name=rnn", "data.name=digits", large ? "batch_size=64" : "batch_size=3",
+                     large ? "model.hidden=128" : "model.hidden=9",
+                     large ? "model.seq_len=28" : "model.seq_len=7"};
   const Settings gpt =
       large ? Settings{"model.name=gpt-mini", "data.name=text", "batch_size=8", "model.dropout=0.1"}
             : Settings{"model.name=gpt-mini", "data.name=text",   "batch_size=1",
@@ -52,6 +55,8 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
                             with(cnn, with(fp16, {"memory_format=channels_last"})),
                             with(cnn, bf16),
                             with(cnn, compiled),
+                            with(rnn, adamw),
+                            with(rnn, compiled),
                             with(gpt, adamw),
                             with(gpt, with(flash, fp16)),
                             with(gpt, with(flash, bf16)),
@@ -70,7 +75,8 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
         with(cnn, with(fp16_weights, {"memory_format=channels_last"})),
         with(gpt, with(bf16_weights, adamw)), with(gpt, with(flash, fp16_weights)),
         with(gpt, with(bf16_weights, {"precision=bf16"})), with(mlp, with(bf16_weights, compiled)),
-        with(cnn, with(fp16_weights, compiled)), with(gpt, with(bf16_weights, compiled))})
+        with(rnn, bf16_weights), with(cnn, with(fp16_weights, compiled)),
+        with(gpt, with(bf16_weights, compiled))})
     all.push_back(one);
   if (large) all.push_back({"model.name=cnn", "data.name=digits", "batch_size=32"});  // in TF32
   return all;

@@ -76,6 +76,27 @@ TEST_CASE("on a device that costs what the machine says, simulated and measured 
     }));
 }
 
+TEST_CASE("what tracing costs is not the simulator's error, and the page says how much it is") {
+  const machine::Machine machine = machine::load_machine("t4-1");
+  auto programs = small_programs();
+  programs = {programs[2]};  // launches
+  test::EmulatedOptions options = with_costs(machine);
+  const auto step_of = [&](Nanos traced_gap) {
+    options.traced_gap = traced_gap;
+    test::EmulatedDevice device(options);
+    const auto all = analysis::validate_executors(device, programs, "");
+    REQUIRE(all.tracing.size() == 1);
+    CHECK((all.tracing[0].second > 0.3) == (traced_gap > 0));
+    CHECK_THAT(analysis::validation_page(all), Catch::Contains("| program | traced it takes |"));
+    const auto step = std::ranges::find_if(all.rows, [](const analysis::ValidationRow& one) {
+      return one.metric->name == "time.step";
+    });
+    REQUIRE(step != all.rows.end());
+    return step->measured;
+  };
+  CHECK(step_of(4000) == Approx(step_of(0)).epsilon(0.1));
+}
+
 TEST_CASE("a program that a device cannot carry out is named and left out, the others are there") {
   test::EmulatedDevice device;
   auto programs = small_programs();

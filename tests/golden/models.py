@@ -11,8 +11,8 @@ scaled_dot_product_attention.
 
 "parameters": [name, elements] in the order of named_parameters(); GPT-2's Conv1D has its weight transposed.
 "kept": bytes of the distinct storages that torch.autograd.graph.saved_tensors_hooks sees in a forward and its
-cross-entropy on a batch of two samples (images of 224 x 224, 1000 classes; texts of 128 tokens), in FP32 on
-the CPU, but for parameters, buffers, the batch itself. Transformers, as well:
+cross-entropy on a batch of two samples (images of 224 x 224, 1000 classes; texts of 128 tokens; of the recurrent
+network images of 28 rows), in FP32 on the CPU, but for parameters, buffers, the batch itself. Transformers, as well:
   "flash": of scaled_dot_product_attention, "math": of the products and the softmax that it consists of
   "dropout": "flash" with a dropout of 0.1 everywhere but in the attention
 The tensors of the transformers are fakes (torch._subclasses.FakeTensorMode): nothing is computed.
@@ -275,6 +275,24 @@ class Opt(nn.Module):
         return F.linear(d.final_layer_norm(x), d.embed_tokens.weight)
 
 
+# ---- The recurrent network of the listing -------------------------------------------------------------------
+
+
+class Rnn(nn.Module):
+    def __init__(self, steps, inputs, hidden, classes):
+        super().__init__()
+        self.ih = nn.Linear(inputs, hidden)
+        self.hh = nn.Linear(hidden, hidden)
+        self.head = nn.Linear(hidden, classes)
+        self.steps, self.inputs = steps, inputs
+
+    def forward(self, x):
+        h = x.new_zeros(len(x), self.hh.in_features)
+        for x_t in x.view(len(x), self.steps, self.inputs).unbind(1):
+            h = torch.tanh(self.ih(x_t) + self.hh(h))
+        return self.head(h)
+
+
 # ---- What is written --------------------------------------------------------------------------------------
 
 
@@ -303,6 +321,12 @@ def of_images(model):
     return {"parameters": parameters_of(model), "kept": {"all": kept}}
 
 
+def of_numbers(model, count):
+    x, y = torch.randn(BATCH, count), torch.randint(0, 10, (BATCH,))
+    kept = kept_bytes(model, lambda: F.cross_entropy(model(x), y), (x, y))
+    return {"parameters": parameters_of(model), "kept": {"all": kept}}
+
+
 def of_texts(make):
     with FakeTensorMode():
         model = make()
@@ -326,6 +350,7 @@ def main():
         "resnet101": of_images(ResNet(Bottleneck, (3, 4, 23, 3))),
         "resnext50": of_images(ResNet(Bottleneck, (3, 4, 6, 3), 32, 4)),
         "resnext101": of_images(ResNet(Bottleneck, (3, 4, 23, 3), 32, 8)),
+        "rnn": of_numbers(Rnn(28, 28, 128, 10), 784),
         "bert-large": of_texts(lambda: Bert(24, 1024, 16)),
         "gpt2": of_texts(lambda: Gpt2(12, 768, 12)),
         "gpt2-large": of_texts(lambda: Gpt2(36, 1280, 20)),

@@ -128,7 +128,8 @@ def activations():
     g = Goldens("activations")
     x = torch.cat([g.normal(250, scale=2.0), torch.tensor([0.0, -0.0, 1e-8, -1e-8, 5.0, -5.0, 12.0, -12.0])])
     dy = g.normal(258)
-    functions = {"relu": F.relu, "gelu_erf": F.gelu, "gelu_tanh": lambda v: F.gelu(v, approximate="tanh")}
+    functions = {"relu": F.relu, "gelu_erf": F.gelu, "gelu_tanh": lambda v: F.gelu(v, approximate="tanh"),
+                 "tanh": torch.tanh}
     for name, function in functions.items():
         def compute(t, function=function):
             v = leaf(t["x"])

@@ -35,6 +35,7 @@ MODELS = {
     "mlp": ["model.name=mlp", "data.name=digits", "model.hidden=32", "model.layers=2", "batch_size=32"],
     "cnn": ["model.name=cnn", "data.name=digits", "batch_size=8", "seed=13",
             "cudnn.allow_tf32=false"],
+    "rnn": ["model.name=rnn", "data.name=digits", "model.hidden=32", "batch_size=16"],
     "gpt-mini math": ["model.name=gpt-mini", "data.name=text", "model.width=32", "model.heads=4",
                       "model.seq_len=32", "batch_size=8"],
 }
@@ -68,6 +69,8 @@ def cases():
     gentle_cnn = MODELS["cnn"] + OPTIMIZERS["sgd"] + GENTLE["sgd"]
     yield "cnn, checkpointed", gentle_cnn + ["checkpoint.enabled=true", "steps=20"]
     yield "cnn, channels last", gentle_cnn + ["memory_format=channels_last"] + short
+    steps = ["model.seq_len=16", "accumulate_steps=2", "clip_grad_norm=0.5"]
+    yield "rnn, 16 steps, accumulated, clipped", MODELS["rnn"] + OPTIMIZERS["sgd"] + steps + short
     for kind, narrow in itertools.product(["mlp", "cnn"], ["fp16", "bf16"]):
         scaled = SCALED if narrow == "fp16" else ["steps=200", "loop.evaluate=false"]
         yield f"{kind}, {narrow}", MODELS[kind] + OPTIMIZERS["sgd"] + [f"precision={narrow}"] + scaled
@@ -105,7 +108,7 @@ class Start:
     def batches(self, part):
         """Pairs of tensors, one a batch; the targets of a text follow one another."""
         size, (x, y) = int(self.knobs["batch_size"]), part
-        sample = {"mlp": (-1,), "cnn": (1, 28, 28)}.get(self.knobs["model.name"])
+        sample = {"mlp": (-1,), "rnn": (-1,), "cnn": (1, 28, 28)}.get(self.knobs["model.name"])
         tokens = self.x_type == np.int64
         length = int(self.knobs["model.seq_len"]) if tokens else 1
         count = len(y) // (size * length)
@@ -205,7 +208,8 @@ class Model:
 
     def __call__(self, x):
         x = x if x.dtype == torch.int64 else x.to(self.wide)
-        return {"mlp": self.mlp, "cnn": self.cnn, "gpt-mini": self.gpt}[self.knobs["model.name"]](x)
+        models = {"mlp": self.mlp, "cnn": self.cnn, "rnn": self.rnn, "gpt-mini": self.gpt}
+        return models[self.knobs["model.name"]](x)
 
     def mlp(self, x):
         layers = int(self.knobs.get("model.layers", 1))
@@ -223,6 +227,12 @@ class Model:
         if self.knobs.get("memory_format") == "channels_last":
             x = x.permute(0, 2, 3, 1)  # as ours lie when they are flattened
         return self.linear("linear", x.flatten(1))
+
+    def rnn(self, x):
+        h = x.new_zeros(len(x), int(self.knobs["model.hidden"]))
+        for x_t in x.view(len(x), int(self.knobs.get("model.seq_len", 28)), -1).unbind(1):
+            h = torch.tanh(self.linear("ih", x_t) + self.linear("hh", h))
+        return self.linear("head", h)
 
     def gpt(self, tokens):
         x = F.embedding(tokens, self.values["token.weight"]) + self.values["position.weight"]

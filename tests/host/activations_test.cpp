@@ -1,4 +1,4 @@
-// ReLU and GELU.
+// ReLU, GELU and tanh.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -8,6 +8,7 @@
 #include "host/golden.h"
 #include "host/gradient.h"
 #include "host/relu.h"
+#include "host/tanh.h"
 
 using namespace trainscope::host;
 
@@ -41,6 +42,37 @@ TEST_CASE("GELU is PyTorch's within a few units, forward and backward") {
     golden.check("y", y, kind == Gelu::kErf ? 8 : 3);
     golden.check("dx", dx, 8);
   }
+}
+
+// As glibc has it, of which libmvec's is at most 4 units off; backward cancels where |y| nears 1.
+TEST_CASE("tanh is PyTorch's within a few units, forward and backward") {
+  const GoldenCase golden = golden_case("activations", "tanh");
+  std::vector<float> y(golden["x"].size());
+  tanh_forward(golden["x"], y);
+  golden.check("y", y, 5);
+  std::vector<float> dx = golden["dy"];
+  tanh_backward(y, dx, dx);  // in place
+  golden.check("dx", dx, 12);
+}
+
+TEST_CASE("tanh's gradient is its slope, and nothing passes where it is saturated") {
+  std::vector<float> x = normal_values(60, 11);
+  const std::vector<float> dy = normal_values(60, 12);
+  std::vector<float> y(60), dx(60);
+  tanh_forward(x, y);
+  tanh_backward(y, dy, dx);
+  const auto loss = [&] {
+    std::vector<float> again(60);
+    tanh_forward(x, again);
+    return dot(again, dy);
+  };
+  check_gradient(x, loss, dx);
+  const std::vector<float> far = {40.0F, -40.0F, std::numeric_limits<float>::infinity()};
+  std::vector<float> ends(3), none(3);
+  tanh_forward(far, ends);
+  CHECK(ends == std::vector<float>{1, -1, 1});
+  tanh_backward(ends, std::vector<float>{1, 1, 1}, none);
+  CHECK(none == std::vector<float>{0, 0, 0});
 }
 
 TEST_CASE("GELU's gradient is its slope") {

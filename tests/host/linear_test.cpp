@@ -45,6 +45,29 @@ TEST_CASE("linear is PyTorch's, forward and backward") {
   }
 }
 
+TEST_CASE("rows that lie apart give what they give one behind the other") {
+  constexpr std::size_t kRows = 5, kInputs = 7, kOutputs = 3, kStride = 4 * kInputs;
+  const std::vector<float> all = normal_values(kRows * kStride, 31);
+  const std::vector<float> w = normal_values(kOutputs * kInputs, 32),
+                           b = normal_values(kOutputs, 33);
+  const std::vector<float> dy = normal_values(kRows * kOutputs, 34);
+  for (std::size_t step = 0; step < 4; ++step) {
+    std::vector<float> packed;
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(row * kStride + step * kInputs);
+      packed.insert(packed.end(), from, from + kInputs);
+    }
+    const Run expected = run({kRows, kInputs, kOutputs}, packed, w, b, dy);
+    const LinearShape apart{kRows, kInputs, kOutputs, kStride};
+    const Values x = Values(all).subspan(step * kInputs);
+    std::vector<float> y(kRows * kOutputs), dw(w.size());
+    linear_forward(apart, x, w, b, y);
+    linear_backward(apart, x, w, dy, {{}, dw, {}}, Into::kReplace);
+    CHECK(y == expected.y);
+    CHECK(dw == expected.dw);
+  }
+}
+
 // One unit in the last place of FP16 is 2^13 of FP32's, of BF16 2^16: the output is rounded once,
 // so sums in another order may end on the neighbouring value.
 TEST_CASE("linear with rounded inputs and output is PyTorch's in FP16 and BF16") {

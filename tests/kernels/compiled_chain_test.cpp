@@ -38,12 +38,14 @@ constexpr Chain kAllActions{
               {ChainAction::kGeluTanhSlope, T, 10, 1, 11, 1},
               {ChainAction::kFill, T, 0, 0, 12, 3},
               {ChainAction::kScale, NumberType::kFp32, 12, 12, 13, 0.75F},
-              {ChainAction::kMove, NumberType::kBf16, 11, 11, 14, 1}},
+              {ChainAction::kTanh, T, 11, 11, 15, 1},
+              {ChainAction::kTanhSlope, T, 15, 11, 16, 1},
+              {ChainAction::kMove, NumberType::kBf16, 16, 16, 14, 1}},
     .drops = {},
     .pool = {},
     .read_count = 3,
     .write_count = 4,
-    .step_count = 12};
+    .step_count = 14};
 
 // dropout(table[tokens] + positions) of type T; rows of the table may be a multiple of 8 long.
 template <NumberType T, bool kInEights>

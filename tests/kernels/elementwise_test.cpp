@@ -4,6 +4,7 @@
 #include "host/elementwise.h"
 #include "host/gelu.h"
 #include "host/relu.h"
+#include "host/tanh.h"
 #include "kernels/activation.h"
 #include "kernels/cast.h"
 #include "kernels/compare.h"
@@ -47,7 +48,11 @@ HostActivation host_activation(Activation activation, const Matrix& shape,
       const auto kind = activation == Activation::kGeluErf ? host::Gelu::kErf : host::Gelu::kTanh;
       host::gelu_forward(kind, z, result.y);
       host::gelu_backward(kind, z, dy, result.dx);
+      break;
     }
+    case Activation::kTanh:
+      host::tanh_forward(z, result.y);
+      host::tanh_backward(z, dy, result.dx);  // z stands for what forward gave
   }
   return result;
 }
@@ -160,8 +165,8 @@ TEST_CASE("a sum may be one of its terms") {
 }
 
 TEST_CASE("bias and activation are the host's, forward and backward") {
-  const auto activation =
-      GENERATE(Activation::kNone, Activation::kRelu, Activation::kGeluErf, Activation::kGeluTanh);
+  const auto activation = GENERATE(Activation::kNone, Activation::kRelu, Activation::kGeluErf,
+                                   Activation::kGeluTanh, Activation::kTanh);
   for (const Matrix& shape :
        {Matrix{1, 1}, Matrix{5, 7}, Matrix{3, 1}, Matrix{33, 40}, Matrix{9, 3}, Matrix{16, 13}}) {
     check_activation<float>(activation, shape, Stream{});

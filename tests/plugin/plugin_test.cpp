@@ -9,6 +9,7 @@
 
 #include "analysis/measured_run.h"
 #include "base/error.h"
+#include "cuda/calibration/bench.h"
 #include "cuda/calibration/calibration.h"
 #include "cuda/device_checks.h"
 #include "cuda/fused_both_ways.h"
@@ -287,6 +288,21 @@ TEST_CASE("through the plug-in a run with no room for it ends with a sentence, t
   CHECK(sim::sentence(*run.ending).find("the GPU has no room for this run") != std::string::npos);
   CHECK(gpu->is_usable());
   check_learns_alike(*gpu, kMlp, kFp32);
+}
+
+TEST_CASE("through the plug-in memory that another stream is to give back is waited for") {
+  Gpu gpu;
+  cuda::Bench bench(*gpu);
+  const std::int64_t most = gpu->facts().memory_bytes / 5 * 3;
+  const cuda::KernelCall& long_one = bench.prepare(cuda::long_kernel(2'000'000));
+  void* first = gpu->allocate(most, bench.stream());
+  bench.launch(long_one);
+  gpu->release(first, bench.stream());
+  void* second = gpu->allocate(most, bench.other_stream());
+  CHECK(second);
+  CHECK_THROWS_AS(gpu->allocate(most, bench.stream()), cuda::OutOfDeviceMemory);
+  gpu->release(second, bench.other_stream());
+  gpu->synchronise();
 }
 
 TEST_CASE("through the plug-in a calibration measures all there is") {

@@ -199,6 +199,8 @@ TEST_CASE("a rank that comes first waits for the last, and both are done togethe
   REQUIRE(waits.size() == 1);
   CHECK(waits[0].duration == 100'000);
   CHECK(waits[0].cause == trace::Cause::kPeer);
+  const int last = 1 - run.trace.lanes()[waits[0].lane].rank;
+  CHECK(run.trace.name(waits[0]) == "waits for rank " + std::to_string(last));
   CHECK(work[0].start == work[1].start);
   CHECK(work[0].end() == work[1].end());
   CHECK(waits[0].end() == work[0].start);

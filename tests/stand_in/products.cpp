@@ -239,8 +239,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t how,
     if (reinterpret_cast<std::uintptr_t>(addresses[i]) % algorithm->data[1 + i] != 0)
       return wrong("an address is not aligned as its algorithm was promised");
   const auto in_device = [](const void* memory, const Matrix& x) {
-    return machine().memory().where(memory, bytes_of(x.type) * static_cast<std::size_t>(x.leading) *
-                                                x.columns) == stand_in::Where::kDevice;
+    const std::size_t numbers = static_cast<std::size_t>(x.leading) * (x.columns - 1) + x.rows;
+    return machine().memory().where(memory, bytes_of(x.type) * numbers) == stand_in::Where::kDevice;
   };
   if (!in_device(a, product.a) || !in_device(b, product.b) || !in_device(d, product.d) ||
       machine().memory().where(workspace, workspace_bytes) != stand_in::Where::kDevice)

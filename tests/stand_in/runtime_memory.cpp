@@ -172,6 +172,9 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int gpu) {
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
   return cudaSuccess;
 }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) {
+  CALL("cudaMemPoolTrimTo", return cudaSuccess;);
+}
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
                                  std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)

@@ -16,7 +16,9 @@ namespace foreign {
 
 using Json = nlohmann::json;
 
-inline constexpr const char* kWait = "waits for the last rank";
+inline bool is_wait(const Json& event) {
+  return event.value("name", "").starts_with("waits for rank ");
+}
 
 inline std::pair<Json, Json> place_of(const Json& event) {
   return {event["tid"], event["args"]["correlation"]};
@@ -31,10 +33,10 @@ inline void forget_own(Json& args) {
 inline Json as_foreign(Json file, double clock) {
   std::map<std::pair<Json, Json>, double> begun;
   for (const Json& event : file["traceEvents"])
-    if (event.value("name", "") == kWait) begun[place_of(event)] = event["ts"];
+    if (is_wait(event)) begun[place_of(event)] = event["ts"];
   Json events = Json::array();
   for (Json& event : file["traceEvents"]) {
-    if (event.value("name", "") == kWait) continue;
+    if (is_wait(event)) continue;
     if (event.contains("args") && event["args"].contains("Collective name"))
       if (const auto wait = begun.find(place_of(event)); wait != begun.end()) {
         event["dur"] = event["dur"].get<double>() + event["ts"].get<double>() - wait->second;

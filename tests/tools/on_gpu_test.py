@@ -47,6 +47,46 @@ class OnGpu(unittest.TestCase):
         self.assertEqual(result.stderr, "there is no NVIDIA driver here; --executor sim simulates the same run\n")
         self.assertFalse(self.out.exists())
 
+    def with_gpu(self):
+        """A machine that has a GPU: its PATH, with an nvidia-smi that tells of it."""
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "nvidia-smi").write_text("#!/bin/sh\necho a GPU\n[ $# -eq 0 ] || exec sleep 60\n")
+        (tools / "nvidia-smi").chmod(0o755)
+        return f"{tools}:{os.environ['PATH']}"
+
+    def test_where_there_is_a_gpu_and_no_run_works_what_is_known_of_it_is_kept(self):
+        result = self.run_tool("run", self.out, self.pack(NO_GPU), PATH=self.with_gpu())
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("no run can be measured: there is no NVIDIA driver here", result.stderr)
+        self.assertIn("a GPU", (self.out / "nvidia-smi.txt").read_text())
+        self.assertIn("no NVIDIA driver", (self.out / "first-run.txt").read_text())
+        self.assertIn("no NVIDIA driver", (self.out / "doctor.txt").read_text())
+
+    def test_where_the_tracer_is_what_fails_the_rest_is_done_without_it(self):
+        no_tracer = '[ "$TRAINSCOPE_TRACER" = events ] || { echo "CUPTI crashes" >&2; exit 134; }; ' + WORKS
+        result = self.run_tool("run", self.out, self.pack(no_tracer), PATH=self.with_gpu())
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no run can be measured: CUPTI crashes", result.stderr)
+        self.assertIn("done: calibrate", (self.out / "summary.txt").read_text())
+
+    def test_single_steps_can_be_asked_for(self):
+        result = self.run_tool("run", self.out, self.pack(WORKS), "--only", "calibrate,recordings")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = (self.out / "summary.txt").read_text()
+        self.assertIn("done: calibrate", summary)
+        self.assertIn("done: recordings/launch-bound", summary)
+        self.assertNotIn("validate", summary)
+        self.assertNotIn("tests", summary)
+
+    def test_what_was_calibrated_is_validated_too(self):
+        writes = (
+            'echo "$*" >>"$CALLS"; case $1 in calibrate) mkdir -p "$5/machines"; : >"$5/machines/measured-1.toml" ;; esac'
+        )
+        result = self.run_tool("run", self.out, self.pack(writes))
+        self.assertIn("done: validate-calibrated", result.stderr)
+        self.assertIn(f"validate --machine {self.out}/machines/measured-1.toml", self.calls.read_text())
+
     def test_without_a_place_for_the_results_it_asks_for_one(self):
         result = self.run_tool("run")
         self.assertEqual(result.returncode, 2)

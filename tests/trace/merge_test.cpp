@@ -138,7 +138,9 @@ TEST_CASE("merged ranks keep every span, wait for the last and work together") {
     if (span.category == Category::kHostApi) CHECK(correlations.insert(span.correlation).second);
     if (span.category == Category::kSync) {
       ++waits;
-      CHECK(merged->name(span) == "waits for the last rank");
+      const std::string waiting = std::to_string(merged->lanes()[span.lane].rank);
+      CHECK_THAT(merged->name(span),
+                 Catch::StartsWith("waits for rank ") && !Catch::EndsWith(" " + waiting));
       CHECK(span.cause == Cause::kPeer);
     }
     if (span.category != Category::kCollective) continue;
@@ -201,11 +203,17 @@ std::vector<Rank> two_by_two(const std::vector<Nanos>& offsets) {
 }
 
 std::size_t waits_in(const Trace& trace) {
+  // The first of each group for its second.
+  static const std::map<int, std::set<std::string>> kNames = {
+      {0, {"waits for rank 1", "waits for rank 2"}},
+      {1, {"waits for rank 3"}},
+      {2, {"waits for rank 3"}}};
   std::size_t waits = 0;
   for_each(trace.spans(), [&](const Span& span, SpanId) {
     if (span.category != Category::kSync) return;
     ++waits;
     CHECK(span.duration == 40);
+    CHECK(kNames.at(trace.lanes()[span.lane].rank).contains(trace.name(span)));
   });
   return waits;
 }

@@ -173,6 +173,44 @@ TEST_CASE("forward keeps for backward what PyTorch keeps, byte for byte") {
   }
 }
 
+TEST_CASE("a recurrent network runs four kernels a step, and sums what each gives its weights") {
+  constexpr std::int64_t kSteps = 14;
+  const Step step = step_of(model_config("rnn", {"model.seq_len=14"}), 4, {});
+  CHECK(step.graph.parameters.size() == 6);
+  CHECK(step.plan.forward.size() == 1 + 4 * kSteps + 1);  // zeros, the steps, the head
+  std::map<std::string, std::int64_t> backward;
+  for (const train::PlannedLaunch& launch : step.plan.backward)
+    ++backward[step.program.operations[launch.operation].framework];
+  CHECK(backward["TanhBackward0"] == kSteps);
+  // Of each product the weight's gradient, and of all but the first the state's; the head's two.
+  CHECK(backward["AddmmBackward0"] == 2 * kSteps + (kSteps - 1) + 2);
+  CHECK(backward["aten::sum"] == 2 * kSteps + 1);
+  CHECK(backward["aten::add"] == 4 * (kSteps - 1));  // two weights and two biases
+  // A step reads its part of the batch, of which no more is moved.
+  for (const train::PlannedLaunch& launch : step.plan.forward) {
+    const program::Operation& one = step.program.operations[launch.operation];
+    const auto* linear = std::get_if<program::Linear>(&one.function);
+    if (!linear || linear->steps == 1) continue;
+    CHECK(linear->row_stride() == 784);
+    CHECK(one.bytes == 4.0 * (4 * 56 + 56 * 128 + 128 + 4 * 128));
+  }
+}
+
+TEST_CASE("a recurrent network reads a sample in equal steps, and is told how many there can be") {
+  CHECK_THROWS_WITH(graph_of(model_config("rnn", {"model.seq_len=30"}), 1),
+                    Catch::Contains("model.seq_len = 30 does not divide the 784 numbers") &&
+                        Catch::EndsWith("set model.seq_len = 28"));
+  CHECK_NOTHROW(graph_of(model_config("rnn", {"model.seq_len=784"}), 1));
+  for (const char* how : {"precision=fp16", "autocast.dtype=bf16"})
+    CHECK_THROWS_WITH(
+        train::build_program(model_config("rnn", {"workload=train", how}),
+                             machine::load_machine("h200-1")),
+        Catch::Contains("is not built for model.name = rnn; leave it out, or set model.dtype"));
+  CHECK_THROWS_WITH(train::build_program(model_config("rnn", {"workload=train", "data.name=text"}),
+                                         machine::load_machine("h200-1")),
+                    Catch::Contains("rnn reads images, and text has none"));
+}
+
 TEST_CASE("a transformer layer keeps what Korthikanti et al. count, but for terms that are known") {
   // Equations 1 and 2 of arXiv:2205.05198, in bytes: s b h (34 + 5 a s / h) in 16 bits, with
   // dropout. One layer more keeps so much more.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/memory_counters.h"
 #include "scenario/link.h"
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
@@ -114,6 +115,59 @@ TEST_CASE("a lesson can point at a panel about training") {
     driver->settle();
     CHECK(is_in_front(window));
   }
+}
+
+TEST_CASE("a lesson can point at a panel and at a span together") {
+  REQUIRE_DRIVER(driver);
+  driver->workspace().open_runs({trained("A"), trained("B")});
+  driver->settle();
+  Attention& attention = driver->app().attention();
+  scenario::Focus focus;
+  focus.panel = "memory";
+  focus.run = "B";
+  focus.lane = "stream 7";
+  focus.span = "gemm";
+  REQUIRE(show_focus(focus, driver->workspace(), attention, true));
+  REQUIRE(attention.timeline.selected.span != trace::kNone);
+  const trace::Trace& trace = *driver->workspace().sides()[1].run->trace;
+  CHECK_THAT(trace.name(trace.spans()[attention.timeline.selected.span]),
+             Catch::StartsWith("gemm"));
+  CHECK(attention.timeline.selected.side == Side::kB);
+  driver->settle();
+  CHECK(is_in_front(kMemoryPanel));
+  focus.span = "no such kernel";
+  CHECK_FALSE(show_focus(focus, driver->workspace(), attention, true));
+}
+
+TEST_CASE("of several GPUs the fullest's memory is shown, and another's when it is chosen") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const RunPointer run =
+      run_of("A", {"workload=train", "machine=h100-sxm-8", "parallel.strategy=pipeline",
+                   "parallel.world_size=4", "model.name=mlp", "model.layers=7", "steps=3"});
+  driver->workspace().open_runs({run});
+  driver->settle();
+  driver->app().run("layout.memory");
+  driver->settle();
+  const auto gpus = analysis::memory_gpus(*run->trace);
+  REQUIRE(gpus.size() == 4);
+  const std::string fullest = analysis::fullest(gpus)->name;
+  REQUIRE(fullest != "GPU 3");
+  const auto choose = [&](const std::string& gpu) {
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      const ImGuiWindow* panel = ImGui::FindWindowByName(kSingleMemoryPanel);
+      context->MouseMoveToPos({panel->Pos.x + 60, panel->Pos.y + 54});  // in the list's field
+      context->MouseClick();
+      context->Yield(2);
+      context->ItemClick(("//$FOCUSED/" + gpu).c_str());
+      context->MouseMoveToPos({2, 2});
+    }));
+    return picture_of(*driver);
+  };
+  const auto of_another = choose("GPU 3");
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  const auto of_fullest = choose(fullest);
+  CHECK(of_another != of_fullest);
+  CHECK(choose("GPU 3") == of_another);
 }
 
 TEST_CASE("a step that points at a panel brings it to the front") {

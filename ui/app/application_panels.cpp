@@ -1,11 +1,17 @@
 // The application's panels: which are drawn, and which goes to the front.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "analysis/measured.h"
+#include "scenario/progress.h"
 #include "ui/app/application.h"
+#include "ui/app/line_up.h"
+#include "ui/app/moment.h"
 #include "ui/panels/code_difference.h"
 #include "ui/panels/side_data.h"
+#include "ui/panels/timelines.h"
 
 namespace trainscope::ui {
 namespace {
@@ -79,6 +85,18 @@ bool explains_span(const scenario::Step& step) {
   return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
 }
 
+// What a step asks to be found; null: it asks for no span.
+const scenario::Focus* asked_span(const scenario::Step& step) {
+  const auto& question = step.question;
+  return question && question->kind == scenario::QuestionKind::kFindSpan ? &*question->span
+                                                                         : nullptr;
+}
+
+// A knob, or a line of the listing.
+bool points_at_control(const scenario::Focus& focus) {
+  return focus.panel.empty() && focus.lane.empty();
+}
+
 bool is_there(const scenario::Focus& focus, const Workspace& workspace) {
   const std::size_t side = focus.run == "B" ? 1 : 0;
   return side < workspace.sides().size() && workspace.sides()[side].run &&
@@ -135,9 +153,15 @@ void Application::show_what_step_means() {
   const std::pair step{lesson->lesson.id, lesson->progress.step()};
   if (step == pointed_at_) return;
   const bool at_span = explains_span(lesson->step());
+  const scenario::Focus* asked = asked_span(lesson->step());
   if (at_span && !is_there(*lesson->step().focus, workspace_)) return;
+  if (asked && !is_there(*asked, workspace_)) return;
   pointed_at_ = step;
+  attention_.focused_line = 0;
   show_explained_span(at_span ? &*lesson->step().focus : nullptr);
+  if (asked) show_where_to_look(*asked);
+  if (const auto& focus = lesson->step().focus; focus && points_at_control(*focus))
+    show_focus(*focus, workspace_, attention_, false);
   if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
     show_panel(focus->panel);
   else if (wants_knobs(workspace_))
@@ -152,7 +176,11 @@ void Application::show_what_step_means() {
 void Application::show_explained_span(const scenario::Focus* focus) {
   TimelineState& timeline = attention_.timeline;
   const auto shown = std::exchange(explained_range_, std::nullopt);
+  if (const auto offset = std::exchange(explained_offset_, std::nullopt);
+      offset && workspace_.offset() == *offset)
+    workspace_.set_offset(0);
   if (workspace_.present.on) return;
+  if (focus) line_up_steps(*focus);
   if (!focus || !show_focus(*focus, workspace_, attention_, true)) {
     if (shown && *shown == destination(timeline)) asked_.push_back("view.fit");
     return;
@@ -162,6 +190,61 @@ void Application::show_explained_span(const scenario::Focus* focus) {
   const Nanos begin = explained_range_->start - (side > 0 ? workspace_.offset() : 0);
   workspace_.playhead.time =
       std::clamp<Nanos>(workspace_.playhead_at(side, begin), 0, workspace_.playhead_end());
+}
+
+// Steps that compare show the same step of both sides below each other.
+void Application::line_up_steps(const scenario::Focus& focus) {
+  const auto& sides = workspace_.sides();
+  if (sides.size() != 2 || !workspace_.can_align_steps() || workspace_.offset() != 0) return;
+  const std::size_t side = focus.run == "B" ? 1 : 0;
+  const auto meant = scenario::shown_span(focus, *sides[side].run);
+  if (!meant || !sides[0].view || !sides[1].view) return;
+  const Nanos time = sides[side].view->trace->spans()[*meant].start;
+  const Nanos in_a = side == 0 ? time : same_step(*sides[1].view, *sides[0].view, time);
+  const auto offset = offset_to_meet(LineUp::kStep, *sides[0].view, *sides[1].view, in_a);
+  if (!offset || *offset == 0) return;
+  workspace_.set_offset(*offset);
+  explained_offset_ = workspace_.offset();
+}
+
+namespace {
+
+// The step that a span is in, or, where it cannot be seen among so much, its surroundings. Nothing
+// where it can be seen in the whole, or is in no step.
+std::optional<TimeRange> range_to_search(const trace::Trace& trace, const trace::Span& span,
+                                         Nanos whole) {
+  constexpr Nanos kShare = 100;       // of what is shown, that can be seen and clicked
+  constexpr Nanos kLeastShare = 400;  // that can still be found
+  if (span.duration > whole / kShare) return std::nullopt;
+  for (const analysis::StepWindow& step : analysis::step_windows(trace)) {
+    const TimeRange range{step.mark.start, std::max(step.window.end, step.mark.end)};
+    if (span.start < range.start || span.start >= range.end) continue;
+    if (span.duration > (range.end - range.start) / kLeastShare) return range;
+    constexpr Nanos kBeside = 40;
+    return TimeRange{std::max(range.start, span.start - kBeside * span.duration),
+                     std::min(range.end, span.end() + kBeside * span.duration)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Its lane comes into sight, and so much of the run that it can be found and clicked.
+void Application::show_where_to_look(const scenario::Focus& asked) {
+  const std::size_t side = asked.run == "B" ? 1 : 0;
+  const analysis::Run& run = *workspace_.sides()[side].run;
+  const auto meant = scenario::shown_span(asked, run);
+  if (!meant) return;
+  const trace::Span& span = run.trace->spans()[*meant];
+  TimelineState& timeline = attention_.timeline;
+  timeline.reveal_lane = {static_cast<Side>(side), span.lane};
+  std::erase(timeline.collapsed[side], span.lane);
+  const auto range = range_to_search(*run.trace, span, workspace_.end());
+  if (!range) return;
+  const Nanos offset = side > 0 ? workspace_.offset() : 0;
+  constexpr double kRoom = 0.1;
+  show_range(timeline, {range->start + offset, range->end + offset}, kRoom);
+  explained_range_ = destination(timeline);
 }
 
 bool Application::has_panel(std::string_view name) const {

@@ -208,9 +208,10 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
   bars.push_back(total_bar("B", time_b));
   const bool a_step = steps_a > 1 || steps_b > 1;
   comparison.waterfall_title =
-      time_a == time_b ? "A and B take equally long"
-                       : fmt::format("Where the {}{} went", format_nanos(std::abs(time_b - time_a)),
-                                     a_step ? " a step" : "");
+      report::are_alike(time_a, time_b)
+          ? "A and B take equally long"
+          : fmt::format("Where the {}{} went", format_nanos(std::abs(time_b - time_a)),
+                        a_step ? " a step" : "");
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ const std::vector<scenario::Lesson>& Workspace::shelf() {
   if (!shelf_) {
     shelf_.emplace();
     try {
-      *shelf_ = scenario::all_lessons(language_);
+      scenario::Shelf read = scenario::readable_lessons(language_);
+      *shelf_ = std::move(read.lessons);
+      if (!read.unreadable.empty()) shelf_error_ = read.unreadable.front();
     } catch (const std::exception& error) {
       shelf_error_ = error.what();
     }

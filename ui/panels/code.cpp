@@ -124,6 +124,7 @@ std::uint16_t lit_line(const Workspace& workspace, const Attention& attention) {
   const SpanRef chosen = span_of_interest(attention);
   if (chosen.span < view.trace->spans().size() && static_cast<std::size_t>(chosen.side) == side)
     return view.trace->spans()[chosen.span].line;
+  if (attention.focused_line > 0 && attention.focused_side == side) return attention.focused_line;
   return line_at(view, workspace.playhead_of(side));
 }
 

@@ -23,15 +23,19 @@ struct Attention {
   std::size_t code_side = 0;        // whose listing is shown
   std::uint16_t code_line = 0;      // hovered in the listing; 0: none
   std::uint16_t followed_line = 0;  // the listing was last scrolled for; 0: none, as from the top
-  bool all_parameters = false;      // the whole list of knobs is open
-  std::string asked_panel;          // to be opened and go to the front, by a lesson's name of it
-  std::string tab_to_show;          // the same, but only where it is open, and keys stay
-  std::string lit_knob;             // a knob the lesson points at
-  std::string pointed_knob;         // a knob under the mouse; empty: none
-  bool memory_lanes = false;        // the timelines show the lanes that count memory
-  bool timeline_has_keys = false;   // the mouse or the focus is on the timelines
-  bool timeline_hovered = false;    // the mouse is
-  Box find_action{};                // where "Find an action" stands in the top bar
+  // A line of a listing that the lesson points at; 0: none.
+  std::size_t focused_side = 0;
+  std::uint16_t focused_line = 0;
+  bool all_parameters = false;     // the whole list of knobs is open
+  std::string asked_panel;         // to be opened and go to the front, by a lesson's name of it
+  std::string tab_to_show;         // the same, but only where it is open, and keys stay
+  std::string lit_knob;            // a knob the lesson points at
+  bool follow_knob = false;        // it is to be scrolled to, once
+  std::string pointed_knob;        // a knob under the mouse; empty: none
+  bool memory_lanes = false;       // the timelines show the lanes that count memory
+  bool timeline_has_keys = false;  // the mouse or the focus is on the timelines
+  bool timeline_hovered = false;   // the mouse is
+  Box find_action{};               // where "Find an action" stands in the top bar
 };
 
 struct PanelContext {

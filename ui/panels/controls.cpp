@@ -184,11 +184,43 @@ bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool prima
   return pressed;
 }
 
+namespace {
+
+struct NoticeColors {
+  Color edge, fill, title;
+};
+
+NoticeColors notice_colors(const Theme& theme, Tone tone) {
+  if (tone == Tone::kBad) return {theme.bad, theme.bad_soft, theme.bad};
+  if (tone == Tone::kGood) return {theme.good, theme.good_soft, theme.good};
+  return {theme.line, theme.card, theme.text};
+}
+
+}  // namespace
+
+void notice_line(const Theme& theme, Tone tone, const std::string& title,
+                 const std::string& sentence) {
+  const auto [edge, fill, color] = notice_colors(theme, tone);
+  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(28);
+  const float size = theme.size.small, pad = theme.px(10);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::PushID(title.c_str());
+  ImGui::InvisibleButton("notice", {std::max(width, 1.0F), height});
+  ImGui::PopID();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(at, {at.x + width, at.y + height}, fill, theme.size.corner);
+  draw->AddRect(at, {at.x + width, at.y + height}, edge, theme.size.corner, theme.size.border);
+  const float y = at.y + height / 2;
+  draw_text_middle(draw, theme.font.strong, size, at.x + pad, y, color, title);
+  const float left = at.x + pad + text_size(theme.font.strong, size, title).x + pad;
+  const float room = at.x + width - pad - left;
+  draw_text_middle(draw, theme.font.text, size, left, y, theme.text,
+                   shortened(theme.font.text, size, sentence, room));
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) ImGui::SetTooltip("%s", sentence.c_str());
+}
+
 void notice_card(const Theme& theme, Tone tone, std::string_view title, std::string_view sentence) {
-  const Color edge = tone == Tone::kBad ? theme.bad : tone == Tone::kGood ? theme.good : theme.line;
-  const Color fill = tone == Tone::kBad    ? theme.bad_soft
-                     : tone == Tone::kGood ? theme.good_soft
-                                           : theme.card;
+  const auto [edge, fill, title_color] = notice_colors(theme, tone);
   const float pad = theme.px(12), width = ImGui::GetContentRegionAvail().x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -198,9 +230,8 @@ void notice_card(const Theme& theme, Tone tone, std::string_view title, std::str
   ImGui::BeginGroup();
   const float inner = width - 2 * pad;
   if (!title.empty()) {
-    const Color color = tone == Tone::kPlain ? theme.text : edge;
     markdown(theme, title,
-             {.width = inner, .size = theme.size.small, .color = color, .strong = true});
+             {.width = inner, .size = theme.size.small, .color = title_color, .strong = true});
   }
   if (!sentence.empty())
     markdown(theme, sentence, {.width = inner, .size = theme.size.small, .color = theme.text});

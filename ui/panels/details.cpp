@@ -1,6 +1,8 @@
 #include "ui/panels/details.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "base/units.h"
 #include "ui/panels/controls.h"
@@ -44,22 +46,41 @@ std::string figures_of(const trace::Trace& trace, const Span& span) {
   return words + "   " + trace.lanes()[span.lane].name;
 }
 
-// A line of words; pressed, it selects another span.
+// The words that fit one line, and those that are left.
+std::pair<std::string, std::string> broken(ImFont* font, float size, const std::string& words,
+                                           float width) {
+  if (text_size(font, size, words).x <= width) return {words, ""};
+  std::size_t at = std::string::npos;
+  for (std::size_t space = words.find(' '); space != std::string::npos;
+       space = words.find(' ', space + 1)) {
+    if (text_size(font, size, std::string_view(words).substr(0, space)).x > width) break;
+    at = space;
+  }
+  if (at == std::string::npos) return {shortened(font, size, words, width), ""};
+  return {words.substr(0, at), words.substr(at + 1)};
+}
+
+// Words in as many lines as they take, at most two; pressed, they select another span.
 bool draw_link(const Theme& theme, const char* id, const std::string& words, Color color,
                bool enabled) {
   const float width = ImGui::GetContentRegionAvail().x, height = theme.px(18);
-  const std::string shown = shortened(theme.font.text, theme.size.label, words, width);
+  const auto [first, rest] = broken(theme.font.text, theme.size.label, words, width);
+  const std::string second = shortened(theme.font.text, theme.size.label, rest, width);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 size = text_size(theme.font.text, theme.size.label, shown);
+  const float wide = std::max(text_size(theme.font.text, theme.size.label, first).x,
+                              text_size(theme.font.text, theme.size.label, second).x);
+  const float tall = second.empty() ? height : 2 * height;
   ImGui::BeginDisabled(!enabled);
-  const bool pressed = press_area(id, {std::max(size.x, 1.0F), height});
+  const bool pressed = press_area(id, {std::max(wide, 1.0F), tall});
   ImGui::EndDisabled();
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  draw_text(draw, theme.font.text, theme.size.label, {at.x, at.y + theme.px(2)}, color, shown);
+  draw_text(draw, theme.font.text, theme.size.label, {at.x, at.y + theme.px(2)}, color, first);
+  draw_text(draw, theme.font.text, theme.size.label, {at.x, at.y + height + theme.px(2)}, color,
+            second);
   if (enabled && (ImGui::IsItemHovered()))
-    draw->AddLine({at.x, at.y + height - 1}, {at.x + size.x, at.y + height - 1}, color,
+    draw->AddLine({at.x, at.y + tall - 1}, {at.x + wide, at.y + tall - 1}, color,
                   theme.size.border);
-  if (shown != words && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+  if (second != rest && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("%s", words.c_str());
   return pressed && enabled;
 }

@@ -105,6 +105,14 @@ void idle_note(const PanelContext& context, const Knob& knob) {
   }
 }
 
+// Brings what begins at `top`, and ends where one writes now, into sight.
+void scroll_to(float top) {
+  const ImVec2 window = ImGui::GetWindowPos();
+  const float bottom = ImGui::GetCursorScreenPos().y;
+  if (top < window.y || bottom > window.y + ImGui::GetWindowHeight())
+    ImGui::SetScrollFromPosY(top - window.y, 0.1F);
+}
+
 // A knob takes a line for its name and the switches, or a second one for wider controls.
 void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) {
   const Theme& theme = context.theme;
@@ -112,6 +120,7 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
   const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
   ImGui::PushID(knob.name.c_str());
   ImVec2 at = ImGui::GetCursorScreenPos();
+  const float row_top = at.y;
   if (is_wide(knob)) {
     knob_name(context, knob, width);
     const float apart = theme.px(16);
@@ -141,6 +150,10 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
   }
   text(theme.font.text, theme.size.label, theme.muted, knob.help, true);
   idle_note(context, knob);
+  if (context.attention.follow_knob && context.attention.lit_knob == knob.name) {
+    context.attention.follow_knob = false;
+    scroll_to(row_top);
+  }
   ImGui::Dummy({0, theme.px(5)});
   ImGui::PopID();
 }

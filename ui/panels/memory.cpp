@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
+#include "ui/panels/memory_gpus.h"
 #include "ui/panels/memory_legend.h"
 #include "ui/panels/side_data.h"
 
@@ -33,8 +34,9 @@ MemoryFacts* facts_of(const PanelContext& context, MemoryPanel& panel, std::size
   if (other || (grown && !own.reading.busy())) {
     own.trace = model.view->trace;
     own.samples = samples;
-    own.reading.start(
-        [trace = own.trace](const auto&) { return std::make_shared<MemoryFacts>(trace); });
+    own.reading.start([trace = own.trace, gpu = own.asked](const auto&) {
+      return std::make_shared<MemoryFacts>(trace, gpu);
+    });
   }
   if (own.reading.busy()) context.ask("animate");
   return own.facts && !own.facts->history.empty() ? own.facts.get() : nullptr;
@@ -133,14 +135,18 @@ void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
 
 // Where the parts of a side stand.
 struct Places {
-  Box chart, peak, legend, map, fit;
+  Box gpu, chart, peak, legend, map, fit;
 };
 
 Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, bool has_fit) {
   const bool has_map = !facts.maps.empty();
   Places places;
   Box rest = box;
-  const float gap = theme.px(16), fit = theme.px(28);
+  const float gap = theme.px(16), fit = theme.px(28), choice = theme.px(26);
+  if (facts.gpus.size() > 1) {
+    places.gpu = {rest.min, {rest.max.x, rest.min.y + choice}};
+    rest.min.y += choice + theme.px(6);
+  }
   if (has_fit && box.height() > theme.px(150)) {
     places.fit = {{box.min.x, box.max.y - fit}, box.max};
     rest.max.y -= fit + theme.px(8);
@@ -172,8 +178,34 @@ Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, b
   return places;
 }
 
+void choose_gpu(const Theme& theme, MemoryPanel::SideFacts& side, const MemoryFacts& facts,
+                const Box& box) {
+  if (box.width() <= 0) return;
+  analysis::MemoryGpu gpu = facts.gpu;
+  if (!memory_gpu_choice(theme, box, facts.gpus, gpu)) return;
+  side.asked = gpu;
+  side.samples = 0;  // to be read anew
+}
+
+// How all charts are drawn, so that they can be compared.
+struct Scale {
+  double highest = 0;  // bytes
+  bool by_change = true;
+};
+
+Scale common_scale(const MemoryPanel& panel,
+                   const std::vector<std::pair<std::size_t, MemoryFacts*>>& shown) {
+  Scale scale;
+  for (const auto& [side, facts] : shown) {
+    scale.highest =
+        std::max({scale.highest, facts->history.most_reserved(), facts->history.peak().allocated});
+    scale.by_change = scale.by_change && !panel.whole && has_more_than_shown(*facts);
+  }
+  return scale;
+}
+
 void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side,
-               MemoryFacts& facts, const Box& box) {
+               MemoryFacts& facts, const Scale& scale, const Box& box) {
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
   const SideModel& model = workspace.sides()[side];
@@ -182,11 +214,13 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const Places places = places_in(theme, box, facts, fit || trying);
   MemoryChart chart;
   chart.playhead = workspace.playhead_of(side);
-  chart.by_change = !panel.whole && has_more_than_shown(facts);
+  chart.by_change = scale.by_change;
+  chart.highest = scale.highest;
   chart.range = shown_range(context, panel, facts, chart.playhead);
   if (model.run && model.run->machine)
     chart.capacity = static_cast<double>(model.run->machine->gpu.memory_bytes);
   ImGui::PushID(static_cast<int>(side));
+  choose_gpu(theme, panel.sides[side], facts, places.gpu);
   Nanos time = 0;
   if (places.chart.width() > 0 && paint_memory_chart(theme, "##memory", places.chart, facts.history,
                                                      chart, facts.columns, time))
@@ -211,6 +245,7 @@ void draw_body(const PanelContext& context, MemoryPanel& panel) {
   if (shown.empty() || room.width() < theme.px(140) || room.height() < theme.px(60)) return;
   const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
   const auto count = static_cast<float>(shown.size());
+  const Scale scale = common_scale(panel, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto n = static_cast<float>(i);
     const float wide = stacked ? room.width() : (room.width() + gap) / count - gap;
@@ -222,7 +257,7 @@ void draw_body(const PanelContext& context, MemoryPanel& panel) {
     const std::size_t side = shown[i].first;
     box.min.x =
         draw_side_title(theme, context.workspace, side, {box.min.x, box.min.y + theme.px(10)});
-    draw_side(context, panel, side, *shown[i].second, box);
+    draw_side(context, panel, side, *shown[i].second, scale, box);
   }
 }
 
@@ -247,13 +282,24 @@ void draw_range_choice(const Theme& theme, MemoryPanel& panel) {
   if (segments(theme, "##range", width, kWords, kWords, chosen)) panel.whole = chosen == kWords[1];
 }
 
+analysis::MemoryGpu one_of(const std::vector<analysis::MemoryGpu>& gpus,
+                           const std::optional<analysis::MemoryGpu>& asked) {
+  for (const analysis::MemoryGpu& gpu : gpus)
+    if (asked && gpu.same_place(*asked)) return gpu;
+  const analysis::MemoryGpu* most = analysis::fullest(gpus);
+  return most ? *most : analysis::MemoryGpu{};
+}
+
 }  // namespace
 
-MemoryFacts::MemoryFacts(std::shared_ptr<const trace::Trace> of)
+MemoryFacts::MemoryFacts(std::shared_ptr<const trace::Trace> of,
+                         const std::optional<analysis::MemoryGpu>& asked)
     : trace(std::move(of)),
-      history(*trace),
-      at_peak(analysis::held_at_peak(*trace)),
-      maps(*trace) {}
+      gpus(analysis::memory_gpus(*trace)),
+      gpu(one_of(gpus, asked)),
+      history(*trace, gpu),
+      at_peak(analysis::held_at_peak(*trace, gpu.device)),
+      maps(*trace, gpu.device) {}
 
 void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* name,
                  const char* beside, bool* open) {

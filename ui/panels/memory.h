@@ -1,11 +1,14 @@
-// Device memory: what each role has of it over time, below what the allocator holds and what the
-// GPU has; what the peak is made of; the allocator's segments with their blocks and holes at the
-// playhead; and whether a larger batch would fit.
+// Memory of one GPU: what each role has of it over time, below what the allocator holds and what
+// the GPU has; what the peak is made of; the allocator's segments with their blocks and holes at
+// the playhead; and whether a larger batch would fit.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "analysis/batch_fit.h"
+#include "analysis/memory_counters.h"
 #include "analysis/memory_history.h"
 #include "analysis/memory_map.h"
 #include "ui/app/background.h"
@@ -16,9 +19,13 @@ namespace trainscope::ui {
 
 // What was read of a trace, off the window's thread.
 struct MemoryFacts {
-  explicit MemoryFacts(std::shared_ptr<const trace::Trace> of);
+  // Of the GPU that is asked for, where the trace counts it; else of the fullest.
+  MemoryFacts(std::shared_ptr<const trace::Trace> of,
+              const std::optional<analysis::MemoryGpu>& asked);
 
   std::shared_ptr<const trace::Trace> trace;
+  std::vector<analysis::MemoryGpu> gpus;  // that are counted
+  analysis::MemoryGpu gpu;                // the one that is shown
   analysis::MemoryHistory history;
   std::vector<analysis::MemoryBlock> at_peak;  // the largest first
   analysis::MemoryMaps maps;
@@ -31,7 +38,8 @@ struct MemoryPanel {
     std::uint32_t samples = 0;                  // of it, then
     std::shared_ptr<MemoryFacts> facts;         // the last that were ready
     Background<MemoryFacts> reading;
-    RunPointer fitted;  // the run whose batch is tried
+    std::optional<analysis::MemoryGpu> asked;  // by hand
+    RunPointer fitted;                         // the run whose batch is tried
     Background<analysis::BatchFit> fit;
   };
   SideFacts sides[2];

@@ -347,15 +347,17 @@ std::vector<std::size_t> roles_drawn(const MemoryHistory& history, const MemoryC
     };
     if (at_peak[role] > 0 || std::ranges::any_of(columns.moments, has)) roles.push_back(role);
   }
-  std::ranges::stable_sort(roles, std::ranges::greater{},
-                           [&](std::size_t role) { return at_peak[role]; });
+  const std::vector<std::size_t> order = stack_order(history.roles());
+  std::ranges::sort(roles, std::ranges::greater{}, [&](std::size_t role) {
+    return std::ranges::find(order, role) - order.begin();
+  });
   return roles;
 }
 
 bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
                         const MemoryHistory& history, const MemoryChart& chart,
                         MemoryColumns& columns, Nanos& dragged) {
-  const double held = std::max(history.most_reserved(), history.peak().allocated);
+  const double held = std::max({history.most_reserved(), history.peak().allocated, chart.highest});
   // A GPU far larger than what is used would leave nothing to see of that.
   const bool near = chart.capacity > 0 && chart.capacity < 3 * held;
   ChartOptions options;

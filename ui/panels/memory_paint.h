@@ -21,6 +21,7 @@ struct MemoryChart {
   bool by_change = false;
   Nanos playhead = 0;
   double capacity = 0;  // 0: unknown
+  double highest = 0;   // bytes that another chart beside it reaches, drawn to the same scale
 };
 // What the columns of a chart show; kept from one frame to the next while that is the same.
 struct MemoryColumns {
@@ -34,8 +35,8 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
                         const analysis::MemoryHistory& history, const MemoryChart& chart,
                         MemoryColumns& columns, Nanos& dragged);
 
-// The roles at the peak, the largest first, then those that only stand in columns of the chart; by
-// their numbers in the history.
+// The roles that are there at the peak, or stand in columns of the chart, as they are stacked, from
+// the top; by their numbers in the history.
 std::vector<std::size_t> roles_drawn(const analysis::MemoryHistory& history,
                                      const MemoryColumns& columns);
 

@@ -226,14 +226,14 @@ void draw_shelf(const PanelContext& context) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(8)));
   if (!context.workspace.shelf_error().empty()) {
     ImGui::BeginChild("##fault", {width, 0}, ImGuiChildFlags_AutoResizeY);
-    notice_card(theme, Tone::kBad, "The lessons could not be read",
+    notice_card(theme, Tone::kBad,
+                lessons.empty() ? "The lessons could not be read" : "A lesson could not be read",
                 context.workspace.shelf_error());
     ImGui::EndChild();
   } else if (lessons.empty()) {
     text(theme.font.text, theme.size.text, theme.muted, "There are no lessons here.");
-  } else {
-    draw_cards(context, say, tracks, width);
   }
+  if (!lessons.empty()) draw_cards(context, say, tracks, width);
   ImGui::Dummy({0, theme.px(16)});
   text(theme.font.strong, theme.size.heading, theme.text, say("A recording of your own"));
   text(theme.font.text, theme.size.text, theme.muted,

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/details.h"
+#include "ui/panels/waterfall.h"
 
 namespace trainscope::ui {
 namespace {
@@ -48,6 +49,23 @@ void draw_origin(const Theme& theme, const trace::Trace& trace) {
   if (!origin.detail.empty())
     text(theme.font.text, theme.size.small, theme.muted, origin.detail, true);
   ImGui::Dummy({0, theme.px(2)});
+}
+
+// What takes the time, each with a bar of its share, and what to try.
+void draw_diagnosis(const Theme& theme, const std::vector<analysis::Finding>& findings) {
+  for (const analysis::Finding& one : findings) {
+    const float width = ImGui::GetContentRegionAvail().x, height = theme.px(4);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const Color color = part_style(theme, one.part).fill;
+    draw->AddRectFilled(at, {at.x + width, at.y + height}, faded(theme.text, 0.08F), theme.px(2));
+    draw->AddRectFilled(at, {at.x + width * static_cast<float>(one.share), at.y + height}, color,
+                        theme.px(2));
+    ImGui::Dummy({width, height + theme.px(2)});
+    text(theme.font.strong, theme.size.small, theme.text, analysis::headline(one), true);
+    text(theme.font.text, theme.size.small, theme.muted, analysis::sentence(one), true);
+    ImGui::Dummy({0, theme.px(6)});
+  }
 }
 
 void draw_dropped(const Theme& theme, const trace::Trace& trace) {
@@ -111,6 +129,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
   if (panel.run != side.run) {
     panel.run = side.run;
     panel.rows = side.run ? summarise(*side.run) : std::vector<SummaryRow>();
+    panel.findings = side.run ? analysis::diagnose(*side.run) : std::vector<analysis::Finding>();
   }
   PanelOptions options;
   options.open = open;
@@ -120,6 +139,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
       // Few stand where they are seen at once.
       constexpr std::size_t kFewRanks = 8;
       const bool few = panel.run->ranks.size() <= kFewRanks;
+      draw_diagnosis(theme, panel.findings);
       if (few) draw_ranks(theme, *panel.run);
       if (begin_pairs(theme, "##metrics")) {
         for (const SummaryRow& row : panel.rows)

@@ -1,6 +1,9 @@
-// One run alone: where it comes from, its metrics, what was left out of it.
+// One run alone: where it comes from, what takes its time, its metrics, what was left out of it.
 #pragma once
 
+#include <vector>
+
+#include "analysis/diagnosis.h"
 #include "ui/app/comparison.h"
 #include "ui/panels/context.h"
 
@@ -9,6 +12,7 @@ namespace trainscope::ui {
 struct SummaryPanel {
   RunPointer run;
   std::vector<SummaryRow> rows;
+  std::vector<analysis::Finding> findings;
 };
 
 void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* name, bool* open);

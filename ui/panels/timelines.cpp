@@ -1,9 +1,11 @@
 #include "ui/panels/timelines.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/units.h"
 #include "machine/architecture.h"
+#include "program/idle_knobs.h"
 #include "report/comparison.h"
 #include "sim/sm_lanes.h"
 #include "ui/app/lesson_card.h"
@@ -60,8 +62,12 @@ std::string config_words(const Workspace& workspace, std::size_t number) {
   for (const SideModel& side : sides)
     if (side.run && !side.run->program)
       return sides[number].run ? sides[number].run->trace->origin().subject : "";
-  return knob_words(program::differing_knobs(sides[0].config, sides[1].config),
-                    sides[number].config);
+  // What changes nothing here is the other side's.
+  std::vector<std::string> names = program::differing_knobs(sides[0].config, sides[1].config);
+  std::erase_if(names, [&](const std::string& name) {
+    return !program::idle_because(sides[number].config, name).empty();
+  });
+  return knob_words(names, sides[number].config);
 }
 
 void add_gaps(TimelineSide& out, const analysis::Run& run) {
@@ -154,6 +160,12 @@ void add_done_marker(TimelineInput& input, const Workspace& workspace) {
   const auto b = analysis::value_of(sides[1]->metrics, "time.total");
   if (!a || !b || report::are_alike(*a, *b)) return;
   const std::size_t first = *b < *a ? 1 : 0;
+  // What a run takes before its measured steps may say otherwise than a step does.
+  const auto step_a = analysis::value_of(sides[0]->metrics, "time.step");
+  const auto step_b = analysis::value_of(sides[1]->metrics, "time.step");
+  if (step_a && step_b &&
+      (report::are_alike(*step_a, *step_b) || (*step_b < *step_a) != (first == 1)))
+    return;
   Marker marker;
   marker.time = sides[first]->facts.measured.whole.end;
   marker.title = sides[first]->label + " done";
@@ -267,17 +279,29 @@ bool any_has_card(const Workspace& workspace) {
                      });
 }
 
+// A card, or one line where a card would take the lanes' room.
+void notice(const Theme& theme, Tone tone, const std::string& title, const std::string& sentence) {
+  constexpr float kMostShare = 0.16F;
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float size = theme.size.small, inner = std::max(room.x - theme.px(24), 1.0F);
+  const float lines = 1 + std::ceil(text_size(theme.font.text, size, sentence).x / inner);
+  if (lines * size * 1.4F + theme.px(24) > kMostShare * ImGui::GetWindowHeight())
+    notice_line(theme, tone, title, sentence);
+  else
+    notice_card(theme, tone, title, sentence);
+}
+
 void draw_endings(const PanelContext& context) {
   const bool alone = context.workspace.sides().size() == 1;
   for (const SideModel& side : context.workspace.sides()) {
     if (has_caveat(context.workspace, side))
-      notice_card(context.theme, Tone::kPlain,
-                  alone ? "Measure more steps" : "Side " + side.label + ": measure more steps",
-                  side.run->caveat);
+      notice(context.theme, Tone::kPlain,
+             alone ? "Measure more steps" : "Side " + side.label + ": measure more steps",
+             side.run->caveat);
     if (!ended_early(context.workspace, side)) continue;
     const std::string title(sim::title_of(*side.run->ending));
-    notice_card(context.theme, Tone::kBad, alone ? title : "Side " + side.label + ": " + title,
-                sim::sentence(*side.run->ending));
+    notice(context.theme, Tone::kBad, alone ? title : "Side " + side.label + ": " + title,
+           sim::sentence_below_title(*side.run->ending));
   }
 }
 
@@ -354,24 +378,10 @@ TimelineInput timeline_input(const Workspace& workspace, const Attention& attent
   return input;
 }
 
-bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attention& attention,
-                bool select) {
-  if (!focus.knob.empty()) {
-    attention.lit_knob = focus.knob;
-    attention.tab_to_show = "knobs";
-    return true;
-  }
-  if (!focus.panel.empty()) {
-    const auto& known = scenario::panel_names();
-    if (std::find(known.begin(), known.end(), focus.panel) == known.end()) return false;
-    attention.asked_panel = focus.panel;
-    return true;
-  }
-  if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
-    attention.code_side = focus.run == "B" ? 1 : 0;
-    attention.tab_to_show = "code";
-    return true;
-  }
+namespace {
+
+bool show_focused_span(const scenario::Focus& focus, const Workspace& workspace,
+                       Attention& attention, bool select) {
   const std::size_t side = focus.run == "B" ? 1 : 0;
   if (focus.run.empty() || side >= workspace.sides().size() || !workspace.sides()[side].run)
     return false;
@@ -383,7 +393,44 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   show_range(attention.timeline, {span.start + offset, span.end() + offset}, focus.pad);
   attention.timeline.reveal = {static_cast<Side>(side), *meant};
   if (select) attention.timeline.selected = attention.timeline.reveal;
+  attention.code_side = side;
+  attention.followed_line = 0;
   return true;
+}
+
+// A line by its number, or the first with those words.
+int line_of(const scenario::Focus& focus, const SideModel& side) {
+  if (focus.code.empty() || !side.outline) return focus.line;
+  const std::vector<int> lines = scenario::lines_with(focus.code, side.outline->listing);
+  return lines.empty() ? 0 : lines.front();
+}
+
+}  // namespace
+
+bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attention& attention,
+                bool select) {
+  if (!focus.knob.empty()) {
+    attention.lit_knob = focus.knob;
+    attention.follow_knob = true;
+    attention.tab_to_show = "knobs";
+    return true;
+  }
+  if (!focus.panel.empty()) {
+    const auto& known = scenario::panel_names();
+    if (std::find(known.begin(), known.end(), focus.panel) == known.end()) return false;
+    attention.asked_panel = focus.panel;
+    return focus.lane.empty() || show_focused_span(focus, workspace, attention, select);
+  }
+  if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
+    attention.code_side = attention.focused_side = focus.run == "B" ? 1 : 0;
+    attention.followed_line = 0;
+    attention.tab_to_show = "code";
+    if (attention.code_side >= workspace.sides().size()) return false;
+    const int line = line_of(focus, workspace.sides()[attention.code_side]);
+    attention.focused_line = static_cast<std::uint16_t>(line);
+    return line > 0;
+  }
+  return show_focused_span(focus, workspace, attention, select);
 }
 
 void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,

@@ -212,11 +212,14 @@ class Builder {
   }
 
  private:
-  // A collective that waits for a rank lies in a gap: of where nothing is carried out.
+  // A collective that waits for a rank lies in a gap, of where nothing is carried out; a copy that
+  // is staged chunk by chunk lies over several.
   Nanos first_start_in(const IdleGap& gap) const {
     const auto& rows = draw_.rows[gap.lane];
     if (rows.empty()) return gap.end;
     const auto first = std::upper_bound(rows[0].starts.begin(), rows[0].starts.end(), gap.start);
+    const auto before = static_cast<std::size_t>(first - rows[0].starts.begin());
+    if (before > 0 && rows[0].ends[before - 1] > gap.start) return gap.start;
     return first == rows[0].starts.end() ? gap.end : std::min(*first, gap.end);
   }
 

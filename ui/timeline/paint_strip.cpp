@@ -216,9 +216,12 @@ void paint_flag(const Canvas& canvas, const SideView& view, const Marker& marker
   const Theme& theme = *canvas.theme;
   const float size = theme.size.label, left = box.min.x + theme.px(4);
   const float top = box.min.y + theme.px(2);
-  if (box.max.y <= view.window)
+  if (box.max.y <= view.window) {
+    if (playhead_crosses(canvas, view, box))
+      canvas.draw->AddRectFilled(box.min, box.max, theme.head);
     return draw_text_middle(canvas.draw, theme.font.text, size, left, box.centre().y, color,
                             strip_words(marker));
+  }
   // The projector's lane lines are strong enough to strike words through.
   if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box) ||
       theme.mode == ThemeMode::kProjector)

@@ -43,10 +43,9 @@ std::vector<std::int64_t> numbers_written(const Operation& one) {
 
 }  // namespace
 
+// Of few arguments: each launch copies them.
 Operation empty_kernel() {
-  Operation one = on_numbers("fill", 1, kFloat);
-  one.function = program::Fill{1, 0};
-  return one;
+  return scale_kernel(1);
 }
 
 Operation long_kernel(Nanos duration) {

@@ -23,7 +23,7 @@ struct CalibrationPlan {
 };
 
 // The operations that are measured.
-program::Operation empty_kernel();                    // fills one number
+program::Operation empty_kernel();                    // scales one number
 program::Operation long_kernel(Nanos duration);       // one block that computes
 program::Operation scale_kernel(std::int64_t count);  // STREAM's scale: 8 bytes a number
 program::Operation add_kernel(std::int64_t count);    // STREAM's add: 12 bytes a number

@@ -30,6 +30,7 @@ struct PlainStep {
     const bool forward = f.part == Part::kForward;
     const ChainAction action =
         f.kind == Kind::kRelu   ? (forward ? ChainAction::kRelu : ChainAction::kReluSlope)
+        : f.kind == Kind::kTanh ? (forward ? ChainAction::kTanh : ChainAction::kTanhSlope)
         : f.kind == Kind::kGelu ? (forward ? ChainAction::kGeluErf : ChainAction::kGeluErfSlope)
                                 : (forward ? ChainAction::kGeluTanh : ChainAction::kGeluTanhSlope);
     return Step{action, 1, forward ? 1U : 2U, false, !forward};

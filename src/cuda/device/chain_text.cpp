@@ -29,8 +29,9 @@ std::string word(NumberType type) {
 
 std::string word(ChainAction action) {
   static constexpr const char* kWords[] = {
-      "kMove", "kAdd",       "kScale",   "kScaleBy",      "kFill",     "kDrop",
-      "kRelu", "kReluSlope", "kGeluErf", "kGeluErfSlope", "kGeluTanh", "kGeluTanhSlope"};
+      "kMove",     "kAdd",           "kScale",     "kScaleBy",  "kFill",
+      "kDrop",     "kRelu",          "kReluSlope", "kGeluErf",  "kGeluErfSlope",
+      "kGeluTanh", "kGeluTanhSlope", "kTanh",      "kTanhSlope"};
   return std::string("ChainAction::") + kWords[static_cast<std::size_t>(action)];
 }
 

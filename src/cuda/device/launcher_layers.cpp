@@ -28,6 +28,8 @@ kernels::Activation kind_of(program::ActivationKind kind) {
       return kernels::Activation::kRelu;
     case program::ActivationKind::kGelu:
       return kernels::Activation::kGeluErf;
+    case program::ActivationKind::kTanh:
+      return kernels::Activation::kTanh;
     default:
       return kernels::Activation::kGeluTanh;
   }
@@ -47,24 +49,45 @@ kernels::Attention shape_of(const program::Attention& f) {
   return shape;
 }
 
+Operand part_of(const Operand& whole, std::int64_t begin) {
+  Operand part{nullptr, whole.elements - begin, whole.type};
+  with_type(whole.type, [&](auto element) {
+    part.memory = static_cast<decltype(element)*>(whole.memory) + begin;
+  });
+  return part;
+}
+
 }  // namespace
 
 // y = x wᵀ + b; dx = dy w; dw = dyᵀ x.
 void Launcher::operator()(const program::Linear& f) {
   const auto& r = call_.reads;
+  const auto of_step = [&](const Operand& x) { return part_of(x, f.step * f.inputs); };
   const Operand& result = call_.writes[0];
   const program::ElementType type = call_.operation->type;
   switch (f.part) {
     case Part::kForward:
-      return libraries_.products.multiply({f.rows, f.outputs, f.inputs, false, true, r[0], r[1],
-                                           result, f.bias ? r[2] : Operand{}, type},
-                                          stream_);
+      return libraries_.products.multiply(
+          {f.rows, f.outputs, f.inputs, false, true, of_step(r[0]), r[1], result,
+           f.bias ? r[2] : Operand{}, type, f.row_stride()},
+          stream_);
     case Part::kInputGradient:
       return libraries_.products.multiply(
           {f.rows, f.inputs, f.outputs, false, false, r[0], r[1], result, {}, type}, stream_);
     case Part::kWeightGradient:
-      return libraries_.products.multiply(
-          {f.outputs, f.inputs, f.rows, true, false, r[0], r[1], result, {}, type}, stream_);
+      return libraries_.products.multiply({f.outputs,
+                                           f.inputs,
+                                           f.rows,
+                                           true,
+                                           false,
+                                           r[0],
+                                           of_step(r[1]),
+                                           result,
+                                           {},
+                                           type,
+                                           0,
+                                           f.row_stride()},
+                                          stream_);
     default:
       break;
   }

@@ -24,6 +24,9 @@ struct Product {
   Operand c;
   Operand bias;  // of n values of C's type; null: none
   program::ElementType arithmetic = program::ElementType::kFp32;
+  // Numbers from one row of A and of B as they lie to the next; 0: the rows have no room between.
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
 };
 
 // Who multiplies matrices: cuBLASLt on a device.

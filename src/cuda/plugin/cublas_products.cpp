@@ -135,15 +135,16 @@ std::unique_ptr<CublasProducts::Plan> CublasProducts::make_plan(const Product& p
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(p.bias.type));
   }
   const auto layout = [&](cublasLtMatrixLayout_t& to, program::ElementType type, std::int64_t rows,
-                          std::int64_t columns) {
+                          std::int64_t columns, std::int64_t stride) {
     require_cublas(f.layout_create(&to, data_type(type), static_cast<std::uint64_t>(rows),
-                                   static_cast<std::uint64_t>(columns), rows),
+                                   static_cast<std::uint64_t>(columns), stride > 0 ? stride : rows),
                    "cublasLtMatrixLayoutCreate", p);
   };
   // As they lie: B is [n, k] where transposed, else [k, n]; A is [k, m] where transposed.
-  layout(plan->first, p.b.type, p.b_transposed ? p.k : p.n, p.b_transposed ? p.n : p.k);
-  layout(plan->second, p.a.type, p.a_transposed ? p.m : p.k, p.a_transposed ? p.k : p.m);
-  layout(plan->result, p.c.type, p.n, p.m);
+  layout(plan->first, p.b.type, p.b_transposed ? p.k : p.n, p.b_transposed ? p.n : p.k, p.b_stride);
+  layout(plan->second, p.a.type, p.a_transposed ? p.m : p.k, p.a_transposed ? p.k : p.m,
+         p.a_stride);
+  layout(plan->result, p.c.type, p.n, p.m, 0);
   cublasLtMatmulPreference_t preference = nullptr;
   require_cublas(f.preference_create(&preference), "cublasLtMatmulPreferenceCreate", p);
   f.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
@@ -183,6 +184,8 @@ CublasProducts::Plan& CublasProducts::plan_for(const Product& p) {
                 number(p.c.type),
                 number(p.arithmetic),
                 p.bias.memory != nullptr,
+                p.a_stride,
+                p.b_stride,
                 alignments_of(p)};
   std::unique_ptr<Plan>& plan = plans_[key];
   if (!plan) plan = make_plan(p);

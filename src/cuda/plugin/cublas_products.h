@@ -36,7 +36,7 @@ class CublasProducts : public Products {
   struct Functions;
   struct Plan;
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, int, int, int, int,
-                         bool, std::array<std::uint32_t, 4>>;
+                         bool, std::int64_t, std::int64_t, std::array<std::uint32_t, 4>>;
 
   Plan& plan_for(const Product& product);
   std::unique_ptr<Plan> make_plan(const Product& product) const;

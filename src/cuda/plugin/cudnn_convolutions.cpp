@@ -3,6 +3,7 @@
 #ifdef TRAINSCOPE_CUDNN
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,15 +24,21 @@ class Room {
   ~Room() {
     for (void* one : all_) cudaFree(one);
   }
-  void* of(std::size_t bytes) {
-    if (bytes > bytes_) {
-      void* memory = nullptr;
-      TRAINSCOPE_CUDA(cudaMalloc(&memory, bytes));
-      all_.push_back(memory);
-      bytes_ = bytes;
+  // Takes so much where it has less. False: the device has no room for it.
+  bool has(std::size_t bytes) {
+    if (bytes <= bytes_) return true;
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // it is not the next call's
+      return false;
     }
-    return all_.empty() ? nullptr : all_.back();
+    require(status, "cudaMalloc", __FILE__, __LINE__);
+    all_.push_back(memory);
+    bytes_ = bytes;
+    return true;
   }
+  void* memory() const { return all_.empty() ? nullptr : all_.back(); }
 
  private:
   std::vector<void*> all_;
@@ -42,8 +49,14 @@ class Room {
 
 struct CudnnConvolutions::Library {
   Library() : file({"libcudnn.so.9"}) {
-    works = file.is_there() && functions.find(file) &&
-            functions.create(&handle) == CUDNN_STATUS_SUCCESS;
+    if (!file.is_there()) {
+      why_not = "cuDNN is missing (" + file.why_not() + ")";
+    } else if (!functions.find(file)) {
+      why_not = "cuDNN is older than 9";
+    } else if (const cudnnStatus_t status = functions.create(&handle);
+               status != CUDNN_STATUS_SUCCESS) {
+      why_not = "cuDNN does not start (" + std::to_string(static_cast<int>(status)) + ")";
+    }
   }
   ~Library() {
     plans.clear();
@@ -67,7 +80,7 @@ struct CudnnConvolutions::Library {
   cuda::Library file;
   CudnnFunctions functions;
   cudnnHandle_t handle = nullptr;
-  bool works = false;
+  std::string why_not;  // empty: it works
   std::map<decltype(key_of(std::declval<ConvolutionCall>())), std::unique_ptr<CudnnPlan>> plans;
   std::map<cudaStream_t, std::unique_ptr<Room>> rooms;
   std::vector<std::unique_ptr<Room>> idle;  // of streams that are no more
@@ -78,7 +91,7 @@ CudnnPlan& CudnnConvolutions::Library::plan_for(const ConvolutionCall& call, Roo
   if (plan) return *plan;
   constexpr std::size_t kToTry = std::size_t{256} << 20;
   TrialRoom trial;
-  if (call.benchmark) trial = {room.of(kToTry), kToTry};
+  if (call.benchmark && room.has(kToTry)) trial = {room.memory(), kToTry};
   plan = make_plan(handle, functions, call, trial);
   return *plan;
 }
@@ -86,7 +99,7 @@ CudnnPlan& CudnnConvolutions::Library::plan_for(const ConvolutionCall& call, Roo
 bool CudnnConvolutions::Library::run(const ConvolutionCall& call, const CudnnPlan& plan,
                                      const CudnnChoice& choice, Room& room) {
   const CudnnFunctions& f = functions;
-  void* memory = room.of(choice.workspace);
+  void* memory = room.memory();
   const float one = 1, zero = 0;
   if (f.set_math(plan.convolution, choice.math) != CUDNN_STATUS_SUCCESS) return false;
   if (call.part == Part::kForward)
@@ -106,11 +119,16 @@ bool CudnnConvolutions::Library::run(const ConvolutionCall& call, const CudnnPla
                             choice.workspace, &zero, plan.w, call.w.memory) == CUDNN_STATUS_SUCCESS;
 }
 
-// By the first that can; one that fails once is not tried again.
+// By the first that can, and whose workspace there is room for now; one that fails once is not
+// tried again.
 bool CudnnConvolutions::Library::run(const ConvolutionCall& call, CudnnPlan& plan, Room& room) {
-  while (!plan.choices.empty()) {
-    if (run(call, plan, plan.choices.front(), room)) return true;
-    plan.choices.erase(plan.choices.begin());
+  for (std::size_t i = 0; i < plan.choices.size();) {
+    if (!room.has(plan.choices[i].workspace)) {
+      ++i;
+      continue;
+    }
+    if (run(call, plan, plan.choices[i], room)) return true;
+    plan.choices.erase(plan.choices.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return false;
 }
@@ -123,14 +141,28 @@ bool CudnnConvolutions::convolve(const ConvolutionCall& call, kernels::Stream st
   if (!is_looked_for_) {
     is_looked_for_ = true;
     auto library = std::make_unique<Library>();
-    if (library->works) library_ = std::move(library);
+    if (library->why_not.empty()) {
+      library_ = std::move(library);
+    } else {
+      why_not_ = library->why_not + ": convolutions are a plain kernel's";
+    }
   }
   const cudaStream_t on = kernels::handle_of(stream);
   if (!library_ || library_->functions.set_stream(library_->handle, on) != CUDNN_STATUS_SUCCESS)
     return false;
   Room& room = library_->room_of(on);
   CudnnPlan& plan = library_->plan_for(call, room);
-  return library_->run(call, plan, room);
+  const bool is_done = library_->run(call, plan, room);
+  if (!is_done && call.part != Part::kBiasGradient && why_not_.empty())
+    why_not_ =
+        "cuDNN has no way that gives the same bits every time for some convolutions: those "
+        "are a plain kernel's";
+  return is_done;
+}
+
+std::string CudnnConvolutions::why_not() const {
+  const std::lock_guard held(mutex_);
+  return why_not_;
 }
 
 void CudnnConvolutions::forget(cudaStream_t stream) {
@@ -152,7 +184,13 @@ struct CudnnConvolutions::Library {};
 CudnnConvolutions::CudnnConvolutions() = default;
 CudnnConvolutions::~CudnnConvolutions() = default;
 bool CudnnConvolutions::convolve(const ConvolutionCall&, kernels::Stream) {
+  const std::lock_guard held(mutex_);
+  why_not_ = "this build is without cuDNN: convolutions are a plain kernel's";
   return false;
+}
+std::string CudnnConvolutions::why_not() const {
+  const std::lock_guard held(mutex_);
+  return why_not_;
 }
 void CudnnConvolutions::forget(cudaStream_t) {}
 

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "cuda/device/operation_kernels.h"
 
@@ -22,14 +23,18 @@ class CudnnConvolutions : public Convolutions {
   // From any thread. Throws an Error where the device fails.
   bool convolve(const ConvolutionCall& call, kernels::Stream stream) override;
 
+  // Why some convolution so far was not cuDNN's; empty: all were.
+  std::string why_not() const;
+
   // What belonged to a stream that is no more is another's.
   void forget(cudaStream_t stream);
 
  private:
   struct Library;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool is_looked_for_ = false;
+  std::string why_not_;
   std::unique_ptr<Library> library_;  // null: it is not there, or does not start
 };
 

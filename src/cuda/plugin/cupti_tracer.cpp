@@ -183,7 +183,7 @@ CuptiTracer::CuptiTracer(bool wanted)
   if (!functions_->find(library_)) {
     why_not_ = "CUPTI is older than CUDA 13; times are from pairs of events";
   } else if (!start() && why_not_.empty()) {
-    why_not_ = "CUPTI does not start here; times are from pairs of events";
+    why_not_ = "CUPTI does not start here" + refused_ + "; times are from pairs of events";
   }
 }
 
@@ -194,14 +194,15 @@ bool CuptiTracer::start() {
     why_not_ = "another profiler is attached to this process; times are from pairs of events";
     return false;
   }
-  if (subscribed != CUPTI_SUCCESS) {
+  if (!works(subscribed, "cuptiSubscribe")) {
     f.subscriber = nullptr;
     return false;
   }
   bool& is_registered = Buffers::all().is_registered;
   if (!is_registered &&
-      (f.register_clock(&clock_for_cupti) != CUPTI_SUCCESS ||
-       f.register_callbacks(&Buffers::requested, &Buffers::completed) != CUPTI_SUCCESS)) {
+      (!works(f.register_clock(&clock_for_cupti), "cuptiActivityRegisterTimestampCallback") ||
+       !works(f.register_callbacks(&Buffers::requested, &Buffers::completed),
+              "cuptiActivityRegisterCallbacks"))) {
     stop();
     return false;
   }
@@ -210,6 +211,13 @@ bool CuptiTracer::start() {
   if (watch(WatchLevel::kEverything)) return true;
   stop();
   return false;
+}
+
+// The first call that does not is kept for the sentence.
+bool CuptiTracer::works(int status, const std::string& call) {
+  if (status != CUPTI_SUCCESS && refused_.empty())
+    refused_ = " (" + call + " says " + std::to_string(status) + ")";
+  return status == CUPTI_SUCCESS;
 }
 
 // Nothing is recorded after it.
@@ -228,7 +236,8 @@ CuptiTracer::~CuptiTracer() {
 bool CuptiTracer::watch(WatchLevel level) {
   const Functions& f = *functions_;
   const auto set = [&](CUpti_ActivityKind kind, bool on) {
-    return (on ? f.enable(kind) : f.disable(kind)) == CUPTI_SUCCESS;
+    const std::string call = on ? "cuptiActivityEnable" : "cuptiActivityDisable";
+    return works(on ? f.enable(kind) : f.disable(kind), call + " of kind " + std::to_string(kind));
   };
   bool all = true;
   for (const CUpti_ActivityKind kind : kOfDevices) all &= set(kind, level != WatchLevel::kNothing);

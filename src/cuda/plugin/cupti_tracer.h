@@ -45,11 +45,13 @@ class CuptiTracer {
   struct Buffers;
   bool start();
   void stop();
+  bool works(int status, const std::string& call);
 
   Nanos started_ = 0;
   Library library_;
   std::unique_ptr<Functions> functions_;
   std::string why_not_;
+  std::string refused_;  // the first call that CUPTI refused, and its status
   ActivityDecoder decoder_;
 };
 

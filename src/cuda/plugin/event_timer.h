@@ -19,7 +19,7 @@ class EventTimer {
   // `what`: the record, its times not known yet.
   void end(cudaEvent_t begun, cudaStream_t stream, const Activity& what);
 
-  // Once the device is idle.
+  // Once the device is idle, and is the current one. From then on time 0 is then.
   Activities take();
 
  private:
@@ -29,6 +29,7 @@ class EventTimer {
     Activity what;
   };
   cudaEvent_t timed_event();
+  cudaError_t set_zero();
 
   OwnedEvent zero_;
   Nanos zero_time_ = 0;  // of the host's clock

@@ -1,5 +1,6 @@
 #include "cuda/plugin/real_device.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <thread>
@@ -117,6 +118,12 @@ RealDevice::~RealDevice() {
 DeviceFacts RealDevice::facts() const {
   DeviceFacts facts = facts_;
   if (const std::string why = compiler_->why_not(); !why.empty()) facts.driver += "; " + why;
+  for (const Gpu& gpu : gpus_) {
+    const std::string why = gpu.convolutions ? gpu.convolutions->why_not() : "";
+    if (why.empty()) continue;
+    facts.driver += "; " + why;
+    break;  // the others have the same library
+  }
   return facts;
 }
 
@@ -175,10 +182,12 @@ Activities RealDevice::collect() {
   all.source = TimeSource::kEvents;
   for (const Gpu& gpu : gpus_) {
     if (!gpu.timer) continue;
+    cudaSetDevice(gpu.number);  // a timer's events are of its GPU
     const Activities one = gpu.timer->take();
     all.records.insert(all.records.end(), one.records.begin(), one.records.end());
     all.dropped += one.dropped;
   }
+  cudaSetDevice(gpus_.front().number);
   return all;
 }
 
@@ -244,8 +253,35 @@ void RealDevice::release_after(const HandleCounts& kept) {
 void* RealDevice::allocate(std::int64_t bytes, StreamHandle handle) {
   void* memory = nullptr;
   const cudaStream_t on = of(handle);
-  TRAINSCOPE_CUDA(cudaMallocAsync(&memory, static_cast<std::size_t>(bytes), on));
+  const auto size = static_cast<std::size_t>(bytes);
+  cudaError_t status = cudaMallocAsync(&memory, size, on);
+  if (status == cudaErrorMemoryAllocation && !stream(handle).captured) {
+    wait_for_freed_memory(stream(handle).gpu);
+    status = cudaMallocAsync(&memory, size, on);
+  }
+  require(status, "cudaMallocAsync", __FILE__, __LINE__);
   return memory;
+}
+
+// What other streams have given back is there once they are done, and a pool in pieces can be made
+// anew. Not for ever: what they wait for may be what the calling thread does next.
+void RealDevice::wait_for_freed_memory(std::size_t gpu) {
+  constexpr std::chrono::seconds kMost{2};
+  constexpr std::chrono::microseconds kPause{100};
+  cudaGetLastError();  // it is not the next call's
+  std::vector<cudaStream_t> streams;
+  {
+    const std::lock_guard held(mutex_);
+    for (const Stream& one : streams_)
+      if (one.gpu == gpu && !one.captured) streams.push_back(one.handle);
+  }
+  const auto end = std::chrono::steady_clock::now() + kMost;
+  for (const cudaStream_t one : streams)
+    while (!TRAINSCOPE_CUDA_QUERY(cudaStreamQuery(one)) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(kPause);
+  cudaMemPool_t pool = nullptr;
+  TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, gpus_[gpu].number));
+  TRAINSCOPE_CUDA(cudaMemPoolTrimTo(pool, 0));
 }
 
 void RealDevice::release(void* memory, StreamHandle handle) {
@@ -305,6 +341,7 @@ void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {
     // A launch also tells of what failed before it; a library's, in words of its own.
     cudaError_t status = cudaGetLastError();
     if (status == cudaSuccess && !stream(handle).captured) status = cudaStreamQuery(on);
+    if (status == cudaErrorNotReady) cudaGetLastError();  // it is not the next call's
     if (is_sticky(status) || status == cudaErrorMemoryAllocation)
       require(status, ("launch of " + launch_name(*kernel.operation)).c_str(), __FILE__, __LINE__);
     throw;
@@ -344,10 +381,7 @@ void RealDevice::wait(StreamHandle handle, EventHandle behind) {
   TRAINSCOPE_CUDA(cudaStreamWaitEvent(of(handle), event(behind), 0));
 }
 bool RealDevice::is_done(EventHandle handle) {
-  const cudaError_t status = cudaEventQuery(event(handle));
-  if (status == cudaErrorNotReady) return false;
-  TRAINSCOPE_CUDA(status);
-  return true;
+  return TRAINSCOPE_CUDA_QUERY(cudaEventQuery(event(handle)));
 }
 // Relaxed: other threads may allocate meanwhile.
 void RealDevice::begin_capture(StreamHandle handle) {

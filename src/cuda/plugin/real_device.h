@@ -105,6 +105,7 @@ class RealDevice : public DeviceCalls {
   void wait_for(cudaStream_t stream);
   cudaEvent_t event(EventHandle handle);
   Graph& graph(GraphHandle handle);
+  void wait_for_freed_memory(std::size_t gpu);
   void note(const Activity& what);
   Activities numbered(Activities all) const;
 

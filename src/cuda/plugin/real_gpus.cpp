@@ -136,9 +136,7 @@ void RealDevice::wait_for(cudaStream_t stream) {
     return;
   }
   const Nanos begun = host_clock();
-  while (true) {
-    const cudaError_t status = cudaStreamQuery(stream);
-    if (status != cudaErrorNotReady) return TRAINSCOPE_CUDA(status);
+  while (!TRAINSCOPE_CUDA_QUERY(cudaStreamQuery(stream))) {
     nccl_->require_alive(begun);
     std::this_thread::sleep_for(kPoll);  // each look is a record of the tracer's
   }

@@ -27,6 +27,15 @@ std::string place_of(std::string_view file, int line) {
          std::to_string(line);
 }
 
+bool has_come(cudaError_t queried, const char* call, const char* file, int line) {
+  if (queried != cudaErrorNotReady) {
+    require(queried, call, file, line);
+    return true;
+  }
+  cudaGetLastError();
+  return false;
+}
+
 // CUDA Runtime API, "cudaError": those that say "the process must be terminated and relaunched".
 bool is_sticky(cudaError_t status) {
   switch (status) {

@@ -1,0 +1,244 @@
+#include "analysis/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "analysis/metrics.h"
+#include "base/units.h"
+
+namespace trainscope::analysis {
+namespace {
+
+constexpr double kLeastShare = 0.05;
+constexpr std::size_t kMost = 3;
+
+using Calls = std::vector<std::pair<std::string, Nanos>>;
+
+bool is_launch(std::string_view call) {
+  return call.starts_with("cudaLaunch") || call.starts_with("cuLaunch") ||
+         call.starts_with("cudaGraphLaunch") || call.starts_with("cuGraphLaunch");
+}
+
+// Gaps of one cause, by start.
+std::vector<IdleGap> gaps_of(const Run& run, Part cause) {
+  std::vector<IdleGap> gaps;
+  std::ranges::copy_if(run.gaps, std::back_inserter(gaps),
+                       [&](const IdleGap& gap) { return gap.cause == cause; });
+  std::ranges::sort(gaps, {}, &IdleGap::start);
+  return gaps;
+}
+
+// How much of a span lies in the gaps, which do not overlap.
+Nanos within(const trace::Span& span, const std::vector<IdleGap>& gaps) {
+  Nanos sum = 0;
+  auto gap = std::ranges::lower_bound(gaps, span.start, {}, &IdleGap::end);
+  for (; gap != gaps.end() && gap->start < span.end(); ++gap)
+    sum += std::max<Nanos>(0, std::min(gap->end, span.end()) - std::max(gap->start, span.start));
+  return sum;
+}
+
+// The calls that the host was in meanwhile, but for launches, the longest first.
+Calls calls_within(const Run& run, const std::vector<IdleGap>& gaps) {
+  std::map<trace::NameId, Nanos> sums;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+    if (span.category != trace::Category::kHostApi && span.category != trace::Category::kHeld)
+      return;
+    if (!run.facts.measured.counts(run.trace->lanes()[span.lane])) return;
+    sums[span.name] += within(span, gaps);
+  });
+  Calls calls;
+  for (const auto& [name, nanos] : sums)
+    if (nanos > 0 && !is_launch(run.trace->name(name)))
+      calls.emplace_back(run.trace->name(name), nanos);
+  std::ranges::sort(calls, std::ranges::greater{}, &std::pair<std::string, Nanos>::second);
+  return calls;
+}
+
+bool asks_driver_for_memory(std::string_view call) {
+  return call.find("Malloc") != std::string_view::npos ||
+         call.find("Free") != std::string_view::npos ||
+         call.find("HostAlloc") != std::string_view::npos;
+}
+
+// Where it is not launches that the host is busy with.
+std::optional<Finding> explained_by_a_call(const Run& run, Finding finding, double per) {
+  const std::vector<IdleGap> gaps = gaps_of(run, Part::kIdleLaunch);
+  const Calls calls = calls_within(run, gaps);
+  if (calls.empty()) return std::nullopt;
+  const double nanos = static_cast<double>(calls.front().second) / per;
+  constexpr double kMostOfIt = 0.4;
+  if (nanos < kMostOfIt * finding.nanos) return std::nullopt;
+  finding.why = fmt::format("{} of it the host is in {}", format_nanos(nanos), calls.front().first);
+  finding.advice = asks_driver_for_memory(calls.front().first)
+                       ? "First steps ask the driver for memory, which PyTorch keeps: leave them "
+                         "out, and look why later ones still ask."
+                       : "If that is the start of the process, leave it out of what you measure.";
+  return finding;
+}
+
+std::string launches_words(const Run& run) {
+  const auto launches = value_of(run.metrics, "launch.calls");
+  if (!launches) return "the host is behind with its launches";
+  return fmt::format("{} launches a step, and the host is behind with them",
+                     format_count(*launches));
+}
+
+bool is_set_on(const Run& run, std::string_view knob) {
+  return run.program && run.config.flag(knob);
+}
+
+std::string data_advice(const Run& run) {
+  if (run.program && run.config.whole("loader.num_workers") == 0)
+    return "The training thread loads by itself: try loader.num_workers (num_workers=…).";
+  return "Try more workers (num_workers), less work for a sample, or the data on the GPU.";
+}
+
+bool is_narrow(const Run& run) {
+  if (!run.program) return false;
+  const std::string& precision = run.config.word("precision");
+  return precision == "fp16" || precision == "bf16" ||
+         run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
+}
+
+std::string launch_advice(const Run& run) {
+  return is_set_on(run, "compile.cuda_graph")
+             ? "Try a larger batch: the launches that are left are outside of the graphs."
+             : "Try a larger batch, torch.compile, CUDA graphs, a fused optimizer.";
+}
+
+std::string compute_why(const Run& run, std::string& advice) {
+  const auto share = [&](const char* metric) { return value_of(run.metrics, metric).value_or(0); };
+  const double compute = share("bound.compute"), memory = share("bound.memory"),
+               overhead = share("bound.overhead");
+  if (compute + memory + overhead <= 0) {
+    advice = "Look under Operations which kernels take it.";
+    return "work, no waiting";
+  }
+  if (overhead >= compute && overhead >= memory) {
+    advice = "Try a larger batch, or torch.compile, which makes fewer and larger kernels.";
+    return fmt::format("{:.0f} % of it in kernels too short to fill the GPU", 100 * overhead);
+  }
+  if (memory >= compute) {
+    advice = is_narrow(run)
+                 ? "Try torch.compile, which fuses kernels, or channels_last."
+                 : "Try narrower types (autocast), torch.compile, which fuses kernels, or "
+                   "channels_last.";
+    return fmt::format("{:.0f} % of it in kernels that memory's bandwidth limits", 100 * memory);
+  }
+  advice = is_narrow(run)
+               ? "Try sizes that are multiples of 8, of 64 best; what is left is for a faster GPU."
+               : "Try tensor cores: autocast to BF16 or FP16, TF32, sizes that are multiples of 8.";
+  return fmt::format("{:.0f} % of it in kernels that arithmetic limits", 100 * compute);
+}
+
+void explain(const Run& run, Finding& finding, double per) {
+  switch (finding.part) {
+    case Part::kCompute:
+      finding.why = compute_why(run, finding.advice);
+      return;
+    case Part::kExposedCommunication:
+      finding.why = "collectives with no kernel beside them";
+      finding.advice =
+          "Try other buckets (bucket_cap_mb), no_sync() between updates, or a faster link.";
+      return;
+    case Part::kExposedCopy:
+      finding.why = "copies with no kernel beside them";
+      finding.advice = is_set_on(run, "transfer.non_blocking")
+                           ? "Try a stream of their own, ahead of the step that needs them."
+                           : "Try pinned memory with non_blocking=True, and a stream of their own.";
+      return;
+    case Part::kIdleCopy:
+      finding.why = "the host stages pageable memory, chunk by chunk";
+      finding.advice = "Try pin_memory=True with non_blocking=True.";
+      return;
+    case Part::kIdleData:
+      finding.why = "the next batch is not there";
+      finding.advice = data_advice(run);
+      return;
+    case Part::kIdleStream:
+      finding.why = "a stream waits for an event of another one";
+      finding.advice = "Look whether it has to wait there, and for so much.";
+      return;
+    case Part::kIdleCollective:
+      finding.why = "another rank comes later";
+      finding.advice = "Look at the rank that waits least: it is the slow one.";
+      return;
+    case Part::kIdleSync:
+      finding.why = "the host waits for the GPU, and then the GPU for the host";
+      finding.advice = "Look for .item(), .cpu() and print(loss), and do them now and then.";
+      return;
+    case Part::kIdleLaunch:
+      if (const auto by_call = explained_by_a_call(run, finding, per)) {
+        finding = *by_call;
+        return;
+      }
+      finding.why = launches_words(run);
+      finding.advice = launch_advice(run);
+      return;
+    case Part::kMemset:
+    case Part::kOnCpu:
+      return;
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose(const Run& run) {
+  const Partition& partition = run.facts.partition;
+  const double per = run.facts.measured.per();
+  double whole = 0;
+  for (const Nanos time : partition.time) whole += static_cast<double>(time) / per;
+  std::vector<Finding> findings;
+  if (whole <= 0 || partition[Part::kOnCpu] > 0) return findings;
+  for (std::size_t i = 0; i < kPartCount; ++i) {
+    Finding finding;
+    finding.part = static_cast<Part>(i);
+    finding.nanos = static_cast<double>(partition[finding.part]) / per;
+    finding.share = finding.nanos / whole;
+    if (finding.share < kLeastShare) continue;
+    const double rest = whole - finding.nanos;
+    if (finding.part != Part::kCompute && rest > 0) finding.most_gain = whole / rest;
+    findings.push_back(finding);
+  }
+  std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::nanos);
+  const auto kernels = std::ranges::find(findings, Part::kCompute, &Finding::part);
+  if (kernels != findings.end() && kernels != findings.begin()) findings.erase(kernels);
+  if (findings.size() > kMost) findings.resize(kMost);
+  for (Finding& finding : findings) explain(run, finding, per);
+  return findings;
+}
+
+namespace {
+
+std::string capitalised(std::string words) {
+  if (!words.empty())
+    words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+  return words;
+}
+
+}  // namespace
+
+std::string headline(const Finding& finding) {
+  const bool is_work = finding.part == Part::kCompute;
+  std::string words =
+      fmt::format("{}: {} of {}", is_work ? "kernels" : name_of(finding.part),
+                  format_nanos(finding.nanos), format_nanos(finding.nanos / finding.share));
+  if (finding.most_gain > 0)
+    words += fmt::format("; without it at most {:.{}f} times as fast", finding.most_gain,
+                         finding.most_gain < 10 ? 1 : 0);
+  return capitalised(words);
+}
+
+std::string sentence(const Finding& finding) {
+  const std::string why = capitalised(finding.why);
+  return why + (why.empty() ? "" : ". ") + finding.advice;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,33 @@
+// What takes a run's time, and what is worth trying: the largest parts of its partition, each with
+// what the trace shows of its cause.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace trainscope::analysis {
+
+struct Finding {
+  Part part = Part::kCompute;
+  double nanos = 0;  // a step where there are steps, else of the whole window
+  double share = 0;  // of that
+  // How many times as fast it would be at most, were this part alone gone: the others stay, and
+  // what this one hid may come to light. 0 for kernels, which are the work itself.
+  double most_gain = 0;
+  std::string why;     // "262 launches a step, and the host is behind with them"
+  std::string advice;  // "Try larger batches, torch.compile, CUDA graphs, a fused optimizer."
+};
+
+// The largest first: at most three, of at least a twentieth of the time. Kernels are among them
+// where they are the largest part. Empty where no GPU works.
+std::vector<Finding> diagnose(const Run& run);
+
+// "Waiting for a launch: 170 ms of 222 ms; without it at most 4.3 times as fast".
+std::string headline(const Finding& finding);
+
+// "262 launches a step, and the host is behind with them. Try a larger batch, …"
+std::string sentence(const Finding& finding);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,127 @@
+// What a run's time goes into, said in words: against runs whose cause is known.
+#include "analysis/diagnosis.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "support/config.h"
+
+using namespace trainscope;
+using namespace trainscope::analysis;
+using test::config_of;
+
+namespace {
+
+Run run_of(const std::vector<std::string>& settings) {
+  return run_config("A", config_of(settings));
+}
+
+Finding first_of(const Run& run) {
+  const std::vector<Finding> findings = diagnose(run);
+  REQUIRE_FALSE(findings.empty());
+  return findings.front();
+}
+
+}  // namespace
+
+TEST_CASE("findings are the partition's largest parts, each with its share and the most it gives") {
+  for (const std::vector<std::string>& settings :
+       {std::vector<std::string>{"workload=train", "steps=6"},
+        {"workload=train", "steps=6", "loader.sample_ms=0.01"},
+        {"workload=train", "steps=6", "model.hidden=8192", "batch_size=4096"},
+        {"workload=copy"},
+        {"workload=launch", "launch.count=50"}}) {
+    const Run run = run_of(settings);
+    const double per = run.facts.measured.per();
+    double whole = 0;
+    for (const Nanos time : run.facts.partition.time) whole += static_cast<double>(time) / per;
+    double before = whole;
+    for (const Finding& one : diagnose(run)) {
+      INFO(headline(one));
+      CHECK(one.nanos == static_cast<double>(run.facts.partition[one.part]) / per);
+      CHECK(one.share == Approx(one.nanos / whole));
+      CHECK(one.share >= 0.05);
+      CHECK(one.nanos <= before);
+      before = one.nanos;
+      if (one.part == Part::kCompute)
+        CHECK(one.most_gain == 0);
+      else
+        CHECK(one.most_gain == Approx(whole / (whole - one.nanos)));
+      CHECK_FALSE(one.why.empty());
+      CHECK_THAT(sentence(one), Catch::EndsWith("."));
+    }
+    CHECK(diagnose(run).size() <= 3);
+  }
+}
+
+TEST_CASE("a loader that is too slow is found, and what to turn depends on its workers") {
+  const Run alone = run_of({"workload=train", "steps=6", "loader.sample_ms=0.05"});
+  const Finding finding = first_of(alone);
+  CHECK(finding.part == Part::kIdleData);
+  CHECK_THAT(finding.advice, Catch::Contains("The training thread loads by itself"));
+  CHECK_THAT(headline(finding), Catch::StartsWith("Waiting for data: ") &&
+                                    Catch::Contains("; without it at most ") &&
+                                    Catch::EndsWith(" times as fast"));
+  const Run helped = run_of({"workload=train", "steps=12", "loader.sample_ms=0.5",
+                             "loader.num_workers=2", "loader.persistent_workers=true"});
+  CHECK_THAT(first_of(helped).advice, Catch::Contains("more workers"));
+}
+
+TEST_CASE("a host that is behind with its launches is found, with their number") {
+  const Run run = run_of({"workload=train", "data.source=tensor", "steps=6", "model.layers=8",
+                          "optimizer.name=adamw", "optimizer.impl=for_loop"});
+  const Finding finding = first_of(run);
+  CHECK(finding.part == Part::kIdleLaunch);
+  CHECK_THAT(finding.why, Catch::Contains(" launches a step"));
+}
+
+TEST_CASE("where kernels fill the step they are named by what limits them, and give no gain") {
+  const Run run = run_of({"workload=train", "data.source=tensor", "steps=4", "model.hidden=16384",
+                          "model.layers=3", "batch_size=8192"});
+  const Finding finding = first_of(run);
+  CHECK(finding.part == Part::kCompute);
+  CHECK(finding.most_gain == 0);
+  CHECK_THAT(finding.why, Catch::Contains("arithmetic limits"));
+  CHECK_THAT(headline(finding), Catch::StartsWith("Kernels: "));
+}
+
+TEST_CASE("what the host does in the gaps is named where it is no launch") {
+  const auto shared = std::make_shared<trace::Trace>(trace::Origin{});
+  trace::Trace& trace = *shared;
+  const trace::LaneId host =
+      trace.add_lane({"host main", trace::LaneKind::kHostThread, 0, -1, 1, 1, "host"});
+  const trace::LaneId stream =
+      trace.add_lane({"stream 7", trace::LaneKind::kStream, 0, 0, 0, 7, "GPU 0"});
+  const auto add = [&](trace::LaneId lane, Nanos start, Nanos duration, trace::Category category,
+                       const char* name, std::uint32_t correlation) {
+    trace::Span span;
+    span.lane = lane;
+    span.start = start;
+    span.duration = duration;
+    span.category = category;
+    span.name = trace.intern(name);
+    span.correlation = correlation;
+    return trace.add_span(span);
+  };
+  using trace::Category;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const Nanos at = 100'000 * i;
+    if (i > 0) add(host, at - 80'000, 70'000, Category::kHostApi, "cudaMalloc", 10);
+    const auto call = add(host, at, 2'000, Category::kHostApi, "cudaLaunchKernel", i + 1);
+    const auto work = add(stream, at + 5'000, 10'000, Category::kKernel, "kernel", i + 1);
+    trace.add_flow({call, work, trace::FlowKind::kLaunch});
+  }
+  Run run;
+  run.label = "A";
+  run.trace = shared;
+  analyse(run);
+  const Finding finding = first_of(run);
+  CHECK(finding.part == Part::kIdleLaunch);
+  CHECK_THAT(finding.why, Catch::Contains("of it the host is in cudaMalloc"));
+  CHECK_THAT(finding.advice, Catch::Contains("ask the driver for memory"));
+}
+
+TEST_CASE("a run without a GPU has no finding") {
+  CHECK(diagnose(run_of({"workload=train", "device=cpu", "steps=3"})).empty());
+}

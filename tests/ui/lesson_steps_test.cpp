@@ -1,0 +1,160 @@
+// Where a lesson's step makes one look: lanes, listings, knobs come into sight by themselves.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "analysis/measured.h"
+#include "scenario/progress.h"
+#include "ui/driver.h"
+#include "ui/panels/code.h"
+#include "ui/panels/timelines.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+namespace {
+
+// Goes on, skipping what is asked, to the first step that it holds for.
+template <typename Wanted>
+void go_to(Driver& driver, const char* lesson, const Wanted& wanted) {
+  driver.open_revealed(lesson);
+  scenario::Progress& progress = driver.workspace().lesson()->progress;
+  while (!wanted(driver.workspace().lesson()->step())) {
+    if (!progress.can_go_on()) progress.skip();
+    REQUIRE(progress.step() + 1 < progress.steps());
+    driver.app().run("lesson.next");
+    driver.settle();
+  }
+  driver.settle();
+}
+
+bool asks_for_a_span(const scenario::Step& step) {
+  return step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
+}
+
+const Attention& attention_of(Driver& driver) {
+  return driver.app().attention();
+}
+
+// The span that the step asks for or points at.
+SpanRef meant_by(const Workspace& workspace, const scenario::Focus& focus) {
+  const std::size_t side = focus.run == "B" ? 1 : 0;
+  const auto span = scenario::shown_span(focus, *workspace.sides()[side].run);
+  REQUIRE(span);
+  return {static_cast<Side>(side), *span};
+}
+
+const trace::Span& span_of(const Workspace& workspace, const SpanRef& ref) {
+  return workspace.sides()[static_cast<std::size_t>(ref.side)].run->trace->spans()[ref.span];
+}
+
+}  // namespace
+
+TEST_CASE("a step that asks for a span shows so much that the span can be seen") {
+  for (const char* lesson : {"amp-loss-scale", "num-workers", "zero-stages", "channels-last"}) {
+    INFO(lesson);
+    REQUIRE_DRIVER(driver, 1366, 768);
+    go_to(*driver, lesson, asks_for_a_span);
+    const Workspace& workspace = driver->workspace();
+    const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().question->span);
+    const trace::Span& span = span_of(workspace, ref);
+    const TimelineState& timeline = attention_of(*driver).timeline;
+    const Nanos offset = ref.side == Side::kB ? workspace.offset() : 0;
+    CHECK(timeline.view.start <= span.start + offset);
+    CHECK(timeline.view.end >= span.end() + offset);
+    CHECK(timeline.view.end - timeline.view.start < 500 * span.duration);
+    // It is not given away.
+    CHECK(timeline.selected.span == trace::kNone);
+    const auto& collapsed = timeline.collapsed[static_cast<std::size_t>(ref.side)];
+    CHECK(std::ranges::find(collapsed, span.lane) == collapsed.end());
+    const bool clickable = driver->act([&](ImGuiTestContext* context) {
+      CHECK(context->ItemExists(("//Timelines##pair/**/span " + std::to_string(ref.span)).c_str()));
+    });
+    CHECK(clickable);
+  }
+}
+
+TEST_CASE("a step that asks for a span that can be seen leaves the whole in view") {
+  REQUIRE_DRIVER(driver);
+  go_to(*driver, "pinned-vs-pageable", asks_for_a_span);
+  CHECK(attention_of(*driver).timeline.fitted);
+}
+
+TEST_CASE("an explained span has its own side's listing beside it, at its line") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const auto explains = [](const scenario::Step& step) {
+    return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
+  };
+  go_to(*driver, "stream-overlap", explains);
+  const Workspace& workspace = driver->workspace();
+  const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().focus);
+  CHECK(attention_of(*driver).code_side == static_cast<std::size_t>(ref.side));
+  CHECK(lit_line(workspace, attention_of(*driver)) == span_of(workspace, ref).line);
+}
+
+TEST_CASE("a step that points at a line of a listing lights it") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const auto points = [](const scenario::Step& step) {
+    return step.focus && !step.focus->code.empty() && step.focus->lane.empty();
+  };
+  go_to(*driver, "ddp-deadlock", points);
+  const Workspace& workspace = driver->workspace();
+  const auto& listing = workspace.sides()[1].outline->listing;
+  CHECK(attention_of(*driver).code_side == 1);
+  const std::uint16_t line = lit_line(workspace, attention_of(*driver));
+  REQUIRE(line > 0);
+  CHECK_THAT(listing.lines[line - 1], Catch::Contains("loss.backward()"));
+}
+
+TEST_CASE("what two sides do in a step that is explained stands below each other") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const auto explains = [](const scenario::Step& step) {
+    return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
+  };
+  go_to(*driver, "tensor-parallel", explains);
+  const Workspace& workspace = driver->workspace();
+  const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().focus);
+  const auto a = analysis::step_windows(*workspace.sides()[0].run->trace);
+  const auto b = analysis::step_windows(*workspace.sides()[1].run->trace);
+  const Nanos time = span_of(workspace, ref).start;
+  const auto& own = ref.side == Side::kB ? b : a;
+  const auto step = std::ranges::find_if(own, [&](const analysis::StepWindow& one) {
+    return one.mark.start <= time && time < one.window.end;
+  });
+  REQUIRE(step != own.end());
+  const auto at = static_cast<std::size_t>(step - own.begin());
+  CHECK(workspace.offset() == a[at].mark.start - b[at].mark.start);
+  driver->app().run("lesson.next");
+  driver->settle();
+  CHECK(workspace.offset() == 0);
+}
+
+TEST_CASE("a knob that a step is about is scrolled to, and lit") {
+  for (const char* lesson : {"pinned-vs-pageable", "stream-overlap", "zero-stages", "which-gpu"}) {
+    INFO(lesson);
+    REQUIRE_DRIVER(driver, 1366, 768);
+    go_to(*driver, lesson, [](const scenario::Step& step) {
+      return step.kind == scenario::StepKind::kVary && step.focus && !step.focus->knob.empty();
+    });
+    const std::string knob = driver->workspace().lesson()->step().focus->knob;
+    CHECK(attention_of(*driver).lit_knob == knob);
+    CHECK_FALSE(attention_of(*driver).follow_knob);
+  }
+}
+
+TEST_CASE("a run that never ends has no whole time, and no marker of its end") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->open_revealed("ddp-deadlock");
+  const TimelineInput input = timeline_input(driver->workspace(), attention_of(*driver));
+  CHECK_FALSE(input.sides[0].total.empty());
+  CHECK(input.sides[1].total.empty());
+  CHECK(input.sides[1].markers.empty());
+  CHECK_FALSE(analysis::value_of(driver->workspace().sides()[1].run->metrics, "time.total"));
+}
+
+TEST_CASE("no run is called done sooner whose steps are not the shorter ones") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->open_revealed("tensor-parallel");
+  const TimelineInput input = timeline_input(driver->workspace(), attention_of(*driver));
+  CHECK(input.sides[0].markers.empty());
+  CHECK(input.sides[1].markers.empty());
+}
