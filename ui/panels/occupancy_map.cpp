@@ -79,9 +79,10 @@ class MapPainter {
     const float rows = static_cast<float>(map_.threads.size());
     const float x = body_.min.x + place_of(map_.values, value) / columns * body_.width();
     const float row = static_cast<float>(shape.threads) / kWarp - 0.5F;
-    const float y = body_.max.y - std::clamp(row, 0.5F, rows - 0.5F) / rows * body_.height();
+    const float radius = theme_.px(5), whole = radius + theme_.px(2);
+    const float y = std::clamp(body_.max.y - row / rows * body_.height(), body_.min.y + whole,
+                               body_.max.y - whole);
     ImDrawList* draw = ImGui::GetWindowDrawList();
-    const float radius = theme_.px(5);
     draw->AddCircleFilled({x, y}, radius + theme_.px(2), theme_.panel);
     if (solid) {
       draw->AddCircleFilled({x, y}, radius, theme_.warn);
@@ -141,6 +142,22 @@ class MapPainter {
     if (text_size(theme_.font.text, size, name).x + theme_.px(16) < room)
       draw_text_middle(draw, theme_.font.text, size, body_.centre().x, below, theme_.muted, name,
                        0.5F);
+    legend();
+  }
+
+  // In the corner where hardly a block fits, which is dark.
+  void legend() const {
+    const float size = theme_.size.label, pad = theme_.px(8), line = size * 1.4F;
+    const char* kWords[] = {"up: threads per block", "brighter: higher occupancy"};
+    if (body_.width() < 2 * text_size(theme_.font.text, size, kWords[1]).x * 0.8F ||
+        body_.height() < 6 * line)
+      return;
+    float y = body_.min.y + pad + size / 2;
+    for (const char* words : kWords) {
+      draw_text_middle(ImGui::GetWindowDrawList(), theme_.font.text, size, body_.max.x - pad, y,
+                       theme_.text, words, 1);
+      y += line;
+    }
   }
 
   const Theme& theme_;
