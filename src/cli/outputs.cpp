@@ -99,21 +99,45 @@ void print_ranks(const Run& run) {
   std::cout << "\n" << table.text();
 }
 
-// What the GPU of somebody's trace spends its time on.
-void print_operations(const Run& run) {
-  constexpr std::size_t kMost = 10;
-  const analysis::Measured& measured = run.facts.measured;
-  std::vector<analysis::OperationRow> rows = analysis::operation_rows(measured);
+constexpr std::size_t kMostOperations = 10;
+
+std::vector<analysis::OperationRow> on_gpu(std::vector<analysis::OperationRow> rows) {
   std::erase_if(rows,
                 [](const auto& row) { return row.where != analysis::Operation::Where::kGpu; });
+  return rows;
+}
+
+void print_number_of_more(std::size_t rows) {
+  if (rows > kMostOperations)
+    std::cout << "and " << rows - kMostOperations << " more, in the window\n";
+}
+
+// What its GPU does longest.
+void print_operations(const Run& run) {
+  const analysis::Measured& measured = run.facts.measured;
+  const std::vector<analysis::OperationRow> rows = on_gpu(analysis::operation_rows(measured));
   if (rows.empty()) return;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"operation of the GPU", "count", "total", analysis::share_of_what(measured)});
-  for (std::size_t i = 0; i < std::min(rows.size(), kMost); ++i)
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
     table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.total),
                fmt::format("{:.1f} %", 100 * analysis::share_of(rows[i].a, measured))});
   std::cout << "\n" << table.text();
-  if (rows.size() > kMost) std::cout << "and " << rows.size() - kMost << " more, in the window\n";
+  print_number_of_more(rows.size());
+}
+
+// What the two GPUs do for different times.
+void print_operations_beside(const Run& a, const Run& b) {
+  const std::vector<analysis::OperationRow> rows =
+      on_gpu(analysis::compare_operations(a.facts.measured, b.facts.measured));
+  if (rows.empty()) return;
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"operation of the GPU", a.label, b.label, b.label + " - " + a.label});
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
+    table.add({rows[i].shown, format_nanos(rows[i].a.total), format_nanos(rows[i].b.total),
+               (rows[i].difference() > 0 ? "+" : "") + format_nanos(rows[i].difference())});
+  std::cout << "\n" << table.text();
+  print_number_of_more(rows.size());
 }
 
 void print_origin(const Run& run) {
@@ -217,8 +241,9 @@ void print_runs(const Finished& finished) {
   if (finished.runs.size() == 1) print_diagnosis(*finished.runs[0]);
   print_table(finished);
   for (const auto& run : finished.runs) print_ranks(*run);
-  if (finished.runs.size() == 1 && !finished.runs[0]->program) print_operations(*finished.runs[0]);
+  if (finished.runs.size() == 1) print_operations(*finished.runs[0]);
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
+  if (finished.compared) print_operations_beside(*finished.runs[0], *finished.runs[1]);
 }
 
 // "B.time.step@1": of run B alone, and there of rank 1.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/diagnosis.h"
+#include "analysis/operations.h"
 #include "program/knobs.h"
 #include "report/comparison.h"
 
@@ -263,6 +264,26 @@ std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t
   return dumped(json);
 }
 
+namespace {
+
+// Every operation of either, by the size of the difference; times in nanoseconds, as `parts_are`.
+Json operations_of(const analysis::Run& a, const analysis::Run& b) {
+  const auto figures = [](const analysis::OperationRow::Figures& one) {
+    return Json{{"count", one.count}, {"total", one.total}, {"mean", one.mean}};
+  };
+  Json rows = Json::array();
+  for (const analysis::OperationRow& row :
+       analysis::compare_operations(a.facts.measured, b.facts.measured))
+    rows.push_back({{"name", row.name},
+                    {"where", std::string(analysis::name_of(row.where))},
+                    {"A", figures(row.a)},
+                    {"B", figures(row.b)},
+                    {"difference", row.difference()}});
+  return rows;
+}
+
+}  // namespace
+
 std::string compare_json(const analysis::Run& a, const analysis::Run& b, std::int64_t seed,
                          std::string_view executor) {
   Json json = runs_of({&a, &b}, seed, executor);
@@ -270,6 +291,7 @@ std::string compare_json(const analysis::Run& a, const analysis::Run& b, std::in
   json["ratios"] = ratios_of(a, b);
   json["parts"] = parts_of(a, b);
   json["parts_are"] = comparison.steps == Steps::kBoth ? "a step" : "the whole run";
+  json["operations"] = operations_of(a, b);
   return dumped(json);
 }
 
