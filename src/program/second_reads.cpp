@@ -3,7 +3,6 @@
 namespace trainscope::program {
 namespace {
 
-constexpr std::int64_t kThreads = 512;
 constexpr std::int64_t kRegisterBytes = 4;
 constexpr std::int64_t kKeptForward = 20, kKeptBackward = 14;  // registers of a thread, an operand
 
@@ -12,7 +11,8 @@ constexpr std::int64_t kKeptForward = 20, kKeptBackward = 14;  // registers of a
 SecondRead second_read(const BatchNorm& norm, std::int64_t images) {
   if (!norm.training) return {};
   const bool forward = norm.part == Part::kForward;
-  const std::int64_t kept = kThreads * kRegisterBytes * (forward ? kKeptForward : kKeptBackward);
+  const std::int64_t kept =
+      kBatchNormThreads * kRegisterBytes * (forward ? kKeptForward : kKeptBackward);
   const std::int64_t channel = images / norm.channels;
   if (channel <= kept) return {};
   const double operands = forward ? 1 : 2;  // backward sums over x and dy

@@ -7,6 +7,9 @@
 
 namespace trainscope::program {
 
+// Of a block of batch norm's kernels.
+inline constexpr int kBatchNormThreads = 512;
+
 struct SecondRead {
   double bytes = 0;        // of the kernel, read again; 0: all is read once
   double block_bytes = 0;  // of a block, between the two readings

@@ -60,9 +60,10 @@ double L2Residency::touch(const program::Operation& operation) {
   if (const auto* norm = std::get_if<program::BatchNorm>(&operation.function)) {
     const program::SecondRead again =
         program::second_read(*norm, program_.buffers[operation.reads.front()].bytes);
-    const std::int64_t at_once = std::min<std::int64_t>(norm->channels, gpu_.sm_count);
+    const int at_once = gpu_.sm_count * (gpu_.threads_per_sm / program::kBatchNormThreads);
+    const auto blocks = static_cast<double>(std::min<std::int64_t>(norm->channels, at_once));
     traffic += again.bytes;
-    hits += again.bytes * machine::l2_hits(gpu_, again.block_bytes * static_cast<double>(at_once));
+    hits += again.bytes * machine::l2_hits(gpu_, again.block_bytes * blocks);
   }
   for (const Operand& one : operands_) touch(one.buffer, std::llround(one.bytes));
   return traffic > 0 ? std::floor(hits / traffic * kSteps) / kSteps : 0;

@@ -261,11 +261,11 @@ double traffic(const program::Program& program, const program::Function& functio
         of(program.buffers[operands.writes[0]].bytes - program.buffers[operands.reads[1]].bytes);
   // One step of a sequence.
   const auto* linear = std::get_if<program::Linear>(&function);
-  if (linear && linear->steps > 1) {
+  if (linear && linear->steps > 1 &&
+      (linear->part == Part::kForward || linear->part == Part::kWeightGradient)) {
     const Index x = operands.reads[linear->part == Part::kForward ? 0 : 1];
     const auto steps = of(linear->steps);
-    if (linear->part == Part::kForward || linear->part == Part::kWeightGradient)
-      bytes -= of(program.buffers[x].bytes) * (steps - 1) / steps;
+    bytes -= of(program.buffers[x].bytes) * (steps - 1) / steps;
   }
   // One number of each row, which a sector of 32 bytes comes with
   // (aten/src/ATen/native/cuda/Loss.cu, nll_loss_forward_reduce_cuda_kernel_2d).

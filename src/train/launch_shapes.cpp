@@ -5,6 +5,7 @@
 
 #include "machine/gemm_tiles.h"
 #include "program/products.h"
+#include "program/second_reads.h"
 #include "train/fusion_loop.h"
 
 namespace trainscope::train {
@@ -71,7 +72,12 @@ class Shaper {
   Shape operator()(const program::AveragePooling& f) const {
     return f.part == Part::kForward ? sum(operation_.m) : each(operation_.m);
   }
-  Shape operator()(const program::BatchNorm&) const { return sum(operation_.m); }
+  // cuDNN's kernels for images whose pixels lie together have a block for each channel, as profiles
+  // show (bn_fw_tr_1C11_kernel_NCHW, bn_bw_1C11_kernel_new: 64 blocks of 512 threads of 64
+  // channels).
+  Shape operator()(const program::BatchNorm& f) const {
+    return f.channels_last ? sum(operation_.m) : Shape{f.channels, program::kBatchNormThreads};
+  }
   Shape operator()(const program::LayerNorm& f) const {
     constexpr std::int64_t kColumns = 32;
     if (f.part == Part::kWeightGradient) return {ceil_div(f.columns, kColumns), 1024};
