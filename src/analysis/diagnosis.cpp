@@ -1,6 +1,7 @@
 #include "analysis/diagnosis.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -12,6 +13,7 @@
 
 #include "analysis/metrics.h"
 #include "base/units.h"
+#include "program/idle_knobs.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -107,10 +109,57 @@ bool is_narrow(const Run& run) {
          run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
 }
 
+bool multiplies_in_tf32(const Run& run) {
+  return run.program &&
+         (run.config.word("precision") == "tf32" || run.config.flag("matmul.allow_tf32"));
+}
+
+// The GPU of an imported run is not described: it may have all.
+bool has_bf16(const Run& run) {
+  constexpr double kFirst = 8.0;
+  return !run.machine || run.machine->gpu.compute_capability >= kFirst;
+}
+bool has_tf32(const Run& run) {
+  return !run.machine || run.machine->gpu.tf32_flops_per_s > 0;
+}
+
+// A knob that is there to be turned: of an imported run each may be.
+bool may_turn(const Run& run, std::string_view knob) {
+  return !run.program || program::idle_because(run.config, knob).empty();
+}
+
+// What a run has not yet turned that its machine and model can.
+std::string autocast_advice(const Run& run) {
+  return has_bf16(run) ? "autocast to BF16 or FP16" : "autocast to FP16 with a GradScaler";
+}
+
+std::string arithmetic_advice(const Run& run) {
+  if (!may_turn(run, "precision")) return "Try a narrower type; what is left is for a faster GPU.";
+  if (is_narrow(run))
+    return "Try sizes that are multiples of 8, of 64 best; what is left is for a faster GPU.";
+  const bool tf32 = has_tf32(run) && !multiplies_in_tf32(run);
+  return fmt::format("Try tensor cores: {}{}, sizes that are multiples of 8.", autocast_advice(run),
+                     tf32 ? ", TF32" : "");
+}
+
+std::string memory_advice(const Run& run) {
+  std::vector<std::string> tries;
+  if (may_turn(run, "precision") && !is_narrow(run))
+    tries.push_back(fmt::format("narrower types ({})", autocast_advice(run)));
+  if (may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse"))
+    tries.emplace_back("torch.compile, which fuses kernels");
+  if (!run.program ||
+      (may_turn(run, "memory_format") && run.config.word("memory_format") != "channels_last"))
+    tries.emplace_back("channels_last for convolutions");
+  if (tries.empty()) return "What is left is for a GPU with faster memory.";
+  return fmt::format("Try {}.", fmt::join(tries, "; "));
+}
+
 std::string launch_advice(const Run& run) {
-  return is_set_on(run, "compile.cuda_graph")
-             ? "Try a larger batch: the launches that are left are outside of the graphs."
-             : "Try a larger batch, torch.compile, CUDA graphs, a fused optimizer.";
+  if (is_set_on(run, "compile.cuda_graph"))
+    return "Try a larger batch: the launches that are left are outside of the graphs.";
+  return fmt::format("Try a larger batch, {}CUDA graphs, a fused optimizer.",
+                     is_set_on(run, "compile.fuse") ? "" : "torch.compile, ");
 }
 
 std::string compute_why(const Run& run, std::string& advice) {
@@ -126,15 +175,10 @@ std::string compute_why(const Run& run, std::string& advice) {
     return fmt::format("{:.0f} % of it in kernels too short to fill the GPU", 100 * overhead);
   }
   if (memory >= compute) {
-    advice = is_narrow(run)
-                 ? "Try torch.compile, which fuses kernels, or channels_last."
-                 : "Try narrower types (autocast), torch.compile, which fuses kernels, or "
-                   "channels_last.";
+    advice = memory_advice(run);
     return fmt::format("{:.0f} % of it in kernels that memory's bandwidth limits", 100 * memory);
   }
-  advice = is_narrow(run)
-               ? "Try sizes that are multiples of 8, of 64 best; what is left is for a faster GPU."
-               : "Try tensor cores: autocast to BF16 or FP16, TF32, sizes that are multiples of 8.";
+  advice = arithmetic_advice(run);
   return fmt::format("{:.0f} % of it in kernels that arithmetic limits", 100 * compute);
 }
 

@@ -5,12 +5,24 @@
 #include "train/parallel.h"
 
 namespace trainscope::analysis {
+namespace {
+
+bool asks_for_tf32(const program::Config& config) {
+  if (config.word("workload") != "train" || config.word("device") != "cuda") return false;
+  if (config.is_set("matmul.allow_tf32")) return config.flag("matmul.allow_tf32");
+  return config.word("precision") == "tf32";
+}
+
+}  // namespace
 
 std::string gpu_caveat(const program::Config& config, const machine::Machine& machine) {
   const std::string& workload = config.word("workload");
   const int gpus = machine.gpu_count * machine.nodes;
   if (workload == "collective" && gpus == 1)
     return "A collective of one rank moves nothing; choose a machine of several GPUs";
+  if (asks_for_tf32(config) && machine.gpu.tf32_flops_per_s <= 0)
+    return machine.gpu.name +
+           " has no units for TF32, which came with compute capability 8.0: it computes in FP32";
   const bool parallel = train::trains_in_parallel(config) && !config.is_set("parallel.world_size");
   if (!parallel || gpus == 1) return "";
   return fmt::format(

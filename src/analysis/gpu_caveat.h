@@ -1,4 +1,4 @@
-// A run that asks for work of many GPUs, and of one.
+// A run that asks of its GPUs what they do not do.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace trainscope::analysis {
 
-// That only one of the machine's GPUs works though a parallel strategy was set, or that a machine
-// of one GPU has nobody for a collective; a sentence without its full stop. Empty where neither is
-// so.
+// That only one of the machine's GPUs works though a parallel strategy was set, that a machine of
+// one GPU has nobody for a collective, or that the GPU has no TF32; a sentence without its full
+// stop. Empty where nothing of it is so.
 std::string gpu_caveat(const program::Config& config, const machine::Machine& machine);
 
 }  // namespace trainscope::analysis

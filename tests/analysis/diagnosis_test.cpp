@@ -125,3 +125,38 @@ TEST_CASE("what the host does in the gaps is named where it is no launch") {
 TEST_CASE("a run without a GPU has no finding") {
   CHECK(diagnose(run_of({"workload=train", "device=cpu", "steps=3"})).empty());
 }
+
+TEST_CASE("only what the GPU has and the config has not yet turned is advised") {
+  const auto advice = [](std::vector<std::string> more) {
+    std::vector<std::string> settings{"workload=train",    "data.source=tensor", "steps=4",
+                                      "model.hidden=8192", "model.layers=3",     "batch_size=4096"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    const Finding finding = first_of(run_of(settings));
+    REQUIRE(finding.part == Part::kCompute);
+    REQUIRE_THAT(finding.why, Catch::Contains("arithmetic"));
+    return finding.advice;
+  };
+  using Catch::Contains;
+  CHECK_THAT(advice({"machine=h200-1"}), Contains("BF16") && Contains("TF32"));
+  CHECK_THAT(advice({"machine=h200-1", "precision=tf32"}), Contains("BF16") && !Contains("TF32"));
+  CHECK_THAT(advice({"machine=v100-sxm-1"}),
+             Contains("FP16 with a GradScaler") && !Contains("BF16") && !Contains("TF32"));
+}
+
+TEST_CASE("of kernels that memory limits, channels_last is advised where there are convolutions") {
+  using Catch::Contains;
+  const auto advice = [](std::vector<std::string> more) {
+    std::vector<std::string> settings{"workload=train", "data.source=tensor", "steps=3",
+                                      "precision=fp16", "scaler.enabled=true"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    const Finding finding = first_of(run_of(settings));
+    REQUIRE(finding.part == Part::kCompute);
+    REQUIRE_THAT(finding.why, Contains("memory's bandwidth"));
+    return finding.advice;
+  };
+  CHECK_THAT(advice({"model.name=resnet50", "batch_size=64"}), Contains("channels_last"));
+  CHECK_THAT(advice({"model.name=resnet50", "batch_size=64", "memory_format=channels_last"}),
+             !Contains("channels_last") && Contains("torch.compile"));
+  CHECK_THAT(advice({"machine=v100-sxm-1", "model.name=gpt2", "batch_size=8"}),
+             !Contains("channels_last") && !Contains("narrower"));
+}

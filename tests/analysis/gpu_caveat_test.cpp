@@ -35,3 +35,14 @@ TEST_CASE("a collective of one rank says that it moves nothing") {
   CHECK_THAT(caveat({"machine=h200-1", "workload=collective"}), Catch::Contains("moves nothing"));
   CHECK(caveat({"machine=h200-8", "workload=collective"}) == "");
 }
+
+TEST_CASE("TF32 asked of a GPU that has none says that it computes in FP32") {
+  CHECK_THAT(caveat({"machine=v100-sxm-1", "workload=train", "precision=tf32"}),
+             Catch::Contains("no units for TF32") && Catch::EndsWith("computes in FP32"));
+  CHECK(caveat({"machine=v100-sxm-1", "workload=train", "precision=tf32",
+                "matmul.allow_tf32=false"}) == "");
+  CHECK_THAT(caveat({"machine=v100-sxm-1", "workload=train", "matmul.allow_tf32=true"}),
+             Catch::Contains("TF32"));
+  CHECK(caveat({"machine=v100-sxm-1", "workload=train"}) == "");
+  CHECK(caveat({"machine=h200-1", "workload=train", "precision=tf32"}) == "");
+}

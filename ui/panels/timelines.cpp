@@ -296,7 +296,7 @@ void draw_endings(const PanelContext& context) {
   for (const SideModel& side : context.workspace.sides()) {
     if (has_caveat(context.workspace, side))
       notice(context.theme, Tone::kPlain,
-             alone ? "Measure more steps" : "Side " + side.label + ": measure more steps",
+             alone ? "Read with care" : "Side " + side.label + ": read with care",
              side.run->caveat);
     if (!ended_early(context.workspace, side)) continue;
     const std::string title(sim::title_of(*side.run->ending));
