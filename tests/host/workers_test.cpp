@@ -50,10 +50,12 @@ TEST_CASE("every part is done once, however many threads there are") {
 TEST_CASE("ranges cover everything once") {
   const Workers workers(2);
   std::vector<int> seen(1001);
+  std::atomic<int> askew{0};  // assertions are the test's own thread's
   workers.for_ranges(seen.size(), 64, [&](std::size_t begin, std::size_t end) {
-    REQUIRE(begin % 64 == 0);
+    if (begin % 64 != 0) ++askew;
     for (std::size_t i = begin; i < end; ++i) ++seen[i];
   });
+  CHECK(askew == 0);
   CHECK(seen == std::vector<int>(1001, 1));
 }
 
