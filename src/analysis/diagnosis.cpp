@@ -171,7 +171,9 @@ std::string compute_why(const Run& run, std::string& advice) {
     return "work, no waiting";
   }
   if (overhead >= compute && overhead >= memory) {
-    advice = "Try a larger batch, or torch.compile, which makes fewer and larger kernels.";
+    advice = is_set_on(run, "compile.fuse")
+                 ? "Try a larger batch."
+                 : "Try a larger batch, or torch.compile, which makes fewer and larger kernels.";
     return fmt::format("{:.0f} % of it in kernels too short to fill the GPU", 100 * overhead);
   }
   if (memory >= compute) {

@@ -27,6 +27,10 @@ void go_to(Driver& driver, const char* lesson, const Wanted& wanted) {
   driver.settle();
 }
 
+bool explains_a_span(const scenario::Step& step) {
+  return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
+}
+
 bool asks_for_a_span(const scenario::Step& step) {
   return step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
 }
@@ -81,10 +85,7 @@ TEST_CASE("a step that asks for a span that can be seen leaves the whole in view
 
 TEST_CASE("an explained span has its own side's listing beside it, at its line") {
   REQUIRE_DRIVER(driver, 1366, 768);
-  const auto explains = [](const scenario::Step& step) {
-    return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
-  };
-  go_to(*driver, "stream-overlap", explains);
+  go_to(*driver, "stream-overlap", explains_a_span);
   const Workspace& workspace = driver->workspace();
   const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().focus);
   CHECK(attention_of(*driver).code_side == static_cast<std::size_t>(ref.side));
@@ -107,10 +108,7 @@ TEST_CASE("a step that points at a line of a listing lights it") {
 
 TEST_CASE("what two sides do in a step that is explained stands below each other") {
   REQUIRE_DRIVER(driver, 1366, 768);
-  const auto explains = [](const scenario::Step& step) {
-    return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
-  };
-  go_to(*driver, "tensor-parallel", explains);
+  go_to(*driver, "tensor-parallel", explains_a_span);
   const Workspace& workspace = driver->workspace();
   const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().focus);
   const auto a = analysis::step_windows(*workspace.sides()[0].run->trace);

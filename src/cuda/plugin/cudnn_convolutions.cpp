@@ -119,8 +119,8 @@ bool CudnnConvolutions::Library::run(const ConvolutionCall& call, const CudnnPla
                             choice.workspace, &zero, plan.w, call.w.memory) == CUDNN_STATUS_SUCCESS;
 }
 
-// By the first that can, and whose workspace there is room for now; one that fails once is not
-// tried again.
+// With the first choice that works. One whose workspace has no room now is passed over, one that
+// fails is struck off.
 bool CudnnConvolutions::Library::run(const ConvolutionCall& call, CudnnPlan& plan, Room& room) {
   for (std::size_t i = 0; i < plan.choices.size();) {
     if (!room.has(plan.choices[i].workspace)) {
