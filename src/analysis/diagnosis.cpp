@@ -142,16 +142,27 @@ std::string arithmetic_advice(const Run& run) {
                      tf32 ? ", TF32" : "");
 }
 
+bool may_turn_channels(const Run& run) {
+  return !run.program ||
+         (may_turn(run, "memory_format") && run.config.word("memory_format") != "channels_last");
+}
+
 std::string memory_advice(const Run& run) {
   std::vector<std::string> tries;
   if (may_turn(run, "precision") && !is_narrow(run))
     tries.push_back(fmt::format("narrower types ({})", autocast_advice(run)));
   if (may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse"))
     tries.emplace_back("torch.compile, which fuses kernels");
-  if (!run.program ||
-      (may_turn(run, "memory_format") && run.config.word("memory_format") != "channels_last"))
-    tries.emplace_back("channels_last for convolutions");
+  if (may_turn_channels(run)) tries.emplace_back("channels_last for convolutions");
   if (tries.empty()) return "What is left is for a GPU with faster memory.";
+  return fmt::format("Try {}.", fmt::join(tries, "; "));
+}
+
+std::string idle_units_advice(const Run& run) {
+  std::vector<std::string> tries{"a larger batch"};
+  if (!is_set_on(run, "compile.fuse"))
+    tries.emplace_back("torch.compile, which makes fewer and larger kernels");
+  if (may_turn_channels(run)) tries.emplace_back("channels_last for convolutions");
   return fmt::format("Try {}.", fmt::join(tries, "; "));
 }
 
@@ -171,10 +182,11 @@ std::string compute_why(const Run& run, std::string& advice) {
     return "work, no waiting";
   }
   if (overhead >= compute && overhead >= memory) {
-    advice = is_set_on(run, "compile.fuse")
-                 ? "Try a larger batch."
-                 : "Try a larger batch, or torch.compile, which makes fewer and larger kernels.";
-    return fmt::format("{:.0f} % of it in kernels too short to fill the GPU", 100 * overhead);
+    advice = idle_units_advice(run);
+    return fmt::format(
+        "{:.0f} % of it in kernels too short, or of too few blocks, for arithmetic or memory's "
+        "bandwidth to limit them",
+        100 * overhead);
   }
   if (memory >= compute) {
     advice = memory_advice(run);

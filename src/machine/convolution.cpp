@@ -17,6 +17,12 @@ using Tensor = ConvolutionTensor;
 constexpr std::int64_t kTensorBytes = 16;  // a run of k that tensor cores want whole
 constexpr std::int64_t kSectorBytes = 32;
 constexpr std::int64_t kElementsABlock = 1024;  // of kernels that move memory only
+
+// Kernels that turn a tensor round take squares of 32 x 32 numbers, a block each, as their grids
+// say; where only part of a square is there, its instructions are left. A block of 256 threads
+// then takes an A100's SM 216 ns in the trace of kL2Share: 75 instructions a thread on 64 lanes.
+constexpr std::int64_t kTurnedSide = 32;
+constexpr double kTurningInstructions = 256 * 75;
 constexpr std::int64_t kFloat = 4;
 
 double of(std::int64_t count) {
@@ -29,13 +35,39 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) {
   return ceil_div(a, b) * b;
 }
 
+double memory_nanos(const Gpu& gpu, const ConvolutionKernel& kernel) {
+  return kernel.bytes / (gpu.memory_bytes_per_s * gpu.memory_efficiency) * 1e9;
+}
+double arithmetic_nanos(const Gpu& gpu, const ConvolutionKernel& kernel) {
+  if (kernel.efficiency <= 0)
+    return 2 * kernel.block_instructions * of(kernel.blocks) / gpu.fp32_flops_per_s * 1e9;
+  return kernel.flops / (*peak_flops_per_s(gpu, kernel.math) * kernel.efficiency) * 1e9 /
+         std::min(1.0, of(kernel.blocks) / gpu.sm_count);
+}
+
 double kernel_nanos(const Gpu& gpu, const ConvolutionKernel& kernel) {
-  const double memory = kernel.bytes / (gpu.memory_bytes_per_s * gpu.memory_efficiency) * 1e9;
-  double arithmetic = 0;
-  if (kernel.efficiency > 0)
-    arithmetic = kernel.flops / (*peak_flops_per_s(gpu, kernel.math) * kernel.efficiency) * 1e9 /
-                 std::min(1.0, of(kernel.blocks) / gpu.sm_count);
-  return std::max({memory, arithmetic, static_cast<double>(gpu.kernel_floor_ns)});
+  return std::max({memory_nanos(gpu, kernel), arithmetic_nanos(gpu, kernel) / kernel.kept,
+                   static_cast<double>(gpu.kernel_floor_ns)});
+}
+
+// On tensor cores a tile is soon done: it loads before it multiplies and stores after it, and the
+// few blocks beside it on its SM do not hide all of that. The share of the shorter of both times
+// that is left, fitted as kL2Share of convolution_tiles.cpp.
+constexpr double kApart = 0.4;
+
+double kept(const Gpu& gpu, const ConvolutionKernel& kernel) {
+  const double memory = memory_nanos(gpu, kernel), arithmetic = arithmetic_nanos(gpu, kernel);
+  return arithmetic / (std::max(memory, arithmetic) + kApart * std::min(memory, arithmetic));
+}
+
+// What a weight's gradient reaches in TF32 of what the other parts do, of the same fit: both of its
+// operands lie across k, and ldmatrix turns 16-bit numbers only (PTX ISA, ldmatrix .trans).
+constexpr double kAcross = 0.75;
+
+void part_memory(const Gpu& gpu, ConvolutionKernel& kernel) {
+  const double memory = memory_nanos(gpu, kernel), arithmetic = arithmetic_nanos(gpu, kernel);
+  kernel.efficiency *=
+      arithmetic / (std::max(memory, arithmetic) + kApart * std::min(memory, arithmetic));
 }
 
 class Planner {
@@ -56,17 +88,20 @@ class Planner {
 
   ConvolutionPlan heuristic() const {
     if (is_depthwise()) return depthwise();
-    const Product product = implicit(unit_);
-    ConvolutionPlan plan = implicit_gemm(unit_, product, best_tile(gpu_, unit_, element_, product));
-    if (!can_fuse_winograd()) return plan;
-    ConvolutionPlan winograd = fused_winograd();
-    return winograd.nanos < plan.nanos ? winograd : plan;
+    const Math unit = has_short_runs() ? Math::kFp32 : unit_;
+    const Product product = implicit(unit);
+    std::vector<ConvolutionPlan> plans{
+        implicit_gemm(unit, product, best_tile(gpu_, unit, element_, product))};
+    if (can_fuse_winograd()) plans.push_back(fused_winograd());
+    if (is_plain_product()) plans.push_back(plain_product());
+    return fastest(plans);
   }
 
   std::vector<ConvolutionPlan> all() const {
     std::vector<ConvolutionPlan> plans{heuristic()};
     if (is_depthwise()) return plans;
     if (can_use_winograd()) add_winograd(plans);
+    if (is_plain_product()) add_if_new(plans, plain_product());
     add_tiles(plans, unit_);
     if (!narrow_ && unit_ != Math::kFp32) add_tiles(plans, Math::kFp32);
     if (plans.size() > kMostTried) plans.resize(kMostTried);
@@ -102,6 +137,7 @@ class Planner {
         product.n = inputs_ * window;
         product.k = pixels_;
         product.calculated_k = of(pixels_);
+        if (math == Math::kTensorTf32) product.share = kAcross;
         break;
     }
     if (tensor && shape_.groups > 1) product.fetched = fetched();
@@ -134,13 +170,63 @@ class Planner {
     plan.algorithm = "implicit GEMM";
     const Cut parts = cut(gpu_, math, element_, tile, product);
     ConvolutionKernel kernel = computing(math, parts);
-    kernel.name += fmt::format(" {} {}x{}", unit_name(math), tile.m, tile.n);
+    kernel.name += fmt::format(" {} {} {}x{}", unit_prefix(math), layout(math), tile.m, tile.n);
     size_block(kernel, tile);
     kernel.bytes = of(x_ + w_ + y_) * of(element_);
     // Parts of a sum are written in FP32 and read again.
     if (parts.parts > 1) kernel.bytes += 2 * of(parts.parts) * of(result_elements()) * kFloat;
+    if (uses_tensor_cores(math)) kernel.kept = kept(gpu_, kernel);
     plan.kernels.push_back(std::move(kernel));
     turn_round(plan, uses_tensor_cores(math));
+    return finished(std::move(plan));
+  }
+
+  // TF32's kernels read 16 bytes at once. Of a picture's 3 channels there are 12, and cuDNN takes
+  // FP32's kernel for them where pixels lie innermost.
+  bool has_short_runs() const {
+    return unit_ == Math::kTensorTf32 && shape_.part == Part::kForward && !shape_.channels_last &&
+           inputs_ * element_ % kTensorBytes != 0;
+  }
+
+  // ---- A window of one pixel --------------------------------------------------------------------
+
+  // With pixels innermost it is a matrix product for each picture as its numbers lie, if rows of
+  // pixels begin at 16 bytes: from compute capability 8.0 on nothing is turned round for it.
+  bool is_plain_product() const {
+    return shape_.kernel == 1 && shape_.stride == 1 && shape_.padding == 0 && shape_.groups == 1 &&
+           !shape_.channels_last && uses_tensor_cores(unit_) &&
+           architecture_of(gpu_).capability >= 80 &&
+           shape_.height * shape_.width * element_ % kTensorBytes == 0;
+  }
+
+  // The pictures' gradients of the weight are summed by a kernel of its own.
+  ConvolutionPlan plain_product() const {
+    const bool weights = shape_.part == Part::kWeightGradient;
+    Product product = implicit(unit_);
+    product.count = shape_.batch;
+    product.whole_k = true;
+    std::int64_t& pixels = weights ? product.k : product.m;
+    pixels /= shape_.batch;
+    if (weights) {  // whose runs of k lie together here
+      product.calculated_k = of(product.k);
+      product.share = 1;
+    }
+    ConvolutionPlan plan;
+    plan.algorithm = "GEMM";
+    const ConvolutionTile tile = best_tile(gpu_, unit_, element_, product);
+    const Cut parts = cut(gpu_, unit_, element_, tile, product);
+    ConvolutionKernel kernel = computing(unit_, parts);
+    kernel.name += fmt::format(" {} nchw gemm {}x{}", unit_prefix(unit_), tile.m, tile.n);
+    size_block(kernel, tile);
+    const std::int64_t parts_bytes = weights ? shape_.batch * w_ * kFloat : 0;
+    kernel.bytes = of(x_ + y_) * of(element_) + of(weights ? parts_bytes : w_ * element_);
+    kernel.kept = kept(gpu_, kernel);
+    plan.kernels.push_back(std::move(kernel));
+    if (weights) {
+      plan.workspace = parts_bytes;
+      plan.kernels.push_back(moving("reduce_wgrad_nchw", w_, of(parts_bytes + w_ * element_)));
+      plan.kernels.back().turns = Tensor::kResult;
+    }
     return finished(std::move(plan));
   }
 
@@ -167,22 +253,25 @@ class Planner {
     constexpr std::array<std::string_view, 3> kNames{"fprop", "dgrad", "wgrad"};
     return kNames[static_cast<std::size_t>(shape_.part)];
   }
-  std::string_view unit_name(Math math) const {
-    if (math == Math::kTensorFp16) return "tensorop_16 nhwc";
-    return math == Math::kTensorTf32 ? "tensorop_tf32 nhwc" : "simt_fp32 nchw";
+  std::string_view unit_prefix(Math math) const {
+    if (math == Math::kTensorFp16) return "tensorop_16";
+    return math == Math::kTensorTf32 ? "tensorop_tf32" : "simt_fp32";
   }
+  std::string_view layout(Math math) const { return uses_tensor_cores(math) ? "nhwc" : "nchw"; }
 
   // Every other tile that fits, those with the most reuse first.
   void add_tiles(std::vector<ConvolutionPlan>& plans, Math math) const {
     const Product product = implicit(math);
     for (const ConvolutionTile& tile : convolution_tiles(math)) {
       if (!fits(tile, product)) continue;
-      ConvolutionPlan plan = implicit_gemm(math, product, tile);
-      const auto same = [&](const ConvolutionPlan& other) {
-        return main_of(other).name == main_of(plan).name;
-      };
-      if (std::none_of(plans.begin(), plans.end(), same)) plans.push_back(std::move(plan));
+      add_if_new(plans, implicit_gemm(math, product, tile));
     }
+  }
+  static void add_if_new(std::vector<ConvolutionPlan>& plans, ConvolutionPlan plan) {
+    const auto same = [&](const ConvolutionPlan& other) {
+      return main_of(other).name == main_of(plan).name;
+    };
+    if (std::none_of(plans.begin(), plans.end(), same)) plans.push_back(std::move(plan));
   }
   static const ConvolutionKernel& main_of(const ConvolutionPlan& plan) {
     return *std::find_if(plan.kernels.begin(), plan.kernels.end(),
@@ -206,14 +295,34 @@ class Planner {
     }
     return {};
   }
-  // One that lies the same either way is not turned: the window of a 1 x 1 convolution.
-  bool lies_both_ways(std::size_t place) const {
+  // Of each picture, or each output's window: the channels, and the pixels of one.
+  struct Extent {
+    std::int64_t count = 0, channels = 0, pixels = 0;
+  };
+  Extent extent(std::size_t place) const {
     const std::size_t weight = shape_.part == Part::kWeightGradient ? 2 : 1;
-    if (place == weight) return shape_.kernel == 1 || inputs_ == 1;
-    const std::int64_t in = shape_.channels == 1 || shape_.height * shape_.width == 1;
-    const std::int64_t out = shape_.outputs == 1 || shape_.out_height() * shape_.out_width() == 1;
+    if (place == weight) return {shape_.outputs, inputs_, shape_.kernel * shape_.kernel};
     const bool is_output = shape_.part == Part::kForward ? place == 2 : place == 0;
-    return is_output ? out : in;
+    if (is_output) return {shape_.batch, shape_.outputs, shape_.out_height() * shape_.out_width()};
+    return {shape_.batch, shape_.channels, shape_.height * shape_.width};
+  }
+  // A tensor of one channel is not turned; one of single pixels is, though it lies the same either
+  // way, where it is a weight that is read: so the trace of kL2Share has it.
+  bool lies_both_ways(std::size_t place) const {
+    const Extent one = extent(place);
+    const bool read_weight = place == 1 && shape_.part != Part::kWeightGradient;
+    return one.channels == 1 || (one.pixels == 1 && !read_weight);
+  }
+  std::int64_t squares(std::size_t place) const {
+    const Extent one = extent(place);
+    return one.count * ceil_div(one.channels, kTurnedSide) * ceil_div(one.pixels, kTurnedSide);
+  }
+
+  // Kernels of tensor cores that write pixels innermost themselves: forward, and of compute
+  // capability 7.x the input's gradient, too ("nhwckrsc_nchw" and "nhwc2nchw" in their names).
+  bool writes_pixels_innermost() const {
+    return shape_.part == Part::kForward ||
+           (shape_.part == Part::kInputGradient && architecture_of(gpu_).capability < 80);
   }
 
   void turn_round(ConvolutionPlan& plan, bool wants_channels_last) const {
@@ -221,12 +330,15 @@ class Planner {
     std::vector<ConvolutionKernel> before, after;
     const std::array<std::int64_t, 3> sizes = elements();
     for (std::size_t place = 0; place < sizes.size(); ++place) {
-      if (lies_both_ways(place)) continue;
       const bool is_result = place == 2;
+      if (lies_both_ways(place)) continue;
+      if (is_result && wants_channels_last && writes_pixels_innermost()) continue;
       ConvolutionKernel kernel =
           moving(wants_channels_last == is_result ? "nhwcToNchw" : "nchwToNhwc", sizes[place],
                  2 * of(sizes[place]) * of(element_));
       kernel.turns = static_cast<Tensor>(place);
+      kernel.blocks = squares(place);
+      kernel.block_instructions = kTurningInstructions;
       plan.workspace += sizes[place] * element_;
       (is_result ? after : before).push_back(std::move(kernel));
     }

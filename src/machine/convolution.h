@@ -11,7 +11,12 @@
 // It is cut into tiles as products are, padding is computed too, and what the last wave leaves
 // idle is lost. Tensor cores want channels innermost (NHWC), the kernels of FP32 pixels (NCHW):
 // tensors that lie the other way are turned round by kernels of their own, as profiles show
-// (nchwToNhwcKernel, nhwcToNchwKernel).
+// (nchwToNhwcKernel, nhwcToNchwKernel), but for results that forward kernels write as they shall
+// lie. From compute capability 8.0 on a window of one pixel of an image whose pixels lie innermost
+// is a plain product for each image, where that is the quicker.
+//
+// What a kernel reaches on tensor cores was fitted to the recorded trace of ResNet-50 on an A100
+// (HolisticTraceAnalysis, TF32, batch 32): README.md of src/sim has how well.
 //
 // Without a search, profiles of FP32 show fused Winograd kernels beside implicit ones
 // (pytorch#13412: maxwell_scudnn_winograd_128x128, maxwell_scudnn_128x128_relu). Assumed: that the
@@ -57,7 +62,12 @@ struct ConvolutionKernel {
   // is padding, or idle in the last wave, makes it less; Winograd's, which multiplies less, may
   // reach more than 1. 0: it moves memory only.
   double efficiency = 0;
+  // Of that, while blocks load before their arithmetic and store after it.
+  double kept = 1;
   double bytes = 0;
+  // Instructions of a block that are no arithmetic of the convolution's, as multiply-adds: what a
+  // kernel needs to find its places in memory. 0: memory hides them.
+  double block_instructions = 0;
   std::int64_t blocks = 1;
   int threads = 256;
   int registers = 32;             // of a thread; of what has no tile, assumed
@@ -65,7 +75,7 @@ struct ConvolutionKernel {
 };
 
 struct ConvolutionPlan {
-  std::string algorithm;  // "implicit GEMM", "Winograd"
+  std::string algorithm;  // "implicit GEMM", "GEMM", "Winograd"
   std::vector<ConvolutionKernel> kernels;
   std::int64_t workspace = 0;  // bytes
   double nanos = 0;            // the kernels one after another, alone on the GPU

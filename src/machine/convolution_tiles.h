@@ -20,6 +20,8 @@ struct Product {
   double calculated_k = 0;  // on average, with the padding of its runs
   double flops = 0;         // asked for, all of them
   Fetched fetched;
+  double share = 1;      // of what a tile reaches otherwise
+  bool whole_k = false;  // it is not cut along k
 };
 
 struct Cut {
@@ -30,6 +32,12 @@ struct Cut {
 };
 
 bool uses_tensor_cores(Math math);
+
+// Share of the unit's peak that a full tile reaches in the middle of its sum: that of large
+// products, or, on tensor cores, what L2 can feed of it where that is less, at the part of its
+// published rate that kernels of convolutions are seen to get (README.md of src/sim has the fit).
+double convolution_share(const Gpu& gpu, Math math, const ConvolutionTile& tile,
+                         std::int64_t element_bytes, Fetched fetched);
 
 // The tiles that there are on this unit, from the most reuse to the least.
 std::span<const ConvolutionTile> convolution_tiles(Math math);

@@ -72,13 +72,18 @@ double l2_bytes_per_cycle(const Gpu& gpu) {
   return 5120.0 / 108;
 }
 
-// What of its arithmetic an SM can be fed for: each operand's slice is loaded once a tile.
-double fed(const Gpu& gpu, Math math, const Tile& tile, std::int64_t element, Fetched fetched) {
+// For each flop that an SM can do in a cycle, the flops whose operands L2 can give it in one.
+double supply(const Gpu& gpu, Math math, const Tile& tile, std::int64_t element, Fetched fetched) {
   const double flops_per_cycle = *peak_flops_per_s(gpu, math) / gpu.sm_count / gpu.boost_clock_hz;
   const double loaded =
       (tile.m * fetched.a + tile.n * fetched.b) * static_cast<double>(kSliceBytes);
   const double flops = 2.0 * tile.m * tile.n * static_cast<double>(kSliceBytes / element);
-  return std::min(1.0, l2_bytes_per_cycle(gpu) * flops / loaded / flops_per_cycle);
+  return l2_bytes_per_cycle(gpu) * flops / loaded / flops_per_cycle;
+}
+
+// What of its arithmetic an SM can be fed for: each operand's slice is loaded once a tile.
+double fed(const Gpu& gpu, Math math, const Tile& tile, std::int64_t element, Fetched fetched) {
+  return std::min(1.0, supply(gpu, math, tile, element, fetched));
 }
 
 GemmPlan plan_with(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
@@ -143,6 +148,13 @@ Math unit_for(const Gpu& gpu, GemmType type) {
 double product_share(const Gpu& gpu, Math math) {
   return math == Math::kFp32 && gpu.fp32_gemm_efficiency > 0 ? gpu.fp32_gemm_efficiency
                                                              : gpu.gemm_efficiency;
+}
+
+double supplied(const Gpu& gpu, Math math, int tile_m, int tile_n, std::int64_t element_bytes,
+                Fetched fetched) {
+  const int capability = architecture_of(gpu).capability;
+  const double together = capability >= 90 && capability < 120 ? 2 : 1;
+  return together * supply(gpu, math, {tile_m, tile_n}, element_bytes, fetched);
 }
 
 double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,

@@ -47,6 +47,13 @@ struct Fetched {
   double a = 1, b = 1;
 };
 
+// What L2 can feed of the unit's arithmetic with tiles of tile_m x tile_n outputs, at its published
+// rate; above 1 where it feeds more than there is. Each operand's slice is loaded once a tile; on
+// Hopper and Blackwell of data centres once for two blocks of a cluster (multicast; assumed: both
+// operands).
+double supplied(const Gpu& gpu, Math math, int tile_m, int tile_n, std::int64_t element_bytes,
+                Fetched fetched);
+
 // Share of the unit's peak that a full tile of tile_m x tile_n outputs reaches: product_share,
 // which is of large products, times what L2 can feed of it in proportion to the largest
 // tile.

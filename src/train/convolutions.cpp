@@ -48,6 +48,12 @@ program::Operation moving(const machine::ConvolutionKernel& kernel,
   operation.threads = kernel.threads;
   operation.type = convolution.type;
   operation.is_gradient = convolution.is_gradient;
+  if (kernel.block_instructions > 0) {
+    program::BlockWork work;
+    work.flops = 2 * kernel.block_instructions;
+    work.bytes = kernel.bytes / static_cast<double>(kernel.blocks);
+    operation.block_work = work;
+  }
   return operation;
 }
 
@@ -65,7 +71,7 @@ void plan_kernel(program::Operation& operation, const machine::ConvolutionKernel
   work.flops = kernel.flops / blocks;
   work.bytes = kernel.bytes / blocks;
   work.math = kernel.math;
-  work.efficiency = kernel.efficiency / machine::last_wave(gpu, kernel.blocks);
+  work.efficiency = kernel.efficiency * kernel.kept / machine::last_wave(gpu, kernel.blocks);
   work.registers = kernel.registers;
   work.shared_bytes = kernel.shared_bytes;
   operation.block_work = work;

@@ -97,20 +97,109 @@ TEST_CASE("Tensor cores want channels innermost, FP32's kernels pixels") {
   const Gpu v100 = gpu_of("v100-sxm-1");
   ConvolutionShape shape = layer(GemmType::kFp16);
   const ConvolutionPlan turned = plan_convolution(v100, shape);
-  CHECK(turns(turned) == 3);
+  CHECK(turns(turned) == 2);  // the image and the weight; the result is written as it shall lie
   CHECK(turned.kernels.front().name == "nchwToNhwc");
-  CHECK(turned.kernels.back().name == "nhwcToNchw");
+  CHECK(turned.kernels.back().computes);
   shape.channels_last = true;
   CHECK(turns(plan_convolution(v100, shape)) == 0);
   shape.type = GemmType::kFp32;
   CHECK(turns(plan_convolution(v100, shape)) == 3);
   shape.channels_last = false;
   CHECK(turns(plan_convolution(v100, shape)) == 0);
-  CHECK(turns(plan_convolution(gpu_of("a100-sxm-1"), layer(GemmType::kTf32))) == 3);
+  ConvolutionShape back = layer(GemmType::kTf32);
+  CHECK(turns(plan_convolution(gpu_of("a100-sxm-1"), back)) == 2);
+  back.part = ConvolutionPart::kInputGradient;
+  const ConvolutionPlan gradient = plan_convolution(gpu_of("a100-sxm-1"), back);
+  CHECK(turns(gradient) == 3);
+  CHECK(gradient.kernels.back().name == "nhwcToNchw");
 }
 
-TEST_CASE("The window of a 1 x 1 convolution lies the same either way") {
-  CHECK(turns(plan_convolution(gpu_of("v100-sxm-1"), layer(GemmType::kFp16, 1))) == 2);
+// As in the trace of ResNet-50 on an A100, of which the images of the last blocks have 49 pixels.
+TEST_CASE(
+    "A window of one pixel is a matrix product as its numbers lie, if rows begin at 16 bytes") {
+  const Gpu a100 = gpu_of("a100-sxm-1");
+  ConvolutionShape shape = layer(GemmType::kTf32, 1);
+  for (const auto part : {ConvolutionPart::kForward, ConvolutionPart::kInputGradient}) {
+    shape.part = part;
+    const ConvolutionPlan plan = plan_convolution(a100, shape);
+    CHECK(plan.algorithm == "GEMM");
+    CHECK(plan.kernels.size() == 1);
+    CHECK(plan.workspace == 0);
+  }
+  shape.part = ConvolutionPart::kWeightGradient;
+  const ConvolutionPlan summed = plan_convolution(a100, shape);
+  REQUIRE(summed.kernels.size() == 2);
+  CHECK(summed.kernels.back().name == "reduce_wgrad_nchw");
+  CHECK(summed.workspace == 32 * 64 * 64 * 4);
+
+  const auto algorithm = [&](const char* machine, auto change) {
+    ConvolutionShape other = layer(GemmType::kTf32, 1);
+    change(other);
+    return plan_convolution(gpu_of(machine), other).algorithm;
+  };
+  CHECK(algorithm("a100-sxm-1", [](ConvolutionShape& one) { one.height = one.width = 7; }) ==
+        "implicit GEMM");
+  CHECK(algorithm("a100-sxm-1", [](ConvolutionShape& one) { one.stride = 2; }) == "implicit GEMM");
+  CHECK(algorithm("a100-sxm-1", [](ConvolutionShape& one) { one.channels_last = true; }) ==
+        "implicit GEMM");
+  CHECK(algorithm("v100-sxm-1", [](ConvolutionShape& one) { one.type = GemmType::kFp16; }) ==
+        "implicit GEMM");
+  CHECK(algorithm("a100-sxm-1", [](ConvolutionShape& one) { one.type = GemmType::kFp16; }) ==
+        "GEMM");
+}
+
+TEST_CASE("A weight of single pixels is turned round where it is read, though it lies the same") {
+  ConvolutionShape shape = layer(GemmType::kFp16, 1);
+  const Gpu v100 = gpu_of("v100-sxm-1");
+  CHECK(turns(plan_convolution(v100, shape)) == 2);
+  shape.part = ConvolutionPart::kWeightGradient;
+  CHECK(turns(plan_convolution(v100, shape)) == 2);  // both images, not the weight
+  // Of its squares of 32 x 32 numbers a 32nd is there: their instructions take longer than memory.
+  const Gpu a100 = gpu_of("a100-sxm-1");
+  shape = layer(GemmType::kTf32, 1);
+  shape.channels = 512;
+  shape.outputs = 2048;
+  shape.height = shape.width = 7;
+  const ConvolutionPlan plan = plan_convolution(a100, shape);
+  REQUIRE(turns(plan) == 2);
+  CHECK(plan.kernels[1].turns == ConvolutionTensor::kSecond);
+  CHECK(plan.kernels[1].blocks == 2048 * 16);
+}
+
+TEST_CASE(
+    "Of a picture's three channels TF32 has no whole 16 bytes, and FP32's kernel reads them") {
+  ConvolutionShape shape = layer(GemmType::kTf32, 7);
+  shape.channels = 3;
+  const Gpu a100 = gpu_of("a100-sxm-1");
+  CHECK(computing(plan_convolution(a100, shape)).math == Math::kFp32);
+  shape.channels = 4;
+  CHECK(computing(plan_convolution(a100, shape)).math == Math::kTensorTf32);
+  shape.channels = 3;
+  shape.part = ConvolutionPart::kWeightGradient;
+  CHECK(computing(plan_convolution(a100, shape)).math == Math::kTensorTf32);
+}
+
+TEST_CASE("On tensor cores a part of the shorter time is beside the longer one") {
+  std::mt19937 random(11);
+  const Gpu a100 = gpu_of("a100-sxm-1");
+  for (int i = 0; i < 500; ++i)
+    for (const ConvolutionPlan& plan : convolution_plans(a100, random_layer(random)))
+      for (const ConvolutionKernel& kernel : plan.kernels) {
+        if (!kernel.computes || kernel.math == Math::kFp32 ||
+            plan.algorithm.starts_with("Winograd"))
+          continue;
+        INFO(kernel.name);
+        const double memory =
+            kernel.bytes / (a100.memory_bytes_per_s * a100.memory_efficiency) * 1e9;
+        const double at_work = std::min(1.0, static_cast<double>(kernel.blocks) / a100.sm_count);
+        const double arithmetic =
+            kernel.flops / (*peak_flops_per_s(a100, kernel.math) * kernel.efficiency * at_work) *
+            1e9;
+        const double whole = arithmetic / kernel.kept;
+        CHECK(whole >= Approx(std::max(memory, arithmetic)));
+        CHECK(whole <= Approx(memory + arithmetic));
+        CHECK(whole > std::max(memory, arithmetic));
+      }
 }
 
 // PyTorch, Channels Last Memory Format: over 22 % for ResNet-50 with mixed precision; and of FP32,

@@ -214,7 +214,7 @@ namespace {
 std::optional<TimeRange> range_to_search(const trace::Trace& trace, const trace::Span& span,
                                          Nanos whole) {
   constexpr Nanos kShare = 100;       // of what is shown, that can be seen and clicked
-  constexpr Nanos kLeastShare = 400;  // that can still be found
+  constexpr Nanos kLeastShare = 200;  // that can still be found
   if (span.duration > whole / kShare) return std::nullopt;
   for (const analysis::StepWindow& step : analysis::step_windows(trace)) {
     const TimeRange range{step.mark.start, std::max(step.window.end, step.mark.end)};
