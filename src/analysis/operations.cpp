@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "analysis/by_correlation.h"
+#include "analysis/operation_spans.h"
 #include "base/csv.h"
 #include "trace/short_name.h"
 
@@ -23,38 +24,6 @@ using trace::Category;
 using trace::LaneKind;
 
 constexpr double kAlike = 1.0001;  // durations this close are one
-
-bool has_copy_engines(const Measured& measured) {
-  const auto& lanes = measured.trace->lanes();
-  for (std::uint32_t i = 0, n = lanes.size(); i < n; ++i)
-    if (lanes[i].kind == LaneKind::kCopyEngine && measured.counts(lanes[i])) return true;
-  return false;
-}
-
-// Where the span counts; nothing for marks, loaders' waits and what another lane has already.
-struct Counted {
-  bool counts = false;
-  Where where = Where::kGpu;
-};
-Counted counted(const trace::Span& span, const trace::Lane& lane, bool engines, bool imported) {
-  switch (lane.kind) {
-    case LaneKind::kStream:
-      return {trace::is_gpu_work(span.category) && !(engines && trace::is_copy(span.category)),
-              Where::kGpu};
-    case LaneKind::kCopyEngine:
-      return {true, Where::kGpu};
-    case LaneKind::kHostThread:
-    case LaneKind::kLoader:
-    case LaneKind::kPinThread:
-    case LaneKind::kStaging:
-      // A wait is part of the call that waits; in an imported trace it is that call.
-      return {
-          span.category != Category::kAnnotation && (span.category != Category::kHeld || imported),
-          Where::kHost};
-    default:
-      return {};
-  }
-}
 
 // The spans of the measured steps. Work of the GPU is a step's if the step's host launched it,
 // whenever it then began: on another stream that may be before the work of the step before is done.
@@ -107,34 +76,51 @@ struct Gathered {
 
 using Key = std::pair<Where, std::string>;
 
-std::map<Key, Gathered> gather(const Measured& measured) {
-  const trace::Trace& trace = *measured.trace;
-  const bool engines = has_copy_engines(measured);
-  const bool imported = trace.origin().kind == trace::OriginKind::kImported;
-  const StepSpans steps(measured);
-  // Names are numbers in the trace: each is looked up once.
-  std::unordered_map<std::uint64_t, Gathered*> known;
-  std::map<Key, Gathered> all;
-  for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
-    const trace::Span& span = trace.spans()[i];
-    const trace::Lane& lane = trace.lanes()[span.lane];
-    const Counted here = counted(span, lane, engines, imported);
-    if (!here.counts || !measured.counts(lane) || !steps.holds(span, here.where)) continue;
+// The one of the span's name. Names are numbers in the trace: each is looked up once.
+class ByName {
+ public:
+  explicit ByName(const trace::Trace& trace) : trace_(trace) {}
+
+  Gathered& of(const trace::Span& span, Where where) {
+    const trace::Lane& lane = trace_.lanes()[span.lane];
     const auto kind = static_cast<std::uint64_t>(
         lane.kind == LaneKind::kCopyEngine ? span.category : Category::kOther);
     const std::uint64_t id = (std::uint64_t{span.name} * trace::kCategoryCount + kind) * 2 +
-                             (here.where == Where::kHost ? 1 : 0);
-    Gathered*& gathered = known[id];
-    if (!gathered) {
-      const std::string name = name_of(trace, span, lane);
-      gathered = &all[{here.where, name}];
-      gathered->operation.where = here.where;
-      gathered->operation.name = name;
-    }
-    gathered->operation.durations.push_back(span.duration);
-    gathered->operation.total += span.duration;
-    gathered->by_category[static_cast<std::size_t>(span.category)] += 1;
+                             (where == Where::kHost ? 1 : 0);
+    Gathered*& gathered = known_[id];
+    if (gathered) return *gathered;
+    const std::string name = name_of(trace_, span, lane);
+    gathered = &all_[{where, name}];
+    gathered->operation.where = where;
+    gathered->operation.name = name;
+    return *gathered;
   }
+  std::map<Key, Gathered> all() && { return std::move(all_); }
+
+ private:
+  const trace::Trace& trace_;
+  std::unordered_map<std::uint64_t, Gathered*> known_;
+  std::map<Key, Gathered> all_;
+};
+
+std::map<Key, Gathered> gather(const Measured& measured) {
+  const trace::Trace& trace = *measured.trace;
+  const OperationSpans spans(measured);
+  const StepSpans steps(measured);
+  const std::vector<CallUse> uses = call_uses(measured, spans);
+  ByName names(trace);
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId id) {
+    const bool host = spans.is_host_call(span);
+    const Where where = host ? Where::kHost : Where::kGpu;
+    if ((!host && !spans.is_gpu_work(span)) || !steps.holds(span, where)) return;
+    Gathered& gathered = names.of(span, where);
+    gathered.operation.durations.push_back(span.duration);
+    gathered.operation.total += span.duration;
+    gathered.operation.self += uses[id].self;
+    gathered.operation.gpu += uses[id].gpu;
+    gathered.by_category[static_cast<std::size_t>(span.category)] += 1;
+  });
+  std::map<Key, Gathered> all = std::move(names).all();
   for (auto& [key, gathered] : all) {
     std::sort(gathered.operation.durations.begin(), gathered.operation.durations.end());
     const auto most = std::max_element(gathered.by_category.begin(), gathered.by_category.end());
@@ -147,6 +133,8 @@ OperationRow::Figures figures_of(const Operation& operation, int steps) {
   OperationRow::Figures figures;
   figures.count = static_cast<double>(operation.durations.size()) / steps;
   figures.total = static_cast<double>(operation.total) / steps;
+  figures.self = static_cast<double>(operation.self) / steps;
+  figures.gpu = static_cast<double>(operation.gpu) / steps;
   figures.mean =
       static_cast<double>(operation.total) / static_cast<double>(operation.durations.size());
   figures.durations = operation.durations;
@@ -195,6 +183,10 @@ double figure(const OperationRow& row, OperationOrder order) {
       return std::max(row.a.total, row.b.total);
     case OperationOrder::kMean:
       return std::max(row.a.mean, row.b.mean);
+    case OperationOrder::kSelf:
+      return std::max(row.a.self, row.b.self);
+    case OperationOrder::kGpu:
+      return std::max(row.a.gpu, row.b.gpu);
     case OperationOrder::kName:
       break;
   }
@@ -286,15 +278,17 @@ DurationBins duration_bins(const std::vector<Nanos>& a, const std::vector<Nanos>
 
 std::string operations_csv(const std::vector<OperationRow>& rows) {
   std::string text;
-  add_csv_line(text,
-               {"operation", "where", "category", "A count/step", "A total ns/step", "A mean ns",
-                "B count/step", "B total ns/step", "B mean ns", "difference ns/step"});
+  add_csv_line(
+      text, {"operation", "where", "category", "A count/step", "A total ns/step", "A mean ns",
+             "B count/step", "B total ns/step", "B mean ns", "difference ns/step", "A self ns/step",
+             "A GPU ns/step", "B self ns/step", "B GPU ns/step"});
   const auto number = [](double value) { return fmt::format("{}", value); };
   for (const OperationRow& row : rows)
     add_csv_line(
         text, {row.name, std::string(name_of(row.where)), std::string(trace::name_of(row.category)),
                number(row.a.count), number(row.a.total), number(row.a.mean), number(row.b.count),
-               number(row.b.total), number(row.b.mean), number(row.difference())});
+               number(row.b.total), number(row.b.mean), number(row.difference()),
+               number(row.a.self), number(row.a.gpu), number(row.b.self), number(row.b.gpu)});
   return text;
 }
 

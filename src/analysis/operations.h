@@ -18,6 +18,8 @@ struct Operation {
   trace::Category category = trace::Category::kOther;  // of most of them
   std::vector<Nanos> durations;                        // shortest first
   Nanos total = 0;
+  // Of the host's: see CallUse of operation_spans.h.
+  Nanos self = 0, gpu = 0;
 
   Nanos mean() const {
     return durations.empty() ? 0 : total / static_cast<Nanos>(durations.size());
@@ -40,6 +42,9 @@ struct OperationRow {
     double count = 0;  // a step
     double total = 0;  // ns a step
     double mean = 0;   // ns
+    // Of the host's, ns a step: without the calls that they make, and of the GPU for what they
+    // launch.
+    double self = 0, gpu = 0;
     std::vector<Nanos> durations;
   };
   Figures a, b;
@@ -60,7 +65,7 @@ const char* share_of_what(const Measured& measured);
 // Rows for every operation of either, by the size of the difference.
 std::vector<OperationRow> compare_operations(const Measured& a, const Measured& b);
 
-enum class OperationOrder : std::uint8_t { kDifference, kName, kCount, kTotal, kMean };
+enum class OperationOrder : std::uint8_t { kDifference, kName, kCount, kTotal, kMean, kSelf, kGpu };
 // By the larger of both sides' figures; names by their letters. What is alike stands by its name.
 void sort_operations(std::vector<OperationRow>& rows, OperationOrder order, bool ascending);
 

@@ -101,9 +101,11 @@ void print_ranks(const Run& run) {
 
 constexpr std::size_t kMostOperations = 10;
 
-std::vector<analysis::OperationRow> on_gpu(std::vector<analysis::OperationRow> rows) {
-  std::erase_if(rows,
-                [](const auto& row) { return row.where != analysis::Operation::Where::kGpu; });
+using analysis::OperationRow;
+using Where = analysis::Operation::Where;
+
+std::vector<OperationRow> those_of(Where where, std::vector<OperationRow> rows) {
+  std::erase_if(rows, [where](const OperationRow& row) { return row.where != where; });
   return rows;
 }
 
@@ -113,9 +115,8 @@ void print_number_of_more(std::size_t rows) {
 }
 
 // What its GPU does longest.
-void print_operations(const Run& run) {
-  const analysis::Measured& measured = run.facts.measured;
-  const std::vector<analysis::OperationRow> rows = on_gpu(analysis::operation_rows(measured));
+void print_gpu_operations(const analysis::Measured& measured,
+                          const std::vector<OperationRow>& rows) {
   if (rows.empty()) return;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"operation of the GPU", "count", "total", analysis::share_of_what(measured)});
@@ -126,10 +127,30 @@ void print_operations(const Run& run) {
   print_number_of_more(rows.size());
 }
 
+// What its host does longest, without the calls that it makes, and for how much work of the GPU.
+void print_host_operations(std::vector<OperationRow> rows) {
+  if (rows.empty()) return;
+  analysis::sort_operations(rows, analysis::OperationOrder::kSelf, false);
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"operation of the host", "count", "self", "total", "on GPU"});
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
+    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.self),
+               format_nanos(rows[i].a.total), format_nanos(rows[i].a.gpu)});
+  std::cout << "\n" << table.text();
+  print_number_of_more(rows.size());
+}
+
+void print_operations(const Run& run) {
+  const analysis::Measured& measured = run.facts.measured;
+  const std::vector<OperationRow> rows = analysis::operation_rows(measured);
+  print_gpu_operations(measured, those_of(Where::kGpu, rows));
+  print_host_operations(those_of(Where::kHost, rows));
+}
+
 // What the two GPUs do for different times.
 void print_operations_beside(const Run& a, const Run& b) {
-  const std::vector<analysis::OperationRow> rows =
-      on_gpu(analysis::compare_operations(a.facts.measured, b.facts.measured));
+  const std::vector<OperationRow> rows =
+      those_of(Where::kGpu, analysis::compare_operations(a.facts.measured, b.facts.measured));
   if (rows.empty()) return;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"operation of the GPU", a.label, b.label, b.label + " - " + a.label});

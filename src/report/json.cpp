@@ -268,16 +268,21 @@ namespace {
 
 // Every operation of either, by the size of the difference; times in nanoseconds, as `parts_are`.
 Json operations_of(const analysis::Run& a, const analysis::Run& b) {
-  const auto figures = [](const analysis::OperationRow::Figures& one) {
-    return Json{{"count", one.count}, {"total", one.total}, {"mean", one.mean}};
+  const auto figures = [](const analysis::OperationRow& row,
+                          const analysis::OperationRow::Figures& one) {
+    Json json{{"count", one.count}, {"total", one.total}, {"mean", one.mean}};
+    if (row.where != analysis::Operation::Where::kHost) return json;
+    json["self"] = one.self;
+    json["gpu"] = one.gpu;
+    return json;
   };
   Json rows = Json::array();
   for (const analysis::OperationRow& row :
        analysis::compare_operations(a.facts.measured, b.facts.measured))
     rows.push_back({{"name", row.name},
                     {"where", std::string(analysis::name_of(row.where))},
-                    {"A", figures(row.a)},
-                    {"B", figures(row.b)},
+                    {"A", figures(row, row.a)},
+                    {"B", figures(row, row.b)},
                     {"difference", row.difference()}});
   return rows;
 }

@@ -29,6 +29,13 @@ std::string figures_html(const OperationRow::Figures& figures, const Speech& spe
          cell(speech.number(format_nanos(figures.mean)));
 }
 
+// Of one run: what a call of the host takes itself, and what it gives to the GPU.
+std::string use_html(const OperationRow& row, const Speech& speech) {
+  if (row.where == analysis::Operation::Where::kGpu) return cell("") + cell("");
+  return cell(speech.number(format_nanos(row.a.self))) +
+         cell(speech.number(format_nanos(row.a.gpu)));
+}
+
 std::string difference_words(double nanos) {
   if (nanos == 0) return "0";
   return (nanos < 0 ? "\u2212" : "+") + format_nanos(std::abs(nanos));
@@ -52,6 +59,9 @@ std::string head_html(const std::vector<RunView>& views, const Speech& speech) {
       html += "<th scope=\"col\" class=\"number\">" +
               (views.size() > 1 ? html_text(view.run->label) + " " : std::string()) +
               html_text(speech.say(figure)) + "</th>";
+  if (views.size() == 1)
+    for (const char* figure : {"self", "on GPU"})
+      html += "<th scope=\"col\" class=\"number\">" + html_text(speech.say(figure)) + "</th>";
   return html + "<th scope=\"col\" class=\"number\">" + html_text(speech.say(last_head(views))) +
          "</th></tr></thead>";
 }
@@ -62,7 +72,7 @@ std::string row_html(const OperationRow& row, const std::vector<RunView>& views,
       fmt::format("<tr><th scope=\"row\" title=\"{}\">{} <span class=\"muted\">{}</span></th>",
                   html_text(row.name), html_text(row.shown), name_of(row.where));
   html += figures_html(row.a, speech);
-  if (views.size() == 2) html += figures_html(row.b, speech);
+  html += views.size() == 2 ? figures_html(row.b, speech) : use_html(row, speech);
   return html + cell(speech.number(last_cell(row, views))) + "</tr>\n";
 }
 

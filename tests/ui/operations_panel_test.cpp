@@ -105,3 +105,26 @@ TEST_CASE("nothing of the operations' words is cut, in any theme and size") {
         FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
     }
 }
+
+TEST_CASE("of the host's calls, one run's table says what they take themselves and on the GPU") {
+  for (const auto& [width, height] : {std::pair{1366, 768}, std::pair{1920, 1080}}) {
+    REQUIRE_DRIVER(driver, width, height);
+    driver->workspace().open_runs({run_of("A", {"workload=train", "steps=3"})});
+    driver->settle();
+    driver->app().run("layout.operations");
+    driver->settle();
+    REQUIRE(driver->click("//Operations##single/**/host"));
+    REQUIRE(driver->click("//Operations##single/**/self"));
+    const OperationsPanel& panel = driver->app().operations();
+    CHECK(panel.order == analysis::OperationOrder::kSelf);
+    for (std::size_t i = 1; i < panel.rows.size(); ++i)
+      CHECK(panel.rows[i - 1].a.self >= panel.rows[i].a.self);
+    REQUIRE(driver->click("//Operations##single/**/on GPU"));
+    CHECK(panel.order == analysis::OperationOrder::kGpu);
+    const auto& first = panel.rows.front();
+    CHECK(first.where == analysis::Operation::Where::kHost);
+    CHECK(first.a.gpu > 0);
+    for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
+      FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
+  }
+}

@@ -24,7 +24,12 @@ struct Column {
   float width;  // at scale 1; 0: what is left
   OperationOrder order;
   std::function<std::string(const OperationRow&)> words;
+  const char* help = nullptr;  // where the title does not say it
 };
+
+constexpr const char* kSelfHelp = "time of these calls, without the calls that they make";
+constexpr const char* kGpuHelp =
+    "time of the GPU for what these calls launch, and those within them";
 
 std::string counted(double count) {
   return count == 0 ? "-" : fmt::format("{:.4g}", count);
@@ -46,59 +51,69 @@ Column name_column() {
   return {"operation", 0, OperationOrder::kName, [](const OperationRow& row) { return row.shown; }};
 }
 
-// Of one run: the share is of its step, or of all of it where it has no steps.
+using Words = std::function<std::string(const OperationRow&)>;
+
+bool take(float& room, float wide) {
+  if (room < wide) return false;
+  room -= wide;
+  return true;
+}
+
+// Of one run: the share is of its step, or of all of it where it has no steps. Of the host's calls
+// there is more room for what each takes itself than for its mean.
 std::vector<Column> columns_of_one(const Theme& theme, const analysis::Measured& measured,
-                                   float width) {
-  const Column count{"count", kCount, OperationOrder::kCount,
-                     [](const OperationRow& row) { return counted(row.a.count); }};
-  const Column total{"total", kTime, OperationOrder::kTotal,
-                     [](const OperationRow& row) { return timed(row.a, row.a.total); }};
-  const Column mean{"mean", kTime, OperationOrder::kMean,
-                    [](const OperationRow& row) { return timed(row.a, row.a.mean); }};
-  const Column share{analysis::share_of_what(measured), kShare, OperationOrder::kTotal,
+                                   analysis::Operation::Where where, float width) {
+  const auto time = [](double OperationRow::Figures::* figure) -> Words {
+    return [figure](const OperationRow& row) { return timed(row.a, row.a.*figure); };
+  };
+  using Figures = OperationRow::Figures;
+  float room = width / theme.scale - kLeastName - kShare - kTime;
+  const bool host = where == analysis::Operation::Where::kHost;
+  const bool with_self = host && take(room, kTime), with_gpu = host && take(room, kTime);
+  const bool with_count = take(room, kCount), with_mean = take(room, kTime);
+  std::vector<Column> columns{name_column()};
+  if (with_count)
+    columns.push_back({"count", kCount, OperationOrder::kCount,
+                       [](const OperationRow& row) { return counted(row.a.count); }});
+  columns.push_back({"total", kTime, OperationOrder::kTotal, time(&Figures::total)});
+  if (with_self)
+    columns.push_back({"self", kTime, OperationOrder::kSelf, time(&Figures::self), kSelfHelp});
+  if (with_gpu)
+    columns.push_back({"on GPU", kTime, OperationOrder::kGpu, time(&Figures::gpu), kGpuHelp});
+  if (with_mean) columns.push_back({"mean", kTime, OperationOrder::kMean, time(&Figures::mean)});
+  columns.push_back({analysis::share_of_what(measured), kShare, OperationOrder::kTotal,
                      [&measured](const OperationRow& row) {
                        return fmt::format("{:.1f} %", 100 * analysis::share_of(row.a, measured));
-                     }};
-  const float room = width / theme.scale - kLeastName - kShare - kTime;
-  std::vector<Column> columns{name_column()};
-  if (room >= kCount) columns.push_back(count);
-  columns.push_back(total);
-  if (room >= kCount + kTime) columns.push_back(mean);
-  columns.push_back(share);
+                     }});
   return columns;
 }
 
-std::vector<Column> columns_of_two(const Theme& theme, float width) {
-  const Column counts[] = {{"A count", kCount, OperationOrder::kCount,
-                            [](const OperationRow& row) { return counted(row.a.count); }},
-                           {"B count", kCount, OperationOrder::kCount,
-                            [](const OperationRow& row) { return counted(row.b.count); }}};
-  const Column totals[] = {{"A total", kTime, OperationOrder::kTotal,
-                            [](const OperationRow& row) { return timed(row.a, row.a.total); }},
-                           {"B total", kTime, OperationOrder::kTotal,
-                            [](const OperationRow& row) { return timed(row.b, row.b.total); }}};
-  const Column means[] = {{"A mean", kTime, OperationOrder::kMean,
-                           [](const OperationRow& row) { return timed(row.a, row.a.mean); }},
-                          {"B mean", kTime, OperationOrder::kMean,
-                           [](const OperationRow& row) { return timed(row.b, row.b.mean); }}};
-  const Column difference{"B - A", kDifference, OperationOrder::kDifference, difference_words};
+std::vector<Column> columns_of_two(const Theme& theme, analysis::Operation::Where where,
+                                   float width) {
+  const bool host = where == analysis::Operation::Where::kHost;
   float room = width / theme.scale - kLeastName - kDifference;
+  const bool with_totals = take(room, 2 * kTime), with_selves = host && take(room, 2 * kTime);
+  const bool with_counts = take(room, 2 * kCount), with_means = take(room, 2 * kTime);
   std::vector<Column> columns{name_column()};
-  const auto has_room = [&room](float wide) {
-    if (room < wide) return false;
-    room -= wide;
-    return true;
+  const auto add_times = [&](const char* a, const char* b, OperationOrder order,
+                             double OperationRow::Figures::* figure, const char* help = nullptr) {
+    const auto of = [figure](OperationRow::Figures OperationRow::* side) -> Words {
+      return [=](const OperationRow& row) { return timed(row.*side, (row.*side).*figure); };
+    };
+    columns.push_back({a, kTime, order, of(&OperationRow::a), help});
+    columns.push_back({b, kTime, order, of(&OperationRow::b), help});
   };
-  const bool with_totals = has_room(2 * kTime);
-  const bool with_counts = has_room(2 * kCount), with_means = has_room(2 * kTime);
-  const auto add = [&columns](const Column(&pair)[2]) {
-    for (const Column& one : pair) columns.push_back(one);
-  };
-  columns.reserve(9);
-  if (with_counts) add(counts);
-  if (with_totals) add(totals);
-  if (with_means) add(means);
-  columns.push_back(difference);
+  using Figures = OperationRow::Figures;
+  if (with_counts) {
+    columns.push_back({"A count", kCount, OperationOrder::kCount,
+                       [](const OperationRow& row) { return counted(row.a.count); }});
+    columns.push_back({"B count", kCount, OperationOrder::kCount,
+                       [](const OperationRow& row) { return counted(row.b.count); }});
+  }
+  if (with_totals) add_times("A total", "B total", OperationOrder::kTotal, &Figures::total);
+  if (with_selves) add_times("A self", "B self", OperationOrder::kSelf, &Figures::self, kSelfHelp);
+  if (with_means) add_times("A mean", "B mean", OperationOrder::kMean, &Figures::mean);
+  columns.push_back({"B - A", kDifference, OperationOrder::kDifference, difference_words});
   return columns;
 }
 
@@ -115,6 +130,8 @@ void head_cell(const Theme& theme, OperationsPanel& panel, const Column& column,
   ImGui::SetCursorScreenPos(at);
   if (press_area(column.title, {width, height})) sort_by(panel, column.order);
   const bool lit = ImGui::IsItemHovered();
+  if (column.help && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s", column.help);
   const bool on = panel.order == column.order;
   const Color color = on || lit ? theme.accent : theme.faint;
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -214,8 +231,9 @@ void draw_table(const Theme& theme, OperationsPanel& panel, const Box& box) {
   ImGui::SetCursorScreenPos(box.min);
   const float head = theme.px(24), height = theme.px(27), bar = theme.px(14);
   const std::vector<Column> columns =
-      panel.b ? columns_of_two(theme, box.width() - bar)
-              : columns_of_one(theme, panel.a->facts.measured, box.width() - bar);
+      panel.b
+          ? columns_of_two(theme, panel.chosen_where, box.width() - bar)
+          : columns_of_one(theme, panel.a->facts.measured, panel.chosen_where, box.width() - bar);
   float name_width = box.width() - bar;
   for (const Column& column : columns) name_width -= theme.px(column.width);
   float x = box.min.x;

@@ -1,0 +1,110 @@
+#include "analysis/operation_spans.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/by_correlation.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using trace::Category;
+using trace::LaneKind;
+using trace::SpanId;
+
+// The durations of what each call launched, by its correlation.
+ByCorrelation<Nanos> launched_by_calls(const trace::Trace& trace, const OperationSpans& spans) {
+  constexpr Nanos kNone = -1;
+  ByCorrelation<Nanos> launched(trace, kNone);
+  trace::for_each(trace.spans(), [&](const trace::Span& span, SpanId) {
+    if (span.correlation == 0 || !spans.is_gpu_work(span)) return;
+    const Nanos* before = launched.find(span.correlation);
+    launched.set(span.correlation, (before ? *before : 0) + span.duration);
+  });
+  return launched;
+}
+
+// Calls, and waits that launch, of one thread after another, in the order in which they begin, the
+// outer ones first.
+std::vector<SpanId> calls_in_order(const trace::Trace& trace, const OperationSpans& spans) {
+  std::vector<SpanId> calls;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, SpanId id) {
+    if (spans.is_host_call(span) || (is_joined_call(span) && spans.is_on_host(span)))
+      calls.push_back(id);
+  });
+  std::sort(calls.begin(), calls.end(), [&](SpanId a, SpanId b) {
+    const trace::Span &one = trace.spans()[a], &other = trace.spans()[b];
+    return std::tuple(one.lane, one.start, -one.duration, a) <
+           std::tuple(other.lane, other.start, -other.duration, b);
+  });
+  return calls;
+}
+
+}  // namespace
+
+OperationSpans::OperationSpans(const Measured& measured)
+    : measured_(measured),
+      is_imported_(measured.trace->origin().kind == trace::OriginKind::kImported) {
+  const auto& lanes = measured.trace->lanes();
+  for (std::uint32_t i = 0, n = lanes.size(); i < n; ++i)
+    has_engines_ |= lanes[i].kind == LaneKind::kCopyEngine && measured.counts(lanes[i]);
+}
+
+const trace::Lane& OperationSpans::lane_of(const trace::Span& span) const {
+  return measured_.trace->lanes()[span.lane];
+}
+
+bool OperationSpans::is_gpu_work(const trace::Span& span) const {
+  const trace::Lane& lane = lane_of(span);
+  if (!measured_.counts(lane)) return false;
+  if (lane.kind == LaneKind::kCopyEngine) return true;
+  return lane.kind == LaneKind::kStream && trace::is_gpu_work(span.category) &&
+         !(has_engines_ && trace::is_copy(span.category));
+}
+
+bool OperationSpans::is_on_host(const trace::Span& span) const {
+  const trace::Lane& lane = lane_of(span);
+  switch (lane.kind) {
+    case LaneKind::kHostThread:
+    case LaneKind::kLoader:
+    case LaneKind::kPinThread:
+    case LaneKind::kStaging:
+      return measured_.counts(lane);
+    default:
+      return false;
+  }
+}
+
+bool OperationSpans::is_host_call(const trace::Span& span) const {
+  return is_on_host(span) && span.category != Category::kAnnotation &&
+         (span.category != Category::kHeld || is_imported_);
+}
+
+std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& spans) {
+  const trace::Trace& trace = *measured.trace;
+  ByCorrelation<Nanos> launched = launched_by_calls(trace, spans);
+  std::vector<CallUse> uses(trace.spans().size());
+  std::vector<SpanId> open;  // calls that have begun, the innermost last
+  for (const SpanId id : calls_in_order(trace, spans)) {
+    const trace::Span& span = trace.spans()[id];
+    const auto is_over = [&](SpanId other) {
+      return trace.spans()[other].lane != span.lane || trace.spans()[other].end() <= span.start;
+    };
+    while (!open.empty() && is_over(open.back())) open.pop_back();
+    if (spans.is_host_call(span)) {
+      uses[id].self += span.duration;
+      if (!open.empty())
+        uses[open.back()].self -=
+            std::min(span.end(), trace.spans()[open.back()].end()) - span.start;
+      open.push_back(id);
+    }
+    // A call and the wait within it may both be joined to the same work.
+    const Nanos* gpu = is_joined_call(span) ? launched.find(span.correlation) : nullptr;
+    if (!gpu) continue;
+    for (const SpanId call : open) uses[call].gpu += *gpu;
+    launched.set(span.correlation, 0);
+  }
+  return uses;
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,41 @@
+// Which spans of a trace are operations: work of the GPU, and calls of the host; and what a call
+// takes itself, and gives to the GPU.
+#pragma once
+
+#include <vector>
+
+#include "analysis/measured.h"
+
+namespace trainscope::analysis {
+
+class OperationSpans {
+ public:
+  explicit OperationSpans(const Measured& measured);
+
+  // Of the rank that is measured. A copy is one once, on its engine where the trace has engines.
+  bool is_gpu_work(const trace::Span& span) const;
+  // No mark of a user's, and no wait that another span makes whole: in an imported trace a wait is
+  // the call that waits.
+  bool is_host_call(const trace::Span& span) const;
+  bool is_on_host(const trace::Span& span) const;
+
+ private:
+  const trace::Lane& lane_of(const trace::Span& span) const;
+
+  const Measured& measured_;
+  bool has_engines_ = false;
+  bool is_imported_ = false;
+};
+
+// As PyTorch's profiler tells of an operator: "Self CPU time", and "CUDA time" with all that is
+// launched within it. Work of the GPU that runs beside other work counts in full.
+struct CallUse {
+  Nanos self = 0;  // without the calls that it makes
+  Nanos gpu = 0;   // of what it launches, itself or by the calls that it makes
+};
+
+// By the numbers of the spans; zeros for those that are no calls of the host. Calls of a thread
+// that overlap without one holding the other share no time: the earlier one has it.
+std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& spans);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,178 @@
+#include "analysis/operation_spans.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+
+#include "analysis/intervals.h"
+#include "analysis/operations.h"
+#include "analysis/run.h"
+#include "support/skip.h"
+#include "support/traces.h"
+#include "trace/chrome_reader.h"
+
+using namespace trainscope;
+using namespace trainscope::analysis;
+using trace::Category;
+
+namespace {
+
+// A host's thread and a stream, filled by hand.
+class Made {
+ public:
+  explicit Made(trace::OriginKind kind)
+      : trace_(std::make_unique<trace::Trace>(trace::Origin{kind, "test", ""})) {
+    trace::Lane host;
+    host.name = "host main";
+    host.kind = trace::LaneKind::kHostThread;
+    host_ = trace_->add_lane(host);
+    trace::Lane stream;
+    stream.name = "stream 7";
+    stream.kind = trace::LaneKind::kStream;
+    stream_ = trace_->add_lane(stream);
+  }
+
+  trace::SpanId call(Nanos start, Nanos end, Category category, std::uint32_t correlation = 0) {
+    return add(host_, start, end, category, correlation);
+  }
+  trace::SpanId kernel(Nanos start, Nanos end, std::uint32_t correlation) {
+    return add(stream_, start, end, Category::kKernel, correlation);
+  }
+  std::vector<CallUse> uses() const {
+    Measured measured;
+    measured.trace = trace_.get();
+    return call_uses(measured, OperationSpans(measured));
+  }
+
+ private:
+  trace::SpanId add(trace::LaneId lane, Nanos start, Nanos end, Category category,
+                    std::uint32_t correlation) {
+    trace::Span span;
+    span.lane = lane;
+    span.start = start;
+    span.duration = end - start;
+    span.category = category;
+    span.correlation = correlation;
+    span.name = trace_->intern("one");
+    return trace_->add_span(span);
+  }
+
+  std::unique_ptr<trace::Trace> trace_;
+  trace::LaneId host_ = 0, stream_ = 0;
+};
+
+constexpr auto kSimulated = trace::OriginKind::kSimulated;
+constexpr auto kImported = trace::OriginKind::kImported;
+
+}  // namespace
+
+TEST_CASE("a call's own time is without the calls within it, its GPU time with theirs") {
+  Made made(kSimulated);
+  const auto launch = made.call(10, 20, Category::kHostApi, 1);  // not in the order of their starts
+  const auto outer = made.call(0, 100, Category::kHostWork);
+  const auto inner = made.call(30, 70, Category::kHostWork);
+  const auto inner_launch = made.call(40, 50, Category::kHostApi, 2);
+  const auto after = made.call(100, 130, Category::kHostWork);
+  const auto kernel = made.kernel(60, 360, 1);
+  made.kernel(360, 400, 2);
+  made.kernel(400, 410, 2);  // of a graph, say
+  const auto uses = made.uses();
+  CHECK(uses[outer].self == 100 - 10 - 40);
+  CHECK(uses[outer].gpu == 350);
+  CHECK(uses[inner].self == 30);
+  CHECK(uses[inner].gpu == 50);
+  CHECK(uses[launch].self == 10);
+  CHECK(uses[launch].gpu == 300);
+  CHECK(uses[inner_launch].gpu == 50);
+  CHECK(uses[after].self == 30);
+  CHECK(uses[after].gpu == 0);
+  CHECK(uses[kernel].self == 0);
+  CHECK(uses[kernel].gpu == 0);
+}
+
+TEST_CASE("marks take no time from the calls around them, and waits only where they are calls") {
+  for (const auto kind : {kSimulated, kImported}) {
+    Made made(kind);
+    const auto outer = made.call(0, 100, Category::kHostWork);
+    made.call(10, 90, Category::kAnnotation);
+    const auto copy = made.call(20, 60, Category::kHostApi, 3);
+    const auto wait = made.call(30, 60, Category::kHeld, 3);
+    made.kernel(40, 55, 3);
+    const auto uses = made.uses();
+    CHECK(uses[outer].self == 60);
+    CHECK(uses[outer].gpu == 15);  // once, though two of its calls are joined to the kernel
+    CHECK(uses[copy].self == (kind == kImported ? 10 : 40));
+    CHECK(uses[copy].gpu == 15);
+    CHECK(uses[wait].self == (kind == kImported ? 30 : 0));
+    CHECK(uses[wait].gpu == 0);
+  }
+}
+
+TEST_CASE("calls that overlap share no time") {
+  Made made(kImported);
+  const auto first = made.call(0, 50, Category::kHostWork);
+  const auto second = made.call(40, 70, Category::kHostWork);
+  const auto uses = made.uses();
+  CHECK(uses[first].self + uses[second].self == 70);
+  CHECK(uses[first].self >= 0);
+}
+
+TEST_CASE("of each thread the calls' own times are what it is at work, and no kernel is lost") {
+  for (const char* profile : {"pytorch-eager", "native"}) {
+    program::Config config;
+    for (const char* word : {"workload=train", "steps=4", "model.name=cnn", "loader.num_workers=2"})
+      config.set_text(word);
+    config.set_text(std::string("host.profile=") + profile);
+    const Run run = run_config("A", config);
+    const Measured& measured = run.facts.measured;
+    const OperationSpans spans(measured);
+    const auto uses = call_uses(measured, spans);
+    std::map<trace::LaneId, std::pair<Nanos, std::vector<Interval>>> threads;
+    Nanos outermost = 0, launched = 0;
+    trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId id) {
+      if (spans.is_gpu_work(span) && span.correlation != 0) launched += span.duration;
+      if (!spans.is_host_call(span)) return;
+      CHECK(uses[id].self >= 0);
+      CHECK(uses[id].self <= span.duration);
+      auto& [self, intervals] = threads[span.lane];
+      self += uses[id].self;
+      intervals.push_back({span.start, span.end()});
+      if (span.category == Category::kHostApi) outermost += uses[id].gpu;
+    });
+    REQUIRE(threads.size() > 1);
+    for (const auto& [lane, thread] : threads)
+      CHECK(thread.first == IntervalSet(thread.second).length());
+    CHECK(launched > 0);
+    CHECK(outermost == launched);
+  }
+}
+
+// The figures of a script of a few lines that walks the file's own events.
+TEST_CASE("operators of a real trace take themselves and on the GPU what a plain walk says") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const auto trace =
+      trace::read_chrome_trace(test::real_traces_folder() / "ddp-a100-2ranks.json.gz");
+  struct Golden {
+    const char* name;
+    std::size_t count;
+    double self, total, gpu;  // us
+  };
+  Measured measured;
+  measured.trace = trace.get();
+  measured.window = {0, trace->end() + 1};
+  const std::vector<Operation> all = operations(measured);
+  for (const Golden& one : {Golden{"aten::cudnn_convolution", 159, 16341.047, 20741.460, 17013.651},
+                            Golden{"aten::conv2d", 159, 9650.498, 52250.432, 17013.651},
+                            Golden{"aten::cudnn_batch_norm", 159, 28724.589, 68306.256, 10904.529},
+                            Golden{"aten::empty", 1590, 52054.373, 52054.373, 0},
+                            Golden{"cudaLaunchKernel", 2550, 24428.263, 24428.263, 106957.053}}) {
+    INFO(one.name);
+    const auto found = std::ranges::find(all, one.name, &Operation::name);
+    REQUIRE(found != all.end());
+    CHECK(found->durations.size() == one.count);
+    const auto micros = [](Nanos nanos) { return static_cast<double>(nanos) / 1e3; };
+    CHECK(micros(found->total) == Approx(one.total));
+    CHECK(micros(found->self) == Approx(one.self).epsilon(1e-3));
+    CHECK(micros(found->gpu) == Approx(one.gpu));
+  }
+}
