@@ -16,7 +16,7 @@ struct Finding {
   // How many times as fast it would be at most, were this part alone gone: the others stay, and
   // what this one hid may come to light. 0 for kernels, which are the work itself.
   double most_gain = 0;
-  std::string why;     // "262 launches a step, and the host is behind with them"
+  std::string why;     // "262 launches a step, and the host is behind with them; itself it is …"
   std::string advice;  // "Try larger batches, torch.compile, CUDA graphs, a fused optimizer."
 };
 
@@ -27,7 +27,7 @@ std::vector<Finding> diagnose(const Run& run);
 // "Waiting for a launch: 170 ms of 222 ms; without it at most 4.3 times as fast".
 std::string headline(const Finding& finding);
 
-// "262 launches a step, and the host is behind with them. Try a larger batch, …"
+// "262 launches a step, and the host is behind with them; … Try a larger batch, …"
 std::string sentence(const Finding& finding);
 
 }  // namespace trainscope::analysis

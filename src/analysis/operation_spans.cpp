@@ -102,6 +102,10 @@ std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& s
     const Nanos* gpu = is_joined_call(span) ? launched.find(span.correlation) : nullptr;
     if (!gpu) continue;
     for (const SpanId call : open) uses[call].gpu += *gpu;
+    const auto launcher = std::find_if(open.rbegin(), open.rend(), [&](SpanId call) {
+      return trace.spans()[call].category == Category::kHostWork;
+    });
+    if (launcher != open.rend()) uses[*launcher].self_gpu += *gpu;
     launched.set(span.correlation, 0);
   }
   return uses;

@@ -27,11 +27,12 @@ class OperationSpans {
   bool is_imported_ = false;
 };
 
-// As PyTorch's profiler tells of an operator: "Self CPU time", and "CUDA time" with all that is
-// launched within it. Work of the GPU that runs beside other work counts in full.
+// As PyTorch's profiler tells of an operator: "Self CPU", "CUDA total" and "Self CUDA". Work of the
+// GPU that runs beside other work counts in full.
 struct CallUse {
-  Nanos self = 0;  // without the calls that it makes
-  Nanos gpu = 0;   // of what it launches, itself or by the calls that it makes
+  Nanos self = 0;      // without the calls that it makes
+  Nanos gpu = 0;       // of what it launches, itself or by the calls that it makes
+  Nanos self_gpu = 0;  // of an operator: what it launches by calls of the CUDA runtime alone
 };
 
 // By the numbers of the spans; zeros for those that are no calls of the host. Calls of a thread

@@ -118,6 +118,7 @@ std::map<Key, Gathered> gather(const Measured& measured) {
     gathered.operation.total += span.duration;
     gathered.operation.self += uses[id].self;
     gathered.operation.gpu += uses[id].gpu;
+    gathered.operation.self_gpu += uses[id].self_gpu;
     gathered.by_category[static_cast<std::size_t>(span.category)] += 1;
   });
   std::map<Key, Gathered> all = std::move(names).all();
@@ -135,6 +136,7 @@ OperationRow::Figures figures_of(const Operation& operation, int steps) {
   figures.total = static_cast<double>(operation.total) / steps;
   figures.self = static_cast<double>(operation.self) / steps;
   figures.gpu = static_cast<double>(operation.gpu) / steps;
+  figures.self_gpu = static_cast<double>(operation.self_gpu) / steps;
   figures.mean =
       static_cast<double>(operation.total) / static_cast<double>(operation.durations.size());
   figures.durations = operation.durations;

@@ -74,6 +74,7 @@ TEST_CASE("a host that is behind with its launches is found, with their number")
   const Finding finding = first_of(run);
   CHECK(finding.part == Part::kIdleLaunch);
   CHECK_THAT(finding.why, Catch::Contains(" launches a step"));
+  CHECK_THAT(finding.why, Catch::Contains("; itself it is longest in "));
 }
 
 TEST_CASE("where kernels fill the step they are named by what limits them, and give no gain") {

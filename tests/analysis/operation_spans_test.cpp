@@ -81,6 +81,9 @@ TEST_CASE("a call's own time is without the calls within it, its GPU time with t
   CHECK(uses[outer].gpu == 350);
   CHECK(uses[inner].self == 30);
   CHECK(uses[inner].gpu == 50);
+  CHECK(uses[outer].self_gpu == 300);
+  CHECK(uses[inner].self_gpu == 50);
+  CHECK(uses[launch].self_gpu == 0);
   CHECK(uses[launch].self == 10);
   CHECK(uses[launch].gpu == 300);
   CHECK(uses[inner_launch].gpu == 50);
