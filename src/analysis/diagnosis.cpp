@@ -92,9 +92,9 @@ std::optional<Finding> explained_by_a_call(const Run& run, Finding finding, doub
 std::string largest_calls(const Run& run, double OperationRow::Figures::* figure) {
   constexpr std::size_t kShown = 3;
   std::vector<OperationRow> rows = operation_rows(run.facts.measured);
-  // What loads batches does not launch.
+  // What loads batches does not launch, and backward() waits for autograd's thread.
   std::erase_if(rows, [figure](const OperationRow& row) {
-    return row.a.*figure <= 0 || row.where != Operation::Where::kHost ||
+    return row.a.*figure <= 0 || row.where != Operation::Where::kHost || row.name == "backward" ||
            (row.category != trace::Category::kHostWork &&
             row.category != trace::Category::kHostApi);
   });

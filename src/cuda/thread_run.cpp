@@ -390,7 +390,6 @@ void ThreadRun::begin_mark(const Command& command) {
 void ThreadRun::end_mark() {
   const Mark mark = marks_.back();
   marks_.pop_back();
-  if (run_.program_.threads[thread_].role != program::ThreadRole::kMain) return;
   HostSpan span;
   span.start = mark.start;
   span.end = device_.now();

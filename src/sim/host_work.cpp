@@ -94,12 +94,11 @@ void Host::begin_mark(Nanos now, std::uint32_t thread, const program::Command& c
 void Host::end_mark(Nanos now, std::uint32_t thread) {
   const Mark mark = threads_[thread].marks.back();
   threads_[thread].marks.pop_back();
-  if (program_.threads[thread].role != program::ThreadRole::kMain) return;
   trace::Span span;
   span.start = mark.start;
   span.duration = now - mark.start;
   span.name = mark.name;
-  span.lane = recorder_.steps_lane(program_.threads[thread].rank);
+  span.lane = recorder_.marks_lane(thread);
   span.category = trace::Category::kAnnotation;
   span.line = mark.line;
   recorder_.add(span);

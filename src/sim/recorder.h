@@ -60,6 +60,12 @@ class Recorder {
   // Of a rank that has marks.
   trace::LaneId steps_lane(int rank = 0) const { return steps_.at(rank); }
   trace::LaneId thread_lane(program::Index thread) const { return threads_[thread]; }
+  // Of the marks that a thread sets: steps and what is in them are the main thread's; of others
+  // they stand where their calls do.
+  trace::LaneId marks_lane(program::Index thread) const {
+    const program::Thread& of = program_.threads[thread];
+    return of.role == program::ThreadRole::kMain ? steps_lane(of.rank) : thread_lane(thread);
+  }
   trace::LaneId stream_lane(program::Index stream) const { return streams_[stream]; }
   trace::LaneId engine_lane(int gpu, Direction direction) const {
     const auto& engines = engines_[static_cast<std::size_t>(gpu)];

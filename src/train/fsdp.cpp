@@ -289,7 +289,9 @@ void Fsdp::forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launche
     launch(main, launches[i]);
     for (std::size_t unit = units_.size(); unit-- > 0;)
       if (ranges[unit].any && ranges[unit].last == i) {
+        begin_mark(main, "post_forward", units_[unit]);
         if (unit != kRoot && reshards_) reshard(main, units_[unit]);
+        main.add(program::EndMark{});
         order_.push_back(unit);
       }
   }
@@ -299,10 +301,12 @@ void Fsdp::forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launche
 // ---- Backward ----------------------------------------------------------------------------------
 
 void Fsdp::before_backward(ThreadWriter& autograd, std::size_t unit) {
+  begin_mark(autograd, "pre_backward", units_[unit]);
   gather(autograd, units_[unit]);
   make_whole(autograd, units_[unit], false);
   const auto place = std::ranges::find(order_, unit);
   if (place != order_.begin() && place != order_.end()) gather(autograd, units_[*std::prev(place)]);
+  autograd.add(program::EndMark{});
 }
 
 void Fsdp::free_scattered_before(ThreadWriter& autograd) {

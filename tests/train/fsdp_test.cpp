@@ -162,12 +162,20 @@ TEST_CASE("backward asks for a block before it is done with the one behind it") 
       if (std::holds_alternative<program::BeginMark>(command.action))
         marks.push_back(program.names[command.name]);
   }
-  const std::vector<std::string> expected{
-      "FSDP::all_gather (block 3)",           "FSDP::all_gather_copy_out (block 3)",
-      "FSDP::all_gather (block 2)",           "FSDP::post_backward_reduce (block 3)",
-      "FSDP::all_gather_copy_out (block 2)",  "FSDP::all_gather (block 1)",
-      "FSDP::post_backward_reduce (block 2)", "FSDP::all_gather_copy_out (block 1)",
-      "FSDP::post_backward_reduce (block 1)", "FSDP::post_backward_reduce (root)"};
+  const std::vector<std::string> expected{"FSDP::pre_backward (root)",
+                                          "FSDP::all_gather (block 3)",
+                                          "FSDP::pre_backward (block 3)",
+                                          "FSDP::all_gather_copy_out (block 3)",
+                                          "FSDP::all_gather (block 2)",
+                                          "FSDP::post_backward_reduce (block 3)",
+                                          "FSDP::pre_backward (block 2)",
+                                          "FSDP::all_gather_copy_out (block 2)",
+                                          "FSDP::all_gather (block 1)",
+                                          "FSDP::post_backward_reduce (block 2)",
+                                          "FSDP::pre_backward (block 1)",
+                                          "FSDP::all_gather_copy_out (block 1)",
+                                          "FSDP::post_backward_reduce (block 1)",
+                                          "FSDP::post_backward_reduce (root)"};
   CHECK(marks == expected);
 }
 

@@ -16,6 +16,7 @@
 #include "ui/panels/side_data.h"
 #include "ui/panels/stage_strip.h"
 #include "ui/panels/star_paint.h"
+#include "ui/panels/unit_strip.h"
 
 namespace trainscope::ui {
 namespace {
@@ -25,12 +26,13 @@ constexpr float kLeastPlot = 110;  // of the scaling curve, with its words
 
 // ---- Whose gradients ---------------------------------------------------------------------------
 
-// A trace of PyTorch's profiler is known by the names in it.
-bool names_buckets(const trace::Trace& trace) {
+// A trace of PyTorch's profiler is known by the names in it: of DDP, or of FSDP.
+bool names_gradients(const trace::Trace& trace) {
   for (std::uint32_t i = 0; i < trace.name_count(); ++i) {
     const std::string& name = trace.name(i);
     if (name.find("reducer::mul_out") != std::string::npos ||
-        name.find("DistributedDataParallel.forward") != std::string::npos)
+        name.find("DistributedDataParallel.forward") != std::string::npos ||
+        name.starts_with("FSDP::all_gather"))
       return true;
   }
   return false;
@@ -40,8 +42,9 @@ bool names_buckets(const trace::Trace& trace) {
 bool sends_gradients(const analysis::Run& run) {
   if (run.program && run.config.word("workload") == "collective") return true;
   const std::string& strategy = run.config.word("parallel.strategy");
-  if (run.program) return strategy == "ddp" || strategy == "dp" || run.program->stages > 1;
-  return !run.facts.measured.collectives.empty() && names_buckets(*run.trace);
+  if (run.program)
+    return strategy == "ddp" || strategy == "dp" || strategy == "fsdp" || run.program->stages > 1;
+  return !run.facts.measured.collectives.empty() && names_gradients(*run.trace);
 }
 
 RunPointer shown_run(const Workspace& workspace, std::size_t side) {
@@ -248,7 +251,8 @@ void draw_scaling(const SideView& view, const Box& box) {
 
 void draw_strip(const SideView& view, const Box& box) {
   const FlowFacts& facts = view.facts;
-  const StepStrip strip = facts.is_in_stages() ? strip_of(facts.stages, view.time)
+  const StepStrip strip = facts.is_in_stages()  ? strip_of(facts.stages, view.time)
+                          : facts.is_in_units() ? strip_of(facts.units, view.time)
                           : facts.is_star()
                               ? strip_of(facts.star, facts.work, view.time, box.width())
                               : strip_of(facts.flow, facts.work, view.time, box.width());
@@ -259,13 +263,15 @@ void draw_strip(const SideView& view, const Box& box) {
   workspace.playhead.time = std::clamp<Nanos>(*moved + offset, 0, workspace.playhead_end());
 }
 
-void draw_stages(const SideView& view, const Box& box) {
+// Of the stages of a pipeline, or the units of FSDP.
+void draw_rows(const SideView& view, const Box& box) {
   const Theme& theme = view.context.theme;
   const float legend = box.height() < theme.px(90) ? 0 : theme.px(26);
   draw_strip(view, {box.min, {box.max.x, box.max.y - legend}});
   if (legend == 0) return;
-  draw_stage_legend(theme, {{box.min.x, box.max.y - legend + theme.px(6)}, box.max},
-                    analysis::value_of(view.facts.run->metrics, "pipeline.bubble"));
+  const Box below{{box.min.x, box.max.y - legend + theme.px(6)}, box.max};
+  if (view.facts.is_in_units()) return draw_unit_legend(theme, below, view.facts.units, view.time);
+  draw_stage_legend(theme, below, analysis::value_of(view.facts.run->metrics, "pipeline.bubble"));
 }
 
 WalkView walk_of(const SideView& view) {
@@ -286,10 +292,21 @@ std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
           fmt::format("{}, {}", parts, step), step};
 }
 
+// "FSDP, 8 GPUs of 8 x H100 SXM, step 3"; of one that is measured, or read, as a rank has it.
+std::vector<std::string> title_of_units(const FlowFacts& facts, Nanos time) {
+  const std::string step = fmt::format("step {}", facts.units.number_at(time));
+  if (facts.ranks_of_units == 0) return {"FSDP as one rank has it, " + step, "FSDP, " + step, step};
+  const std::string gpus = counted(static_cast<std::size_t>(facts.ranks_of_units), "GPU");
+  const std::string where = facts.topology ? " of " + facts.run->machine->name : "";
+  return {fmt::format("FSDP, {}{}, {}", gpus, where, step), fmt::format("FSDP, {}, {}", gpus, step),
+          "FSDP, " + step, step};
+}
+
 // "DDP, 8 GPUs of 8 x H100 SXM, step 3"
 std::vector<std::string> title_of(const SideView& view) {
   const FlowFacts& facts = view.facts;
   if (facts.is_in_stages()) return title_of_stages(facts, view.time);
+  if (facts.is_in_units()) return title_of_units(facts, view.time);
   if (facts.is_walk())
     return walk_title(walk_of(view), facts.has_virtual_gpus ? facts.run->trace->origin().subject
                                                             : facts.run->machine->name);
@@ -314,13 +331,13 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
   const float title = theme.px(24);
   const ImVec2 middle{box.min.x, box.min.y + title / 2};
   const float left = draw_side_title(theme, view.context.workspace, view.side, middle);
-  const bool alone = box.width() < theme.px(560) || view.facts.is_in_stages();
+  const bool alone = box.width() < theme.px(560) || view.facts.is_in_rows();
   const float kept = alone ? 0 : theme.px(204);  // for what is shown beside
   words_at(theme, {{left, box.min.y}, {box.max.x - kept, box.max.y}}, middle.y, title_of(view),
            theme.text, theme.font.text, theme.size.small);
   box.min.y += title + theme.px(4);
   if (view.facts.is_walk()) return draw_walk(walk_of(view), box, panel.part == "numbers");
-  if (view.facts.is_in_stages()) return draw_stages(view, box);
+  if (view.facts.is_in_rows()) return draw_rows(view, box);
   if (box.height() > theme.px(230)) {
     const float strip = std::clamp(box.height() * 0.14F, theme.px(44), theme.px(62));
     draw_strip(view, {{box.min.x, box.max.y - strip}, box.max});
@@ -357,9 +374,6 @@ const char* words_of_nothing(const PanelContext& context, GradientFlowPanel& pan
   if (panel.sides[0].reading.busy() || panel.sides[1].reading.busy()) return "reading the run";
   for (const auto& side : context.workspace.sides()) {
     const std::string strategy = side.run ? side.run->config.word("parallel.strategy") : "";
-    if (strategy == "fsdp")
-      return "FSDP has no buckets: its all-gathers and reduce-scatters are in the timeline, on the "
-             "stream of NCCL";
     if (strategy == "tensor")
       return "tensor parallelism sums activations and their gradients: its all-reduces are in the "
              "timeline, on the stream of NCCL";
@@ -390,7 +404,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   const float width = std::min(theme.px(narrow ? 270 : 190), room.width());
   const bool walk = shown.front().facts.is_walk();
   const bool has_parts =
-      std::ranges::any_of(shown, [](const SideView& view) { return !view.facts.is_in_stages(); });
+      std::ranges::any_of(shown, [](const SideView& view) { return !view.facts.is_in_rows(); });
   if (narrow && has_parts) {
     choose_part(theme, panel, narrow, walk, room.min, width);
     room.min.y += theme.px(34);
@@ -414,6 +428,9 @@ FlowFacts::FlowFacts(RunPointer of)
   if (run->machine && run->config.word("workload") == "collective")
     walk = analysis::collective_walk(*run->trace, *run->machine);
   if (run->program && run->program->stages > 1) stages = analysis::stage_times(*run->trace);
+  if (flow.empty()) units = analysis::unit_times(*run->trace);
+  if (run->program && is_in_units())
+    ranks_of_units = static_cast<int>(run->config.whole("parallel.world_size"));
   if (flow.empty() && run->config.word("parallel.strategy") == "dp")
     star = analysis::star_flow(*run->trace);
   const int count = std::max(gpus(), 1);

@@ -1,7 +1,7 @@
 // Gradient flow: the GPUs on their links, their gradients as cells that fill in backward, the
 // buckets that close and the all-reduces that sum them, at the playhead; the table of the buckets,
 // and what of it nothing else hides. Of a pipeline: its micro-batches on their way through the
-// stages.
+// stages. Of FSDP: which units' parameters are whole, and when.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "analysis/collective_walk.h"
 #include "analysis/scaling.h"
 #include "analysis/stage_times.h"
+#include "analysis/unit_times.h"
 #include "machine/topology.h"
 #include "ui/app/background.h"
 #include "ui/panels/bucket_table.h"
@@ -27,7 +28,9 @@ struct FlowFacts {
   analysis::GradientFlow flow;    // of DistributedDataParallel
   analysis::StarFlow star;        // of DataParallel
   analysis::CollectiveWalk walk;  // of the workload `collective`
-  analysis::StageTimes stages;    // of a pipeline; three of the four are empty
+  analysis::StageTimes stages;    // of a pipeline
+  analysis::UnitTimes units;      // of FSDP; four of the five are empty
+  int ranks_of_units = 0;         // 0: not told
   StepWork work;
   bool has_virtual_gpus = false;              // measured on fewer real ones
   std::optional<machine::Topology> topology;  // where the run has a machine with its GPUs
@@ -35,10 +38,13 @@ struct FlowFacts {
 
   bool is_walk() const { return !walk.empty(); }
   bool is_in_stages() const { return !stages.empty(); }
-  bool is_star() const { return flow.empty() && !is_walk() && !is_in_stages(); }
-  bool empty() const { return flow.empty() && star.empty() && walk.empty() && stages.empty(); }
+  bool is_in_units() const { return !units.empty(); }
+  bool is_in_rows() const { return is_in_stages() || is_in_units(); }
+  bool is_star() const { return flow.empty() && !is_walk() && !is_in_rows(); }
+  bool empty() const { return flow.empty() && star.empty() && !is_walk() && !is_in_rows(); }
   int gpus() const {
     if (is_in_stages()) return stages.stages;
+    if (is_in_units()) return ranks_of_units;
     if (is_walk()) return walk.collectives.front().ranks;
     return is_star() ? static_cast<int>(star.gpus.size()) : flow.ranks;
   }

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "ui/panels/strip_legend.h"
+
 namespace trainscope::ui {
 namespace {
 
@@ -34,26 +36,9 @@ StepStrip strip_of(const analysis::StageTimes& times, Nanos time) {
 }
 
 void draw_stage_legend(const Theme& theme, const Box& box, std::optional<double> bubble) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float side = theme.px(11), middle = box.centre().y;
-  float left = box.min.x;
-  const auto word = [&](const std::string& text, Color color) {
-    const float wide = text_size(theme.font.text, theme.size.small, text).x;
-    if (left + wide > box.max.x) return false;
-    draw_text_middle(draw, theme.font.text, theme.size.small, left, middle, color, text);
-    left += wide + theme.px(16);
-    return true;
-  };
-  for (const auto& [category, name] :
-       {std::pair{kForward, "forward"}, std::pair{kBackward, "backward"}}) {
-    if (left + side > box.max.x) return;
-    draw_solid(draw, theme, {{left, middle - side / 2}, {left + side, middle + side / 2}},
-               theme.of(category));
-    left += side + theme.px(6);
-    if (!word(name, theme.muted)) return;
-  }
-  if (!word("with the number of the micro-batch", theme.muted)) return;
-  if (bubble) word(fmt::format("bubble {:.1f} %", 100 * *bubble), theme.text);
+  std::vector<std::string> more{"with the number of the micro-batch"};
+  if (bubble) more.push_back(fmt::format("bubble {:.1f} %", 100 * *bubble));
+  draw_strip_legend(theme, box, {{kForward, "forward"}, {kBackward, "backward"}}, more);
 }
 
 }  // namespace trainscope::ui

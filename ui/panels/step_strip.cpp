@@ -270,17 +270,25 @@ void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane, f
 
 }  // namespace
 
+constexpr std::size_t kCrowded = 8;  // lanes, from where on they are but lines
+
 std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const Box& box,
                                      const StepStrip& strip, Nanos time) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float names = theme.px(66), gap = theme.px(5),
+  const bool crowded = strip.lanes.size() > kCrowded;
+  const float names = theme.px(66), gap = theme.px(crowded ? 1.5F : 5.0F),
               count = static_cast<float>(strip.lanes.size());
   const Scale scale{strip.shown, {{box.min.x + names, box.min.y}, box.max}};
   const float tall = (box.height() + gap) / count - gap;
+  const float size = crowded ? theme.size.label : std::min(theme.size.label, tall);
+  float named_to = -theme.px(1);  // names that would be written over others are left out
   for (std::size_t i = 0; i < strip.lanes.size(); ++i) {
     const float top = box.min.y + static_cast<float>(i) * (tall + gap);
-    draw_text_middle(draw, theme.font.text, std::min(theme.size.label, tall), box.min.x,
-                     top + tall / 2, theme.muted, strip.lanes[i].name);
+    if (top + tall / 2 - size / 2 >= named_to) {
+      draw_text_middle(draw, theme.font.text, size, box.min.x, top + tall / 2, theme.muted,
+                       shortened(theme.font.text, size, strip.lanes[i].name, names - theme.px(6)));
+      named_to = top + tall / 2 + size / 2 + theme.px(1);
+    }
     if (strip.has_ground)
       draw->AddRectFilled({scale.box.min.x, top}, {scale.box.max.x, top + tall}, theme.lane_tone,
                           theme.px(2));
