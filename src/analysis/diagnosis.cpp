@@ -109,12 +109,14 @@ std::string largest_calls(const Run& run, double OperationRow::Figures::* figure
 
 std::string launches_words(const Run& run) {
   const auto launches = value_of(run.metrics, "launch.calls");
+  std::string words = "the host is behind with its launches";
+  if (launches) {
+    const std::string count = format_count(*launches);
+    words = count == "1" ? "1 launch a step, and the host is behind with it"
+                         : count + " launches a step, and the host is behind with them";
+  }
   const std::string longest = largest_calls(run, &OperationRow::Figures::self);
-  return fmt::format("{}{}",
-                     launches ? fmt::format("{} launches a step, and the host is behind with them",
-                                            format_count(*launches))
-                              : "the host is behind with its launches",
-                     longest.empty() ? "" : "; itself it is longest in " + longest);
+  return longest.empty() ? words : words + "; itself it is longest in " + longest;
 }
 
 bool is_set_on(const Run& run, std::string_view knob) {
@@ -191,7 +193,44 @@ std::string idle_units_advice(const Run& run) {
   return fmt::format("Try {}.", fmt::join(tries, "; "));
 }
 
+// A workload that is no training: one kernel, copy or collective, again and again.
+bool is_alone(const Run& run) {
+  return run.program && run.config.word("workload") != "train";
+}
+
+// A trace of PyTorch's profiler is known by FSDP's marks.
+bool is_sharded(const Run& run) {
+  if (run.program) return run.config.word("parallel.strategy") == "fsdp";
+  for (std::uint32_t i = 0; i < run.trace->name_count(); ++i)
+    if (run.trace->name(i).starts_with("FSDP::")) return true;
+  return false;
+}
+
+std::string fsdp_advice(const Run& run) {
+  std::vector<std::string> tries;
+  if (!run.program || run.config.word("fsdp.param_dtype") != "bf16")
+    tries.emplace_back("gathering in BF16 (MixedPrecisionPolicy)");
+  if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
+    tries.emplace_back("reshard_after_forward=False where there is memory for it");
+  tries.emplace_back("a larger batch");
+  tries.emplace_back("a faster link");
+  return fmt::format("Try {}.", fmt::join(tries, "; "));
+}
+
+std::string communication_advice(const Run& run) {
+  if (is_alone(run)) return "Try larger buffers, or a faster link.";
+  if (is_sharded(run)) return fsdp_advice(run);
+  const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
+  if (strategy == "dp") return "Try DistributedDataParallel: a process a GPU, and sums by ring.";
+  if (strategy == "tensor")
+    return "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, "
+           "activations in BF16, or a faster link.";
+  if (strategy == "pipeline") return "Try more micro-batches, 1F1B, or a faster link.";
+  return "Try other buckets (bucket_cap_mb), no_sync() between updates, or a faster link.";
+}
+
 std::string launch_advice(const Run& run) {
+  if (is_alone(run)) return "Try fewer and larger calls, or a CUDA graph.";
   if (is_set_on(run, "compile.cuda_graph"))
     return "Try a larger batch: the launches that are left are outside of the graphs.";
   return fmt::format("Try a larger batch, {}CUDA graphs, a fused optimizer.",
@@ -229,8 +268,7 @@ void explain(const Run& run, Finding& finding, double per) {
       return;
     case Part::kExposedCommunication:
       finding.why = "collectives with no kernel beside them";
-      finding.advice =
-          "Try other buckets (bucket_cap_mb), no_sync() between updates, or a faster link.";
+      finding.advice = communication_advice(run);
       return;
     case Part::kExposedCopy:
       finding.why = "copies with no kernel beside them";

@@ -123,6 +123,31 @@ TEST_CASE("what the host does in the gaps is named where it is no launch") {
   CHECK_THAT(finding.advice, Catch::Contains("ask the driver for memory"));
 }
 
+TEST_CASE("exposed communication has advice for whoever communicates") {
+  using Catch::Contains;
+  const auto advice = [](std::vector<std::string> settings) -> std::string {
+    for (const Finding& one : diagnose(run_of(settings)))
+      if (one.part == Part::kExposedCommunication) return one.advice;
+    return "";
+  };
+  const auto training = [&](std::vector<std::string> more) {
+    std::vector<std::string> settings{"workload=train",  "machine=h100-sxm-8",   "nvlink=off",
+                                      "model.name=gpt2", "data.name=tokens",     "steps=2",
+                                      "batch_size=1",    "parallel.world_size=4"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return advice(settings);
+  };
+  CHECK_THAT(training({"parallel.strategy=ddp"}), Contains("bucket_cap_mb"));
+  const std::string sharded = training({"parallel.strategy=fsdp"});
+  CHECK_THAT(sharded, Contains("BF16") && Contains("reshard_after_forward=False"));
+  CHECK_THAT(sharded, !Contains("bucket_cap_mb"));
+  const std::string turned = training(
+      {"parallel.strategy=fsdp", "fsdp.param_dtype=bf16", "fsdp.reshard_after_forward=false"});
+  CHECK_THAT(turned, !Contains("BF16") && !Contains("reshard") && Contains("larger batch"));
+  CHECK_THAT(training({"parallel.strategy=tensor"}), Contains("fewer ranks"));
+  CHECK_THAT(advice({"workload=collective", "machine=h100-sxm-8"}), Contains("larger buffers"));
+}
+
 TEST_CASE("a run without a GPU has no finding") {
   CHECK(diagnose(run_of({"workload=train", "device=cpu", "steps=3"})).empty());
 }
