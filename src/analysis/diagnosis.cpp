@@ -89,20 +89,20 @@ std::optional<Finding> explained_by_a_call(const Run& run, Finding finding, doub
 
 // "empty (17.4 ms), view (10.2 ms) and cudnn_batch_norm (9.57 ms)": the host's calls of which a
 // figure is largest. Empty where fewer than three have it.
-std::string largest_calls(const Run& run, double OperationRow::Figures::* figure) {
+std::string largest_calls(const Run& run, double (*figure)(const OperationRow::Figures&)) {
   constexpr std::size_t kShown = 3;
   std::vector<OperationRow> rows = operation_rows(run.facts.measured);
   // What loads batches does not launch, and backward() waits for autograd's thread.
   std::erase_if(rows, [figure](const OperationRow& row) {
-    return row.a.*figure <= 0 || row.where != Operation::Where::kHost || row.name == "backward" ||
+    return figure(row.a) <= 0 || row.where != Operation::Where::kHost || row.name == "backward" ||
            (row.category != trace::Category::kHostWork &&
             row.category != trace::Category::kHostApi);
   });
   if (rows.size() < kShown) return "";
   std::ranges::stable_sort(rows, std::greater<>(),
-                           [figure](const OperationRow& row) { return row.a.*figure; });
+                           [figure](const OperationRow& row) { return figure(row.a); });
   const auto words = [&](std::size_t i) {
-    return fmt::format("{} ({})", rows[i].shown, format_nanos(rows[i].a.*figure));
+    return fmt::format("{} ({})", rows[i].shown, format_nanos(figure(rows[i].a)));
   };
   return fmt::format("{}, {} and {}", words(0), words(1), words(2));
 }
@@ -115,7 +115,8 @@ std::string launches_words(const Run& run) {
     words = count == "1" ? "1 launch a step, and the host is behind with it"
                          : count + " launches a step, and the host is behind with them";
   }
-  const std::string longest = largest_calls(run, &OperationRow::Figures::self);
+  const std::string longest =
+      largest_calls(run, [](const OperationRow::Figures& call) { return call.self - call.held; });
   return longest.empty() ? words : words + "; itself it is longest in " + longest;
 }
 
@@ -174,28 +175,33 @@ bool may_turn_channels(const Run& run) {
          (may_turn(run, "memory_format") && run.config.word("memory_format") != "channels_last");
 }
 
+// Fused programs are built for one GPU.
+bool may_fuse(const Run& run) {
+  return !run.program || (may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse") &&
+                          run.config.word("parallel.strategy") == "none");
+}
+
+// A workload that is no training: one kernel, copy or collective, again and again.
+bool is_alone(const Run& run) {
+  return run.program && run.config.word("workload") != "train";
+}
+
 std::string memory_advice(const Run& run) {
   std::vector<std::string> tries;
   if (may_turn(run, "precision") && !is_narrow(run))
     tries.push_back(fmt::format("narrower types ({})", autocast_advice(run)));
-  if (may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse"))
-    tries.emplace_back("torch.compile, which fuses kernels");
+  if (may_fuse(run)) tries.emplace_back("torch.compile, which fuses kernels");
   if (may_turn_channels(run)) tries.emplace_back("channels_last for convolutions");
   if (tries.empty()) return "What is left is for a GPU with faster memory.";
   return fmt::format("Try {}.", fmt::join(tries, "; "));
 }
 
 std::string idle_units_advice(const Run& run) {
+  if (is_alone(run)) return "Try more blocks, or more work for each.";
   std::vector<std::string> tries{"a larger batch"};
-  if (!is_set_on(run, "compile.fuse"))
-    tries.emplace_back("torch.compile, which makes fewer and larger kernels");
+  if (may_fuse(run)) tries.emplace_back("torch.compile, which makes fewer and larger kernels");
   if (may_turn_channels(run)) tries.emplace_back("channels_last for convolutions");
   return fmt::format("Try {}.", fmt::join(tries, "; "));
-}
-
-// A workload that is no training: one kernel, copy or collective, again and again.
-bool is_alone(const Run& run) {
-  return run.program && run.config.word("workload") != "train";
 }
 
 // A trace of PyTorch's profiler is known by FSDP's marks.
@@ -208,7 +214,7 @@ bool is_sharded(const Run& run) {
 
 std::string fsdp_advice(const Run& run) {
   std::vector<std::string> tries;
-  if (!run.program || run.config.word("fsdp.param_dtype") != "bf16")
+  if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
     tries.emplace_back("gathering in BF16 (MixedPrecisionPolicy)");
   if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
     tries.emplace_back("reshard_after_forward=False where there is memory for it");
@@ -223,9 +229,13 @@ std::string communication_advice(const Run& run) {
   const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
   if (strategy == "dp") return "Try DistributedDataParallel: a process a GPU, and sums by ring.";
   if (strategy == "tensor")
-    return "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, "
-           "activations in BF16, or a faster link.";
-  if (strategy == "pipeline") return "Try more micro-batches, 1F1B, or a faster link.";
+    return fmt::format(
+        "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, {}or "
+        "a faster link.",
+        is_narrow(run) || !has_bf16(run) ? "" : "activations in BF16, ");
+  if (strategy == "pipeline")
+    return fmt::format("Try more micro-batches, {}or a faster link.",
+                       run.config.word("pipeline.schedule") == "gpipe" ? "1F1B, " : "");
   return "Try other buckets (bucket_cap_mb), no_sync() between updates, or a faster link.";
 }
 
@@ -242,9 +252,11 @@ std::string compute_why(const Run& run, std::string& advice) {
   const double compute = share("bound.compute"), memory = share("bound.memory"),
                overhead = share("bound.overhead");
   if (compute + memory + overhead <= 0) {
-    advice = "Look under Operations which kernels take it.";
-    const std::string most = largest_calls(run, &OperationRow::Figures::self_gpu);
-    return most.empty() ? "work, no waiting" : "most of it for " + most;
+    const std::string longest =
+        largest_calls(run, [](const OperationRow::Figures& call) { return call.self_gpu; });
+    advice = longest.empty() ? "Look under Operations which kernels take it."
+                             : "Look under Operations for the rest.";
+    return longest.empty() ? "work, no waiting" : "longest for " + longest;
   }
   if (overhead >= compute && overhead >= memory) {
     advice = idle_units_advice(run);

@@ -24,13 +24,13 @@ ByCorrelation<Nanos> launched_by_calls(const trace::Trace& trace, const Operatio
   return launched;
 }
 
-// Calls, and waits that launch, of one thread after another, in the order in which they begin, the
+// Calls, and waits, of one thread after another, in the order in which they begin, the
 // outer ones first.
 std::vector<SpanId> calls_in_order(const trace::Trace& trace, const OperationSpans& spans) {
   std::vector<SpanId> calls;
   trace::for_each(trace.spans(), [&](const trace::Span& span, SpanId id) {
-    if (spans.is_host_call(span) || (is_joined_call(span) && spans.is_on_host(span)))
-      calls.push_back(id);
+    const bool waits = span.category == Category::kHeld || is_joined_call(span);
+    if (spans.is_host_call(span) || (waits && spans.is_on_host(span))) calls.push_back(id);
   });
   std::sort(calls.begin(), calls.end(), [&](SpanId a, SpanId b) {
     const trace::Span &one = trace.spans()[a], &other = trace.spans()[b];
@@ -38,6 +38,20 @@ std::vector<SpanId> calls_in_order(const trace::Trace& trace, const OperationSpa
            std::tuple(other.lane, other.start, -other.duration, b);
   });
   return calls;
+}
+
+// Adds the span's time, times `sign`, to the call around it; what lasts longer than that call, to
+// the next one around both.
+void take_from_open(const trace::Trace& trace, const trace::Span& span,
+                    const std::vector<SpanId>& open, Nanos CallUse::* what, Nanos sign,
+                    std::vector<CallUse>& uses) {
+  Nanos from = span.start;
+  for (auto call = open.rbegin(); call != open.rend() && from < span.end(); ++call) {
+    const Nanos to = std::min(span.end(), trace.spans()[*call].end());
+    if (to <= from) continue;
+    uses[*call].*what += sign * (to - from);
+    from = to;
+  }
 }
 
 }  // namespace
@@ -90,13 +104,13 @@ std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& s
     const auto is_over = [&](SpanId other) {
       return trace.spans()[other].lane != span.lane || trace.spans()[other].end() <= span.start;
     };
-    while (!open.empty() && is_over(open.back())) open.pop_back();
+    std::erase_if(open, is_over);
     if (spans.is_host_call(span)) {
       uses[id].self += span.duration;
-      if (!open.empty())
-        uses[open.back()].self -=
-            std::min(span.end(), trace.spans()[open.back()].end()) - span.start;
+      take_from_open(trace, span, open, &CallUse::self, -1, uses);
       open.push_back(id);
+    } else if (span.category == Category::kHeld) {
+      take_from_open(trace, span, open, &CallUse::held, 1, uses);
     }
     // A call and the wait within it may both be joined to the same work.
     const Nanos* gpu = is_joined_call(span) ? launched.find(span.correlation) : nullptr;

@@ -31,12 +31,13 @@ class OperationSpans {
 // GPU that runs beside other work counts in full.
 struct CallUse {
   Nanos self = 0;      // without the calls that it makes
+  Nanos held = 0;      // of that, waiting, where a wait is a span within the call
   Nanos gpu = 0;       // of what it launches, itself or by the calls that it makes
   Nanos self_gpu = 0;  // of an operator: what it launches by calls of the CUDA runtime alone
 };
 
 // By the numbers of the spans; zeros for those that are no calls of the host. Calls of a thread
-// that overlap without one holding the other share no time: the earlier one has it.
+// that overlap without one holding the other share no time: the later one has it.
 std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& spans);
 
 }  // namespace trainscope::analysis

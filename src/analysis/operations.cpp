@@ -117,6 +117,7 @@ std::map<Key, Gathered> gather(const Measured& measured) {
     gathered.operation.durations.push_back(span.duration);
     gathered.operation.total += span.duration;
     gathered.operation.self += uses[id].self;
+    gathered.operation.held += uses[id].held;
     gathered.operation.gpu += uses[id].gpu;
     gathered.operation.self_gpu += uses[id].self_gpu;
     gathered.by_category[static_cast<std::size_t>(span.category)] += 1;
@@ -135,6 +136,7 @@ OperationRow::Figures figures_of(const Operation& operation, int steps) {
   figures.count = static_cast<double>(operation.durations.size()) / steps;
   figures.total = static_cast<double>(operation.total) / steps;
   figures.self = static_cast<double>(operation.self) / steps;
+  figures.held = static_cast<double>(operation.held) / steps;
   figures.gpu = static_cast<double>(operation.gpu) / steps;
   figures.self_gpu = static_cast<double>(operation.self_gpu) / steps;
   figures.mean =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <string_view>
 #include <tuple>
@@ -96,13 +97,14 @@ class Visits {
   UnitTimes times() const {
     UnitTimes times;
     times.units = units_;
-    const std::vector<Nanos> steps = step_starts();
+    const std::vector<StepMark> steps = step_marks();
     for (const auto& [begun, visit] : visits_) {
-      const auto after = std::ranges::upper_bound(steps, begun);
+      const auto after = std::ranges::upper_bound(steps, begun, {}, &StepMark::start);
       const auto step =
           static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - steps.begin() - 1, 0));
       if (!visit.gather && !visit.forward && !visit.backward) continue;
       if (times.steps.size() <= step) times.steps.resize(step + 1);
+      times.steps[step].number = steps.empty() ? 0 : steps[step].number;
       times.steps[step].visits.push_back(whole(visit, units_[visit.unit] == kRoot));
     }
     std::erase_if(times.steps, [](const UnitStep& step) { return step.visits.empty(); });
@@ -118,6 +120,11 @@ class Visits {
   struct Begun {
     Nanos time = 0;
     std::size_t visit = 0;
+  };
+
+  struct StepMark {
+    Nanos start = 0;
+    std::int64_t number = 0;
   };
 
   std::int32_t rank() const { return marks_.front().rank; }
@@ -158,23 +165,29 @@ class Visits {
       if (mark->what == What::kGather) extend(visit->gather, span);
       if (mark->what == What::kReduce) extend(visit->scatter, span);
     } else if (!mark &&
-               (span.category == Category::kForward || span.category == Category::kBackward)) {
+               (span.category == Category::kForward || span.category == Category::kKernel ||
+                span.category == Category::kBackward)) {
       const auto after = std::ranges::upper_bound(turns_, *call, {}, &Turn::time);
       if (after == turns_.begin()) return;
       UnitVisit* visit = visit_of(std::prev(after)->unit, *call);
       if (!visit) return;
-      extend(span.category == Category::kForward ? visit->forward : visit->backward, span);
+      // Without a backward, no phase is known.
+      extend(span.category == Category::kBackward ? visit->backward : visit->forward, span);
     }
   }
 
-  std::vector<Nanos> step_starts() const {
-    std::vector<Nanos> starts;
+  std::vector<StepMark> step_marks() const {
+    std::vector<StepMark> marks;
     trace::for_each(trace_.spans(), [&](const Span& span, trace::SpanId) {
-      if (is_step_mark(trace_, span) && trace_.lanes()[span.lane].rank == rank())
-        starts.push_back(span.start);
+      if (!is_step_mark(trace_, span) || trace_.lanes()[span.lane].rank != rank()) return;
+      StepMark mark{span.start, 0};
+      const std::string_view name = trace_.name(span);
+      std::from_chars(name.data() + trace::kStepMark.size(), name.data() + name.size(),
+                      mark.number);
+      marks.push_back(mark);
     });
-    std::ranges::sort(starts);
-    return starts;
+    std::ranges::sort(marks, {}, &StepMark::start);
+    return marks;
   }
 
   static UnitVisit whole(UnitVisit visit, bool is_root) {
@@ -211,15 +224,11 @@ class Visits {
 
 }  // namespace
 
-std::size_t UnitTimes::number_at(Nanos time) const {
-  std::size_t found = 0;
-  for (std::size_t step = 0; step < steps.size(); ++step)
-    if (steps[step].time.start <= time) found = step;
-  return found;
-}
-
 const UnitStep& UnitTimes::at(Nanos time) const {
-  return steps[number_at(time)];
+  const UnitStep* found = &steps.front();
+  for (const UnitStep& step : steps)
+    if (step.time.start <= time) found = &step;
+  return *found;
 }
 
 UnitTimes unit_times(const trace::Trace& trace) {

@@ -2,6 +2,7 @@
 // or backward to the reduce-scatter of its gradients.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct UnitVisit {
 };
 
 struct UnitStep {
+  std::int64_t number = 0;        // of its ProfilerStep; 0 where a trace has none
   std::vector<UnitVisit> visits;  // by the beginnings of their gathers on the host
   Interval time;                  // of all that they do
 };
@@ -35,7 +37,6 @@ struct UnitTimes {
   bool empty() const { return steps.empty(); }
   // The step that is under way at a time, or was last; the first before all.
   const UnitStep& at(Nanos time) const;
-  std::size_t number_at(Nanos time) const;
 };
 
 // By the marks that torch.distributed.fsdp.fully_shard sets, of the first rank that has any:

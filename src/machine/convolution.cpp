@@ -21,6 +21,7 @@ constexpr std::int64_t kElementsABlock = 1024;  // of kernels that move memory o
 // Kernels that turn a tensor round take squares of 32 x 32 numbers, a block each, as their grids
 // say; where only part of a square is there, its instructions are left. A block of 256 threads
 // then takes an A100's SM 216 ns in the trace of kL2Share: 75 instructions a thread on 64 lanes.
+// Assumed: that they run as FP32's do, twice as fast where an SM has 128 lanes for these.
 constexpr std::int64_t kTurnedSide = 32;
 constexpr double kTurningInstructions = 256 * 75;
 constexpr std::int64_t kFloat = 4;
@@ -63,12 +64,6 @@ double kept(const Gpu& gpu, const ConvolutionKernel& kernel) {
 // What a weight's gradient reaches in TF32 of what the other parts do, of the same fit: both of its
 // operands lie across k, and ldmatrix turns 16-bit numbers only (PTX ISA, ldmatrix .trans).
 constexpr double kAcross = 0.75;
-
-void part_memory(const Gpu& gpu, ConvolutionKernel& kernel) {
-  const double memory = memory_nanos(gpu, kernel), arithmetic = arithmetic_nanos(gpu, kernel);
-  kernel.efficiency *=
-      arithmetic / (std::max(memory, arithmetic) + kApart * std::min(memory, arithmetic));
-}
 
 class Planner {
  public:

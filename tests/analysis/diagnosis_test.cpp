@@ -144,7 +144,10 @@ TEST_CASE("exposed communication has advice for whoever communicates") {
   const std::string turned = training(
       {"parallel.strategy=fsdp", "fsdp.param_dtype=bf16", "fsdp.reshard_after_forward=false"});
   CHECK_THAT(turned, !Contains("BF16") && !Contains("reshard") && Contains("larger batch"));
-  CHECK_THAT(training({"parallel.strategy=tensor"}), Contains("fewer ranks"));
+  CHECK_THAT(training({"parallel.strategy=tensor"}), Contains("fewer ranks") && Contains("BF16"));
+  CHECK_THAT(training({"parallel.strategy=tensor", "precision=bf16"}), !Contains("BF16"));
+  const std::string old = training({"parallel.strategy=fsdp", "machine=dgx1-v100-8", "nvlink=off"});
+  CHECK_THAT(old, !Contains("BF16") && Contains("larger batch"));
   CHECK_THAT(advice({"workload=collective", "machine=h100-sxm-8"}), Contains("larger buffers"));
 }
 

@@ -108,16 +108,26 @@ TEST_CASE("marks take no time from the calls around them, and waits only where t
     CHECK(uses[copy].gpu == 15);
     CHECK(uses[wait].self == (kind == kImported ? 30 : 0));
     CHECK(uses[wait].gpu == 0);
+    CHECK(uses[copy].held == (kind == kImported ? 0 : 30));
   }
 }
 
-TEST_CASE("calls that overlap share no time") {
+TEST_CASE("calls that overlap share no time, and what is launched after one is not its own") {
   Made made(kImported);
   const auto first = made.call(0, 50, Category::kHostWork);
-  const auto second = made.call(40, 70, Category::kHostWork);
+  const auto within = made.call(10, 30, Category::kHostWork);
+  const auto across = made.call(20, 45, Category::kHostWork);
+  const auto last = made.call(48, 70, Category::kHostWork);
+  const auto launch = made.call(55, 60, Category::kHostApi, 1);
+  made.kernel(60, 160, 1);
   const auto uses = made.uses();
-  CHECK(uses[first].self + uses[second].self == 70);
-  CHECK(uses[first].self >= 0);
+  CHECK(uses[first].self == 10 + 3);
+  CHECK(uses[within].self == 10);
+  CHECK(uses[across].self == 25);
+  CHECK(uses[last].self == 17);
+  CHECK(uses[launch].self == 5);
+  CHECK(uses[first].gpu == 0);
+  CHECK(uses[last].gpu == 100);
 }
 
 TEST_CASE("of each thread the calls' own times are what it is at work, and no kernel is lost") {

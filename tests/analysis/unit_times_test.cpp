@@ -62,6 +62,8 @@ TEST_CASE("each block is gathered for its forward and again for its backward, th
   CHECK(times.units.front() == "root");
   CHECK(times.units.back() == "block 12");
   REQUIRE(times.steps.size() == 3);
+  CHECK(times.steps[0].number == 0);
+  CHECK(times.steps[2].number == 2);
   for (const UnitStep& step : times.steps) {
     check_times(step);
     const auto root = visits_of(step, 0);
@@ -180,7 +182,7 @@ TEST_CASE("marks of PyTorch are read, and what no unit launches is left to none"
   CHECK_FALSE(layer.scatter);
   CHECK(times.steps[0].time.start == 20);
   CHECK(times.steps[0].time.end == 70);
-  CHECK(times.number_at(0) == 0);
+  CHECK(&times.at(0) == &times.steps[0]);
 }
 
 TEST_CASE("a run without FSDP has no units") {

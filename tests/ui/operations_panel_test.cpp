@@ -124,6 +124,9 @@ TEST_CASE("of the host's calls, one run's table says what they take themselves a
     const auto& first = panel.rows.front();
     CHECK(first.where == analysis::Operation::Where::kHost);
     CHECK(first.a.gpu > 0);
+    // The GPU's rows have no such column to be sorted by.
+    REQUIRE(driver->click("//Operations##single/**/GPU"));
+    CHECK(panel.order == analysis::OperationOrder::kTotal);
     for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
       FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
   }

@@ -292,9 +292,9 @@ std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
           fmt::format("{}, {}", parts, step), step};
 }
 
-// "FSDP, 8 GPUs of 8 x H100 SXM, step 3"; of one that is measured, or read, as a rank has it.
+// "FSDP, 8 GPUs of 8 x H100 SXM, step 3"; of a trace that was read, as a rank has it.
 std::vector<std::string> title_of_units(const FlowFacts& facts, Nanos time) {
-  const std::string step = fmt::format("step {}", facts.units.number_at(time));
+  const std::string step = fmt::format("step {}", facts.units.at(time).number);
   if (facts.ranks_of_units == 0) return {"FSDP as one rank has it, " + step, "FSDP, " + step, step};
   const std::string gpus = counted(static_cast<std::size_t>(facts.ranks_of_units), "GPU");
   const std::string where = facts.topology ? " of " + facts.run->machine->name : "";

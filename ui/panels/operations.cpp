@@ -201,6 +201,18 @@ void row_cells(const Theme& theme, const std::vector<Column>& columns, const Ope
   }
 }
 
+// What rows are sorted by is among their columns: the GPU's have no calls, and two runs less room.
+void keep_shown_order(OperationsPanel& panel) {
+  const bool host = panel.chosen_where == analysis::Operation::Where::kHost;
+  const bool shown = panel.order == OperationOrder::kGpu    ? host && !panel.b
+                     : panel.order == OperationOrder::kSelf ? host
+                                                            : true;
+  if (shown) return;
+  panel.order = panel.b ? OperationOrder::kDifference : OperationOrder::kTotal;
+  panel.ascending = false;
+  analysis::sort_operations(panel.rows, panel.order, panel.ascending);
+}
+
 void draw_row(const Theme& theme, OperationsPanel& panel, const std::vector<Column>& columns,
               std::size_t number, bool toned, float width, float name_width, float height) {
   const OperationRow& row = panel.rows[number];
@@ -295,6 +307,7 @@ void refresh_operations(const Workspace& workspace, OperationsPanel& panel) {
 void draw_operations(const PanelContext& context, OperationsPanel& panel, const char* name,
                      const char* beside, bool* open) {
   refresh_operations(context.workspace, panel);
+  keep_shown_order(panel);
   PanelOptions options = chart_panel(
       beside, open, fmt::format("{} operations{}", shown_rows(panel).size(), of_what(panel)));
   const ImGuiWindow* window = ImGui::FindWindowByName(name);

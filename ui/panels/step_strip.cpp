@@ -279,7 +279,7 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
   const float names = theme.px(66), gap = theme.px(crowded ? 1.5F : 5.0F),
               count = static_cast<float>(strip.lanes.size());
   const Scale scale{strip.shown, {{box.min.x + names, box.min.y}, box.max}};
-  const float tall = (box.height() + gap) / count - gap;
+  const float tall = std::max((box.height() + gap) / count - gap, 1.0F);
   const float size = crowded ? theme.size.label : std::min(theme.size.label, tall);
   float named_to = -theme.px(1);  // names that would be written over others are left out
   for (std::size_t i = 0; i < strip.lanes.size(); ++i) {

@@ -108,7 +108,7 @@ kernels::Busy busy_of(const program::Operation& one, const KernelLimits& limits)
 }
 
 bool only_moves(const program::Operation& one) {
-  return one.block_work && one.block_work->flops == 0 && one.block_work->bytes > 0;
+  return one.block_work && one.flops == 0 && one.block_work->bytes > 0;
 }
 
 // Of a kernel that only moves memory: floats that are read, and as many written.
