@@ -14,6 +14,7 @@
 
 #include "analysis/metrics.h"
 #include "analysis/operations.h"
+#include "analysis/unit_times.h"
 #include "base/units.h"
 #include "program/idle_knobs.h"
 
@@ -206,10 +207,7 @@ std::string idle_units_advice(const Run& run) {
 
 // A trace of PyTorch's profiler is known by FSDP's marks.
 bool is_sharded(const Run& run) {
-  if (run.program) return run.config.word("parallel.strategy") == "fsdp";
-  for (std::uint32_t i = 0; i < run.trace->name_count(); ++i)
-    if (run.trace->name(i).starts_with("FSDP::")) return true;
-  return false;
+  return run.program ? run.config.word("parallel.strategy") == "fsdp" : has_unit_marks(*run.trace);
 }
 
 std::string fsdp_advice(const Run& run) {

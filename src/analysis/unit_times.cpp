@@ -231,7 +231,14 @@ const UnitStep& UnitTimes::at(Nanos time) const {
   return *found;
 }
 
+bool has_unit_marks(const trace::Trace& trace) {
+  for (std::uint32_t i = 0; i < trace.name_count(); ++i)
+    if (trace.name(i).starts_with("FSDP::")) return true;
+  return false;
+}
+
 UnitTimes unit_times(const trace::Trace& trace) {
+  if (!has_unit_marks(trace)) return {};
   std::vector<Mark> marks = marks_of(trace);
   if (marks.empty()) return {};
   return Visits(trace, std::move(marks)).times();

@@ -46,4 +46,7 @@ struct UnitTimes {
 // is launched outside of all is the root's. Empty where a trace has none.
 UnitTimes unit_times(const trace::Trace& trace);
 
+// Whether there is any of those marks, by the trace's names alone.
+bool has_unit_marks(const trace::Trace& trace);
+
 }  // namespace trainscope::analysis

@@ -1,12 +1,15 @@
 #include "analysis/operation_spans.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <map>
-#include <memory>
+#include <nlohmann/json.hpp>
 
 #include "analysis/intervals.h"
 #include "analysis/operations.h"
 #include "analysis/run.h"
+#include "base/files.h"
+#include "support/made_trace.h"
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"
@@ -17,48 +20,22 @@ using trace::Category;
 
 namespace {
 
-// A host's thread and a stream, filled by hand.
-class Made {
- public:
-  explicit Made(trace::OriginKind kind)
-      : trace_(std::make_unique<trace::Trace>(trace::Origin{kind, "test", ""})) {
-    trace::Lane host;
-    host.name = "host main";
-    host.kind = trace::LaneKind::kHostThread;
-    host_ = trace_->add_lane(host);
-    trace::Lane stream;
-    stream.name = "stream 7";
-    stream.kind = trace::LaneKind::kStream;
-    stream_ = trace_->add_lane(stream);
-  }
+// A host's thread and a stream.
+struct Made : test::MadeTrace {
+  explicit Made(trace::OriginKind kind) : MadeTrace(kind) {}
+  trace::LaneId host = lane(trace::LaneKind::kHostThread), stream = lane(trace::LaneKind::kStream);
 
   trace::SpanId call(Nanos start, Nanos end, Category category, std::uint32_t correlation = 0) {
-    return add(host_, start, end, category, correlation);
+    return add(host, "one", start, end, category, correlation);
   }
   trace::SpanId kernel(Nanos start, Nanos end, std::uint32_t correlation) {
-    return add(stream_, start, end, Category::kKernel, correlation);
+    return add(stream, "one", start, end, Category::kKernel, correlation);
   }
   std::vector<CallUse> uses() const {
     Measured measured;
-    measured.trace = trace_.get();
+    measured.trace = &trace;
     return call_uses(measured, OperationSpans(measured));
   }
-
- private:
-  trace::SpanId add(trace::LaneId lane, Nanos start, Nanos end, Category category,
-                    std::uint32_t correlation) {
-    trace::Span span;
-    span.lane = lane;
-    span.start = start;
-    span.duration = end - start;
-    span.category = category;
-    span.correlation = correlation;
-    span.name = trace_->intern("one");
-    return trace_->add_span(span);
-  }
-
-  std::unique_ptr<trace::Trace> trace_;
-  trace::LaneId host_ = 0, stream_ = 0;
 };
 
 constexpr auto kSimulated = trace::OriginKind::kSimulated;
@@ -160,32 +137,28 @@ TEST_CASE("of each thread the calls' own times are what it is at work, and no ke
   }
 }
 
-// The figures of a script of a few lines that walks the file's own events.
+// What another walk over the file's own events counts: tests/golden/imported.py.
 TEST_CASE("operators of a real trace take themselves and on the GPU what a plain walk says") {
   if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  std::ifstream file(home_folder() / "tests" / "golden" / "imported.json");
+  const auto golden = nlohmann::json::parse(file).at("ddp-a100-2ranks").at("calls");
+  REQUIRE(golden.size() >= 5);
   const auto trace =
       trace::read_chrome_trace(test::real_traces_folder() / "ddp-a100-2ranks.json.gz");
-  struct Golden {
-    const char* name;
-    std::size_t count;
-    double self, total, gpu;  // us
-  };
   Measured measured;
   measured.trace = trace.get();
   measured.window = {0, trace->end() + 1};
   const std::vector<Operation> all = operations(measured);
-  for (const Golden& one : {Golden{"aten::cudnn_convolution", 159, 16341.047, 20741.460, 17013.651},
-                            Golden{"aten::conv2d", 159, 9650.498, 52250.432, 17013.651},
-                            Golden{"aten::cudnn_batch_norm", 159, 28724.589, 68306.256, 10904.529},
-                            Golden{"aten::empty", 1590, 52054.373, 52054.373, 0},
-                            Golden{"cudaLaunchKernel", 2550, 24428.263, 24428.263, 106957.053}}) {
-    INFO(one.name);
-    const auto found = std::ranges::find(all, one.name, &Operation::name);
+  for (const auto& [name, figures] : golden.items()) {
+    INFO(name);
+    const auto found = std::ranges::find(all, name, &Operation::name);
     REQUIRE(found != all.end());
-    CHECK(found->durations.size() == one.count);
-    const auto micros = [](Nanos nanos) { return static_cast<double>(nanos) / 1e3; };
-    CHECK(micros(found->total) == Approx(one.total));
-    CHECK(micros(found->self) == Approx(one.self).epsilon(1e-3));
-    CHECK(micros(found->gpu) == Approx(one.gpu));
+    CHECK(found->durations.size() == figures.at("count").get<std::size_t>());
+    const auto close = [](Nanos own, const nlohmann::json& theirs, double share) {
+      return static_cast<double>(own) == Approx(theirs.get<double>()).epsilon(share);
+    };
+    CHECK(close(found->total, figures.at("total"), 1e-5));
+    CHECK(close(found->self, figures.at("self"), 1e-3));
+    CHECK(close(found->gpu, figures.at("gpu"), 1e-5));
   }
 }

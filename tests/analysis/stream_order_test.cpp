@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "support/made_trace.h"
+
 using namespace trainscope;
 using analysis::StreamOrder;
 using trace::Category;
@@ -14,27 +16,13 @@ namespace {
 constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
 
 // Two streams of a GPU, and one of another.
-struct Made {
-  trace::Trace trace{trace::Origin{}};
+struct Made : test::MadeTrace {
   trace::LaneId compute = stream(0), copies = stream(0), elsewhere = stream(1);
 
-  trace::LaneId stream(std::int32_t device) {
-    trace::Lane lane;
-    lane.kind = trace::LaneKind::kStream;
-    lane.device = device;
-    return trace.add_lane(lane);
-  }
-  trace::Span add(trace::LaneId lane, Nanos start, Nanos end, Category category,
+  trace::LaneId stream(std::int32_t device) { return lane(trace::LaneKind::kStream, device); }
+  trace::Span add(trace::LaneId on, Nanos start, Nanos end, Category category,
                   std::uint32_t correlation) {
-    trace::Span span;
-    span.lane = lane;
-    span.start = start;
-    span.duration = end - start;
-    span.category = category;
-    span.correlation = correlation;
-    span.name = trace.intern("work");
-    trace.add_span(span);
-    return span;
+    return trace.spans()[MadeTrace::add(on, "work", start, end, category, correlation)];
   }
 };
 

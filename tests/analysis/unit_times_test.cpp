@@ -2,11 +2,11 @@
 #include "analysis/unit_times.h"
 
 #include <catch2/catch.hpp>
-#include <memory>
 #include <sstream>
 
 #include "analysis/run.h"
 #include "support/config.h"
+#include "support/made_trace.h"
 #include "trace/chrome_reader.h"
 #include "trace/chrome_writer.h"
 
@@ -129,46 +129,33 @@ TEST_CASE("a trace that was written and read tells of the same units") {
 
 // The root's marks name nothing there, and modules have the names of their model.
 TEST_CASE("marks of PyTorch are read, and what no unit launches is left to none") {
-  trace::Trace trace({trace::OriginKind::kImported, "test", ""});
-  trace::Lane lane;
-  lane.kind = trace::LaneKind::kHostThread;
-  const trace::LaneId host = trace.add_lane(lane);
-  lane.kind = trace::LaneKind::kStream;
-  const trace::LaneId compute = trace.add_lane(lane), nccl = trace.add_lane(lane);
-  const auto add = [&](trace::LaneId where, const char* name, Nanos start, Nanos end,
-                       Category category, std::uint32_t correlation = 0) {
-    trace::Span span;
-    span.lane = where;
-    span.name = trace.intern(name);
-    span.start = start;
-    span.duration = end - start;
-    span.category = category;
-    span.correlation = correlation;
-    trace.add_span(span);
-  };
+  test::MadeTrace made(trace::OriginKind::kImported);
+  const trace::LaneId host = made.lane(trace::LaneKind::kHostThread);
+  const trace::LaneId compute = made.lane(trace::LaneKind::kStream);
+  const trace::LaneId nccl = made.lane(trace::LaneKind::kStream);
   const auto launch = [&](Nanos at, std::uint32_t id) {
-    add(host, "cudaLaunchKernel", at, at + 1, Category::kHostApi, id);
+    made.add(host, "cudaLaunchKernel", at, at + 1, Category::kHostApi, id);
   };
   launch(1, 1);
-  add(compute, "early", 5, 8, Category::kForward, 1);
-  add(host, "FSDP::all_gather", 10, 14, Category::kAnnotation);
+  made.add(compute, "early", 5, 8, Category::kForward, 1);
+  made.add(host, "FSDP::all_gather", 10, 14, Category::kAnnotation);
   launch(12, 2);
-  add(nccl, "AllGather", 20, 30, Category::kCollective, 2);
-  add(host, "FSDP::all_gather_copy_out", 15, 18, Category::kAnnotation);
+  made.add(nccl, "AllGather", 20, 30, Category::kCollective, 2);
+  made.add(host, "FSDP::all_gather_copy_out", 15, 18, Category::kAnnotation);
   launch(16, 3);
-  add(compute, "copy", 30, 33, Category::kForward, 3);
+  made.add(compute, "copy", 30, 33, Category::kForward, 3);
   launch(19, 4);
-  add(compute, "embedding", 33, 40, Category::kForward, 4);
-  add(host, "FSDP::all_gather (layers.0)", 20, 24, Category::kAnnotation);
+  made.add(compute, "embedding", 33, 40, Category::kForward, 4);
+  made.add(host, "FSDP::all_gather (layers.0)", 20, 24, Category::kAnnotation);
   launch(21, 5);
-  add(nccl, "AllGather", 31, 39, Category::kCollective, 5);
-  add(host, "FSDP::all_gather_copy_out (layers.0)", 25, 27, Category::kAnnotation);
+  made.add(nccl, "AllGather", 31, 39, Category::kCollective, 5);
+  made.add(host, "FSDP::all_gather_copy_out (layers.0)", 25, 27, Category::kAnnotation);
   launch(28, 6);
-  add(compute, "product", 40, 60, Category::kForward, 6);
-  add(host, "FSDP::post_forward (layers.0)", 30, 31, Category::kAnnotation);
+  made.add(compute, "product", 40, 60, Category::kForward, 6);
+  made.add(host, "FSDP::post_forward (layers.0)", 30, 31, Category::kAnnotation);
   launch(32, 7);
-  add(compute, "head", 60, 70, Category::kForward, 7);
-  const UnitTimes times = unit_times(trace);
+  made.add(compute, "head", 60, 70, Category::kForward, 7);
+  const UnitTimes times = unit_times(made.trace);
   CHECK(times.units == std::vector<std::string>{"root", "layers.0"});
   REQUIRE(times.steps.size() == 1);
   REQUIRE(times.steps[0].visits.size() == 2);
@@ -186,5 +173,7 @@ TEST_CASE("marks of PyTorch are read, and what no unit launches is left to none"
 }
 
 TEST_CASE("a run without FSDP has no units") {
-  CHECK(unit_times(*run_config("A", test::config_of({"workload=train", "steps=2"})).trace).empty());
+  const Run run = run_config("A", test::config_of({"workload=train", "steps=2"}));
+  CHECK_FALSE(has_unit_marks(*run.trace));
+  CHECK(unit_times(*run.trace).empty());
 }

@@ -5,9 +5,12 @@
 
 FOLDER holds the traces. Nanoseconds a step. "comm.exposed": when a NCCL kernel runs and no other kernel does.
 "time.backward": when a kernel runs that a thread of autograd has launched; its operators name the thread of
-their forward.
+their forward. "calls": of some calls, nanoseconds of the whole file: "self" without the calls within them, "gpu" of
+what they launch, themselves or by those. "kinds": what kernels of ResNet-50's layers take a step, by what they are
+for.
 """
 
+import collections
 import gzip
 import json
 import pathlib
@@ -55,6 +58,58 @@ def backward(all_events):
                         and event.get("args", {}).get("correlation") in launched))
 
 
+CALLS = ("aten::cudnn_convolution", "aten::conv2d", "aten::cudnn_batch_norm", "aten::empty", "cudaLaunchKernel")
+
+
+def calls(all_events):
+    launched = collections.Counter()
+    threads = collections.defaultdict(list)
+    for event in all_events:
+        if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+            launched[event["args"]["correlation"]] += event["dur"]
+        elif event["cat"] in ("cpu_op", "cuda_runtime"):
+            threads[event["tid"]].append(event)
+    counted = {name: collections.Counter() for name in CALLS}
+    for thread in threads.values():
+        outer = []
+        for event in sorted(thread, key=lambda event: (event["ts"], -event["dur"])):
+            while outer and outer[-1]["ts"] + outer[-1]["dur"] <= event["ts"] + 1e-6:
+                outer.pop()
+            if outer and outer[-1]["name"] in counted:
+                counted[outer[-1]["name"]]["self"] -= event["dur"]
+            outer.append(event)
+            if event["name"] in counted:
+                counted[event["name"]].update(count=1, self=event["dur"], total=event["dur"])
+            if event["cat"] == "cuda_runtime":
+                for call in outer:
+                    if call["name"] in counted:
+                        counted[call["name"]]["gpu"] += launched[event["args"].get("correlation")]
+    return {name: {key: one[key] if key == "count" else round(one[key] * 1e3)
+                   for key in ("count", "self", "total", "gpu")} for name, one in counted.items()}
+
+
+def kind_of(operator, kernel):
+    if operator.startswith("aten::cudnn_batch_norm"):
+        return "batch norm, backward" if operator.endswith("backward") else "batch norm, forward"
+    if operator not in ("aten::cudnn_convolution", "aten::convolution_backward"):
+        return None
+    if "nchwToNhwc" in kernel or "nhwcToNchw" in kernel:
+        return "tensors turned round"
+    if operator == "aten::cudnn_convolution":
+        return "convolutions, forward"
+    weight = ("wgrad", "gemmconvolution", "_tn_", "reduc")
+    return "weight gradients" if any(word in kernel.lower() for word in weight) else "input gradients"
+
+
+def kinds(all_events):
+    operators = {event["args"]["External id"]: event["name"] for event in all_events if event["cat"] == "cpu_op"}
+    times = collections.Counter()
+    for event in all_events:
+        if event["cat"] == "kernel":
+            times[kind_of(operators.get(event["args"]["External id"], ""), event["name"])] += event["dur"]
+    return {kind: round(time / steps(all_events) * 1e3) for kind, time in sorted(times.items(), key=str) if kind}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     golden = {}
@@ -62,6 +117,9 @@ def main():
                                 ("resnet50-v100-2021-schema", "time.backward", backward)):
         all_events = events(folder, name)
         golden[name] = {metric: round(count(all_events) / steps(all_events) * 1e3)}
+    resnet = events(folder, "ddp-a100-2ranks")
+    golden["ddp-a100-2ranks"]["calls"] = calls(resnet)
+    golden["ddp-a100-2ranks"]["kinds"] = kinds(resnet)
     FILE.write_text(json.dumps(golden, indent=1) + "\n")
 
 

@@ -26,13 +26,12 @@ constexpr float kLeastPlot = 110;  // of the scaling curve, with its words
 
 // ---- Whose gradients ---------------------------------------------------------------------------
 
-// A trace of PyTorch's profiler is known by the names in it: of DDP, or of FSDP.
-bool names_gradients(const trace::Trace& trace) {
+// A trace of PyTorch's profiler is known by the names in it.
+bool names_buckets(const trace::Trace& trace) {
   for (std::uint32_t i = 0; i < trace.name_count(); ++i) {
     const std::string& name = trace.name(i);
     if (name.find("reducer::mul_out") != std::string::npos ||
-        name.find("DistributedDataParallel.forward") != std::string::npos ||
-        name.starts_with("FSDP::all_gather"))
+        name.find("DistributedDataParallel.forward") != std::string::npos)
       return true;
   }
   return false;
@@ -44,7 +43,8 @@ bool sends_gradients(const analysis::Run& run) {
   const std::string& strategy = run.config.word("parallel.strategy");
   if (run.program)
     return strategy == "ddp" || strategy == "dp" || strategy == "fsdp" || run.program->stages > 1;
-  return !run.facts.measured.collectives.empty() && names_gradients(*run.trace);
+  return !run.facts.measured.collectives.empty() &&
+         (names_buckets(*run.trace) || analysis::has_unit_marks(*run.trace));
 }
 
 RunPointer shown_run(const Workspace& workspace, std::size_t side) {
