@@ -15,6 +15,19 @@ struct Scaled {
   __device__ float operator()(std::size_t, float x) const { return factor * x; }
 };
 
+struct Square {
+  __device__ float operator()(std::size_t, float x) const { return x * x; }
+};
+
+struct Root {
+  __device__ float operator()(std::size_t, float x) const { return sqrtf(x); }
+};
+
+struct Raised {
+  float exponent;
+  __device__ float operator()(std::size_t, float x) const { return powf(x, exponent); }
+};
+
 struct Constant {
   float value;
   __device__ float operator()(std::size_t) const { return value; }
@@ -48,6 +61,13 @@ void scale(Stream stream, const T* x, float factor, T* y, std::size_t count) {
 }
 
 template <typename T>
+void power(Stream stream, const T* x, float exponent, T* y, std::size_t count) {
+  if (exponent == 2.0F) return map("power", stream, Square{}, count, y, x);
+  if (exponent == 0.5F) return map("power", stream, Root{}, count, y, x);
+  map("power", stream, Raised{exponent}, count, y, x);
+}
+
+template <typename T>
 void fill(Stream stream, T* values, float value, std::size_t count) {
   map("fill", stream, Constant{value}, count, values);
 }
@@ -65,6 +85,9 @@ template void add(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size
 template void scale(Stream, const float*, float, float*, std::size_t);
 template void scale(Stream, const Half*, float, Half*, std::size_t);
 template void scale(Stream, const Bfloat16*, float, Bfloat16*, std::size_t);
+template void power(Stream, const float*, float, float*, std::size_t);
+template void power(Stream, const Half*, float, Half*, std::size_t);
+template void power(Stream, const Bfloat16*, float, Bfloat16*, std::size_t);
 template void fill(Stream, float*, float, std::size_t);
 template void fill(Stream, Half*, float, std::size_t);
 template void fill(Stream, Bfloat16*, float, std::size_t);

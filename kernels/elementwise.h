@@ -1,4 +1,5 @@
-// Arithmetic on values one by one: torch.add, mul, fill_. CPU reference: src/host/elementwise.h.
+// Arithmetic on values one by one: torch.add, mul, pow, fill_. CPU reference:
+// src/host/elementwise.h.
 //
 // Computed in FP32 and rounded once. A result may be an input. T: float, Half, Bfloat16.
 #pragma once
@@ -14,6 +15,10 @@ void add(Stream stream, const T* a, const T* b, T* sum, std::size_t count);
 // y[i] = factor · x[i].
 template <typename T>
 void scale(Stream stream, const T* x, float factor, T* y, std::size_t count);
+
+// y[i] = x[i] to the power `exponent`: x·x for 2, √x for 1/2, as torch.pow tells these apart.
+template <typename T>
+void power(Stream stream, const T* x, float exponent, T* y, std::size_t count);
 
 template <typename T>
 void fill(Stream stream, T* values, float value, std::size_t count);

@@ -36,11 +36,11 @@ __global__ void __launch_bounds__(kChunkThreads)
   if (threadIdx.x == 0) parts[blockIdx.x] = total;
 }
 
-// A block for each gradient of a table, whose blocks' parts it adds up: the square of its norm, as
-// its type holds that.
-template <typename T>
-__global__ void squared_norms_kernel(const __grid_constant__ TensorTable<Gradient<T>> table,
-                                     const float* parts, float* squares) {
+// A block for each gradient of a table, whose blocks' parts it adds up: its norm, as its type holds
+// that, or the square of it.
+template <typename T, bool kSquared>
+__global__ void norms_kernel(const __grid_constant__ TensorTable<Gradient<T>> table,
+                             const float* parts, float* norms) {
   const std::uint32_t tensor = blockIdx.x;
   const std::uint32_t begin = tensor == 0 ? 0 : table.ends[tensor - 1];
   float own = 0;
@@ -49,7 +49,7 @@ __global__ void squared_norms_kernel(const __grid_constant__ TensorTable<Gradien
   const float total = block_sum(own);
   if (threadIdx.x != 0) return;
   const float norm = widen(narrow<T>(sqrtf(total)));
-  squares[tensor] = norm * norm;
+  norms[tensor] = kSquared ? norm * norm : norm;
 }
 
 // One block.
@@ -64,6 +64,11 @@ Shape block_for(std::size_t parts) {
   constexpr std::size_t kMost = 1024;
   const std::size_t lanes = std::clamp<std::size_t>(parts, 1, kMost) + kLanes - 1;
   return {{1, 1, 1}, {static_cast<unsigned>(lanes / kLanes * kLanes), 1, 1}};
+}
+
+template <typename Table>
+Shape block_for_each(const Table& table, const Shape& chunks) {
+  return {{table.tensors, 1, 1}, chunks.threads};
 }
 
 // Of narrow gradients a number by a tensor is the tensor's reciprocal times the number.
@@ -98,17 +103,28 @@ void gradient_norm(Stream stream, std::span<const Tensor<const T>> gradients, fl
   std::size_t done = 0, tensors = 0;
   for_tables(gradients, [&](const auto& table, const Shape& shape) {
     launch("squares", squares_kernel<T>, stream, shape, table, workspace + done);
-    if constexpr (kIsNarrow<T>) {
-      const Shape each{{table.tensors, 1, 1}, shape.threads};
-      launch("squared_norms", squared_norms_kernel<T>, stream, each, table, workspace + done,
-             squares + tensors);
-    }
+    if constexpr (kIsNarrow<T>)
+      launch("squared_norms", norms_kernel<T, true>, stream, block_for_each(table, shape), table,
+             workspace + done, squares + tensors);
     done += shape.blocks.x;
     tensors += table.tensors;
   });
   const float* summed = kIsNarrow<T> ? squares : workspace;
   const std::size_t count = kIsNarrow<T> ? tensors : parts;
   launch("norm", norm_kernel, stream, block_for(count), summed, count, norm);
+}
+
+template <typename T>
+void gradient_norms(Stream stream, std::span<const Tensor<const T>> gradients, float* workspace,
+                    float* norms) {
+  std::size_t done = 0, tensors = 0;
+  for_tables(gradients, [&](const auto& table, const Shape& shape) {
+    launch("squares", squares_kernel<T>, stream, shape, table, workspace + done);
+    launch("norms", norms_kernel<T, false>, stream, block_for_each(table, shape), table,
+           workspace + done, norms + tensors);
+    done += shape.blocks.x;
+    tensors += table.tensors;
+  });
 }
 
 template <typename T>
@@ -123,6 +139,10 @@ template void gradient_norm<float>(Stream, std::span<const Tensor<const float>>,
 template void gradient_norm<Half>(Stream, std::span<const Tensor<const Half>>, float*, float*);
 template void gradient_norm<Bfloat16>(Stream, std::span<const Tensor<const Bfloat16>>, float*,
                                       float*);
+template void gradient_norms<float>(Stream, std::span<const Tensor<const float>>, float*, float*);
+template void gradient_norms<Half>(Stream, std::span<const Tensor<const Half>>, float*, float*);
+template void gradient_norms<Bfloat16>(Stream, std::span<const Tensor<const Bfloat16>>, float*,
+                                       float*);
 template void clip_gradients<float>(Stream, const float*, float, std::span<const Tensor<float>>);
 template void clip_gradients<Half>(Stream, const float*, float, std::span<const Tensor<Half>>);
 template void clip_gradients<Bfloat16>(Stream, const float*, float,

@@ -20,6 +20,11 @@ template <typename T>
 void gradient_norm(Stream stream, std::span<const Tensor<const T>> gradients, float* workspace,
                    float* norm);
 
+// norms[i]: of gradients[i], as its type holds it. Two launches for each table.
+template <typename T>
+void gradient_norms(Stream stream, std::span<const Tensor<const T>> gradients, float* workspace,
+                    float* norms);
+
 // A launch for each table.
 template <typename T>
 void clip_gradients(Stream stream, const float* norm, float max_norm,

@@ -81,6 +81,10 @@ void Calculation::operator()(const program::Multiply& f) {
   y.front() = factor * static_cast<float>(std::accumulate(x.begin(), x.end(), 0.0));
 }
 
+void Calculation::operator()(const program::Power& f) {
+  power(in(0), static_cast<float>(f.exponent), out(0), workers_);
+}
+
 // A fill with an infinity stands for one gradient that overflows.
 void Calculation::operator()(const program::Fill& f) {
   const auto most = static_cast<std::size_t>(f.elements);
@@ -101,12 +105,20 @@ void Calculation::operator()(const program::CountCorrect& f) {
 }
 
 void Calculation::operator()(const program::GradientNorm&) {
-  const NumberFormat format = format_written();
   double squares = 0;
-  for (std::size_t i = 0; i < inputs(); ++i)
-    squares += format == NumberFormat::kFloat32 ? sum_of_squares(in(i), workers_)
-                                                : rounded_sum_of_squares(format, in(i), workers_);
+  for (std::size_t i = 0; i < inputs(); ++i) squares += squared_norm(i);
   out(0).front() = static_cast<float>(std::sqrt(squares));
+}
+
+void Calculation::operator()(const program::GradientNorms&) {
+  for (std::size_t i = 0; i < inputs(); ++i)
+    out(0)[i] = static_cast<float>(std::sqrt(squared_norm(i)));
+}
+
+double Calculation::squared_norm(std::size_t i) const {
+  const NumberFormat format = format_written();
+  return format == NumberFormat::kFloat32 ? sum_of_squares(in(i), workers_)
+                                          : rounded_sum_of_squares(format, in(i), workers_);
 }
 
 void Calculation::operator()(const program::ClipGradients& f) {

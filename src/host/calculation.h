@@ -37,10 +37,12 @@ class Calculation {
   void operator()(const program::ShardsApart& f);
   void operator()(const program::ShardsTogether& f);
   void operator()(const program::Multiply& f);
+  void operator()(const program::Power& f);
   void operator()(const program::Fill& f);
   void operator()(const program::Cast& f);
   void operator()(const program::CountCorrect& f);
   void operator()(const program::GradientNorm& f);
+  void operator()(const program::GradientNorms& f);
   void operator()(const program::ClipGradients& f);
   void operator()(const program::SgdUpdate& f);
   void operator()(const program::AdamUpdate& f);
@@ -62,6 +64,8 @@ class Calculation {
   Pair rounded(std::size_t more_room, Results& more) const;
   // Of the first result.
   NumberFormat format_written() const;
+  // Of a gradient, in the type of the result.
+  double squared_norm(std::size_t i) const;
   // The gradient of parameter `i` of an update, without the loss scale.
   Values unscaled(std::size_t i, bool scaled) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstddef>
 
 namespace trainscope::host {
@@ -19,6 +20,14 @@ void scale(Values x, float factor, Results y, const Workers& workers) {
   workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {
 #pragma omp simd
     for (std::size_t i = begin; i < end; ++i) y[i] = factor * x[i];
+  });
+}
+
+void power(Values x, float exponent, Results y, const Workers& workers) {
+  assert(x.size() == y.size());
+  workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      y[i] = static_cast<float>(std::pow(static_cast<double>(x[i]), exponent));
   });
 }
 

@@ -1,5 +1,5 @@
-// Arithmetic on values one by one: torch.add, mul, fill_. Each result has one rounding; a result
-// may be an input.
+// Arithmetic on values one by one: torch.add, mul, pow, fill_. Each result has one rounding; a
+// result may be an input.
 #pragma once
 
 #include "host/views.h"
@@ -13,6 +13,9 @@ void add(Values a, Values b, Results sum, const Workers& workers = {});
 
 // y[i] = factor · x[i].
 void scale(Values x, float factor, Results y, const Workers& workers = {});
+
+// y[i] = x[i] to the power `exponent`.
+void power(Values x, float exponent, Results y, const Workers& workers = {});
 
 void fill(Results values, float value, const Workers& workers = {});
 

@@ -192,7 +192,8 @@ void Interpreter::run(const program::Operation& operation) {
   workspace_used_ = 0;
   const bool updates = updated_weights(operation) > 0;
   if (updates || std::holds_alternative<program::Unscale>(operation.function) ||
-      std::holds_alternative<program::GradientNorm>(operation.function))
+      std::holds_alternative<program::GradientNorm>(operation.function) ||
+      std::holds_alternative<program::GradientNorms>(operation.function))
     note_gradients();
   const bool watched = updates && program_.gauges.watch_gradients;
   if (watched) keep_weights(operation);

@@ -169,6 +169,11 @@ struct Multiply {
   std::int64_t elements = 0;
   double factor = 1;
 };
+// y = x to this power: 2 is the product x x, 1/2 the square root.
+struct Power {
+  std::int64_t elements = 0;
+  double exponent = 1;
+};
 struct Fill {
   std::int64_t elements = 0;
   double value = 0;
@@ -182,8 +187,10 @@ struct CountCorrect {
   std::int64_t rows = 0, classes = 0;
 };
 
-// The gradients' norm: reads them; writes one number. With it they are clipped in place.
+// The gradients' common norm: reads them; writes one number. Each one's: writes as many numbers. By
+// the common norm they are clipped in place.
 struct GradientNorm {};
+struct GradientNorms {};
 struct ClipGradients {
   double max_norm = 1;
 };
@@ -224,7 +231,7 @@ using Function =
     std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling, AveragePooling,
                  BatchNorm, LayerNorm, Embedding, AddPositions, Dropout, Attention, LogSoftmax,
                  NllLoss, Add, Accumulate, CopyPart, Concatenate, ShardsApart, ShardsTogether,
-                 Multiply, Fill, Cast, CountCorrect, GradientNorm, ClipGradients, SgdUpdate,
-                 AdamUpdate, InvertScale, Unscale, UpdateScale>;
+                 Multiply, Power, Fill, Cast, CountCorrect, GradientNorm, GradientNorms,
+                 ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>;
 
 }  // namespace trainscope::program

@@ -87,10 +87,8 @@ void refuse_unbuilt(const program::Config& config, std::initializer_list<std::st
                       knob, config.word("parallel.strategy")));
 }
 
-// What sharded gradients ask of all ranks before one may look at their norm, or for infinities.
 void refuse_with_fsdp(const program::Config& config) {
   if (config.word("parallel.strategy") != "fsdp") return;
-  refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled"});
   if (config.word("model.dtype") == "fp16")
     throw InputError(
         "model.dtype = fp16 is not built for parallel.strategy = fsdp; set model.dtype = bf16, or "

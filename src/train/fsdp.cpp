@@ -33,7 +33,8 @@ Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph
       reduce_type_(config.word("fsdp.reduce_dtype") == "fp32" ? ElementType::kFp32 : whole_type_),
       communicator_(static_cast<Index>(program.communicators.size())),
       stream_(static_cast<Index>(program.streams.size())),
-      updated_event_(program.events++) {
+      updated_event_(program.events++),
+      sum_(program, communicator_, stream_) {
   add_communicator(program, config, ranks_);
   program.streams.push_back(nccl_stream(0));
   find_units(graph, config.word("fsdp.wrap") == "block");
@@ -379,6 +380,15 @@ void Fsdp::backward(ThreadWriter& autograd, std::vector<PlannedLaunch> launches,
   }
   after_backward(autograd, units_[kRoot]);
   end_backward(autograd);
+}
+
+// found_inf_reduce_handler (torch/distributed/tensor/_dispatch.py) takes the largest of the ranks'
+// found_inf, and copies it back: a sum of them answers the same question.
+void Fsdp::sum(ThreadWriter& main, const RankSum& numbers) {
+  sum_(main, numbers.own, numbers.sum, sequence_++);
+  if (!numbers.takes_place) return;
+  const std::int64_t bytes = program_.buffers[numbers.own].bytes;
+  main.add(program::Copy{numbers.sum, numbers.own, bytes, kComputeStream}, "aten::copy_");
 }
 
 void Fsdp::drop_gradients(ThreadWriter& main) {

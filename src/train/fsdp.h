@@ -7,7 +7,8 @@
 // came into whole parameters; after it, these are freed again, unless reshard_after_forward is
 // False: the root's always stay until backward is done. Before a unit's backward they are gathered
 // once more, one unit ahead; after it the gradients are put together and their sums over the ranks
-// scattered, each rank keeping those of its parts.
+// scattered, each rank keeping those of its parts. Their norm, and whether one is not finite, is a
+// sum over the ranks again.
 //
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once
@@ -18,11 +19,13 @@
 
 #include "program/config.h"
 #include "program/program.h"
+#include "train/functional_sum.h"
 #include "train/graph.h"
 #include "train/kernels.h"
 #include "train/launch_writer.h"
 #include "train/tape.h"
 #include "train/train_settings.h"
+#include "train/update.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -46,6 +49,8 @@ class Fsdp {
                 const LaunchWriter& launch);
   // zero_grad(set_to_none=True).
   void drop_gradients(ThreadWriter& main);
+  // What is asked of the gradients of all ranks, of which each looks at those of its parts.
+  void sum(ThreadWriter& main, const RankSum& numbers);
 
  private:
   // What a reduce-scatter gives: `sums` in the type in which they are added, `gradients` in the
@@ -122,6 +127,7 @@ class Fsdp {
   program::Index communicator_ = 0;
   program::Index stream_ = 0;
   program::Index updated_event_ = 0;  // the optimizer has updated the parts
+  FunctionalSum sum_;
   std::int64_t sequence_ = 0;
   ModelBuffers shards_;
   std::vector<Unit> units_;                 // the root, then the blocks

@@ -178,6 +178,9 @@ class Describer {
   Operation operator()(const program::Multiply& f) const {
     return each("mul", "aten::mul", f.elements, 1);
   }
+  Operation operator()(const program::Power& f) const {
+    return each("pow", "aten::pow", f.elements, 1);
+  }
   Operation operator()(const program::Fill& f) const {
     return each("fill", "aten::fill_", f.elements, 0);
   }
@@ -189,6 +192,9 @@ class Describer {
                     f.rows * f.classes, 1);
   }
   Operation operator()(const program::GradientNorm&) const {
+    return elements("foreach_norm", "aten::_foreach_norm", OperationKind::kReduction, read_, 2);
+  }
+  Operation operator()(const program::GradientNorms&) const {
     return elements("foreach_norm", "aten::_foreach_norm", OperationKind::kReduction, read_, 2);
   }
   Operation operator()(const program::ClipGradients&) const {

@@ -117,6 +117,7 @@ class Shaper {
   }
   Shape operator()(const program::CountCorrect& f) const { return sum(f.rows * f.classes); }
   Shape operator()(const program::GradientNorm&) const { return lists(); }
+  Shape operator()(const program::GradientNorms&) const { return lists(); }
   Shape operator()(const program::ClipGradients&) const { return lists(); }
   Shape operator()(const program::SgdUpdate&) const { return lists(); }
   Shape operator()(const program::AdamUpdate&) const { return lists(); }

@@ -3,18 +3,17 @@
 //
 // Each rank computes with its part of the weights on the whole batch. What a pair of cut layers
 // gives is a part of a sum, and in backward so is the gradient of what it reads: both are summed by
-// an all-reduce over a stream of NCCL's, which the kernels behind it wait for. A functional
-// collective sums a copy of its input (torch/csrc/distributed/c10d/Functional.cpp).
+// an all-reduce over a stream of NCCL's, which the kernels behind it wait for.
 //
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "program/config.h"
 #include "program/program.h"
+#include "train/functional_sum.h"
 #include "train/launch_writer.h"
 #include "train/tape.h"
 #include "train/writer.h"
@@ -32,14 +31,10 @@ class TensorParallel {
 
  private:
   void sum(ThreadWriter& thread, const PlannedLaunch& copy, const LaunchWriter& launch);
-  program::Index payload_of(program::Index buffer);
 
   program::Program& program_;
-  program::Index communicator_;
-  program::Index stream_;
-  program::Index summed_event_;
+  FunctionalSum sum_;
   std::int64_t sequence_ = 0;
-  std::map<program::Index, program::Index> payloads_;  // by buffer
 };
 
 }  // namespace trainscope::train

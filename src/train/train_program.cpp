@@ -95,8 +95,9 @@ class TrainBuilder {
                           settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
     if (settings_.tensor_parallel) tensor_.emplace(program_, config_, settings_.tensor_ranks);
     if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
-    update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_);
-    writer_.emplace(update_, settings_, lines_, launch_);
+    update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_, fsdp_.has_value());
+    writer_.emplace(update_, settings_, lines_, launch_,
+                    [this](ThreadWriter& main, const RankSum& sum) { fsdp_->sum(main, sum); });
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
     if (stage_) {
       add_stage();
@@ -223,7 +224,7 @@ class TrainBuilder {
                        ? pipeline_->flops()
                        : mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).all; });
     for (const Launches* list :
-         {&update_.unscale, &update_.clip, &update_.step, &update_.update_scale})
+         {&update_.unscale, &update_.norm, &update_.clip, &update_.step, &update_.update_scale})
       if (list != &update_.unscale || settings_.has_scaler)
         for (const Index operation : *list) flops += program_.operations[operation].flops;
     return flops;

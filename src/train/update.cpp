@@ -17,11 +17,17 @@ using program::Role;
 
 constexpr std::int64_t kFloat = 4;
 
+Foreach foreach_norm() {
+  return {"foreach_norm", "aten::_foreach_norm", 1, 2, 1};
+}
+
 class UpdateBuilder {
  public:
-  UpdateBuilder(program::Program& program, const program::Config& config, const ModelBuffers& model)
+  UpdateBuilder(program::Program& program, const program::Config& config, const ModelBuffers& model,
+                bool sharded)
       : program_(program),
         config_(config),
+        sharded_(sharded),
         memory_(program.buffers[model.parameters.front()].kind),
         type_(program.buffers[model.parameters.front()].type) {
     for (std::size_t i = 0; i < model.parameters.size(); ++i) {
@@ -105,11 +111,16 @@ class UpdateBuilder {
     return state;
   }
 
-  Index add_number(const std::string& name, Role role, double value = 0,
-                   ElementType type = ElementType::kFp32) {
-    const Index buffer = add_numbers(program_, name, 1, type, memory_, role);
+  Index add_number(const std::string& name, Role role, double value = 0) {
+    const Index buffer = add_numbers(program_, name, 1, ElementType::kFp32, memory_, role);
     program_.buffers[buffer].initial.value = value;
     return buffer;
+  }
+
+  // Numbers that the first step allocates.
+  Index add_workspace(const std::string& name, std::int64_t elements, ElementType type) {
+    update_.state.push_back(add_numbers(program_, name, elements, type, memory_, Role::kWorkspace));
+    return update_.state.back();
   }
 
   void add_zero_grad() {
@@ -143,6 +154,9 @@ class UpdateBuilder {
                 {"unscale, look for infinities", "aten::_amp_foreach_non_finite_check_and_unscale_",
                  1, 2, 2},
                 unscale, std::move(operands));
+    if (sharded_)
+      update_.found_anywhere = RankSum{
+          scaler.found_inf, add_workspace("found_inf of all ranks", 1, ElementType::kFp32), true};
     program::UpdateScale rule;
     rule.growth_factor = config_.number("scaler.growth_factor");
     rule.backoff_factor = config_.number("scaler.backoff_factor");
@@ -159,23 +173,50 @@ class UpdateBuilder {
 
   // torch/nn/utils/clip_grad.py. Every norm has the gradients' type.
   void add_clip() {
-    Launches& list = update_.clip;
-    const Index norm = add_number("total norm", Role::kWorkspace, 0, type_);
-    update_.state.push_back(norm);
+    const Index norm = add_workspace("total norm", 1, type_);
     program_.gauges.gradient_norm = norm;
-    add_foreach(list, {"foreach_norm", "aten::_foreach_norm", 1, 2, 1});
-    add_small(list, "stack", "aten::stack");
-    add_kernel(list, program::GradientNorm{}, {gradients_, {norm}});
-    program_.operations[list.back()].kernel = "norm";
-    program_.operations[list.back()].framework = "aten::linalg_vector_norm";
-    program_.operations[list.back()].bytes =
-        static_cast<double>(std::ssize(sizes_) * program::size_of(type_));
-    program_.operations[list.back()].blocks = 1;
+    if (sharded_) {
+      add_norm_of(update_.clip, {add_norms_of_all()}, norm);
+    } else {
+      add_foreach(update_.norm, foreach_norm());
+      add_small(update_.norm, "stack", "aten::stack");
+      add_norm_of(update_.norm, gradients_, norm);
+    }
+    Launches& list = update_.clip;
     add_small(list, "add", "aten::add");
     add_small(list, "div", "aten::div");
     add_small(list, "clamp", "aten::clamp");
     add_foreach(list, {"foreach_mul", "aten::_foreach_mul_", 1, 1, 2},
                 program::ClipGradients{config_.number("clip_grad_norm")}, {{norm}, gradients_});
+  }
+
+  // Of the stacked norms.
+  void add_norm_of(Launches& list, std::vector<Index> of, Index norm) {
+    add_kernel(list, program::GradientNorm{}, {std::move(of), {norm}});
+    Operation& operation = program_.operations[list.back()];
+    operation.kernel = "norm";
+    operation.framework = "aten::linalg_vector_norm";
+    operation.bytes = static_cast<double>(std::ssize(sizes_) * program::size_of(type_));
+    operation.blocks = 1;
+  }
+
+  // Of each gradient, whose parts the ranks have: the root of the sum of their squares
+  // (torch/distributed/tensor/_ops/_math_ops.py, _NormPartial).
+  Index add_norms_of_all() {
+    const std::int64_t count = std::ssize(sizes_);
+    const auto add_numbers_each = [&](const char* name) {
+      return add_workspace(name, count, type_);
+    };
+    const Index own = add_numbers_each("norms of this rank's parts");
+    const Index squares = add_numbers_each("their squares");
+    const Index sums = add_numbers_each("sums of all ranks' squares");
+    const Index norms = add_numbers_each("norms");
+    add_foreach(update_.norm, foreach_norm(), program::GradientNorms{}, {gradients_, {own}});
+    add_small(update_.norm, "stack", "aten::stack");
+    add_kernel(update_.norm, program::Power{count, 2}, {{own}, {squares}});
+    update_.norms_everywhere = RankSum{squares, sums, false};
+    add_kernel(update_.clip, program::Power{count, 0.5}, {{sums}, {norms}});
+    return norms;
   }
 
   // The operands of an update: gradients, the loss scale where the kernel takes it out itself;
@@ -269,6 +310,7 @@ class UpdateBuilder {
 
   program::Program& program_;
   const program::Config& config_;
+  bool sharded_;
   program::MemoryKind memory_;
   ElementType type_;  // of parameters, gradients and state
   std::vector<Index> parameters_;
@@ -280,8 +322,8 @@ class UpdateBuilder {
 }  // namespace
 
 Update add_update(program::Program& program, const program::Config& config,
-                  const ModelBuffers& model) {
-  return UpdateBuilder(program, config, model).build();
+                  const ModelBuffers& model, bool sharded) {
+  return UpdateBuilder(program, config, model, sharded).build();
 }
 
 }  // namespace trainscope::train

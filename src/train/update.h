@@ -2,6 +2,7 @@
 // parameters, the way torch.optim and torch.amp launch them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "program/config.h"
@@ -21,11 +22,22 @@ struct ScalerBuffers {
   program::Index found_inf_on_host = program::kNoIndex;
 };
 
+// Numbers of this rank's parts, and their sums over all ranks, which take their place or are read
+// instead.
+struct RankSum {
+  program::Index own = program::kNoIndex;
+  program::Index sum = program::kNoIndex;
+  bool takes_place = false;
+};
+
 struct Update {
   std::vector<program::Index> state;        // the optimizer's, allocated in its first step
   std::vector<program::Index> temporaries;  // alive during each step
   Launches zero_grad;                       // set_to_none = False
   Launches unscale;                         // and the search for infinities
+  std::optional<RankSum> found_anywhere;    // of found_inf, behind it
+  Launches norm;                            // of the gradients
+  std::optional<RankSum> norms_everywhere;  // of each one's square, behind it
   Launches clip;
   Launches step;
   Launches update_scale;
@@ -35,8 +47,9 @@ struct Update {
   Launches inject_infinity;  // into a gradient
 };
 
-// Adds its buffers and operations to a program whose model has been added.
+// Adds its buffers and operations to a program whose model has been added. `sharded`: the model is
+// this rank's parts of it, and what is asked of all gradients is asked of all ranks.
 Update add_update(program::Program& program, const program::Config& config,
-                  const ModelBuffers& model);
+                  const ModelBuffers& model, bool sharded = false);
 
 }  // namespace trainscope::train

@@ -25,8 +25,17 @@ void UpdateWriter::write(ThreadWriter& main, std::int64_t step, bool logs) {
 
 void UpdateWriter::search(ThreadWriter& main, std::int64_t step) const {
   if (settings_.injects(step)) launch_(main.at(lines_.inject), update_.inject_infinity);
-  if (settings_.has_scaler) launch_(main.at(lines_.unscale), update_.unscale);
-  if (settings_.clip_norm > 0) launch_(main.at(lines_.clip), update_.clip);
+  if (settings_.has_scaler) {
+    launch_(main.at(lines_.unscale), update_.unscale);
+    if (update_.found_anywhere) sum_(main, *update_.found_anywhere);
+  }
+  if (settings_.clip_norm > 0) clip(main.at(lines_.clip));
+}
+
+void UpdateWriter::clip(ThreadWriter& main) const {
+  launch_(main, update_.norm);
+  if (update_.norms_everywhere) sum_(main, *update_.norms_everywhere);
+  launch_(main, update_.clip);
 }
 
 // found_inf.item(): a fused optimizer reads it on the GPU instead.

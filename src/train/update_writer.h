@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "program/program.h"
 #include "train/launch_writer.h"
@@ -15,10 +17,16 @@ namespace trainscope::train {
 
 class UpdateWriter {
  public:
-  // All of which outlive it.
+  using SumOverRanks = std::function<void(ThreadWriter&, const RankSum&)>;
+
+  // All of which outlive it. `sum`: asked for where the update is of a rank's parts.
   UpdateWriter(const Update& update, const TrainSettings& settings, const TrainLines& lines,
-               const LaunchWriter& launch)
-      : update_(update), settings_(settings), lines_(lines), launch_(launch) {}
+               const LaunchWriter& launch, SumOverRanks sum = {})
+      : update_(update),
+        settings_(settings),
+        lines_(lines),
+        launch_(launch),
+        sum_(std::move(sum)) {}
 
   // Of scaler.step(optimizer) and scaler.update(), or of optimizer.step(). `logs`: the step's
   // numbers are to be told.
@@ -26,6 +34,7 @@ class UpdateWriter {
 
  private:
   void search(ThreadWriter& main, std::int64_t step) const;
+  void clip(ThreadWriter& main) const;
   void skip_where_infinite(ThreadWriter& main) const;
   void optimize(ThreadWriter& main) const;
 
@@ -33,6 +42,7 @@ class UpdateWriter {
   const TrainSettings& settings_;
   const TrainLines& lines_;
   const LaunchWriter& launch_;
+  SumOverRanks sum_;
   bool state_there_ = false;
 };
 

@@ -87,6 +87,18 @@ void check_arithmetic(std::size_t count, Stream stream) {
   kernels::scale(stream, a.data(), 0.3F, sum.data(), count);
   CHECK(same_bits(sum, rounded<T>(expected)));
 
+  std::vector<float> positive = floats(a);
+  for (float& value : positive) value = std::abs(value);
+  for (const float exponent : {2.0F, 0.5F, 1.5F}) {
+    host::power(floats(rounded<T>(positive)), exponent, expected);
+    kernels::power(stream, rounded<T>(positive).data(), exponent, sum.data(), count);
+    if (exponent == 1.5F) {
+      check_near(sum, expected, 4);
+    } else {
+      CHECK(same_bits(sum, rounded<T>(expected)));
+    }
+  }
+
   kernels::fill(stream, sum.data(), -2.5F, count);
   CHECK(same_bits(sum, std::vector<T>(count, as<T>(-2.5F))));
 }
@@ -145,7 +157,7 @@ TEST_CASE("arrays that threads walk several packs at a time are the same") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("addition, scaling and filling are the host's to the bit") {
+TEST_CASE("addition, scaling, squares, roots and filling are the host's to the bit") {
   for (const Stream stream : kOrders) {
     for (const std::size_t count : kCounts) {
       check_arithmetic<float>(count, stream);

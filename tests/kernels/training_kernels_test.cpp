@@ -221,6 +221,14 @@ TEST_CASE("batch norm of values far from 0 keeps their differences") {
   }
 }
 
+namespace {
+
+float root_of_squares(host::Values values) {
+  return static_cast<float>(std::sqrt(host::sum_of_squares(values)));
+}
+
+}  // namespace
+
 TEST_CASE("gradients are clipped by the norm of all of them") {
   for (const Stream stream : kOrders) {
     auto a = numbers(4099, 9), b = numbers(17, 10);
@@ -234,6 +242,9 @@ TEST_CASE("gradients are clipped by the norm of all of them") {
                                                          {own_b.data(), own_b.size()}};
     kernels::gradient_norm<float>(stream, read, workspace.data(), own_norm.data());
     check_near(own_norm, {norm}, 8);
+    std::vector<float> each(2);
+    kernels::gradient_norms<float>(stream, read, workspace.data(), each.data());
+    check_near(each, {root_of_squares(own_a), root_of_squares(own_b)}, 8);
     const std::vector<kernels::Tensor<float>> written{{own_a.data(), own_a.size()},
                                                       {own_b.data(), own_b.size()}};
     kernels::clip_gradients<float>(stream, own_norm.data(), 1.5F, written);
@@ -256,6 +267,12 @@ void check_narrow_clipping(host::NumberFormat format, float most, Stream stream)
   const std::vector<kernels::Tensor<const T>> read{{a.data(), a.size()}, {b.data(), b.size()}};
   kernels::gradient_norm<T>(stream, read, workspace.data(), own_norm.data());
   check_near(own_norm, {norm}, 2);
+  std::vector<float> each(2);
+  kernels::gradient_norms<T>(stream, read, workspace.data(), each.data());
+  const auto rounded_norm = [&](const std::vector<T>& values) {
+    return static_cast<float>(std::sqrt(host::rounded_sum_of_squares(format, floats(values))));
+  };
+  CHECK(each == std::vector<float>{rounded_norm(a), rounded_norm(b)});
   // As the program keeps it.
   const float kept = host::rounded(format, norm);
   const float factor = host::rounded_clip_factor(format, kept, most);

@@ -128,6 +128,55 @@ TEST_CASE("FSDP adds up gradients of several batches, and those that nobody drop
   }
 }
 
+TEST_CASE("FSDP clips by the norm of the gradients of all ranks, and counts that one") {
+  for (const Settings& model : {kMlp, kGpt})
+    for (const int ranks : {2, 3, 8}) {
+      INFO(model[0] << " on " << ranks);
+      const Settings clipped = with(model, {"clip_grad_norm=0.05", "optimizer.lr=1"});
+      TrainingRun ddp(on_ranks(clipped, "ddp", ranks)), fsdp(on_ranks(clipped, "fsdp", ranks));
+      TrainingRun unclipped(on_ranks(with(model, {"optimizer.lr=1"}), "fsdp", ranks));
+      for (TrainingRun* run : {&ddp, &fsdp, &unclipped}) run->finish();
+      CHECK(largest_difference(whole_weights(fsdp, ranks), ddp.weights()) < kRounding);
+      CHECK(largest_difference(whole_weights(fsdp, ranks), whole_weights(unclipped, ranks)) >
+            1e3 * kRounding);
+      const auto& wanted = ddp.trace().steps();
+      const auto& found = fsdp.trace().steps();
+      REQUIRE(found.size() == wanted.size());
+      for (std::size_t step = 0; step < found.size(); ++step)
+        CHECK(found[step].gradient_norm == Approx(wanted[step].gradient_norm).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("parts in BF16 are clipped by norms that are rounded, nearly as FP32 ones are") {
+  const Settings clipped =
+      with(kMlp, {"clip_grad_norm=0.05", "model.dtype=bf16", "steps=3", "optimizer.lr=0.01"});
+  TrainingRun ddp(on_ranks(clipped, "ddp", 2)), fsdp(on_ranks(clipped, "fsdp", 2));
+  ddp.finish();
+  fsdp.finish();
+  for (std::size_t step = 0; step < 3; ++step)
+    CHECK(fsdp.trace().steps()[step].gradient_norm ==
+          Approx(ddp.trace().steps()[step].gradient_norm).epsilon(0x1p-6));
+}
+
+TEST_CASE("where one rank's part overflows, all ranks skip the step") {
+  for (const char* how : {"optimizer.impl=foreach", "optimizer.impl=fused", "clip_grad_norm=0.5"}) {
+    INFO(how);
+    const Settings scaled = with(kMlp, {"precision=fp16", "scaler.enabled=true", "steps=20", how,
+                                        "scaler.init_scale=1e9", "scaler.growth_interval=4"});
+    TrainingRun ddp(on_ranks(scaled, "ddp", 4)), fsdp(on_ranks(scaled, "fsdp", 4));
+    ddp.finish();
+    fsdp.finish();
+    CHECK(fsdp.skipped_steps() == ddp.skipped_steps());
+    CHECK(fsdp.skipped_steps().size() > 3);
+    CHECK(fsdp.skipped_steps().size() < 20);
+    CHECK(largest_difference(whole_weights(fsdp, 4), ddp.weights()) < 1e-3);
+    const program::Index scale = fsdp.program().gauges.scale;
+    for (const std::size_t rank : {1, 2, 3})
+      CHECK(fsdp.numbers(rank).value(scale) == fsdp.numbers(0).value(scale));
+    CHECK(fsdp.losses().back() == Approx(ddp.losses().back()).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("a part of the model that backward never reaches stays as it is") {
   const Settings settings = with(kMlp, {"model.detach=1"});
   TrainingRun ddp(on_ranks(settings, "ddp", 2, {"ddp.find_unused_parameters=true"}));

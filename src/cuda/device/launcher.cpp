@@ -1,6 +1,7 @@
 #include "cuda/device/launcher.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -138,6 +139,14 @@ void Launcher::operator()(const program::Multiply& f) {
   });
 }
 
+void Launcher::operator()(const program::Power& f) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    kernels::power(stream_, operands_.in<T>(0), static_cast<float>(f.exponent), operands_.out<T>(0),
+                   operands_.size_of_write(0));
+  });
+}
+
 void Launcher::operator()(const program::Fill& f) {
   for_each_type([&](auto type) {
     using T = decltype(type);
@@ -167,7 +176,8 @@ void Launcher::operator()(const program::CountCorrect& f) {
                          operands_.in_out<float>(0));
 }
 
-void Launcher::operator()(const program::GradientNorm&) {
+template <typename Body>
+void Launcher::with_gradients(const Body& body) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
     std::vector<kernels::Tensor<const T>> gradients;
@@ -176,7 +186,19 @@ void Launcher::operator()(const program::GradientNorm&) {
       gradients.push_back({operands_.in<T>(i), operands_.size_of_read(i)});
       room += kernels::squares_workspace(gradients.back().count);
     }
-    kernels::gradient_norm<T>(stream_, gradients, operands_.room(room), operands_.out<float>(0));
+    body(std::span<const kernels::Tensor<const T>>(gradients), operands_.room(room));
+  });
+}
+
+void Launcher::operator()(const program::GradientNorm&) {
+  with_gradients([&](const auto& gradients, float* room) {
+    kernels::gradient_norm(stream_, gradients, room, operands_.out<float>(0));
+  });
+}
+
+void Launcher::operator()(const program::GradientNorms&) {
+  with_gradients([&](const auto& gradients, float* room) {
+    kernels::gradient_norms(stream_, gradients, room, operands_.out<float>(0));
   });
 }
 

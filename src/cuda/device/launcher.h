@@ -36,10 +36,12 @@ class Launcher {
   void operator()(const program::ShardsApart& f);
   void operator()(const program::ShardsTogether& f);
   void operator()(const program::Multiply& f);
+  void operator()(const program::Power& f);
   void operator()(const program::Fill& f);
   void operator()(const program::Cast& f);
   void operator()(const program::CountCorrect& f);
   void operator()(const program::GradientNorm& f);
+  void operator()(const program::GradientNorms& f);
   void operator()(const program::ClipGradients& f);
   void operator()(const program::SgdUpdate& f);
   void operator()(const program::AdamUpdate& f);
@@ -53,6 +55,9 @@ class Launcher {
  private:
   template <typename T>
   void launch_attention(const program::Attention& f);
+  // body(the gradients that are read, a span of tensors; room for their squares).
+  template <typename Body>
+  void with_gradients(const Body& body);
   bool convolves_by_library(const program::Convolution& f);
   template <typename T>
   void launch_convolution(const program::Convolution& f);

@@ -204,7 +204,8 @@ std::int64_t room_of(const KernelCall& call) {
   if (std::holds_alternative<std::monostate>(one.function)) return 0;
   constexpr std::size_t kAligned = 4;
   std::size_t room = std::visit(Workspace{}, one.function) + kAligned;
-  if (std::holds_alternative<program::GradientNorm>(one.function))
+  if (std::holds_alternative<program::GradientNorm>(one.function) ||
+      std::holds_alternative<program::GradientNorms>(one.function))
     for (const Operand& gradient : call.reads)
       room += kernels::squares_workspace(size(gradient.elements));
   bool copies = false;
@@ -274,10 +275,12 @@ struct LaunchName {
   std::string operator()(const program::ShardsApart&) const { return "shards apart"; }
   std::string operator()(const program::ShardsTogether&) const { return "shards together"; }
   std::string operator()(const program::Multiply&) const { return "multiply"; }
+  std::string operator()(const program::Power&) const { return "power"; }
   std::string operator()(const program::Fill&) const { return "fill"; }
   std::string operator()(const program::Cast&) const { return "cast"; }
   std::string operator()(const program::CountCorrect&) const { return "count_correct"; }
   std::string operator()(const program::GradientNorm&) const { return "gradient_norm"; }
+  std::string operator()(const program::GradientNorms&) const { return "gradient_norms"; }
   std::string operator()(const program::ClipGradients&) const { return "clip_gradients"; }
   std::string operator()(const program::SgdUpdate&) const { return "sgd"; }
   std::string operator()(const program::AdamUpdate&) const { return "adam"; }
