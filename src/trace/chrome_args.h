@@ -43,6 +43,8 @@ inline constexpr TokenArg<EventArgs> kCapitalArgs[] = {
     {"Process Group Name", &EventArgs::group},
     {"Process Group Ranks", &EventArgs::members},
     {"Seq", &EventArgs::sequence},
+    {"Sequence number", &EventArgs::node},
+    {"Fwd thread id", &EventArgs::forward_thread},
     {"Bytes", &EventArgs::allocated},
     {"Total Allocated", &EventArgs::total_allocated},
     {"Total Reserved", &EventArgs::total_reserved},

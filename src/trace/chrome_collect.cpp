@@ -161,6 +161,11 @@ void Collector::note_host_span(const Event& event, const NameFacts& facts, const
     collected_.marks.push_back({span.lane, span.start, span.end(), facts.phase});
   if (event.kind == EventKind::kRuntime && span.correlation != 0)
     collected_.launches.push_back({span.correlation, id});
+  if (event.kind != EventKind::kOperator || event.args.node.empty()) return;
+  const std::int64_t node = integer_or(event.args.node, -1);
+  if (node >= 0 && node < kNone)  // else none
+    collected_.numbered_calls.push_back(
+        {id, static_cast<std::uint32_t>(node), integer_or(event.args.forward_thread, 0) > 0});
 }
 
 std::uint32_t Collector::lane_with(Role role, TrackId track) {

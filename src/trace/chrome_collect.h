@@ -85,6 +85,14 @@ struct Launch {
   SpanId span;
 };
 
+// An operator that names a node of autograd's graph by its number: the next to be made, or the one
+// whose backward it is.
+struct NumberedCall {
+  SpanId span;
+  std::uint32_t number;
+  bool is_backward;
+};
+
 struct Collected {
   std::unique_ptr<Trace> trace;       // has names and details, no span yet
   std::vector<Span> spans;            // Span::lane is the index of a LaneDraft
@@ -94,6 +102,7 @@ struct Collected {
   FlowEnds flow_starts, flow_ends;
   std::vector<PhaseMark> marks;
   std::vector<Launch> launches;
+  std::vector<NumberedCall> numbered_calls;
   TrackTable tracks;
   std::unordered_map<TrackId, std::string> thread_names;
   std::unordered_map<std::int64_t, std::string> process_names;  // by pid

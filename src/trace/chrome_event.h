@@ -23,6 +23,7 @@ struct EventArgs {
   std::string_view collective, type, elements_in, elements_out, group_size, sequence, group,
       members;
   std::string_view sync_kind;
+  std::string_view node, forward_thread;  // of autograd
   std::string_view allocated, total_allocated, total_reserved, device_type, device_id;
   std::string_view name;  // of metadata
 };

@@ -1,6 +1,5 @@
-// Arrows, causes and phases: what joins the spans of a Chrome trace.
+// Arrows and causes: what joins the spans of a Chrome trace.
 #include <algorithm>
-#include <tuple>
 
 #include "trace/chrome_assemble.h"
 
@@ -39,74 +38,6 @@ class SpanFinder {
   const Collected& collected_;
   std::vector<SpanId> ids_;
 };
-
-// A span that is going on at some time of a sweep, and the phase of what runs in it.
-struct OpenMark {
-  Nanos end;
-  Phase phase;
-};
-
-// A forward pass that runs again within a backward pass (checkpointing) is part of the latter.
-Phase phase_within(Phase outer, Phase inner) {
-  return outer == Phase::kBackward && inner == Phase::kForward ? outer : inner;
-}
-
-Category category_of(Phase phase) {
-  switch (phase) {
-    case Phase::kForward:
-      return Category::kForward;
-    case Phase::kBackward:
-      return Category::kBackward;
-    case Phase::kOptimizer:
-      return Category::kOptimizer;
-    case Phase::kNone:
-      break;
-  }
-  return Category::kKernel;
-}
-
-struct Question {
-  std::uint32_t lane;
-  Nanos time;
-  SpanId kernel;
-};
-
-std::vector<Question> launched_kernels(const Collected& collected) {
-  std::vector<Question> questions;
-  for (SpanId id = 0; id < collected.spans.size(); ++id) {
-    const Span& span = collected.spans[id];
-    if (span.category != Category::kKernel || span.cause_span == kNone) continue;
-    const Span& launch = collected.spans[span.cause_span];
-    questions.push_back({launch.lane, launch.start, id});
-  }
-  std::ranges::sort(questions, {}, [](const Question& q) { return std::pair(q.lane, q.time); });
-  return questions;
-}
-
-// A forward operator is known by the arrow to its backward one.
-void mark_forward_operators(Collected& collected) {
-  for (const FlowEnd& start : collected.flow_starts.ends) {
-    if (start.kind != FlowKind::kForwardBackward || start.span == kNone) continue;
-    const Span& span = collected.spans[start.span];
-    collected.marks.push_back({span.lane, span.start, span.end(), Phase::kForward});
-  }
-}
-
-// Whether autograd has the host's lane for itself: all that its marks tell, each by the outermost,
-// is backward. There gradients are also added up, outside of every mark.
-std::vector<bool> autograd_lanes(const std::vector<PhaseMark>& sorted, std::size_t lanes) {
-  std::vector<bool> backward(lanes), others(lanes);
-  std::uint32_t lane = kNone;
-  Nanos end = 0;
-  for (const PhaseMark& mark : sorted) {
-    if (mark.lane == lane && mark.start < end) continue;
-    lane = mark.lane;
-    end = mark.end;
-    (mark.phase == Phase::kBackward ? backward : others)[lane] = true;
-  }
-  for (std::size_t i = 0; i < lanes; ++i) backward[i] = backward[i] && !others[i];
-  return backward;
-}
 
 }  // namespace
 
@@ -177,33 +108,6 @@ void find_staged_calls(Collected& collected) {
     Span& call = collected.spans[span.cause_span];
     call.category = Category::kHeld;
     call.cause = Cause::kStaging;
-  }
-}
-
-void find_phases(Collected& collected) {
-  mark_forward_operators(collected);
-  auto& marks = collected.marks;
-  std::ranges::sort(marks, {}, [](const PhaseMark& mark) {
-    return std::tuple(mark.lane, mark.start, -mark.end);
-  });
-  const std::vector<bool> autograd = autograd_lanes(marks, collected.lanes.size());
-  std::vector<OpenMark> open;
-  std::size_t next = 0;
-  std::uint32_t lane = kNone;
-  for (const Question& question : launched_kernels(collected)) {
-    if (question.lane != lane) open.clear();
-    lane = question.lane;
-    while (next < marks.size() && marks[next].lane < lane) ++next;
-    for (; next < marks.size() && marks[next].lane == lane && marks[next].start <= question.time;
-         ++next) {
-      while (!open.empty() && open.back().end <= marks[next].start) open.pop_back();
-      const Phase outer = open.empty() ? Phase::kNone : open.back().phase;
-      open.push_back({marks[next].end, phase_within(outer, marks[next].phase)});
-    }
-    while (!open.empty() && open.back().end <= question.time) open.pop_back();
-    const Phase outside = autograd[lane] ? Phase::kBackward : Phase::kNone;
-    if (const Phase phase = open.empty() ? outside : open.back().phase; phase != Phase::kNone)
-      collected.spans[question.kernel].category = category_of(phase);
   }
 }
 

@@ -65,6 +65,7 @@ class FileParser {
   Event event_;
   KindTable kinds_;
   bool is_own_ = false;
+  bool names_nodes_ = false;  // the event whose category was read last
   int own_headers_ = 0;
   bool has_events_ = false;
   bool saw_phase_ = false;
@@ -176,6 +177,7 @@ void FileParser::read_event_field(const char* key, json::value value) {
     case 'c':
       if (is(key, "cat")) {
         event_.kind = kinds_.find(token_of(value));
+        names_nodes_ = inner(token_of(value)) == "Operator";
         event_.has_kind = true;
       }
       break;
@@ -200,9 +202,10 @@ void FileParser::read_event_field(const char* key, json::value value) {
   }
 }
 
-// Most of a file's text is args of operators that say nothing about time.
+// Most of a file's text is args of operators that say nothing about time. Where they are spelled as
+// in 2021, what they say of autograd is all that tells forward from the rest.
 bool FileParser::skips_args() const {
-  if (is_own_ || event_.phase == 0) return false;
+  if (is_own_ || event_.phase == 0 || (event_.has_kind && names_nodes_)) return false;
   if (event_.phase == 's' || event_.phase == 'f') return true;
   if (event_.phase != 'X' || !event_.has_kind) return false;
   return !is_on_device(event_.kind) && event_.kind != EventKind::kRuntime;

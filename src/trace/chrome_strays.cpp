@@ -81,6 +81,9 @@ void renumber(Collected& collected, const std::vector<SpanId>& place) {
       if (end.span != kNone) end.span = place[end.span];
   for (Launch& launch : collected.launches) launch.span = place[launch.span];
   std::erase_if(collected.launches, [](const Launch& one) { return one.span == kNone; });
+  for (NumberedCall& call : collected.numbered_calls) call.span = place[call.span];
+  std::erase_if(collected.numbered_calls,
+                [](const NumberedCall& one) { return one.span == kNone; });
 }
 
 void keep_within(Collected& collected, const Extent& extent) {

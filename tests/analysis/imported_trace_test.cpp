@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -128,6 +129,22 @@ TEST_CASE("what autograd adds up outside of its functions is backward") {
   if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
   const std::string name = "resnet50-v100-2021-schema";
   CHECK(value(real_run(name), "time.backward") == golden(name, "time.backward"));
+}
+
+TEST_CASE("where no arrow tells what is forward, the numbers of autograd's nodes do") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const std::string name = "resnet50-v100-2021-schema";
+  const Run run = real_run(name);
+  CHECK(value(run, "time.forward") == golden(name, "time.forward"));
+  std::map<trace::Category, int> kernels;
+  for (trace::SpanId id = 0; id < run.trace->spans().size(); ++id)
+    ++kernels[run.trace->spans()[id].category];
+  std::ifstream file(home_folder() / "tests" / "golden" / "imported.json");
+  const nlohmann::json counted = nlohmann::json::parse(file)[name]["kernels"];
+  CHECK(kernels[trace::Category::kForward] == counted["forward"]);
+  CHECK(kernels[trace::Category::kBackward] == counted["backward"]);
+  CHECK(kernels[trace::Category::kOptimizer] == counted["optimizer"]);
+  CHECK(kernels[trace::Category::kKernel] == counted["none"]);
 }
 
 TEST_CASE("launches of AMD's runtime are counted as NVIDIA's are") {

@@ -5,7 +5,8 @@
 
 FOLDER holds the traces. Nanoseconds a step. "comm.exposed": when a NCCL kernel runs and no other kernel does.
 "time.backward": when a kernel runs that a thread of autograd has launched; its operators name the thread of
-their forward. "calls": of some calls, nanoseconds of the whole file: "self" without the calls within them, "gpu" of
+their forward; "time.forward" likewise, of those that the loop's thread launches from its first layer to its loss.
+"kernels": how many there are of each phase. "calls": of some calls, nanoseconds of the whole file: "self" without the calls within them, "gpu" of
 what they launch, themselves or by those. "kinds": what kernels of ResNet-50's layers take a step, by what they are
 for.
 """
@@ -59,6 +60,39 @@ def backward(all_events):
 
 
 CALLS = ("aten::cudnn_convolution", "aten::conv2d", "aten::cudnn_batch_norm", "aten::empty", "cudaLaunchKernel")
+
+
+# Of the loop's own thread, all kernels that a step launches from its first layer to its loss are forward.
+def phase_of(call, layers, losses, updates):
+    first = min((layer for layer in layers if within(layer, call["step"])), default=None)
+    last = max((loss for loss in losses if within(loss, call["step"])), default=None)
+    if call["backward"]:
+        return "backward"
+    if any(within(call["ts"], update) for update in updates):
+        return "optimizer"
+    return "forward" if first is not None and first <= call["ts"] <= last else "none"
+
+
+def within(time, extent):
+    return extent[0] <= time < extent[1]
+
+
+def phases(all_events):
+    def extents(begins):
+        return [(event["ts"], event["ts"] + event["dur"]) for event in all_events if event["name"].startswith(begins)]
+    layers = [start for start, _ in extents("aten::conv2d")]
+    losses = [end for _, end in extents("aten::cross_entropy_loss")]
+    updates, all_steps = extents("Optimizer.step"), extents("ProfilerStep#")
+    autograd = {event["tid"] for event in all_events if event.get("args", {}).get("Fwd thread id", 0) > 0}
+    launches = {event["args"]["correlation"]: event for event in all_events if event["cat"] == "Runtime"}
+    kernels = collections.defaultdict(list)
+    for event in all_events:
+        if event["cat"] == "Kernel":
+            call = launches[event["args"]["correlation"]]
+            step = next((one for one in all_steps if within(call["ts"], one)), (0, 0))
+            call = {"ts": call["ts"], "step": step, "backward": call["tid"] in autograd}
+            kernels[phase_of(call, layers, losses, updates)].append(event)
+    return kernels
 
 
 def calls(all_events):
@@ -117,6 +151,10 @@ def main():
                                 ("resnet50-v100-2021-schema", "time.backward", backward)):
         all_events = events(folder, name)
         golden[name] = {metric: round(count(all_events) / steps(all_events) * 1e3)}
+        if name.startswith("resnet50"):
+            found = phases(all_events)
+            golden[name]["time.forward"] = round(length(union(found["forward"])) / steps(all_events) * 1e3)
+            golden[name]["kernels"] = {phase: len(kernels) for phase, kernels in sorted(found.items())}
     resnet = events(folder, "ddp-a100-2ranks")
     golden["ddp-a100-2ranks"]["calls"] = calls(resnet)
     golden["ddp-a100-2ranks"]["kinds"] = kinds(resnet)

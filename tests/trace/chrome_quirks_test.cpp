@@ -318,6 +318,47 @@ TEST_CASE("a kernel has the phase of the host work around its launch") {
                                        Category::kKernel});
 }
 
+TEST_CASE("an operator of 2021 is forward if it makes the node that a later backward names") {
+  // name, thread, start, length, number of the node, whether it is its backward.
+  const auto call = [](const char* name, int tid, int at, int length, int node, int forward = 0) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "Operator", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": {},
+             "args": {{"Fwd thread id": {}, "Sequence number": {}}}}},)",
+        name, tid, at, length, forward, node);
+  };
+  int launches = 0;
+  const auto launch = [&](int tid, int at) {
+    ++launches;
+    return fmt::format(
+        R"({{"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": {0},
+             "ts": {1}, "dur": 1, "args": {{"correlation": {2}}}}},
+           {{"ph": "X", "cat": "Kernel", "name": "k", "pid": 0, "tid": "stream 7", "ts": 9{1},
+             "dur": 1, "args": {{"stream": 7, "correlation": {2}}}}},)",
+        tid, at, launches);
+  };
+  std::string text = call("aten::zero_", 1, 100, 10, 4) + launch(1, 101) +  // of no node
+                     call("aten::conv2d", 1, 120, 40, 4) + launch(1, 125) +
+                     call("aten::cudnn_convolution", 1, 130, 10, 4) + launch(1, 131) +
+                     launch(1, 150) +                                           // its bias
+                     call("aten::add_", 1, 170, 10, 5) + launch(1, 171) +       // a count
+                     call("aten::batch_norm", 1, 190, 10, 5) + launch(1, 191);  // node 5
+  text += call("aten::zero_", 1, 200, 10, 6) + launch(1, 201) +
+          call("BatchNormBackward", 2, 220, 10, 5, 1) + launch(2, 221) +
+          call("ConvBackward", 2, 240, 10, 4, 1) + launch(2, 241) +
+          call("aten::mul", 1, 260, 10, 6) + launch(1, 261) +  // no backward has it
+          call("aten::conv2d", 1, 280, 10, 7) + launch(1, 281) +
+          call("ConvBackward", 2, 300, 10, 7, 1) + launch(2, 301);
+  text.pop_back();
+  const auto trace = events(text);
+  std::vector<Category> found;
+  for (SpanId id = 0; id < trace->spans().size(); ++id)
+    if (is_kernel(trace->spans()[id].category)) found.push_back(trace->spans()[id].category);
+  constexpr Category kNo = Category::kKernel, kForward = Category::kForward,
+                     kBackward = Category::kBackward;
+  CHECK(found == std::vector<Category>{kNo, kForward, kForward, kForward, kForward, kForward, kNo,
+                                       kBackward, kBackward, kNo, kForward, kBackward});
+}
+
 TEST_CASE("on autograd's own thread a kernel outside of its functions is backward") {
   const auto work = [](int tid, int at, int correlation) {
     return fmt::format(
