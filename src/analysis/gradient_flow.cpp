@@ -20,7 +20,6 @@ using trace::Category;
 using trace::LaneKind;
 using trace::Span;
 
-constexpr std::string_view kIntoBucket = "reducer::mul_out";
 constexpr std::string_view kWrapper = "DistributedDataParallel.forward";
 
 bool contains(std::string_view text, std::string_view part) {
@@ -116,6 +115,7 @@ void find_by_commands(const trace::Trace& trace, const program::Program& program
 Calls calls_of(const trace::Trace& trace, const program::Program* program) {
   Calls calls;
   const auto operators = operators_into_buckets(trace, calls);
+  calls.wrapped |= program && !program->first_buckets.empty();
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
     if (span.correlation == 0 || span.category != Category::kHostApi) continue;
@@ -322,9 +322,7 @@ class Reader {
     }
   }
 
-  bool knows_buckets() const {
-    return program_ && !order_.empty() && !program_->first_buckets.empty();
-  }
+  bool knows_buckets() const { return program_ && !program_->first_buckets.empty(); }
 
   int step_of(Nanos call) const {
     const auto after =

@@ -2,19 +2,23 @@
 // bucket each went into, when the bucket was ready, launched, summed; and how much of that the GPU
 // had nothing to calculate beside.
 //
-// Read off a trace by PyTorch's names: the kernels of torch::distributed::reducer::mul_out write
-// gradients into buckets, c10d::allreduce_ sums them. So the trace may be simulated, or of
-// PyTorch's profiler. What a trace does not tell (names of parameters, without a program) is left
-// out. Where ranks are told apart, it is about the one that metrics are about.
+// Read off a trace by PyTorch's names: the kernels of torch::distributed::reducer::mul_out, or with
+// a comm hook copy_, write gradients into buckets, c10d::allreduce_ sums them. So the trace may be
+// simulated, or of PyTorch's profiler. What a trace does not tell (names of parameters, without a
+// program) is left out. Where ranks are told apart, it is about the one that metrics are about.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/measured.h"
 
 namespace trainscope::analysis {
+
+// How the names of operators begin that write a gradient into its bucket.
+inline constexpr std::string_view kIntoBucket = "torch::distributed::reducer::";
 
 // A gradient on its way into its bucket.
 struct BucketGradient {

@@ -497,6 +497,13 @@ void add_parallel_knobs(Table& t) {
       .pytorch("broadcast_buffers")
       .help("DistributedDataParallel's broadcast_buffers")
       .into(t);
+  choice("ddp.comm_hook", "none")
+      .choices({"none", "fp16_compress", "bf16_compress"})
+      .pytorch("register_comm_hook")
+      .help(
+          "DistributedDataParallel sums a bucket's copy in this type: fp16_compress_hook, "
+          "bf16_compress_hook")
+      .into(t);
   choice("fsdp.wrap", "block")
       .choices({"block", "model"})
       .pytorch("fully_shard")

@@ -192,7 +192,7 @@ struct Communicator {
 // Parameters whose gradients DistributedDataParallel sums together.
 struct Bucket {
   Index buffer = kNoIndex;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;        // that are summed: of gradients that a hook compresses, the half
   std::vector<Index> gradients;  // buffers, in the order in which they lie in it
 };
 

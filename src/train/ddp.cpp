@@ -45,15 +45,15 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
       first_event_(program.events) {
   add_communicator(program, config, ranks);
   program.streams.push_back(nccl_stream(0));
+  if (CompressHook::is_wanted(config)) hook_.emplace(program, config, ranks);
   find_parameters(graph, model);
+  program_.events += static_cast<Index>(parameters_.size());  // one a bucket, at most
   std::vector<std::int64_t> bytes;
   for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
   const Assignment first = first_assignment(bytes, find_unused_, caps_);
   program_.first_buckets = make_buckets(first, "bucket of the first backward");
   use(first, program_.first_buckets);
   if (find_unused_) program_.buckets = program_.first_buckets;
-  // One for each bucket, at most one a parameter.
-  program_.events += static_cast<Index>(parameters_.size());
 }
 
 void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
@@ -103,9 +103,15 @@ Index Ddp::add_kernel(const char* kernel, const char* framework, Index from, Ind
   return static_cast<Index>(program_.operations.size() - 1);
 }
 
-// Of the parameters of a bucket, in which each has its place. Views are divided where they are.
+// Of the parameters of a bucket, in which each has its place. Views are divided where they are; for
+// a hook nothing is done with them (torch/csrc/distributed/c10d/reducer.cpp,
+// mark_variable_ready_dense).
 void Ddp::add_kernels(std::size_t bucket) {
-  const double share = 1.0 / ranks_;
+  const double share = hook_ ? 1 : 1.0 / ranks_;
+  const char* kernel =
+      hook_ ? "vectorized_elementwise_kernel: copy" : "vectorized_elementwise_kernel: mul";
+  const char* framework =
+      hook_ ? "torch::distributed::reducer::copy_" : "torch::distributed::reducer::mul_out";
   std::int64_t place = 0;
   for (const std::size_t id : assignment_[bucket]) {
     Parameter& parameter = parameters_[id];
@@ -115,9 +121,9 @@ void Ddp::add_kernels(std::size_t bucket) {
     const std::int64_t begin = views_ ? 0 : place;
     place += elements;
     if (gradient == kNoIndex) continue;
-    parameter.into_bucket =
-        add_kernel("vectorized_elementwise_kernel: mul", "torch::distributed::reducer::mul_out",
-                   gradient, to, program::CopyPart{elements, 0, begin, share}, elements);
+    if (!views_ || !hook_)
+      parameter.into_bucket = add_kernel(kernel, framework, gradient, to,
+                                         program::CopyPart{elements, 0, begin, share}, elements);
     parameter.out_of_bucket = add_kernel(
         "vectorized_elementwise_kernel: copy", "torch.distributed.ddp.reducer::copy_bucket_to_grad",
         to, gradient, program::CopyPart{elements, begin, 0, 1}, elements);
@@ -134,6 +140,7 @@ std::vector<program::Bucket> Ddp::make_buckets(const Assignment& assignment, con
       bucket.bytes += parameters_[parameter].bytes;
       bucket.gradients.push_back(parameters_[parameter].gradient);
     }
+    if (hook_) bucket.bytes = CompressHook::sent_bytes(bucket.bytes);
     if (!views_)
       bucket.buffer = add_numbers(program_, fmt::format("{} {}", name, i), elements, type_,
                                   program::MemoryKind::kDevice, program::Role::kGradient);
@@ -146,11 +153,14 @@ void Ddp::use(const Assignment& assignment, std::vector<program::Bucket> buckets
   buckets_ = std::move(buckets);
   bucket_of_.assign(parameters_.size(), 0);
   payloads_.clear();
+  if (hook_) hook_->forget_buckets();
   for (std::size_t i = 0; i < assignment_.size(); ++i) {
     for (const std::size_t parameter : assignment_[i]) bucket_of_[parameter] = i;
     add_kernels(i);
-    payloads_.push_back(
-        add_payload(views_ ? buckets_[i].gradients : std::vector{buckets_[i].buffer}));
+    std::vector<Index> buffers = views_ ? buckets_[i].gradients : std::vector{buckets_[i].buffer};
+    std::erase(buffers, kNoIndex);
+    if (hook_) hook_->add_bucket(fmt::format("bucket {}", i), buffers);
+    payloads_.push_back(hook_ ? hook_->payload(i) : add_payload(std::move(buffers)));
   }
 }
 
@@ -277,16 +287,20 @@ void Ddp::after_launch(ThreadWriter& autograd, std::size_t launch) {
 
 void Ddp::mark_ready(ThreadWriter& autograd, std::size_t parameter) {
   if (!rebuilt_ && !find_unused_) ready_.push_back(parameter);
-  autograd.add(program::Launch{parameters_[parameter].into_bucket, kComputeStream});
+  const Index into_bucket = parameters_[parameter].into_bucket;
+  if (into_bucket != kNoIndex) autograd.add(program::Launch{into_bucket, kComputeStream});
   --missing_[bucket_of_[parameter]];
   launch_ready_buckets(autograd);
 }
 
 void Ddp::launch_ready_buckets(ThreadWriter& autograd) {
   for (; next_bucket_ < buckets_.size() && missing_[next_bucket_] == 0; ++next_bucket_) {
+    const Index summed = first_event_ + static_cast<Index>(next_bucket_);
+    if (hook_) hook_->compress(autograd, next_bucket_);
     sum(autograd, program::CollectiveKind::kAllReduce, buckets_[next_bucket_].bytes,
         payloads_[next_bucket_], "c10d::allreduce_");
-    autograd.add(program::RecordEvent{first_event_ + static_cast<Index>(next_bucket_), stream_});
+    autograd.add(program::RecordEvent{summed, stream_});
+    if (hook_) hook_->decompress(autograd, next_bucket_, summed, stream_);
   }
 }
 
@@ -295,7 +309,11 @@ void Ddp::end_backward(ThreadWriter& autograd) {
     sum(autograd, program::CollectiveKind::kAllReduce,
         static_cast<std::int64_t>(parameters_.size()) * kInt, kNoIndex, "c10d::allreduce_");
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    autograd.add(program::StreamWait{kComputeStream, first_event_ + static_cast<Index>(i)});
+    if (hook_) {
+      hook_->wait(autograd, i);
+    } else {
+      autograd.add(program::StreamWait{kComputeStream, first_event_ + static_cast<Index>(i)});
+    }
     if (views_) continue;
     for (const std::size_t parameter : assignment_[i])
       if (parameters_[parameter].gradient != kNoIndex)

@@ -6,17 +6,20 @@
 // autograd's thread; a bucket whose gradients are all there is summed over the ranks on a stream of
 // its own, once all before it have been given to NCCL. At the end of backward the compute stream
 // waits for the sums, and they are copied back into the gradients. After the first backward the
-// buckets are made anew, in the order in which gradients were ready.
+// buckets are made anew, in the order in which gradients were ready. With a comm hook gradients are
+// not divided, and it says what is summed of a bucket (compress_hook.h).
 //
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "program/config.h"
 #include "program/program.h"
+#include "train/compress_hook.h"
 #include "train/ddp_buckets.h"
 #include "train/graph.h"
 #include "train/tape.h"
@@ -76,8 +79,8 @@ class Ddp {
     program::Index gradient = program::kNoIndex;  // kNoIndex: backward never reaches it
     std::int64_t elements = 0;
     std::int64_t bytes = 0;
-    program::Index into_bucket = 0;  // operations
-    program::Index out_of_bucket = 0;
+    program::Index into_bucket = program::kNoIndex;  // operations; kNoIndex: none
+    program::Index out_of_bucket = program::kNoIndex;
   };
 
   program::Program& program_;
@@ -90,6 +93,7 @@ class Ddp {
   program::Index communicator_ = 0;
   program::Index stream_ = 0;
   program::Index first_event_ = 0;
+  std::optional<CompressHook> hook_;
   std::int64_t sequence_ = 0;
   std::vector<Parameter> parameters_;              // in the order of parameters()
   std::vector<program::Index> copies_of_buffers_;  // operations: a batch norm's moments

@@ -24,7 +24,10 @@ ParallelLines ddp_lines(const program::Config& config, const std::string& device
   for (const char* word : {"gradient_as_bucket_view", "find_unused_parameters", "static_graph"})
     if (config.flag(std::string("ddp.") + word)) text += fmt::format(", {}=True", word);
   if (!config.flag("ddp.broadcast_buffers")) text += ", broadcast_buffers=False";
-  return {{text + ")"}, 0};
+  ParallelLines all{{text + ")"}, 0};
+  if (const std::string& hook = config.word("ddp.comm_hook"); hook != "none")
+    all.lines.push_back(fmt::format("model.register_comm_hook(None, default_hooks.{}_hook)", hook));
+  return all;
 }
 
 ParallelLines fsdp_lines(const program::Config& config, const Graph& graph) {

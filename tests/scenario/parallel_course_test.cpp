@@ -149,6 +149,22 @@ TEST_CASE("no_sync: a quarter of the sums, and the kernels beside them are quick
   });
 }
 
+TEST_CASE("a hook that compresses: half the bytes, less than half exposed, and kernels beside it") {
+  on_every_machine("compress-gradients", [](const Run& plain, const Run& hooked) {
+    CHECK(value(hooked, "comm.bytes") == Approx(0.5 * value(plain, "comm.bytes")).epsilon(0.001));
+    CHECK(value(hooked, "comm.exposed") < 0.45 * value(plain, "comm.exposed"));
+    CHECK(value(hooked, "launch.calls") > value(plain, "launch.calls"));
+    CHECK(ratio(plain, hooked, "time.step") > 0.98);
+  });
+  const Lesson lesson = scenario::find_lesson("compress-gradients");
+  const auto gain = [&](const std::vector<std::string>& more) {
+    return ratio(run_side(lesson, "A", "l40s-4", more), run_side(lesson, "B", "l40s-4", more),
+                 "time.step");
+  };
+  CHECK(gain({}) > 1.3);
+  CHECK(gain({"batch_size=32"}) < 1.03);
+}
+
 TEST_CASE(
     "scaling: FP16 computes faster, sends as much, and so scales worse until it has more to do") {
   on_every_machine("scaling-efficiency", [](const Run& fp32, const Run& fp16) {

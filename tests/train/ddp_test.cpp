@@ -196,6 +196,63 @@ TEST_CASE(
   for (const program::Bucket& bucket : views.buckets) CHECK(bucket.buffer == program::kNoIndex);
 }
 
+TEST_CASE("a hook that compresses sums half the bytes, between two casts") {
+  for (const char* views :
+       {"ddp.gradient_as_bucket_view=false", "ddp.gradient_as_bucket_view=true"}) {
+    INFO(views);
+    const std::vector<std::string> config{"model.hidden=2048", "model.layers=3", "steps=3", views};
+    std::vector<std::string> compressed = config;
+    compressed.push_back("ddp.comm_hook=bf16_compress");
+    const program::Program plain = ddp_program(config), hooked = ddp_program(compressed);
+    program::validate(hooked);
+    const auto sums = [](const program::Program& program) {
+      return all_of<program::Collective>(program, autograd_of(program));
+    };
+    REQUIRE(sums(plain).size() == sums(hooked).size());
+    for (std::size_t i = 0; i < sums(plain).size(); ++i)
+      CHECK(sums(plain)[i].bytes == 2 * sums(hooked)[i].bytes);
+    const auto names = [](const program::Program& program) {
+      std::map<std::string, int> count;
+      for (const auto& one : all_of<program::Launch>(program, autograd_of(program)))
+        ++count[program.operations[one.operation].framework];
+      return count;
+    };
+    const int buckets = static_cast<int>(sums(plain).size());
+    for (const char* name : {"aten::to", "aten::div_", "aten::copy_"}) {
+      INFO(name);
+      CHECK(names(hooked)[name] == names(plain)[name] + buckets);
+    }
+    CHECK(names(hooked)["torch::distributed::reducer::mul_out"] == 0);
+  }
+}
+
+TEST_CASE("the copy of a bucket that a hook makes lives until its sums are written back") {
+  const program::Program program =
+      ddp_program({"model.hidden=2048", "model.layers=3", "ddp.comm_hook=fp16_compress"});
+  std::set<program::Index> alive;
+  int freed = 0;
+  for (const program::Command& command : program.threads[autograd_of(program)].commands) {
+    const auto is_copy = [&](program::Index buffer) {
+      return program.buffers[buffer].name.ends_with(", compressed");
+    };
+    if (const auto* one = std::get_if<program::Alloc>(&command.action))
+      if (is_copy(one->buffer)) REQUIRE(alive.insert(one->buffer).second);
+    if (const auto* one = std::get_if<program::Free>(&command.action);
+        one && is_copy(one->buffer)) {
+      REQUIRE(alive.erase(one->buffer) == 1);
+      ++freed;
+    }
+    const auto* launch = std::get_if<program::Launch>(&command.action);
+    if (!launch) continue;
+    const program::Operation& operation = program.operations[launch->operation];
+    for (const auto* list : {&operation.reads, &operation.writes})
+      for (const program::Index buffer : *list)
+        if (is_copy(buffer)) REQUIRE(alive.contains(buffer));
+  }
+  CHECK(alive.empty());
+  CHECK(freed > 2);
+}
+
 TEST_CASE("the listing is what a rank of torchrun runs") {
   const program::Program program =
       ddp_program({"accumulate_steps=2", "ddp.no_sync=true", "ddp.bucket_cap_mb=5"});
@@ -207,6 +264,11 @@ TEST_CASE("the listing is what a rank of torchrun runs") {
   CHECK_THAT(text, Contains("DistributedDataParallel(model, device_ids=[rank], bucket_cap_mb=5)"));
   CHECK_THAT(text, Contains("with model.no_sync() if i < 1 else nullcontext():\n"
                             "            out = model(x)\n"));
+  text.clear();
+  for (const std::string& line : ddp_program({"ddp.comm_hook=fp16_compress"}).listing.lines)
+    text += line + "\n";
+  CHECK_THAT(text, Contains("device_ids=[rank])\n"
+                            "model.register_comm_hook(None, default_hooks.fp16_compress_hook)\n"));
 }
 
 TEST_CASE("on several nodes a rank takes the GPU of its local rank") {
@@ -233,6 +295,8 @@ TEST_CASE("what DistributedDataParallel cannot do is refused with what to write"
                     Contains("dgx1-v100-8 has 8 GPUs; write at most 8"));
   CHECK_THROWS_WITH(ddp_program({"device=cpu"}), Contains("set device = cuda"));
   CHECK_THROWS_WITH(ddp_program({"ddp.no_sync=true"}), Contains("set accumulate_steps = 4"));
+  CHECK_THROWS_WITH(ddp_program({"ddp.comm_hook=fp16_compress", "model.dtype=fp16"}),
+                    Contains("set model.dtype = fp32, or ddp.comm_hook = none"));
   CHECK_THROWS_WITH(ddp_program({"model.layers=2", "model.detach=1"}),
                     Contains("ddp.find_unused_parameters = true"));
   program::Config config;

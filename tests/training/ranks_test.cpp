@@ -127,6 +127,38 @@ TEST_CASE("how gradients lie in buckets never changes numbers of two ranks") {
   }
 }
 
+TEST_CASE("gradients summed in a narrow type train all ranks alike, and nearly as FP32 does") {
+  for (const char* hook : {"ddp.comm_hook=bf16_compress", "ddp.comm_hook=fp16_compress"})
+    for (const int ranks : {2, 3, 8}) {
+      INFO(hook << " on " << ranks);
+      const Settings settings = on_ranks(kMlp, ranks, {"steps=30", batch_size(4)});
+      TrainingRun plain(settings), narrow(with(settings, {hook}));
+      const std::vector<float> start = plain.weights();
+      plain.finish();
+      narrow.finish();
+      CHECK(narrow.weights() != plain.weights());
+      for (int rank = 1; rank < ranks; ++rank)
+        CHECK(narrow.weights(static_cast<std::size_t>(rank)) == narrow.weights(0));
+      CHECK(largest_difference(narrow.weights(), plain.weights()) <
+            0.05 * largest_difference(start, plain.weights()));
+      TrainingRun views(with(settings, {hook, "ddp.gradient_as_bucket_view=true"}));
+      CHECK(views.finish().weights() == narrow.weights());
+    }
+}
+
+TEST_CASE("a gradient beyond FP16's range is summed as infinity by the hook, and BF16 has room") {
+  // The loss scale makes them large.
+  const Settings scaled = on_ranks(
+      kMlp, 2, {"steps=4", "autocast.dtype=bf16", "scaler.enabled=true", "scaler.init_scale=1e7"});
+  const auto skipped = [&](const char* hook) {
+    TrainingRun run(with(scaled, {std::string("ddp.comm_hook=") + hook}));
+    return run.finish().skipped_steps().size();
+  };
+  CHECK(skipped("none") == 0);
+  CHECK(skipped("bf16_compress") == 0);
+  CHECK(skipped("fp16_compress") > 0);
+}
+
 TEST_CASE("a ring of three adds in an order of its own, which buckets change by a rounding") {
   const Settings settings = on_ranks(kMlp, 3, {"steps=5"});
   TrainingRun one(settings), other(with(settings, {"ddp.bucket_cap_mb=0.001"}));

@@ -30,7 +30,7 @@ constexpr float kLeastPlot = 110;  // of the scaling curve, with its words
 bool names_buckets(const trace::Trace& trace) {
   for (std::uint32_t i = 0; i < trace.name_count(); ++i) {
     const std::string& name = trace.name(i);
-    if (name.find("reducer::mul_out") != std::string::npos ||
+    if (name.find(analysis::kIntoBucket) != std::string::npos ||
         name.find("DistributedDataParallel.forward") != std::string::npos)
       return true;
   }
