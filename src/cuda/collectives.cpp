@@ -5,7 +5,6 @@
 namespace trainscope::cuda {
 namespace {
 
-constexpr std::int64_t kFloat = 4;
 constexpr program::MemoryKind kDevice = program::MemoryKind::kDevice;
 
 // The sum of a part ends with the rank of its number (host/ring.h); chunks of an all-reduce have
@@ -13,6 +12,12 @@ constexpr program::MemoryKind kDevice = program::MemoryKind::kDevice;
 std::int64_t part_of(const sim::ChunkSend& send, program::CollectiveKind kind, int chunks) {
   return kind == program::CollectiveKind::kAllReduce ? (send.chunk + chunks - 1) % chunks
                                                      : send.chunk;
+}
+
+program::ElementType type_of(CollectiveUnit unit) {
+  if (unit == CollectiveUnit::kHalf) return program::ElementType::kFp16;
+  return unit == CollectiveUnit::kBfloat16 ? program::ElementType::kBf16
+                                           : program::ElementType::kFp32;
 }
 
 }  // namespace
@@ -42,15 +47,29 @@ const sim::ChunkSchedule& Collectives::schedule_of(program::CollectiveKind kind,
   return *known;
 }
 
-const program::Operation& Collectives::addition_of(std::int64_t elements) {
-  auto& known = additions_[elements];
+const program::Operation& Collectives::addition_of(std::int64_t units, program::ElementType type) {
+  auto& known = additions_[{units, type}];
   if (known) return *known;
   known = std::make_unique<program::Operation>();
   known->kernel = "add a chunk";
-  known->function = program::Accumulate{elements, 0};
-  known->m = elements;
-  known->flops = static_cast<double>(elements);
-  known->bytes = static_cast<double>(3 * kFloat * elements);  // two read, one written
+  known->function = program::Accumulate{units, 0};
+  known->type = type;
+  known->m = units;
+  known->flops = static_cast<double>(units);
+  known->bytes = static_cast<double>(3 * program::size_of(type) * units);  // two read, one written
+  return *known;
+}
+
+const program::Operation& Collectives::cast_of(std::int64_t units, program::ElementType from) {
+  auto& known = casts_[{units, from}];
+  if (known) return *known;
+  known = std::make_unique<program::Operation>();
+  known->kernel = "cast a piece";
+  known->function = program::Cast{units};
+  known->type = from;
+  known->m = units;
+  const std::int64_t wide = program::size_of(program::ElementType::kFp32), narrow = wide / 2;
+  known->bytes = static_cast<double>((wide + narrow) * units);
   return *known;
 }
 
@@ -82,14 +101,24 @@ void Collectives::begin_part(const Rank& rank, const sim::ChunkSend* send, const
   device_.begin_call(call.id, rank.stream);
 }
 
+// `there`: from the buffer to the piece.
+void Collectives::copy_piece(const PieceCopy& one, bool there, StreamHandle stream) {
+  const Operand &from = there ? one.buffer : one.piece, &to = there ? one.piece : one.buffer;
+  if (from.type == to.type)
+    return device_.copy({from.memory, to.memory, one.bytes, kDevice, kDevice}, stream);
+  KernelCall cast;
+  cast.operation = &cast_of(from.elements, from.type);
+  cast.reads = {from};
+  cast.writes = {to};
+  device_.launch(cast, stream);
+}
+
 void Collectives::copy_pieces(const Rank& rank, const std::vector<PieceCopy>& copies,
                               const Log& log) {
   const bool there = &copies == &rank.memory.before;
   for (const PieceCopy& one : copies) {
     begin_part(rank, nullptr, log);
-    device_.copy({there ? one.buffer : one.piece, there ? one.piece : one.buffer, one.bytes,
-                  kDevice, kDevice},
-                 rank.stream);
+    copy_piece(one, there, rank.stream);
     device_.end_call();
   }
 }
@@ -107,36 +136,41 @@ void Collectives::begin(const std::vector<Rank>& ranks, const Log& log) {
 }
 
 // In place: a gathered part, and one of a scattered sum, lies where the whole has it.
-void Collectives::by_library(const std::vector<Rank>& ranks, std::int64_t elements) {
-  const program::CollectiveKind kind = ranks.front().call->collective->kind;
-  const program::Index communicator = ranks.front().call->collective->communicator;
-  const std::int64_t part = elements / program_.communicators[communicator].ranks;
+void Collectives::by_library(const std::vector<Rank>& ranks) {
+  const program::Collective& one = *ranks.front().call->collective;
+  const CollectiveUnit unit = memory_.unit_of(one);
+  const std::int64_t units = memory_.units_of(one);
+  const std::int64_t part = units / program_.communicators[one.communicator].ranks * bytes_of(unit);
   std::vector<RankShare> shares;
   for (const Rank& rank : ranks) {
-    float* whole = rank.memory.piece;
-    float* own = whole + part * rank.call->rank;
-    shares.push_back({kind == program::CollectiveKind::kAllGather ? own : whole,
-                      kind == program::CollectiveKind::kReduceScatter ? own : whole, rank.stream,
-                      rank.call->call});
+    std::byte* whole = rank.memory.piece;
+    std::byte* own = whole + part * rank.call->rank;
+    shares.push_back({one.kind == program::CollectiveKind::kAllGather ? own : whole,
+                      one.kind == program::CollectiveKind::kReduceScatter ? own : whole,
+                      rank.stream, rank.call->call});
   }
-  device_.together(kind, elements, shares);
+  device_.together(one.kind, unit, units, shares);
 }
 
 void Collectives::pull(const Rank& from, const Rank& to, const sim::ChunkSend& send,
-                       const sim::ChunkSchedule& schedule, std::int64_t elements, const Log& log) {
-  const std::int64_t part = part_of(send, to.call->collective->kind, schedule.chunks);
-  const std::int64_t begin = part * elements / schedule.chunks;
-  const std::int64_t count = (part + 1) * elements / schedule.chunks - begin;
+                       const sim::ChunkSchedule& schedule, const Log& log) {
+  const program::Collective& one = *to.call->collective;
+  const CollectiveUnit unit = memory_.unit_of(one);
+  const std::int64_t units = memory_.units_of(one), part = part_of(send, one.kind, schedule.chunks);
+  const std::int64_t begin = part * units / schedule.chunks;
+  const std::int64_t count = (part + 1) * units / schedule.chunks - begin;
   if (count == 0) return;
-  float* mine = to.memory.piece + begin;
-  float* target = send.reduces ? to.memory.room : mine;
+  const std::int64_t place = begin * bytes_of(unit);
+  std::byte* mine = to.memory.piece + place;
+  std::byte* target = send.reduces ? to.memory.room : mine;
   begin_part(to, &send, log);
-  device_.copy({from.memory.piece + begin, target, count * kFloat, kDevice, kDevice}, to.stream);
+  device_.copy({from.memory.piece + place, target, count * bytes_of(unit), kDevice, kDevice},
+               to.stream);
   if (send.reduces) {
     KernelCall add;
-    add.operation = &addition_of(count);
-    add.reads = {{target, count, program::ElementType::kFp32}};
-    add.writes = {{mine, count, program::ElementType::kFp32}};
+    add.operation = &addition_of(count, type_of(unit));
+    add.reads = {{target, count, type_of(unit)}};
+    add.writes = {{mine, count, type_of(unit)}};
     device_.launch(add, to.stream);
   }
   device_.end_call();
@@ -177,7 +211,7 @@ void Collectives::exchange(const std::vector<Rank>& ranks, const Log& log) {
 // Chunk by chunk. What a rank reads of its neighbour is not written any more until all is over: of
 // a sum that goes around, the whole comes back only after the part was read. At the end a rank's
 // stream waits for those that still read its memory.
-void Collectives::by_ring(const std::vector<Rank>& ranks, std::int64_t elements, const Log& log) {
+void Collectives::by_ring(const std::vector<Rank>& ranks, const Log& log) {
   meet(ranks);
   const sim::ChunkSchedule& schedule =
       *schedules_.at({ranks.front().call->collective->kind, static_cast<int>(ranks.size())});
@@ -189,7 +223,7 @@ void Collectives::by_ring(const std::vector<Rank>& ranks, std::int64_t elements,
       const auto from = static_cast<std::size_t>(next->from);
       const auto to = static_cast<std::size_t>(next->to);
       device_.wait(ranks[to].stream, ranks[from].marks->steps[last[from]]);
-      pull(ranks[from], ranks[to], *next, schedule, elements, log);
+      pull(ranks[from], ranks[to], *next, schedule, log);
       ranks[to].marks->last = 1 - last[to];
       device_.record(ranks[to].marks->steps[ranks[to].marks->last], ranks[to].stream);
     }
@@ -205,19 +239,18 @@ void Collectives::carry_out(const std::vector<RankCall>& calls,
   const Log log{next_call, thread_log};
   const program::Collective& first = *calls.front().collective;
   const bool exchanges = first.kind == program::CollectiveKind::kSendReceive;
-  const std::int64_t elements = memory_.elements_of(first);
   std::vector<Marks>& marks = marks_of(first.communicator, calls);
   std::vector<Rank> ranks;
   for (std::size_t i = 0; i < calls.size(); ++i)
     ranks.push_back({&calls[i], streams_[calls[i].collective->stream],
-                     exchanges ? RankMemory() : memory_.of(calls[i], elements), &marks[i]});
+                     exchanges ? RankMemory() : memory_.of(calls[i]), &marks[i]});
   begin(ranks, log);
   if (exchanges) {
     exchange(ranks, log);
   } else if (by_library_[first.communicator]) {
-    by_library(ranks, elements);
+    by_library(ranks);
   } else {
-    by_ring(ranks, elements, log);
+    by_ring(ranks, log);
   }
   for (const Rank& rank : ranks) copy_pieces(rank, rank.memory.after, log);
 }

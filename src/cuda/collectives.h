@@ -57,14 +57,16 @@ class Collectives {
 
   std::vector<Marks>& marks_of(program::Index communicator, const std::vector<RankCall>& calls);
   const sim::ChunkSchedule& schedule_of(program::CollectiveKind kind, int ranks);
-  const program::Operation& addition_of(std::int64_t elements);
+  const program::Operation& addition_of(std::int64_t units, program::ElementType type);
+  const program::Operation& cast_of(std::int64_t units, program::ElementType from);
   void begin(const std::vector<Rank>& ranks, const Log& log);
-  void by_library(const std::vector<Rank>& ranks, std::int64_t elements);
+  void by_library(const std::vector<Rank>& ranks);
   void meet(const std::vector<Rank>& ranks);
   void exchange(const std::vector<Rank>& ranks, const Log& log);
-  void by_ring(const std::vector<Rank>& ranks, std::int64_t elements, const Log& log);
+  void by_ring(const std::vector<Rank>& ranks, const Log& log);
   void pull(const Rank& from, const Rank& to, const sim::ChunkSend& send,
-            const sim::ChunkSchedule& schedule, std::int64_t elements, const Log& log);
+            const sim::ChunkSchedule& schedule, const Log& log);
+  void copy_piece(const PieceCopy& one, bool there, StreamHandle stream);
   void copy_pieces(const Rank& rank, const std::vector<PieceCopy>& copies, const Log& log);
   void begin_part(const Rank& rank, const sim::ChunkSend* send, const Log& log);
 
@@ -75,7 +77,10 @@ class Collectives {
   std::vector<bool> by_library_;                        // by communicator
   std::map<program::Index, std::vector<Marks>> marks_;  // by communicator and rank
   std::map<std::pair<program::CollectiveKind, int>, std::unique_ptr<sim::ChunkSchedule>> schedules_;
-  std::map<std::int64_t, std::unique_ptr<program::Operation>> additions_;  // by numbers
+  // By how many numbers of which type; casts from it.
+  using Operations =
+      std::map<std::pair<std::int64_t, program::ElementType>, std::unique_ptr<program::Operation>>;
+  Operations additions_, casts_;
 };
 
 // How a program's collectives are carried out on a device, in words that its trace says; nothing

@@ -89,10 +89,17 @@ struct CopyCall {
   program::MemoryKind to_kind = program::MemoryKind::kDevice;
 };
 
+// What a collective counts: numbers of a type, or, where it only moves numbers of several, bytes.
+enum class CollectiveUnit : std::uint8_t { kFloat, kHalf, kBfloat16, kByte };
+
+constexpr std::int64_t bytes_of(CollectiveUnit unit) {
+  return unit == CollectiveUnit::kFloat ? 4 : unit == CollectiveUnit::kByte ? 1 : 2;
+}
+
 // What a rank gives and gets in a collective; its GPU is the rank's number.
 struct RankShare {
-  const float* give = nullptr;
-  float* get = nullptr;
+  const void* give = nullptr;
+  void* get = nullptr;
   StreamHandle stream = 0;
   CallId call = 0;
 };
@@ -196,7 +203,7 @@ class DeviceCalls {
   // the larger of both buffers; the root is rank 0. Work of the library is told with its GPU, as
   // the first rank's call or as its own rank's. Waiting for streams ends with an Error where the
   // library fails, or has a rank that never comes.
-  virtual void together(program::CollectiveKind kind, std::int64_t elements,
+  virtual void together(program::CollectiveKind kind, CollectiveUnit unit, std::int64_t units,
                         const std::vector<RankShare>& ranks) = 0;
 
   // Launches on the stream, which has no other work, go into a graph until the end of it.

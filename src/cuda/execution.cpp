@@ -96,7 +96,6 @@ std::string refusal_of(const program::Program& program, const DeviceCalls& devic
   if (ranks_share_operations(program))
     return "ranks that differ (straggler.rank, uneven_batches) are only simulated; write "
            "--executor sim";
-  if (std::string why = refusal_of_payloads(program); !why.empty()) return why;
   for (const program::Operation& operation : program.operations) {
     if (is_empty_launch(program, operation)) continue;
     const std::string why = device.refusal(operation);

@@ -29,9 +29,8 @@ OpenDevice open_device(const std::filesystem::path& folder, int number) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
     throw MissingError("the plug-in for GPUs, " + file.string() +
-                       ", was not built: it needs the CUDA toolkit, and then `ninja "
-                       "trainscope_cuda`" +
-                       kInstead);
+                       ", was not built: where the CUDA toolkit is installed, `ninja -C " +
+                       folder.string() + " trainscope_cuda` builds it" + kInstead);
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) {
     const char* error = dlerror();

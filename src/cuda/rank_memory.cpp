@@ -8,23 +8,25 @@ namespace {
 using program::CollectiveKind;
 using program::Index;
 
-constexpr std::int64_t kFloat = 4;
+constexpr std::int64_t kAligned = 16;  // bytes
 
 bool adds(CollectiveKind kind) {
   return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduce ||
          kind == CollectiveKind::kReduceScatter;
 }
 
-}  // namespace
-
-std::string refusal_of_payloads(const program::Program& program) {
-  for (const std::vector<Index>& payload : program.payloads)
-    for (const Index buffer : payload)
-      if (const program::Buffer& what = program.buffers[buffer]; program::size_of(what.type) == 2)
-        return "the executor cuda has collectives of FP32 only, and " + what.name +
-               " is not; set model.dtype = fp32, or simulate it with --executor sim";
-  return "";
+program::ElementType type_of(CollectiveUnit unit) {
+  if (unit == CollectiveUnit::kHalf) return program::ElementType::kFp16;
+  return unit == CollectiveUnit::kBfloat16 ? program::ElementType::kBf16
+                                           : program::ElementType::kFp32;
 }
+
+CollectiveUnit unit_of(program::ElementType type) {
+  if (type == program::ElementType::kFp16) return CollectiveUnit::kHalf;
+  return type == program::ElementType::kBf16 ? CollectiveUnit::kBfloat16 : CollectiveUnit::kFloat;
+}
+
+}  // namespace
 
 // Whole numbers (how many batches a norm has seen) are the same on all ranks.
 std::vector<Index> CollectiveMemory::numbers_of(Index payload) const {
@@ -35,14 +37,32 @@ std::vector<Index> CollectiveMemory::numbers_of(Index payload) const {
   return numbers;
 }
 
-std::int64_t CollectiveMemory::elements_of(const program::Collective& collective) const {
-  std::int64_t elements = 0;
+Index CollectiveMemory::larger_payload(const program::Collective& collective) const {
   const bool gathers = collective.kind == CollectiveKind::kAllGather;
-  const Index payload =
-      gathers || collective.send == program::kNoIndex ? collective.receive : collective.send;
-  if (payload == program::kNoIndex) return std::max<std::int64_t>(1, collective.bytes / kFloat);
-  for (const Index buffer : numbers_of(payload)) elements += program_.buffers[buffer].elements();
-  return elements;
+  return gathers || collective.send == program::kNoIndex ? collective.receive : collective.send;
+}
+
+// Parameters in BF16 are told to all beside a norm's moments, which are FP32.
+CollectiveUnit CollectiveMemory::unit_of(const program::Collective& collective) const {
+  const std::vector<Index> numbers = numbers_of(larger_payload(collective));
+  if (numbers.empty()) return CollectiveUnit::kFloat;
+  const CollectiveUnit first = cuda::unit_of(program_.buffers[numbers.front()].type);
+  for (const Index buffer : numbers)
+    if (cuda::unit_of(program_.buffers[buffer].type) != first) return CollectiveUnit::kByte;
+  return first;
+}
+
+std::int64_t CollectiveMemory::bytes_of(const program::Collective& collective) const {
+  const Index payload = larger_payload(collective);
+  constexpr std::int64_t kFloat = cuda::bytes_of(CollectiveUnit::kFloat);
+  if (payload == program::kNoIndex) return std::max(kFloat, collective.bytes / kFloat * kFloat);
+  std::int64_t bytes = 0;
+  for (const Index buffer : numbers_of(payload)) bytes += program_.buffers[buffer].bytes;
+  return bytes;
+}
+
+std::int64_t CollectiveMemory::units_of(const program::Collective& collective) const {
+  return bytes_of(collective) / cuda::bytes_of(unit_of(collective));
 }
 
 CollectiveMemory::CollectiveMemory(const program::Program& program, DeviceCalls& device,
@@ -52,24 +72,24 @@ CollectiveMemory::CollectiveMemory(const program::Program& program, DeviceCalls&
       buffers_(buffers),
       streams_(streams),
       rooms_(streams.size()) {
-  if (const std::string why = refusal_of_payloads(program); !why.empty()) throw MissingError(why);
   for (const program::Thread& thread : program.threads)
     for (const program::Command& command : thread.commands) {
       const auto* one = std::get_if<program::Collective>(&command.action);
       if (!one || one->kind == CollectiveKind::kSendReceive) continue;
       Room& room = rooms_[one->stream];
-      const std::int64_t elements = elements_of(*one);
+      const std::int64_t unit = cuda::bytes_of(unit_of(*one));
       const bool scatters = one->kind == CollectiveKind::kReduceScatter;
       const bool is_whole = numbers_of(scatters ? one->send : one->receive).size() == 1 &&
                             one->kind != CollectiveKind::kReduce;
-      if (!is_whole) room.piece = std::max(room.piece, elements);
+      if (!is_whole) room.piece = std::max(room.piece, bytes_of(*one));
       const std::int64_t ranks = program.communicators[one->communicator].ranks;
-      if (adds(one->kind)) room.chunk = std::max(room.chunk, elements / ranks + 1);
+      if (adds(one->kind)) room.chunk = std::max(room.chunk, (units_of(*one) / ranks + 1) * unit);
     }
   for (Index i = 0; i < rooms_.size(); ++i) {
-    const std::int64_t bytes = kFloat * (rooms_[i].piece + rooms_[i].chunk);
+    rooms_[i].piece = (rooms_[i].piece + kAligned - 1) / kAligned * kAligned;
+    const std::int64_t bytes = rooms_[i].piece + rooms_[i].chunk;
     if (bytes == 0) continue;
-    rooms_[i].memory = static_cast<float*>(device.allocate(bytes, streams[i]));
+    rooms_[i].memory = static_cast<std::byte*>(device.allocate(bytes, streams[i]));
     device.fill_zero(rooms_[i].memory, bytes, streams[i]);
   }
 }
@@ -88,7 +108,7 @@ void* CollectiveMemory::at(Index payload) {
   return buffers_.at(buffer);
 }
 
-RankMemory CollectiveMemory::of(const RankCall& call, std::int64_t elements) {
+RankMemory CollectiveMemory::of(const RankCall& call) {
   const program::Collective& one = *call.collective;
   const bool is_root = call.rank == 0;
   std::vector<Index> gives = numbers_of(one.send), gets = numbers_of(one.receive);
@@ -96,7 +116,7 @@ RankMemory CollectiveMemory::of(const RankCall& call, std::int64_t elements) {
   if (one.kind == CollectiveKind::kReduce && !is_root) gets.clear();
   const auto at = [this](Index buffer) {
     buffers_.lend(buffer);
-    return buffers_.at(buffer);
+    return static_cast<std::byte*>(buffers_.at(buffer));
   };
   const Room& room = rooms_[one.stream];
   RankMemory memory;
@@ -104,19 +124,29 @@ RankMemory CollectiveMemory::of(const RankCall& call, std::int64_t elements) {
   const bool gathers = one.kind == CollectiveKind::kAllGather;
   const bool scatters = one.kind == CollectiveKind::kReduceScatter;
   const std::vector<Index>& whole = scatters ? gives : gets;
-  memory.piece = whole.size() == 1 ? static_cast<float*>(at(whole.front())) : room.memory;
+  memory.piece = whole.size() == 1 ? at(whole.front()) : room.memory;
   // A root that only sends one buffer has it read from there.
   if (one.kind == CollectiveKind::kBroadcast && gets.empty() && gives.size() == 1)
-    memory.piece = static_cast<float*>(at(gives.front()));
-  const std::int64_t part = elements / program_.communicators[one.communicator].ranks;
+    memory.piece = at(gives.front());
+  const std::int64_t all = bytes_of(one), ranks = program_.communicators[one.communicator].ranks;
+  const std::int64_t part = units_of(one) / ranks * cuda::bytes_of(unit_of(one));
+  const CollectiveUnit unit = unit_of(one);
   const auto copies = [&](const std::vector<Index>& list, bool of_rank,
                           std::vector<PieceCopy>& to) {
     std::int64_t place = of_rank ? part * call.rank : 0;
-    for (const Index buffer : list) {
-      const std::int64_t count = std::min(program_.buffers[buffer].elements(), elements - place);
-      if (at(buffer) != memory.piece + place)
-        to.push_back({at(buffer), memory.piece + place, count * kFloat});
-      place += count;
+    for (const Index index : list) {
+      const program::Buffer& buffer = program_.buffers[index];
+      const bool is_cast = unit != CollectiveUnit::kByte && cuda::unit_of(buffer.type) != unit;
+      const std::int64_t bytes =
+          std::min(is_cast ? buffer.elements() * cuda::bytes_of(unit) : buffer.bytes, all - place);
+      std::byte* const piece = memory.piece + place;
+      const std::int64_t count =
+          bytes / cuda::bytes_of(is_cast ? unit : cuda::unit_of(buffer.type));
+      if (at(index) != piece)
+        to.push_back({{at(index), count, buffer.type},
+                      {piece, count, is_cast ? type_of(unit) : buffer.type},
+                      bytes});
+      place += bytes;
     }
   };
   copies(gives, gathers, memory.before);

@@ -7,8 +7,8 @@
 // and gets of a reduce-scatter, is its part of the piece that all of it makes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "cuda/buffers.h"
@@ -18,45 +18,46 @@
 
 namespace trainscope::cuda {
 
-// A part of a buffer beside the part of the piece that stands for it.
+// A part of a buffer beside the part of the piece that stands for it. Its numbers may have another
+// type there, as FSDP gathers them: then they are cast.
 struct PieceCopy {
-  void* buffer = nullptr;
-  void* piece = nullptr;
-  std::int64_t bytes = 0;
+  Operand buffer;
+  Operand piece;
+  std::int64_t bytes = 0;  // where the types are the same
 };
 
 struct RankMemory {
-  float* piece = nullptr;
-  float* room = nullptr;          // for a chunk that is to be added
+  std::byte* piece = nullptr;
+  std::byte* room = nullptr;      // for a chunk that is to be added
   std::vector<PieceCopy> before;  // buffers to piece
   std::vector<PieceCopy> after;   // piece to buffers
 };
 
-// Why the program's collectives are not carried out, their payloads being no FP32; empty: they are.
-std::string refusal_of_payloads(const program::Program& program);
-
 class CollectiveMemory {
  public:
-  // Takes room for each stream that has collectives. All must outlive it. Throws MissingError for
-  // payloads that are not FP32, OutOfDeviceMemory.
+  // Takes room for each stream that has collectives. All must outlive it. Throws OutOfDeviceMemory.
   CollectiveMemory(const program::Program& program, DeviceCalls& device, Buffers& buffers,
                    const std::vector<StreamHandle>& streams);
   ~CollectiveMemory();
   CollectiveMemory(const CollectiveMemory&) = delete;
 
-  // Numbers that the collective is of: those of its payload, else as many as its bytes are.
-  std::int64_t elements_of(const program::Collective& collective) const;
-  RankMemory of(const RankCall& call, std::int64_t elements);
+  // What the collective counts, and how many: those of its payload, else FP32, as many as its bytes
+  // are.
+  CollectiveUnit unit_of(const program::Collective& collective) const;
+  std::int64_t units_of(const program::Collective& collective) const;
+  RankMemory of(const RankCall& call);
   // Of a payload of one buffer, as ranks send and receive it.
   void* at(program::Index payload);
 
  private:
   struct Room {
-    std::int64_t piece = 0;  // numbers
+    std::int64_t piece = 0;  // bytes
     std::int64_t chunk = 0;
-    float* memory = nullptr;
+    std::byte* memory = nullptr;
   };
   std::vector<program::Index> numbers_of(program::Index payload) const;
+  program::Index larger_payload(const program::Collective& collective) const;
+  std::int64_t bytes_of(const program::Collective& collective) const;
 
   const program::Program& program_;
   DeviceCalls& device_;

@@ -5,10 +5,13 @@
 #include <catch2/catch.hpp>
 
 #include "cuda/emulated_device.h"
+#include "host/cast.h"
+#include "host/float_types.h"
 #include "host/ring.h"
 
 using namespace trainscope;
 using program::CollectiveKind;
+using program::ElementType;
 
 namespace {
 
@@ -17,9 +20,11 @@ namespace {
 struct Ranks {
   program::Program program;
   int ranks;
+  ElementType type;
 
-  Ranks(int count, CollectiveKind kind, const std::vector<std::int64_t>& pieces, bool in_place)
-      : ranks(count) {
+  Ranks(int count, CollectiveKind kind, const std::vector<std::int64_t>& pieces, bool in_place,
+        ElementType its_type = ElementType::kFp32)
+      : ranks(count), type(its_type) {
     program.communicators.push_back({"default process group", ranks, {}, ranks});
     program.threads.push_back({"host", program::ThreadRole::kMain, 0, {}});
     program::Collective one;
@@ -30,7 +35,7 @@ struct Ranks {
       one.send = add_payload(rank, pieces);
       one.receive = in_place ? one.send : add_payload(rank, pieces);
       one.bytes = 0;
-      for (const std::int64_t piece : pieces) one.bytes += 4 * piece;
+      for (const std::int64_t piece : pieces) one.bytes += program::size_of(type) * piece;
       program.threads.front().commands.push_back({one});
     }
   }
@@ -39,7 +44,8 @@ struct Ranks {
   program::Index add_payload(int rank, const std::vector<std::int64_t>& pieces) {
     program.payloads.emplace_back();
     for (const std::int64_t piece : pieces) {
-      program::Buffer buffer{"x", 4 * piece};
+      program::Buffer buffer{"x", program::size_of(type) * piece};
+      buffer.type = type;
       buffer.device = rank;
       buffer.role = program::Role::kParameter;
       buffer.initial = {program::Initial::Kind::kUniform, 1.0 + 0.3 * rank};
@@ -68,6 +74,7 @@ Numbers first_numbers(const program::Program& program) {
   for (program::Index i = 0; i < program.buffers.size(); ++i) {
     numbers.emplace_back(static_cast<std::size_t>(program.buffers[i].elements()));
     initial.read(i, numbers.back());
+    host::cast(host::format_of(program.buffers[i].type), numbers.back());
   }
   return numbers;
 }
@@ -89,7 +96,18 @@ Numbers by_host(const Ranks& ranks, int times) {
   }
   std::vector<float> room;
   for (int i = 0; i < times; ++i)
-    host::carry_out(ranks.of(0).kind, host::NumberFormat::kFloat32, sends, receives, room);
+    host::carry_out(ranks.of(0).kind, host::format_of(ranks.type), sends, receives, room);
+  return numbers;
+}
+
+std::vector<float> numbers_at(const void* memory, const program::Buffer& buffer) {
+  std::vector<float> numbers;
+  for (std::int64_t i = 0; i < buffer.elements(); ++i)
+    numbers.push_back(buffer.type == ElementType::kFp16
+                          ? host::to_float(static_cast<const host::Float16*>(memory)[i])
+                      : buffer.type == ElementType::kBf16
+                          ? host::to_float(static_cast<const host::Bfloat16*>(memory)[i])
+                          : static_cast<const float*>(memory)[i]);
   return numbers;
 }
 
@@ -111,8 +129,7 @@ Numbers by_device(const Ranks& ranks, int times, int gpus, std::uint32_t seed) {
   device.synchronise();
   Numbers numbers;
   for (program::Index i = 0; i < ranks.program.buffers.size(); ++i) {
-    const auto* begin = static_cast<const float*>(buffers.at(i));
-    numbers.emplace_back(begin, begin + ranks.program.buffers[i].elements());
+    numbers.push_back(numbers_at(buffers.at(i), ranks.program.buffers[i]));
   }
   return numbers;
 }
@@ -150,15 +167,25 @@ TEST_CASE("a collective may follow the one before on the same numbers") {
     }
 }
 
-TEST_CASE("payloads that are not FP32 are refused by name") {
-  Ranks ranks(2, CollectiveKind::kAllReduce, {4}, true);
-  ranks.program.buffers[1].name = "bucket 0";
-  ranks.program.buffers[1].type = program::ElementType::kFp16;
-  test::EmulatedDevice device;
-  std::vector<cuda::StreamHandle> streams{
-      device.make_stream(program::StreamKind::kNonBlocking, 0, 0),
-      device.make_stream(program::StreamKind::kNonBlocking, 0, 1)};
-  cuda::Buffers buffers(ranks.program, device, streams);
-  CHECK_THROWS_WITH(cuda::CollectiveMemory(ranks.program, device, buffers, streams),
-                    Catch::Matchers::Contains("bucket 0"));
+TEST_CASE("narrow numbers are summed as the host's ring rounds them, by a ring or the library") {
+  for (const ElementType type : {ElementType::kFp16, ElementType::kBf16})
+    for (const CollectiveKind kind : kComputed)
+      for (const int count : {2, 3, 4})
+        for (const int gpus : {1, count})
+          for (const std::vector<std::int64_t>& pieces :
+               {std::vector<std::int64_t>{37}, std::vector<std::int64_t>{3, 1, 10}})
+            check_same(Ranks(count, kind, pieces, true, type), 2, gpus, 3);
+}
+
+TEST_CASE("numbers of several types are told to all as bytes") {
+  for (const int gpus : {1, 3}) {
+    Ranks ranks(3, CollectiveKind::kBroadcast, {5, 4, 3}, true, ElementType::kBf16);
+    for (std::size_t i = 0; i < ranks.program.buffers.size(); ++i)
+      if (i % 3 == 1) {  // of each rank the second
+        ranks.program.buffers[i].type = ElementType::kFp32;
+        ranks.program.buffers[i].bytes *= 2;
+      }
+    const Numbers found = by_device(ranks, 1, gpus, 1), first = first_numbers(ranks.program);
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == first[i % 3]);
+  }
 }

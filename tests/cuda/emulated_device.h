@@ -78,7 +78,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   std::string join(int ranks) override;
   std::string join(const cuda::Peers& peers) override;
   int ranks_elsewhere() const override { return peers_.ranks - 1; }
-  void together(program::CollectiveKind kind, std::int64_t elements,
+  void together(program::CollectiveKind kind, cuda::CollectiveUnit unit, std::int64_t units,
                 const std::vector<cuda::RankShare>& ranks) override;
   void begin_capture(cuda::StreamHandle stream) override;
   cuda::GraphHandle end_capture(cuda::StreamHandle stream) override;
@@ -129,7 +129,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void tell(const Op& op, Nanos start);
   void wait_for_room(cuda::StreamHandle stream);
   void run_all();
-  void work_with_others(program::CollectiveKind kind, std::int64_t elements,
+  void work_with_others(program::CollectiveKind kind, cuda::CollectiveUnit unit, std::int64_t units,
                         const cuda::RankShare& mine) const;
   void add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
                           const std::vector<OpId>& others);

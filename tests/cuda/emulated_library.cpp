@@ -2,8 +2,10 @@
 // for the others; the last of them to run does the work of all.
 
 #include <algorithm>
+#include <utility>
 
 #include "cuda/emulated_device.h"
+#include "host/float_types.h"
 #include "host/ring.h"
 
 namespace trainscope::test {
@@ -21,33 +23,91 @@ std::string EmulatedDevice::join(const cuda::Peers& peers) {
 
 namespace {
 
-// Carries a collective of whole buffers out, in place: by rank.
-void carry_out_in_place(program::CollectiveKind kind, std::vector<std::vector<float>>& numbers) {
+using Numbers = std::vector<float>;
+
+// Numbers of a collective in memory, and back; bytes are numbers, too.
+Numbers read(const void* memory, cuda::CollectiveUnit unit, std::size_t count) {
+  Numbers numbers(count);
+  for (std::size_t i = 0; i < count; ++i) switch (unit) {
+      case cuda::CollectiveUnit::kFloat:
+        numbers[i] = static_cast<const float*>(memory)[i];
+        break;
+      case cuda::CollectiveUnit::kHalf:
+        numbers[i] = host::to_float(static_cast<const host::Float16*>(memory)[i]);
+        break;
+      case cuda::CollectiveUnit::kBfloat16:
+        numbers[i] = host::to_float(static_cast<const host::Bfloat16*>(memory)[i]);
+        break;
+      case cuda::CollectiveUnit::kByte:
+        numbers[i] = static_cast<const unsigned char*>(memory)[i];
+        break;
+    }
+  return numbers;
+}
+
+void write(const Numbers& numbers, cuda::CollectiveUnit unit, void* memory) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) switch (unit) {
+      case cuda::CollectiveUnit::kFloat:
+        static_cast<float*>(memory)[i] = numbers[i];
+        break;
+      case cuda::CollectiveUnit::kHalf:
+        static_cast<host::Float16*>(memory)[i] = host::to_float16(numbers[i]);
+        break;
+      case cuda::CollectiveUnit::kBfloat16:
+        static_cast<host::Bfloat16*>(memory)[i] = host::to_bfloat16(numbers[i]);
+        break;
+      case cuda::CollectiveUnit::kByte:
+        static_cast<unsigned char*>(memory)[i] = static_cast<unsigned char>(numbers[i]);
+        break;
+    }
+}
+
+host::NumberFormat format_of(cuda::CollectiveUnit unit) {
+  if (unit == cuda::CollectiveUnit::kHalf) return host::NumberFormat::kFloat16;
+  return unit == cuda::CollectiveUnit::kBfloat16 ? host::NumberFormat::kBfloat16
+                                                 : host::NumberFormat::kFloat32;
+}
+
+// What each rank gives, and gets, of a larger buffer of so many units.
+std::size_t given_of(program::CollectiveKind kind, std::size_t units, std::size_t ranks) {
+  return kind == program::CollectiveKind::kAllGather ? units / ranks : units;
+}
+std::size_t gotten_of(program::CollectiveKind kind, std::size_t units, std::size_t ranks,
+                      std::size_t rank) {
+  if (kind == program::CollectiveKind::kReduce && rank > 0) return 0;
+  return kind == program::CollectiveKind::kReduceScatter ? units / ranks : units;
+}
+
+// By rank.
+std::vector<Numbers> carry_out(program::CollectiveKind kind, cuda::CollectiveUnit unit,
+                               std::size_t units, std::vector<Numbers> given) {
+  std::vector<Numbers> gotten;
+  for (std::size_t rank = 0; rank < given.size(); ++rank)
+    gotten.emplace_back(gotten_of(kind, units, given.size(), rank));
   std::vector<host::Pieces> gives, gets;
-  for (std::vector<float>& one : numbers) {
-    gives.push_back({host::Results(one)});
-    const bool gets_some = kind != program::CollectiveKind::kReduce || gives.size() == 1;
-    gets.push_back(gets_some ? host::Pieces{host::Results(one)} : host::Pieces());
+  for (std::size_t rank = 0; rank < given.size(); ++rank) {
+    gives.push_back({host::Results(given[rank])});
+    gets.push_back({host::Results(gotten[rank])});
   }
   std::vector<float> room;
-  host::carry_out(kind, host::NumberFormat::kFloat32, gives, gets, room);
+  host::carry_out(kind, format_of(unit), gives, gets, room);
+  return gotten;
 }
 
 }  // namespace
 
 // What all give comes over the wire, and each process works out the whole.
-void EmulatedDevice::work_with_others(program::CollectiveKind kind, std::int64_t elements,
-                                      const cuda::RankShare& mine) const {
-  const auto count = static_cast<std::size_t>(elements);
-  const std::string bytes(reinterpret_cast<const char*>(mine.give), count * sizeof(float));
-  std::vector<std::vector<float>> numbers;
-  for (const std::string& one : options_.gather(bytes)) {
-    numbers.emplace_back(count);
-    one.copy(reinterpret_cast<char*>(numbers.back().data()), one.size());
-  }
-  carry_out_in_place(kind, numbers);
-  const std::vector<float>& own = numbers[static_cast<std::size_t>(peers_.rank)];
-  std::copy(own.begin(), own.end(), mine.get);
+void EmulatedDevice::work_with_others(program::CollectiveKind kind, cuda::CollectiveUnit unit,
+                                      std::int64_t units, const cuda::RankShare& mine) const {
+  const auto all = static_cast<std::size_t>(units);
+  const std::size_t count = given_of(kind, all, static_cast<std::size_t>(peers_.ranks));
+  const std::string bytes(static_cast<const char*>(mine.give),
+                          count * static_cast<std::size_t>(cuda::bytes_of(unit)));
+  std::vector<Numbers> given;
+  for (const std::string& one : options_.gather(bytes))
+    given.push_back(read(one.data(), unit, count));
+  const auto rank = static_cast<std::size_t>(peers_.rank);
+  write(carry_out(kind, unit, all, std::move(given))[rank], unit, mine.get);
 }
 
 void EmulatedDevice::add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
@@ -61,25 +121,22 @@ void EmulatedDevice::add_library_kernel(program::CollectiveKind kind, const cuda
   ops_[op].before.insert(ops_[op].before.end(), others.begin(), others.end());
 }
 
-void EmulatedDevice::together(program::CollectiveKind kind, std::int64_t elements,
-                              const std::vector<cuda::RankShare>& ranks) {
+void EmulatedDevice::together(program::CollectiveKind kind, cuda::CollectiveUnit unit,
+                              std::int64_t units, const std::vector<cuda::RankShare>& ranks) {
   const std::lock_guard held(mutex_);
   host_call();
   current_[std::this_thread::get_id()] = ranks.front().call;
   std::vector<OpId> gates;
   for (const cuda::RankShare& rank : ranks) gates.push_back(enqueue_op(rank.stream, {}));
   Work sums;
-  sums.run = [this, kind, elements, ranks] {
-    if (peers_.ranks > 1) return work_with_others(kind, elements, ranks.front());
-    std::vector<host::Pieces> gives, gets;
-    const auto count = static_cast<std::size_t>(elements);
-    for (const cuda::RankShare& rank : ranks) {
-      gives.push_back({host::Results(const_cast<float*>(rank.give), count)});
-      const bool gets_some = kind != program::CollectiveKind::kReduce || gives.size() == 1;
-      gets.push_back(gets_some ? host::Pieces{host::Results(rank.get, count)} : host::Pieces());
-    }
-    std::vector<float> room;
-    host::carry_out(kind, host::NumberFormat::kFloat32, gives, gets, room);
+  sums.run = [this, kind, unit, units, ranks] {
+    if (peers_.ranks > 1) return work_with_others(kind, unit, units, ranks.front());
+    const auto all = static_cast<std::size_t>(units);
+    std::vector<Numbers> given;
+    for (const cuda::RankShare& rank : ranks)
+      given.push_back(read(rank.give, unit, given_of(kind, all, ranks.size())));
+    const std::vector<Numbers> gotten = carry_out(kind, unit, all, std::move(given));
+    for (std::size_t i = 0; i < ranks.size(); ++i) write(gotten[i], unit, ranks[i].get);
   };
   const OpId all = enqueue_op(ranks.front().stream, std::move(sums));
   ops_[all].before.insert(ops_[all].before.end(), gates.begin(), gates.end());

@@ -276,6 +276,26 @@ TEST_CASE("ranks of FSDP gather and scatter as those of the host do") {
   check_same(fsdp_with(2, {"fsdp.wrap=model", "optimizer.name=adamw"}), kFp32);
   check_same(fsdp_with(4, {"fsdp.reshard_after_forward=false"}), kFp32);
   check_same(fsdp_with(2, {"accumulate_steps=2"}), kFp32);
+  check_same(fsdp_with(3, {"clip_grad_norm=0.1"}), kFp32);
+  check_same(fsdp_with(2, {"precision=fp16", "scaler.enabled=true", "scaler.inject_inf_at=2",
+                           "scaler.growth_interval=2", "clip_grad_norm=0.1"}),
+             2e-3);
+}
+
+TEST_CASE("ranks sum narrow numbers as those of the host do") {
+  check_same(ddp_with(3, {"model.dtype=bf16"}), 3e-2);
+  check_same(ddp_with(2, {"model.dtype=fp16"}), 4e-3);
+  check_same(ddp_with(3, {"ddp.comm_hook=bf16_compress", "ddp.bucket_cap_mb=0.001"}), 1e-3);
+  check_same(ddp_with(2, {"ddp.comm_hook=fp16_compress", "ddp.gradient_as_bucket_view=true"}),
+             1e-3);
+  check_same(ranks_with("parallel.strategy=fsdp", 2, {"fsdp.param_dtype=bf16"}), 3e-2);
+  check_same(ranks_with("parallel.strategy=fsdp", 3,
+                        {"fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32", "clip_grad_norm=0.1"}),
+             3e-2);
+  check_same(ranks_with("parallel.strategy=tensor", 2, {"precision=bf16"}), 3e-2);
+  check_same(ranks_with("parallel.strategy=pipeline", 2,
+                        {"precision=bf16", "model.layers=3", "loop.evaluate=false"}),
+             3e-2);
 }
 
 TEST_CASE("stages of a pipeline send and receive as those of the host do") {

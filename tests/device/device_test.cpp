@@ -90,6 +90,15 @@ TEST_CASE("on the device ranks learn as on the host, whether they share a GPU or
     settings.push_back(strategy);
     check_learns_alike(*gpu, settings, kFp32);
   }
+  const std::vector<std::vector<std::string>> narrow{
+      {"parallel.strategy=ddp", "ddp.comm_hook=bf16_compress"},
+      {"parallel.strategy=fsdp", "fsdp.param_dtype=bf16", "clip_grad_norm=1"},
+      {"parallel.strategy=tensor", "precision=bf16"}};
+  for (const auto& how : narrow) {
+    auto settings = mlp;
+    settings.insert(settings.end(), how.begin(), how.end());
+    check_learns_alike(*gpu, settings, 3e-2);
+  }
 }
 
 TEST_CASE("on the device every kind of collective ends, and each rank has its span") {

@@ -178,6 +178,24 @@ TEST_CASE("through the plug-in ranks learn as on the host, whether they share a 
                        kFp32);
 }
 
+TEST_CASE("through the plug-in ranks sum narrow numbers, whether they share a GPU or not") {
+  Gpu gpu;
+  const std::vector<test::Settings> narrow{
+      {"parallel.strategy=ddp", "model.dtype=bf16"},
+      {"parallel.strategy=ddp", "ddp.comm_hook=fp16_compress"},
+      {"parallel.strategy=ddp", "ddp.comm_hook=bf16_compress"},
+      {"parallel.strategy=fsdp", "fsdp.param_dtype=bf16"},
+      {"parallel.strategy=fsdp", "fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32"},
+      {"parallel.strategy=tensor", "precision=bf16"},
+      {"parallel.strategy=pipeline", "precision=bf16", "model.layers=3",
+       "pipeline.microbatches=4"}};
+  for (const test::Settings& how : narrow)
+    for (const char* ranks : {"parallel.world_size=2", "parallel.world_size=4"}) {
+      INFO(how[0] << ", " << how[1] << ", " << ranks);
+      check_learns_alike(*gpu, test::with(test::with(kMlp, {"machine=h200-8", ranks}), how), 3e-2);
+    }
+}
+
 TEST_CASE("through the plug-in every kind of collective ends, and each rank has its span") {
   Gpu gpu;
   test::check_collectives(*gpu, 64 << 10);

@@ -124,21 +124,23 @@ TEST_CASE("processes of a rank each train as on the host, and have one trace", "
 }
 
 TEST_CASE("processes that share out parameters or layers train as on the host", "[.processes]") {
-  for (const char* strategy : {"parallel.strategy=fsdp", "parallel.strategy=tensor"}) {
-    INFO(strategy);
-    Words settings = kModel;
-    std::erase(settings, "parallel.strategy=ddp");
-    settings.insert(settings.end(), {strategy, "parallel.world_size=2"});
-    const analysis::Run ours = analysis::run_config("A", test::config_of(settings));
-    const test::Folder folder;
-    const std::string saved = folder.file("run.tsrun");
-    const auto ended = run({.run = arguments_of(settings), .arguments = {"--save", saved}});
-    for (const test::Result& one : ended) CHECK(one.code == 0);
-    const analysis::SavedRuns opened = analysis::open_runs(saved);
-    REQUIRE(opened.runs.size() == 1);
-    test::check_same_steps(*opened.runs.front(), ours, kFp32);
-    CHECK(ranks_on_streams(*opened.runs.front()->trace).size() == 2);
-  }
+  for (const bool narrow : {false, true})
+    for (const char* strategy : {"parallel.strategy=fsdp", "parallel.strategy=tensor"}) {
+      INFO(strategy << (narrow ? " in BF16" : ""));
+      Words settings = kModel;
+      std::erase(settings, "parallel.strategy=ddp");
+      settings.insert(settings.end(), {strategy, "parallel.world_size=2"});
+      if (narrow) settings.push_back("precision=bf16");
+      const analysis::Run ours = analysis::run_config("A", test::config_of(settings));
+      const test::Folder folder;
+      const std::string saved = folder.file("run.tsrun");
+      const auto ended = run({.run = arguments_of(settings), .arguments = {"--save", saved}});
+      for (const test::Result& one : ended) CHECK(one.code == 0);
+      const analysis::SavedRuns opened = analysis::open_runs(saved);
+      REQUIRE(opened.runs.size() == 1);
+      test::check_same_steps(*opened.runs.front(), ours, narrow ? 3e-2 : kFp32);
+      CHECK(ranks_on_streams(*opened.runs.front()->trace).size() == 2);
+    }
 }
 
 TEST_CASE("a process that is killed ends the run by its rank, and the others at once",

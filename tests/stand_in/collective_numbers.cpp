@@ -3,7 +3,8 @@
 namespace trainscope::stand_in {
 
 std::string words_of(const Asked& asked) {
-  const std::string numbers = " of " + std::to_string(asked.count) + " numbers";
+  const std::string numbers = " of " + std::to_string(asked.count) + " numbers" +
+                              (asked.type == 0 ? "" : " of type " + std::to_string(asked.type));
   const std::string root = "rank " + std::to_string(asked.root);
   switch (asked.kind) {
     case CollectiveKind::kAllReduce:

@@ -1,5 +1,5 @@
-// A collective of FP32: what ranks call for, and what each gets of what all give, added rank by
-// rank.
+// A collective: what ranks call for, and what each gets of what all give, added rank by rank in
+// FP32.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct Asked {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int32_t root = 0;
   std::uint64_t count = 0;  // as the call has it
+  std::int32_t type = 0;    // a cudaDataType: 0 is FP32
 
   bool operator==(const Asked&) const = default;
 };

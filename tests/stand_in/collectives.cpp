@@ -1,6 +1,5 @@
 // NCCL's part: communicators of the GPUs of one process, or of several with one each, and their
-// collectives of FP32, added rank by rank. A collective begins when every rank's stream has come to
-// it.
+// collectives, added rank by rank. A collective begins when every rank's stream has come to it.
 
 #include <nccl.h>
 
@@ -66,8 +65,16 @@ ncclResult_t end_group() {
   return ncclSuccess;
 }
 
-ncclResult_t take_part(const Share& share, ncclDataType_t type, ncclRedOp_t op) {
-  if (type != ncclFloat || op != ncclSum) return wrong("not a sum of FP32");
+ncclResult_t take_part(Share share, ncclDataType_t type, ncclRedOp_t op) {
+  static const std::map<ncclDataType_t, cudaDataType> kTypes{{ncclFloat, CUDA_R_32F},
+                                                             {ncclHalf, CUDA_R_16F},
+                                                             {ncclBfloat16, CUDA_R_16BF},
+                                                             {ncclUint8, CUDA_R_8U}};
+  const bool adds = share.asked.kind != Kind::kAllGather && share.asked.kind != Kind::kBroadcast;
+  const auto known = kTypes.find(type);
+  if (known == kTypes.end() || op != ncclSum || (adds && type == ncclUint8))
+    return wrong("not a sum of FP32, FP16 or BF16");
+  share.asked.type = known->second;
   group().shares.push_back(share);
   return group().depth > 0 ? ncclSuccess : end_group();
 }
@@ -161,48 +168,23 @@ ncclResult_t ncclGroupEnd() {
 
 ncclResult_t ncclAllReduce(const void* give, void* get, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({{Kind::kAllReduce, 0, count},
-                    static_cast<const float*>(give),
-                    static_cast<float*>(get),
-                    comm,
-                    stream},
-                   type, op);
+  return take_part({{Kind::kAllReduce, 0, count}, give, get, comm, stream}, type, op);
 }
 ncclResult_t ncclAllGather(const void* give, void* get, std::size_t count, ncclDataType_t type,
                            ncclComm_t comm, cudaStream_t stream) {
-  return take_part({{Kind::kAllGather, 0, count},
-                    static_cast<const float*>(give),
-                    static_cast<float*>(get),
-                    comm,
-                    stream},
-                   type, ncclSum);
+  return take_part({{Kind::kAllGather, 0, count}, give, get, comm, stream}, type, ncclSum);
 }
 ncclResult_t ncclReduceScatter(const void* give, void* get, std::size_t count, ncclDataType_t type,
                                ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({{Kind::kReduceScatter, 0, count},
-                    static_cast<const float*>(give),
-                    static_cast<float*>(get),
-                    comm,
-                    stream},
-                   type, op);
+  return take_part({{Kind::kReduceScatter, 0, count}, give, get, comm, stream}, type, op);
 }
 ncclResult_t ncclBroadcast(const void* give, void* get, std::size_t count, ncclDataType_t type,
                            int root, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({{Kind::kBroadcast, root, count},
-                    static_cast<const float*>(give),
-                    static_cast<float*>(get),
-                    comm,
-                    stream},
-                   type, ncclSum);
+  return take_part({{Kind::kBroadcast, root, count}, give, get, comm, stream}, type, ncclSum);
 }
 ncclResult_t ncclReduce(const void* give, void* get, std::size_t count, ncclDataType_t type,
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
-  return take_part({{Kind::kReduce, root, count},
-                    static_cast<const float*>(give),
-                    static_cast<float*>(get),
-                    comm,
-                    stream},
-                   type, op);
+  return take_part({{Kind::kReduce, root, count}, give, get, comm, stream}, type, op);
 }
 
 }  // extern "C"

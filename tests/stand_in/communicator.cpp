@@ -6,6 +6,7 @@
 
 #include "stand_in/calls.h"
 #include "stand_in/machine.h"
+#include "stand_in/numbers.h"
 #include "stand_in/options.h"
 
 namespace trainscope::stand_in {
@@ -36,9 +37,14 @@ int ranks_of(const Share& one) {
   return one.comm->clique->ranks;
 }
 
+cudaDataType type_of(const Share& one) {
+  return static_cast<cudaDataType>(one.asked.type);
+}
+
 bool lies_in_device(const Share& one) {
-  const auto in_device = [](const float* memory, std::size_t count) {
-    return count == 0 || machine().memory().where(memory, 4 * count) == Where::kDevice;
+  const auto in_device = [&](const void* memory, std::size_t count) {
+    const std::size_t bytes = bytes_of(type_of(one)) * count;
+    return count == 0 || machine().memory().where(memory, bytes) == Where::kDevice;
   };
   const int rank = one.comm->rank, ranks = ranks_of(one);
   return in_device(one.give, given_by(one.asked, rank, ranks)) &&
@@ -46,7 +52,14 @@ bool lies_in_device(const Share& one) {
 }
 
 std::vector<float> given_by(const Share& one) {
-  return {one.give, one.give + given_by(one.asked, one.comm->rank, ranks_of(one))};
+  std::vector<float> numbers(given_by(one.asked, one.comm->rank, ranks_of(one)));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = number_at(one.give, type_of(one), i);
+  return numbers;
+}
+
+void put(const std::vector<float>& numbers, const Share& one) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) put_number(one.get, type_of(one), i, numbers[i]);
 }
 
 // Of all ranks, in their order. What is given is read before anything is written: buffers may be
@@ -55,8 +68,7 @@ void carry_out(const std::vector<Share>& ranks) {
   Numbers given;
   for (const Share& one : ranks) given.push_back(given_by(one));
   const Numbers gotten = carry_out(ranks.front().asked, given);
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    std::copy(gotten[rank].begin(), gotten[rank].end(), ranks[rank].get);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) put(gotten[rank], ranks[rank]);
 }
 
 // NCCL has the GPU of a communicator as the thread's: the legacy default stream is that one's.
@@ -173,7 +185,7 @@ ncclResult_t put_alone(const Share& one) {
     return ncclUnhandledCudaError;
   }
   const OpRef come = one.comm->last;
-  const auto take = [get = one.get, gotten] { std::copy(gotten->begin(), gotten->end(), get); };
+  const auto take = [one, gotten] { put(*gotten, one); };
   return put_kernel(one, take, come, gate, &one.comm->last);
 }
 

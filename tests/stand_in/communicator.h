@@ -36,8 +36,8 @@ namespace trainscope::stand_in {
 // A rank's part in a collective.
 struct Share {
   Asked asked;
-  const float* give;
-  float* get;
+  const void* give;
+  void* get;
   ncclComm_t comm;
   cudaStream_t stream;
 };

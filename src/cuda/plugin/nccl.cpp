@@ -44,27 +44,45 @@ struct Nccl::Functions {
            get(reduce, "ncclReduce");
   }
 
-  ncclResult_t call(program::CollectiveKind kind, std::size_t elements, std::size_t ranks,
-                    const Share& share, ncclComm_t rank) const {
+  ncclResult_t call(program::CollectiveKind kind, ncclDataType_t type, std::size_t units,
+                    std::size_t ranks, const Share& share, ncclComm_t rank) const {
     using Kind = program::CollectiveKind;
     switch (kind) {
       case Kind::kAllReduce:
-        return all_reduce(share.give, share.get, elements, ncclFloat, ncclSum, rank, share.stream);
+        return all_reduce(share.give, share.get, units, type, ncclSum, rank, share.stream);
       case Kind::kAllGather:
-        return all_gather(share.give, share.get, elements / ranks, ncclFloat, rank, share.stream);
+        return all_gather(share.give, share.get, units / ranks, type, rank, share.stream);
       case Kind::kReduceScatter:
-        return reduce_scatter(share.give, share.get, elements / ranks, ncclFloat, ncclSum, rank,
+        return reduce_scatter(share.give, share.get, units / ranks, type, ncclSum, rank,
                               share.stream);
       case Kind::kBroadcast:
-        return broadcast(share.give, share.get, elements, ncclFloat, 0, rank, share.stream);
+        return broadcast(share.give, share.get, units, type, 0, rank, share.stream);
       case Kind::kReduce:
-        return reduce(share.give, share.get, elements, ncclFloat, ncclSum, 0, rank, share.stream);
+        return reduce(share.give, share.get, units, type, ncclSum, 0, rank, share.stream);
       case Kind::kSendReceive:
         break;  // copied (cuda/collectives.h)
     }
     return ncclInvalidArgument;
   }
 };
+
+namespace {
+
+ncclDataType_t type_of(CollectiveUnit unit) {
+  switch (unit) {
+    case CollectiveUnit::kHalf:
+      return ncclHalf;
+    case CollectiveUnit::kBfloat16:
+      return ncclBfloat16;
+    case CollectiveUnit::kByte:
+      return ncclUint8;
+    case CollectiveUnit::kFloat:
+      break;
+  }
+  return ncclFloat;
+}
+
+}  // namespace
 
 Nccl::Nccl(const std::vector<int>& gpus) : ranks_(gpus.size()), library_({"libnccl.so.2"}) {
   if (!load()) return;
@@ -151,7 +169,7 @@ void Nccl::abort() {
     functions_->abort(static_cast<ncclComm_t>(rank));
 }
 
-void Nccl::carry_out(program::CollectiveKind kind, std::size_t elements,
+void Nccl::carry_out(program::CollectiveKind kind, CollectiveUnit unit, std::size_t units,
                      const std::vector<Share>& ranks) {
   std::vector<void*> communicators;
   {
@@ -164,7 +182,7 @@ void Nccl::carry_out(program::CollectiveKind kind, std::size_t elements,
   TRAINSCOPE_NCCL(functions_->group_start());
   ncclResult_t status = ncclSuccess;
   for (std::size_t i = 0; i < ranks.size() && status == ncclSuccess; ++i)
-    status = functions_->call(kind, elements, ranks_, ranks[i],
+    status = functions_->call(kind, type_of(unit), units, ranks_, ranks[i],
                               static_cast<ncclComm_t>(communicators[i]));
   const ncclResult_t ended = functions_->group_end();
   TRAINSCOPE_NCCL(status == ncclSuccess ? ended : status);

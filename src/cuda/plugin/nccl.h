@@ -40,12 +40,12 @@ class Nccl {
   int ranks_elsewhere() const { return elsewhere_; }
 
   struct Share {
-    const float* give = nullptr;
-    float* get = nullptr;
+    const void* give = nullptr;
+    void* get = nullptr;
     cudaStream_t stream = nullptr;
   };
-  // By rank, of those that are here; `elements` are those of the larger buffer. Throws Error.
-  void carry_out(program::CollectiveKind kind, std::size_t elements,
+  // By rank, of those that are here; `units` are those of the larger buffer. Throws Error.
+  void carry_out(program::CollectiveKind kind, CollectiveUnit unit, std::size_t units,
                  const std::vector<Share>& ranks);
 
   // While someone has waited since `begun` for a stream that collectives are on: throws Error when

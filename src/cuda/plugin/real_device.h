@@ -64,7 +64,7 @@ class RealDevice : public DeviceCalls {
   std::string join(int ranks) override;
   std::string join(const Peers& peers) override;
   int ranks_elsewhere() const override;
-  void together(program::CollectiveKind kind, std::int64_t elements,
+  void together(program::CollectiveKind kind, CollectiveUnit unit, std::int64_t units,
                 const std::vector<RankShare>& ranks) override;
   void begin_capture(StreamHandle stream) override;
   GraphHandle end_capture(StreamHandle stream) override;

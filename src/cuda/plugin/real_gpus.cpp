@@ -108,7 +108,7 @@ int RealDevice::ranks_elsewhere() const {
 
 // All kernels of a group are launched by the end of it: the tracer tells them as the first rank's
 // call, each with its GPU.
-void RealDevice::together(program::CollectiveKind kind, std::int64_t elements,
+void RealDevice::together(program::CollectiveKind kind, CollectiveUnit unit, std::int64_t units,
                           const std::vector<RankShare>& ranks) {
   std::vector<Nccl::Share> shares;
   std::vector<cudaEvent_t> begun;
@@ -118,7 +118,7 @@ void RealDevice::together(program::CollectiveKind kind, std::int64_t elements,
       begun.push_back(gpus_[stream(rank.stream).gpu].timer->begin(shares.back().stream));
   }
   if (!by_events_ && watched_) tracer_->push(ranks.front().call);
-  nccl_->carry_out(kind, static_cast<std::size_t>(elements), shares);
+  nccl_->carry_out(kind, unit, static_cast<std::size_t>(units), shares);
   if (!by_events_ && watched_) tracer_->pop();
   for (std::size_t i = 0; i < begun.size(); ++i) {
     Activity what;
