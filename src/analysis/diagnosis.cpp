@@ -221,6 +221,15 @@ std::string fsdp_advice(const Run& run) {
   return fmt::format("Try {}.", fmt::join(tries, "; "));
 }
 
+std::string ddp_advice(const Run& run) {
+  std::vector<std::string> tries{"other buckets (bucket_cap_mb)", "no_sync() between updates"};
+  if (!run.program ||
+      (run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"))
+    tries.emplace_back("gradients in BF16 on their way (bf16_compress_hook)");
+  tries.emplace_back("a faster link");
+  return fmt::format("Try {}.", fmt::join(tries, "; "));
+}
+
 std::string communication_advice(const Run& run) {
   if (is_alone(run)) return "Try larger buffers, or a faster link.";
   if (is_sharded(run)) return fsdp_advice(run);
@@ -234,7 +243,7 @@ std::string communication_advice(const Run& run) {
   if (strategy == "pipeline")
     return fmt::format("Try more micro-batches, {}or a faster link.",
                        run.config.word("pipeline.schedule") == "gpipe" ? "1F1B, " : "");
-  return "Try other buckets (bucket_cap_mb), no_sync() between updates, or a faster link.";
+  return ddp_advice(run);
 }
 
 std::string launch_advice(const Run& run) {

@@ -45,9 +45,9 @@ void renew_origin(trace::Trace& trace, const cuda::DeviceFacts& before,
 
 // Looks on from a thread of its own, some twenty times a second. Empty parts are left out.
 struct Watch {
-  std::function<bool()> wanted;       // false: it ends before its next commands
-  std::function<void(double)> share;  // of the program's commands that are carried out, 0..1
-  std::function<void(Nanos)> took;    // at the end: what it took, set-up not among it
+  std::function<bool()> wanted = {};       // false: it ends before its next commands
+  std::function<void(double)> share = {};  // of the program's commands that are carried out, 0..1
+  std::function<void(Nanos)> took = {};    // at the end: what it took, set-up not among it
 };
 
 // Why measuring both on one device shows nothing: they differ only in what a simulated machine is,

@@ -63,7 +63,7 @@ constexpr std::array kNeeds{
     Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
     Need{"fsdp.reshard_after_forward", "fsdp.wrap", "block"},
     Need{"fsdp.reduce_dtype", "fsdp.param_dtype", "bf16"},
-    Need{"ddp.no_sync", "accumulate_steps", "", 1},
+    Need{"ddp.no_sync fsdp.gradient_sync", "accumulate_steps", "", 1},
     Need{"straggler.factor", "straggler.rank", "", -1},
 };
 

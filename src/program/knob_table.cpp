@@ -523,6 +523,13 @@ void add_parallel_knobs(Table& t) {
       .pytorch("MixedPrecisionPolicy(reduce_dtype)")
       .help("sum gradients in this type; none: in that of the gradients")
       .into(t);
+  choice("fsdp.gradient_sync", "each")
+      .choices({"each", "last"})
+      .pytorch("set_requires_gradient_sync")
+      .help(
+          "accumulating, FSDP scatters gradients of each micro-batch, or keeps them whole and "
+          "scatters once")
+      .into(t);
   choice("pipeline.schedule", "1f1b")
       .choices({"gpipe", "1f1b"})
       .pytorch("ScheduleGPipe, Schedule1F1B")

@@ -317,9 +317,9 @@ void Fsdp::free_scattered_before(ThreadWriter& autograd) {
   scattered_before_ = nullptr;
 }
 
-void Fsdp::after_backward(ThreadWriter& autograd, Unit& unit) {
+void Fsdp::after_backward(ThreadWriter& autograd, Unit& unit, bool sums) {
   reshard(autograd, unit);
-  if (unit.gradients.empty()) return;
+  if (unit.gradients.empty() || !sums) return;
   begin_mark(autograd, "post_backward_reduce", unit);
   free_scattered_before(autograd);
   autograd.add(program::Alloc{unit.to_scatter, kComputeStream});
@@ -365,21 +365,24 @@ void Fsdp::end_backward(ThreadWriter& autograd) {
 }
 
 void Fsdp::backward(ThreadWriter& autograd, std::vector<PlannedLaunch> launches,
-                    const LaunchWriter& launch) {
-  std::set<Index> missing;
-  for (const Unit& unit : units_)
-    missing.insert(unit.whole_gradients.begin(), unit.whole_gradients.end());
-  allocate_where_written(program_, std::move(missing), launches);
+                    const LaunchWriter& launch, bool sums) {
+  if (!whole_there_) {
+    std::set<Index> missing;
+    for (const Unit& unit : units_)
+      missing.insert(unit.whole_gradients.begin(), unit.whole_gradients.end());
+    allocate_where_written(program_, std::move(missing), launches);
+  }
   const std::vector<Range> ranges = ranges_of(launches);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     for (std::size_t unit = 0; unit < units_.size(); ++unit)
       if (ranges[unit].any && ranges[unit].first == i) before_backward(autograd, unit);
     launch(autograd, launches[i]);
     for (std::size_t unit = units_.size(); unit-- > 1;)
-      if (ranges[unit].any && ranges[unit].last == i) after_backward(autograd, units_[unit]);
+      if (ranges[unit].any && ranges[unit].last == i) after_backward(autograd, units_[unit], sums);
   }
-  after_backward(autograd, units_[kRoot]);
-  end_backward(autograd);
+  after_backward(autograd, units_[kRoot], sums);
+  whole_there_ = !sums;
+  if (sums) end_backward(autograd);
 }
 
 // found_inf_reduce_handler (torch/distributed/tensor/_dispatch.py) takes the largest of the ranks'

@@ -45,8 +45,10 @@ class Fsdp {
   // The model's launches, with what comes before and after each unit's.
   void forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launches,
                const LaunchWriter& launch);
+  // Without `sums` the gradients stay whole, for a later one to add to
+  // (set_requires_gradient_sync).
   void backward(ThreadWriter& autograd, std::vector<PlannedLaunch> launches,
-                const LaunchWriter& launch);
+                const LaunchWriter& launch, bool sums);
   // zero_grad(set_to_none=True).
   void drop_gradients(ThreadWriter& main);
   // What is asked of the gradients of all ranks, of which each looks at those of its parts.
@@ -112,7 +114,7 @@ class Fsdp {
   void free_gathered_before(ThreadWriter& thread);
   void reshard(ThreadWriter& thread, Unit& unit);
   void before_backward(ThreadWriter& autograd, std::size_t unit);
-  void after_backward(ThreadWriter& autograd, Unit& unit);
+  void after_backward(ThreadWriter& autograd, Unit& unit, bool sums);
   void keep_sums(ThreadWriter& autograd, Unit& unit);
   void free_scattered_before(ThreadWriter& autograd);
   void end_backward(ThreadWriter& autograd);
@@ -135,6 +137,7 @@ class Fsdp {
   const Unit* gathered_before_ = nullptr;   // what a forward has copied out last is freed later
   const Unit* scattered_before_ = nullptr;  // and what backward has given to a reduce-scatter
   bool gradients_there_ = false;
+  bool whole_there_ = false;    // gradients of batches before, not summed yet
   bool behind_update_ = false;  // the stream of the collectives has waited for the last one
 };
 

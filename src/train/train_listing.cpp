@@ -439,7 +439,9 @@ class ListingWriter {
     const bool zero_inside = settings_.accumulate == 1;
     write_resize();
     if (settings_.zero_first && zero_inside) write_zero_grad();
-    const bool apart = settings_.no_sync;  // forward decides, as well as backward
+    if (settings_.no_sync && settings_.fsdp)
+      add(fmt::format("model.set_requires_gradient_sync(i == {})", settings_.accumulate - 1));
+    const bool apart = settings_.no_sync && settings_.ddp;  // forward decides, too
     if (apart)
       add(fmt::format("with model.no_sync() if i < {} else nullcontext():",
                       settings_.accumulate - 1));

@@ -61,8 +61,8 @@ void TrainPlans::add(const Graph& graph, const BatchBuffers& batch) {
   plans.first = plan();
   if (parts_.convolutions) parts_.convolutions->expand(plans.first);
   if (parts_.compiled) parts_.compiled->lay_out(plans.first);
-  // FSDP adds what it has scattered.
-  if (parts_.settings.fsdp) return;
+  // FSDP adds what it has scattered, unless it scatters once for all.
+  if (parts_.settings.fsdp && !parts_.settings.no_sync) return;
   if (parts_.settings.accumulate == 1 && !parts_.settings.gradients_stay) return;
   options.accumulate = true;
   plans.later = plan();
@@ -155,7 +155,8 @@ std::size_t TrainPlans::place_of(std::int64_t batch) const {
 const Plan& TrainPlans::of(std::int64_t batch) const {
   const OfBatch& plans = plans_[place_of(batch)];
   const TrainSettings& settings = parts_.settings;
-  const bool adds = batch % settings.accumulate > 0 || (settings.gradients_stay && batch > 0);
+  const bool stay = settings.gradients_stay && !settings.fsdp;  // there, the parts' gradients
+  const bool adds = batch % settings.accumulate > 0 || (stay && batch > 0);
   return adds && plans.later ? *plans.later : plans.first;
 }
 

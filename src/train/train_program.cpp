@@ -316,7 +316,7 @@ class TrainBuilder {
 
   // Whether the batch's gradients are summed over all ranks.
   bool sums(std::int64_t batch) const {
-    return settings_.ddp &&
+    return (settings_.ddp || settings_.fsdp) &&
            (!settings_.no_sync || batch % settings_.accumulate == settings_.accumulate - 1);
   }
 
@@ -333,7 +333,7 @@ class TrainBuilder {
     DataParallel* dp = plans_->data_parallel();
     if (!gradients_there_ && !dp && !fsdp_) allocate_gradients(autograd, launches);
     if (fsdp_) {
-      fsdp_->backward(autograd, std::move(launches), launch_);
+      fsdp_->backward(autograd, std::move(launches), launch_, sums);
     } else if (tensor_) {
       tensor_->run(autograd, launches, launch_);
     } else if (compiled_) {

@@ -229,11 +229,14 @@ void read_processes(const program::Config& config, const machine::Machine& machi
   settings.gpus_of_node = machine.gpu_count;
   settings.uneven = config.flag("uneven_batches");
   check_odd_rank(config, settings);
-  settings.no_sync = config.flag("ddp.no_sync");
+  const bool last = config.word("fsdp.gradient_sync") == "last";
+  settings.no_sync = config.flag("ddp.no_sync") || last;
   if (settings.no_sync && settings.accumulate == 1)
     throw InputError(
-        "ddp.no_sync leaves out the sums of all batches but the last before an update, and "
-        "accumulate_steps is 1; set accumulate_steps = 4, or ddp.no_sync = false");
+        fmt::format("{} leaves out the sums of all batches but the last before an update, and "
+                    "accumulate_steps is 1; set accumulate_steps = 4, or {}",
+                    last ? "fsdp.gradient_sync = last" : "ddp.no_sync",
+                    last ? "fsdp.gradient_sync = each" : "ddp.no_sync = false"));
 }
 
 // What a rank's loader reads.

@@ -137,7 +137,11 @@ TEST_CASE("exposed communication has advice for whoever communicates") {
     settings.insert(settings.end(), more.begin(), more.end());
     return advice(settings);
   };
-  CHECK_THAT(training({"parallel.strategy=ddp"}), Contains("bucket_cap_mb"));
+  CHECK_THAT(training({"parallel.strategy=ddp"}),
+             Contains("bucket_cap_mb") && Contains("bf16_compress_hook"));
+  for (const char* narrow : {"ddp.comm_hook=fp16_compress", "model.dtype=bf16"})
+    CHECK_THAT(training({"parallel.strategy=ddp", narrow}),
+               Contains("bucket_cap_mb") && !Contains("bf16_compress_hook"));
   const std::string sharded = training({"parallel.strategy=fsdp"});
   CHECK_THAT(sharded, Contains("BF16") && Contains("reshard_after_forward=False"));
   CHECK_THAT(sharded, !Contains("bucket_cap_mb"));

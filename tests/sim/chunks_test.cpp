@@ -69,6 +69,8 @@ bool is_result(CollectiveKind kind, int rank, int chunk, const std::multiset<int
       return held == std::multiset<int>{0};
     case CollectiveKind::kReduce:
       return rank != 0 || held == all;
+    case CollectiveKind::kSendReceive:
+      break;  // has no chunks
   }
   return false;
 }

@@ -125,7 +125,7 @@ TEST_CASE("both ranks wait for the later one, and are done together") {
     REQUIRE(waits.size() == 1);
     CHECK(work.at(1).start == work.at(2).start);
     CHECK(work.at(1).end() == work.at(2).end());
-    CHECK(waits.at(1).duration > 4.9 * kMillisecond);
+    CHECK(static_cast<double>(waits.at(1).duration) > 4.9 * double{kMillisecond});
     CHECK(static_cast<double>(work.at(1).duration) * 1e-9 ==
           Approx(seconds("h200-8", 1, 2, 1 << 24)).epsilon(1e-6));
     CHECK(run.trace.name(work.at(1)) == "ncclDevKernel_SendRecv");

@@ -47,6 +47,7 @@ const std::vector<Settings> kHow{{},
                                  {"fsdp.param_dtype=bf16"},
                                  {"fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32"},
                                  {"accumulate_steps=2", "zero_grad.when=never"},
+                                 {"accumulate_steps=3", "fsdp.gradient_sync=last"},
                                  {"zero_grad.set_to_none=false"},
                                  {"clip_grad_norm=1", "precision=fp16", "scaler.enabled=true"}};
 
@@ -127,6 +128,9 @@ TEST_CASE("each block is gathered for forward and for backward, and its gradient
   CHECK(scatters({}) == kSteps * (kBlocks + 1));
   CHECK(scatters({"fsdp.wrap=model"}) == kSteps);
   CHECK(scatters({"accumulate_steps=2"}) == 2 * kSteps * (kBlocks + 1));
+  CHECK(scatters({"accumulate_steps=2", "fsdp.gradient_sync=last"}) == kSteps * (kBlocks + 1));
+  CHECK(gathers({"accumulate_steps=2", "fsdp.gradient_sync=last"}) ==
+        2 * kSteps * (2 * kBlocks + 1));
   const program::Program program = program_of(kGpt);
   std::int64_t sequence = 0;
   for (const program::Collective& one : collectives_of(program)) CHECK(one.sequence == sequence++);
@@ -216,6 +220,7 @@ TEST_CASE("what FSDP is not built for is said in a sentence") {
   CHECK_THAT(refusal({"parallel.strategy=ddp", "fsdp.wrap=model"}),
              Contains("fsdp.wrap is about FSDP; set parallel.strategy = fsdp"));
   CHECK_THAT(refusal({"ddp.bucket_cap_mb=5"}), Contains("is about DistributedDataParallel"));
+  CHECK_THAT(refusal({"fsdp.gradient_sync=last"}), Contains("set accumulate_steps = 4"));
   CHECK_THAT(refusal({"machine=v100-sxm-1", "parallel.world_size=1", "fsdp.param_dtype=bf16"}),
              Contains("no units for BF16"));
 }
@@ -237,4 +242,8 @@ TEST_CASE("the listing of FSDP is what a learner would write") {
                       "reduce_dtype=torch.float32)") &&
                  Contains("fully_shard(model, mp_policy=policy)"));
   CHECK_THAT(lines({"fsdp.wrap=model"}), !Contains("for block"));
+  CHECK_THAT(lines({"accumulate_steps=3", "fsdp.gradient_sync=last"}),
+             Contains("    for i in range(3):\n") &&
+                 Contains("        model.set_requires_gradient_sync(i == 2)\n") &&
+                 !Contains("no_sync"));
 }

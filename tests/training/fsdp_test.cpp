@@ -128,6 +128,21 @@ TEST_CASE("FSDP adds up gradients of several batches, and those that nobody drop
   }
 }
 
+TEST_CASE("gradients that FSDP scatters once are the sums of those that it scatters each time") {
+  for (const Settings& model : {kMlp, kGpt})
+    for (const char* zero : {"zero_grad.when=before_forward", "zero_grad.when=never"}) {
+      INFO(model[0] << ", " << zero);
+      const Settings settings = with(model, {"accumulate_steps=3", "optimizer.lr=0.01", zero});
+      TrainingRun each(on_ranks(settings, "fsdp", 2));
+      TrainingRun last(on_ranks(settings, "fsdp", 2, {"fsdp.gradient_sync=last"}));
+      each.finish();
+      last.finish();
+      CHECK(largest_difference(whole_weights(last, 2), whole_weights(each, 2)) < kRounding);
+      CHECK(last.metric("comm.bytes") < 0.9 * each.metric("comm.bytes"));
+      CHECK(last.metric("memory.peak_allocated") > each.metric("memory.peak_allocated"));
+    }
+}
+
 TEST_CASE("FSDP clips by the norm of the gradients of all ranks, and counts that one") {
   for (const Settings& model : {kMlp, kGpt})
     for (const int ranks : {2, 3, 8}) {
@@ -142,7 +157,7 @@ TEST_CASE("FSDP clips by the norm of the gradients of all ranks, and counts that
       const auto& wanted = ddp.trace().steps();
       const auto& found = fsdp.trace().steps();
       REQUIRE(found.size() == wanted.size());
-      for (std::size_t step = 0; step < found.size(); ++step)
+      for (std::uint32_t step = 0; step < found.size(); ++step)
         CHECK(found[step].gradient_norm == Approx(wanted[step].gradient_norm).epsilon(1e-5));
     }
 }
@@ -153,7 +168,7 @@ TEST_CASE("parts in BF16 are clipped by norms that are rounded, nearly as FP32 o
   TrainingRun ddp(on_ranks(clipped, "ddp", 2)), fsdp(on_ranks(clipped, "fsdp", 2));
   ddp.finish();
   fsdp.finish();
-  for (std::size_t step = 0; step < 3; ++step)
+  for (std::uint32_t step = 0; step < 3; ++step)
     CHECK(fsdp.trace().steps()[step].gradient_norm ==
           Approx(ddp.trace().steps()[step].gradient_norm).epsilon(0x1p-6));
 }
