@@ -122,6 +122,11 @@ std::size_t run_step(const Lesson& lesson);
 // Throws InputError naming file, line, column, what is wrong and what to write.
 Lesson load_lesson(const std::filesystem::path& file);
 
+// The same for who corrects a file: of each of its parts (of the head, the configs, a step, an
+// expectation) the first fault is told, in such a sentence. Where there are any, the lesson lacks
+// those parts. Throws InputError for a file that is no lesson at all.
+Lesson load_lesson(const std::filesystem::path& file, std::vector<std::string>& faults);
+
 // A lesson by id or path, in a language ("de"; empty: English). Throws InputError with "did you
 // mean".
 Lesson find_lesson(const std::string& id_or_file, std::string_view language = {});

@@ -262,49 +262,103 @@ std::vector<std::int64_t> seeds_of(const Fields& fields) {
   return seeds;
 }
 
-}  // namespace
+// Reads a file part by part: without a list the first fault is thrown, with one all are told there,
+// one a part.
+class Parts {
+ public:
+  explicit Parts(std::vector<std::string>* faults) : faults_(faults) {}
 
-Lesson load_lesson(const std::filesystem::path& file) {
-  const toml::table table = read_toml(file);
-  const Fields fields(table, file.string(), "a lesson");
-  fields.only({"format",  "id",    "title",  "topic",  "track",   "requires", "level",
-               "minutes", "claim", "terms",  "knobs",  "machine", "machines", "seed",
-               "seeds",   "notes", "limits", "config", "sweep",   "step",     "expect"});
-  if (fields.whole("format") != 1) fields.fail("a lesson begins with format = 1");
-  Lesson lesson;
-  lesson.file = file;
-  lesson.id = fields.text("id");
-  lesson.title = fields.text("title");
-  lesson.topic = fields.text("topic");
-  lesson.track = fields.text("track");
+  template <typename Body>
+  void read(const Body& body) const {
+    if (!faults_) return body();
+    try {
+      body();
+    } catch (const InputError& error) {
+      faults_->push_back(error.what());
+    }
+  }
+  bool all_well() const { return !faults_ || faults_->empty(); }
+
+ private:
+  std::vector<std::string>* faults_;
+};
+
+void read_level(const Fields& fields, Lesson& lesson) {
   lesson.level = fields.text("level");
   const std::vector<std::string> levels{"worked", "faded", "problem"};
   if (std::find(levels.begin(), levels.end(), lesson.level) == levels.end())
     fields.fail("level",
                 "level is none of worked, faded, problem" + did_you_mean(lesson.level, levels));
   lesson.minutes = static_cast<int>(fields.whole("minutes").value_or(0));
-  lesson.claim = fields.text_or("claim", "");
-  lesson.heard = heard_of(fields, lesson.claim);
-  lesson.notes = fields.text_or("notes", "");
-  lesson.limits = fields.text_or("limits", "");
-  lesson.requires_ids = fields.words("requires");
-  lesson.terms = fields.words("terms");
-  lesson.glossary = terms_of(fields, lesson.terms);
-  lesson.knobs = fields.words("knobs");
-  lesson.machines = fields.words("machines");
-  set_top_knob(fields, "machine", lesson.common);
-  set_top_knob(fields, "seed", lesson.common);
-  lesson.seeds = seeds_of(fields);
-  read_configs(fields, lesson);
+}
+
+void read_head(const Fields& fields, const Parts& parts, Lesson& lesson) {
+  parts.read([&] {
+    fields.only({"format",  "id",    "title",  "topic",  "track",   "requires", "level",
+                 "minutes", "claim", "terms",  "knobs",  "machine", "machines", "seed",
+                 "seeds",   "notes", "limits", "config", "sweep",   "step",     "expect"});
+  });
+  for (const auto& [key, value] :
+       {std::pair{"id", &lesson.id}, std::pair{"title", &lesson.title},
+        std::pair{"topic", &lesson.topic}, std::pair{"track", &lesson.track}})
+    parts.read([&, name = key, text = value] { *text = fields.text(name); });
+  parts.read([&] { read_level(fields, lesson); });
+  parts.read([&] {
+    lesson.claim = fields.text_or("claim", "");
+    lesson.heard = heard_of(fields, lesson.claim);
+  });
+  parts.read([&] {
+    lesson.notes = fields.text_or("notes", "");
+    lesson.limits = fields.text_or("limits", "");
+    lesson.requires_ids = fields.words("requires");
+  });
+  parts.read([&] {
+    lesson.terms = fields.words("terms");
+    lesson.glossary = terms_of(fields, lesson.terms);
+  });
+  parts.read([&] {
+    lesson.knobs = fields.words("knobs");
+    lesson.machines = fields.words("machines");
+    set_top_knob(fields, "machine", lesson.common);
+  });
+  parts.read([&] {
+    set_top_knob(fields, "seed", lesson.common);
+    lesson.seeds = seeds_of(fields);
+  });
+}
+
+Lesson read_lesson(const std::filesystem::path& file, const Parts& parts) {
+  const toml::table table = read_toml(file);
+  const Fields fields(table, file.string(), "a lesson");
+  if (fields.whole("format") != 1) fields.fail("a lesson begins with format = 1");
+  Lesson lesson;
+  lesson.file = file;
+  read_head(fields, parts, lesson);
+  parts.read([&] { read_configs(fields, lesson); });
   for (const toml::table* step : fields.tables("step"))
-    lesson.steps.push_back(read_step(*step, file.string()));
+    parts.read([&] { lesson.steps.push_back(read_step(*step, file.string())); });
   for (const toml::table* one : fields.tables("expect"))
-    lesson.expectations.push_back(read_expectation(*one, file.string()));
-  if (const toml::table* sweep = fields.table("sweep"))
-    lesson.sweep = read_sweep(*sweep, file.string());
-  if (lesson.steps.empty()) fields.fail("a lesson needs steps: [[step]]");
-  check_names(fields, lesson);
+    parts.read([&] { lesson.expectations.push_back(read_expectation(*one, file.string())); });
+  parts.read([&] {
+    if (const toml::table* sweep = fields.table("sweep"))
+      lesson.sweep = read_sweep(*sweep, file.string());
+  });
+  if (!parts.all_well()) return lesson;
+  parts.read([&] {
+    if (lesson.steps.empty()) fields.fail("a lesson needs steps: [[step]]");
+    check_names(fields, lesson);
+  });
   return lesson;
+}
+
+}  // namespace
+
+Lesson load_lesson(const std::filesystem::path& file) {
+  return read_lesson(file, Parts(nullptr));
+}
+
+Lesson load_lesson(const std::filesystem::path& file, std::vector<std::string>& faults) {
+  return read_lesson(file, Parts(&faults));
 }
 
 program::Config load_config(const std::filesystem::path& file) {

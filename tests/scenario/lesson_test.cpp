@@ -112,6 +112,31 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
              contains("did you mean tensor?"));
 }
 
+TEST_CASE("who corrects a lesson is told a fault of each of its parts at once") {
+  const Edited edited({{"level = \"worked\"", "level = \"worke\""},
+                       {"copy.count = 3", "copy.cuont = 3"},
+                       {"kind = \"predict\"", "kind = \"perdict\""},
+                       {"pause_at = \"span.end\"", "pause_at = \"span.strat\""}});
+  std::vector<std::string> faults;
+  scenario::load_lesson(edited.file(), faults);
+  REQUIRE(faults.size() == 4);
+  CHECK_THAT(faults[0], Catch::Contains("did you mean worked?"));
+  CHECK_THAT(faults[1], Catch::Contains(".toml:29:14: there is no knob copy.cuont"));
+  CHECK_THAT(faults[2], Catch::Contains("did you mean predict?"));
+  CHECK_THAT(faults[3], Catch::Contains("did you mean span.start?"));
+  std::string first;
+  try {
+    scenario::load_lesson(edited.file());
+  } catch (const InputError& error) {
+    first = error.what();
+  }
+  CHECK(first == faults[0]);
+  const Edited right({});
+  faults.clear();
+  CHECK(scenario::load_lesson(right.file(), faults).steps.size() > 3);
+  CHECK(faults.empty());
+}
+
 TEST_CASE("a seed that teaches something else is found among those that students get") {
   Lesson lesson = scenario::find_lesson("amp-underflow");
   lesson.seeds = {0, 11};  // with 11, FP16 learns without a scaler too

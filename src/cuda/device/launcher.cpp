@@ -92,12 +92,14 @@ void Launcher::operator()(const program::ShardsApart& f) {
   with_type(operands_.read(0).type, [&](auto type) {
     using T = decltype(type);
     const T* parts = operands_.in<T>(0);
+    std::vector<T*> tensors;
+    for (std::size_t i = 0; i < operands_.writes(); ++i) tensors.push_back(operands_.in_out<T>(i));
     program::for_each_shard(
         size(f.ranks), operands_.writes(),
         [&](std::size_t i) { return operands_.size_of_write(i); },
         [&](std::size_t i, std::size_t first, std::size_t count, std::size_t place) {
           if (count == 0) return;
-          kernels::scale(stream_, parts + place, 1.0F, operands_.in_out<T>(i) + first, count);
+          kernels::scale(stream_, parts + place, 1.0F, tensors[i] + first, count);
         });
   });
 }
@@ -106,13 +108,15 @@ void Launcher::operator()(const program::ShardsTogether& f) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
     T* parts = operands_.out<T>(0);
+    std::vector<const T*> tensors;  // each is cast once, into room that is counted once
+    for (std::size_t i = 0; i < operands_.reads(); ++i) tensors.push_back(operands_.in<T>(i));
     kernels::fill(stream_, parts, 0.0F, operands_.size_of_write(0));
     program::for_each_shard(
         size(f.ranks), operands_.reads(), [&](std::size_t i) { return operands_.size_of_read(i); },
         [&](std::size_t i, std::size_t first, std::size_t count, std::size_t place) {
           if (count == 0) return;
-          kernels::scale(stream_, operands_.in<T>(i) + first, static_cast<float>(f.factor),
-                         parts + place, count);
+          kernels::scale(stream_, tensors[i] + first, static_cast<float>(f.factor), parts + place,
+                         count);
         });
   });
 }
