@@ -17,6 +17,7 @@
 #include "analysis/unit_times.h"
 #include "base/units.h"
 #include "program/idle_knobs.h"
+#include "trace/same_collectives.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -221,10 +222,21 @@ std::string fsdp_advice(const Run& run) {
   return fmt::format("Try {}.", fmt::join(tries, "; "));
 }
 
+// Whether a collective of it is in a type of 16 bits.
+bool sums_narrow(const trace::Trace& trace) {
+  bool narrow = false;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
+    narrow = narrow || (one && (one->type == "Half" || one->type == "BFloat16"));
+  });
+  return narrow;
+}
+
 std::string ddp_advice(const Run& run) {
   std::vector<std::string> tries{"other buckets (bucket_cap_mb)", "no_sync() between updates"};
-  if (!run.program ||
-      (run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"))
+  if (run.program
+          ? run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"
+          : !sums_narrow(*run.trace))
     tries.emplace_back("gradients in BF16 on their way (bf16_compress_hook)");
   tries.emplace_back("a faster link");
   return fmt::format("Try {}.", fmt::join(tries, "; "));

@@ -18,6 +18,7 @@
 #include "train/build.h"
 #include "train/data_parallel.h"
 #include "train/parallel.h"
+#include "train/replay/replay_program.h"
 #include "train/train_settings.h"
 
 namespace trainscope::analysis {
@@ -30,6 +31,11 @@ trace::Origin origin_of(const machine::Machine& machine, const program::Config& 
   origin.subject = machine.name;
   origin.detail = config.word("host.profile");
   if (config.word("workload") == "train" && program.timing_only) origin.detail += ", timing only";
+  if (program.recording.trace) {
+    const std::string changes = train::changes_of(config);
+    origin.subject = "a replay of " + program.recording.trace->origin().subject;
+    origin.detail = changes.empty() ? "as recorded" : changes;
+  }
   return origin;
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/diagnosis.h"
 #include "analysis/level.h"
 #include "analysis/operations.h"
+#include "analysis/what_if.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
@@ -236,6 +237,18 @@ void print_diagnosis(const Run& run) {
   if (!findings.empty()) std::cout << "\n";
 }
 
+// What changing one thing would bring.
+void print_what_if(const Run& run) {
+  const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+  if (!found || found->changes.empty()) return;
+  std::cout << "\nwhat if (" << analysis::heading(*found) << ")\n";
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  for (const analysis::Altered& one : found->changes)
+    table.add({one.words, format_nanos(static_cast<double>(one.time)),
+               format_nanos(static_cast<double>(one.time - found->replayed)), one.setting});
+  std::cout << table.text();
+}
+
 void print_runs(const Finished& finished) {
   if (!finished.subject.lesson.empty()) std::cout << one_line(finished.subject.title) << "\n\n";
   if (!finished.subject.caveat.empty()) std::cout << one_line(finished.subject.caveat) << "\n\n";
@@ -262,6 +275,7 @@ void print_runs(const Finished& finished) {
   if (finished.runs.size() == 1) print_diagnosis(*finished.runs[0]);
   print_table(finished);
   for (const auto& run : finished.runs) print_ranks(*run);
+  if (finished.runs.size() == 1) print_what_if(*finished.runs[0]);
   if (finished.runs.size() == 1) print_operations(*finished.runs[0]);
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
   if (finished.compared) print_operations_beside(*finished.runs[0], *finished.runs[1]);

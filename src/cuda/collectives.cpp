@@ -138,8 +138,8 @@ void Collectives::begin(const std::vector<Rank>& ranks, const Log& log) {
 // In place: a gathered part, and one of a scattered sum, lies where the whole has it.
 void Collectives::by_library(const std::vector<Rank>& ranks) {
   const program::Collective& one = *ranks.front().call->collective;
-  const CollectiveUnit unit = memory_.unit_of(one);
-  const std::int64_t units = memory_.units_of(one);
+  const CollectiveUnit unit = ranks.front().memory.unit;
+  const std::int64_t units = ranks.front().memory.units;
   const std::int64_t part = units / program_.communicators[one.communicator].ranks * bytes_of(unit);
   std::vector<RankShare> shares;
   for (const Rank& rank : ranks) {
@@ -155,8 +155,8 @@ void Collectives::by_library(const std::vector<Rank>& ranks) {
 void Collectives::pull(const Rank& from, const Rank& to, const sim::ChunkSend& send,
                        const sim::ChunkSchedule& schedule, const Log& log) {
   const program::Collective& one = *to.call->collective;
-  const CollectiveUnit unit = memory_.unit_of(one);
-  const std::int64_t units = memory_.units_of(one), part = part_of(send, one.kind, schedule.chunks);
+  const CollectiveUnit unit = to.memory.unit;
+  const std::int64_t units = to.memory.units, part = part_of(send, one.kind, schedule.chunks);
   const std::int64_t begin = part * units / schedule.chunks;
   const std::int64_t count = (part + 1) * units / schedule.chunks - begin;
   if (count == 0) return;

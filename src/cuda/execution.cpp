@@ -80,6 +80,9 @@ bool is_empty_launch(const program::Program& program, const program::Operation& 
 }
 
 std::string refusal_of(const program::Program& program, const DeviceCalls& device) {
+  if (program.recording.trace)
+    return "a replay carries out what a trace says took so long, and nothing is computed; simulate "
+           "it with --executor sim";
   for (const program::Communicator& one : program.communicators)
     if (one.simulated + device.ranks_elsewhere() < one.ranks)
       throw Error(Fault::kInternal,

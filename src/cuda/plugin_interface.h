@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <variant>
 
 #include "cuda/device_calls.h"
 
@@ -9,7 +10,9 @@ namespace trainscope::cuda {
 
 // Goes up with every change of device_calls.h, activity.h or program/program.h's operations: a
 // plug-in of another number is refused.
-inline constexpr int kPluginVersion = 7;
+inline constexpr int kPluginVersion = 8;
+static_assert(std::variant_size_v<program::Function> == 33,
+              "functions are told apart by their places: raise kPluginVersion with them");
 
 }  // namespace trainscope::cuda
 

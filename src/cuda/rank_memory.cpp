@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace trainscope::cuda {
 namespace {
 
@@ -42,7 +44,7 @@ Index CollectiveMemory::larger_payload(const program::Collective& collective) co
   return gathers || collective.send == program::kNoIndex ? collective.receive : collective.send;
 }
 
-// Parameters in BF16 are told to all beside a norm's moments, which are FP32.
+// Numbers of several types that one collective moves are bytes to it.
 CollectiveUnit CollectiveMemory::unit_of(const program::Collective& collective) const {
   const std::vector<Index> numbers = numbers_of(larger_payload(collective));
   if (numbers.empty()) return CollectiveUnit::kFloat;
@@ -61,10 +63,6 @@ std::int64_t CollectiveMemory::bytes_of(const program::Collective& collective) c
   return bytes;
 }
 
-std::int64_t CollectiveMemory::units_of(const program::Collective& collective) const {
-  return bytes_of(collective) / cuda::bytes_of(unit_of(collective));
-}
-
 CollectiveMemory::CollectiveMemory(const program::Program& program, DeviceCalls& device,
                                    Buffers& buffers, const std::vector<StreamHandle>& streams)
     : program_(program),
@@ -77,13 +75,16 @@ CollectiveMemory::CollectiveMemory(const program::Program& program, DeviceCalls&
       const auto* one = std::get_if<program::Collective>(&command.action);
       if (!one || one->kind == CollectiveKind::kSendReceive) continue;
       Room& room = rooms_[one->stream];
-      const std::int64_t unit = cuda::bytes_of(unit_of(*one));
+      const CollectiveUnit counted = unit_of(*one);
+      if (adds(one->kind) && counted == CollectiveUnit::kByte)
+        throw Error(Fault::kInternal, "a collective adds numbers of several types");
+      const std::int64_t unit = cuda::bytes_of(counted), units = bytes_of(*one) / unit;
       const bool scatters = one->kind == CollectiveKind::kReduceScatter;
       const bool is_whole = numbers_of(scatters ? one->send : one->receive).size() == 1 &&
                             one->kind != CollectiveKind::kReduce;
       if (!is_whole) room.piece = std::max(room.piece, bytes_of(*one));
       const std::int64_t ranks = program.communicators[one->communicator].ranks;
-      if (adds(one->kind)) room.chunk = std::max(room.chunk, (units_of(*one) / ranks + 1) * unit);
+      if (adds(one->kind)) room.chunk = std::max(room.chunk, (units / ranks + 1) * unit);
     }
   for (Index i = 0; i < rooms_.size(); ++i) {
     rooms_[i].piece = (rooms_[i].piece + kAligned - 1) / kAligned * kAligned;
@@ -129,8 +130,9 @@ RankMemory CollectiveMemory::of(const RankCall& call) {
   if (one.kind == CollectiveKind::kBroadcast && gets.empty() && gives.size() == 1)
     memory.piece = at(gives.front());
   const std::int64_t all = bytes_of(one), ranks = program_.communicators[one.communicator].ranks;
-  const std::int64_t part = units_of(one) / ranks * cuda::bytes_of(unit_of(one));
-  const CollectiveUnit unit = unit_of(one);
+  const CollectiveUnit unit = memory.unit = unit_of(one);
+  memory.units = all / cuda::bytes_of(unit);
+  const std::int64_t part = memory.units / ranks * cuda::bytes_of(unit);
   const auto copies = [&](const std::vector<Index>& list, bool of_rank,
                           std::vector<PieceCopy>& to) {
     std::int64_t place = of_rank ? part * call.rank : 0;

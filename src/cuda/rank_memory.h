@@ -27,6 +27,8 @@ struct PieceCopy {
 };
 
 struct RankMemory {
+  CollectiveUnit unit = CollectiveUnit::kFloat;
+  std::int64_t units = 0;  // of the piece
   std::byte* piece = nullptr;
   std::byte* room = nullptr;      // for a chunk that is to be added
   std::vector<PieceCopy> before;  // buffers to piece
@@ -35,16 +37,13 @@ struct RankMemory {
 
 class CollectiveMemory {
  public:
-  // Takes room for each stream that has collectives. All must outlive it. Throws OutOfDeviceMemory.
+  // Takes room for each stream that has collectives. All must outlive it. Throws OutOfDeviceMemory,
+  // and an internal Error where numbers of several types are to be added.
   CollectiveMemory(const program::Program& program, DeviceCalls& device, Buffers& buffers,
                    const std::vector<StreamHandle>& streams);
   ~CollectiveMemory();
   CollectiveMemory(const CollectiveMemory&) = delete;
 
-  // What the collective counts, and how many: those of its payload, else FP32, as many as its bytes
-  // are.
-  CollectiveUnit unit_of(const program::Collective& collective) const;
-  std::int64_t units_of(const program::Collective& collective) const;
   RankMemory of(const RankCall& call);
   // Of a payload of one buffer, as ranks send and receive it.
   void* at(program::Index payload);
@@ -56,6 +55,8 @@ class CollectiveMemory {
     std::byte* memory = nullptr;
   };
   std::vector<program::Index> numbers_of(program::Index payload) const;
+  // What the collective counts: numbers of its payload, else FP32.
+  CollectiveUnit unit_of(const program::Collective& collective) const;
   program::Index larger_payload(const program::Collective& collective) const;
   std::int64_t bytes_of(const program::Collective& collective) const;
 

@@ -23,6 +23,9 @@ constexpr std::array kNeeds{
     Need{"gemm.", "workload", "gemm"},
     Need{"kernel.", "workload", "kernel"},
     Need{"launch.", "workload", "launch"},
+    Need{"replay.", "workload", "replay"},
+    Need{"machine device host. power_limit pcie.lanes nvlink steps seed stream.kind", "workload",
+         "train|copy|gemm|kernel|collective|launch"},
     Need{"collective.op collective.bytes collective.ranks collective.count", "workload",
          "collective"},
     Need{"model. memory_format attention.kernel data. batch_size precision autocast.dtype "

@@ -1,4 +1,5 @@
 #include "program/knob_table.h"
+#include "program/knob_rows.h"
 
 #include <utility>
 
@@ -9,25 +10,6 @@ constexpr double kLargestCopy = 0x1p40;  // 1 TiB: more than any device or host 
 constexpr double kMostSteps = 100'000;
 
 using Table = std::vector<Knob>;
-
-Row flag(std::string name, bool initial) {
-  return Row(std::move(name), KnobType::kBool, initial);
-}
-Row whole(std::string name, std::int64_t initial, double least, double most) {
-  return Row(std::move(name), KnobType::kInteger, initial).range(least, most).unit("1");
-}
-Row size(std::string name, std::int64_t initial, double least, double most) {
-  return Row(std::move(name), KnobType::kBytes, initial).range(least, most).unit("B");
-}
-Row number(std::string name, double initial, double least, double most) {
-  return Row(std::move(name), KnobType::kNumber, initial).range(least, most).unit("1");
-}
-Row choice(std::string name, std::string initial) {
-  return Row(std::move(name), KnobType::kChoice, std::move(initial));
-}
-Row text(std::string name, std::string initial, KnobType type = KnobType::kText) {
-  return Row(std::move(name), type, std::move(initial));
-}
 
 void add_copy_knobs(Table& t) {
   size("copy.bytes", 64 << 20, 1, kLargestCopy).help("bytes of one copy").into(t);
@@ -388,7 +370,7 @@ Row& Row::usual_most(double most) {
 
 void add_run_knobs(Table& t) {
   choice("workload", "train")
-      .choices({"train", "copy", "gemm", "kernel", "collective", "launch"})
+      .choices({"train", "copy", "gemm", "kernel", "collective", "launch", "replay"})
       .help("what the program does")
       .into(t);
   text("machine", "h200-1").help("a machine's id, or a file that describes one").into(t);
@@ -465,84 +447,6 @@ void add_input_knobs(Table& t) {
       .pytorch("set_epoch")
       .help(
           "tell the sampler each epoch's number: without it every epoch has the order of the first")
-      .into(t);
-}
-
-void add_parallel_knobs(Table& t) {
-  choice("parallel.strategy", "none")
-      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"})
-      .help("how the GPUs share the work")
-      .into(t);
-  whole("parallel.world_size", 1, 1, 1024)
-      .pytorch("world_size")
-      .help("ranks: of a pipeline, stages; or GPUs of DataParallel")
-      .into(t);
-  flag("dp.loss_in_forward", false)
-      .help("DataParallel's replicas compute the loss, as models of transformers do; else GPU 0")
-      .into(t);
-  number("ddp.bucket_cap_mb", 25, 0.001, 1e5)
-      .pytorch("bucket_cap_mb")
-      .unit("MiB")
-      .help("size at which a gradient bucket closes")
-      .into(t);
-  for (const auto& [name, spelling] :
-       {std::pair{"ddp.gradient_as_bucket_view", "gradient_as_bucket_view"},
-        std::pair{"ddp.find_unused_parameters", "find_unused_parameters"},
-        std::pair{"ddp.static_graph", "static_graph"}, std::pair{"ddp.no_sync", "no_sync()"}})
-    flag(name, false)
-        .pytorch(spelling)
-        .help("DistributedDataParallel's " + std::string(spelling))
-        .into(t);
-  flag("ddp.broadcast_buffers", true)
-      .pytorch("broadcast_buffers")
-      .help("DistributedDataParallel's broadcast_buffers")
-      .into(t);
-  choice("ddp.comm_hook", "none")
-      .choices({"none", "fp16_compress", "bf16_compress"})
-      .pytorch("register_comm_hook")
-      .help(
-          "DistributedDataParallel sums a bucket's copy in this type: fp16_compress_hook, "
-          "bf16_compress_hook")
-      .into(t);
-  choice("fsdp.wrap", "block")
-      .choices({"block", "model"})
-      .pytorch("fully_shard")
-      .help("what is gathered at once: the parameters of a block, or those of the whole model")
-      .into(t);
-  flag("fsdp.reshard_after_forward", true)
-      .pytorch("reshard_after_forward")
-      .help("a block's parameters are freed after its forward, and gathered again for its backward")
-      .into(t);
-  choice("fsdp.param_dtype", "none")
-      .choices({"none", "bf16"})
-      .pytorch("MixedPrecisionPolicy(param_dtype)")
-      .help("gather parameters and compute in this type; none: in that of the parts")
-      .into(t);
-  choice("fsdp.reduce_dtype", "none")
-      .choices({"none", "fp32"})
-      .pytorch("MixedPrecisionPolicy(reduce_dtype)")
-      .help("sum gradients in this type; none: in that of the gradients")
-      .into(t);
-  choice("fsdp.gradient_sync", "each")
-      .choices({"each", "last"})
-      .pytorch("set_requires_gradient_sync")
-      .help(
-          "accumulating, FSDP scatters gradients of each micro-batch, or keeps them whole and "
-          "scatters once")
-      .into(t);
-  choice("pipeline.schedule", "1f1b")
-      .choices({"gpipe", "1f1b"})
-      .pytorch("ScheduleGPipe, Schedule1F1B")
-      .help("a pipeline's order: all forwards first, or each backward as soon as it can be")
-      .into(t);
-  whole("pipeline.microbatches", 8, 1, 1024)
-      .pytorch("n_microbatches")
-      .help("parts of a batch that follow one another through a pipeline")
-      .into(t);
-  whole("straggler.rank", -1, -1, 1023).help("a rank whose GPU is slow; -1: none").into(t);
-  number("straggler.factor", 1, 1, 100).help("so many times as long its kernels take").into(t);
-  flag("uneven_batches", false)
-      .help("the last rank has one batch less: the others wait for it for ever")
       .into(t);
 }
 

@@ -84,6 +84,7 @@ const std::vector<Knob>& knobs() {
     std::vector<Knob> rows;
     add_run_knobs(rows);
     add_microbench_knobs(rows);
+    add_replay_knobs(rows);
     add_training_knobs(rows);
     add_input_knobs(rows);
     add_parallel_knobs(rows);

@@ -18,6 +18,7 @@
 #include "machine/architecture.h"
 #include "program/function.h"
 #include "program/listing.h"
+#include "program/recorded.h"
 
 namespace trainscope::program {
 
@@ -377,12 +378,12 @@ struct Take {
 struct BeginMark {};
 struct EndMark {};
 
-using Action =
-    std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
-                 LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release, Alloc, Free,
-                 RecordStream, Compute, View, Launch, Copy, ReadScalar, BeginCapture, EndCapture,
-                 GraphInstantiate, GraphLaunch, Collective, RecordEvent, StreamWait, StreamSync,
-                 DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark>;
+using Action = std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead,
+                            HostWrite, LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release,
+                            Alloc, Free, RecordStream, Compute, View, Launch, Copy, ReadScalar,
+                            BeginCapture, EndCapture, GraphInstantiate, GraphLaunch, Collective,
+                            RecordEvent, StreamWait, StreamSync, DeviceSync, EventSync, Push, Pop,
+                            Take, BeginMark, EndMark, Elapse, BeginRecorded, RecordedCall>;
 
 struct Program;
 // The copy that an action makes; null: it makes none.
@@ -476,6 +477,7 @@ struct Program {
   DataSource data;
   std::optional<data::Reading> reading;  // what of it, where numbers are computed
   Gauges gauges;
+  Recording recording;  // of a replay
 
   // The index of `name` in names, added when it is new.
   Index intern(std::string_view name);

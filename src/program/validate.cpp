@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,18 @@ class Checker {
   void operator()(const Take& take) const { queue(take.queue); }
   void operator()(const BeginMark&) const {}
   void operator()(const EndMark&) const {}
+  void operator()(const Elapse& one) const { expect(one.duration >= 0, "a negative duration"); }
+  void operator()(const BeginRecorded& one) const { recorded(one.span); }
+  void operator()(const RecordedCall& call) const {
+    if (call.span != trace::kNone) recorded(call.span);
+    expect(call.before >= 0 && call.after >= 0, "a negative duration");
+    const std::size_t works = program_.recording.works.size();
+    expect(call.first <= works && call.count <= works - call.first, "an unknown recorded work");
+    if (call.wait == RecordedCall::Wait::kTurn) expect(call.count > 0, "no work of its own");
+    if (call.wait == RecordedCall::Wait::kWork)
+      expect(call.waits_for < works, "an unknown recorded work");
+    if (call.wait == RecordedCall::Wait::kStream) stream(call.waits_for);
+  }
 
   // The command under check.
   const Thread* thread = nullptr;
@@ -120,6 +133,10 @@ class Checker {
   }
 
  private:
+  void recorded(trace::SpanId id) const {
+    expect(program_.recording.trace && id < program_.recording.trace->spans().size(),
+           "a span that was not recorded");
+  }
   void within(Index buffer, std::int64_t begin, std::int64_t bytes) const {
     expect(begin >= 0 && bytes <= program_.buffers[buffer].bytes - begin,
            "more bytes than its buffers hold");
@@ -209,7 +226,9 @@ void check_locks(const Program& program, const Thread& thread) {
 void check_marks(const Thread& thread) {
   int open = 0;
   for (const Command& command : thread.commands) {
-    if (std::holds_alternative<BeginMark>(command.action)) ++open;
+    if (std::holds_alternative<BeginMark>(command.action) ||
+        std::holds_alternative<BeginRecorded>(command.action))
+      ++open;
     if (std::holds_alternative<EndMark>(command.action) && --open < 0)
       throw InputError("thread " + thread.name + " ends a mark that it did not begin");
   }
@@ -233,6 +252,19 @@ void check_events(const Program& program) {
     }
 }
 
+void check_recording(const Program& program) {
+  const Recording& recording = program.recording;
+  for (std::size_t i = 0; i < recording.works.size(); ++i) {
+    const RecordedWork& work = recording.works[i];
+    const bool known = recording.trace && work.span < recording.trace->spans().size() &&
+                       work.stream < program.streams.size();
+    const bool later = std::ranges::any_of(work.after, [&](std::uint32_t one) { return one >= i; });
+    if (!known || later || work.duration < 0 || work.latency < 0 || work.gap < 0)
+      throw InputError("recorded work " + std::to_string(i) +
+                       " names what is not there, or waits for what comes later");
+  }
+}
+
 }  // namespace
 
 void validate(const Program& program) {
@@ -246,6 +278,7 @@ void validate(const Program& program) {
     for (const Index buffer : payload)
       if (buffer >= program.buffers.size())
         throw InputError("a collective sends a buffer that the program does not have");
+  check_recording(program);
   Checker check(program);
   for (const Thread& thread : program.threads) {
     check.thread = &thread;

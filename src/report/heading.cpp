@@ -6,6 +6,8 @@
 #include <array>
 
 #include "analysis/diagnosis.h"
+#include "analysis/what_if.h"
+#include "base/units.h"
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/sections.h"
@@ -129,6 +131,19 @@ std::string diagnosis_html(const analysis::Run& run) {
   return html + "</ul></div>";
 }
 
+// What it would bring to change one thing.
+std::string what_if_html(const analysis::Run& run) {
+  const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+  if (!found || found->changes.empty()) return "";
+  std::string html = "<div class=\"prose\"><p><strong>What if</strong> (" +
+                     html_text(analysis::heading(*found)) + ")</p><ul>";
+  for (const analysis::Altered& one : found->changes)
+    html += "<li>" + html_text(one.words) + ": <strong>" +
+            html_text(format_nanos(static_cast<double>(one.time))) + "</strong>, " +
+            html_text(format_nanos(static_cast<double>(one.time - found->replayed))) + "</li>";
+  return html + "</ul></div>";
+}
+
 }  // namespace
 
 std::string side_mark(const std::vector<RunView>& views, std::size_t run) {
@@ -163,7 +178,7 @@ std::string summary_html(const ReportInput& input, const std::vector<RunView>& v
   for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(views, i);
   if (views.empty()) html += "<p class=\"muted\">This report has no runs.</p>";
   html += "</div>" + shortfalls_html(views) + "</div>\n<div>" + facts_html(input, views) + "</div>";
-  if (views.size() == 1) html += diagnosis_html(*views[0].run);
+  if (views.size() == 1) html += diagnosis_html(*views[0].run) + what_if_html(*views[0].run);
   if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">" + caveat_html(input.caveat);
   for (const std::string& paragraph : input.paragraphs)
     html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";

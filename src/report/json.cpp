@@ -5,6 +5,7 @@
 
 #include "analysis/diagnosis.h"
 #include "analysis/operations.h"
+#include "analysis/what_if.h"
 #include "program/knobs.h"
 #include "report/comparison.h"
 
@@ -148,6 +149,15 @@ Json diagnosis_of(const analysis::Run& run) {
   return findings;
 }
 
+Json what_if_of(const analysis::WhatIf& what_if) {
+  Json changes = Json::array();
+  for (const analysis::Altered& one : what_if.changes)
+    changes.push_back({{"change", one.words}, {"setting", one.setting}, {"time", one.time}});
+  return {{"origin", "simulated"},        {"unit", "ns"},
+          {"steps", what_if.steps},       {"recorded", what_if.recorded},
+          {"replayed", what_if.replayed}, {"changes", std::move(changes)}};
+}
+
 Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
@@ -160,6 +170,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   json["spans"] = run.trace->spans().size();
   json["dropped"] = run.trace->dropped_events();
   if (Json findings = diagnosis_of(run); !findings.empty()) json["diagnosis"] = std::move(findings);
+  if (const auto found = analysis::what_if(run)) json["what_if"] = what_if_of(*found);
   if (run.ending)
     json[std::string(sim::name_of(*run.ending))] =
         std::visit([](const auto& why) { return ending_of(why); }, *run.ending);

@@ -181,14 +181,20 @@ void read_configs(const Fields& fields, Lesson& lesson) {
   lesson.side_b = read("B");
 }
 
-void check_names(const Fields& fields, const Lesson& lesson) {
+void check_id(const Fields& fields, const Lesson& lesson) {
   if (lesson.id != lesson.file.stem())
     fields.fail("id", "id is \"" + lesson.id + "\", the file is named " +
                           lesson.file.filename().string() + "; make them the same");
+}
+
+void check_knobs(const Fields& fields, const Lesson& lesson) {
   if (lesson.knobs.size() > 4) fields.fail("knobs", "a lesson shows at most four knobs");
   for (const std::string& knob : lesson.knobs)
     if (!program::find_knob_or_null(knob))
       fields.fail("knobs", "there is no knob " + knob + did_you_mean(knob, program::knob_names()));
+}
+
+void check_machines(const Fields& fields, const Lesson& lesson) {
   const std::vector<std::string> known = machine::machine_ids();
   for (const std::string& id : lesson.machines)
     if (std::find(known.begin(), known.end(), id) == known.end())
@@ -198,6 +204,11 @@ void check_names(const Fields& fields, const Lesson& lesson) {
       std::find(lesson.machines.begin(), lesson.machines.end(), home) == lesson.machines.end())
     fields.fail("machines",
                 "the lesson's own machine, " + home + ", is not among machines; add it");
+}
+
+// How the steps hang together; for when all of them could be read.
+void check_steps(const Fields& fields, const Lesson& lesson) {
+  if (lesson.steps.empty()) fields.fail("a lesson needs steps: [[step]]");
   for (const Step& step : lesson.steps)
     if (step.focus && step.focus->panel == "sweep" && !lesson.sweep)
       throw InputError(describe(step.focus->place) + "step " + step.id +
@@ -302,6 +313,7 @@ void read_head(const Fields& fields, const Parts& parts, Lesson& lesson) {
        {std::pair{"id", &lesson.id}, std::pair{"title", &lesson.title},
         std::pair{"topic", &lesson.topic}, std::pair{"track", &lesson.track}})
     parts.read([&, name = key, text = value] { *text = fields.text(name); });
+  parts.read([&] { check_id(fields, lesson); });
   parts.read([&] { read_level(fields, lesson); });
   parts.read([&] {
     lesson.claim = fields.text_or("claim", "");
@@ -318,12 +330,22 @@ void read_head(const Fields& fields, const Parts& parts, Lesson& lesson) {
   });
   parts.read([&] {
     lesson.knobs = fields.words("knobs");
+    check_knobs(fields, lesson);
+  });
+  parts.read([&] {
     lesson.machines = fields.words("machines");
     set_top_knob(fields, "machine", lesson.common);
   });
   parts.read([&] {
     set_top_knob(fields, "seed", lesson.common);
     lesson.seeds = seeds_of(fields);
+  });
+}
+
+template <typename Read>
+void read_tables(const Fields& fields, const Parts& parts, std::string_view key, const Read& read) {
+  parts.read([&] {
+    for (const toml::table* one : fields.tables(key)) parts.read([&] { read(*one); });
   });
 }
 
@@ -335,19 +357,18 @@ Lesson read_lesson(const std::filesystem::path& file, const Parts& parts) {
   lesson.file = file;
   read_head(fields, parts, lesson);
   parts.read([&] { read_configs(fields, lesson); });
-  for (const toml::table* step : fields.tables("step"))
-    parts.read([&] { lesson.steps.push_back(read_step(*step, file.string())); });
-  for (const toml::table* one : fields.tables("expect"))
-    parts.read([&] { lesson.expectations.push_back(read_expectation(*one, file.string())); });
+  parts.read([&] { check_machines(fields, lesson); });
+  read_tables(fields, parts, "step", [&](const toml::table& step) {
+    lesson.steps.push_back(read_step(step, file.string()));
+  });
+  read_tables(fields, parts, "expect", [&](const toml::table& one) {
+    lesson.expectations.push_back(read_expectation(one, file.string()));
+  });
   parts.read([&] {
     if (const toml::table* sweep = fields.table("sweep"))
       lesson.sweep = read_sweep(*sweep, file.string());
   });
-  if (!parts.all_well()) return lesson;
-  parts.read([&] {
-    if (lesson.steps.empty()) fields.fail("a lesson needs steps: [[step]]");
-    check_names(fields, lesson);
-  });
+  if (parts.all_well()) parts.read([&] { check_steps(fields, lesson); });
   return lesson;
 }
 

@@ -23,6 +23,7 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       streams_(program.streams.size()),
       uses_(program.buffers.size()),
       event_ops_(program.events, kNoOp),
+      recorded_(program.recording.works.size(), kNoOp),
       link_use_(program, machine, recorder) {
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
@@ -99,6 +100,27 @@ OpId Device::enqueue_staged_copy(Nanos now, const Enqueued& tags, const program:
   return enqueue(now, std::move(op));
 }
 
+OpId Device::enqueue_recorded(Nanos now, program::Index work, std::uint32_t correlation,
+                              std::uint16_t line) {
+  const program::RecordedWork& one = program_.recording.works[work];
+  const trace::Trace& recorded = *program_.recording.trace;
+  const trace::Span& span = recorded.spans()[one.span];
+  Op op;
+  op.kind = Kind::kRecorded;
+  op.recorded = &one;
+  op.call_returned = false;
+  op.category = span.category;
+  op.parts = 1;
+  op.earliest = now + one.latency;
+  op.tags.stream = one.stream;
+  op.tags.name = recorder_.name(std::string_view(recorded.name(span)));
+  op.tags.line = line;
+  op.tags.correlation = correlation;
+  for (const program::Index before : one.after)
+    if (!done(recorded_[before])) streams_[one.stream].extra.push_back(recorded_[before]);
+  return recorded_[work] = enqueue(now, std::move(op));
+}
+
 OpId Device::enqueue(Nanos now, Op op) {
   const program::Index stream = op.tags.stream;
   const auto id = static_cast<OpId>(ops_.size());
@@ -165,6 +187,7 @@ void Device::wait_stream(Nanos now, program::Index stream, program::Index on) {
 
 void Device::set_call(OpId op, trace::SpanId call) {
   ops_[op].tags.call = call;
+  ops_[op].call_returned = true;
   if (ops_[op].done && ops_[op].span == trace::kNone) record(op);
 }
 
@@ -183,6 +206,8 @@ void Device::become_ready(Nanos now, OpId id) {
   Nanos earliest = op.earliest;
   if (op.kind == Kind::kKernel && op.cause_op != kNoOp && ops_[op.cause_op].kind == Kind::kKernel)
     earliest = std::max(earliest, ops_[op.cause_op].end + machine_.gpu.kernel_gap_ns);
+  if (op.kind == Kind::kRecorded && op.cause_op != kNoOp)
+    earliest = std::max(earliest, ops_[op.cause_op].end + op.recorded->gap);
   if (op.cause_op == kNoOp || ops_[op.cause_op].end < op.earliest) op.cause = trace::Cause::kLaunch;
   if (op.wake_ready != kNoThread) events_.add(now, EventKind::kThread, op.wake_ready);
   if (op.kind == Kind::kStagedCopy) return;  // the host starts it
@@ -208,6 +233,9 @@ void Device::on_start(Nanos now, OpId id) {
       break;
     case Kind::kCollective:
       start_collective(now, id);
+      break;
+    case Kind::kRecorded:
+      events_.add(now + op.recorded->duration, EventKind::kKernelFloor, id);
       break;
     case Kind::kJoin:
       complete(now, id);
@@ -251,7 +279,9 @@ void Device::complete(Nanos now, OpId id) {
   ops_[id].end = now;
   if (ops_[id].tags.in_launch_queue) leave_launch_queue(now, ops_[id].tags.stream);
   // A staged copy's call may still be under way; its span follows then.
-  const bool call_known = ops_[id].tags.call != trace::kNone || ops_[id].kind != Kind::kStagedCopy;
+  const bool call_known = ops_[id].kind == Kind::kRecorded ? ops_[id].call_returned
+                                                           : ops_[id].tags.call != trace::kNone ||
+                                                                 ops_[id].kind != Kind::kStagedCopy;
   if (ops_[id].kind != Kind::kJoin && call_known) record(id);
   for (const std::uint32_t thread : ops_[id].wake_done)
     events_.add(now, EventKind::kThread, thread);
@@ -295,7 +325,8 @@ void Device::record(OpId id) {
   span.cause_span = op.cause_span;
   if (op.cause == trace::Cause::kLaunch) span.cause_span = op.tags.call;
   if (span.cause_span == trace::kNone) span.cause_span = span_of(op.cause_op);
-  span.detail = op.kind == Kind::kKernel ? recorder_.kernel_detail(*op.operation, op.tags.stream)
+  span.detail = op.kind == Kind::kRecorded ? recorder_.recorded_detail(op.recorded->span)
+                : op.kind == Kind::kKernel ? recorder_.kernel_detail(*op.operation, op.tags.stream)
                 : op.kind == Kind::kCollective
                     ? recorder_.collective_detail(*op.collective, plan_of(*op.collective))
                     : recorder_.copy_detail(*op.copy, op.copy->bytes);

@@ -62,6 +62,12 @@ class Device {
   // `chunks` transfers.
   OpId enqueue_staged_copy(Nanos now, const Enqueued& tags, const program::Copy& copy,
                            std::int64_t chunks);
+  // One of the program's recorded works, at the beginning of its call; the call follows with
+  // set_call.
+  OpId enqueue_recorded(Nanos now, program::Index work, std::uint32_t correlation,
+                        std::uint16_t line);
+  // That work's operation; kNoOp: it has not been enqueued.
+  OpId recorded(program::Index work) const { return recorded_[work]; }
   // A rank's part of a collective.
   OpId enqueue_collective(Nanos now, const Enqueued& tags, const program::Collective& collective);
   const CollectivePlan& plan_of(const program::Collective& collective);
@@ -121,7 +127,7 @@ class Device {
   std::optional<Deadlock> standstill(Nanos now);
 
  private:
-  enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin, kCollective };
+  enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin, kCollective, kRecorded };
 
   struct Op {
     Kind kind = Kind::kJoin;
@@ -135,6 +141,8 @@ class Device {
     const program::Operation* operation = nullptr;
     const program::Copy* copy = nullptr;
     const program::Collective* collective = nullptr;
+    const program::RecordedWork* recorded = nullptr;
+    bool call_returned = true;  // else its span follows, with the call's
     Enqueued tags;
     Nanos earliest = 0;  // when the device can see it
     Nanos start = 0;
@@ -248,6 +256,7 @@ class Device {
   std::vector<StreamState> streams_;
   std::vector<BufferUse> uses_;
   std::vector<OpId> event_ops_;
+  std::vector<OpId> recorded_;  // by the program's recorded works
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
   std::vector<SmArray> sms_;                      // by GPU

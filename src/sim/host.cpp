@@ -151,6 +151,12 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       begin_mark(now, thread, command);
     } else if constexpr (std::is_same_v<Type, EndMark>) {
       end_mark(now, thread);
+    } else if constexpr (std::is_same_v<Type, Elapse>) {
+      return elapse(now, thread, action.duration);
+    } else if constexpr (std::is_same_v<Type, BeginRecorded>) {
+      begin_recorded(now, thread, command);
+    } else if constexpr (std::is_same_v<Type, RecordedCall>) {
+      return recorded_call(now, thread, command);
     } else {
       return synchronise(now, thread, command);
     }

@@ -143,6 +143,13 @@ class Host {
                program::Index lock);
   void release(Nanos now, std::uint32_t thread, program::Index lock);
 
+  // host_recorded.cpp: what a recording says
+  bool elapse(Nanos now, std::uint32_t thread, Nanos duration);
+  void begin_recorded(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool recorded_call(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool wait_in_call(Nanos now, std::uint32_t thread, const program::RecordedCall& call);
+  void end_recorded_call(Nanos now, std::uint32_t thread, const program::Command& command);
+
   // host_time.cpp
   // Time on a core: true once `duration` is over since the first call of this stage.
   bool compute(Nanos now, std::uint32_t thread, Nanos duration);

@@ -27,6 +27,8 @@ struct Mark {
   trace::NameId name = 0;
   Nanos start = 0;
   std::uint16_t line = 0;
+  trace::Category category = trace::Category::kAnnotation;
+  bool on_thread = false;  // on the lane of its thread, not on that of the marks
 };
 
 struct ThreadState {
@@ -50,6 +52,8 @@ struct ThreadState {
   trace::SpanId producer = trace::kNone;  // of the item taken last
   trace::SpanId last_span = trace::kNone;
   std::vector<Mark> marks;
+  OpId first_recorded = kNoOp;  // that a recorded call has enqueued
+  std::uint32_t correlation = 0;
   Staging staging;
 };
 

@@ -35,9 +35,10 @@ bool Host::take(Nanos now, std::uint32_t thread, const program::Command& command
   state.producer = found->producer;
   queue.items.erase(found);
   wake_all(now, queue);
-  // Workers, the pin thread and autograd's rest while they wait; the training thread is held, or in
-  // a call that has a name of its own.
-  if (program_.threads[thread].role != program::ThreadRole::kMain) return true;
+  // Workers, the pin thread and autograd's rest while they wait, and threads of a recording, whose
+  // calls it knows; the training thread is held, or in a call that has a name of its own.
+  if (program_.threads[thread].role != program::ThreadRole::kMain || program_.recording.trace)
+    return true;
   if (command.name != program::kNoIndex) {
     host_span(thread, command, state.begun, now, recorder_.name_of(command, "wait"),
               trace::Category::kHostWork);

@@ -98,8 +98,8 @@ void Host::end_mark(Nanos now, std::uint32_t thread) {
   span.start = mark.start;
   span.duration = now - mark.start;
   span.name = mark.name;
-  span.lane = recorder_.marks_lane(thread);
-  span.category = trace::Category::kAnnotation;
+  span.lane = mark.on_thread ? recorder_.thread_lane(thread) : recorder_.marks_lane(thread);
+  span.category = mark.category;
   span.line = mark.line;
   recorder_.add(span);
 }

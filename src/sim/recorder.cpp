@@ -66,6 +66,8 @@ Uses uses_of(const program::Program& program) {
       if (stream < uses.streams.size()) uses.streams[stream] = true;
       uses.allocations |= std::holds_alternative<program::Alloc>(command.action);
     }
+  for (const program::RecordedWork& work : program.recording.works)
+    uses.streams[work.stream] = true;
   return uses;
 }
 
@@ -361,6 +363,12 @@ trace::DetailId Recorder::collective_detail(const program::Collective& collectiv
   detail.kernel.grid[0] = plan.channels;
   detail.kernel.block[0] = kThreads;
   return trace_.add_detail(detail);
+}
+
+trace::DetailId Recorder::recorded_detail(trace::SpanId span) {
+  const trace::Trace& recorded = *program_.recording.trace;
+  const trace::Detail* detail = recorded.detail(recorded.spans()[span]);
+  return detail ? trace_.add_detail(*detail) : trace::kNone;
 }
 
 trace::DetailId Recorder::copy_detail(const program::Copy& copy, std::int64_t bytes) {

@@ -101,6 +101,8 @@ class Recorder {
   trace::DetailId collective_detail(const program::Collective& collective,
                                     const CollectivePlan& plan);
   trace::DetailId copy_detail(const program::Copy& copy, std::int64_t bytes);
+  // Of a span of the program's recording.
+  trace::DetailId recorded_detail(trace::SpanId span);
   // "waits for rank 3", of the stream whose work the others wait for; "GPU 3" within one process.
   trace::NameId wait_name(program::Index stream);
   trace::NameId chunk_name(const ChunkSend& send);  // "add chunk 3, step 2"; or "copy chunk ..."

@@ -17,7 +17,8 @@ struct Simulation::State {
   State(const program::Program& what, const machine::Machine& machine, const std::string& profile,
         trace::Trace& trace, program::Numbers* numbers, const Detail& detail)
       : program(what),
-        recorder(what, machine, trace),
+        recorder(what, machine, trace,
+                 what.recording.trace ? Recorder::Sms::kUnknown : Recorder::Sms::kPlaced),
         device(what, machine, detail.chunks, events, recorder),
         host(what, machine, profile, events, recorder, device, numbers) {}
 

@@ -53,6 +53,7 @@ program::Program build_program(const program::Config& config, const machine::Mac
                              : workload == "kernel"     ? build_kernel(config, machine)
                              : workload == "gemm"       ? build_gemm(config, machine)
                              : workload == "collective" ? build_collective(config, machine)
+                             : workload == "replay"     ? build_replay(config)
                                                         : build_train(config, machine);
   if (workload == "train") shape_launches(program, machine.gpu);
   refuse_what_is_too_long(program, machine);

@@ -22,6 +22,7 @@ program::Program build_launch(const program::Config& config);
 program::Program build_kernel(const program::Config& config, const machine::Machine& machine);
 program::Program build_gemm(const program::Config& config, const machine::Machine& machine);
 program::Program build_collective(const program::Config& config, const machine::Machine& machine);
+program::Program build_replay(const program::Config& config);
 program::Program build_train(const program::Config& config, const machine::Machine& machine);
 
 }  // namespace trainscope::train

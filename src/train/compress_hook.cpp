@@ -44,7 +44,6 @@ Index CompressHook::add_operation(const char* kernel, const char* framework, Ele
   operation.function = function;
   operation.reads = std::move(reads);
   operation.writes = std::move(writes);
-  operation.is_gradient = true;
   program_.operations.push_back(std::move(operation));
   return static_cast<Index>(program_.operations.size() - 1);
 }
@@ -59,6 +58,7 @@ void CompressHook::add_bucket(const std::string& name, const std::vector<Index>&
   program_.payloads.push_back({bucket.copy});
   bucket.cast = add_operation("cast", "aten::to", ElementType::kFp32, 4 + 2, program::Concatenate{},
                               buffers, {bucket.copy});
+  program_.operations[bucket.cast].is_gradient = true;  // whose losses in the narrow type count
   bucket.divide =
       add_operation("div", "aten::div_", type_, 2 + 2, program::Multiply{elements, 1.0 / ranks_},
                     {bucket.copy}, {bucket.copy});

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -63,10 +65,21 @@ void share_host(machine::Machine& machine, std::int64_t world_size) {
   machine.host.disk_bytes_per_s /= ranks;
 }
 
+// Everything takes as long as the recording says: nothing of the machine is asked but that it has
+// a core for every thread.
+machine::Machine recorded_machine(machine::Machine machine) {
+  machine.id = "recorded";
+  machine.name = "the machine of the trace";
+  machine.gpu.name = "the GPU of the trace";
+  machine.host.cores = std::numeric_limits<int>::max();
+  return machine;
+}
+
 }  // namespace
 
 machine::Machine machine_of(const program::Config& config) {
   machine::Machine machine = machine::load_machine(config.word("machine"));
+  if (config.word("workload") == "replay") return recorded_machine(std::move(machine));
   if (const std::int64_t lanes = config.whole("pcie.lanes")) set_lanes(machine, lanes);
   if (const std::int64_t cores = config.whole("host.cores")) set_cores(machine, cores);
   if (const double watts = config.number("power_limit"); watts > 0)

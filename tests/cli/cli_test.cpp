@@ -70,6 +70,38 @@ TEST_CASE("several ranks are written as a folder of one trace each, also those s
   CHECK(!fs::exists(folder.file("t/rank_3.json")));
 }
 
+TEST_CASE("a trace is carried out once more, as it was and with a change") {
+  const Folder folder;
+  const std::string trace = folder.file("trace.json");
+  REQUIRE(run("run --set workload=train --set steps=5 --set loop.evaluate=false --trace " + trace)
+              .code == 0);
+  CHECK_THAT(run("import " + trace).out,
+             Catch::Contains("what if (SIMULATED: the trace replayed, which takes"));
+  const json imported = json::parse(run("import --json " + trace).out)["runs"]["A"];
+  const json& what_if = imported["what_if"];
+  CHECK(what_if["origin"] == "simulated");
+  CHECK(what_if["replayed"].get<double>() ==
+        Approx(imported["metrics"]["time.step"]["value"].get<double>()).epsilon(0.001));
+  REQUIRE(!what_if["changes"].empty());
+  const json& first = what_if["changes"][0];
+  const json replayed =
+      json::parse(run("run --json --set workload=replay --set replay.trace=" + trace + " --set " +
+                      first["setting"].get<std::string>())
+                      .out);
+  CHECK(replayed["origin"] == "simulated");
+  CHECK(replayed["runs"]["A"]["machine"] == "recorded");
+  CHECK(replayed["runs"]["A"]["metrics"]["time.step"]["value"].get<double>() ==
+        Approx(first["time"].get<double>()).epsilon(1e-6));
+  CHECK(run("compare " + trace + " " + trace).code == 0);
+  const std::string replay = "run --set workload=replay";
+  refuses(replay, 2, "set replay.trace to the file of one");
+  refuses(replay + " --set replay.trace=" + folder.file("none.json"), 2, "there is no such file");
+  refuses(replay + " --set replay.trace=" + trace + " --set replay.host_speed=0", 2,
+          "replay.host_speed");
+  CHECK_THAT(run(replay + " --machine t4-1 --set replay.trace=" + trace).err,
+             Catch::Contains("machine changes nothing"));
+}
+
 TEST_CASE("a folder of one job's ranks is imported as one run") {
   const Folder folder;
   const std::string job = folder.file("job");

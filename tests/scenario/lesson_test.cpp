@@ -131,6 +131,19 @@ TEST_CASE("who corrects a lesson is told a fault of each of its parts at once") 
     first = error.what();
   }
   CHECK(first == faults[0]);
+  const Edited names({{"level = \"worked\"", "level = \"worke\""},
+                      {"knobs = [\"copy.memory\"", "knobs = [\"copy.memry\""},
+                      {"id = \"pinned", "id = \"unpinned"},
+                      {"kind = \"predict\"", "kind = \"perdict\""}});
+  faults.clear();
+  scenario::load_lesson(names.file(), faults);
+  CHECK(faults.size() == 4);
+  const Edited tables({{"level = \"worked\"", "level = \"worke\""},
+                       {"[[expect]]", "[expect]"},
+                       {"[[expect]]", "[other]"}});
+  faults.clear();
+  scenario::load_lesson(tables.file(), faults);
+  CHECK(faults.size() == 3);
   const Edited right({});
   faults.clear();
   CHECK(scenario::load_lesson(right.file(), faults).steps.size() > 3);

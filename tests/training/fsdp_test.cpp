@@ -192,6 +192,21 @@ TEST_CASE("where one rank's part overflows, all ranks skip the step") {
   }
 }
 
+TEST_CASE("infinities that are injected make FSDP skip the steps that DDP skips") {
+  for (const char* how : {"optimizer.impl=foreach", "optimizer.impl=fused"}) {
+    INFO(how);
+    const Settings scaled = with(kMlp, {"scaler.enabled=true", "scaler.init_scale=1024", "steps=6",
+                                        "scaler.inject_inf_at=1,4", how});
+    TrainingRun ddp(on_ranks(scaled, "ddp", 4)), fsdp(on_ranks(scaled, "fsdp", 4));
+    ddp.finish();
+    fsdp.finish();
+    CHECK(fsdp.skipped_steps() == std::vector<std::int64_t>{1, 4});
+    CHECK(largest_difference(whole_weights(fsdp, 4), ddp.weights()) < 1e-4);
+    const program::Index scale = fsdp.program().gauges.scale;
+    for (const std::size_t rank : {0, 1, 2, 3}) CHECK(fsdp.numbers(rank).value(scale) == 256);
+  }
+}
+
 TEST_CASE("a part of the model that backward never reaches stays as it is") {
   const Settings settings = with(kMlp, {"model.detach=1"});
   TrainingRun ddp(on_ranks(settings, "ddp", 2, {"ddp.find_unused_parameters=true"}));

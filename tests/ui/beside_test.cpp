@@ -63,6 +63,56 @@ bool is_there(const char* panel) {
 
 }  // namespace
 
+TEST_CASE("a trace's replay stands beside it, and its knobs ask what they would bring") {
+  const TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.open_trace(stepped_trace(folder));
+  CHECK_FALSE(workspace.can_replay_beside());
+  wait_until_idle(workspace);
+  REQUIRE(workspace.can_replay_beside());
+  workspace.replay_beside();
+  wait_until_idle(workspace);
+  REQUIRE(workspace.current_sides().size() == 2);
+  const auto time = [&](std::size_t side) {
+    return *analysis::value_of(workspace.sides()[side].run->metrics, "time.step");
+  };
+  CHECK(time(1) == Approx(time(0)).epsilon(0.001));
+  CHECK(workspace.sides()[1].run->trace->origin().kind == trace::OriginKind::kSimulated);
+  CHECK_FALSE(workspace.knobs_free(0));
+  CHECK(workspace.knobs_free(1));
+  CHECK_FALSE(workspace.has_machines());
+  workspace.set_knob(1, "replay.host_speed", 2.0);
+  wait_until_idle(workspace);
+  CHECK(time(1) < 0.8 * time(0));
+
+  Workspace stepless([] {});
+  stepless.open_trace(stepless_trace(folder));
+  wait_until_idle(stepless);
+  CHECK_FALSE(stepless.can_replay_beside());  // it has no host
+}
+
+TEST_CASE("what a change would bring to a trace is said beside it, and shown as B by a click") {
+  const TemporaryFolder folder;
+  for (const auto& [width, height] : {std::pair{1366, 768}, std::pair{1920, 1080}}) {
+    REQUIRE_DRIVER(driver, width, height);
+    driver->workspace().open_trace(stepped_trace(folder));
+    driver->settle();
+    CHECK(driver->app().can("runs.what_if"));
+    for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
+      FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
+    REQUIRE(driver->click(std::string("//") + kSummaryPanel + "/**/Show it as B##what-if-0"));
+    driver->settle();
+    REQUIRE(driver->workspace().current_sides().size() == 2);
+    const auto time = [&](std::size_t side) {
+      return *analysis::value_of(driver->workspace().sides()[side].run->metrics, "time.step");
+    };
+    CHECK(time(1) < 0.99 * time(0));
+    CHECK_FALSE(driver->app().can("runs.what_if"));
+    for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
+      FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
+  }
+}
+
 TEST_CASE("a trace stands beside another, and neither has knobs") {
   const TemporaryFolder folder;
   Workspace workspace([] {});

@@ -104,6 +104,10 @@ const std::vector<ActionInfo>& actions() {
        "Another run, trace or config as B, to be compared with what is shown."},
       {"runs.copy_beside", "Copy A beside itself", "Shift+B",
        "A second run with the same knobs, to turn some of them and compare."},
+      {"runs.what_if", "What if…", "Shift+W",
+       "Beside a trace, its replay: turn how fast its host, kernels or links are, and see what "
+       "that "
+       "would bring."},
       {"runs.close_b", "Close B", "", "Show A alone again."},
       {"file.open_trace", "Open a trace", "", "Read a PyTorch trace, plain or gzipped."},
       {"link.copy", "Copy a link", "Ctrl+Shift+C",

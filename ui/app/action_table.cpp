@@ -239,6 +239,9 @@ void add_kept_actions(std::vector<Binding>& table) {
   table.push_back({"runs.copy_beside",
                    [](const Application& app) { return app.workspace().can_copy_beside(); },
                    [](Application& app) { app.copy_beside(); }});
+  table.push_back({"runs.what_if",
+                   [](const Application& app) { return app.workspace().can_replay_beside(); },
+                   [](Application& app) { app.replay_beside(); }});
   table.push_back({"runs.close_b",
                    [](const Application& app) { return app.workspace().can_close_beside(); },
                    [](Application& app) { app.close_beside(); }});

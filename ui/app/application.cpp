@@ -36,6 +36,7 @@ void Application::run(std::string_view action) {
   static constexpr std::string_view kChooseMachine = "choose-machine ";
   static constexpr std::string_view kDropRun = "runs-drop ", kTakeRun = "runs-take ";
   static constexpr std::string_view kSweepKnob = "sweep-knob ", kSweepTake = "sweep-take ";
+  static constexpr std::string_view kWhatIf = "what-if ";
   if (action == "animate") {
     animating_ = true;
     window_->scheduler().request_frames(2);
@@ -47,6 +48,8 @@ void Application::run(std::string_view action) {
     choose_machine(words.substr(0, blank), std::string(words.substr(blank + 1)));
   } else if (action.starts_with(kSweepKnob)) {
     sweep_knob(std::string(action.substr(kSweepKnob.size())));
+  } else if (action.starts_with(kWhatIf)) {
+    replay_beside(std::string(action.substr(kWhatIf.size())));
   } else if (action.starts_with(kDropRun)) {
     workspace_.drop_kept(std::stoul(std::string(action.substr(kDropRun.size()))));
   } else if (action.starts_with(kTakeRun)) {

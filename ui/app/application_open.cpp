@@ -204,6 +204,11 @@ void Application::copy_beside() {
   look_anew();
 }
 
+void Application::replay_beside(const std::string& setting) {
+  workspace_.replay_beside(setting);
+  look_anew();
+}
+
 void Application::close_beside() {
   workspace_.close_beside();
   look_anew();

@@ -23,7 +23,7 @@ std::string machine_name(const SideModel& side) {
 }
 
 std::string machine_short(const SideModel& side) {
-  if (!side.file.empty()) return machine_name(side);
+  if (!side.file.empty() || is_replay(side)) return machine_name(side);
   const trace::Origin* origin = origin_of(side);
   if (origin && origin->kind == trace::OriginKind::kImported) return machine_name(side);
   const bool shown = side.run && !side.busy;

@@ -22,6 +22,10 @@ SideModel side_of(std::size_t number, program::Config config) {
   return side;
 }
 
+bool is_replay(const SideModel& side) {
+  return !is_imported(side) && side.config.word("workload") == "replay";
+}
+
 bool is_imported(const SideModel& side) {
   if (!side.file.empty()) return true;
   if (side.run) return !side.run->program;

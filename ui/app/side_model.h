@@ -37,6 +37,9 @@ inline bool is_training(const SideModel& side) {
 // It was read from a trace: it has no knobs, no listing, and no machine of ours.
 bool is_imported(const SideModel& side);
 
+// It carries a trace out once more: it has knobs, and no machine of ours.
+bool is_replay(const SideModel& side);
+
 // Side 0 (A) or 1 (B), without a run.
 SideModel side_of(std::size_t number, program::Config config);
 

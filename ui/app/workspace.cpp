@@ -274,7 +274,7 @@ void Workspace::set_knobs(std::size_t side,
 bool Workspace::has_machines() const {
   bool any = false;
   for (const SideModel& side : sides_) {
-    if (is_imported(side)) continue;
+    if (is_imported(side) || is_replay(side)) continue;
     if (!side.outline && side.error.empty()) return false;
     any = true;
   }

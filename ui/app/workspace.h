@@ -98,6 +98,10 @@ class Workspace {
   // B begins with A's knobs.
   bool can_copy_beside() const { return can_open_beside() && sides_.size() == 1 && knobs_free(); }
   void copy_beside();
+  // B is a replay of A's trace, whose knobs ask what it would bring. `setting`: what it changes,
+  // "replay.host_speed=2"; empty: nothing.
+  bool can_replay_beside() const;
+  void replay_beside(const std::string& setting = {});
   // A is alone again.
   bool can_close_beside() const { return can_open_beside() && sides_.size() == 2; }
   void close_beside();

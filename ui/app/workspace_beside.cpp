@@ -5,6 +5,7 @@
 
 #include "analysis/level.h"
 #include "analysis/run_file.h"
+#include "analysis/what_if.h"
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
@@ -92,6 +93,19 @@ void Workspace::open_config_beside(program::Config config) {
 
 void Workspace::copy_beside() {
   if (can_copy_beside()) open_config_beside(sides_.front().config);
+}
+
+bool Workspace::can_replay_beside() const {
+  if (!can_open_beside() || sides_.size() != 1) return false;
+  const SideModel& a = sides_.front();
+  return !a.file.empty() && a.run && analysis::can_ask_what_if(*a.run);
+}
+
+void Workspace::replay_beside(const std::string& setting) {
+  if (!can_replay_beside()) return;
+  program::Config config = analysis::replay_of(sides_.front().file.string());
+  if (!setting.empty()) config.set_text(setting);
+  open_config_beside(std::move(config));
 }
 
 void Workspace::close_beside() {

@@ -40,7 +40,16 @@ std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
       if (set || differs(workspace, knob)) list.push_back(&knob);
     }
   }
-  // What the program runs on is shown always.
+  // What the program runs on is shown always, but where it is no machine of ours.
+  if (std::ranges::all_of(workspace.sides(), [](const SideModel& side) {
+        return is_imported(side) || is_replay(side);
+      })) {
+    // Nor what is replayed.
+    std::erase_if(list, [](const Knob* knob) {
+      return knob->name == "workload" || knob->name == "replay.trace";
+    });
+    return list;
+  }
   const Knob* machine = &program::find_knob("machine");
   const auto at = std::find(list.begin(), list.end(), machine);
   if (at != list.end()) list.erase(at);

@@ -140,6 +140,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
       constexpr std::size_t kFewRanks = 8;
       const bool few = panel.run->ranks.size() <= kFewRanks;
       draw_diagnosis(theme, panel.findings);
+      draw_what_if(context, panel.what_if, panel.run);
       if (few) draw_ranks(theme, *panel.run);
       if (begin_pairs(theme, "##metrics")) {
         for (const SummaryRow& row : panel.rows)

@@ -1,4 +1,5 @@
-// One run alone: where it comes from, what takes its time, its metrics, what was left out of it.
+// One run alone: where it comes from, what takes its time, what a change would bring, its metrics,
+// what was left out of it.
 #pragma once
 
 #include <vector>
@@ -6,6 +7,7 @@
 #include "analysis/diagnosis.h"
 #include "ui/app/comparison.h"
 #include "ui/panels/context.h"
+#include "ui/panels/what_if.h"
 
 namespace trainscope::ui {
 
@@ -13,6 +15,7 @@ struct SummaryPanel {
   RunPointer run;
   std::vector<SummaryRow> rows;
   std::vector<analysis::Finding> findings;
+  WhatIfPart what_if;
 };
 
 void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* name, bool* open);

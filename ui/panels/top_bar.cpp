@@ -227,6 +227,8 @@ std::string origin_words(const Workspace& workspace) {
 // Sides that differ say their machines themselves.
 std::string machine_words(const Workspace& workspace, bool in_short) {
   const auto& sides = workspace.sides();
+  if (sides.size() == 2 && is_imported(sides[0]) && is_replay(sides[1]))
+    return in_short ? "trace, replay" : "a trace and its replay";
   if (sides.size() == 2 && machine_short(sides[0]) != machine_short(sides[1]))
     return in_short ? "2 machines" : "two machines";
   return in_short ? machine_brief(sides.front()) : machine_name(sides.front());

@@ -1,0 +1,39 @@
+// What it would bring to change something about a recorded run: the trace is replayed with the
+// change, and its time held against that of the replay without any.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace trainscope::analysis {
+
+struct Altered {
+  std::string words;    // "The next batch is always there (num_workers)"
+  std::string setting;  // of the replay: "replay.batches_ready=true"
+  Nanos time = 0;       // with it, simulated
+};
+
+struct WhatIf {
+  Nanos recorded = 0;  // a step of the trace where it has some, else the whole
+  Nanos replayed = 0;  // the same, replayed without any change: what is off here is off below
+  int steps = 0;       // that the times are the mean of; 0: they are of the whole
+  std::vector<Altered> changes;  // that save at least a hundredth, those that save most first
+};
+
+// Of an imported trace. Nothing where it has no work of a GPU with the host's calls beside it, or
+// that of several ranks, or so much of it (half a million spans) that the replays would take long.
+std::optional<WhatIf> what_if(const Run& run);
+
+// "SIMULATED: the trace replayed, which takes 222 ms a step unchanged, recorded 222 ms: +0.0 %".
+std::string heading(const WhatIf& what_if);
+
+// Whether there is anything to replay; the deeper look is what_if's.
+bool can_ask_what_if(const Run& run);
+
+// The knobs of the replay of a trace in that file, each of them set: as recorded.
+program::Config replay_of(const std::string& file);
+
+}  // namespace trainscope::analysis

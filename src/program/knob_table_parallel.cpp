@@ -1,0 +1,85 @@
+#include <utility>
+
+#include "program/knob_rows.h"
+
+namespace trainscope::program {
+
+void add_parallel_knobs(std::vector<Knob>& t) {
+  choice("parallel.strategy", "none")
+      .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"})
+      .help("how the GPUs share the work")
+      .into(t);
+  whole("parallel.world_size", 1, 1, 1024)
+      .pytorch("world_size")
+      .help("ranks: of a pipeline, stages; or GPUs of DataParallel")
+      .into(t);
+  flag("dp.loss_in_forward", false)
+      .help("DataParallel's replicas compute the loss, as models of transformers do; else GPU 0")
+      .into(t);
+  number("ddp.bucket_cap_mb", 25, 0.001, 1e5)
+      .pytorch("bucket_cap_mb")
+      .unit("MiB")
+      .help("size at which a gradient bucket closes")
+      .into(t);
+  for (const auto& [name, spelling] :
+       {std::pair{"ddp.gradient_as_bucket_view", "gradient_as_bucket_view"},
+        std::pair{"ddp.find_unused_parameters", "find_unused_parameters"},
+        std::pair{"ddp.static_graph", "static_graph"}, std::pair{"ddp.no_sync", "no_sync()"}})
+    flag(name, false)
+        .pytorch(spelling)
+        .help("DistributedDataParallel's " + std::string(spelling))
+        .into(t);
+  flag("ddp.broadcast_buffers", true)
+      .pytorch("broadcast_buffers")
+      .help("DistributedDataParallel's broadcast_buffers")
+      .into(t);
+  choice("ddp.comm_hook", "none")
+      .choices({"none", "fp16_compress", "bf16_compress"})
+      .pytorch("register_comm_hook")
+      .help(
+          "DistributedDataParallel sums a bucket's copy in this type: fp16_compress_hook, "
+          "bf16_compress_hook")
+      .into(t);
+  choice("fsdp.wrap", "block")
+      .choices({"block", "model"})
+      .pytorch("fully_shard")
+      .help("what is gathered at once: the parameters of a block, or those of the whole model")
+      .into(t);
+  flag("fsdp.reshard_after_forward", true)
+      .pytorch("reshard_after_forward")
+      .help("a block's parameters are freed after its forward, and gathered again for its backward")
+      .into(t);
+  choice("fsdp.param_dtype", "none")
+      .choices({"none", "bf16"})
+      .pytorch("MixedPrecisionPolicy(param_dtype)")
+      .help("gather parameters and compute in this type; none: in that of the parts")
+      .into(t);
+  choice("fsdp.reduce_dtype", "none")
+      .choices({"none", "fp32"})
+      .pytorch("MixedPrecisionPolicy(reduce_dtype)")
+      .help("sum gradients in this type; none: in that of the gradients")
+      .into(t);
+  choice("fsdp.gradient_sync", "each")
+      .choices({"each", "last"})
+      .pytorch("set_requires_gradient_sync")
+      .help(
+          "accumulating, FSDP scatters gradients of each micro-batch, or keeps them whole and "
+          "scatters once")
+      .into(t);
+  choice("pipeline.schedule", "1f1b")
+      .choices({"gpipe", "1f1b"})
+      .pytorch("ScheduleGPipe, Schedule1F1B")
+      .help("a pipeline's order: all forwards first, or each backward as soon as it can be")
+      .into(t);
+  whole("pipeline.microbatches", 8, 1, 1024)
+      .pytorch("n_microbatches")
+      .help("parts of a batch that follow one another through a pipeline")
+      .into(t);
+  whole("straggler.rank", -1, -1, 1023).help("a rank whose GPU is slow; -1: none").into(t);
+  number("straggler.factor", 1, 1, 100).help("so many times as long its kernels take").into(t);
+  flag("uneven_batches", false)
+      .help("the last rank has one batch less: the others wait for it for ever")
+      .into(t);
+}
+
+}  // namespace trainscope::program

@@ -1,0 +1,33 @@
+#include "program/knob_rows.h"
+
+namespace trainscope::program {
+
+void add_replay_knobs(std::vector<Knob>& t) {
+  constexpr double kSlowest = 0.01, kFastest = 1000;
+  const auto speed = [&](const char* name, const char* help) {
+    number(name, 1, kSlowest, kFastest).usual_most(8).help(help).into(t);
+  };
+  text("replay.trace", "")
+      .pytorch("torch.profiler")
+      .help("the trace that is carried out once more: a file of torch.profiler, of one rank")
+      .into(t);
+  speed("replay.kernel_speed", "kernels are so many times as fast as recorded");
+  speed("replay.host_speed",
+        "the host is so many times as fast as recorded: its Python, operators and launches");
+  speed("replay.copy_speed", "copies between host and GPU are so many times as fast as recorded");
+  speed("replay.communication_speed", "collectives are so many times as fast as recorded");
+  flag("replay.batches_ready", false)
+      .pytorch("num_workers")
+      .help("the next batch is always there: next() of the DataLoader takes no time")
+      .into(t);
+  flag("replay.non_blocking", false)
+      .pytorch("pin_memory, non_blocking")
+      .help("copies from pageable memory no longer hold the host")
+      .into(t);
+  flag("replay.synchronise", true)
+      .pytorch(".item(), torch.cuda.synchronize()")
+      .help("the host waits for the GPU where it did; false: it never does")
+      .into(t);
+}
+
+}  // namespace trainscope::program

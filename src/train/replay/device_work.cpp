@@ -1,0 +1,280 @@
+#include "train/replay/device_work.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace trainscope::train {
+namespace {
+
+using trace::Span;
+using trace::SpanId;
+
+constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
+// Longer than a launch takes to reach an idle GPU: what begins so much later waited for more.
+constexpr Nanos kUnexplained = 3 * kMicrosecond;
+
+Nanos middle(std::vector<Nanos> of) {
+  if (of.empty()) return 0;
+  const auto half = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+  std::nth_element(of.begin(), half, of.end());
+  return *half;
+}
+
+class WorkFinder {
+ public:
+  WorkFinder(std::shared_ptr<const trace::Trace> trace, const std::vector<HostTrack>& tracks)
+      : trace_(*trace), tracks_(tracks) {
+    work_.recording.trace = std::move(trace);
+    for (const HostTrack& track : tracks)
+      for (const HostEvent& event : track.events)
+        if (const Span& span = trace_.spans()[event.span];
+            event.kind == HostEvent::Kind::kCall && span.correlation != 0)
+          by_correlation_[span.correlation] = event.span;
+  }
+
+  DeviceWork find() {
+    add_works();
+    find_calls();
+    sort_by_calls();
+    sort_by_ends();
+    time_works();
+    wait_for_collectives();
+    wait_for_events();
+    tighten_gaps();
+    return std::move(work_);
+  }
+
+ private:
+  using Works = std::vector<program::RecordedWork>;
+
+  const Span& span_of(std::uint32_t work) const {
+    return trace_.spans()[work_.recording.works[work].span];
+  }
+  int device_of(std::uint32_t work) const {
+    return work_.streams[work_.recording.works[work].stream].device;
+  }
+  Works& works() { return work_.recording.works; }
+
+  void add_works();
+  void find_calls();
+  void sort_by_calls();
+  void sort_by_ends();
+  void time_works();
+  void time_work(std::uint32_t id, std::uint32_t before);
+  void wait_for_collectives();
+  void wait_for_events();
+  void tighten_gaps();
+  void wait_for_what_was_launched(std::uint32_t work, Nanos by);
+  std::optional<std::uint32_t> last_elsewhere(std::uint32_t work, Nanos after) const;
+
+  const trace::Trace& trace_;
+  const std::vector<HostTrack>& tracks_;
+  std::unordered_map<std::uint32_t, SpanId> by_correlation_;  // calls of the tracks
+  DeviceWork work_;
+  std::vector<SpanId> calls_;                          // by work
+  std::vector<std::vector<std::uint32_t>> on_stream_;  // works, in the order in which they begin
+  std::vector<std::uint32_t> by_end_;
+  Nanos usual_latency_ = 0;
+  Nanos usual_gap_ = 0;
+};
+
+void WorkFinder::add_works() {
+  constexpr std::int32_t kMostDevices = 64;  // a number beyond is no GPU's of one machine
+  std::map<trace::LaneId, std::uint32_t> streams;
+  for (SpanId id = 0; id < trace_.spans().size(); ++id) {
+    const Span& span = trace_.spans()[id];
+    const trace::Lane& lane = trace_.lanes()[span.lane];
+    if (!trace::is_gpu_work(span.category) || lane.kind != trace::LaneKind::kStream) continue;
+    const auto [entry, added] =
+        streams.emplace(span.lane, static_cast<std::uint32_t>(work_.streams.size()));
+    if (added) {
+      program::Stream stream;
+      stream.name = lane.name;
+      stream.number = static_cast<int>(std::max<std::int64_t>(1, lane.thread));
+      stream.kind = program::StreamKind::kNonBlocking;
+      stream.device = std::clamp(lane.device, 0, kMostDevices - 1);
+      work_.streams.push_back(std::move(stream));
+    }
+    program::RecordedWork work;
+    work.span = id;
+    work.stream = entry->second;
+    work.duration = span.duration;
+    works().push_back(std::move(work));
+  }
+  std::ranges::sort(works(), {}, [&](const program::RecordedWork& one) {
+    return std::pair(trace_.spans()[one.span].start, one.span);
+  });
+}
+
+void WorkFinder::find_calls() {
+  std::vector<SpanId> last(work_.streams.size(), trace::kNone);
+  for (const program::RecordedWork& one : works()) {
+    const auto call = by_correlation_.find(trace_.spans()[one.span].correlation);
+    if (call != by_correlation_.end()) last[one.stream] = call->second;
+    calls_.push_back(last[one.stream]);
+  }
+}
+
+void WorkFinder::sort_by_calls() {
+  std::vector<std::uint32_t> order(works().size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto called = [&](std::uint32_t i) {
+    return calls_[i] == trace::kNone ? kNever : trace_.spans()[calls_[i]].start;
+  };
+  std::ranges::stable_sort(order, {},
+                           [&](std::uint32_t i) { return std::pair(called(i), calls_[i]); });
+  Works sorted;
+  std::vector<SpanId> calls;
+  on_stream_.resize(work_.streams.size());
+  for (const std::uint32_t i : order) {
+    work_.called.push_back(std::max<Nanos>(called(i), 0));
+    sorted.push_back(std::move(works()[i]));
+    calls.push_back(calls_[i]);
+  }
+  works() = std::move(sorted);
+  calls_ = std::move(calls);
+  for (std::uint32_t id = 0; id < works().size(); ++id) {
+    on_stream_[works()[id].stream].push_back(id);
+    if (calls_[id] == trace::kNone) {
+      ++work_.without_call;
+    } else {
+      ++work_.of_call.try_emplace(calls_[id], WorksOfCall{id, 0}).first->second.count;
+    }
+  }
+}
+
+void WorkFinder::sort_by_ends() {
+  by_end_.resize(works().size());
+  for (std::uint32_t i = 0; i < by_end_.size(); ++i) by_end_[i] = i;
+  std::ranges::stable_sort(by_end_, {}, [&](std::uint32_t i) { return span_of(i).end(); });
+}
+
+void WorkFinder::time_works() {
+  std::vector<Nanos> latencies, gaps;
+  for (const std::vector<std::uint32_t>& stream : on_stream_)
+    for (std::size_t i = 1; i < stream.size(); ++i) {
+      const Nanos free = span_of(stream[i - 1]).end(), start = span_of(stream[i]).start;
+      if (free <= work_.called[stream[i]])
+        latencies.push_back(start - work_.called[stream[i]]);
+      else if (start >= free)
+        gaps.push_back(start - free);
+    }
+  usual_latency_ = middle(std::move(latencies));
+  usual_gap_ = middle(std::move(gaps));
+  for (const std::vector<std::uint32_t>& stream : on_stream_)
+    for (std::size_t i = 0; i < stream.size(); ++i)
+      time_work(stream[i], i == 0 ? stream[i] : stream[i - 1]);
+}
+
+// `before`: the work before it on its stream; itself where there is none.
+void WorkFinder::time_work(std::uint32_t id, std::uint32_t before) {
+  program::RecordedWork& work = works()[id];
+  const Nanos start = span_of(id).start;
+  const Nanos since_call = std::max<Nanos>(start - work_.called[id], 0);
+  const Nanos free = before == id ? kNever : span_of(before).end();
+  const Nanos reached = work_.called[id] + usual_latency_;
+  const Nanos ready = free == kNever ? reached : std::max(reached, free + usual_gap_);
+  work.latency = std::min(usual_latency_, since_call);
+  work.gap = usual_gap_;
+  const auto other = start - ready > kUnexplained
+                         ? last_elsewhere(id, std::max(work_.called[id], free))
+                         : std::nullopt;
+  if (other) {
+    work.after.push_back(*other);
+    work.gap = start - span_of(*other).end();
+  } else if (free != kNever && free + usual_gap_ >= reached) {
+    work.gap = std::max<Nanos>(start - free, 0);
+  } else {
+    work.latency = since_call;
+    if (free != kNever) work.gap = std::clamp<Nanos>(start - free, 0, usual_gap_);
+  }
+}
+
+// Of the device's other streams, what ended last before the work began, if that was after `after`.
+std::optional<std::uint32_t> WorkFinder::last_elsewhere(std::uint32_t work, Nanos after) const {
+  const auto& works = work_.recording.works;
+  auto one = std::ranges::upper_bound(by_end_, span_of(work).start, {},
+                                      [&](std::uint32_t i) { return span_of(i).end(); });
+  while (one != by_end_.begin()) {
+    --one;
+    if (span_of(*one).end() <= after) return std::nullopt;
+    if (works[*one].stream != works[work].stream && device_of(*one) == device_of(work) &&
+        *one < work)
+      return *one;
+  }
+  return std::nullopt;
+}
+
+void WorkFinder::wait_for_collectives() {
+  for (std::uint32_t id = work_.without_call; id < works().size(); ++id)
+    if (span_of(id).category == trace::Category::kCollective)
+      wait_for_what_was_launched(id, work_.called[id]);
+}
+
+void WorkFinder::wait_for_events() {
+  for (const HostTrack& track : tracks_) {
+    Nanos waits = kNever;
+    for (const HostEvent& event : track.events) {
+      if (event.kind != HostEvent::Kind::kCall) continue;
+      if (trace_.name(trace_.spans()[event.span]).find("StreamWaitEvent") != std::string::npos)
+        waits = event.start;
+      const auto enqueued = work_.of_call.find(event.span);
+      if (enqueued == work_.of_call.end() || waits == kNever) continue;
+      wait_for_what_was_launched(enqueued->second.first, waits);
+      waits = kNever;
+    }
+  }
+}
+
+// The last of each other stream that was launched by then, and was done when the work began.
+void WorkFinder::wait_for_what_was_launched(std::uint32_t work, Nanos by) {
+  std::vector<std::uint32_t>& after = works()[work].after;
+  for (std::uint32_t stream = 0; stream < on_stream_.size(); ++stream) {
+    if (stream == works()[work].stream || work_.streams[stream].device != device_of(work)) continue;
+    const std::vector<std::uint32_t>& there = on_stream_[stream];
+    const auto next =
+        std::ranges::upper_bound(there, by, {}, [&](std::uint32_t i) { return work_.called[i]; });
+    if (next == there.begin()) continue;
+    const std::uint32_t last = *std::prev(next);
+    if (span_of(last).end() <= span_of(work).start && std::ranges::find(after, last) == after.end())
+      after.push_back(last);
+  }
+}
+
+// A work begins no later than it did, whichever of those that it waits for is done last. A copy
+// from pageable memory does once its first bytes are staged, which begins when its turn comes.
+void WorkFinder::tighten_gaps() {
+  for (const std::vector<std::uint32_t>& stream : on_stream_)
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+      program::RecordedWork& work = works()[stream[i]];
+      Nanos done = i == 0 ? kNever : span_of(stream[i - 1]).end();
+      for (const std::uint32_t before : work.after) done = std::max(done, span_of(before).end());
+      const Nanos start = span_of(stream[i]).start;
+      if (is_from_pageable(trace_, span_of(stream[i])))
+        work.latency = work.gap =
+            std::max<Nanos>(start - std::max(done, work_.called[stream[i]]), 0);
+      else if (done != kNever)
+        work.gap = std::min(work.gap, std::max<Nanos>(start - done, 0));
+    }
+}
+
+}  // namespace
+
+bool is_from_pageable(const trace::Trace& trace, const Span& work) {
+  const trace::Detail* detail = trace.detail(work);
+  const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
+  return copy && copy->from == trace::Memory::kPageable &&
+         work.category == trace::Category::kCopyH2D;
+}
+
+DeviceWork device_work(std::shared_ptr<const trace::Trace> trace,
+                       const std::vector<HostTrack>& tracks) {
+  return WorkFinder(std::move(trace), tracks).find();
+}
+
+}  // namespace trainscope::train

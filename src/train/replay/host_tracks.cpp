@@ -1,0 +1,214 @@
+#include "train/replay/host_tracks.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_set>
+
+namespace trainscope::train {
+namespace {
+
+using trace::Category;
+using trace::LaneKind;
+using trace::Span;
+using trace::SpanId;
+
+bool is_call(const Span& span) {
+  return span.category == Category::kHostApi ||
+         (span.category == Category::kHeld && span.cause != trace::Cause::kData);
+}
+
+bool loads(const Span& span) {
+  return span.category == Category::kLoader ||
+         (span.category == Category::kHeld && span.cause == trace::Cause::kData);
+}
+
+class TrackWriter {
+ public:
+  // `enqueues`: by correlation, whether work of a device has it.
+  TrackWriter(const trace::Trace& trace, const std::unordered_set<std::uint32_t>& enqueues)
+      : trace_(trace), enqueues_(enqueues) {}
+
+  void put(SpanId id) {
+    const Span& span = trace_.spans()[id];
+    while (!open_.empty() && trace_.spans()[open_.back().span].end() <= span.start) close();
+    add(HostEvent::Kind::kBegin, id, span.start);
+    open_.push_back({id, events_.size() - 1});
+    if (loads(span)) ++loaders_;
+  }
+  std::vector<HostEvent> finish() {
+    while (!open_.empty()) close();
+    return std::move(events_);
+  }
+
+ private:
+  struct Open {
+    SpanId span = trace::kNone;
+    std::size_t begin = 0;  // its event
+  };
+
+  void add(HostEvent::Kind kind, SpanId id, Nanos time) {
+    now_ = std::max(now_, time);
+    events_.push_back({kind, loaders_ > 0, id, now_, now_});
+  }
+  void close() {
+    const Open open = open_.back();
+    const Span& span = trace_.spans()[open.span];
+    open_.pop_back();
+    if (is_call(span) &&
+        (open.begin + 1 == events_.size() || enqueues_.contains(span.correlation))) {
+      events_.resize(open.begin + 1);
+      HostEvent& call = events_.back();
+      call.kind = HostEvent::Kind::kCall;
+      now_ = call.end = std::max(now_, span.end());
+      return;
+    }
+    add(HostEvent::Kind::kEnd, open.span, span.end());
+    if (loads(span)) --loaders_;
+  }
+
+  const trace::Trace& trace_;
+  const std::unordered_set<std::uint32_t>& enqueues_;
+  std::vector<HostEvent> events_;
+  std::vector<Open> open_;
+  int loaders_ = 0;
+  Nanos now_ = 0;
+};
+
+std::unordered_set<std::uint32_t> correlations_of_work(const trace::Trace& trace) {
+  std::unordered_set<std::uint32_t> found;
+  for (SpanId id = 0; id < trace.spans().size(); ++id) {
+    const Span& span = trace.spans()[id];
+    if (trace::is_gpu_work(span.category) && span.correlation != 0) found.insert(span.correlation);
+  }
+  return found;
+}
+
+// Marks of steps stand on a lane of their own, with the number of their thread; in our own traces
+// they are the first thread's.
+std::map<trace::LaneId, trace::LaneId> lanes_of_threads(const trace::Trace& trace) {
+  std::map<trace::LaneId, trace::LaneId> lanes;
+  std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, trace::LaneId> threads;
+  for (trace::LaneId id = 0; id < trace.lanes().size(); ++id) {
+    const trace::Lane& lane = trace.lanes()[id];
+    if (lane.kind != LaneKind::kHostThread && lane.kind != LaneKind::kPinThread) continue;
+    lanes[id] = id;
+    threads.emplace(std::tuple(lane.rank, lane.process, lane.thread), id);
+  }
+  for (trace::LaneId id = 0; id < trace.lanes().size(); ++id) {
+    const trace::Lane& lane = trace.lanes()[id];
+    if (lane.kind != LaneKind::kSteps) continue;
+    const auto own = threads.find(std::tuple(lane.rank, lane.process, lane.thread));
+    const auto first = std::ranges::find_if(
+        lanes, [&](const auto& one) { return trace.lanes()[one.first].rank == lane.rank; });
+    if (own != threads.end())
+      lanes[id] = own->second;
+    else if (first != lanes.end())
+      lanes[id] = first->second;
+  }
+  return lanes;
+}
+
+// The one with marks of steps; else the one that Linux numbers as its process; else the first to
+// begin.
+auto main_first(const trace::Trace& trace, const std::vector<bool>& has_steps) {
+  return [&trace, &has_steps](const HostTrack& track) {
+    const trace::Lane& lane = trace.lanes()[track.lane];
+    return std::tuple(!has_steps[track.lane], lane.thread != lane.process,
+                      track.events.front().start);
+  };
+}
+
+struct Burst {
+  std::size_t gap = 0;  // the main thread's event that follows
+  std::size_t first = 0;
+  std::size_t last = 0;
+  bool whole = true;  // it begins and ends outside of every operator
+  bool launches = false;
+};
+
+class BurstFinder {
+ public:
+  BurstFinder(const std::vector<HostEvent>& main, const std::vector<bool>& launches)
+      : main_(main), launches_(launches) {}
+
+  std::vector<Burst> find(const std::vector<HostEvent>& events) {
+    std::vector<Burst> bursts;
+    int depth = 0;
+    std::size_t next = 0;
+    bool open = false;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      while (next < main_.size() && comes_before(main_[next], events[i])) ++next;
+      const bool waits = next > 0 && main_[next - 1].end <= events[i].start;
+      if (open && (!waits || bursts.back().gap != next)) {
+        bursts.back().whole &= depth == 0;
+        open = false;
+      }
+      if (waits && !open) {
+        bursts.push_back({next, i, i, depth == 0, false});
+        open = true;
+      }
+      if (open) take(bursts.back(), i, events[i]);
+      if (events[i].kind == HostEvent::Kind::kBegin) ++depth;
+      if (events[i].kind == HostEvent::Kind::kEnd) --depth;
+    }
+    return bursts;
+  }
+
+ private:
+  // At one time, what ends another thread's work comes before what the main thread does then.
+  static bool comes_before(const HostEvent& main, const HostEvent& event) {
+    return main.start < event.start ||
+           (main.start == event.start && event.kind != HostEvent::Kind::kEnd);
+  }
+
+  void take(Burst& burst, std::size_t i, const HostEvent& event) const {
+    burst.last = i;
+    burst.launches |= event.kind == HostEvent::Kind::kCall && launches_[event.span];
+    if (burst.gap < main_.size()) burst.whole &= event.end <= main_[burst.gap].start;
+  }
+
+  const std::vector<HostEvent>& main_;
+  const std::vector<bool>& launches_;
+};
+
+}  // namespace
+
+std::vector<HostTrack> host_tracks(const trace::Trace& trace) {
+  const std::map<trace::LaneId, trace::LaneId> lanes = lanes_of_threads(trace);
+  std::map<trace::LaneId, std::vector<SpanId>> spans;
+  std::vector<bool> has_steps(trace.lanes().size());
+  for (SpanId id = 0; id < trace.spans().size(); ++id) {
+    const auto lane = lanes.find(trace.spans()[id].lane);
+    if (lane == lanes.end() || trace.spans()[id].category == Category::kSync) continue;
+    spans[lane->second].push_back(id);
+    if (lane->first != lane->second) has_steps[lane->second] = true;
+  }
+  const std::unordered_set<std::uint32_t> enqueues = correlations_of_work(trace);
+  std::vector<HostTrack> tracks;
+  for (auto& [lane, ids] : spans) {
+    std::ranges::sort(ids, {}, [&](SpanId id) {
+      const Span& span = trace.spans()[id];
+      return std::tuple(span.start, -span.duration, id);
+    });
+    TrackWriter writer(trace, enqueues);
+    for (const SpanId id : ids) writer.put(id);
+    tracks.push_back({lane, writer.finish()});
+  }
+  std::ranges::stable_sort(tracks, {}, main_first(trace, has_steps));
+  return tracks;
+}
+
+std::vector<Handshake> find_handshakes(const std::vector<HostTrack>& tracks,
+                                       const std::vector<bool>& launches) {
+  std::vector<Handshake> handshakes;
+  for (std::size_t track = 1; track < tracks.size(); ++track)
+    for (const Burst& burst : BurstFinder(tracks[0].events, launches).find(tracks[track].events))
+      if (burst.whole && burst.launches)
+        handshakes.push_back({0, burst.gap, track, burst.first, burst.last});
+  std::ranges::stable_sort(handshakes, {}, &Handshake::before);
+  return handshakes;
+}
+
+}  // namespace trainscope::train

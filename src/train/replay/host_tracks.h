@@ -1,0 +1,48 @@
+// What the host threads of a recorded trace did, one thing after another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace trainscope::train {
+
+struct HostEvent {
+  enum class Kind : std::uint8_t { kBegin, kEnd, kCall };
+  Kind kind = Kind::kBegin;
+  bool in_loader = false;  // the time before it passes in `next` of a DataLoader
+  trace::SpanId span = trace::kNone;
+  Nanos start = 0;
+  Nanos end = 0;  // of a call; else its start
+};
+
+// A thread's operators, marks and calls. Begin and end nest; a call is a CUDA call with nothing in
+// it, or one that gives the device work: what is in that is left out. Times never go back: what
+// overlaps without nesting is stretched.
+struct HostTrack {
+  trace::LaneId lane = trace::kNone;
+  std::vector<HostEvent> events;
+};
+
+// The training process's main thread first: the one with the marks of steps, where there are any.
+// Threads that did nothing are left out.
+std::vector<HostTrack> host_tracks(const trace::Trace& trace);
+
+// Of a thread that waits while another one works: autograd's, in loss.backward(). The other thread
+// begins once the first has come to the gap, and the first goes on once the other is done.
+struct Handshake {
+  std::size_t waiting = 0;  // track
+  std::size_t before = 0;   // its event that follows the gap; its count of events: none does
+  std::size_t working = 0;  // track
+  std::size_t first = 0;    // its events
+  std::size_t last = 0;
+};
+
+// Between the main thread and the others: each row of another's events that launches something,
+// while the main thread neither begins nor ends anything. `launches`: by span, of calls. In the
+// order of the main thread's gaps.
+std::vector<Handshake> find_handshakes(const std::vector<HostTrack>& tracks,
+                                       const std::vector<bool>& launches);
+
+}  // namespace trainscope::train

@@ -1,0 +1,154 @@
+#include "train/replay/host_waits.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace trainscope::train {
+namespace {
+
+using trace::Span;
+using Wait = program::RecordedCall::Wait;
+
+// Clocks of host and device are matched to about a microsecond (CUPTI).
+constexpr Nanos kClockError = kMicrosecond;
+
+bool has_word(std::string_view name, std::string_view word) {
+  return name.find(word) != std::string_view::npos;
+}
+
+Nanos middle_call(const trace::Trace& trace, const DeviceWork& work) {
+  std::vector<Nanos> lengths;
+  for (const auto& [call, works] : work.of_call) lengths.push_back(trace.spans()[call].duration);
+  if (lengths.empty()) return 0;
+  const auto half = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), half, lengths.end());
+  return *half;
+}
+
+}  // namespace
+
+HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work, const LeftOut& left_out)
+    : trace_(trace),
+      work_(work),
+      left_out_(left_out),
+      usual_call_(middle_call(trace, work)),
+      on_stream_(work.streams.size()),
+      stream_done_(work.streams.size()) {
+  const auto& works = work.recording.works;
+  for (std::uint32_t id = 0; id < works.size(); ++id) {
+    const Nanos end = trace.spans()[works[id].span].end();
+    const auto later = [&](const std::vector<Nanos>& done) {
+      return done.empty() ? end : std::max(done.back(), end);
+    };
+    std::vector<Nanos>& stream = stream_done_[works[id].stream];
+    all_done_.push_back(later(all_done_));
+    stream.push_back(later(stream));
+    on_stream_[works[id].stream].push_back(id);
+    by_end_.push_back(id);
+  }
+  std::ranges::stable_sort(by_end_, {},
+                           [&](std::uint32_t id) { return trace.spans()[works[id].span].end(); });
+}
+
+program::RecordedCall HostWaits::call(trace::SpanId id, std::optional<std::uint32_t> given) const {
+  const Span& span = trace_.spans()[id];
+  program::RecordedCall call;
+  call.span = id;
+  call.before = span.duration;
+  if (const auto own = work_.of_call.find(id); own != work_.of_call.end()) {
+    call.first = own->second.first;
+    call.count = own->second.count;
+  }
+  const std::optional<Target> found = target(span, call, given);
+  if (!found || found->end > span.end() + kClockError) return call;
+  if (found->of_staging ? left_out_.staging : left_out_.synchronising) {
+    call.before = std::min(call.before, usual_call_);
+    return call;
+  }
+  call.wait = found->wait;
+  call.waits_for = found->waits_for;
+  // What is staged is staged after the wait, however short that was.
+  if (found->end <= span.start && found->wait != Wait::kTurn) return call;
+  call.before = 0;
+  call.after = std::max<Nanos>(span.end() - std::max(found->end, span.start), 0);
+  return call;
+}
+
+std::optional<HostWaits::Target> HostWaits::target(const Span& span,
+                                                   const program::RecordedCall& call,
+                                                   std::optional<std::uint32_t> given) const {
+  const std::string& name = trace_.name(span);
+  if (call.count > 0) return own_copy(call);
+  if (has_word(name, "StreamSynchronize"))
+    return given ? stream_so_far(span, *given) : std::nullopt;
+  if (has_word(name, "DeviceSynchronize") || has_word(name, "CtxSynchronize") ||
+      name == "cudaFree" || name == "hipFree")
+    return device_so_far(span);
+  if (has_word(name, "EventSynchronize")) return done_within(span);
+  return std::nullopt;
+}
+
+bool HostWaits::is_from_pageable(std::uint32_t work) const {
+  return train::is_from_pageable(trace_, trace_.spans()[work_.recording.works[work].span]);
+}
+
+// Host to device, from pageable memory: the call returns once it is staged, which begins when its
+// turn comes. Back into pageable memory: once it is there.
+std::optional<HostWaits::Target> HostWaits::own_copy(const program::RecordedCall& call) const {
+  const std::uint32_t last = call.first + call.count - 1;
+  const Span& work = trace_.spans()[work_.recording.works[last].span];
+  if (is_from_pageable(last)) return Target{Wait::kTurn, last, turn_of(last), true};
+  const trace::Detail* detail = trace_.detail(work);
+  const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
+  if (!copy || copy->to != trace::Memory::kPageable) return std::nullopt;
+  return Target{Wait::kWork, last, work.end(), false};
+}
+
+// When all that a work waits for was done.
+Nanos HostWaits::turn_of(std::uint32_t work) const {
+  const program::RecordedWork& one = work_.recording.works[work];
+  const std::vector<std::uint32_t>& there = on_stream_[one.stream];
+  const auto place = std::ranges::lower_bound(there, work);
+  Nanos turn = 0;
+  const auto wait_for = [&](std::uint32_t before) {
+    turn = std::max(turn, trace_.spans()[work_.recording.works[before].span].end());
+  };
+  if (place != there.begin()) wait_for(*std::prev(place));
+  for (const std::uint32_t before : one.after) wait_for(before);
+  return turn;
+}
+
+std::optional<HostWaits::Target> HostWaits::stream_so_far(const Span& span,
+                                                          std::uint32_t given) const {
+  const std::uint32_t stream = work_.recording.works[given].stream;
+  const std::vector<std::uint32_t>& there = on_stream_[stream];
+  const auto next = std::ranges::lower_bound(there, span.start, {},
+                                             [&](std::uint32_t id) { return work_.called[id]; });
+  if (next == there.begin()) return std::nullopt;
+  const auto last = static_cast<std::size_t>(next - there.begin()) - 1;
+  // A blocking .to() waits so for its copy.
+  return Target{Wait::kStream, stream, stream_done_[stream][last], is_from_pageable(given)};
+}
+
+std::optional<HostWaits::Target> HostWaits::device_so_far(const Span& span) const {
+  const auto next = std::ranges::lower_bound(work_.called, span.start);
+  if (next == work_.called.begin()) return std::nullopt;
+  const auto last = static_cast<std::size_t>(next - work_.called.begin()) - 1;
+  return Target{Wait::kDevice, 0, all_done_[last], false};
+}
+
+// Nothing tells which event: what was done last while the call was under way.
+std::optional<HostWaits::Target> HostWaits::done_within(const Span& span) const {
+  const auto& works = work_.recording.works;
+  const auto next = std::ranges::upper_bound(by_end_, span.end(), {}, [&](std::uint32_t id) {
+    return trace_.spans()[works[id].span].end();
+  });
+  if (next == by_end_.begin()) return std::nullopt;
+  const std::uint32_t last = *std::prev(next);
+  const Nanos end = trace_.spans()[works[last].span].end();
+  if (end <= span.start || work_.called[last] >= span.start) return std::nullopt;
+  return Target{Wait::kWork, last, end, false};
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,55 @@
+// What the calls of a recorded trace waited for on the device, and how long they took besides.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "train/replay/device_work.h"
+
+namespace trainscope::train {
+
+// What is left out of a recording, for the question what it would bring.
+struct LeftOut {
+  bool staging = false;        // copies to the GPU come from pinned memory, with non_blocking=True
+  bool synchronising = false;  // the host never waits for the device: no .item(), no synchronize()
+};
+
+class HostWaits {
+ public:
+  HostWaits(const trace::Trace& trace, const DeviceWork& work, const LeftOut& left_out);
+
+  // A call as the program has it. `given`: the work that this thread has given last. A call that
+  // synchronises with a stream does so with that work's, which is the current one; it waits for
+  // what was launched before it, and what it takes besides is from the end of that. Where it
+  // returned before, it does not wait.
+  program::RecordedCall call(trace::SpanId id, std::optional<std::uint32_t> given) const;
+
+ private:
+  struct Target {
+    program::RecordedCall::Wait wait = program::RecordedCall::Wait::kNothing;
+    std::uint32_t waits_for = 0;
+    Nanos end = 0;            // of all that it waits for; of its own turn, when it comes
+    bool of_staging = false;  // it waits as a copy from pageable memory does
+  };
+
+  std::optional<Target> target(const trace::Span& span, const program::RecordedCall& call,
+                               std::optional<std::uint32_t> given) const;
+  bool is_from_pageable(std::uint32_t work) const;
+  std::optional<Target> own_copy(const program::RecordedCall& call) const;
+  Nanos turn_of(std::uint32_t work) const;
+  std::optional<Target> stream_so_far(const trace::Span& span, std::uint32_t given) const;
+  std::optional<Target> device_so_far(const trace::Span& span) const;
+  std::optional<Target> done_within(const trace::Span& span) const;
+
+  const trace::Trace& trace_;
+  const DeviceWork& work_;
+  LeftOut left_out_;
+  Nanos usual_call_ = 0;         // that enqueues something and does not wait
+  std::vector<Nanos> all_done_;  // by work: the end of it and of all that was enqueued before
+  std::vector<std::vector<std::uint32_t>> on_stream_;
+  std::vector<std::vector<Nanos>> stream_done_;  // likewise, of each stream alone
+  std::vector<std::uint32_t> by_end_;
+};
+
+}  // namespace trainscope::train

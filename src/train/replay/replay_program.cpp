@@ -1,0 +1,274 @@
+#include "train/replay/replay_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "trace/chrome_reader.h"
+#include "trace/step_mark.h"
+#include "train/build.h"
+#include "train/replay/device_work.h"
+#include "train/replay/host_tracks.h"
+#include "train/replay/host_waits.h"
+#include "train/writer.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::Index;
+using trace::Category;
+
+struct Speeds {
+  double host = 1, kernels = 1, copies = 1, communication = 1;
+  bool batches_are_there = false;
+};
+
+Speeds speeds_of(const program::Config& config) {
+  return {config.number("replay.host_speed"), config.number("replay.kernel_speed"),
+          config.number("replay.copy_speed"), config.number("replay.communication_speed"),
+          config.flag("replay.batches_ready")};
+}
+
+Nanos faster(Nanos duration, double speed) {
+  return std::llround(static_cast<double>(duration) / speed);
+}
+
+double speed_of(Category category, const Speeds& speeds) {
+  if (trace::is_kernel(category)) return speeds.kernels;
+  if (category == Category::kCollective) return speeds.communication;
+  if (category == Category::kCopyH2D || category == Category::kCopyD2H) return speeds.copies;
+  return 1;
+}
+
+// Ranks that have a GPU.
+std::set<std::int32_t> ranks_of(const trace::Trace& trace) {
+  std::set<std::int32_t> ranks;
+  for (std::uint32_t id = 0; id < trace.lanes().size(); ++id)
+    if (trace.lanes()[id].kind == trace::LaneKind::kStream) ranks.insert(trace.lanes()[id].rank);
+  return ranks;
+}
+
+class ReplayWriter {
+ public:
+  ReplayWriter(const program::Config& config, std::shared_ptr<const trace::Trace> trace)
+      : trace_(*trace),
+        speeds_(speeds_of(config)),
+        tracks_(host_tracks(*trace)),
+        work_(device_work(std::move(trace), tracks_)),
+        waits_(trace_, work_,
+               {config.flag("replay.non_blocking"), !config.flag("replay.synchronise")}) {}
+
+  program::Program write() {
+    refuse_what_cannot_be();
+    find_hands();
+    for (std::size_t track = 0; track < tracks_.size(); ++track) write_thread(track);
+    count_steps();
+    program_.streams = std::move(work_.streams);
+    program_.recording = std::move(work_.recording);
+    for (program::RecordedWork& work : program_.recording.works)
+      work.duration = faster(work.duration, speed_of(trace_.spans()[work.span].category, speeds_));
+    return std::move(program_);
+  }
+
+ private:
+  // What a thread does for another: before an event of its own, or after it.
+  struct Hand {
+    std::size_t event = 0;
+    std::optional<Index> push;
+    std::optional<Index> pop;
+    Nanos since = 0;  // after a pop: the time up to which that took it
+  };
+
+  void refuse_what_cannot_be() const;
+  void find_hands();
+  void write_thread(std::size_t track);
+  void write_event(ThreadWriter& writer, const HostEvent& event);
+  void hasten(program::RecordedCall& call);
+  void take_hands(ThreadWriter& writer, const std::vector<Hand>& hands, std::size_t event);
+  void pass(ThreadWriter& writer, Nanos until, bool in_loader);
+  void count_steps();
+  Index add_queue();
+
+  const trace::Trace& trace_;
+  Speeds speeds_;
+  std::vector<HostTrack> tracks_;
+  DeviceWork work_;
+  HostWaits waits_;
+  program::Program program_;
+  std::vector<std::vector<Hand>> before_, after_;  // by track, in order of events
+  Nanos now_ = 0;                                  // of the thread under way, in the recording
+  std::optional<std::uint32_t> given_;             // the work that it has given last
+};
+
+void ReplayWriter::refuse_what_cannot_be() const {
+  if (work_.recording.works.empty() || tracks_.empty())
+    throw InputError(trace_.origin().subject +
+                     ": holds no work of a GPU with the host's calls beside it, so there is "
+                     "nothing to replay");
+  constexpr double kLongest = 1e17;  // ns: three years, far below what a time can be
+  const double slowest =
+      std::min({1.0, speeds_.host, speeds_.kernels, speeds_.copies, speeds_.communication});
+  if (static_cast<double>(trace_.end()) / slowest > kLongest)
+    throw InputError(trace_.origin().subject + ": would last longer than three years, replayed so");
+  if (const auto ranks = ranks_of(trace_).size(); ranks > 1)
+    throw InputError(trace_.origin().subject + ": is of " + std::to_string(ranks) +
+                     " ranks; a replay is of one, so name the trace of one rank");
+}
+
+Index ReplayWriter::add_queue() {
+  program::Queue queue;
+  queue.name = "handshake";
+  queue.capacity = 1;
+  program_.queues.push_back(std::move(queue));
+  return static_cast<Index>(program_.queues.size() - 1);
+}
+
+void ReplayWriter::find_hands() {
+  before_.resize(tracks_.size());
+  after_.resize(tracks_.size());
+  std::vector<bool> launches(trace_.spans().size());
+  for (const auto& [call, works] : work_.of_call) launches[call] = true;
+  for (const Handshake& one : find_handshakes(tracks_, launches)) {
+    const std::vector<HostEvent>& waiting = tracks_[one.waiting].events;
+    const std::vector<HostEvent>& working = tracks_[one.working].events;
+    const Index go = add_queue(), done = add_queue();
+    before_[one.waiting].push_back({one.before, go, done, working[one.last].end});
+    before_[one.working].push_back(
+        {.event = one.first, .pop = go, .since = waiting[one.before - 1].end});
+    after_[one.working].push_back({.event = one.last, .push = done});
+  }
+}
+
+// Time of the host's own passes, unless it is spent on waiting for a batch that is there.
+void ReplayWriter::pass(ThreadWriter& writer, Nanos until, bool in_loader) {
+  const Nanos length = std::max<Nanos>(until - now_, 0);
+  now_ = std::max(now_, until);
+  const Nanos left =
+      in_loader ? (speeds_.batches_are_there ? 0 : length) : faster(length, speeds_.host);
+  if (left > 0) writer.add(program::Elapse{left});
+}
+
+// Those of one event: several threads may work while one waits.
+void ReplayWriter::take_hands(ThreadWriter& writer, const std::vector<Hand>& hands,
+                              std::size_t event) {
+  const auto [first, last] = std::ranges::equal_range(hands, event, {}, &Hand::event);
+  for (auto hand = first; hand != last; ++hand)
+    if (hand->push) writer.add(program::Push{*hand->push, 0});
+  for (auto hand = first; hand != last; ++hand) {
+    if (!hand->pop) continue;
+    writer.add(program::Pop{*hand->pop});
+    now_ = std::max(now_, hand->since);
+  }
+}
+
+// The host's part of a call; what begins after the call is told from its beginning, too.
+void ReplayWriter::hasten(program::RecordedCall& call) {
+  const Nanos recorded = std::exchange(call.before, faster(call.before, speeds_.host));
+  for (std::uint32_t i = 0; i < call.count; ++i)
+    if (Nanos& latency = work_.recording.works[call.first + i].latency; latency >= recorded)
+      latency += call.before - recorded;
+}
+
+void ReplayWriter::write_event(ThreadWriter& writer, const HostEvent& event) {
+  pass(writer, event.start, event.in_loader);
+  if (event.kind == HostEvent::Kind::kBegin) return writer.add(program::BeginRecorded{event.span});
+  if (event.kind == HostEvent::Kind::kEnd) return writer.add(program::EndMark{});
+  program::RecordedCall call = waits_.call(event.span, given_);
+  hasten(call);
+  if (call.count > 0) {
+    program::Thread& thread = program_.threads.back();
+    if (!given_) thread.device = work_.streams[work_.recording.works[call.first].stream].device;
+    given_ = call.first + call.count - 1;
+  }
+  writer.add(call);
+  now_ = event.end;
+}
+
+void ReplayWriter::write_thread(std::size_t track) {
+  const std::vector<HostEvent>& events = tracks_[track].events;
+  program::Thread thread;
+  thread.name = trace_.lanes()[tracks_[track].lane].name;
+  thread.role = track == 0 ? program::ThreadRole::kMain : program::ThreadRole::kAutograd;
+  program_.threads.push_back(std::move(thread));
+  ThreadWriter writer(program_, static_cast<Index>(track));
+  now_ = 0;
+  given_.reset();
+  if (track == 0 && work_.without_call > 0) {
+    program::RecordedCall first;
+    first.count = work_.without_call;
+    writer.add(first);
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    take_hands(writer, before_[track], i);
+    write_event(writer, events[i]);
+    take_hands(writer, after_[track], i);
+  }
+  take_hands(writer, before_[track], events.size());
+}
+
+void ReplayWriter::count_steps() {
+  for (const HostEvent& event : tracks_[0].events)
+    if (event.kind == HostEvent::Kind::kBegin &&
+        std::string_view(trace_.name(trace_.spans()[event.span])).starts_with(trace::kStepMark))
+      ++program_.steps;
+  program_.warmup_steps = trace_.origin().warmup_steps;
+}
+
+}  // namespace
+
+bool can_replay(const trace::Trace& trace) {
+  bool has_thread = false;
+  for (std::uint32_t id = 0; id < trace.lanes().size(); ++id)
+    has_thread |= trace.lanes()[id].kind == trace::LaneKind::kHostThread;
+  return has_thread && ranks_of(trace).size() == 1;
+}
+
+std::string changes_of(const program::Config& config) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  const auto speed = [&](const char* knob, const char* what) {
+    const double times = config.number(knob);
+    if (times != 1) add(fmt::format("{} {:g} x as fast", what, times));
+  };
+  speed("replay.host_speed", "the host");
+  speed("replay.kernel_speed", "kernels");
+  speed("replay.copy_speed", "copies");
+  speed("replay.communication_speed", "communication");
+  if (config.flag("replay.batches_ready")) add("batches ready");
+  if (config.flag("replay.non_blocking")) add("copies from pinned memory, non_blocking");
+  if (!config.flag("replay.synchronise")) add("no synchronising");
+  return text;
+}
+
+std::shared_ptr<const trace::Trace> read_recording(const program::Config& config) {
+  const std::string& path = config.word("replay.trace");
+  if (path.empty())
+    throw InputError(
+        "workload = replay carries out a recorded trace once more; set replay.trace to the file of "
+        "one, as torch.profiler exports it");
+  return trace::read_chrome_trace(path);
+}
+
+program::Program build_replay(const program::Config& config) {
+  return replay_program(config, read_recording(config));
+}
+
+program::Program replay_program(const program::Config& config,
+                                std::shared_ptr<const trace::Trace> trace) {
+  program::Listing listing;
+  listing.add("# " + trace->origin().subject + ", carried out once more");
+  if (const std::string changes = changes_of(config); !changes.empty()) listing.add("# " + changes);
+  program::Program program = ReplayWriter(config, std::move(trace)).write();
+  program.listing = std::move(listing);
+  return program;
+}
+
+}  // namespace trainscope::train

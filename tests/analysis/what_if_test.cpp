@@ -1,0 +1,122 @@
+// What a change to a recorded run would bring, from its replays.
+#include "analysis/what_if.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "base/temporary_folder.h"
+#include "support/config.h"
+#include "support/skip.h"
+#include "support/traces.h"
+#include "trace/chrome_writer.h"
+
+using namespace trainscope;
+using analysis::Altered;
+using analysis::Run;
+using analysis::WhatIf;
+using test::config_of;
+using test::TemporaryFolder;
+
+namespace {
+
+// A run, written as a profiler writes it and read again.
+Run recorded(const TemporaryFolder& folder, const std::vector<std::string>& settings) {
+  const auto file = folder.path() / "trace.json";
+  trace::write_chrome_trace(*analysis::run_config("A", config_of(settings)).trace, file);
+  return analysis::import_run("A", file);
+}
+
+const Altered* change_of(const WhatIf& what_if, const std::string& setting) {
+  const auto found = std::ranges::find(what_if.changes, setting, &Altered::setting);
+  return found == what_if.changes.end() ? nullptr : &*found;
+}
+
+double step_time(const Run& run) {
+  return *analysis::value_of(run.metrics, "time.step");
+}
+
+void check_order(const WhatIf& what_if) {
+  for (std::size_t i = 0; i < what_if.changes.size(); ++i) {
+    const Altered& one = what_if.changes[i];
+    INFO(one.setting);
+    CHECK(static_cast<double>(one.time) <= 0.99 * static_cast<double>(what_if.replayed));
+    if (i > 0) CHECK(what_if.changes[i - 1].time <= one.time);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what holds a run back is what would bring most, and what is hidden brings nothing") {
+  const TemporaryFolder folder;
+  const Run starved = recorded(folder, {"model.name=mlp", "loader.num_workers=1",
+                                        "loader.sample_ms=1", "steps=6", "loop.evaluate=false"});
+  const auto what_if = analysis::what_if(starved);
+  REQUIRE(what_if);
+  CHECK(what_if->steps > 0);
+  CHECK(static_cast<double>(what_if->recorded) == Approx(step_time(starved)));
+  CHECK(static_cast<double>(what_if->replayed) == Approx(step_time(starved)).epsilon(0.001));
+  check_order(*what_if);
+  REQUIRE(!what_if->changes.empty());
+  CHECK(what_if->changes.front().setting == "replay.batches_ready=true");
+  CHECK_FALSE(change_of(*what_if, "replay.kernel_speed=2"));
+  CHECK_FALSE(change_of(*what_if, "replay.communication_speed=2"));
+
+  const Run busy = recorded(folder, {"model.name=resnet50", "batch_size=64", "precision=fp16",
+                                     "steps=6", "data.source=tensor"});
+  const auto of_busy = analysis::what_if(busy);
+  REQUIRE(of_busy);
+  check_order(*of_busy);
+  REQUIRE(!of_busy->changes.empty());
+  CHECK(of_busy->changes.front().setting == "replay.kernel_speed=2");
+  CHECK_FALSE(change_of(*of_busy, "replay.batches_ready=true"));
+}
+
+TEST_CASE("a change takes what a run of its setting takes") {
+  const TemporaryFolder folder;
+  const Run run = recorded(folder, {"model.name=mlp", "steps=6", "loop.item_every=1"});
+  const auto what_if = analysis::what_if(run);
+  REQUIRE(what_if);
+  const Altered* faster = change_of(*what_if, "replay.host_speed=2");
+  REQUIRE(faster);
+  program::Config config = analysis::replay_of((folder.path() / "trace.json").string());
+  config.set_text(faster->setting);
+  CHECK(step_time(analysis::run_config("B", config)) ==
+        Approx(static_cast<double>(faster->time)).epsilon(1e-5));
+}
+
+TEST_CASE("nothing is asked of what has no host, no GPU or a program of its own") {
+  CHECK_FALSE(analysis::what_if(analysis::run_config("A", config_of({"workload=copy"}))));
+  const TemporaryFolder folder;
+  const Run cpu = recorded(folder, {"model.name=mlp", "device=cpu", "steps=3"});
+  CHECK_FALSE(analysis::what_if(cpu));
+  const auto file = folder.write("kernels.json", R"({"traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 1, "dur": 50,
+     "args": {"device": 0, "stream": 7, "correlation": 3}}]})");
+  CHECK_FALSE(analysis::what_if(analysis::import_run("A", file)));
+}
+
+TEST_CASE("recorded traces: a host that is behind, and one that waits for batches") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const auto of = [](const char* name) {
+    const auto found =
+        analysis::what_if(analysis::import_run("A", test::real_traces_folder() / name));
+    REQUIRE(found);
+    CHECK(std::abs(found->replayed - found->recorded) < kMicrosecond);
+    check_order(*found);
+    return *found;
+  };
+  // All but 50 of 222 ms of a step the GPU stands still: its sums are no matter, though exposed.
+  const WhatIf behind = of("ddp-a100-2ranks.json.gz");
+  REQUIRE(change_of(behind, "replay.host_speed=2"));
+  CHECK(static_cast<double>(change_of(behind, "replay.host_speed=2")->time) ==
+        Approx(0.5 * static_cast<double>(behind.replayed)).epsilon(0.02));
+  CHECK_FALSE(change_of(behind, "replay.communication_speed=1000"));
+  // 59 of 178 ms it waits for a batch, in turn with kernels that no host is behind.
+  const WhatIf starved = of("resnet50-v100-2021-schema.json.gz");
+  REQUIRE(change_of(starved, "replay.batches_ready=true"));
+  CHECK(static_cast<double>(starved.replayed -
+                            change_of(starved, "replay.batches_ready=true")->time) /
+            1e6 ==
+        Approx(59).margin(1));
+}

@@ -1,0 +1,324 @@
+// Replays of traces: as they were, and with something changed.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <limits>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "base/error.h"
+#include "sim/simulation.h"
+#include "support/config.h"
+#include "support/made_trace.h"
+#include "support/random_program.h"
+#include "support/skip.h"
+#include "support/traces.h"
+#include "trace/chrome_reader.h"
+#include "trace/step_mark.h"
+#include "train/build.h"
+#include "train/replay/host_tracks.h"
+#include "train/replay/replay_program.h"
+
+using namespace trainscope;
+using Catch::Matchers::Contains;
+using test::config_of;
+using trace::Category;
+
+namespace {
+
+using Settings = std::vector<std::string>;
+using TracePointer = std::shared_ptr<const trace::Trace>;
+
+TracePointer carried_out(const program::Program& program, const machine::Machine& machine,
+                         const std::string& profile = "pytorch-eager") {
+  auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+  sim::Simulation simulation(program, machine, profile, *trace);
+  simulation.finish();
+  return trace;
+}
+
+TracePointer simulated(const Settings& settings) {
+  const program::Config config = config_of(settings);
+  const machine::Machine machine = train::machine_of(config);
+  return carried_out(train::build_program(config, machine), machine);
+}
+
+TracePointer replayed(const TracePointer& trace, const Settings& changes = {}) {
+  program::Config config = config_of({"workload=replay"});
+  for (const std::string& change : changes) config.set_text(change);
+  return carried_out(train::replay_program(config, trace), train::machine_of(config));
+}
+
+struct Work {
+  std::string stream, name;
+  Nanos start = 0, end = 0;
+  bool operator==(const Work&) const = default;
+};
+
+// Of the streams, stream after stream.
+std::vector<Work> work_of(const trace::Trace& trace) {
+  std::vector<Work> works;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    if (trace::is_gpu_work(span.category) && lane.kind == trace::LaneKind::kStream)
+      works.push_back({lane.name, trace.name(span), span.start, span.end()});
+  });
+  std::ranges::sort(works, {}, [](const Work& one) {
+    return std::tuple(one.stream, one.start, one.end, one.name);
+  });
+  return works;
+}
+
+// The most by which a beginning or an end of the work differs.
+Nanos most_apart(const std::vector<Work>& a, const std::vector<Work>& b) {
+  REQUIRE(a.size() == b.size());
+  Nanos worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].name == b[i].name);
+    worst = std::max({worst, std::abs(a[i].start - b[i].start), std::abs(a[i].end - b[i].end)});
+  }
+  return worst;
+}
+
+// From the first beginning of work on a GPU to the last end.
+double time_of_work(const trace::Trace& trace) {
+  const std::vector<Work> works = work_of(trace);
+  REQUIRE(!works.empty());
+  return static_cast<double>(std::ranges::max(works, {}, &Work::end).end -
+                             std::ranges::min(works, {}, &Work::start).start);
+}
+
+const Settings kTraining{"workload=train", "steps=6", "loop.evaluate=false"};
+
+Settings training(Settings more) {
+  more.insert(more.begin(), kTraining.begin(), kTraining.end());
+  return more;
+}
+
+const std::vector<Settings> kRuns{
+    training({"model.name=mlp", "data.name=digits"}),
+    training({"model.name=mlp", "loader.num_workers=2", "loader.sample_ms=1",
+              "loader.pin_memory=true", "transfer.non_blocking=true"}),
+    training({"model.name=cnn", "loop.item_every=1", "transfer.streams=2", "transfer.prefetch=true",
+              "loader.pin_memory=true", "transfer.non_blocking=true"}),
+    training({"model.name=resnet50", "precision=fp16", "scaler.enabled=true", "batch_size=16"}),
+    training({"model.name=resnet50", "machine=l40s-4", "parallel.strategy=ddp",
+              "parallel.world_size=4", "batch_size=16"}),
+    training({"model.name=cnn", "machine=h200-8", "parallel.strategy=dp", "parallel.world_size=4",
+              "batch_size=64"}),
+    {"workload=copy", "copy.count=5", "copy.memory=pageable"},
+    {"workload=launch", "launch.count=200", "launch.kernel_ns=9000"}};
+
+}  // namespace
+
+TEST_CASE("a replay of a run is the run") {
+  for (const Settings& settings : kRuns) {
+    const TracePointer run = simulated(settings);
+    INFO(settings[1] << " " << settings.back());
+    CHECK(most_apart(work_of(*run), work_of(*replayed(run))) <= 1);
+  }
+}
+
+TEST_CASE("a replay of any program is what it was, and nothing ends later with faster parts") {
+  const machine::Machine machine = machine::load_machine("h200-1");
+  int replays = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    const TracePointer run = carried_out(test::random_program(seed), machine);
+    if (work_of(*run).empty()) continue;
+    INFO("seed " << seed);
+    const std::vector<Work> once = work_of(*replayed(run));
+    CHECK(most_apart(work_of(*run), once) <= 1);
+    for (const char* change :
+         {"replay.kernel_speed=2", "replay.host_speed=3", "replay.copy_speed=2"}) {
+      const std::vector<Work> faster = work_of(*replayed(run, {change}));
+      REQUIRE(faster.size() == once.size());
+      for (std::size_t i = 0; i < once.size(); ++i) CHECK(faster[i].end <= once[i].end);
+    }
+    ++replays;
+  }
+  CHECK(replays > 250);
+}
+
+TEST_CASE("a replay of a recorded trace is the trace") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("no recorded traces on this machine");
+  for (const char* file : {"ddp-a100-2ranks.json.gz", "resnet50-v100-2021-schema.json.gz",
+                           "alexnet.json.gz", "three-streams-events.json.gz"}) {
+    const TracePointer trace = trace::read_chrome_trace(test::real_traces_folder() / file);
+    INFO(file);
+    CHECK(most_apart(work_of(*trace), work_of(*replayed(trace))) <= 2 * kMicrosecond);
+  }
+}
+
+namespace {
+
+// The time that the replay of a run foretells, over the time that the changed run takes.
+double foretold(const Settings& settings, const Settings& change, const machine::Machine& changed,
+                const Settings& turned = {}) {
+  Settings other = settings;
+  other.insert(other.end(), turned.begin(), turned.end());
+  const program::Config config = config_of(other);
+  const TracePointer truth = carried_out(train::build_program(config, changed), changed);
+  return time_of_work(*replayed(simulated(settings), change)) / time_of_work(*truth);
+}
+
+machine::Machine with_faster_host(machine::Machine machine, int times) {
+  machine::Host& host = machine.host;
+  for (Nanos* cost :
+       {&host.launch_call_ns, &host.copy_call_ns, &host.event_call_ns, &host.nccl_call_ns,
+        &host.malloc_call_ns, &host.free_call_ns, &host.graph_launch_ns, &host.sync_call_ns,
+        &host.eager_operator_ns, &host.interpreter_call_ns, &host.compiled_operator_ns})
+    *cost /= times;
+  return machine;
+}
+
+machine::Machine with_faster_gpu(machine::Machine machine, double times) {
+  machine::Gpu& gpu = machine.gpu;
+  for (double* rate : {&gpu.l2_bytes_per_s, &gpu.boost_clock_hz, &gpu.fp32_flops_per_s,
+                       &gpu.tf32_flops_per_s, &gpu.fp16_flops_per_s, &gpu.memory_bytes_per_s})
+    *rate *= times;
+  gpu.kernel_floor_ns = static_cast<Nanos>(static_cast<double>(gpu.kernel_floor_ns) / times);
+  return machine;
+}
+
+machine::Machine machine_of(const Settings& settings) {
+  return train::machine_of(config_of(settings));
+}
+
+// Of every run of training, with this much of an error.
+void check_foretold(const char* change, machine::Machine (*changed)(machine::Machine),
+                    double most) {
+  for (const Settings& settings : kRuns) {
+    if (settings.front() != kTraining.front()) continue;
+    const double share = foretold(settings, {change}, changed(machine_of(settings)));
+    INFO(settings[3] << " " << settings.back() << ", " << change << ": " << share);
+    CHECK(std::abs(share - 1) <= most);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a replay foretells what a faster host brings") {
+  check_foretold(
+      "replay.host_speed=2", [](machine::Machine machine) { return with_faster_host(machine, 2); },
+      0.03);
+  // What a call that waits takes the host itself is not told apart, and stays; threads that wait
+  // for the interpreter of each other wait as long as they did, times the host's speed.
+  check_foretold(
+      "replay.host_speed=10",
+      [](machine::Machine machine) { return with_faster_host(machine, 10); }, 0.1);
+}
+
+TEST_CASE("a replay foretells what a faster GPU brings") {
+  check_foretold(
+      "replay.kernel_speed=2", [](machine::Machine machine) { return with_faster_gpu(machine, 2); },
+      0.005);
+}
+
+TEST_CASE("a replay foretells what a faster link brings") {
+  const Settings settings =
+      training({"model.name=resnet50", "machine=l40s-4", "parallel.strategy=ddp",
+                "parallel.world_size=4", "batch_size=4"});
+  machine::Machine machine = machine_of(settings);
+  for (double* rate : {&machine.pcie.h2d_bytes_per_s, &machine.pcie.d2h_bytes_per_s,
+                       &machine.pcie.both_bytes_per_s, &machine.gpu_link.bytes_per_s,
+                       &machine.gpu_link.ring_bytes_per_s, &machine.pcie_tree.socket_bytes_per_s,
+                       &machine.host.memory_bytes_per_s})
+    *rate *= 2;
+  CHECK(foretold(settings, {"replay.communication_speed=2"}, machine) == Approx(1).epsilon(0.02));
+}
+
+TEST_CASE("a replay foretells what batches that are there bring") {
+  for (const char* workers : {"loader.num_workers=0", "loader.num_workers=1"}) {
+    const Settings settings = training({"model.name=mlp", workers, "loader.sample_ms=1"});
+    INFO(workers);
+    CHECK(foretold(settings, {"replay.batches_ready=true"}, machine_of(settings),
+                   {"loader.sample_ms=0", "loader.num_workers=4"}) == Approx(1).epsilon(0.01));
+  }
+}
+
+TEST_CASE("a replay foretells what the loss that is not read brings") {
+  const Settings settings =
+      training({"model.name=gpt-mini", "data.location=device", "loop.item_every=1"});
+  const machine::Machine machine = machine_of(settings);
+  CHECK(foretold(settings, {}, machine, {"loop.item_every=0"}) > 1.015);
+  CHECK(foretold(settings, {"replay.synchronise=false"}, machine, {"loop.item_every=0"}) ==
+        Approx(1).epsilon(0.01));
+}
+
+// How long a copy from pinned memory takes, a trace of pageable ones does not tell.
+TEST_CASE("a replay foretells what pinned memory brings, given its rate") {
+  const Settings settings =
+      training({"model.name=resnet50", "batch_size=64", "precision=fp16", "loader.num_workers=4"});
+  const Settings pinned{"loader.pin_memory=true", "transfer.non_blocking=true"};
+  const auto longest_copy = [](const TracePointer& trace) {
+    Nanos longest = 0;
+    for (const Work& one : work_of(*trace))
+      if (one.name.starts_with("Memcpy HtoD")) longest = std::max(longest, one.end - one.start);
+    return static_cast<double>(longest);
+  };
+  Settings other = settings;
+  other.insert(other.end(), pinned.begin(), pinned.end());
+  const double times = longest_copy(simulated(settings)) / longest_copy(simulated(other));
+  REQUIRE(times > 2);
+  CHECK(foretold(settings,
+                 {"replay.non_blocking=true", "replay.copy_speed=" + std::to_string(times)},
+                 machine_of(settings), pinned) == Approx(1).epsilon(0.02));
+}
+
+TEST_CASE("a thread that works while the main thread waits is waited for, and waits for it") {
+  test::MadeTrace made(trace::OriginKind::kImported);
+  const auto thread = [&](std::int64_t number) {
+    trace::Lane lane;
+    lane.kind = trace::LaneKind::kHostThread;
+    lane.process = 1;
+    lane.thread = number;
+    lane.name = "thread " + std::to_string(number);
+    return made.trace.add_lane(lane);
+  };
+  const trace::LaneId main = thread(1), autograd = thread(2);
+  const trace::LaneId stream = made.lane(trace::LaneKind::kStream, 0);
+  made.add(main, "aten::mm", 1000, 4000, Category::kHostWork);
+  made.add(main, "cudaLaunchKernel", 2000, 3000, Category::kHostApi, 1);
+  made.add(autograd, "MmBackward0", 6000, 9000, Category::kHostWork);
+  made.add(autograd, "cudaLaunchKernel", 7000, 8000, Category::kHostApi, 2);
+  made.add(main, "aten::add_", 11000, 14000, Category::kHostWork);
+  made.add(main, "cudaLaunchKernel", 12000, 13000, Category::kHostApi, 3);
+  made.add(stream, "forward", 5000, 5500, Category::kForward, 1);
+  made.add(stream, "backward", 10000, 10500, Category::kBackward, 2);
+  made.add(stream, "optimizer", 15000, 15500, Category::kOptimizer, 3);
+  const TracePointer trace(&made.trace, [](const trace::Trace*) {});
+
+  const auto starts = [&](const Settings& changes) {
+    std::vector<Nanos> times;
+    for (const Work& one : work_of(*replayed(trace, changes))) times.push_back(one.start);
+    return times;
+  };
+  CHECK(starts({}) == std::vector<Nanos>{5000, 10000, 15000});
+  // The host's 3000, 8000 and 13000 ns to the end of each call are halved; the 2000 ns from there
+  // to the GPU are not.
+  CHECK(starts({"replay.host_speed=2"}) == std::vector<Nanos>{3500, 6000, 8500});
+}
+
+TEST_CASE("what cannot be replayed is refused with a sentence") {
+  const auto refusal = [](const TracePointer& trace) {
+    try {
+      replayed(trace);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was refused");
+  };
+  const program::Config config = config_of({"workload=replay"});
+  CHECK_THROWS_WITH(train::build_program(config, train::machine_of(config)),
+                    Contains("set replay.trace to the file"));
+  const auto empty = std::make_shared<trace::Trace>(trace::Origin{});
+  CHECK_THAT(refusal(empty), Contains("no work of a GPU"));
+  CHECK_FALSE(train::can_replay(*empty));
+
+  const Settings ranks =
+      training({"model.name=mlp", "parallel.strategy=ddp", "machine=h200-8",
+                "parallel.world_size=2", "straggler.rank=1", "straggler.factor=2"});
+  const TracePointer several = simulated(ranks);
+  CHECK_THAT(refusal(several), Contains("is of 2 ranks"));
+  CHECK_FALSE(train::can_replay(*several));
+}
