@@ -27,6 +27,8 @@ constexpr std::array kQuestions{
     Question{"The host is twice as fast (torch.compile, fewer and larger operators)",
              "replay.host_speed=2"},
     Question{"Kernels are twice as fast", "replay.kernel_speed=2"},
+    Question{"Matrix products, convolutions and attention are twice as fast (BF16, channels_last)",
+             "replay.product_speed=2"},
     Question{"Communication is hidden, or gone", "replay.communication_speed=1000"},
     Question{"Communication is twice as fast (a faster link, half the bytes)",
              "replay.communication_speed=2"},

@@ -12,6 +12,9 @@ void add_replay_knobs(std::vector<Knob>& t) {
       .help("the trace that is carried out once more: a file of torch.profiler, of one rank")
       .into(t);
   speed("replay.kernel_speed", "kernels are so many times as fast as recorded");
+  speed("replay.product_speed",
+        "matrix products, convolutions and attention are so many times as fast, besides: tensor "
+        "cores, a narrower type, channels_last");
   speed("replay.host_speed",
         "the host is so many times as fast as recorded: its Python, operators and launches");
   speed("replay.copy_speed", "copies between host and GPU are so many times as fast as recorded");

@@ -17,6 +17,7 @@
 #include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/replay/host_tracks.h"
+#include "train/replay/product_names.h"
 #include "train/replay/replay_program.h"
 
 using namespace trainscope;
@@ -297,6 +298,40 @@ TEST_CASE("a thread that works while the main thread waits is waited for, and wa
   // The host's 3000, 8000 and 13000 ns to the end of each call are halved; the 2000 ns from there
   // to the GPU are not.
   CHECK(starts({"replay.host_speed=2"}) == std::vector<Nanos>{3500, 6000, 8500});
+}
+
+TEST_CASE("kernels that multiply matrices are known by their names") {
+  for (const char* name :
+       {"ampere_sgemm_128x64_nn", "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT",
+        "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4>",
+        "sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128",
+        "cudnn_infer_ampere_scudnn_128x64_relu_xregs_large_nn_v1", "ampere_gcgemm_64x64_nt",
+        "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>",
+        "void cudnn::winograd_nonfused::winogradForwardOutput4x4<float, float>",
+        "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64>>",
+        "fmha_cutlassF_bf16_aligned_64x64_rf_sm80", "triton_tem_fused_mm_0", "gemm 64x128x784"}) {
+    INFO(name);
+    CHECK(train::is_product(name));
+  }
+  for (const char* name :
+       {"void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>",
+        "void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 128, true, 1>",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>",
+        "void splitKreduce_kernel<32, 16, int, float, float, float>", "triton_poi_fused_relu_1",
+        "void at::native::(anonymous namespace)::max_pool_forward_nchw<float, float>",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>",
+        "multi_tensor_apply_kernel"}) {
+    INFO(name);
+    CHECK_FALSE(train::is_product(name));
+  }
+}
+
+TEST_CASE("products alone are made faster, and of them all that a run has are products") {
+  const Settings products{"workload=gemm", "steps=4"};
+  CHECK(work_of(*replayed(simulated(products), {"replay.product_speed=3"})) ==
+        work_of(*replayed(simulated(products), {"replay.kernel_speed=3"})));
+  const TracePointer none = simulated({"workload=launch", "launch.count=50"});
+  CHECK(work_of(*replayed(none, {"replay.product_speed=3"})) == work_of(*replayed(none)));
 }
 
 TEST_CASE("what cannot be replayed is refused with a sentence") {

@@ -93,7 +93,7 @@ TEST_CASE("a trace's replay stands beside it, and its knobs ask what they would 
 
 TEST_CASE("what a change would bring to a trace is said beside it, and shown as B by a click") {
   const TemporaryFolder folder;
-  for (const auto& [width, height] : {std::pair{1366, 768}, std::pair{1920, 1080}}) {
+  for (const auto& [width, height] : {std::pair{1366, 1800}, std::pair{1920, 2160}}) {
     REQUIRE_DRIVER(driver, width, height);
     driver->workspace().open_trace(stepped_trace(folder));
     driver->settle();

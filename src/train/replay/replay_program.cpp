@@ -18,6 +18,7 @@
 #include "train/replay/device_work.h"
 #include "train/replay/host_tracks.h"
 #include "train/replay/host_waits.h"
+#include "train/replay/product_names.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -27,22 +28,25 @@ using program::Index;
 using trace::Category;
 
 struct Speeds {
-  double host = 1, kernels = 1, copies = 1, communication = 1;
+  double host = 1, kernels = 1, products = 1, copies = 1, communication = 1;
   bool batches_are_there = false;
 };
 
 Speeds speeds_of(const program::Config& config) {
-  return {config.number("replay.host_speed"), config.number("replay.kernel_speed"),
-          config.number("replay.copy_speed"), config.number("replay.communication_speed"),
-          config.flag("replay.batches_ready")};
+  return {config.number("replay.host_speed"),          config.number("replay.kernel_speed"),
+          config.number("replay.product_speed"),       config.number("replay.copy_speed"),
+          config.number("replay.communication_speed"), config.flag("replay.batches_ready")};
 }
 
 Nanos faster(Nanos duration, double speed) {
   return std::llround(static_cast<double>(duration) / speed);
 }
 
-double speed_of(Category category, const Speeds& speeds) {
-  if (trace::is_kernel(category)) return speeds.kernels;
+double speed_of(const trace::Trace& trace, const trace::Span& work, const Speeds& speeds) {
+  const Category category = work.category;
+  if (trace::is_kernel(category))
+    return speeds.products != 1 && is_product(trace.name(work)) ? speeds.kernels * speeds.products
+                                                                : speeds.kernels;
   if (category == Category::kCollective) return speeds.communication;
   if (category == Category::kCopyH2D || category == Category::kCopyD2H) return speeds.copies;
   return 1;
@@ -74,7 +78,7 @@ class ReplayWriter {
     program_.streams = std::move(work_.streams);
     program_.recording = std::move(work_.recording);
     for (program::RecordedWork& work : program_.recording.works)
-      work.duration = faster(work.duration, speed_of(trace_.spans()[work.span].category, speeds_));
+      work.duration = faster(work.duration, speed_of(trace_, trace_.spans()[work.span], speeds_));
     return std::move(program_);
   }
 
@@ -115,7 +119,8 @@ void ReplayWriter::refuse_what_cannot_be() const {
                      "nothing to replay");
   constexpr double kLongest = 1e17;  // ns: three years, far below what a time can be
   const double slowest =
-      std::min({1.0, speeds_.host, speeds_.kernels, speeds_.copies, speeds_.communication});
+      std::min({1.0, speeds_.host, speeds_.kernels, speeds_.kernels * speeds_.products,
+                speeds_.copies, speeds_.communication});
   if (static_cast<double>(trace_.end()) / slowest > kLongest)
     throw InputError(trace_.origin().subject + ": would last longer than three years, replayed so");
   if (const auto ranks = ranks_of(trace_).size(); ranks > 1)
@@ -240,6 +245,7 @@ std::string changes_of(const program::Config& config) {
   };
   speed("replay.host_speed", "the host");
   speed("replay.kernel_speed", "kernels");
+  speed("replay.product_speed", "products");
   speed("replay.copy_speed", "copies");
   speed("replay.communication_speed", "communication");
   if (config.flag("replay.batches_ready")) add("batches ready");
