@@ -46,7 +46,7 @@ bool waits_are_told(const Facts& facts) {
 
 // Of the workloads only training does; a file shows it.
 bool takes_batches(const Measured& measured) {
-  return measured.program ? measured.program->samples_per_step > 0 : measured.takes_batches;
+  return measured.takes_batches || (measured.program && measured.program->samples_per_step > 0);
 }
 
 Answer bandwidth(const CopyTimes& times) {

@@ -3,7 +3,7 @@
 namespace trainscope::program {
 
 void add_replay_knobs(std::vector<Knob>& t) {
-  constexpr double kSlowest = 0.01, kFastest = 1000;
+  constexpr double kSlowest = 0.1, kFastest = 1000;
   const auto speed = [&](const char* name, const char* help) {
     number(name, 1, kSlowest, kFastest).usual_most(8).help(help).into(t);
   };

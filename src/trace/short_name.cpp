@@ -130,8 +130,56 @@ std::string functor_of(std::string_view text) {
   return runs_a_functor(base_of(text)) ? functor_among(arguments_of(text)) : std::string();
 }
 
+// ---- Names as the linker has them, where nothing reads them back --------------------------------
+
+bool is_linkers(std::string_view name) {
+  return name.starts_with("_ZN");
+}
+
+// The last part of a nested name that begins at `at`, which is moved behind it: "gemm" of
+// "2ns4gemm", or of "S_4gemm", whose namespaces stand further left.
+std::string_view last_part(std::string_view name, std::size_t& at) {
+  std::string_view last;
+  while (at < name.size()) {
+    const std::size_t mark = name[at] == 'S' ? name.find('_', at) : name.npos;
+    std::size_t letters = at, length = 0;
+    while (letters < name.size() && std::isdigit(static_cast<unsigned char>(name[letters])) &&
+           length < name.size())
+      length = 10 * length + static_cast<std::size_t>(name[letters++] - '0');
+    if (mark == name.npos && (length == 0 || length > name.size() - letters)) break;
+    if (mark == name.npos) last = name.substr(letters, length);
+    at = mark == name.npos ? letters + length : mark + 1;
+  }
+  return last;
+}
+
+// "gemm" of "_ZN2ns4gemmILi128EEEvT_", and of one that a wrapper has as its argument.
+std::string part_of_linkers(std::string_view name) {
+  std::size_t at = 3;
+  const std::string_view base = last_part(name, at);
+  if (!is_wrapper(base) || !name.substr(at).starts_with("IN")) return std::string(base);
+  at += 2;
+  const std::string_view inner = last_part(name, at);
+  return std::string(inner.empty() ? base : inner);
+}
+
+// "gemm<128, 64>": with its first whole numbers, which are mostly those of a tile.
+std::string numbered_linkers(std::string_view name) {
+  constexpr int kMost = 3;
+  std::string numbers;
+  int count = 0;
+  for (auto at = name.find("Li"); at != name.npos && count < kMost; at = name.find("Li", at + 2)) {
+    const auto end = name.find_first_not_of("0123456789", at + 2);
+    if (end == name.npos || end == at + 2 || name[end] != 'E') continue;
+    numbers += (count++ > 0 ? ", " : "") + std::string(name.substr(at + 2, end - at - 2));
+  }
+  const std::string part = part_of_linkers(name);
+  return part.empty() || count == 0 ? std::string(name) : part + "<" + numbers + ">";
+}
+
 // "gemm<float, 4>": with all template arguments, without their namespaces.
 std::string templated_name(std::string_view name) {
+  if (is_linkers(name)) return numbered_linkers(name);
   const std::string text = without_clutter(name);
   const auto open = text.find_first_of("<(");
   if (open == std::string::npos || open == 0 || text[open] != '<') return short_name(name);
@@ -155,6 +203,8 @@ std::string templated_name(std::string_view name) {
 }  // namespace
 
 std::string short_name(std::string_view name) {
+  if (is_linkers(name))
+    if (std::string part = part_of_linkers(name); !part.empty()) return part;
   const std::string text = without_clutter(name);
   const std::string base(base_of(text));
   if (is_wrapper(base))

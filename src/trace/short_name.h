@@ -9,8 +9,9 @@
 namespace trainscope::trace {
 
 // "gemm" of "void ns::gemm<float>(int)": without namespaces, template and call arguments; the name
-// itself where nothing can be left out. A kernel that does whatever its template argument says,
-// as PyTorch's vectorized_elementwise_kernel, keeps that:
+// itself where nothing can be left out. Of a name that the linker has and nothing reads back, what
+// can be told: "gemm" of "_ZN2ns4gemmILi128EEEvT_". A kernel that does whatever its template
+// argument says, as PyTorch's vectorized_elementwise_kernel, keeps that:
 // "vectorized_elementwise_kernel<AddFunctor>".
 std::string short_name(std::string_view name);
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -68,10 +67,11 @@ void share_host(machine::Machine& machine, std::int64_t world_size) {
 // Everything takes as long as the recording says: nothing of the machine is asked but that it has
 // a core for every thread.
 machine::Machine recorded_machine(machine::Machine machine) {
+  constexpr int kMostCores = 65'536;  // that a machine's file may have
   machine.id = "recorded";
   machine.name = "the machine of the trace";
   machine.gpu.name = "the GPU of the trace";
-  machine.host.cores = std::numeric_limits<int>::max();
+  machine.host.cores = kMostCores;
   return machine;
 }
 

@@ -89,6 +89,25 @@ TEST_CASE("names that would read alike keep their template arguments") {
   CHECK(distinct_names({"aten::add", "prim::add"}) == std::vector<std::string>{"add", "add"});
 }
 
+TEST_CASE("of a linker's name that nothing reads back, the kernel's is told all the same") {
+  const std::string wrapped =
+      "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolutionINS1_11threadblock22"
+      "ImplicitGemmMultistageINS_4gemm9GemmShapeILi128ELi64ELi32EEENS4_";
+  CHECK(short_name(wrapped) == "ImplicitGemmConvolution");
+  std::string other = wrapped;
+  other.replace(other.find("Li64"), 4, "Li32");
+  CHECK(distinct_names({wrapped, other}) ==
+        std::vector<std::string>{"ImplicitGemmConvolution<128, 64, 32>",
+                                 "ImplicitGemmConvolution<128, 32, 32>"});
+  CHECK(short_name("_ZN2ns4gemmILi128EEEvT_") == "gemm");
+  for (std::size_t length = 1; length <= wrapped.size(); ++length)
+    for (const std::string& name : distinct_names({wrapped.substr(0, length), wrapped}))
+      CHECK_FALSE(name.empty());
+  CHECK(short_name("_ZN99999999999999999999999gemm") == "_ZN99999999999999999999999gemm");
+  CHECK(short_name("_ZN") == "_ZN");
+  CHECK(short_name("_ZNS") == "_ZNS");
+}
+
 TEST_CASE("linkers' names are read as programmers wrote them, and others left alone") {
   CHECK(demangled("_Z1fIfEvi") == "void f<float>(int)");
   CHECK(demangled("_ZN2at6native3addEv") == "at::native::add()");

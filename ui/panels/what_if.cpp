@@ -41,7 +41,7 @@ void draw_change(const PanelContext& context, const analysis::WhatIf& found, std
                    format_nanos(whole - time)),
        true);
   text(theme.font.text, theme.size.small, theme.muted, one.words, true);
-  if (!context.can("runs.what_if")) return;
+  if (!context.can("runs.what_if")) return ImGui::Dummy({0, theme.px(6)});
   const std::string label = fmt::format("Show it as B##what-if-{}", number);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
   if (button(theme, label.c_str(), ButtonKind::kLink)) context.ask("what-if " + one.setting);
