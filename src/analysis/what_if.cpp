@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "analysis/measured.h"
 #include "base/error.h"
@@ -51,27 +52,35 @@ Time time_of(const trace::Trace& trace, const program::Program* program,
           measured.on_gpu};
 }
 
-Time replay(const Run& run, const program::Config& config) {
+using Stopped = std::function<bool()>;
+
+// Thrown out of a replay that is no longer wanted.
+struct NotWanted {};
+
+Time replay(const Run& run, const program::Config& config, const Stopped& stopped) {
   const machine::Machine machine = train::machine_of(config);
   const program::Program program = train::replay_program(config, run.trace);
   trace::Trace trace(trace::Origin{});
   sim::Simulation simulation(program, machine, config.word("host.profile"), trace);
-  simulation.finish();
+  constexpr std::uint64_t kEvents = 50'000;  // some milliseconds of them
+  while (!simulation.advance(std::numeric_limits<Nanos>::max(), kEvents))
+    if (stopped && stopped()) throw NotWanted();
   return time_of(trace, &program, &machine);
 }
 
 bool is_worth_telling(Nanos time, Nanos without) {
   constexpr double kLeast = 0.01;
-  return static_cast<double>(without - time) >= kLeast * static_cast<double>(without);
+  return time < without &&
+         static_cast<double>(without - time) >= kLeast * static_cast<double>(without);
 }
 
-WhatIf ask(const Run& run, const Time& recorded) {
+WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
   const program::Config config = replay_of(run.trace->origin().subject);
-  WhatIf result{recorded.length, replay(run, config).length, recorded.steps, {}};
+  WhatIf result{recorded.length, replay(run, config, stopped).length, recorded.steps, {}};
   for (const Question& question : kQuestions) {
     program::Config changed = config;
     changed.set_text(question.setting);
-    const Nanos time = replay(run, changed).length;
+    const Nanos time = replay(run, changed, stopped).length;
     if (is_worth_telling(time, result.replayed))
       result.changes.push_back({question.words, question.setting, time});
   }
@@ -104,14 +113,16 @@ std::string heading(const WhatIf& what_if) {
       error * 100);
 }
 
-std::optional<WhatIf> what_if(const Run& run) {
+std::optional<WhatIf> what_if(const Run& run, const Stopped& stopped) {
   constexpr std::uint32_t kMostSpans = 500'000;
   if (!can_ask_what_if(run) || run.trace->spans().size() > kMostSpans) return std::nullopt;
   const Time recorded = time_of(*run.trace, nullptr, nullptr);
   if (!recorded.on_gpu) return std::nullopt;
   try {
-    return ask(run, recorded);
+    return ask(run, recorded, stopped);
   } catch (const InputError&) {  // what a replay of it says
+    return std::nullopt;
+  } catch (const NotWanted&) {
     return std::nullopt;
   }
 }

@@ -2,6 +2,7 @@
 // change, and its time held against that of the replay without any.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ struct WhatIf {
 
 // Of an imported trace. Nothing where it has no work of a GPU with the host's calls beside it, or
 // that of several ranks, or so much of it (half a million spans) that the replays would take long.
-std::optional<WhatIf> what_if(const Run& run);
+// `stopped` is asked now and then: once it says so, nothing comes of it.
+std::optional<WhatIf> what_if(const Run& run, const std::function<bool()>& stopped = {});
 
 // "SIMULATED: the trace replayed, which takes 222 ms a step unchanged, recorded 222 ms: +0.0 %".
 std::string heading(const WhatIf& what_if);

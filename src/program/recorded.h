@@ -48,7 +48,7 @@ struct RecordedCall {
     kTurn,    // until all that its own last work waits for is done: pageable memory is staged then
     kWork,    // until one work is done
     kStream,  // until all work so far of a stream is
-    kDevice,  // until all work so far of the thread's device is
+    kDevice,  // until all work so far of a device is
   };
 
   trace::SpanId span = trace::kNone;  // kNone: it leaves none
@@ -57,7 +57,7 @@ struct RecordedCall {
   std::uint32_t first = 0;            // of Recording::works, what it enqueues
   std::uint32_t count = 0;
   Wait wait = Wait::kNothing;
-  std::uint32_t waits_for = 0;  // kWork: that; kStream: the stream
+  std::uint32_t waits_for = 0;  // kWork: that; kStream: the stream; kDevice: the device
 };
 
 }  // namespace trainscope::program

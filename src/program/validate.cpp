@@ -122,6 +122,11 @@ class Checker {
     if (call.wait == RecordedCall::Wait::kWork)
       expect(call.waits_for < works, "an unknown recorded work");
     if (call.wait == RecordedCall::Wait::kStream) stream(call.waits_for);
+    if (call.wait == RecordedCall::Wait::kDevice)
+      expect(std::ranges::any_of(
+                 program_.streams,
+                 [&](const Stream& one) { return one.device == static_cast<int>(call.waits_for); }),
+             "a device without streams");
   }
 
   // The command under check.

@@ -147,6 +147,7 @@ class Host {
   bool elapse(Nanos now, std::uint32_t thread, Nanos duration);
   void begin_recorded(Nanos now, std::uint32_t thread, const program::Command& command);
   bool recorded_call(Nanos now, std::uint32_t thread, const program::Command& command);
+  void begin_wait(Nanos now, std::uint32_t thread, const program::RecordedCall& call);
   bool wait_in_call(Nanos now, std::uint32_t thread, const program::RecordedCall& call);
   void end_recorded_call(Nanos now, std::uint32_t thread, const program::Command& command);
 

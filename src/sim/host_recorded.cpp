@@ -36,6 +36,7 @@ bool Host::recorded_call(Nanos now, std::uint32_t thread, const program::Command
   }
   if (state.stage == 2) {
     if (!compute(now, thread, call.before)) return false;
+    begin_wait(now, thread, call);
     state.stage = 3;
   }
   if (state.stage == 3) {
@@ -47,24 +48,33 @@ bool Host::recorded_call(Nanos now, std::uint32_t thread, const program::Command
   return true;
 }
 
+// What other threads enqueue from here on is not waited for.
+void Host::begin_wait(Nanos now, std::uint32_t thread, const program::RecordedCall& call) {
+  std::vector<OpId>& awaited = threads_[thread].awaited;
+  awaited.clear();
+  if (call.wait == Wait::kWork) awaited.push_back(device_.recorded(call.waits_for));
+  if (call.wait == Wait::kStream) awaited.push_back(device_.tail(now, call.waits_for));
+  if (call.wait == Wait::kDevice)
+    for (const program::Index stream : streams_of_[call.waits_for])
+      awaited.push_back(device_.tail(now, stream));
+}
+
 bool Host::wait_in_call(Nanos now, std::uint32_t thread, const program::RecordedCall& call) {
-  if (call.wait == Wait::kNothing) return true;
+  ThreadState& state = threads_[thread];
   if (call.wait == Wait::kTurn) {
     const OpId last = device_.recorded(call.first + call.count - 1);
     if (device_.ready(last)) return true;
-    threads_[thread].waits_for = last;
     device_.wake_when_ready(last, thread);
     return false;
   }
-  const OpId target = call.wait == Wait::kWork ? device_.recorded(call.waits_for)
-                      : call.wait == Wait::kStream
-                          ? device_.tail(now, call.waits_for)
-                          : device_tail(now, program_.threads[thread].device);
-  if (device_.done(target)) return true;
-  threads_[thread].waits_since = now;
-  threads_[thread].waits_for = target;
-  device_.wake_when_done(target, thread);
-  return false;
+  for (const OpId target : state.awaited) {
+    if (device_.done(target)) continue;
+    if (state.waits_since < 0) state.waits_since = now;
+    state.waits_for = target;
+    device_.wake_when_done(target, thread);
+    return false;
+  }
+  return true;
 }
 
 void Host::end_recorded_call(Nanos now, std::uint32_t thread, const program::Command& command) {

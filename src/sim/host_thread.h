@@ -53,6 +53,7 @@ struct ThreadState {
   trace::SpanId last_span = trace::kNone;
   std::vector<Mark> marks;
   OpId first_recorded = kNoOp;  // that a recorded call has enqueued
+  std::vector<OpId> awaited;    // by such a call, as that was when its wait began
   std::uint32_t correlation = 0;
   Staging staging;
 };

@@ -266,18 +266,128 @@ TEST_CASE("a replay foretells what pinned memory brings, given its rate") {
                  machine_of(settings), pinned) == Approx(1).epsilon(0.02));
 }
 
-TEST_CASE("a thread that works while the main thread waits is waited for, and waits for it") {
-  test::MadeTrace made(trace::OriginKind::kImported);
-  const auto thread = [&](std::int64_t number) {
+namespace {
+
+// A trace of some threads and one stream; times are in microseconds.
+struct Recorded {
+  test::MadeTrace made{trace::OriginKind::kImported};
+  trace::LaneId main = thread(1), other = thread(2);
+  trace::LaneId stream = made.lane(trace::LaneKind::kStream, 0);
+
+  trace::LaneId thread(std::int64_t number) {
     trace::Lane lane;
     lane.kind = trace::LaneKind::kHostThread;
     lane.process = 1;
     lane.thread = number;
-    lane.name = "thread " + std::to_string(number);
     return made.trace.add_lane(lane);
-  };
-  const trace::LaneId main = thread(1), autograd = thread(2);
-  const trace::LaneId stream = made.lane(trace::LaneKind::kStream, 0);
+  }
+  void call(trace::LaneId lane, const char* name, Nanos start, Nanos end,
+            std::uint32_t correlation = 0) {
+    made.add(lane, name, start * kMicrosecond, end * kMicrosecond, Category::kHostApi, correlation);
+  }
+  void kernel(Nanos start, Nanos end, std::uint32_t correlation) {
+    made.add(stream, "kernel", start * kMicrosecond, end * kMicrosecond, Category::kKernel,
+             correlation);
+  }
+  void copy_back(Nanos start, Nanos end, std::uint32_t correlation) {
+    trace::CopyDetail detail;
+    detail.from = trace::Memory::kDevice;
+    detail.to = trace::Memory::kPinned;
+    trace::Span span;
+    span.lane = stream;
+    span.name = made.trace.intern("Memcpy DtoH (Device -> Pinned)");
+    span.start = start * kMicrosecond;
+    span.duration = (end - start) * kMicrosecond;
+    span.category = Category::kCopyD2H;
+    span.correlation = correlation;
+    span.detail = made.trace.add_detail(detail);
+    made.trace.add_span(span);
+  }
+  // When each work begins, in microseconds.
+  std::vector<Nanos> starts(const Settings& changes = {}) const {
+    const TracePointer trace(&made.trace, [](const trace::Trace*) {});
+    std::vector<Nanos> times;
+    for (const Work& one : work_of(*replayed(trace, changes)))
+      times.push_back(one.start / kMicrosecond);
+    return times;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("calls that overlap without nesting lose no time") {
+  Recorded one;
+  std::vector<Nanos> expected;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const Nanos at = 100 * Nanos{i};
+    one.call(one.main, "cudaLaunchKernel", at, at + 10, 2 * i + 1);
+    one.call(one.main, "cudaLaunchKernel", at + 5, at + 95, 2 * i + 2);
+    one.kernel(at + 20, at + 30, 2 * i + 1);
+    one.kernel(at + 96, at + 98, 2 * i + 2);
+    expected.insert(expected.end(), {at + 20, at + 96});
+  }
+  CHECK(one.starts() == expected);
+}
+
+TEST_CASE("a call waits for what was launched before it began, and not for more") {
+  Recorded one;
+  one.call(one.main, "cudaLaunchKernel", 0, 10, 1);
+  one.kernel(15, 100, 1);
+  one.call(one.main, "cudaStreamSynchronize", 20, 101);
+  one.call(one.other, "cudaLaunchKernel", 50, 60, 2);
+  one.kernel(101, 700, 2);
+  one.call(one.main, "cudaLaunchKernel", 110, 120, 3);
+  one.kernel(701, 710, 3);
+  CHECK(one.starts() == std::vector<Nanos>{15, 101, 701});
+  // The third begins behind the second; its call does not.
+  CHECK(one.starts({"replay.kernel_speed=100"})[2] < 60);
+}
+
+TEST_CASE("cudaMemcpy holds the host until it is done, and cudaEventSynchronize until what was") {
+  for (const char* call : {"cudaMemcpy", "cudaEventSynchronize"}) {
+    INFO(call);
+    Recorded one;
+    one.call(one.main, "cudaLaunchKernel", 0, 10, 1);
+    one.kernel(15, 1000, 1);
+    const bool copies = std::string_view(call) == "cudaMemcpy";
+    one.call(one.main, call, 20, 1012, copies ? 2 : 0);
+    if (copies) one.copy_back(1001, 1010, 2);
+    one.call(one.main, "cudaLaunchKernel", 1020, 1030, 3);
+    one.kernel(1035, 1040, 3);
+    CHECK(one.starts().back() == 1035);
+    CHECK(one.starts({"replay.kernel_speed=10"}).back() < 160);
+  }
+}
+
+// The clocks of host and device may differ.
+TEST_CASE("work that begins before its call is replayed behind it") {
+  Recorded one;
+  std::vector<Nanos> expected;
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    const Nanos at = 100 * Nanos{i};
+    one.call(one.main, "cudaLaunchKernel", at + 10, at + 20, i + 1);
+    one.kernel(at + 8, at + 15, i + 1);
+    expected.push_back(at + 10);
+  }
+  CHECK(one.starts() == expected);
+}
+
+TEST_CASE("a correlation that is given twice is of the call before the work") {
+  Recorded one;
+  std::vector<Nanos> expected;
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    const Nanos at = 100 * Nanos{i};
+    one.call(one.main, "cudaLaunchKernel", at + 10, at + 20, i % 3 + 1);
+    one.kernel(at + 25, at + 45, i % 3 + 1);
+    expected.push_back(at + 25);
+  }
+  CHECK(one.starts() == expected);
+}
+
+TEST_CASE("a thread that works while the main thread waits is waited for, and waits for it") {
+  Recorded one;
+  test::MadeTrace& made = one.made;
+  const trace::LaneId main = one.main, autograd = one.other, stream = one.stream;
   made.add(main, "aten::mm", 1000, 4000, Category::kHostWork);
   made.add(main, "cudaLaunchKernel", 2000, 3000, Category::kHostApi, 1);
   made.add(autograd, "MmBackward0", 6000, 9000, Category::kHostWork);

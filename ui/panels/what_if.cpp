@@ -14,8 +14,8 @@ void ask_of(WhatIfPart& part, const RunPointer& run) {
   part.run = run;
   part.found.drop();
   if (!analysis::can_ask_what_if(*run)) return;
-  part.found.start([run](const auto&) -> std::shared_ptr<analysis::WhatIf> {
-    const auto found = analysis::what_if(*run);
+  part.found.start([run](const auto& stopped) -> std::shared_ptr<analysis::WhatIf> {
+    const auto found = analysis::what_if(*run, stopped);
     return found ? std::make_shared<analysis::WhatIf>(*found) : nullptr;
   });
 }

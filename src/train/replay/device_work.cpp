@@ -34,7 +34,8 @@ class WorkFinder {
       for (const HostEvent& event : track.events)
         if (const Span& span = trace_.spans()[event.span];
             event.kind == HostEvent::Kind::kCall && span.correlation != 0)
-          by_correlation_[span.correlation] = event.span;
+          calls_made_.push_back({span.correlation, span.start, event.span});
+    std::ranges::sort(calls_made_);
   }
 
   DeviceWork find() {
@@ -61,6 +62,7 @@ class WorkFinder {
   Works& works() { return work_.recording.works; }
 
   void add_works();
+  SpanId call_of(const Span& work) const;
   void find_calls();
   void sort_by_calls();
   void sort_by_ends();
@@ -74,7 +76,13 @@ class WorkFinder {
 
   const trace::Trace& trace_;
   const std::vector<HostTrack>& tracks_;
-  std::unordered_map<std::uint32_t, SpanId> by_correlation_;  // calls of the tracks
+  struct Made {
+    std::uint32_t correlation = 0;
+    Nanos start = 0;
+    SpanId call = trace::kNone;
+    auto operator<=>(const Made&) const = default;
+  };
+  std::vector<Made> calls_made_;  // by the tracks, sorted
   DeviceWork work_;
   std::vector<SpanId> calls_;                          // by work
   std::vector<std::vector<std::uint32_t>> on_stream_;  // works, in the order in which they begin
@@ -111,11 +119,24 @@ void WorkFinder::add_works() {
   });
 }
 
+// A number may be given twice: then the last call that has it, and began before the work did.
+SpanId WorkFinder::call_of(const Span& work) const {
+  if (work.correlation == 0) return trace::kNone;
+  const auto after = std::ranges::upper_bound(
+      calls_made_, std::pair(work.correlation, work.start), {},
+      [](const Made& one) { return std::pair(one.correlation, one.start); });
+  if (after != calls_made_.begin() && std::prev(after)->correlation == work.correlation)
+    return std::prev(after)->call;
+  // The clocks of host and device differ a little.
+  return after != calls_made_.end() && after->correlation == work.correlation ? after->call
+                                                                              : trace::kNone;
+}
+
 void WorkFinder::find_calls() {
   std::vector<SpanId> last(work_.streams.size(), trace::kNone);
   for (const program::RecordedWork& one : works()) {
-    const auto call = by_correlation_.find(trace_.spans()[one.span].correlation);
-    if (call != by_correlation_.end()) last[one.stream] = call->second;
+    if (const SpanId call = call_of(trace_.spans()[one.span]); call != trace::kNone)
+      last[one.stream] = call;
     calls_.push_back(last[one.stream]);
   }
 }
@@ -160,7 +181,7 @@ void WorkFinder::time_works() {
     for (std::size_t i = 1; i < stream.size(); ++i) {
       const Nanos free = span_of(stream[i - 1]).end(), start = span_of(stream[i]).start;
       if (free <= work_.called[stream[i]])
-        latencies.push_back(start - work_.called[stream[i]]);
+        latencies.push_back(std::max<Nanos>(start - work_.called[stream[i]], 0));
       else if (start >= free)
         gaps.push_back(start - free);
     }
@@ -237,8 +258,9 @@ void WorkFinder::wait_for_what_was_launched(std::uint32_t work, Nanos by) {
   for (std::uint32_t stream = 0; stream < on_stream_.size(); ++stream) {
     if (stream == works()[work].stream || work_.streams[stream].device != device_of(work)) continue;
     const std::vector<std::uint32_t>& there = on_stream_[stream];
-    const auto next =
+    auto next =
         std::ranges::upper_bound(there, by, {}, [&](std::uint32_t i) { return work_.called[i]; });
+    while (next != there.begin() && *std::prev(next) >= work) --next;
     if (next == there.begin()) continue;
     const std::uint32_t last = *std::prev(next);
     if (span_of(last).end() <= span_of(work).start && std::ranges::find(after, last) == after.end())

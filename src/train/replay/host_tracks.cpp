@@ -32,13 +32,14 @@ class TrackWriter {
 
   void put(SpanId id) {
     const Span& span = trace_.spans()[id];
-    while (!open_.empty() && trace_.spans()[open_.back().span].end() <= span.start) close();
+    while (!open_.empty() && ends_by(trace_.spans()[open_.back().span], span))
+      close(std::min(trace_.spans()[open_.back().span].end(), span.start));
     add(HostEvent::Kind::kBegin, id, span.start);
     open_.push_back({id, events_.size() - 1});
     if (loads(span)) ++loaders_;
   }
   std::vector<HostEvent> finish() {
-    while (!open_.empty()) close();
+    while (!open_.empty()) close(trace_.spans()[open_.back().span].end());
     return std::move(events_);
   }
 
@@ -52,7 +53,11 @@ class TrackWriter {
     now_ = std::max(now_, time);
     events_.push_back({kind, loaders_ > 0, id, now_, now_});
   }
-  void close() {
+  // Before the other begins; a call that this one overlaps without being in it ends there.
+  static bool ends_by(const Span& open, const Span& other) {
+    return open.end() <= other.start || (is_call(open) && open.end() < other.end());
+  }
+  void close(Nanos end) {
     const Open open = open_.back();
     const Span& span = trace_.spans()[open.span];
     open_.pop_back();
@@ -61,10 +66,10 @@ class TrackWriter {
       events_.resize(open.begin + 1);
       HostEvent& call = events_.back();
       call.kind = HostEvent::Kind::kCall;
-      now_ = call.end = std::max(now_, span.end());
+      now_ = call.end = std::max(now_, end);
       return;
     }
-    add(HostEvent::Kind::kEnd, open.span, span.end());
+    add(HostEvent::Kind::kEnd, open.span, end);
     if (loads(span)) --loaders_;
   }
 

@@ -42,7 +42,6 @@ HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work, const Le
       return done.empty() ? end : std::max(done.back(), end);
     };
     std::vector<Nanos>& stream = stream_done_[works[id].stream];
-    all_done_.push_back(later(all_done_));
     stream.push_back(later(stream));
     on_stream_[works[id].stream].push_back(id);
     by_end_.push_back(id);
@@ -51,17 +50,17 @@ HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work, const Le
                            [&](std::uint32_t id) { return trace.spans()[works[id].span].end(); });
 }
 
-program::RecordedCall HostWaits::call(trace::SpanId id, std::optional<std::uint32_t> given) const {
-  const Span& span = trace_.spans()[id];
+program::RecordedCall HostWaits::call(const HostEvent& event,
+                                      std::optional<std::uint32_t> given) const {
   program::RecordedCall call;
-  call.span = id;
-  call.before = span.duration;
-  if (const auto own = work_.of_call.find(id); own != work_.of_call.end()) {
+  call.span = event.span;
+  call.before = event.end - event.start;
+  if (const auto own = work_.of_call.find(event.span); own != work_.of_call.end()) {
     call.first = own->second.first;
     call.count = own->second.count;
   }
-  const std::optional<Target> found = target(span, call, given);
-  if (!found || found->end > span.end() + kClockError) return call;
+  const std::optional<Target> found = target(event, call, given);
+  if (!found || found->end > event.end + kClockError) return call;
   if (found->of_staging ? left_out_.staging : left_out_.synchronising) {
     call.before = std::min(call.before, usual_call_);
     return call;
@@ -69,23 +68,24 @@ program::RecordedCall HostWaits::call(trace::SpanId id, std::optional<std::uint3
   call.wait = found->wait;
   call.waits_for = found->waits_for;
   // What is staged is staged after the wait, however short that was.
-  if (found->end <= span.start && found->wait != Wait::kTurn) return call;
+  if (found->end <= event.start && found->wait != Wait::kTurn) return call;
   call.before = 0;
-  call.after = std::max<Nanos>(span.end() - std::max(found->end, span.start), 0);
+  call.after = std::max<Nanos>(event.end - std::max(found->end, event.start), 0);
   return call;
 }
 
-std::optional<HostWaits::Target> HostWaits::target(const Span& span,
+std::optional<HostWaits::Target> HostWaits::target(const HostEvent& event,
                                                    const program::RecordedCall& call,
                                                    std::optional<std::uint32_t> given) const {
-  const std::string& name = trace_.name(span);
-  if (call.count > 0) return own_copy(call);
+  const std::string& name = trace_.name(trace_.spans()[event.span]);
+  if (call.count > 0) return own_copy(name, call);
   if (has_word(name, "StreamSynchronize"))
-    return given ? stream_so_far(span, *given) : std::nullopt;
+    return given ? stream_so_far(event, *given) : std::nullopt;
   if (has_word(name, "DeviceSynchronize") || has_word(name, "CtxSynchronize") ||
       name == "cudaFree" || name == "hipFree")
-    return device_so_far(span);
-  if (has_word(name, "EventSynchronize")) return done_within(span);
+    return device_so_far(event,
+                         work_.streams[given ? work_.recording.works[*given].stream : 0].device);
+  if (has_word(name, "EventSynchronize")) return done_within(event);
   return std::nullopt;
 }
 
@@ -94,14 +94,17 @@ bool HostWaits::is_from_pageable(std::uint32_t work) const {
 }
 
 // Host to device, from pageable memory: the call returns once it is staged, which begins when its
-// turn comes. Back into pageable memory: once it is there.
-std::optional<HostWaits::Target> HostWaits::own_copy(const program::RecordedCall& call) const {
+// turn comes. Back into pageable memory, and by a call that is not asynchronous: once it is there.
+std::optional<HostWaits::Target> HostWaits::own_copy(std::string_view name,
+                                                     const program::RecordedCall& call) const {
   const std::uint32_t last = call.first + call.count - 1;
   const Span& work = trace_.spans()[work_.recording.works[last].span];
   if (is_from_pageable(last)) return Target{Wait::kTurn, last, turn_of(last), true};
   const trace::Detail* detail = trace_.detail(work);
   const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
-  if (!copy || copy->to != trace::Memory::kPageable) return std::nullopt;
+  const bool holds = work.category != trace::Category::kCopyD2D && has_word(name, "Memcpy") &&
+                     (!has_word(name, "Async") || has_word(name, "WithStream"));
+  if (!copy || (copy->to != trace::Memory::kPageable && !holds)) return std::nullopt;
   return Target{Wait::kWork, last, work.end(), false};
 }
 
@@ -119,11 +122,11 @@ Nanos HostWaits::turn_of(std::uint32_t work) const {
   return turn;
 }
 
-std::optional<HostWaits::Target> HostWaits::stream_so_far(const Span& span,
+std::optional<HostWaits::Target> HostWaits::stream_so_far(const HostEvent& event,
                                                           std::uint32_t given) const {
   const std::uint32_t stream = work_.recording.works[given].stream;
   const std::vector<std::uint32_t>& there = on_stream_[stream];
-  const auto next = std::ranges::lower_bound(there, span.start, {},
+  const auto next = std::ranges::lower_bound(there, event.start, {},
                                              [&](std::uint32_t id) { return work_.called[id]; });
   if (next == there.begin()) return std::nullopt;
   const auto last = static_cast<std::size_t>(next - there.begin()) - 1;
@@ -131,24 +134,35 @@ std::optional<HostWaits::Target> HostWaits::stream_so_far(const Span& span,
   return Target{Wait::kStream, stream, stream_done_[stream][last], is_from_pageable(given)};
 }
 
-std::optional<HostWaits::Target> HostWaits::device_so_far(const Span& span) const {
-  const auto next = std::ranges::lower_bound(work_.called, span.start);
-  if (next == work_.called.begin()) return std::nullopt;
-  const auto last = static_cast<std::size_t>(next - work_.called.begin()) - 1;
-  return Target{Wait::kDevice, 0, all_done_[last], false};
+std::optional<HostWaits::Target> HostWaits::device_so_far(const HostEvent& event,
+                                                          int device) const {
+  Target target{Wait::kDevice, static_cast<std::uint32_t>(device), 0, false};
+  bool any = false;
+  for (std::uint32_t stream = 0; stream < on_stream_.size(); ++stream) {
+    if (work_.streams[stream].device != device) continue;
+    const std::vector<std::uint32_t>& there = on_stream_[stream];
+    const auto next = std::ranges::lower_bound(there, event.start, {},
+                                               [&](std::uint32_t id) { return work_.called[id]; });
+    if (next == there.begin()) continue;
+    const auto last = static_cast<std::size_t>(next - there.begin()) - 1;
+    target.end = std::max(target.end, stream_done_[stream][last]);
+    any = true;
+  }
+  return any ? std::optional(target) : std::nullopt;
 }
 
-// Nothing tells which event: what was done last while the call was under way.
-std::optional<HostWaits::Target> HostWaits::done_within(const Span& span) const {
-  const auto& works = work_.recording.works;
-  const auto next = std::ranges::upper_bound(by_end_, span.end(), {}, [&](std::uint32_t id) {
-    return trace_.spans()[works[id].span].end();
-  });
-  if (next == by_end_.begin()) return std::nullopt;
-  const std::uint32_t last = *std::prev(next);
-  const Nanos end = trace_.spans()[works[last].span].end();
-  if (end <= span.start || work_.called[last] >= span.start) return std::nullopt;
-  return Target{Wait::kWork, last, end, false};
+// Nothing tells which event: what was done last while the call was under way, of what was launched
+// before.
+std::optional<HostWaits::Target> HostWaits::done_within(const HostEvent& event) const {
+  const auto end_of = [&](std::uint32_t id) {
+    return trace_.spans()[work_.recording.works[id].span].end();
+  };
+  auto next = std::ranges::upper_bound(by_end_, event.end, {}, end_of);
+  while (next != by_end_.begin() && end_of(*std::prev(next)) > event.start) {
+    const std::uint32_t last = *--next;
+    if (work_.called[last] < event.start) return Target{Wait::kWork, last, end_of(last), false};
+  }
+  return std::nullopt;
 }
 
 }  // namespace trainscope::train

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "train/replay/device_work.h"
@@ -23,7 +24,7 @@ class HostWaits {
   // synchronises with a stream does so with that work's, which is the current one; it waits for
   // what was launched before it, and what it takes besides is from the end of that. Where it
   // returned before, it does not wait.
-  program::RecordedCall call(trace::SpanId id, std::optional<std::uint32_t> given) const;
+  program::RecordedCall call(const HostEvent& event, std::optional<std::uint32_t> given) const;
 
  private:
   struct Target {
@@ -33,22 +34,22 @@ class HostWaits {
     bool of_staging = false;  // it waits as a copy from pageable memory does
   };
 
-  std::optional<Target> target(const trace::Span& span, const program::RecordedCall& call,
+  std::optional<Target> target(const HostEvent& event, const program::RecordedCall& call,
                                std::optional<std::uint32_t> given) const;
   bool is_from_pageable(std::uint32_t work) const;
-  std::optional<Target> own_copy(const program::RecordedCall& call) const;
+  std::optional<Target> own_copy(std::string_view name, const program::RecordedCall& call) const;
   Nanos turn_of(std::uint32_t work) const;
-  std::optional<Target> stream_so_far(const trace::Span& span, std::uint32_t given) const;
-  std::optional<Target> device_so_far(const trace::Span& span) const;
-  std::optional<Target> done_within(const trace::Span& span) const;
+  std::optional<Target> stream_so_far(const HostEvent& event, std::uint32_t given) const;
+  std::optional<Target> device_so_far(const HostEvent& event, int device) const;
+  std::optional<Target> done_within(const HostEvent& event) const;
 
   const trace::Trace& trace_;
   const DeviceWork& work_;
   LeftOut left_out_;
-  Nanos usual_call_ = 0;         // that enqueues something and does not wait
-  std::vector<Nanos> all_done_;  // by work: the end of it and of all that was enqueued before
+  Nanos usual_call_ = 0;  // that enqueues something and does not wait
   std::vector<std::vector<std::uint32_t>> on_stream_;
-  std::vector<std::vector<Nanos>> stream_done_;  // likewise, of each stream alone
+  // Likewise, the end of each and of all before it.
+  std::vector<std::vector<Nanos>> stream_done_;
   std::vector<std::uint32_t> by_end_;
 };
 

@@ -186,7 +186,7 @@ void ReplayWriter::write_event(ThreadWriter& writer, const HostEvent& event) {
   pass(writer, event.start, event.in_loader);
   if (event.kind == HostEvent::Kind::kBegin) return writer.add(program::BeginRecorded{event.span});
   if (event.kind == HostEvent::Kind::kEnd) return writer.add(program::EndMark{});
-  program::RecordedCall call = waits_.call(event.span, given_);
+  program::RecordedCall call = waits_.call(event, given_);
   hasten(call);
   if (call.count > 0) {
     program::Thread& thread = program_.threads.back();
