@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/median.h"
 #include "trace/merge_origin.h"
 #include "trace/moved.h"
 #include "trace/same_collectives.h"
@@ -14,12 +15,6 @@ namespace {
 
 int world_of(const std::vector<const Trace*>& ranks, int world) {
   return std::max(world, static_cast<int>(ranks.size()));
-}
-
-Nanos median(std::vector<Nanos> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // How much later a trace's time 0 is set than the first's, as their recorders' clocks have it.

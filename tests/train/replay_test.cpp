@@ -385,9 +385,9 @@ TEST_CASE("a correlation that is given twice is of the call before the work") {
 }
 
 TEST_CASE("a thread that works while the main thread waits is waited for, and waits for it") {
-  Recorded one;
-  test::MadeTrace& made = one.made;
-  const trace::LaneId main = one.main, autograd = one.other, stream = one.stream;
+  Recorded recorded;
+  test::MadeTrace& made = recorded.made;
+  const trace::LaneId main = recorded.main, autograd = recorded.other, stream = recorded.stream;
   made.add(main, "aten::mm", 1000, 4000, Category::kHostWork);
   made.add(main, "cudaLaunchKernel", 2000, 3000, Category::kHostApi, 1);
   made.add(autograd, "MmBackward0", 6000, 9000, Category::kHostWork);

@@ -4,9 +4,9 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <tuple>
 #include <utility>
+
+#include "base/median.h"
 
 namespace trainscope::train {
 namespace {
@@ -17,13 +17,6 @@ using trace::SpanId;
 constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
 // Longer than a launch takes to reach an idle GPU: what begins so much later waited for more.
 constexpr Nanos kUnexplained = 3 * kMicrosecond;
-
-Nanos middle(std::vector<Nanos> of) {
-  if (of.empty()) return 0;
-  const auto half = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-  std::nth_element(of.begin(), half, of.end());
-  return *half;
-}
 
 class WorkFinder {
  public:
@@ -84,9 +77,7 @@ class WorkFinder {
   };
   std::vector<Made> calls_made_;  // by the tracks, sorted
   DeviceWork work_;
-  std::vector<SpanId> calls_;                          // by work
-  std::vector<std::vector<std::uint32_t>> on_stream_;  // works, in the order in which they begin
-  std::vector<std::uint32_t> by_end_;
+  std::vector<SpanId> calls_;  // by work
   Nanos usual_latency_ = 0;
   Nanos usual_gap_ = 0;
 };
@@ -151,7 +142,7 @@ void WorkFinder::sort_by_calls() {
                            [&](std::uint32_t i) { return std::pair(called(i), calls_[i]); });
   Works sorted;
   std::vector<SpanId> calls;
-  on_stream_.resize(work_.streams.size());
+  work_.on_stream.resize(work_.streams.size());
   for (const std::uint32_t i : order) {
     work_.called.push_back(std::max<Nanos>(called(i), 0));
     sorted.push_back(std::move(works()[i]));
@@ -160,7 +151,7 @@ void WorkFinder::sort_by_calls() {
   works() = std::move(sorted);
   calls_ = std::move(calls);
   for (std::uint32_t id = 0; id < works().size(); ++id) {
-    on_stream_[works()[id].stream].push_back(id);
+    work_.on_stream[works()[id].stream].push_back(id);
     if (calls_[id] == trace::kNone) {
       ++work_.without_call;
     } else {
@@ -170,14 +161,14 @@ void WorkFinder::sort_by_calls() {
 }
 
 void WorkFinder::sort_by_ends() {
-  by_end_.resize(works().size());
-  for (std::uint32_t i = 0; i < by_end_.size(); ++i) by_end_[i] = i;
-  std::ranges::stable_sort(by_end_, {}, [&](std::uint32_t i) { return span_of(i).end(); });
+  work_.by_end.resize(works().size());
+  for (std::uint32_t i = 0; i < work_.by_end.size(); ++i) work_.by_end[i] = i;
+  std::ranges::stable_sort(work_.by_end, {}, [&](std::uint32_t i) { return span_of(i).end(); });
 }
 
 void WorkFinder::time_works() {
   std::vector<Nanos> latencies, gaps;
-  for (const std::vector<std::uint32_t>& stream : on_stream_)
+  for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 1; i < stream.size(); ++i) {
       const Nanos free = span_of(stream[i - 1]).end(), start = span_of(stream[i]).start;
       if (free <= work_.called[stream[i]])
@@ -185,9 +176,9 @@ void WorkFinder::time_works() {
       else if (start >= free)
         gaps.push_back(start - free);
     }
-  usual_latency_ = middle(std::move(latencies));
-  usual_gap_ = middle(std::move(gaps));
-  for (const std::vector<std::uint32_t>& stream : on_stream_)
+  usual_latency_ = median(std::move(latencies));
+  usual_gap_ = median(std::move(gaps));
+  for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 0; i < stream.size(); ++i)
       time_work(stream[i], i == 0 ? stream[i] : stream[i - 1]);
 }
@@ -219,9 +210,9 @@ void WorkFinder::time_work(std::uint32_t id, std::uint32_t before) {
 // Of the device's other streams, what ended last before the work began, if that was after `after`.
 std::optional<std::uint32_t> WorkFinder::last_elsewhere(std::uint32_t work, Nanos after) const {
   const auto& works = work_.recording.works;
-  auto one = std::ranges::upper_bound(by_end_, span_of(work).start, {},
+  auto one = std::ranges::upper_bound(work_.by_end, span_of(work).start, {},
                                       [&](std::uint32_t i) { return span_of(i).end(); });
-  while (one != by_end_.begin()) {
+  while (one != work_.by_end.begin()) {
     --one;
     if (span_of(*one).end() <= after) return std::nullopt;
     if (works[*one].stream != works[work].stream && device_of(*one) == device_of(work) &&
@@ -255,9 +246,9 @@ void WorkFinder::wait_for_events() {
 // The last of each other stream that was launched by then, and was done when the work began.
 void WorkFinder::wait_for_what_was_launched(std::uint32_t work, Nanos by) {
   std::vector<std::uint32_t>& after = works()[work].after;
-  for (std::uint32_t stream = 0; stream < on_stream_.size(); ++stream) {
+  for (std::uint32_t stream = 0; stream < work_.on_stream.size(); ++stream) {
     if (stream == works()[work].stream || work_.streams[stream].device != device_of(work)) continue;
-    const std::vector<std::uint32_t>& there = on_stream_[stream];
+    const std::vector<std::uint32_t>& there = work_.on_stream[stream];
     auto next =
         std::ranges::upper_bound(there, by, {}, [&](std::uint32_t i) { return work_.called[i]; });
     while (next != there.begin() && *std::prev(next) >= work) --next;
@@ -271,7 +262,7 @@ void WorkFinder::wait_for_what_was_launched(std::uint32_t work, Nanos by) {
 // A work begins no later than it did, whichever of those that it waits for is done last. A copy
 // from pageable memory does once its first bytes are staged, which begins when its turn comes.
 void WorkFinder::tighten_gaps() {
-  for (const std::vector<std::uint32_t>& stream : on_stream_)
+  for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 0; i < stream.size(); ++i) {
       program::RecordedWork& work = works()[stream[i]];
       Nanos done = i == 0 ? kNever : span_of(stream[i - 1]).end();

@@ -23,7 +23,9 @@ struct DeviceWork {
   std::vector<program::Stream> streams;
   std::unordered_map<trace::SpanId, WorksOfCall> of_call;
   std::uint32_t without_call = 0;  // the first so many: nothing before them on their stream has one
-  std::vector<Nanos> called;       // by work: when its call begins
+  std::vector<std::vector<std::uint32_t>> on_stream;  // works, by stream
+  std::vector<std::uint32_t> by_end;                  // works, as they end
+  std::vector<Nanos> called;                          // by work: when its call begins
 };
 
 // A copy to a GPU that is staged while its call holds the host.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <unordered_set>
 
@@ -211,7 +210,7 @@ std::vector<Handshake> find_handshakes(const std::vector<HostTrack>& tracks,
   for (std::size_t track = 1; track < tracks.size(); ++track)
     for (const Burst& burst : BurstFinder(tracks[0].events, launches).find(tracks[track].events))
       if (burst.whole && burst.launches)
-        handshakes.push_back({0, burst.gap, track, burst.first, burst.last});
+        handshakes.push_back({burst.gap, track, burst.first, burst.last});
   std::ranges::stable_sort(handshakes, {}, &Handshake::before);
   return handshakes;
 }

@@ -18,8 +18,8 @@ struct HostEvent {
 };
 
 // A thread's operators, marks and calls. Begin and end nest; a call is a CUDA call with nothing in
-// it, or one that gives the device work: what is in that is left out. Times never go back: what
-// overlaps without nesting is stretched.
+// it, or one that gives the device work: what is in that is left out. Times never go back: a
+// call ends where another begins that overlaps it without being in it, all else is stretched.
 struct HostTrack {
   trace::LaneId lane = trace::kNone;
   std::vector<HostEvent> events;
@@ -29,11 +29,10 @@ struct HostTrack {
 // Threads that did nothing are left out.
 std::vector<HostTrack> host_tracks(const trace::Trace& trace);
 
-// Of a thread that waits while another one works: autograd's, in loss.backward(). The other thread
-// begins once the first has come to the gap, and the first goes on once the other is done.
+// The main thread waits while another one works: autograd's, in loss.backward(). The other begins
+// once the main thread has come to the gap, which goes on once the other is done.
 struct Handshake {
-  std::size_t waiting = 0;  // track
-  std::size_t before = 0;   // its event that follows the gap; its count of events: none does
+  std::size_t before = 0;   // the main thread's event behind the gap; their count: none is
   std::size_t working = 0;  // track
   std::size_t first = 0;    // its events
   std::size_t last = 0;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/median.h"
 
 namespace trainscope::train {
 namespace {
@@ -20,10 +23,7 @@ bool has_word(std::string_view name, std::string_view word) {
 Nanos middle_call(const trace::Trace& trace, const DeviceWork& work) {
   std::vector<Nanos> lengths;
   for (const auto& [call, works] : work.of_call) lengths.push_back(trace.spans()[call].duration);
-  if (lengths.empty()) return 0;
-  const auto half = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::nth_element(lengths.begin(), half, lengths.end());
-  return *half;
+  return median(std::move(lengths));
 }
 
 }  // namespace
@@ -33,7 +33,6 @@ HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work, const Le
       work_(work),
       left_out_(left_out),
       usual_call_(middle_call(trace, work)),
-      on_stream_(work.streams.size()),
       stream_done_(work.streams.size()) {
   const auto& works = work.recording.works;
   for (std::uint32_t id = 0; id < works.size(); ++id) {
@@ -43,11 +42,7 @@ HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work, const Le
     };
     std::vector<Nanos>& stream = stream_done_[works[id].stream];
     stream.push_back(later(stream));
-    on_stream_[works[id].stream].push_back(id);
-    by_end_.push_back(id);
   }
-  std::ranges::stable_sort(by_end_, {},
-                           [&](std::uint32_t id) { return trace.spans()[works[id].span].end(); });
 }
 
 program::RecordedCall HostWaits::call(const HostEvent& event,
@@ -111,7 +106,7 @@ std::optional<HostWaits::Target> HostWaits::own_copy(std::string_view name,
 // When all that a work waits for was done.
 Nanos HostWaits::turn_of(std::uint32_t work) const {
   const program::RecordedWork& one = work_.recording.works[work];
-  const std::vector<std::uint32_t>& there = on_stream_[one.stream];
+  const std::vector<std::uint32_t>& there = work_.on_stream[one.stream];
   const auto place = std::ranges::lower_bound(there, work);
   Nanos turn = 0;
   const auto wait_for = [&](std::uint32_t before) {
@@ -125,7 +120,7 @@ Nanos HostWaits::turn_of(std::uint32_t work) const {
 std::optional<HostWaits::Target> HostWaits::stream_so_far(const HostEvent& event,
                                                           std::uint32_t given) const {
   const std::uint32_t stream = work_.recording.works[given].stream;
-  const std::vector<std::uint32_t>& there = on_stream_[stream];
+  const std::vector<std::uint32_t>& there = work_.on_stream[stream];
   const auto next = std::ranges::lower_bound(there, event.start, {},
                                              [&](std::uint32_t id) { return work_.called[id]; });
   if (next == there.begin()) return std::nullopt;
@@ -138,9 +133,9 @@ std::optional<HostWaits::Target> HostWaits::device_so_far(const HostEvent& event
                                                           int device) const {
   Target target{Wait::kDevice, static_cast<std::uint32_t>(device), 0, false};
   bool any = false;
-  for (std::uint32_t stream = 0; stream < on_stream_.size(); ++stream) {
+  for (std::uint32_t stream = 0; stream < work_.on_stream.size(); ++stream) {
     if (work_.streams[stream].device != device) continue;
-    const std::vector<std::uint32_t>& there = on_stream_[stream];
+    const std::vector<std::uint32_t>& there = work_.on_stream[stream];
     const auto next = std::ranges::lower_bound(there, event.start, {},
                                                [&](std::uint32_t id) { return work_.called[id]; });
     if (next == there.begin()) continue;
@@ -157,8 +152,8 @@ std::optional<HostWaits::Target> HostWaits::done_within(const HostEvent& event) 
   const auto end_of = [&](std::uint32_t id) {
     return trace_.spans()[work_.recording.works[id].span].end();
   };
-  auto next = std::ranges::upper_bound(by_end_, event.end, {}, end_of);
-  while (next != by_end_.begin() && end_of(*std::prev(next)) > event.start) {
+  auto next = std::ranges::upper_bound(work_.by_end, event.end, {}, end_of);
+  while (next != work_.by_end.begin() && end_of(*std::prev(next)) > event.start) {
     const std::uint32_t last = *--next;
     if (work_.called[last] < event.start) return Target{Wait::kWork, last, end_of(last), false};
   }

@@ -47,10 +47,8 @@ class HostWaits {
   const DeviceWork& work_;
   LeftOut left_out_;
   Nanos usual_call_ = 0;  // that enqueues something and does not wait
-  std::vector<std::vector<std::uint32_t>> on_stream_;
-  // Likewise, the end of each and of all before it.
+  // By stream: the end of each of its works and of all before it.
   std::vector<std::vector<Nanos>> stream_done_;
-  std::vector<std::uint32_t> by_end_;
 };
 
 }  // namespace trainscope::train

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/units.h"
 #include "trace/chrome_reader.h"
 #include "trace/step_mark.h"
 #include "train/build.h"
@@ -142,10 +140,10 @@ void ReplayWriter::find_hands() {
   std::vector<bool> launches(trace_.spans().size());
   for (const auto& [call, works] : work_.of_call) launches[call] = true;
   for (const Handshake& one : find_handshakes(tracks_, launches)) {
-    const std::vector<HostEvent>& waiting = tracks_[one.waiting].events;
+    const std::vector<HostEvent>& waiting = tracks_[0].events;
     const std::vector<HostEvent>& working = tracks_[one.working].events;
     const Index go = add_queue(), done = add_queue();
-    before_[one.waiting].push_back({one.before, go, done, working[one.last].end});
+    before_[0].push_back({one.before, go, done, working[one.last].end});
     before_[one.working].push_back(
         {.event = one.first, .pop = go, .since = waiting[one.before - 1].end});
     after_[one.working].push_back({.event = one.last, .push = done});
