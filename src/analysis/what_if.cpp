@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "train/build.h"
+#include "train/replay/rank_loads.h"
 #include "train/replay/replay_program.h"
 
 namespace trainscope::analysis {
@@ -43,13 +44,14 @@ struct Time {
   Nanos length = 0;
   int steps = 0;
   bool on_gpu = false;
+  std::int32_t rank = -1;  // that the others wait for; below 0: there are no others
 };
 
 Time time_of(const trace::Trace& trace, const program::Program* program,
              const machine::Machine* machine) {
   const Measured measured = measure(trace, program, machine);
   return {(measured.window.end - measured.window.start) / measured.per(), measured.steps,
-          measured.on_gpu};
+          measured.on_gpu, measured.rank};
 }
 
 using Stopped = std::function<bool()>;
@@ -74,18 +76,60 @@ bool is_worth_telling(Nanos time, Nanos without) {
          static_cast<double>(without - time) >= kLeast * static_cast<double>(without);
 }
 
-WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
-  const program::Config config = replay_of(run.trace->origin().subject);
-  WhatIf result{recorded.length, replay(run, config, stopped).length, recorded.steps, {}};
-  for (const Question& question : kQuestions) {
-    program::Config changed = config;
-    changed.set_text(question.setting);
-    const Nanos time = replay(run, changed, stopped).length;
-    if (is_worth_telling(time, result.replayed))
-      result.changes.push_back({question.words, question.setting, time});
+class Asker {
+ public:
+  Asker(const Run& run, const Time& recorded, const Stopped& stopped)
+      : run_(run),
+        stopped_(stopped),
+        config_(replay_of(run.trace->origin().subject)),
+        result_{recorded.length, replay(run, config_, stopped).length, recorded.steps, {}, {}} {}
+
+  void ask(std::string words, std::vector<std::string> settings) {
+    program::Config changed = config_;
+    for (const std::string& setting : settings) changed.set_text(setting);
+    const Nanos time = replay(run_, changed, stopped_).length;
+    if (is_worth_telling(time, result_.replayed))
+      result_.changes.push_back({std::move(words), std::move(settings), time});
   }
-  std::ranges::stable_sort(result.changes, {}, &Altered::time);
-  return result;
+
+  // What the rank that the others wait for does in more time than they do.
+  void ask_of_late(std::int32_t rank) {
+    const std::string whose = fmt::format("Rank {}, which the others wait for: ", rank);
+    const std::string alone = fmt::format("replay.rank={}", rank);
+    std::vector<std::string> all{alone, "replay.batches_ready=true"};
+    ask(whose + "its next batch is always there", all);
+    const std::vector<train::RankLoad> loads = train::rank_loads(config_, run_.trace);
+    const auto keep_up = [&](const char* what, const char* knob, Nanos train::RankLoad::* load) {
+      const double behind = train::times_as_much(loads, rank, load);
+      constexpr double kLeast = 1.01;
+      if (behind < kLeast) return;
+      const std::string setting = fmt::format("{}={:.3f}", knob, behind);
+      ask(fmt::format("{}{} as fast as theirs ({:.2f} x)", whose, what, behind), {alone, setting});
+      all.push_back(setting);
+    };
+    keep_up("kernels", "replay.kernel_speed", &train::RankLoad::kernels);
+    keep_up("a host", "replay.host_speed", &train::RankLoad::host);
+    keep_up("copies", "replay.copy_speed", &train::RankLoad::copies);
+    if (all.size() > 3) ask(whose + "all of this, and its batches there", all);
+  }
+
+  WhatIf result() {
+    std::ranges::stable_sort(result_.changes, {}, &Altered::time);
+    return std::move(result_);
+  }
+
+ private:
+  const Run& run_;
+  const Stopped& stopped_;
+  program::Config config_;
+  WhatIf result_;
+};
+
+WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
+  Asker asker(run, recorded, stopped);
+  for (const Question& question : kQuestions) asker.ask(question.words, {question.setting});
+  if (recorded.rank >= 0) asker.ask_of_late(recorded.rank);
+  return asker.result();
 }
 
 }  // namespace
@@ -103,6 +147,18 @@ program::Config replay_of(const std::string& file) {
   return config;
 }
 
+std::string text_of(const Altered& altered) {
+  return fmt::format("{}", fmt::join(altered.settings, " "));
+}
+
+void set_all(program::Config& config, std::string_view settings) {
+  while (!settings.empty()) {
+    const std::size_t end = std::min(settings.find(' '), settings.size());
+    if (end > 0) config.set_text(std::string(settings.substr(0, end)));
+    settings.remove_prefix(std::min(end + 1, settings.size()));
+  }
+}
+
 std::string heading(const WhatIf& what_if) {
   const auto recorded = static_cast<double>(what_if.recorded);
   const auto replayed = static_cast<double>(what_if.replayed);
@@ -115,13 +171,22 @@ std::string heading(const WhatIf& what_if) {
 
 std::optional<WhatIf> what_if(const Run& run, const Stopped& stopped) {
   constexpr std::uint32_t kMostSpans = 500'000;
-  if (!can_ask_what_if(run) || run.trace->spans().size() > kMostSpans) return std::nullopt;
+  if (!can_ask_what_if(run)) return std::nullopt;
   const Time recorded = time_of(*run.trace, nullptr, nullptr);
   if (!recorded.on_gpu) return std::nullopt;
+  WhatIf refused{recorded.length, 0, recorded.steps, {}, {}};
+  if (const std::uint32_t spans = run.trace->spans().size(); spans > kMostSpans) {
+    refused.refusal = fmt::format(
+        "The trace has {} spans; of more than {} no replay is asked here. Profile fewer steps, or "
+        "ask for one change with workload=replay.",
+        format_count(static_cast<double>(spans)), format_count(static_cast<double>(kMostSpans)));
+    return refused;
+  }
   try {
     return ask(run, recorded, stopped);
-  } catch (const InputError&) {  // what a replay of it says
-    return std::nullopt;
+  } catch (const InputError& error) {
+    refused.refusal = fmt::format("No replay of it can be: {}.", error.what());
+    return refused;
   } catch (const NotWanted&) {
     return std::nullopt;
   }

@@ -240,12 +240,14 @@ void print_diagnosis(const Run& run) {
 // What changing one thing would bring.
 void print_what_if(const Run& run) {
   const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+  if (found && !found->refusal.empty()) std::cout << "\nwhat if: " << found->refusal << "\n";
   if (!found || found->changes.empty()) return;
   std::cout << "\nwhat if (" << analysis::heading(*found) << ")\n";
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   for (const analysis::Altered& one : found->changes)
     table.add({one.words, format_nanos(static_cast<double>(one.time)),
-               format_nanos(static_cast<double>(one.time - found->replayed)), one.setting});
+               format_nanos(static_cast<double>(one.time - found->replayed)),
+               analysis::text_of(one)});
   std::cout << table.text();
 }
 

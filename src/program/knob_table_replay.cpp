@@ -9,7 +9,13 @@ void add_replay_knobs(std::vector<Knob>& t) {
   };
   text("replay.trace", "")
       .pytorch("torch.profiler")
-      .help("the trace that is carried out once more: a file of torch.profiler, of one rank")
+      .help(
+          "the trace that is carried out once more: a file of torch.profiler, or a folder with "
+          "one of each rank")
+      .into(t);
+  whole("replay.rank", -1, -1, 1'000'000)
+      .usual_most(7)
+      .help("of several ranks, the one that the changes are of; -1: all of them")
       .into(t);
   speed("replay.kernel_speed", "kernels are so many times as fast as recorded");
   speed("replay.product_speed",

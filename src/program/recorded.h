@@ -23,12 +23,20 @@ struct RecordedWork {
   // Other streams' work that must be done before, among Recording::works. What has not been
   // enqueued when this is, is not waited for, as CUDA has it of an event that is not recorded.
   std::vector<std::uint32_t> after;
+  // Of a collective whose ranks are all here: which of Recording::meetings it is a rank's part of,
+  // and whether it goes on only once every rank has come: the root of a broadcast may not. Its
+  // duration is without the wait for them.
+  std::uint32_t meeting = kAlone;
+  bool waits_for_ranks = true;
+
+  static constexpr std::uint32_t kAlone = UINT32_MAX;
 };
 
 // A trace, and its work in the order in which calls enqueue it.
 struct Recording {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<RecordedWork> works;
+  std::vector<std::uint32_t> meetings;  // how many ranks take part in each
 };
 
 // Host time that leaves no span.

@@ -264,6 +264,9 @@ void check_recording(const Program& program) {
     const bool known = recording.trace && work.span < recording.trace->spans().size() &&
                        work.stream < program.streams.size();
     const bool later = std::ranges::any_of(work.after, [&](std::uint32_t one) { return one >= i; });
+    const bool alone = work.meeting == RecordedWork::kAlone;
+    if (!alone && work.meeting >= recording.meetings.size())
+      throw InputError("recorded work " + std::to_string(i) + " is of an unknown meeting");
     if (!known || later || work.duration < 0 || work.latency < 0 || work.gap < 0)
       throw InputError("recorded work " + std::to_string(i) +
                        " names what is not there, or waits for what comes later");

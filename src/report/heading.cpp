@@ -134,6 +134,9 @@ std::string diagnosis_html(const analysis::Run& run) {
 // What it would bring to change one thing.
 std::string what_if_html(const analysis::Run& run) {
   const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+  if (found && !found->refusal.empty())
+    return "<div class=\"prose\"><p><strong>What if</strong>: " + html_text(found->refusal) +
+           "</p></div>";
   if (!found || found->changes.empty()) return "";
   std::string html = "<div class=\"prose\"><p><strong>What if</strong> (" +
                      html_text(analysis::heading(*found)) + ")</p><ul>";

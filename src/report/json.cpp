@@ -152,7 +152,8 @@ Json diagnosis_of(const analysis::Run& run) {
 Json what_if_of(const analysis::WhatIf& what_if) {
   Json changes = Json::array();
   for (const analysis::Altered& one : what_if.changes)
-    changes.push_back({{"change", one.words}, {"setting", one.setting}, {"time", one.time}});
+    changes.push_back({{"change", one.words}, {"settings", one.settings}, {"time", one.time}});
+  if (!what_if.refusal.empty()) return {{"refusal", what_if.refusal}};
   return {{"origin", "simulated"},        {"unit", "ns"},
           {"steps", what_if.steps},       {"recorded", what_if.recorded},
           {"replayed", what_if.replayed}, {"changes", std::move(changes)}};

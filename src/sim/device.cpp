@@ -24,6 +24,7 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
       uses_(program.buffers.size()),
       event_ops_(program.events, kNoOp),
       recorded_(program.recording.works.size(), kNoOp),
+      gathered_(program.recording.meetings.size()),
       link_use_(program, machine, recorder) {
   std::size_t commands = 0;
   for (const program::Thread& thread : program.threads) commands += thread.commands.size();
@@ -98,27 +99,6 @@ OpId Device::enqueue_staged_copy(Nanos now, const Enqueued& tags, const program:
   op.parts = static_cast<std::uint32_t>(chunks);
   op.earliest = now;
   return enqueue(now, std::move(op));
-}
-
-OpId Device::enqueue_recorded(Nanos now, program::Index work, std::uint32_t correlation,
-                              std::uint16_t line) {
-  const program::RecordedWork& one = program_.recording.works[work];
-  const trace::Trace& recorded = *program_.recording.trace;
-  const trace::Span& span = recorded.spans()[one.span];
-  Op op;
-  op.kind = Kind::kRecorded;
-  op.recorded = &one;
-  op.call_returned = false;
-  op.category = span.category;
-  op.parts = 1;
-  op.earliest = now + one.latency;
-  op.tags.stream = one.stream;
-  op.tags.name = recorder_.name(std::string_view(recorded.name(span)));
-  op.tags.line = line;
-  op.tags.correlation = correlation;
-  for (const program::Index before : one.after)
-    if (!done(recorded_[before])) streams_[one.stream].extra.push_back(recorded_[before]);
-  return recorded_[work] = enqueue(now, std::move(op));
 }
 
 OpId Device::enqueue(Nanos now, Op op) {
@@ -235,7 +215,7 @@ void Device::on_start(Nanos now, OpId id) {
       start_collective(now, id);
       break;
     case Kind::kRecorded:
-      events_.add(now + op.recorded->duration, EventKind::kKernelFloor, id);
+      start_recorded(now, id);
       break;
     case Kind::kJoin:
       complete(now, id);

@@ -125,6 +125,8 @@ class Device {
   // more; the missing ranks' lines are not told. Their wait is written into the trace, as long as a
   // tenth of the run: it never ends.
   std::optional<Deadlock> standstill(Nanos now);
+  // Ranks of a recorded collective have begun it, and others have not.
+  bool recorded_ranks_wait() const;
 
  private:
   enum class Kind : std::uint8_t { kKernel, kCopy, kStagedCopy, kJoin, kCollective, kRecorded };
@@ -211,6 +213,8 @@ class Device {
   void place_collectives(Nanos now, std::uint32_t gpu);
   bool has_room(std::uint32_t gpu, const CollectivePlan& plan) const;
   void arrive(Nanos now, OpId op);
+  void start_recorded(Nanos now, OpId op);
+  void run_recorded(Nanos now, OpId op);
   void progress(Nanos now, OpId op, const CollectivePlan& plan);
   bool sends_chunks(const program::Collective& collective, const CollectivePlan& plan) const;
   void start_expanded(Nanos now, const std::vector<OpId>& arrived, const CollectivePlan& plan);
@@ -256,7 +260,8 @@ class Device {
   std::vector<StreamState> streams_;
   std::vector<BufferUse> uses_;
   std::vector<OpId> event_ops_;
-  std::vector<OpId> recorded_;  // by the program's recorded works
+  std::vector<OpId> recorded_;               // by the program's recorded works
+  std::vector<std::vector<OpId>> gathered_;  // ranks' parts that have begun, by recorded meeting
   std::unordered_multimap<OpId, std::function<void(Nanos)>> followups_;
   std::vector<SharedRate> rates_;
   std::vector<SmArray> sms_;                      // by GPU

@@ -209,9 +209,12 @@ void Recorder::add_host_lanes(bool staging) {
   const auto lane = [&](std::string name, trace::LaneKind kind, int rank) {
     return trace_.add_lane({std::move(name), kind, rank, -1, 1, number++, "host"});
   };
-  steps_[0] = lane("steps", trace::LaneKind::kSteps, 0);
+  const bool is_replay = program_.recording.trace != nullptr;
+  if (!is_replay) steps_[0] = lane("steps", trace::LaneKind::kSteps, 0);
   for (const program::Thread& thread : program_.threads) {
     const bool is_main = thread.role == program::ThreadRole::kMain;
+    if (is_main && is_replay && !steps_.contains(thread.rank))
+      steps_[thread.rank] = lane("steps", trace::LaneKind::kSteps, thread.rank);
     if (is_main && !steps_.contains(thread.rank) && has_marks(thread))
       steps_[thread.rank] = lane(fmt::format("micro-batches, rank {}", thread.rank),
                                  trace::LaneKind::kOther, thread.rank);

@@ -59,6 +59,10 @@ struct Simulation::State {
       deadlock->missing_line = host.line_of(deadlock->missing.front());
       deadlock->call = text_of(deadlock->line);
       deadlock->missing_call = text_of(deadlock->missing_line);
+    } else if (device.recorded_ranks_wait()) {
+      throw InputError(
+          "the ranks' collectives wait for one another in a circle; their traces are not of one "
+          "run");
     } else if (!host.finished()) {
       throw InputError("the program cannot go on: " + host.waiting());
     }

@@ -1,6 +1,7 @@
 #include "trace/same_collectives.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,7 +12,9 @@ CollectiveKey key_of(const CollectiveDetail& one, int world) {
   CollectiveKey key;
   key.members = one.group_size > 0 ? one.group_size : world;
   if (!one.group.empty()) key.group = one.group + " " + one.members;
-  key.operation = one.operation;
+  // What one of two sends the other receives.
+  const bool is_half = one.operation == "send" || one.operation == "recv";
+  key.operation = is_half && key.members == 2 ? "send and recv" : one.operation;
   key.sequence = std::max<std::int64_t>(one.sequence, -1);
   key.elements_in = one.elements_in;
   key.elements_out = one.elements_out;
@@ -31,11 +34,13 @@ bool is_near(const Span& span) {
   return span.start > -kFar && span.start < kFar && span.duration < kFar;
 }
 
-Collectives collectives_of(const Trace& trace, int world) {
+// No rank: of all.
+Collectives collectives_of(const Trace& trace, int world, std::optional<int> rank = {}) {
   std::vector<std::pair<Nanos, SpanId>> in_order;
   for (SpanId id = 0; id < trace.spans().size(); ++id) {
     const Span& span = trace.spans()[id];
     const CollectiveDetail* one = collective_of(trace, span);
+    if (rank && trace.lanes()[span.lane].rank != *rank) continue;
     if (one && is_near(span) && is_joinable(*one, world)) in_order.emplace_back(span.start, id);
   }
   std::sort(in_order.begin(), in_order.end());
@@ -100,6 +105,24 @@ std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks
   for (const Trace* rank : ranks) all.push_back(collectives_of(*rank, world));
   drop_uneven(all, world);
   return all;
+}
+
+std::vector<std::vector<SpanId>> whole_collectives(const Trace& trace) {
+  std::set<int> ranks;
+  for (LaneId id = 0; id < trace.lanes().size(); ++id)
+    if (trace.lanes()[id].kind == LaneKind::kStream) ranks.insert(trace.lanes()[id].rank);
+  if (ranks.size() < 2) return {};
+  std::vector<Collectives> all;
+  for (const int rank : ranks)
+    all.push_back(collectives_of(trace, static_cast<int>(ranks.size()), rank));
+  drop_uneven(all, static_cast<int>(ranks.size()));
+  std::map<CollectiveKey, std::vector<SpanId>> spans;
+  for (const Collectives& rank : all)
+    for (const auto& [key, id] : rank) spans[key].push_back(id);
+  std::vector<std::vector<SpanId>> whole;
+  for (auto& [key, ids] : spans)
+    if (static_cast<int>(ids.size()) == key.members) whole.push_back(std::move(ids));
+  return whole;
 }
 
 }  // namespace trainscope::trace

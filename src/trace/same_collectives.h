@@ -31,6 +31,10 @@ using Collectives = std::map<CollectiveKey, SpanId>;
 // does not number them, only those of which every rank of the group that has any has equally many.
 std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks, int world);
 
+// Of one trace of several ranks: the spans of each collective that all its ranks take part in
+// there, one of each rank.
+std::vector<std::vector<SpanId>> whole_collectives(const Trace& trace);
+
 // The collective that a span on a stream is; null for any other span.
 const CollectiveDetail* collective_of(const Trace& trace, const Span& span);
 

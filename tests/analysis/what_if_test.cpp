@@ -28,7 +28,7 @@ Run recorded(const TemporaryFolder& folder, const std::vector<std::string>& sett
 }
 
 const Altered* change_of(const WhatIf& what_if, const std::string& setting) {
-  const auto found = std::ranges::find(what_if.changes, setting, &Altered::setting);
+  const auto found = std::ranges::find(what_if.changes, setting, analysis::text_of);
   return found == what_if.changes.end() ? nullptr : &*found;
 }
 
@@ -39,7 +39,7 @@ double step_time(const Run& run) {
 void check_order(const WhatIf& what_if) {
   for (std::size_t i = 0; i < what_if.changes.size(); ++i) {
     const Altered& one = what_if.changes[i];
-    INFO(one.setting);
+    INFO(analysis::text_of(one));
     CHECK(static_cast<double>(one.time) <= 0.99 * static_cast<double>(what_if.replayed));
     if (i > 0) CHECK(what_if.changes[i - 1].time <= one.time);
   }
@@ -58,7 +58,7 @@ TEST_CASE("what holds a run back is what would bring most, and what is hidden br
   CHECK(static_cast<double>(what_if->replayed) == Approx(step_time(starved)).epsilon(0.001));
   check_order(*what_if);
   REQUIRE(!what_if->changes.empty());
-  CHECK(what_if->changes.front().setting == "replay.batches_ready=true");
+  CHECK(analysis::text_of(what_if->changes.front()) == "replay.batches_ready=true");
   CHECK_FALSE(change_of(*what_if, "replay.kernel_speed=2"));
   CHECK_FALSE(change_of(*what_if, "replay.communication_speed=2"));
 
@@ -68,7 +68,7 @@ TEST_CASE("what holds a run back is what would bring most, and what is hidden br
   REQUIRE(of_busy);
   check_order(*of_busy);
   REQUIRE(!of_busy->changes.empty());
-  CHECK(of_busy->changes.front().setting == "replay.kernel_speed=2");
+  CHECK(analysis::text_of(of_busy->changes.front()) == "replay.kernel_speed=2");
   CHECK_FALSE(change_of(*of_busy, "replay.batches_ready=true"));
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a change takes what a run of its setting takes") {
   const Altered* faster = change_of(*what_if, "replay.host_speed=2");
   REQUIRE(faster);
   program::Config config = analysis::replay_of((folder.path() / "trace.json").string());
-  config.set_text(faster->setting);
+  analysis::set_all(config, analysis::text_of(*faster));
   CHECK(step_time(analysis::run_config("B", config)) ==
         Approx(static_cast<double>(faster->time)).epsilon(1e-5));
 }

@@ -86,7 +86,7 @@ TEST_CASE("a trace is carried out once more, as it was and with a change") {
   const json& first = what_if["changes"][0];
   const json replayed =
       json::parse(run("run --json --set workload=replay --set replay.trace=" + trace + " --set " +
-                      first["setting"].get<std::string>())
+                      first["settings"][0].get<std::string>())
                       .out);
   CHECK(replayed["origin"] == "simulated");
   CHECK(replayed["runs"]["A"]["machine"] == "recorded");

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sim/simulation.h"
 #include "support/config.h"
 #include "support/made_trace.h"
 #include "support/random_program.h"
+#include "support/replays.h"
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"
@@ -21,80 +21,11 @@
 #include "train/replay/replay_program.h"
 
 using namespace trainscope;
+using namespace trainscope::test;
 using Catch::Matchers::Contains;
-using test::config_of;
 using trace::Category;
 
 namespace {
-
-using Settings = std::vector<std::string>;
-using TracePointer = std::shared_ptr<const trace::Trace>;
-
-TracePointer carried_out(const program::Program& program, const machine::Machine& machine,
-                         const std::string& profile = "pytorch-eager") {
-  auto trace = std::make_shared<trace::Trace>(trace::Origin{});
-  sim::Simulation simulation(program, machine, profile, *trace);
-  simulation.finish();
-  return trace;
-}
-
-TracePointer simulated(const Settings& settings) {
-  const program::Config config = config_of(settings);
-  const machine::Machine machine = train::machine_of(config);
-  return carried_out(train::build_program(config, machine), machine);
-}
-
-TracePointer replayed(const TracePointer& trace, const Settings& changes = {}) {
-  program::Config config = config_of({"workload=replay"});
-  for (const std::string& change : changes) config.set_text(change);
-  return carried_out(train::replay_program(config, trace), train::machine_of(config));
-}
-
-struct Work {
-  std::string stream, name;
-  Nanos start = 0, end = 0;
-  bool operator==(const Work&) const = default;
-};
-
-// Of the streams, stream after stream.
-std::vector<Work> work_of(const trace::Trace& trace) {
-  std::vector<Work> works;
-  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
-    const trace::Lane& lane = trace.lanes()[span.lane];
-    if (trace::is_gpu_work(span.category) && lane.kind == trace::LaneKind::kStream)
-      works.push_back({lane.name, trace.name(span), span.start, span.end()});
-  });
-  std::ranges::sort(works, {}, [](const Work& one) {
-    return std::tuple(one.stream, one.start, one.end, one.name);
-  });
-  return works;
-}
-
-// The most by which a beginning or an end of the work differs.
-Nanos most_apart(const std::vector<Work>& a, const std::vector<Work>& b) {
-  REQUIRE(a.size() == b.size());
-  Nanos worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    CHECK(a[i].name == b[i].name);
-    worst = std::max({worst, std::abs(a[i].start - b[i].start), std::abs(a[i].end - b[i].end)});
-  }
-  return worst;
-}
-
-// From the first beginning of work on a GPU to the last end.
-double time_of_work(const trace::Trace& trace) {
-  const std::vector<Work> works = work_of(trace);
-  REQUIRE(!works.empty());
-  return static_cast<double>(std::ranges::max(works, {}, &Work::end).end -
-                             std::ranges::min(works, {}, &Work::start).start);
-}
-
-const Settings kTraining{"workload=train", "steps=6", "loop.evaluate=false"};
-
-Settings training(Settings more) {
-  more.insert(more.begin(), kTraining.begin(), kTraining.end());
-  return more;
-}
 
 const std::vector<Settings> kRuns{
     training({"model.name=mlp", "data.name=digits"}),
@@ -152,16 +83,6 @@ TEST_CASE("a replay of a recorded trace is the trace") {
 
 namespace {
 
-// The time that the replay of a run foretells, over the time that the changed run takes.
-double foretold(const Settings& settings, const Settings& change, const machine::Machine& changed,
-                const Settings& turned = {}) {
-  Settings other = settings;
-  other.insert(other.end(), turned.begin(), turned.end());
-  const program::Config config = config_of(other);
-  const TracePointer truth = carried_out(train::build_program(config, changed), changed);
-  return time_of_work(*replayed(simulated(settings), change)) / time_of_work(*truth);
-}
-
 machine::Machine with_faster_host(machine::Machine machine, int times) {
   machine::Host& host = machine.host;
   for (Nanos* cost :
@@ -179,10 +100,6 @@ machine::Machine with_faster_gpu(machine::Machine machine, double times) {
     *rate *= times;
   gpu.kernel_floor_ns = static_cast<Nanos>(static_cast<double>(gpu.kernel_floor_ns) / times);
   return machine;
-}
-
-machine::Machine machine_of(const Settings& settings) {
-  return train::machine_of(config_of(settings));
 }
 
 // Of every run of training, with this much of an error.
@@ -460,10 +377,7 @@ TEST_CASE("what cannot be replayed is refused with a sentence") {
   CHECK_THAT(refusal(empty), Contains("no work of a GPU"));
   CHECK_FALSE(train::can_replay(*empty));
 
-  const Settings ranks =
-      training({"model.name=mlp", "parallel.strategy=ddp", "machine=h200-8",
-                "parallel.world_size=2", "straggler.rank=1", "straggler.factor=2"});
-  const TracePointer several = simulated(ranks);
-  CHECK_THAT(refusal(several), Contains("is of 2 ranks"));
-  CHECK_FALSE(train::can_replay(*several));
+  const TracePointer one = simulated({"workload=launch", "launch.count=20"});
+  CHECK_THROWS_WITH(replayed(one, {"replay.rank=3"}),
+                    Contains("replay.rank = 3") && Contains("has rank 0"));
 }

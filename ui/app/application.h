@@ -104,7 +104,7 @@ class Application {
   void look_anew();
   void copy_beside();
   // `setting`: what the replay changes, "replay.host_speed=2"; empty: nothing.
-  void replay_beside(const std::string& setting = {});
+  void replay_beside(const std::string& settings = {});
   void close_beside();
   void keep_recent_in(const std::filesystem::path& folder) { recent_ = RecentFiles(folder); }
   RecentFiles& recent() { return recent_; }

@@ -204,8 +204,8 @@ void Application::copy_beside() {
   look_anew();
 }
 
-void Application::replay_beside(const std::string& setting) {
-  workspace_.replay_beside(setting);
+void Application::replay_beside(const std::string& settings) {
+  workspace_.replay_beside(settings);
   look_anew();
 }
 

@@ -101,7 +101,7 @@ class Workspace {
   // B is a replay of A's trace, whose knobs ask what it would bring. `setting`: what it changes,
   // "replay.host_speed=2"; empty: nothing.
   bool can_replay_beside() const;
-  void replay_beside(const std::string& setting = {});
+  void replay_beside(const std::string& settings = {});
   // A is alone again.
   bool can_close_beside() const { return can_open_beside() && sides_.size() == 2; }
   void close_beside();

@@ -101,10 +101,10 @@ bool Workspace::can_replay_beside() const {
   return !a.file.empty() && a.run && analysis::can_ask_what_if(*a.run);
 }
 
-void Workspace::replay_beside(const std::string& setting) {
+void Workspace::replay_beside(const std::string& settings) {
   if (!can_replay_beside()) return;
   program::Config config = analysis::replay_of(sides_.front().file.string());
-  if (!setting.empty()) config.set_text(setting);
+  analysis::set_all(config, settings);
   open_config_beside(std::move(config));
 }
 

@@ -44,7 +44,8 @@ void draw_change(const PanelContext& context, const analysis::WhatIf& found, std
   if (!context.can("runs.what_if")) return ImGui::Dummy({0, theme.px(6)});
   const std::string label = fmt::format("Show it as B##what-if-{}", number);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
-  if (button(theme, label.c_str(), ButtonKind::kLink)) context.ask("what-if " + one.setting);
+  if (button(theme, label.c_str(), ButtonKind::kLink))
+    context.ask("what-if " + analysis::text_of(one));
 }
 
 }  // namespace
@@ -53,9 +54,13 @@ void draw_what_if(const PanelContext& context, WhatIfPart& part, const RunPointe
   if (part.run != run) ask_of(part, run);
   if (part.found.busy()) context.ask("animate");
   const std::shared_ptr<analysis::WhatIf>& found = part.found.get();
-  if (!found || found->changes.empty()) return;
+  if (!found || (found->changes.empty() && found->refusal.empty())) return;
   const Theme& theme = context.theme;
   text(theme.font.strong, theme.size.text, theme.text, "What if");
+  if (!found->refusal.empty()) {
+    text(theme.font.text, theme.size.small, theme.muted, found->refusal, true);
+    return ImGui::Dummy({0, theme.px(4)});
+  }
   text(theme.font.text, theme.size.label, theme.muted, analysis::heading(*found), true);
   ImGui::Dummy({0, theme.px(2)});
   for (std::size_t i = 0; i < found->changes.size(); ++i) draw_change(context, *found, i);

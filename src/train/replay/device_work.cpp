@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/median.h"
+#include "trace/same_collectives.h"
 
 namespace trainscope::train {
 namespace {
@@ -23,6 +24,7 @@ class WorkFinder {
   WorkFinder(std::shared_ptr<const trace::Trace> trace, const std::vector<HostTrack>& tracks)
       : trace_(*trace), tracks_(tracks) {
     work_.recording.trace = std::move(trace);
+    find_beginnings();
     for (const HostTrack& track : tracks)
       for (const HostEvent& event : track.events)
         if (const Span& span = trace_.spans()[event.span];
@@ -40,6 +42,7 @@ class WorkFinder {
     wait_for_collectives();
     wait_for_events();
     tighten_gaps();
+    let_ranks_meet();
     return std::move(work_);
   }
 
@@ -49,13 +52,15 @@ class WorkFinder {
   const Span& span_of(std::uint32_t work) const {
     return trace_.spans()[work_.recording.works[work].span];
   }
+  Nanos begun(std::uint32_t work) const { return begun_[work_.recording.works[work].span]; }
   int device_of(std::uint32_t work) const {
     return work_.streams[work_.recording.works[work].stream].device;
   }
   Works& works() { return work_.recording.works; }
 
+  void find_beginnings();
   void add_works();
-  SpanId call_of(const Span& work) const;
+  SpanId call_of(SpanId work) const;
   void find_calls();
   void sort_by_calls();
   void sort_by_ends();
@@ -64,6 +69,8 @@ class WorkFinder {
   void wait_for_collectives();
   void wait_for_events();
   void tighten_gaps();
+  void let_ranks_meet();
+  void meet(const std::vector<std::uint32_t>& members);
   void wait_for_what_was_launched(std::uint32_t work, Nanos by);
   std::optional<std::uint32_t> last_elsewhere(std::uint32_t work, Nanos after) const;
 
@@ -76,14 +83,31 @@ class WorkFinder {
     auto operator<=>(const Made&) const = default;
   };
   std::vector<Made> calls_made_;  // by the tracks, sorted
+  const std::vector<std::vector<SpanId>> meetings_ = trace::whole_collectives(trace_);
+  std::vector<Nanos> begun_;  // by span
   DeviceWork work_;
   std::vector<SpanId> calls_;  // by work
   Nanos usual_latency_ = 0;
   Nanos usual_gap_ = 0;
 };
 
+// Where ranks meet, before they wait for one another.
+void WorkFinder::find_beginnings() {
+  std::map<std::pair<trace::LaneId, Nanos>, Nanos> waits;  // by their end, when they begin
+  for (SpanId id = 0; id < trace_.spans().size(); ++id) {
+    const Span& span = trace_.spans()[id];
+    begun_.push_back(span.start);
+    if (span.category == trace::Category::kSync && span.cause == trace::Cause::kPeer)
+      waits[{span.lane, span.end()}] = span.start;
+  }
+  for (const std::vector<SpanId>& spans : meetings_)
+    for (const SpanId id : spans)
+      if (const auto wait = waits.find({trace_.spans()[id].lane, begun_[id]}); wait != waits.end())
+        begun_[id] = wait->second;
+}
+
 void WorkFinder::add_works() {
-  constexpr std::int32_t kMostDevices = 64;  // a number beyond is no GPU's of one machine
+  constexpr std::int32_t kMostDevices = 1024;  // a number beyond is no GPU's of a job
   std::map<trace::LaneId, std::uint32_t> streams;
   for (SpanId id = 0; id < trace_.spans().size(); ++id) {
     const Span& span = trace_.spans()[id];
@@ -97,6 +121,7 @@ void WorkFinder::add_works() {
       stream.number = static_cast<int>(std::max<std::int64_t>(1, lane.thread));
       stream.kind = program::StreamKind::kNonBlocking;
       stream.device = std::clamp(lane.device, 0, kMostDevices - 1);
+      stream.rank = lane.rank;
       work_.streams.push_back(std::move(stream));
     }
     program::RecordedWork work;
@@ -106,28 +131,28 @@ void WorkFinder::add_works() {
     works().push_back(std::move(work));
   }
   std::ranges::sort(works(), {}, [&](const program::RecordedWork& one) {
-    return std::pair(trace_.spans()[one.span].start, one.span);
+    return std::pair(begun_[one.span], one.span);
   });
 }
 
 // A number may be given twice: then the last call that has it, and began before the work did.
-SpanId WorkFinder::call_of(const Span& work) const {
-  if (work.correlation == 0) return trace::kNone;
+SpanId WorkFinder::call_of(SpanId work) const {
+  const std::uint32_t correlation = trace_.spans()[work].correlation;
+  if (correlation == 0) return trace::kNone;
   const auto after = std::ranges::upper_bound(
-      calls_made_, std::pair(work.correlation, work.start), {},
+      calls_made_, std::pair(correlation, begun_[work]), {},
       [](const Made& one) { return std::pair(one.correlation, one.start); });
-  if (after != calls_made_.begin() && std::prev(after)->correlation == work.correlation)
+  if (after != calls_made_.begin() && std::prev(after)->correlation == correlation)
     return std::prev(after)->call;
   // The clocks of host and device differ a little.
-  return after != calls_made_.end() && after->correlation == work.correlation ? after->call
-                                                                              : trace::kNone;
+  return after != calls_made_.end() && after->correlation == correlation ? after->call
+                                                                         : trace::kNone;
 }
 
 void WorkFinder::find_calls() {
   std::vector<SpanId> last(work_.streams.size(), trace::kNone);
   for (const program::RecordedWork& one : works()) {
-    if (const SpanId call = call_of(trace_.spans()[one.span]); call != trace::kNone)
-      last[one.stream] = call;
+    if (const SpanId call = call_of(one.span); call != trace::kNone) last[one.stream] = call;
     calls_.push_back(last[one.stream]);
   }
 }
@@ -170,7 +195,7 @@ void WorkFinder::time_works() {
   std::vector<Nanos> latencies, gaps;
   for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 1; i < stream.size(); ++i) {
-      const Nanos free = span_of(stream[i - 1]).end(), start = span_of(stream[i]).start;
+      const Nanos free = span_of(stream[i - 1]).end(), start = begun(stream[i]);
       if (free <= work_.called[stream[i]])
         latencies.push_back(std::max<Nanos>(start - work_.called[stream[i]], 0));
       else if (start >= free)
@@ -186,7 +211,7 @@ void WorkFinder::time_works() {
 // `before`: the work before it on its stream; itself where there is none.
 void WorkFinder::time_work(std::uint32_t id, std::uint32_t before) {
   program::RecordedWork& work = works()[id];
-  const Nanos start = span_of(id).start;
+  const Nanos start = begun(id);
   const Nanos since_call = std::max<Nanos>(start - work_.called[id], 0);
   const Nanos free = before == id ? kNever : span_of(before).end();
   const Nanos reached = work_.called[id] + usual_latency_;
@@ -210,7 +235,7 @@ void WorkFinder::time_work(std::uint32_t id, std::uint32_t before) {
 // Of the device's other streams, what ended last before the work began, if that was after `after`.
 std::optional<std::uint32_t> WorkFinder::last_elsewhere(std::uint32_t work, Nanos after) const {
   const auto& works = work_.recording.works;
-  auto one = std::ranges::upper_bound(work_.by_end, span_of(work).start, {},
+  auto one = std::ranges::upper_bound(work_.by_end, begun(work), {},
                                       [&](std::uint32_t i) { return span_of(i).end(); });
   while (one != work_.by_end.begin()) {
     --one;
@@ -254,7 +279,7 @@ void WorkFinder::wait_for_what_was_launched(std::uint32_t work, Nanos by) {
     while (next != there.begin() && *std::prev(next) >= work) --next;
     if (next == there.begin()) continue;
     const std::uint32_t last = *std::prev(next);
-    if (span_of(last).end() <= span_of(work).start && std::ranges::find(after, last) == after.end())
+    if (span_of(last).end() <= begun(work) && std::ranges::find(after, last) == after.end())
       after.push_back(last);
   }
 }
@@ -267,13 +292,40 @@ void WorkFinder::tighten_gaps() {
       program::RecordedWork& work = works()[stream[i]];
       Nanos done = i == 0 ? kNever : span_of(stream[i - 1]).end();
       for (const std::uint32_t before : work.after) done = std::max(done, span_of(before).end());
-      const Nanos start = span_of(stream[i]).start;
+      const Nanos start = begun(stream[i]);
       if (is_from_pageable(trace_, span_of(stream[i])))
         work.latency = work.gap =
             std::max<Nanos>(start - std::max(done, work_.called[stream[i]]), 0);
       else if (done != kNever)
         work.gap = std::min(work.gap, std::max<Nanos>(start - done, 0));
     }
+}
+
+void WorkFinder::let_ranks_meet() {
+  std::unordered_map<SpanId, std::uint32_t> work_of;
+  for (std::uint32_t id = 0; id < works().size(); ++id) work_of[works()[id].span] = id;
+  for (const std::vector<SpanId>& spans : meetings_) {
+    std::vector<std::uint32_t> members;
+    for (const SpanId span : spans) members.push_back(work_of.at(span));
+    meet(members);
+  }
+}
+
+// Nobody is done with what needs all ranks before the last has come; one that is done before does
+// not wait for it.
+void WorkFinder::meet(const std::vector<std::uint32_t>& members) {
+  Nanos all_there = kNever;
+  for (const std::uint32_t id : members) all_there = std::max(all_there, begun(id));
+  const auto meeting = static_cast<std::uint32_t>(work_.recording.meetings.size());
+  work_.recording.meetings.push_back(static_cast<std::uint32_t>(members.size()));
+  for (const std::uint32_t id : members) {
+    program::RecordedWork& work = works()[id];
+    const Nanos end = span_of(id).end();
+    const auto& detail = std::get<trace::CollectiveDetail>(*trace_.detail(span_of(id)));
+    work.meeting = meeting;
+    work.waits_for_ranks = end >= all_there || trace::ends_together(detail.operation);
+    work.duration = std::max<Nanos>(end - (work.waits_for_ranks ? all_there : begun(id)), 0);
+  }
 }
 
 }  // namespace

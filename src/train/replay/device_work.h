@@ -38,7 +38,7 @@ bool is_from_pageable(const trace::Trace& trace, const trace::Span& work);
 // end of the work before it, and of the end of other streams' work just before it begins. A
 // collective waits for what was launched before it (ProcessGroupNCCL: its stream waits for the
 // current one), and so does what is launched next after cudaStreamWaitEvent, as far as the times
-// allow it.
+// allow it. The ranks of a collective that are all here wait for one another.
 DeviceWork device_work(std::shared_ptr<const trace::Trace> trace,
                        const std::vector<HostTrack>& tracks);
 

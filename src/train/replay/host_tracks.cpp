@@ -114,12 +114,12 @@ std::map<trace::LaneId, trace::LaneId> lanes_of_threads(const trace::Trace& trac
   return lanes;
 }
 
-// The one with marks of steps; else the one that Linux numbers as its process; else the first to
-// begin.
+// Of a rank the one with marks of steps; else the one that Linux numbers as its process; else the
+// first to begin.
 auto main_first(const trace::Trace& trace, const std::vector<bool>& has_steps) {
   return [&trace, &has_steps](const HostTrack& track) {
     const trace::Lane& lane = trace.lanes()[track.lane];
-    return std::tuple(!has_steps[track.lane], lane.thread != lane.process,
+    return std::tuple(track.rank, !has_steps[track.lane], lane.thread != lane.process,
                       track.events.front().start);
   };
 }
@@ -198,7 +198,7 @@ std::vector<HostTrack> host_tracks(const trace::Trace& trace) {
     });
     TrackWriter writer(trace, enqueues);
     for (const SpanId id : ids) writer.put(id);
-    tracks.push_back({lane, writer.finish()});
+    tracks.push_back({lane, trace.lanes()[lane].rank, writer.finish()});
   }
   std::ranges::stable_sort(tracks, {}, main_first(trace, has_steps));
   return tracks;
@@ -207,11 +207,18 @@ std::vector<HostTrack> host_tracks(const trace::Trace& trace) {
 std::vector<Handshake> find_handshakes(const std::vector<HostTrack>& tracks,
                                        const std::vector<bool>& launches) {
   std::vector<Handshake> handshakes;
-  for (std::size_t track = 1; track < tracks.size(); ++track)
-    for (const Burst& burst : BurstFinder(tracks[0].events, launches).find(tracks[track].events))
+  std::size_t main = 0;
+  for (std::size_t track = 1; track < tracks.size(); ++track) {
+    if (tracks[track].rank != tracks[main].rank) {
+      main = track;
+      continue;
+    }
+    for (const Burst& burst : BurstFinder(tracks[main].events, launches).find(tracks[track].events))
       if (burst.whole && burst.launches)
-        handshakes.push_back({burst.gap, track, burst.first, burst.last});
-  std::ranges::stable_sort(handshakes, {}, &Handshake::before);
+        handshakes.push_back({main, burst.gap, track, burst.first, burst.last});
+  }
+  std::ranges::stable_sort(handshakes, {},
+                           [](const Handshake& one) { return std::pair(one.waiting, one.before); });
   return handshakes;
 }
 

@@ -22,25 +22,27 @@ struct HostEvent {
 // call ends where another begins that overlaps it without being in it, all else is stretched.
 struct HostTrack {
   trace::LaneId lane = trace::kNone;
+  int rank = 0;
   std::vector<HostEvent> events;
 };
 
-// The training process's main thread first: the one with the marks of steps, where there are any.
+// By rank, and of each its main thread first: the one with the marks of steps, where there are any.
 // Threads that did nothing are left out.
 std::vector<HostTrack> host_tracks(const trace::Trace& trace);
 
 // The main thread waits while another one works: autograd's, in loss.backward(). The other begins
 // once the main thread has come to the gap, which goes on once the other is done.
 struct Handshake {
-  std::size_t before = 0;   // the main thread's event behind the gap; their count: none is
-  std::size_t working = 0;  // track
+  std::size_t waiting = 0;  // track, of a main thread
+  std::size_t before = 0;   // its event behind the gap; their count: none is
+  std::size_t working = 0;  // track, of the same rank
   std::size_t first = 0;    // its events
   std::size_t last = 0;
 };
 
-// Between the main thread and the others: each row of another's events that launches something,
-// while the main thread neither begins nor ends anything. `launches`: by span, of calls. In the
-// order of the main thread's gaps.
+// Between a rank's main thread and its others: each row of another's events that launches
+// something, while the main thread neither begins nor ends anything. `launches`: by span, of calls.
+// In the order of the main threads' gaps.
 std::vector<Handshake> find_handshakes(const std::vector<HostTrack>& tracks,
                                        const std::vector<bool>& launches);
 

@@ -28,10 +28,9 @@ Nanos middle_call(const trace::Trace& trace, const DeviceWork& work) {
 
 }  // namespace
 
-HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work, const LeftOut& left_out)
+HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work)
     : trace_(trace),
       work_(work),
-      left_out_(left_out),
       usual_call_(middle_call(trace, work)),
       stream_done_(work.streams.size()) {
   const auto& works = work.recording.works;
@@ -45,8 +44,7 @@ HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work, const Le
   }
 }
 
-program::RecordedCall HostWaits::call(const HostEvent& event,
-                                      std::optional<std::uint32_t> given) const {
+program::RecordedCall HostWaits::call(const HostEvent& event, const Caller& caller) const {
   program::RecordedCall call;
   call.span = event.span;
   call.before = event.end - event.start;
@@ -54,9 +52,9 @@ program::RecordedCall HostWaits::call(const HostEvent& event,
     call.first = own->second.first;
     call.count = own->second.count;
   }
-  const std::optional<Target> found = target(event, call, given);
+  const std::optional<Target> found = target(event, call, caller);
   if (!found || found->end > event.end + kClockError) return call;
-  if (found->of_staging ? left_out_.staging : left_out_.synchronising) {
+  if (found->of_staging ? caller.left_out.staging : caller.left_out.synchronising) {
     call.before = std::min(call.before, usual_call_);
     return call;
   }
@@ -71,16 +69,18 @@ program::RecordedCall HostWaits::call(const HostEvent& event,
 
 std::optional<HostWaits::Target> HostWaits::target(const HostEvent& event,
                                                    const program::RecordedCall& call,
-                                                   std::optional<std::uint32_t> given) const {
+                                                   const Caller& caller) const {
+  const std::optional<std::uint32_t>& given = caller.given;
   const std::string& name = trace_.name(trace_.spans()[event.span]);
   if (call.count > 0) return own_copy(name, call);
   if (has_word(name, "StreamSynchronize"))
     return given ? stream_so_far(event, *given) : std::nullopt;
   if (has_word(name, "DeviceSynchronize") || has_word(name, "CtxSynchronize") ||
       name == "cudaFree" || name == "hipFree")
-    return device_so_far(event,
-                         work_.streams[given ? work_.recording.works[*given].stream : 0].device);
-  if (has_word(name, "EventSynchronize")) return done_within(event);
+    return device_so_far(
+        event, given ? work_.streams[work_.recording.works[*given].stream].device : caller.device);
+  if (has_word(name, "EventSynchronize"))
+    return done_within(event, trace_.lanes()[trace_.spans()[event.span].lane].rank);
   return std::nullopt;
 }
 
@@ -146,16 +146,18 @@ std::optional<HostWaits::Target> HostWaits::device_so_far(const HostEvent& event
   return any ? std::optional(target) : std::nullopt;
 }
 
-// Nothing tells which event: what was done last while the call was under way, of what was launched
-// before.
-std::optional<HostWaits::Target> HostWaits::done_within(const HostEvent& event) const {
+// Nothing tells which event: what was done last while the call was under way, of what its rank
+// launched before.
+std::optional<HostWaits::Target> HostWaits::done_within(const HostEvent& event, int rank) const {
   const auto end_of = [&](std::uint32_t id) {
     return trace_.spans()[work_.recording.works[id].span].end();
   };
   auto next = std::ranges::upper_bound(work_.by_end, event.end, {}, end_of);
   while (next != work_.by_end.begin() && end_of(*std::prev(next)) > event.start) {
     const std::uint32_t last = *--next;
-    if (work_.called[last] < event.start) return Target{Wait::kWork, last, end_of(last), false};
+    if (work_.called[last] < event.start &&
+        work_.streams[work_.recording.works[last].stream].rank == rank)
+      return Target{Wait::kWork, last, end_of(last), false};
   }
   return std::nullopt;
 }

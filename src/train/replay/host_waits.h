@@ -16,15 +16,22 @@ struct LeftOut {
   bool synchronising = false;  // the host never waits for the device: no .item(), no synchronize()
 };
 
+// The thread that makes a call.
+struct Caller {
+  std::optional<std::uint32_t> given;  // the work that it has given last
+  int device = 0;                      // of its rank, where it has given none
+  LeftOut left_out;
+};
+
 class HostWaits {
  public:
-  HostWaits(const trace::Trace& trace, const DeviceWork& work, const LeftOut& left_out);
+  HostWaits(const trace::Trace& trace, const DeviceWork& work);
 
-  // A call as the program has it. `given`: the work that this thread has given last. A call that
-  // synchronises with a stream does so with that work's, which is the current one; it waits for
-  // what was launched before it, and what it takes besides is from the end of that. Where it
-  // returned before, it does not wait.
-  program::RecordedCall call(const HostEvent& event, std::optional<std::uint32_t> given) const;
+  // A call as the program has it. One that synchronises with a stream does so with that of the work
+  // that its thread has given last, which is the current one; it waits for what was launched before
+  // it, and what it takes besides is from the end of that. Where it returned before, it does not
+  // wait.
+  program::RecordedCall call(const HostEvent& event, const Caller& caller) const;
 
  private:
   struct Target {
@@ -35,17 +42,16 @@ class HostWaits {
   };
 
   std::optional<Target> target(const HostEvent& event, const program::RecordedCall& call,
-                               std::optional<std::uint32_t> given) const;
+                               const Caller& caller) const;
   bool is_from_pageable(std::uint32_t work) const;
   std::optional<Target> own_copy(std::string_view name, const program::RecordedCall& call) const;
   Nanos turn_of(std::uint32_t work) const;
   std::optional<Target> stream_so_far(const HostEvent& event, std::uint32_t given) const;
   std::optional<Target> device_so_far(const HostEvent& event, int device) const;
-  std::optional<Target> done_within(const HostEvent& event) const;
+  std::optional<Target> done_within(const HostEvent& event, int rank) const;
 
   const trace::Trace& trace_;
   const DeviceWork& work_;
-  LeftOut left_out_;
   Nanos usual_call_ = 0;  // that enqueues something and does not wait
   // By stream: the end of each of its works and of all before it.
   std::vector<std::vector<Nanos>> stream_done_;

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "trace/chrome_reader.h"
+#include "base/rank_words.h"
+#include "trace/rank_folder.h"
 #include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/replay/device_work.h"
@@ -62,11 +63,12 @@ class ReplayWriter {
  public:
   ReplayWriter(const program::Config& config, std::shared_ptr<const trace::Trace> trace)
       : trace_(*trace),
-        speeds_(speeds_of(config)),
+        changed_(speeds_of(config)),
+        left_out_{config.flag("replay.non_blocking"), !config.flag("replay.synchronise")},
+        rank_(static_cast<int>(config.whole("replay.rank"))),
         tracks_(host_tracks(*trace)),
         work_(device_work(std::move(trace), tracks_)),
-        waits_(trace_, work_,
-               {config.flag("replay.non_blocking"), !config.flag("replay.synchronise")}) {}
+        waits_(trace_, work_) {}
 
   program::Program write() {
     refuse_what_cannot_be();
@@ -76,7 +78,9 @@ class ReplayWriter {
     program_.streams = std::move(work_.streams);
     program_.recording = std::move(work_.recording);
     for (program::RecordedWork& work : program_.recording.works)
-      work.duration = faster(work.duration, speed_of(trace_, trace_.spans()[work.span], speeds_));
+      if (changes(program_.streams[work.stream].rank))
+        work.duration =
+            faster(work.duration, speed_of(trace_, trace_.spans()[work.span], changed_));
     return std::move(program_);
   }
 
@@ -89,6 +93,8 @@ class ReplayWriter {
     Nanos since = 0;  // after a pop: the time up to which that took it
   };
 
+  bool changes(int rank) const { return rank_ < 0 || rank == rank_; }
+  int device_of(int rank) const;
   void refuse_what_cannot_be() const;
   void find_hands();
   void write_thread(std::size_t track);
@@ -100,14 +106,17 @@ class ReplayWriter {
   Index add_queue();
 
   const trace::Trace& trace_;
-  Speeds speeds_;
+  Speeds changed_;
+  LeftOut left_out_;
+  int rank_ = -1;  // that the change is of; below 0: every one
   std::vector<HostTrack> tracks_;
   DeviceWork work_;
   HostWaits waits_;
   program::Program program_;
   std::vector<std::vector<Hand>> before_, after_;  // by track, in order of events
   Nanos now_ = 0;                                  // of the thread under way, in the recording
-  std::optional<std::uint32_t> given_;             // the work that it has given last
+  Speeds speeds_;                                  // of that thread
+  Caller caller_;                                  // the same
 };
 
 void ReplayWriter::refuse_what_cannot_be() const {
@@ -117,13 +126,13 @@ void ReplayWriter::refuse_what_cannot_be() const {
                      "nothing to replay");
   constexpr double kLongest = 1e17;  // ns: three years, far below what a time can be
   const double slowest =
-      std::min({1.0, speeds_.host, speeds_.kernels, speeds_.kernels * speeds_.products,
-                speeds_.copies, speeds_.communication});
+      std::min({1.0, changed_.host, changed_.kernels, changed_.kernels * changed_.products,
+                changed_.copies, changed_.communication});
   if (static_cast<double>(trace_.end()) / slowest > kLongest)
     throw InputError(trace_.origin().subject + ": would last longer than three years, replayed so");
-  if (const auto ranks = ranks_of(trace_).size(); ranks > 1)
-    throw InputError(trace_.origin().subject + ": is of " + std::to_string(ranks) +
-                     " ranks; a replay is of one, so name the trace of one rank");
+  if (const std::set<std::int32_t> ranks = ranks_of(trace_); rank_ >= 0 && !ranks.contains(rank_))
+    throw InputError(fmt::format("replay.rank = {}: {} has {}", rank_, trace_.origin().subject,
+                                 range_words({ranks.begin(), ranks.end()})));
 }
 
 Index ReplayWriter::add_queue() {
@@ -140,10 +149,10 @@ void ReplayWriter::find_hands() {
   std::vector<bool> launches(trace_.spans().size());
   for (const auto& [call, works] : work_.of_call) launches[call] = true;
   for (const Handshake& one : find_handshakes(tracks_, launches)) {
-    const std::vector<HostEvent>& waiting = tracks_[0].events;
+    const std::vector<HostEvent>& waiting = tracks_[one.waiting].events;
     const std::vector<HostEvent>& working = tracks_[one.working].events;
     const Index go = add_queue(), done = add_queue();
-    before_[0].push_back({one.before, go, done, working[one.last].end});
+    before_[one.waiting].push_back({one.before, go, done, working[one.last].end});
     before_[one.working].push_back(
         {.event = one.first, .pop = go, .since = waiting[one.before - 1].end});
     after_[one.working].push_back({.event = one.last, .push = done});
@@ -172,6 +181,12 @@ void ReplayWriter::take_hands(ThreadWriter& writer, const std::vector<Hand>& han
   }
 }
 
+// The first that the rank has a stream on.
+int ReplayWriter::device_of(int rank) const {
+  const auto first = std::ranges::find(work_.streams, rank, &program::Stream::rank);
+  return first == work_.streams.end() ? work_.streams[0].device : first->device;
+}
+
 // The host's part of a call; what begins after the call is told from its beginning, too.
 void ReplayWriter::hasten(program::RecordedCall& call) {
   const Nanos recorded = std::exchange(call.before, faster(call.before, speeds_.host));
@@ -184,12 +199,13 @@ void ReplayWriter::write_event(ThreadWriter& writer, const HostEvent& event) {
   pass(writer, event.start, event.in_loader);
   if (event.kind == HostEvent::Kind::kBegin) return writer.add(program::BeginRecorded{event.span});
   if (event.kind == HostEvent::Kind::kEnd) return writer.add(program::EndMark{});
-  program::RecordedCall call = waits_.call(event, given_);
+  program::RecordedCall call = waits_.call(event, caller_);
   hasten(call);
   if (call.count > 0) {
     program::Thread& thread = program_.threads.back();
-    if (!given_) thread.device = work_.streams[work_.recording.works[call.first].stream].device;
-    given_ = call.first + call.count - 1;
+    if (!caller_.given)
+      thread.device = work_.streams[work_.recording.works[call.first].stream].device;
+    caller_.given = call.first + call.count - 1;
   }
   writer.add(call);
   now_ = event.end;
@@ -197,13 +213,18 @@ void ReplayWriter::write_event(ThreadWriter& writer, const HostEvent& event) {
 
 void ReplayWriter::write_thread(std::size_t track) {
   const std::vector<HostEvent>& events = tracks_[track].events;
+  const int rank = tracks_[track].rank;
+  const bool is_main = track == 0 || tracks_[track - 1].rank != rank;
   program::Thread thread;
   thread.name = trace_.lanes()[tracks_[track].lane].name;
-  thread.role = track == 0 ? program::ThreadRole::kMain : program::ThreadRole::kAutograd;
+  thread.role = is_main ? program::ThreadRole::kMain : program::ThreadRole::kAutograd;
+  thread.rank = rank;
+  thread.device = device_of(rank);
   program_.threads.push_back(std::move(thread));
   ThreadWriter writer(program_, static_cast<Index>(track));
   now_ = 0;
-  given_.reset();
+  speeds_ = changes(rank) ? changed_ : Speeds();
+  caller_ = {std::nullopt, device_of(rank), changes(rank) ? left_out_ : LeftOut()};
   if (track == 0 && work_.without_call > 0) {
     program::RecordedCall first;
     first.count = work_.without_call;
@@ -231,7 +252,7 @@ bool can_replay(const trace::Trace& trace) {
   bool has_thread = false;
   for (std::uint32_t id = 0; id < trace.lanes().size(); ++id)
     has_thread |= trace.lanes()[id].kind == trace::LaneKind::kHostThread;
-  return has_thread && ranks_of(trace).size() == 1;
+  return has_thread && !ranks_of(trace).empty();
 }
 
 std::string changes_of(const program::Config& config) {
@@ -249,7 +270,8 @@ std::string changes_of(const program::Config& config) {
   if (config.flag("replay.batches_ready")) add("batches ready");
   if (config.flag("replay.non_blocking")) add("copies from pinned memory, non_blocking");
   if (!config.flag("replay.synchronise")) add("no synchronising");
-  return text;
+  const std::int64_t rank = config.whole("replay.rank");
+  return text.empty() || rank < 0 ? text : fmt::format("rank {}: {}", rank, text);
 }
 
 std::shared_ptr<const trace::Trace> read_recording(const program::Config& config) {
@@ -257,8 +279,8 @@ std::shared_ptr<const trace::Trace> read_recording(const program::Config& config
   if (path.empty())
     throw InputError(
         "workload = replay carries out a recorded trace once more; set replay.trace to the file of "
-        "one, as torch.profiler exports it");
-  return trace::read_chrome_trace(path);
+        "one, as torch.profiler exports it, or to the folder of the files of a job's ranks");
+  return trace::read_rank_folder(path);
 }
 
 program::Program build_replay(const program::Config& config) {
