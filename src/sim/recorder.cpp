@@ -113,6 +113,16 @@ bool has_marks(const program::Thread& thread) {
   });
 }
 
+// Of a replay.
+bool has_steps(const program::Program& program, const program::Thread& thread) {
+  const trace::Trace& recorded = *program.recording.trace;
+  return std::ranges::any_of(thread.commands, [&](const program::Command& command) {
+    const auto* begins = std::get_if<program::BeginRecorded>(&command.action);
+    return begins &&
+           recorded.lanes()[recorded.spans()[begins->span].lane].kind == trace::LaneKind::kSteps;
+  });
+}
+
 // Of one rank; of another's send it is the receiver.
 std::string operation_name(const program::Collective& collective) {
   const bool one_way =
@@ -213,7 +223,7 @@ void Recorder::add_host_lanes(bool staging) {
   if (!is_replay) steps_[0] = lane("steps", trace::LaneKind::kSteps, 0);
   for (const program::Thread& thread : program_.threads) {
     const bool is_main = thread.role == program::ThreadRole::kMain;
-    if (is_main && is_replay && !steps_.contains(thread.rank))
+    if (is_main && is_replay && (steps_.empty() || has_steps(program_, thread)))
       steps_[thread.rank] = lane("steps", trace::LaneKind::kSteps, thread.rank);
     if (is_main && !steps_.contains(thread.rank) && has_marks(thread))
       steps_[thread.rank] = lane(fmt::format("micro-batches, rank {}", thread.rank),
@@ -353,7 +363,12 @@ trace::DetailId Recorder::collective_detail(const program::Collective& collectiv
   detail.type = type == program::ElementType::kFp16   ? "Half"
                 : type == program::ElementType::kBf16 ? "BFloat16"
                                                       : "Float";
-  detail.group_size = program_.communicators[collective.communicator].ranks;
+  const program::Communicator& group = program_.communicators[collective.communicator];
+  detail.group_size = group.ranks;
+  if (!group.gpus.empty()) {  // numbered, as PyTorch does, behind the default group
+    detail.group = std::to_string(collective.communicator + 1);
+    detail.members = fmt::format("[{}]", fmt::join(group.gpus, ", "));
+  }
   const std::int64_t numbers = std::max<std::int64_t>(1, collective.bytes / program::size_of(type));
   const std::int64_t shard = std::max<std::int64_t>(1, numbers / detail.group_size);
   const bool gathers = collective.kind == program::CollectiveKind::kAllGather;

@@ -1,6 +1,8 @@
 // What a change to a recorded run would bring, from its replays.
 #include "analysis/what_if.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -10,6 +12,7 @@
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_writer.h"
+#include "trace/ranks.h"
 
 using namespace trainscope;
 using analysis::Altered;
@@ -119,4 +122,64 @@ TEST_CASE("recorded traces: a host that is behind, and one that waits for batche
                             change_of(starved, "replay.batches_ready=true")->time) /
             1e6 ==
         Approx(59).margin(1));
+}
+
+namespace {
+
+// A job of four ranks, the files that they write read again.
+Run job(const TemporaryFolder& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> settings{
+      "workload=train",        "model.name=resnet50",  "steps=5", "machine=l40s-4", "batch_size=16",
+      "parallel.strategy=ddp", "parallel.world_size=4"};
+  settings.insert(settings.end(), more.begin(), more.end());
+  const Run run = analysis::run_config("A", config_of(settings));
+  for (const int rank : trace::ranks_of(*run.trace))
+    trace::write_chrome_trace(*trace::part_of_rank(*run.trace, rank),
+                              folder.path() / fmt::format("rank_{}.json", rank));
+  return analysis::import_run("A", folder.path());
+}
+
+}  // namespace
+
+TEST_CASE("of a job's ranks, what makes the one late that the others wait for") {
+  const TemporaryFolder of_late, of_even;
+  const auto found = analysis::what_if(job(of_late, {"straggler.rank=2", "straggler.factor=1.3"}));
+  REQUIRE(found);
+  CHECK(found->refusal == "");
+  CHECK(std::abs(found->replayed - found->recorded) < 10 * kMicrosecond);
+  check_order(*found);
+  const auto of_rank = [](const Altered& one) { return one.settings[0] == "replay.rank=2"; };
+  const auto first = std::ranges::find_if(found->changes, of_rank);
+  REQUIRE(first != found->changes.end());
+  CHECK(first->words == "Rank 2, which the others wait for: kernels as fast as theirs (1.30 x)");
+  CHECK(std::ranges::count_if(found->changes, of_rank) == 1);
+  const Run even = job(of_even, {"straggler.rank=-1"});
+  CHECK(static_cast<double>(first->time) == Approx(step_time(even)).epsilon(0.01));
+}
+
+TEST_CASE("a trace that is too long to replay is told so") {
+  const TemporaryFolder folder;
+  auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+  const trace::LaneId host =
+      trace->add_lane({"python", trace::LaneKind::kHostThread, 0, -1, 1, 1, "host"});
+  const trace::LaneId stream =
+      trace->add_lane({"stream 7", trace::LaneKind::kStream, 0, 0, 0, 7, "GPU 0"});
+  trace::Span span;
+  span.duration = 10;
+  for (std::uint32_t i = 0; i < 300'000; ++i) {
+    span.correlation = i + 1;
+    span.start = 100 * Nanos{i};
+    span.lane = host;
+    span.category = trace::Category::kHostApi;
+    trace->add_span(span);
+    span.lane = stream;
+    span.category = trace::Category::kKernel;
+    trace->add_span(span);
+  }
+  Run run;
+  run.trace = trace;
+  const auto found = analysis::what_if(run);
+  REQUIRE(found);
+  CHECK(found->changes.empty());
+  CHECK_THAT(found->refusal, Catch::StartsWith("The trace has 600 k spans"));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
@@ -177,17 +178,31 @@ class BurstFinder {
   const std::vector<bool>& launches_;
 };
 
+// The rank that step times are of; none without marks.
+std::optional<std::int32_t> rank_of_steps(const trace::Trace& trace) {
+  std::optional<std::int32_t> first;
+  for (SpanId id = 0; id < trace.spans().size(); ++id)
+    if (const trace::Lane& lane = trace.lanes()[trace.spans()[id].lane];
+        lane.kind == LaneKind::kSteps)
+      first = std::min(first.value_or(lane.rank), lane.rank);
+  return first;
+}
+
 }  // namespace
 
 std::vector<HostTrack> host_tracks(const trace::Trace& trace) {
   const std::map<trace::LaneId, trace::LaneId> lanes = lanes_of_threads(trace);
   std::map<trace::LaneId, std::vector<SpanId>> spans;
   std::vector<bool> has_steps(trace.lanes().size());
+  const std::optional<std::int32_t> with_steps = rank_of_steps(trace);
   for (SpanId id = 0; id < trace.spans().size(); ++id) {
     const auto lane = lanes.find(trace.spans()[id].lane);
     if (lane == lanes.end() || trace.spans()[id].category == Category::kSync) continue;
+    if (lane->first != lane->second) {
+      has_steps[lane->second] = true;
+      if (trace.lanes()[lane->first].rank != with_steps) continue;
+    }
     spans[lane->second].push_back(id);
-    if (lane->first != lane->second) has_steps[lane->second] = true;
   }
   const std::unordered_set<std::uint32_t> enqueues = correlations_of_work(trace);
   std::vector<HostTrack> tracks;

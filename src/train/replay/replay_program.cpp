@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/rank_words.h"
+#include "trace/chrome_reader.h"
 #include "trace/rank_folder.h"
 #include "trace/step_mark.h"
 #include "train/build.h"
@@ -97,6 +99,7 @@ class ReplayWriter {
   int device_of(int rank) const;
   void refuse_what_cannot_be() const;
   void find_hands();
+  void order_meetings(const std::vector<bool>& launches);
   void write_thread(std::size_t track);
   void write_event(ThreadWriter& writer, const HostEvent& event);
   void hasten(program::RecordedCall& call);
@@ -154,8 +157,42 @@ void ReplayWriter::find_hands() {
     const Index go = add_queue(), done = add_queue();
     before_[one.waiting].push_back({one.before, go, done, working[one.last].end});
     before_[one.working].push_back(
-        {.event = one.first, .pop = go, .since = waiting[one.before - 1].end});
-    after_[one.working].push_back({.event = one.last, .push = done});
+        {.event = one.first, .push = {}, .pop = go, .since = waiting[one.before - 1].end});
+    after_[one.working].push_back({.event = one.last, .push = done, .pop = {}, .since = 0});
+  }
+  order_meetings(launches);
+  for (auto* hands : {&before_, &after_})
+    for (std::vector<Hand>& of_track : *hands) std::ranges::stable_sort(of_track, {}, &Hand::event);
+}
+
+// What ranks do together each of them launches in the same order, whichever threads do: they see to
+// that in ways that a trace does not tell.
+void ReplayWriter::order_meetings(const std::vector<bool>& launches) {
+  struct Launch {
+    Nanos start = 0;
+    std::size_t track = 0;
+    std::size_t event = 0;
+    auto operator<=>(const Launch&) const = default;
+  };
+  const std::vector<program::RecordedWork>& works = work_.recording.works;
+  std::map<int, std::vector<Launch>> by_rank;
+  for (std::size_t track = 0; track < tracks_.size(); ++track)
+    for (std::size_t i = 0; i < tracks_[track].events.size(); ++i) {
+      const HostEvent& event = tracks_[track].events[i];
+      if (event.kind != HostEvent::Kind::kCall || !launches[event.span]) continue;
+      if (works[work_.of_call.at(event.span).first].meeting != program::RecordedWork::kAlone)
+        by_rank[tracks_[track].rank].push_back({event.start, track, i});
+    }
+  for (auto& [rank, all] : by_rank) {
+    std::ranges::sort(all);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const Launch &earlier = all[i - 1], &later = all[i];
+      if (earlier.track == later.track) continue;
+      const Index queue = add_queue();
+      after_[earlier.track].push_back(
+          {.event = earlier.event, .push = queue, .pop = {}, .since = 0});
+      before_[later.track].push_back({.event = later.event, .push = {}, .pop = queue, .since = 0});
+    }
   }
 }
 
@@ -280,7 +317,8 @@ std::shared_ptr<const trace::Trace> read_recording(const program::Config& config
     throw InputError(
         "workload = replay carries out a recorded trace once more; set replay.trace to the file of "
         "one, as torch.profiler exports it, or to the folder of the files of a job's ranks");
-  return trace::read_rank_folder(path);
+  if (trace::is_rank_folder(path)) return trace::read_rank_folder(path);
+  return trace::read_chrome_trace(path);
 }
 
 program::Program build_replay(const program::Config& config) {
