@@ -126,10 +126,14 @@ void launch(const char* name, void (*kernel)(Parameters...), Stream stream, cons
   // Beyond this a kernel must ask for shared memory (CUDA C++ Programming Guide, "Shared Memory").
   constexpr std::size_t kUnasked = 48 << 10;
   const void* entry = reinterpret_cast<const void*>(kernel);
-  if (shape.shared_bytes > kUnasked) {
-    require_launched(name, cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                static_cast<int>(shape.shared_bytes)));
-  }
+  const auto set = [&](cudaFuncAttribute attribute, int value) {
+    require_launched(name, cudaFuncSetAttribute(entry, attribute, value));
+  };
+  if (shape.shared_bytes > kUnasked)
+    set(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes));
+  // As many blocks an SM as its shared memory has room for: less of it is then L1.
+  if (shape.shared_bytes > 0)
+    set(cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
   std::tuple<Parameters...> parameters(arguments...);
   std::apply(
       [&](auto&... parameter) {

@@ -148,7 +148,8 @@ std::vector<ValidationRow> compare_executors(const std::string& program, const R
 
 Validation validate_executors(cuda::DeviceCalls& device,
                               const std::vector<ValidationProgram>& programs,
-                              const std::string& machine) {
+                              const std::string& machine,
+                              const std::function<void(const Validation&)>& progress) {
   Validation all;
   for (const ValidationProgram& one : programs) {
     if (!device.is_usable()) {
@@ -176,6 +177,7 @@ Validation validate_executors(cuda::DeviceCalls& device,
       all.origin = measured.trace->origin().subject + ", " + measured.trace->origin().detail;
       all.machine = simulated.machine->name;
       all.caveat = caveat_of(*simulated.machine, device.facts());
+      if (progress) progress(all);
     } catch (const MissingError& error) {
       all.left_out.push_back(one.name + ": " + error.what());
     }

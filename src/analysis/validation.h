@@ -2,6 +2,7 @@
 // error is (simulated - measured) / measured: above 0, the simulator says more.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,11 +58,12 @@ struct Validation {
 
 // Carries each out on the device, traced and then not, and simulates it on `machine`, an id or a
 // file; empty: on the device's own, else on the config's. A program that fails is left out with a
-// sentence; one after which the device is lost is the last. Throws MissingError when nothing was
-// measured.
+// sentence; one after which the device is lost is the last. `progress` gets what there is after
+// each that was measured. Throws MissingError when nothing was measured.
 Validation validate_executors(cuda::DeviceCalls& device,
                               const std::vector<ValidationProgram>& programs,
-                              const std::string& machine);
+                              const std::string& machine,
+                              const std::function<void(const Validation&)>& progress = {});
 
 // The errors of one metric, or of all (null), of the rows that have one.
 std::vector<double> errors_of(const std::vector<ValidationRow>& rows, const Metric* metric);

@@ -113,17 +113,25 @@ int calibrate_command(const CalibrateOptions& options) {
   const Places places = places_of(options, id);
   const auto known = analysis::machine_of_device(facts);
   std::string clocks;  // before the last part: an idle GPU has lower ones
-  const cuda::Calibration calibration = cuda::calibrate(
-      *device, {}, known ? known->gpu.fp16_flops_per_s : 0, [&](std::string_view part) {
-        std::cerr << "measuring: " << part << "\n";
-        clocks = clocks_of(facts.name);
-      });
   const bool is_asset = options.out.empty();
-  const cuda::CalibrationFiles files =
-      cuda::machine_files(calibration, {analysis::today(), "trainscope calibrate", clocks}, id,
-                          known, is_asset ? id : "../gpus/" + id + ".toml");
-  write_file(places.gpu, files.gpu);
-  write_file(places.machine, files.machine);
+  const auto write = [&](const cuda::Calibration& measured, const Places& to) {
+    const cuda::CalibrationFiles files =
+        cuda::machine_files(measured, {analysis::today(), "trainscope calibrate", clocks}, id,
+                            known, is_asset ? id : "../gpus/" + id + ".toml");
+    write_file(to.gpu, files.gpu);
+    write_file(to.machine, files.machine);
+  };
+  // What is measured by then, should it be cut short; the catalogue does not read such names.
+  const Places parts{places.gpu.string() + ".part", places.machine.string() + ".part"};
+  const cuda::Calibration calibration =
+      cuda::calibrate(*device, {}, known ? known->gpu.fp16_flops_per_s : 0,
+                      [&](std::string_view part, const cuda::Calibration& so_far) {
+                        std::cerr << "measuring: " << part << "\n";
+                        clocks = clocks_of(facts.name);
+                        write(so_far, parts);
+                      });
+  write(calibration, places);
+  for (const fs::path& file : {parts.gpu, parts.machine}) fs::remove(file);
   if (options.json) {
     std::cout << report::calibration_json(calibration) << "\n";
   } else {

@@ -64,7 +64,9 @@ DoctorEntry others_entry(const std::string& gpu, const cuda::GpuState& state) {
   const int others = *state.other_processes;
   return {gpu + ", other processes", others == 0,
           others == 0 ? "none" : std::to_string(others) + " compute on it",
-          others == 0 ? "" : "what is measured now is measured beside them"};
+          others == 0 ? ""
+                      : "what is measured now is measured beside them; in a container one of them "
+                        "may be this program"};
 }
 
 }  // namespace

@@ -167,9 +167,15 @@ int validate_measured(const ValidateOptions& options) {
   if (!options.machine.empty()) machine::load_machine(options.machine);
   const cuda::OpenDevice device = open_device();
   const std::filesystem::path page = page_of(options.out, device->facts().name);
+  // What is measured by then, should it be cut short.
+  const std::filesystem::path part = page.string() + ".part";
   const analysis::Validation validation =
-      analysis::validate_executors(*device, analysis::validation_programs(), options.machine);
+      analysis::validate_executors(*device, analysis::validation_programs(), options.machine,
+                                   [&](const analysis::Validation& so_far) {
+                                     write_file(part, analysis::validation_page(so_far));
+                                   });
   write_file(page, analysis::validation_page(validation));
+  std::filesystem::remove(part);
   if (options.json) {
     std::cout << report::measured_validation_json(validation) << "\n";
   } else {

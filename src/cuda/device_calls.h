@@ -220,4 +220,20 @@ class DeviceCalls {
   virtual Activities collect() = 0;
 };
 
+// What `act` does belongs to `call`, also where it throws: then what comes after does not.
+template <typename Act>
+void during_call(DeviceCalls& device, CallId call, StreamHandle stream, const Act& act) {
+  device.begin_call(call, stream);
+  try {
+    act();
+  } catch (...) {
+    try {
+      device.end_call();
+    } catch (const Error&) {  // the first error says more
+    }
+    throw;
+  }
+  device.end_call();
+}
+
 }  // namespace trainscope::cuda

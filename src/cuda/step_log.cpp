@@ -84,11 +84,11 @@ std::int64_t StepLog::put_aside(program::Index buffer, StreamHandle stream, Call
   if (buffer == program::kNoIndex || used_ == room_) return kNone;
   const void* from = buffers_.at(buffer);
   if (!from) return kNone;
-  device_.begin_call(call, stream);
-  device_.copy({from, log_ + used_, program::size_of(program_.buffers[buffer].type),
-                MemoryKind::kDevice, MemoryKind::kDevice},
-               stream);
-  device_.end_call();
+  during_call(device_, call, stream, [&] {
+    device_.copy({from, log_ + used_, program::size_of(program_.buffers[buffer].type),
+                  MemoryKind::kDevice, MemoryKind::kDevice},
+                 stream);
+  });
   return used_++;
 }
 

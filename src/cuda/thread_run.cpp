@@ -174,11 +174,11 @@ void ThreadRun::load(const program::LoadBatch& load) {
   // A view of a data set that lies on the device: the set's copy there is made batch by batch.
   const Index stream = run_.buffers_->first_of(load.x);
   const auto upload = [&](Index buffer, const void* from) {
-    device_.begin_call(hidden_call(stream, line_), handle(stream));
-    device_.copy({from, run_.buffers_->at(buffer), run_.program_.buffers[buffer].bytes,
-                  program::MemoryKind::kPageable, program::MemoryKind::kDevice},
-                 handle(stream));
-    device_.end_call();
+    during_call(device_, hidden_call(stream, line_), handle(stream), [&] {
+      device_.copy({from, run_.buffers_->at(buffer), run_.program_.buffers[buffer].bytes,
+                    program::MemoryKind::kPageable, program::MemoryKind::kDevice},
+                   handle(stream));
+    });
   };
   upload(load.x, to_x);
   upload(load.y, to_y);
@@ -244,9 +244,7 @@ void ThreadRun::launch(const Command& command) {
   if (!graph) kernel.records = run_.blocks_.room_for(kernel, call.id, handle(action.stream));
   call.span = timed(command, "cudaLaunchKernel", [&] {
     const StreamHandle stream = graph ? graph->own : handle(action.stream);
-    device_.begin_call(call.id, stream);
-    device_.launch(kernel, stream);
-    device_.end_call();
+    during_call(device_, call.id, stream, [&] { device_.launch(kernel, stream); });
   });
   if (graph) {
     graph->computes_loss |= run_.steps_->loss_of(operation) != program::kNoIndex;
@@ -282,17 +280,16 @@ void ThreadRun::launch_graph(const Command& command) {
   if (graph.changes_scale)
     run_.steps_->note_used_scale(handle(action.stream), hidden_call(action.stream, command.line));
   if (const auto drawn = run_.draws_.launch(action.graph)) {
-    device_.begin_call(hidden_call(action.stream, command.line), handle(action.stream));
-    device_.copy({&*drawn, run_.draws_.bases()[action.graph], sizeof(*drawn),
-                  program::MemoryKind::kPageable, program::MemoryKind::kDevice},
-                 handle(action.stream));
-    device_.end_call();
+    during_call(device_, hidden_call(action.stream, command.line), handle(action.stream), [&] {
+      device_.copy({&*drawn, run_.draws_.bases()[action.graph], sizeof(*drawn),
+                    program::MemoryKind::kPageable, program::MemoryKind::kDevice},
+                   handle(action.stream));
+    });
   }
   Call call = call_on(command, action.stream);
   call.span = timed(command, "cudaGraphLaunch", [&] {
-    device_.begin_call(call.id, handle(action.stream));
-    device_.launch_graph(graph.handle, handle(action.stream));
-    device_.end_call();
+    during_call(device_, call.id, handle(action.stream),
+                [&] { device_.launch_graph(graph.handle, handle(action.stream)); });
   });
   keep(call);
   if (graph.computes_loss)
@@ -305,12 +302,12 @@ void ThreadRun::copy(const Command& command, const program::Copy& copy) {
   Call call = call_on(command, copy.stream);
   call.copy = &copy;
   call.span = timed(command, "cudaMemcpyAsync", [&] {
-    device_.begin_call(call.id, handle(copy.stream));
-    device_.copy({static_cast<char*>(run_.buffers_->at(copy.from)) + copy.from_begin,
-                  static_cast<char*>(run_.buffers_->at(copy.to)) + copy.to_begin, copy.bytes,
-                  kind(copy.from), kind(copy.to)},
-                 handle(copy.stream));
-    device_.end_call();
+    during_call(device_, call.id, handle(copy.stream), [&] {
+      device_.copy({static_cast<char*>(run_.buffers_->at(copy.from)) + copy.from_begin,
+                    static_cast<char*>(run_.buffers_->at(copy.to)) + copy.to_begin, copy.bytes,
+                    kind(copy.from), kind(copy.to)},
+                   handle(copy.stream));
+    });
   });
   keep(call);
   run_.buffers_->was_read(copy.from, copy.stream);
@@ -319,9 +316,9 @@ void ThreadRun::copy(const Command& command, const program::Copy& copy) {
 void ThreadRun::allocate(const Command& command, const program::Alloc& alloc) {
   const bool fills = run_.buffers_->fills(alloc);
   timed(command, "cudaMallocAsync", [&] {
-    if (fills) device_.begin_call(hidden_call(alloc.stream, command.line), handle(alloc.stream));
-    run_.buffers_->allocate(alloc);
-    if (fills) device_.end_call();
+    if (!fills) return run_.buffers_->allocate(alloc);
+    during_call(device_, hidden_call(alloc.stream, command.line), handle(alloc.stream),
+                [&] { run_.buffers_->allocate(alloc); });
   });
 }
 

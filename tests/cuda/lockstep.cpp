@@ -65,9 +65,10 @@ double terms_of(const Operation& one) {
 
 // In units of FP32: kernels/README.md has at most 64 for a kernel of ours; a library adds products
 // in an order of its own, and each rounding moves a sum of n of them about as n random steps would.
-// Operands of TF32 are rounded to 11 bits, in which a tie may go to either side.
+// Operands of TF32 have 11 bits: the host rounds to them, tensor cores that read an operand from
+// shared memory may cut the others off, which is up to twice as far and always to the same side.
 double allowed_fp32(const Operation& one) {
-  constexpr double kKernel = 64, kOfASum = 4, kTf32 = 1 << 13;
+  constexpr double kKernel = 64, kOfASum = 4, kTf32 = 1 << 15;
   double most = kKernel + kOfASum * std::sqrt(terms_of(one));
   const auto* conv = std::get_if<program::Convolution>(&one.function);
   if (one.type == ElementType::kTf32 || (conv && conv->tf32)) most += kTf32;
@@ -85,9 +86,11 @@ double allowed(const Operation& one, ElementType type) {
 
 }  // namespace
 
-Lockstep::Lockstep(const program::Program& program, cuda::DeviceCalls& device)
+Lockstep::Lockstep(const program::Program& program, cuda::DeviceCalls& device,
+                   double of_convolutions)
     : program_(program),
       device_(device),
+      of_convolutions_(of_convolutions),
       handles_(device.handles()),
       stream_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)),
       host_(program),

@@ -25,8 +25,9 @@ struct Difference {
 
 class Lockstep : public program::Numbers {
  public:
-  // Both must outlive it. Of several ranks the first one's numbers.
-  Lockstep(const program::Program& program, cuda::DeviceCalls& device);
+  // Both must outlive it. Of several ranks the first one's numbers. `of_convolutions`: so many
+  // times as far off as others may they be.
+  Lockstep(const program::Program& program, cuda::DeviceCalls& device, double of_convolutions = 1);
   ~Lockstep() override;
 
   void load(const program::LoadBatch& load) override;
@@ -52,6 +53,7 @@ class Lockstep : public program::Numbers {
 
   const program::Program& program_;
   cuda::DeviceCalls& device_;
+  double of_convolutions_ = 1;
   const cuda::HandleCounts handles_;  // that were there before
   cuda::StreamHandle stream_;
   host::Interpreter host_;

@@ -57,7 +57,7 @@ TEST_CASE("on the device models learn as on the host, eager, fused and in graphs
       check_learns_alike(*gpu,
                          {"workload=train", "model.name=" + model,
                           model == "gpt-mini" ? "data.name=text" : "data.name=digits", "steps=5",
-                          "batch_size=16", how},
+                          "batch_size=16", "cudnn.allow_tf32=false", how},
                          kFp32);
 }
 
@@ -136,17 +136,19 @@ TEST_CASE("on the device a pinned copy is faster than a pageable one, and both a
 
 TEST_CASE("on the device a graph of launches takes the host less time than the launches") {
   NEED_DEVICE(gpu);
-  double blocked[2] = {0, 0};
+  // Kernels that are shorter than a launch; a tracer would take longer for each than either.
+  Nanos took[2] = {0, 0};
+  gpu->watch(cuda::WatchLevel::kNothing);
   for (const bool graph : {false, true}) {
     const analysis::Run run = analysis::measured_run(
         "A",
-        config_of({"workload=launch", "launch.count=200", "steps=5", "launch.kernel_ns=2000",
+        config_of({"workload=launch", "launch.count=200", "steps=20", "launch.kernel_ns=100",
                    graph ? "launch.graph=true" : "launch.graph=false"}),
-        *gpu);
-    REQUIRE_FALSE(run.ending);
-    blocked[graph] = *analysis::value_of(run.metrics, "time.step");
+        *gpu, {.took = [&](Nanos nanos) { took[graph] = nanos; }});
+    CHECK_FALSE(run.ending);
   }
-  CHECK(blocked[1] < blocked[0]);
+  gpu->watch(cuda::WatchLevel::kEverything);
+  CHECK(took[1] < took[0]);
 }
 
 TEST_CASE("on the device a calibration finds figures that a GPU can have") {
@@ -172,8 +174,10 @@ TEST_CASE("on the device a calibration finds figures that a GPU can have") {
 
 TEST_CASE("on the device operation by operation the numbers are the host's") {
   NEED_DEVICE(gpu);
+  // cuDNN may take Winograd's algorithm, whose 4 x 4 tiles lose three bits to a direct sum.
+  constexpr double kWinograd = 8;
   for (const test::Settings& settings : test::lockstep_models(test::LockstepSize::kLarge))
-    test::check_in_lockstep(*gpu, settings);
+    test::check_in_lockstep(*gpu, settings, kWinograd);
 }
 
 namespace {

@@ -40,7 +40,8 @@ struct Description {
 
 struct Preference {
   std::size_t workspace = 0;
-  std::uint32_t aligned[4] = {256, 256, 256, 256};  // A, B, C, D
+  std::uint32_t aligned[4] = {256, 256, 256, 256};      // A, B, C, D
+  std::uint32_t sums = CUBLASLT_REDUCTION_SCHEME_MASK;  // how parts of one may be added
 };
 
 // What an algorithm has in it: how addresses must be aligned.
@@ -189,6 +190,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t h
       return take(preference.aligned[2], value, bytes);
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
       return take(preference.aligned[3], value, bytes);
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
+      return take(preference.sums, value, bytes);
     default:
       return wrong("a preference that the stand-in does not know");
   }

@@ -62,6 +62,13 @@ class OnGpu(unittest.TestCase):
         self.assertIn("a GPU", (self.out / "nvidia-smi.txt").read_text())
         self.assertIn("no NVIDIA driver", (self.out / "first-run.txt").read_text())
         self.assertIn("no NVIDIA driver", (self.out / "doctor.txt").read_text())
+        self.assertIn("no NVIDIA driver", (self.out / "tests.txt").read_text())
+
+    def test_tests_that_are_skipped_are_no_failure(self):
+        skips = WORKS.replace("echo fine", 'case $(tail -n 1 "$CALLS") in *durations*) echo "1 skipped"; exit 77 ;; esac; echo fine')
+        result = self.run_tool("run", self.out, self.pack(skips))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("some of it skipped: 1 skipped", (self.out / "summary.txt").read_text())
 
     def test_where_the_tracer_is_what_fails_the_rest_is_done_without_it(self):
         no_tracer = '[ "$TRAINSCOPE_TRACER" = events ] || { echo "CUPTI crashes" >&2; exit 134; }; ' + WORKS

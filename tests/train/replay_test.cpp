@@ -327,6 +327,33 @@ TEST_CASE("a thread that works while the main thread waits is waited for, and wa
   CHECK(starts({"replay.host_speed=2"}) == std::vector<Nanos>{3500, 6000, 8500});
 }
 
+TEST_CASE("of a rank alone, what a collective waits for the others stays as long as it was") {
+  Recorded one;
+  const std::vector<Nanos> lasted{20, 60, 30, 20};  // us, of the same sum
+  for (std::uint32_t i = 0; i < lasted.size(); ++i) {
+    const Nanos at = 200 * Nanos{i};
+    one.call(one.main, "cudaLaunchKernel", at + 10, at + 20, i + 1);
+    trace::Span span;
+    span.lane = one.stream;
+    span.name = one.made.trace.intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+    span.start = (at + 25) * kMicrosecond;
+    span.duration = lasted[i] * kMicrosecond;
+    span.category = Category::kCollective;
+    span.correlation = i + 1;
+    trace::CollectiveDetail detail;
+    detail.operation = "allreduce";
+    detail.elements_in = detail.elements_out = 1000;
+    detail.group_size = 8;
+    span.detail = one.made.trace.add_detail(detail);
+    one.made.trace.add_span(span);
+  }
+  const TracePointer trace(&one.made.trace, [](const trace::Trace*) {});
+  std::vector<Nanos> twice_as_fast;
+  for (const Work& work : work_of(*replayed(trace, {"replay.communication_speed=2"})))
+    twice_as_fast.push_back((work.end - work.start) / kMicrosecond);
+  CHECK(twice_as_fast == std::vector<Nanos>{10, 50, 20, 10});
+}
+
 TEST_CASE("kernels that multiply matrices are known by their names") {
   for (const char* name :
        {"ampere_sgemm_128x64_nn", "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT",

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "trace/chrome_writer.h"
+#include "trace/ranks.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
 #include "ui/runs.h"
@@ -89,6 +90,29 @@ TEST_CASE("a trace's replay stands beside it, and its knobs ask what they would 
   stepless.open_trace(stepless_trace(folder));
   wait_until_idle(stepless);
   CHECK_FALSE(stepless.can_replay_beside());  // it has no host
+}
+
+TEST_CASE("a job's folder is replayed beside itself, its late rank without what makes it late") {
+  const TemporaryFolder folder;
+  const RunPointer run =
+      run_of("A", {"workload=train", "model.name=resnet50", "batch_size=16", "steps=4",
+                   "machine=l40s-4", "parallel.strategy=ddp", "parallel.world_size=2",
+                   "straggler.rank=1", "straggler.factor=1.5"});
+  for (const int rank : {0, 1})
+    trace::write_chrome_trace(*trace::part_of_rank(*run->trace, rank),
+                              folder.path() / ("rank_" + std::to_string(rank) + ".json"));
+  Workspace workspace([] {});
+  workspace.open_trace(folder.path());
+  wait_until_idle(workspace);
+  REQUIRE(workspace.can_replay_beside());
+  workspace.replay_beside("replay.rank=1 replay.kernel_speed=1.5");
+  wait_until_idle(workspace);
+  REQUIRE(workspace.sides().size() == 2);
+  const auto time = [&](std::size_t side) {
+    return *analysis::value_of(workspace.sides()[side].run->metrics, "time.step");
+  };
+  CHECK(time(1) < 0.8 * time(0));
+  CHECK(trace::ranks_of(*workspace.sides()[1].run->trace) == std::vector<int>{0, 1});
 }
 
 TEST_CASE("what a change would bring to a trace is said beside it, and shown as B by a click") {

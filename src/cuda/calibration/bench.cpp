@@ -180,15 +180,13 @@ Summary Bench::times(const KernelCall& kernel, int repeats) {
 }
 
 void Bench::launch(const KernelCall& kernel) {
-  if (watching_) device_.begin_call(++calls_, first_);
-  device_.launch(kernel, first_);
-  if (watching_) device_.end_call();
+  if (!watching_) return device_.launch(kernel, first_);
+  during_call(device_, ++calls_, first_, [&] { device_.launch(kernel, first_); });
 }
 
 void Bench::copy(const CopyCall& copy, StreamHandle stream) {
-  if (watching_) device_.begin_call(++calls_, stream);
-  device_.copy(copy, stream);
-  if (watching_) device_.end_call();
+  if (!watching_) return device_.copy(copy, stream);
+  during_call(device_, ++calls_, stream, [&] { device_.copy(copy, stream); });
 }
 
 void Bench::begin_watch() {

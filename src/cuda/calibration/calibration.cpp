@@ -31,7 +31,7 @@ const MeasuredFigure* Calibration::find(std::string_view name) const {
 }
 
 Calibration calibrate(DeviceCalls& device, const CalibrationPlan& plan, double peak_16,
-                      const std::function<void(std::string_view)>& progress) {
+                      const CalibrationProgress& progress) {
   Calibration all;
   all.facts = device.facts();
   add_facts(all);
@@ -51,7 +51,7 @@ Calibration calibrate(DeviceCalls& device, const CalibrationPlan& plan, double p
       {"device memory and L2", [&] { measure_memory(bench, plan, all); }},
       {"products", [&] { measure_products(bench, plan, peak_16, all); }}};
   for (const auto& [words, measure] : parts) {
-    if (progress) progress(words);
+    if (progress) progress(words, all);
     try {
       measure();
     } catch (const DeviceLost& error) {

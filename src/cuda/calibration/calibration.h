@@ -57,12 +57,15 @@ struct Calibration {
   const MeasuredFigure* find(std::string_view name) const;
 };
 
+using CalibrationProgress = std::function<void(std::string_view part, const Calibration& so_far)>;
+
 // `peak_16`: the GPU's peak in 16-bit types, in operations a second, where a data sheet says it:
 // the efficiency of products is a share of it. 0: the fastest product is taken for it. `progress`
-// gets a few words before each part. A part that the device refuses, and all from where the device
-// is lost, are left out with a sentence; what was measured before is kept.
+// gets a few words before each part, and what is measured by then. A part that the device refuses,
+// and all from where the device is lost, are left out with a sentence; what was measured before is
+// kept.
 Calibration calibrate(DeviceCalls& device, const CalibrationPlan& plan, double peak_16,
-                      const std::function<void(std::string_view)>& progress = {});
+                      const CalibrationProgress& progress = {});
 
 // The parts of it: each adds what it measures.
 void measure_calls(Bench& bench, const CalibrationPlan& plan, Calibration& to);

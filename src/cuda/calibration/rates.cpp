@@ -92,6 +92,21 @@ double peak_of_lanes(const DeviceFacts& facts) try {
   return 0;
 }
 
+// None where the library has nothing for that shape: the others are measured all the same.
+Summary time_of_product(Bench& bench, program::Operation one, int times, Calibration& to) {
+  try {
+    const Summary took = bench.times(bench.prepare(std::move(one)), times);
+    bench.free_all();
+    return took;
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const Error& error) {
+    to.left_out.push_back(std::string("a product: ") + error.what());
+    if (!bench.is_cleared()) throw;
+    return {};
+  }
+}
+
 }  // namespace
 
 void measure_products(Bench& bench, const CalibrationPlan& plan, double peak_16, Calibration& to) {
@@ -115,8 +130,7 @@ void measure_products(Bench& bench, const CalibrationPlan& plan, double peak_16,
         to.left_out.push_back("gpu.gemm_efficiency: " + why);
         return;
       }
-      const Summary took = bench.times(bench.prepare(std::move(one)), plan.few);
-      bench.free_all();
+      const Summary took = time_of_product(bench, std::move(one), plan.few, to);
       if (took.count == 0) continue;
       to.products.push_back({type, shape.m, shape.n, shape.k, took.median, took.spread});
       const double rate = to.products.back().flops_per_s();

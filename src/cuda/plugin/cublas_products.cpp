@@ -149,6 +149,9 @@ std::unique_ptr<CublasProducts::Plan> CublasProducts::make_plan(const Product& p
   require_cublas(f.preference_create(&preference), "cublasLtMatmulPreferenceCreate", p);
   f.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
                    sizeof(kWorkspaceBytes));
+  // Parts of a sum are added as wide as they are computed, not in the type of the result.
+  const std::uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  f.preference_set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &sums, sizeof(sums));
   const auto [first_aligned, second_aligned, result_aligned, bias_aligned] = alignments_of(p);
   const std::pair<cublasLtMatmulPreferenceAttributes_t, std::uint32_t> alignments[] = {
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, first_aligned},

@@ -36,6 +36,17 @@ class CuptiTracer {
   // What the calling thread does between them belongs to a call.
   void push(CallId call);
   void pop();
+  template <typename Act>
+  void during(CallId call, const Act& act) {
+    push(call);
+    try {
+      act();
+    } catch (...) {
+      pop();
+      throw;
+    }
+    pop();
+  }
 
   // All that the device has done so far; once it is idle.
   Activities take();

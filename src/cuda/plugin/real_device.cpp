@@ -297,7 +297,9 @@ void* RealDevice::allocate_host(std::int64_t bytes, MemoryKind kind) {
   constexpr std::size_t kPage = 4096;
   const auto pages = (static_cast<std::size_t>(bytes) + kPage - 1) / kPage;
   memory = std::aligned_alloc(kPage, pages * kPage);
-  if (!memory) throw std::bad_alloc();
+  if (!memory)
+    throw MissingError("the host has no " + std::to_string(bytes >> 20) + " MiB" +
+                       " left for a buffer in pageable memory; take a smaller batch or copy");
   return memory;
 }
 

@@ -117,9 +117,13 @@ void RealDevice::together(program::CollectiveKind kind, CollectiveUnit unit, std
     if (by_events_ && watched_)
       begun.push_back(gpus_[stream(rank.stream).gpu].timer->begin(shares.back().stream));
   }
-  if (!by_events_ && watched_) tracer_->push(ranks.front().call);
-  nccl_->carry_out(kind, unit, static_cast<std::size_t>(units), shares);
-  if (!by_events_ && watched_) tracer_->pop();
+  const auto carry_out = [&] {
+    nccl_->carry_out(kind, unit, static_cast<std::size_t>(units), shares);
+  };
+  if (by_events_ || !watched_)
+    carry_out();
+  else
+    tracer_->during(ranks.front().call, carry_out);
   for (std::size_t i = 0; i < begun.size(); ++i) {
     Activity what;
     what.name = "nccl";

@@ -20,6 +20,7 @@
 #include "train/replay/host_tracks.h"
 #include "train/replay/host_waits.h"
 #include "train/replay/product_names.h"
+#include "train/replay/waits_of_ranks.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -79,10 +80,7 @@ class ReplayWriter {
     count_steps();
     program_.streams = std::move(work_.streams);
     program_.recording = std::move(work_.recording);
-    for (program::RecordedWork& work : program_.recording.works)
-      if (changes(program_.streams[work.stream].rank))
-        work.duration =
-            faster(work.duration, speed_of(trace_, trace_.spans()[work.span], changed_));
+    hasten_works();
     return std::move(program_);
   }
 
@@ -99,6 +97,7 @@ class ReplayWriter {
   int device_of(int rank) const;
   void refuse_what_cannot_be() const;
   void find_hands();
+  void hasten_works();
   void order_meetings(const std::vector<bool>& launches);
   void write_thread(std::size_t track);
   void write_event(ThreadWriter& writer, const HostEvent& event);
@@ -273,6 +272,17 @@ void ReplayWriter::write_thread(std::size_t track) {
     take_hands(writer, after_[track], i);
   }
   take_hands(writer, before_[track], events.size());
+}
+
+// Not the waits for ranks.
+void ReplayWriter::hasten_works() {
+  std::vector<program::RecordedWork>& works = program_.recording.works;
+  const std::vector<Nanos> waits = waits_of_ranks(program_.recording);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    if (!changes(program_.streams[works[i].stream].rank)) continue;
+    const double speed = speed_of(trace_, trace_.spans()[works[i].span], changed_);
+    works[i].duration = waits[i] + faster(works[i].duration - waits[i], speed);
+  }
 }
 
 void ReplayWriter::count_steps() {

@@ -1,0 +1,15 @@
+// How much of a recorded collective is wait, where the other ranks' traces are not here.
+#pragma once
+
+#include <vector>
+
+#include "program/recorded.h"
+
+namespace trainscope::train {
+
+// By work: what its collective took beyond the shortest of those that are like it (operation, type,
+// sizes, process group), which is at least a wait for the last rank. 0 for all other work, and for
+// collectives whose ranks are all here: their duration has no wait in it.
+std::vector<Nanos> waits_of_ranks(const program::Recording& recording);
+
+}  // namespace trainscope::train
