@@ -9,11 +9,13 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "analysis/metrics.h"
 #include "analysis/operations.h"
+#include "analysis/runtime_calls.h"
 #include "analysis/unit_times.h"
 #include "base/units.h"
 #include "program/idle_knobs.h"
@@ -26,11 +28,6 @@ constexpr double kLeastShare = 0.05;
 constexpr std::size_t kMost = 3;
 
 using Calls = std::vector<std::pair<std::string, Nanos>>;
-
-bool is_launch(std::string_view call) {
-  return call.starts_with("cudaLaunch") || call.starts_with("cuLaunch") ||
-         call.starts_with("cudaGraphLaunch") || call.starts_with("cuGraphLaunch");
-}
 
 // Gaps of one cause, by start.
 std::vector<IdleGap> gaps_of(const Run& run, Part cause) {
@@ -258,6 +255,28 @@ std::string communication_advice(const Run& run) {
   return ddp_advice(run);
 }
 
+// An imported trace of fewer ranks than take part in its collectives.
+bool lacks_ranks(const Run& run) {
+  if (run.program) return false;
+  std::set<std::int32_t> here;
+  int members = 1;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(*run.trace, span);
+    if (!one) return;
+    here.insert(run.trace->lanes()[span.lane].rank);
+    members = std::max(members, one->group_size);
+  });
+  return static_cast<int>(here.size()) < members;
+}
+
+bool has_host(const trace::Trace& trace) {
+  bool found = false;
+  trace::for_each(trace.lanes(), [&](const trace::Lane& lane, trace::LaneId) {
+    found |= lane.kind == trace::LaneKind::kHostThread;
+  });
+  return found;
+}
+
 std::string launch_advice(const Run& run) {
   if (is_alone(run)) return "Try fewer and larger calls, or a CUDA graph.";
   if (is_set_on(run, "compile.cuda_graph"))
@@ -272,7 +291,7 @@ std::string compute_why(const Run& run, std::string& advice) {
                overhead = share("bound.overhead");
   if (compute + memory + overhead <= 0) {
     const std::string longest =
-        largest_calls(run, [](const OperationRow::Figures& call) { return call.self_gpu; });
+        largest_calls(run, [](const OperationRow::Figures& call) { return call.self_kernels; });
     advice = longest.empty() ? "Look under Operations which kernels take it."
                              : "Look under Operations for the rest.";
     return longest.empty() ? "work, no waiting" : "longest for " + longest;
@@ -299,6 +318,10 @@ void explain(const Run& run, Finding& finding, double per) {
       return;
     case Part::kExposedCommunication:
       finding.why = "collectives with no kernel beside them";
+      if (lacks_ranks(run))
+        finding.why +=
+            ", in which waits for ranks are that this trace does not have: a folder with the "
+            "traces of all tells them apart";
       finding.advice = communication_advice(run);
       return;
     case Part::kExposedCopy:
@@ -330,6 +353,11 @@ void explain(const Run& run, Finding& finding, double per) {
     case Part::kIdleLaunch:
       if (const auto by_call = explained_by_a_call(run, finding, per)) {
         finding = *by_call;
+        return;
+      }
+      if (!has_host(*run.trace)) {
+        finding.why = "nothing tells what the host did meanwhile";
+        finding.advice = "Record it too: ProfilerActivity.CPU beside CUDA.";
         return;
       }
       finding.why = launches_words(run);

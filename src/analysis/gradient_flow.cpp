@@ -184,14 +184,20 @@ const trace::Lane* first_lane(const trace::Trace& trace, const Measured& measure
   return first;
 }
 
-std::size_t gpus_that_sum(const trace::Trace& trace) {
+struct Summing {
   std::set<std::pair<std::int32_t, std::int32_t>> gpus;
+  std::set<int> ranks;
+};
+
+Summing gpus_that_sum(const trace::Trace& trace) {
+  Summing found;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (!is_all_reduce(trace, span)) return;
     const trace::Lane& lane = trace.lanes()[span.lane];
-    gpus.emplace(lane.rank, lane.device);
+    found.gpus.emplace(lane.rank, lane.device);
+    found.ranks.insert(lane.rank);
   });
-  return gpus.size();
+  return found;
 }
 
 void add_sum(const trace::Trace& trace, trace::SpanId id, Nanos call, Work& work) {
@@ -454,9 +460,12 @@ GradientFlow gradient_flow(const trace::Trace& trace, const program::Program* pr
   const Work work = work_of(trace, calls, *where);
   GradientFlow flow = Reader(trace, program, calls, work).read();
   if (measured.rank >= 0) flow.rank = measured.rank;
-  if (trace.origin().kind == trace::OriginKind::kImported && flow.ranks > 1 &&
-      gpus_that_sum(trace) == 1)
-    flow.only = std::clamp(where->rank, 0, flow.ranks - 1);
+  // Of one process that drives several GPUs all are there.
+  const Summing here = gpus_that_sum(trace);
+  const bool by_ranks = here.gpus.size() == here.ranks.size();
+  if (trace.origin().kind == trace::OriginKind::kImported && by_ranks &&
+      static_cast<int>(here.ranks.size()) < flow.ranks)
+    for (const int rank : here.ranks) flow.here.push_back(std::clamp(rank, 0, flow.ranks - 1));
   return flow;
 }
 

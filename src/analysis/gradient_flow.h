@@ -8,6 +8,7 @@
 // program) is left out. Where ranks are told apart, it is about the one that metrics are about.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,11 +63,12 @@ struct StepExposure {
 struct GradientFlow {
   int ranks = 1;
   std::optional<int> rank;              // whose gradients they are, where ranks are told apart
-  std::optional<int> only;              // an imported file has this one's GPU alone, of several
+  std::vector<int> here;                // ranks that an imported trace has, where not all are in it
   std::vector<BackwardFlow> backwards;  // by time
   std::vector<StepExposure> steps;      // all, warm-up included; one of the whole where there is no
                                         // step mark
   bool empty() const { return backwards.empty(); }
+  bool has(int one) const { return here.empty() || std::ranges::find(here, one) != here.end(); }
   // The last backward that has begun by then, else the first. Only where there is one.
   const BackwardFlow& at(Nanos time) const;
 };

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 
 #include "analysis/by_correlation.h"
+#include "analysis/runtime_calls.h"
 #include "program/marks.h"
 
 namespace trainscope::analysis {
@@ -48,13 +48,6 @@ class StepFinder {
   const std::vector<Interval>& marks_;
   std::size_t next_ = 0;
 };
-
-// PyTorch's profiler and ours call them so: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch;
-// on AMD hipLaunchKernel, hipExtModuleLaunchKernel.
-bool is_launch(std::string_view name) {
-  return (name.starts_with("cu") || name.starts_with("hip")) &&
-         name.find("Launch") != std::string_view::npos;
-}
 
 std::vector<bool> launch_names(const trace::Trace& trace) {
   std::vector<bool> launches(trace.name_count());

@@ -21,20 +21,24 @@ using trace::Category;
 using trace::LaneKind;
 using trace::Span;
 
-// Step marks, by start, and whose they are: where several ranks have them, the first one's.
+// Step marks, by start, and whose they are: where several ranks have them, the first one's; of
+// several processes or threads in one file those of the lane that has most.
 struct StepMarks {
   std::vector<Interval> marks;
   std::int32_t rank = 0;
 };
 
 StepMarks step_marks(const trace::Trace& trace) {
-  std::map<std::int32_t, std::vector<Interval>> by_rank;
+  std::map<std::int32_t, std::map<trace::LaneId, std::vector<Interval>>> by_rank;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (is_step_mark(trace, span))
-      by_rank[trace.lanes()[span.lane].rank].push_back({span.start, span.end()});
+      by_rank[trace.lanes()[span.lane].rank][span.lane].push_back({span.start, span.end()});
   });
   if (by_rank.empty()) return {};
-  StepMarks found{std::move(by_rank.begin()->second), by_rank.begin()->first};
+  auto& [rank, lanes] = *by_rank.begin();
+  const auto most =
+      std::ranges::max_element(lanes, {}, [](const auto& lane) { return lane.second.size(); });
+  StepMarks found{std::move(most->second), rank};
   std::ranges::sort(found.marks, {}, &Interval::start);
   return found;
 }
@@ -109,6 +113,8 @@ void find_window(Measured& measured, int warmup) {
   std::erase_if(marks, [&](const Interval& mark) { return mark.end > endless; });
   if (marks.empty()) return;
   const LaunchedWork launched(trace, rank);
+  const Nanos first = launched.done_after(marks.front().start);
+  if (launched.done_after(marks.back().end) <= first) return;  // marks of no length
   const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
   measured.steps = static_cast<int>(marks.size() - skipped);
   measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(skipped), marks.end());

@@ -60,20 +60,35 @@ Answer bandwidth(const Facts& facts, double bytes) {
   return bytes / static_cast<double>(intervals.length()) * 1e9;
 }
 
-// One direction of all links of a GPU that its communicators may use.
-double link_rate(const machine::Machine& machine, const program::Program* program) {
+bool any_spans_nodes(const trace::Trace& trace, const machine::Machine& machine) {
+  bool spans = false;
+  trace::for_each(trace.details(), [&](const trace::Detail& detail, trace::DetailId) {
+    const auto* one = std::get_if<trace::CollectiveDetail>(&detail);
+    spans = spans || (one && one->group_size > machine.gpu_count);
+  });
+  return spans;
+}
+
+// One direction of all links of a GPU that its communicators may use; of those that span nodes that
+// of a node's network, where it is less: each ring leaves a node once, so a node sends as much as
+// each of its GPUs.
+double link_rate(const machine::Machine& machine, const Measured& measured) {
+  const program::Program* program = measured.program;
   const bool have_peers =
       !program || std::ranges::all_of(program->communicators, &program::Communicator::peer_to_peer);
   const bool nvlinks = machine.gpu_link.is_nvlink();
-  return (nvlinks && !have_peers ? machine::link_without_nvlinks(machine) : machine.gpu_link)
-      .bytes_per_s;
+  const double link =
+      (nvlinks && !have_peers ? machine::link_without_nvlinks(machine) : machine.gpu_link)
+          .bytes_per_s;
+  if (machine.network.bytes_per_s <= 0 || !any_spans_nodes(*measured.trace, machine)) return link;
+  return std::min(link, machine.network.bytes_per_s);
 }
 
 Answer link_utilization(const Facts& facts) {
   const machine::Machine* machine = facts.measured.machine;
   const IntervalSet& work = facts.collectives.at_work;
   if (!machine || work.empty() || facts.collectives.wire_bytes <= 0) return std::nullopt;
-  const double rate = link_rate(*machine, facts.measured.program);
+  const double rate = link_rate(*machine, facts.measured);
   if (rate <= 0) return std::nullopt;
   return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 / rate;
 }
@@ -242,7 +257,8 @@ void add_gpu(Table& t) {
         [](const Facts& f) {
           return takes_batches(f.measured) ? part(Part::kIdleData)(f) : Answer();
         });
-  t.add("idle.launch", "ns", "idle: launch", "GPU idle while the host has yet to launch, a step",
+  t.add("idle.launch", "ns", "idle: launch",
+        "GPU idle while the host has yet to launch, and from a kernel to the next one, a step",
         part(Part::kIdleLaunch));
   t.add("idle.copy", "ns", "idle: staging",
         "GPU idle while the host stages pageable memory, a step", part(Part::kIdleCopy));
@@ -301,7 +317,8 @@ void add_overlaps(Table& t) {
           return Answer(static_cast<double>(f.collectives.stuck));
         });
   t.share("link.utilization", "link utilisation",
-          "bytes that a GPU sends over what its links could carry while collectives work",
+          "bytes that a GPU sends over what its links, or between nodes the network, could carry "
+          "while collectives work",
           link_utilization);
   t.share(
       "scaling.efficiency", "scaling efficiency",
@@ -315,7 +332,8 @@ void add_overlaps(Table& t) {
         return Answer(static_cast<double>(alone) / here / f.measured.program->gpus_of_batch);
       });
   t.share("pipeline.bubble", "pipeline bubble",
-          "of a pipeline's stages: time without a kernel over time with one, mean of the GPUs",
+          "of a pipeline's stages: time in which they compute nothing over the time in which they "
+          "compute, mean of the GPUs",
           [](const Facts& f) { return pipeline_bubble(f.measured); });
   t.rows.back().less_is_better = true;
   t.add("ddp.buckets", "1", "buckets", "gradient buckets, once they are rebuilt",

@@ -12,12 +12,16 @@ using trace::Category;
 using trace::LaneKind;
 using trace::SpanId;
 
+enum class Which { kAll, kKernels };
+
 // The durations of what each call launched, by its correlation.
-ByCorrelation<Nanos> launched_by_calls(const trace::Trace& trace, const OperationSpans& spans) {
+ByCorrelation<Nanos> launched_by_calls(const trace::Trace& trace, const OperationSpans& spans,
+                                       Which which) {
   constexpr Nanos kNone = -1;
   ByCorrelation<Nanos> launched(trace, kNone);
   trace::for_each(trace.spans(), [&](const trace::Span& span, SpanId) {
     if (span.correlation == 0 || !spans.is_gpu_work(span)) return;
+    if (which == Which::kKernels && !trace::is_kernel(span.category)) return;
     const Nanos* before = launched.find(span.correlation);
     launched.set(span.correlation, (before ? *before : 0) + span.duration);
   });
@@ -96,7 +100,8 @@ bool OperationSpans::is_host_call(const trace::Span& span) const {
 
 std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& spans) {
   const trace::Trace& trace = *measured.trace;
-  ByCorrelation<Nanos> launched = launched_by_calls(trace, spans);
+  ByCorrelation<Nanos> launched = launched_by_calls(trace, spans, Which::kAll);
+  const ByCorrelation<Nanos> kernels = launched_by_calls(trace, spans, Which::kKernels);
   std::vector<CallUse> uses(trace.spans().size());
   std::vector<SpanId> open;  // calls that have begun, the innermost last
   for (const SpanId id : calls_in_order(trace, spans)) {
@@ -119,7 +124,11 @@ std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& s
     const auto launcher = std::find_if(open.rbegin(), open.rend(), [&](SpanId call) {
       return trace.spans()[call].category == Category::kHostWork;
     });
-    if (launcher != open.rend()) uses[*launcher].self_gpu += *gpu;
+    if (launcher != open.rend() && *gpu > 0) {
+      uses[*launcher].self_gpu += *gpu;
+      const Nanos* of_kernels = kernels.find(span.correlation);
+      uses[*launcher].self_kernels += of_kernels ? *of_kernels : 0;
+    }
     launched.set(span.correlation, 0);
   }
   return uses;

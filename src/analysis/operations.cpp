@@ -13,6 +13,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/operation_spans.h"
+#include "analysis/step_mark.h"
 #include "base/csv.h"
 #include "trace/short_name.h"
 
@@ -25,13 +26,24 @@ using trace::LaneKind;
 
 constexpr double kAlike = 1.0001;  // durations this close are one
 
+// Of several ranks one has marks of steps, most often: times of another's host are by the window.
+bool has_own_marks(const Measured& measured) {
+  if (measured.rank < 0) return true;
+  bool found = false;
+  trace::for_each(measured.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    found = found || (is_step_mark(*measured.trace, span) &&
+                      measured.is_own(measured.trace->lanes()[span.lane]));
+  });
+  return found;
+}
+
 // The spans of the measured steps. Work of the GPU is a step's if the step's host launched it,
 // whenever it then began: on another stream that may be before the work of the step before is done.
 class StepSpans {
  public:
   explicit StepSpans(const Measured& measured)
       : window_(measured.window), calls_(*measured.trace, std::numeric_limits<Nanos>::min()) {
-    if (measured.marks.empty()) return;
+    if (measured.marks.empty() || !has_own_marks(measured)) return;
     on_host_ = {measured.marks.front().start, measured.marks.back().end};
     trace::for_each(measured.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
       if (is_joined_call(span)) calls_.add(span.correlation, span.start);
@@ -120,6 +132,7 @@ std::map<Key, Gathered> gather(const Measured& measured) {
     gathered.operation.held += uses[id].held;
     gathered.operation.gpu += uses[id].gpu;
     gathered.operation.self_gpu += uses[id].self_gpu;
+    gathered.operation.self_kernels += uses[id].self_kernels;
     gathered.by_category[static_cast<std::size_t>(span.category)] += 1;
   });
   std::map<Key, Gathered> all = std::move(names).all();
@@ -139,6 +152,7 @@ OperationRow::Figures figures_of(const Operation& operation, int steps) {
   figures.held = static_cast<double>(operation.held) / steps;
   figures.gpu = static_cast<double>(operation.gpu) / steps;
   figures.self_gpu = static_cast<double>(operation.self_gpu) / steps;
+  figures.self_kernels = static_cast<double>(operation.self_kernels) / steps;
   figures.mean =
       static_cast<double>(operation.total) / static_cast<double>(operation.durations.size());
   figures.durations = operation.durations;

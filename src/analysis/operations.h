@@ -19,7 +19,7 @@ struct Operation {
   std::vector<Nanos> durations;                        // shortest first
   Nanos total = 0;
   // Of the host's: see CallUse of operation_spans.h.
-  Nanos self = 0, held = 0, gpu = 0, self_gpu = 0;
+  Nanos self = 0, held = 0, gpu = 0, self_gpu = 0, self_kernels = 0;
 
   Nanos mean() const {
     return durations.empty() ? 0 : total / static_cast<Nanos>(durations.size());
@@ -39,10 +39,11 @@ struct OperationRow {
   Operation::Where where = Operation::Where::kGpu;
   trace::Category category = trace::Category::kOther;
   struct Figures {
-    double count = 0;                                  // a step
-    double total = 0;                                  // ns a step
-    double mean = 0;                                   // ns
-    double self = 0, held = 0, gpu = 0, self_gpu = 0;  // of the host's, ns a step, as in Operation
+    double count = 0;  // a step
+    double total = 0;  // ns a step
+    double mean = 0;   // ns
+    // Of the host's, ns a step, as in Operation.
+    double self = 0, held = 0, gpu = 0, self_gpu = 0, self_kernels = 0;
     std::vector<Nanos> durations;
   };
   Figures a, b;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/lane_kinds.h"
+#include "analysis/runtime_calls.h"
 #include "trace/ranks.h"
 
 namespace trainscope::analysis {
@@ -43,7 +44,7 @@ HostTimes host_times(const Measured& measured) {
       data.push_back(interval);
     } else if (span.cause == Cause::kStaging) {
       staging.push_back(interval);
-    } else if (trace.name(span).starts_with("cuda")) {
+    } else if (is_call_of_runtime(trace.name(span))) {
       sync.push_back(interval);
     } else {
       staging.push_back(interval);

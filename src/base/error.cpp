@@ -19,8 +19,13 @@ std::string one_line(const std::string& sentence) {
     return one_line(sentence.substr(0, character_before(sentence, kStart)) + " … " +
                     sentence.substr(character_before(sentence, sentence.size() - kEnd)));
   std::string line;
-  for (const char c : sentence) {
-    if (c == '\n')
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    const char c = sentence[i];
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(sentence[at]); };
+    // U+0080 to U+009F steer some terminals, too.
+    if (byte(i) == 0xc2 && i + 1 < sentence.size() && byte(i + 1) >= 0x80 && byte(i + 1) < 0xa0)
+      line += fmt::format("\\x{:02x}", static_cast<unsigned>(byte(++i)));
+    else if (c == '\n')
       line += "\\n";
     else if (c == '\t')
       line += "\\t";

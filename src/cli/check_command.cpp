@@ -101,7 +101,7 @@ std::vector<std::string> findings_of(const fs::path& file) {
       case FileKind::kRun:
       case FileKind::kTrace:
       case FileKind::kOther:
-        scenario::check_config_file(file);
+        sentences = scenario::check_config_file(file);
         break;
     }
   } catch (const InputError& error) {

@@ -47,6 +47,10 @@ void check_drawing(const std::string& file) {
 void check_picture_file(const std::string& file) {
   check_ending("--png", "a picture", file, {".png"});
 }
+void check_trace_file(const std::string& file) {
+  if (fs::path(file).has_extension())
+    check_ending("--trace", "a trace", file, {".json", ".json.gz"});
+}
 
 void check_other(std::string_view flag, const std::string& file) {
   static constexpr std::string_view kTaken[] = {".tsrun", ".html", ".htm", ".svg", ".png", ".toml"};

@@ -8,10 +8,11 @@ namespace trainscope::cli {
 
 // Throw InputError where `file`, given with its flag, does not end as that kind does. An empty name
 // and a device or pipe, /dev/stdout, may be called anything.
-void check_run_file(const std::string& file);                      // --save: .tsrun
-void check_page(const std::string& file);                          // --html: .html, .htm
-void check_drawing(const std::string& file);                       // --svg: .svg
-void check_picture_file(const std::string& file);                  // --png: .png
-void check_other(std::string_view flag, const std::string& file);  // none of these, nor .toml
+void check_run_file(const std::string& file);      // --save: .tsrun
+void check_page(const std::string& file);          // --html: .html, .htm
+void check_drawing(const std::string& file);       // --svg: .svg
+void check_picture_file(const std::string& file);  // --png: .png
+void check_trace_file(const std::string& file);  // --trace: .json, .json.gz; none: a folder's name
+void check_other(std::string_view flag, const std::string& file);  // none of the first, nor .toml
 
 }  // namespace trainscope::cli

@@ -179,7 +179,7 @@ std::string shown_knob(const Run& run, const std::string& name) {
 void print_knobs(const Run& run) {
   for (const auto& [name, value] : run.config.values())
     if (name != "machine" && name != "seed")
-      std::cout << "   " << name << " = " << shown_knob(run, name) << "\n";
+      std::cout << "   " << name << " = " << one_line(shown_knob(run, name)) << "\n";
 }
 
 // The knobs in which two runs differ, side by side, and then those that both set alike.
@@ -194,13 +194,14 @@ void print_knobs_beside(const Run& a, const Run& b) {
   for (const auto& [name, value] : a.config.values())
     if (b.config.value(name) == value && name != "machine" && name != "seed")
       alike += (alike.empty() ? "" : ", ") + name + "=" + program::spell(value);
-  if (!alike.empty()) std::cout << "  alike: " << alike << "\n";
+  if (!alike.empty()) std::cout << "  alike: " << one_line(alike) << "\n";
 }
 
 void print_dropped(const Run& run) {
   const auto& dropped = run.trace->dropped();
   for (std::uint32_t i = 0; i < dropped.size(); ++i)
-    std::cerr << run.label << ": " << dropped[i].count << " dropped: " << dropped[i].reason << "\n";
+    std::cerr << run.label << ": " << dropped[i].count
+              << " dropped: " << one_line(dropped[i].reason) << "\n";
 }
 
 // From A's time to B's, part by part.
@@ -233,22 +234,45 @@ void print_comparison(const Finished& finished) {
 void print_diagnosis(const Run& run) {
   const std::vector<analysis::Finding> findings = analysis::diagnose(run);
   for (const analysis::Finding& one : findings)
-    std::cout << analysis::headline(one) << "\n   " << analysis::sentence(one) << "\n";
+    std::cout << one_line(analysis::headline(one)) << "\n   " << one_line(analysis::sentence(one))
+              << "\n";
   if (!findings.empty()) std::cout << "\n";
 }
 
 // What changing one thing would bring.
 void print_what_if(const Run& run) {
   const std::optional<analysis::WhatIf> found = analysis::what_if(run);
-  if (found && !found->refusal.empty()) std::cout << "\nwhat if: " << found->refusal << "\n";
+  if (found && !found->refusal.empty())
+    std::cout << "\nwhat if: " << one_line(found->refusal) << "\n";
   if (!found || found->changes.empty()) return;
-  std::cout << "\nwhat if (" << analysis::heading(*found) << ")\n";
+  std::cout << "\nwhat if (" << one_line(analysis::heading(*found)) << ")\n";
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   for (const analysis::Altered& one : found->changes)
     table.add({one.words, format_nanos(static_cast<double>(one.time)),
                format_nanos(static_cast<double>(one.time - found->replayed)),
                analysis::text_of(one)});
   std::cout << table.text();
+}
+
+// What a lesson expects of a real GPU, and whether it is so.
+void print_expected(const Finished& finished) {
+  if (!finished.expected.empty()) std::cout << "\n";
+  for (const scenario::Expected& one : finished.expected)
+    std::cout << scenario::sentence(one) << "\n";
+}
+
+std::vector<report::ExpectationEntry> expectation_entries(const Finished& finished) {
+  std::vector<report::ExpectationEntry> entries;
+  for (const scenario::Expected& one : finished.expected) {
+    report::ExpectationEntry entry{one.expression, one.min, one.max, {}, {}, {}, one.untold};
+    if (one.value) {
+      entry.value = one.value->value;
+      entry.unit = one.value->unit;
+      entry.holds = !one.fails;
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
 }
 
 void print_runs(const Finished& finished) {
@@ -259,8 +283,8 @@ void print_runs(const Finished& finished) {
                   [](const analysis::RunPointer& run) { return run->program != nullptr; });
   for (const auto& run : finished.runs) {
     print_origin(*run);
-    if (run->ending) std::cout << "   " << sim::sentence(*run->ending) << "\n";
-    if (!run->caveat.empty()) std::cout << "   " << run->caveat << "\n";
+    if (run->ending) std::cout << "   " << one_line(sim::sentence(*run->ending)) << "\n";
+    if (!run->caveat.empty()) std::cout << "   " << one_line(run->caveat) << "\n";
     if (!finished.compared || !configured) print_knobs(*run);
   }
   if (finished.compared && configured) print_knobs_beside(*finished.runs[0], *finished.runs[1]);
@@ -281,6 +305,7 @@ void print_runs(const Finished& finished) {
   if (finished.runs.size() == 1) print_operations(*finished.runs[0]);
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
   if (finished.compared) print_operations_beside(*finished.runs[0], *finished.runs[1]);
+  print_expected(finished);
 }
 
 // "B.time.step@1": of run B alone, and there of rank 1.
@@ -445,7 +470,7 @@ void check_outputs(const Outputs& outputs) {
   check_page(outputs.html);
   check_drawing(outputs.svg);
   check_picture_file(outputs.png);
-  check_other("--trace", outputs.trace);
+  check_trace_file(outputs.trace);
   check_look(outputs.look);
 }
 
@@ -473,7 +498,8 @@ void put_out(const Finished& finished, const Outputs& outputs) {
   } else if (outputs.json && finished.compared) {
     std::cout << report::compare_json(*runs[0], *runs[1], finished.seed, finished.executor) << "\n";
   } else if (outputs.json) {
-    std::cout << report::run_json(runs, finished.seed, finished.executor, finished.subject.caveat)
+    std::cout << report::run_json(runs, finished.seed, finished.executor, finished.subject.caveat,
+                                  expectation_entries(finished))
               << "\n";
   } else {
     print_runs(finished);

@@ -5,6 +5,7 @@
 
 #include "analysis/run_file.h"
 #include "cli/commands.h"
+#include "scenario/expected.h"
 #include "scenario/lesson.h"
 
 namespace trainscope::cli {
@@ -12,7 +13,8 @@ namespace trainscope::cli {
 // Runs that are over, and the lesson that they were just run for.
 struct Finished : analysis::SavedRuns {
   std::optional<scenario::Lesson> lesson;
-  std::optional<std::size_t> step;  // of the lesson, from 0: what a picture shows
+  std::optional<std::size_t> step;           // of the lesson, from 0: what a picture shows
+  std::vector<scenario::Expected> expected;  // of a lesson that a GPU carried out
 };
 
 // Refuses what could not be written, before anything is run. Throws InputError, MissingError.

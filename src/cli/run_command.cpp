@@ -29,6 +29,7 @@ void check_executor(const std::string& executor) {
 // The exit code of a run that this machine's GPU could not carry through. One that found no room
 // there is done, as a simulated one is.
 constexpr int kDeviceFailed = 3;
+constexpr int kExpectationFailed = 1;
 
 bool any_device_failed(const Finished& finished) {
   return std::any_of(finished.runs.begin(), finished.runs.end(), [](const RunPointer& run) {
@@ -48,7 +49,7 @@ int show_saved(const RunOptions& options) {
   if (flag)
     throw InputError(options.what + " is a run that is over, and " + flag +
                      " would change it; run its lesson or config with " + flag + " instead");
-  Finished finished{open_saved(options.what), {}, {}};
+  Finished finished{open_saved(options.what), {}, {}, {}};
   put_out(finished, options.outputs);
   return 0;
 }
@@ -94,6 +95,17 @@ bool measure(const std::string& executor, const Request& request, Finished& fini
   }
 }
 
+// The words of its lesson, and, of what a GPU carried out, whether it is as the lesson expects:
+// true where it is not.
+bool put_beside_lesson(Finished& finished) {
+  scenario::Sides sides;
+  for (const RunPointer& run : finished.runs) sides.push_back(run.get());
+  finished.subject = scenario::subject_of(*finished.lesson, sides);
+  if (finished.executor != "cuda") return false;
+  finished.expected = scenario::expected_of_a_gpu(*finished.lesson, sides);
+  return scenario::any_fails(finished.expected, *finished.lesson, sides);
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
@@ -117,13 +129,10 @@ int run_command(const RunOptions& options) {
   }
   finished.lesson = std::move(request.lesson);
   finished.step = request.step;
-  if (finished.lesson) {
-    scenario::Sides sides;
-    for (const RunPointer& run : finished.runs) sides.push_back(run.get());
-    finished.subject = scenario::subject_of(*finished.lesson, sides);
-  }
+  const bool expectation_failed = finished.lesson && put_beside_lesson(finished);
   put_out(finished, options.outputs);
-  return ended_early || any_device_failed(finished) ? kDeviceFailed : 0;
+  if (ended_early || any_device_failed(finished)) return kDeviceFailed;
+  return expectation_failed ? kExpectationFailed : 0;
 }
 
 int import_command(const std::vector<std::string>& traces, const Outputs& outputs) {

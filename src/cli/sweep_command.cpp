@@ -115,7 +115,6 @@ int sweep_command(const SweepOptions& options) {
   check_picture(options);
   const Request request = read_request(options.run);
   note_idle_knobs(request, options.run, knobs_of(axes));
-  const std::int64_t seed = request.sides.front().second.whole("seed");
   const scenario::Sweep sweep = sweep_with_progress(request.sides, std::move(axes));
   refuse_if_nothing_ran(sweep);
   if (!options.csv.empty()) {
@@ -123,7 +122,8 @@ int sweep_command(const SweepOptions& options) {
     wrote(options.csv);
   }
   if (!options.run.outputs.png.empty()) write_picture(sweep, request, options);
-  std::cout << (options.run.outputs.json ? sweep_json(sweep, seed) + "\n" : sweep_table(sweep));
+  std::cout << (options.run.outputs.json ? sweep_json(sweep, request.sides) + "\n"
+                                         : sweep_table(sweep));
   return 0;
 }
 

@@ -2,20 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/csv.h"
+#include "base/error.h"
 #include "cli/table.h"
 
 namespace trainscope::cli {
 namespace {
 
 using analysis::Metric;
+using program::Knob;
+using scenario::LabelledConfig;
 using scenario::Sweep;
 using scenario::SweepAxis;
 using scenario::SweepPoint;
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kOrigin = "simulated";  // a sweep's runs are no others
 
 std::string headed(const SweepPoint& first, const SweepPoint::Side& side, const std::string& name) {
   return first.sides.size() > 1 ? side.label + " " + name : name;
@@ -55,6 +62,94 @@ Json json_of(const Sweep& sweep, const SweepPoint& point) {
   for (const SweepPoint::Side& side : point.sides) runs[side.label] = json_of(side);
   return {{"values", std::move(values)}, {"runs", std::move(runs)}};
 }
+
+// ---- Of what it is -----------------------------------------------------------------------------
+
+using SideOf = const SweepPoint::Side*;
+std::vector<SideOf> all_that_ran(const Sweep& sweep, std::size_t side) {
+  std::vector<SideOf> ran;
+  for (const SweepPoint& point : sweep.points)
+    if (point.sides[side].refused.empty()) ran.push_back(&point.sides[side]);
+  return ran;
+}
+
+// "SIMULATED  1 x H200, PCIe 5.0 x16, pytorch-eager": what all runs of a side have alike; empty
+// where none ran.
+std::string origin_words(const std::vector<SideOf>& ran) {
+  if (ran.empty()) return "";
+  const SideOf first = ran.front();
+  const auto all = [&](const auto& alike) { return std::all_of(ran.begin(), ran.end(), alike); };
+  const bool one_machine = all([&](SideOf side) {
+    return side->machine == first->machine && side->origin.subject == first->origin.subject;
+  });
+  const bool one_detail =
+      all([&](SideOf side) { return side->origin.detail == first->origin.detail; });
+  std::string words = std::string(trace::badge(first->origin.kind)) + "  ";
+  words += one_machine ? one_line(first->origin.subject) : "machine varied";
+  if (one_detail && !first->origin.detail.empty()) words += ", " + one_line(first->origin.detail);
+  return words;
+}
+
+// Above the table: one line, or one a side where they are of different machines.
+std::string heading_of(const Sweep& sweep) {
+  const std::vector<SweepPoint::Side>& sides = sweep.points.front().sides;
+  std::set<std::string> different;
+  std::string each;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::string words = origin_words(all_that_ran(sweep, i));
+    if (words.empty()) continue;
+    different.insert(words);
+    each += sides[i].label + "  " + words + "\n";
+  }
+  return (different.size() == 1 ? *different.begin() + "\n" : each) + "\n";
+}
+
+bool is_varied(const Sweep& sweep, const Knob& knob) {
+  return std::any_of(sweep.axes.begin(), sweep.axes.end(),
+                     [&](const SweepAxis& axis) { return axis.knob == &knob; });
+}
+
+bool is_alike(const std::vector<LabelledConfig>& sides, const Knob& knob) {
+  const program::Value& value = sides.front().second.value(knob.name);
+  return std::all_of(sides.begin(), sides.end(),
+                     [&](const auto& side) { return side.second.value(knob.name) == value; });
+}
+
+// As `run --json` has it: what a side sets, and what every run has.
+bool is_told(const std::vector<LabelledConfig>& sides, const Knob& knob) {
+  return knob.name == "machine" || knob.name == "seed" ||
+         std::any_of(sides.begin(), sides.end(),
+                     [&](const auto& side) { return side.second.is_set(knob.name); });
+}
+
+// Of a side: the knobs that no axis varies, and that all sides have alike, or not.
+Json config_of(const program::Config& config, const Sweep& sweep,
+               const std::vector<LabelledConfig>& sides, bool alike) {
+  Json json = Json::object();
+  for (const Knob& knob : program::knobs())
+    if (is_told(sides, knob) && !is_varied(sweep, knob) && is_alike(sides, knob) == alike)
+      json[knob.name] = json_of(config.value(knob.name));
+  return json;
+}
+
+// The id of the machine that all runs of these sides have alike, else null.
+Json machine_of(const Sweep& sweep, std::size_t first, std::size_t count) {
+  std::set<std::string> ids;
+  for (std::size_t i = first; i < first + count; ++i)
+    for (const SideOf side : all_that_ran(sweep, i)) ids.insert(side->machine);
+  const bool one = ids.size() == 1 && !is_varied(sweep, program::find_knob("machine"));
+  return one ? Json(*ids.begin()) : Json(nullptr);
+}
+
+Json sides_of(const Sweep& sweep, const std::vector<LabelledConfig>& sides) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < sides.size(); ++i)
+    json[sides[i].first] = {{"machine", machine_of(sweep, i, 1)},
+                            {"config", config_of(sides[i].second, sweep, sides, false)}};
+  return json;
+}
+
+// ---- How it is told ----------------------------------------------------------------------------
 
 // Below the table: of which points, and what the last of them says.
 std::string caveats_of(const Sweep& sweep) {
@@ -105,7 +200,7 @@ std::string sweep_table(const Sweep& sweep) {
     row.push_back(why_not(point));
     table.add(row);
   }
-  return table.text() + caveats_of(sweep);
+  return heading_of(sweep) + table.text() + caveats_of(sweep);
 }
 
 std::string sweep_csv(const Sweep& sweep) {
@@ -116,7 +211,7 @@ std::string sweep_csv(const Sweep& sweep) {
   for (const Metric* metric : metrics)
     head.push_back(metric->name + (metric->unit == "1" ? "" : " [" + metric->unit + "]"));
   head.emplace_back("ended");
-  head.emplace_back("refused");
+  for (const char* last : {"refused", "origin", "machine"}) head.emplace_back(last);
   std::string text;
   add_csv_line(text, head);
   for (const SweepPoint& point : sweep.points)
@@ -130,12 +225,14 @@ std::string sweep_csv(const Sweep& sweep) {
       }
       row.push_back(side.ending);
       row.push_back(side.refused);
+      row.emplace_back(kOrigin);
+      row.push_back(side.machine);
       add_csv_line(text, row);
     }
   return text;
 }
 
-std::string sweep_json(const Sweep& sweep, std::int64_t seed) {
+std::string sweep_json(const Sweep& sweep, const std::vector<LabelledConfig>& sides) {
   Json vary = Json::array(), points = Json::array();
   for (const SweepAxis& axis : sweep.axes) {
     Json values = Json::array();
@@ -144,11 +241,16 @@ std::string sweep_json(const Sweep& sweep, std::int64_t seed) {
         {{"knob", axis.knob->name}, {"unit", axis.knob->unit}, {"values", std::move(values)}});
   }
   for (const SweepPoint& point : sweep.points) points.push_back(json_of(sweep, point));
-  const Json json{{"origin", "simulated"},
-                  {"executor", "sim"},
-                  {"seed", seed},
-                  {"vary", std::move(vary)},
-                  {"points", std::move(points)}};
+  const program::Config& first = sides.front().second;
+  Json json{{"origin", kOrigin},
+            {"executor", "sim"},
+            {"seed", first.whole("seed")},
+            {"machine", machine_of(sweep, 0, sides.size())},
+            {"config", config_of(first, sweep, sides, true)}};
+  if (is_varied(sweep, program::find_knob("seed"))) json["seed"] = nullptr;
+  if (sides.size() > 1) json["sides"] = sides_of(sweep, sides);
+  json["vary"] = std::move(vary);
+  json["points"] = std::move(points);
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

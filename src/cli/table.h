@@ -11,7 +11,8 @@ enum class Align { kLeft, kRight };
 class TextTable {
  public:
   explicit TextTable(std::vector<Align> columns) : align_(std::move(columns)) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // Names of others may stand in it: each cell is one line of a terminal.
+  void add(std::vector<std::string> row);
   // Each row a line; columns two spaces apart.
   std::string text() const;
 

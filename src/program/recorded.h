@@ -64,6 +64,7 @@ struct RecordedCall {
   Nanos after = 0;                    // and from the end of its wait to its return
   std::uint32_t first = 0;            // of Recording::works, what it enqueues
   std::uint32_t count = 0;
+  bool staged = false;  // a copy's staging holds the host
   Wait wait = Wait::kNothing;
   std::uint32_t waits_for = 0;  // kWork: that; kStream: the stream; kDevice: the device
 };

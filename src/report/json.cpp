@@ -259,6 +259,23 @@ Json machine_of(const machine::Machine& machine) {
           {"nodes", machine.nodes},  {"figures", std::move(figures)}};
 }
 
+Json expectation_of(const ExpectationEntry& entry) {
+  Json json{{"expression", entry.expression}};
+  if (entry.min) json["min"] = *entry.min;
+  if (entry.max) json["max"] = *entry.max;
+  if (entry.value && std::isfinite(*entry.value)) json["value"] = *entry.value;
+  if (!entry.unit.empty()) json["unit"] = entry.unit;
+  json["holds"] = entry.holds ? Json(*entry.holds) : Json(nullptr);
+  if (!entry.why.empty()) json["why"] = entry.why;
+  return json;
+}
+
+Json expectations_of(const std::vector<ExpectationEntry>& entries) {
+  Json list = Json::array();
+  for (const ExpectationEntry& entry : entries) list.push_back(expectation_of(entry));
+  return list;
+}
+
 // {"key": [an object an entry]}.
 template <typename Entries, typename Make>
 std::string list_json(const char* key, const Entries& entries, const Make& make) {
@@ -270,9 +287,11 @@ std::string list_json(const char* key, const Entries& entries, const Make& make)
 }  // namespace
 
 std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
-                     std::string_view executor, const std::string& caveat) {
+                     std::string_view executor, const std::string& caveat,
+                     const std::vector<ExpectationEntry>& expectations) {
   Json json = runs_of(runs, seed, executor);
   if (!caveat.empty()) json["caveat"] = caveat;
+  if (!expectations.empty()) json["expectations"] = expectations_of(expectations);
   return dumped(json);
 }
 

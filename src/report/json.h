@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +17,22 @@
 
 namespace trainscope::report {
 
+// What a lesson expects of a real GPU, in base units; what is not there is left out.
+struct ExpectationEntry {
+  std::string expression;
+  std::optional<double> min, max;
+  std::optional<double> value;  // nothing: the runs do not tell
+  std::string unit;             // of the value
+  std::optional<bool> holds;
+  std::string why;  // the runs do not tell
+};
+
 // `run` and `import`: A, B, … with config and metrics. The executor and the seed of an imported run
 // are "imported" and null, whatever is given. Where origins differ, each run says its own.
 // `caveat`: why the text of the runs' lesson need not hold for them; empty: not said.
 std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
-                     std::string_view executor, const std::string& caveat = {});
+                     std::string_view executor, const std::string& caveat = {},
+                     const std::vector<ExpectationEntry>& expectations = {});
 
 // `compare`: the same with the ratios B/A and the parts that the difference decomposes into.
 std::string compare_json(const analysis::Run& a, const analysis::Run& b, std::int64_t seed,

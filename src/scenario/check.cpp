@@ -15,6 +15,7 @@
 #include "base/toml.h"
 #include "machine/machine.h"
 #include "scenario/check_sweep.h"
+#include "scenario/expected.h"
 #include "scenario/progress.h"
 #include "train/build.h"
 
@@ -338,10 +339,7 @@ class Checker {
   void check_expectations(const Sides& sides, const std::string& machine) {
     for (const Expectation& expectation : lesson_.expectations) {
       const Quantity value = expectation.expression.evaluate(sides);
-      const bool low = expectation.sim_min && value.value < *expectation.sim_min;
-      const bool high = expectation.sim_max && value.value > *expectation.sim_max;
-      const bool untrue = value.unit == "truth" && !value.truth();
-      if (low || high || untrue)
+      if (!is_within(value, expectation.sim_min, expectation.sim_max))
         add(expectation.place, "expected " + expectation.expression.text() + ", but it is " +
                                    show(value) + " on " + machine);
     }
@@ -355,13 +353,16 @@ class Checker {
 
 }  // namespace
 
-void check_config_file(const std::filesystem::path& file) {
-  const program::Config config = load_config(file);
+std::vector<std::string> check_config_file(const std::filesystem::path& file) {
+  std::vector<std::string> faults;
+  const program::Config config = load_config(file, faults);
+  if (!faults.empty()) return faults;
   try {
     train::build_program(config, train::machine_of(config));
   } catch (const InputError& error) {
-    throw InputError(file.string() + ": " + error.what());
+    faults.push_back(file.string() + ": " + error.what());
   }
+  return faults;
 }
 
 void check_claims_file(const std::filesystem::path& file) {

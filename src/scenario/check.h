@@ -19,8 +19,9 @@ struct Finding {
 // all is well.
 std::vector<Finding> check_lesson(const Lesson& lesson);
 
-// Knobs that can be carried out. Throws InputError where one is wrong or they do not go together.
-void check_config_file(const std::filesystem::path& file);
+// Knobs that can be carried out: a sentence for each that is wrong, or why they do not go together.
+// Empty: all is well. Throws InputError for a file that is no config at all.
+std::vector<std::string> check_config_file(const std::filesystem::path& file);
 
 // The sentences that lessons put to the test, by id. Throws InputError for a value that is no text.
 void check_claims_file(const std::filesystem::path& file);

@@ -144,4 +144,8 @@ Shelf readable_lessons(std::string_view language = {});
 // A config file: knobs alone, as [config.*] of a lesson holds them.
 program::Config load_config(const std::filesystem::path& file);
 
+// The same for who corrects a file: each knob that is wrong is told, in such a sentence, and left
+// out. Throws InputError for a file that is no config at all.
+program::Config load_config(const std::filesystem::path& file, std::vector<std::string>& faults);
+
 }  // namespace trainscope::scenario

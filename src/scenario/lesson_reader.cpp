@@ -372,6 +372,19 @@ Lesson read_lesson(const std::filesystem::path& file, const Parts& parts) {
   return lesson;
 }
 
+toml::table read_config_table(const std::filesystem::path& file) {
+  toml::table table = read_toml(file);
+  if (table.empty())
+    throw InputError(file.string() + ": sets no knob; write for example workload = \"copy\"");
+  for (const char* key : {"base", "host", "gpu", "pcie", "gpu_count", "sm_count"})
+    if (table.contains(key))
+      fail_at(*table.get(key), file.string(),
+              std::string(key) +
+                  " belongs into a machine or GPU file, and a config holds knobs; "
+                  "give a machine with --machine");
+  return table;
+}
+
 }  // namespace
 
 Lesson load_lesson(const std::filesystem::path& file) {
@@ -383,16 +396,11 @@ Lesson load_lesson(const std::filesystem::path& file, std::vector<std::string>& 
 }
 
 program::Config load_config(const std::filesystem::path& file) {
-  const toml::table table = read_toml(file);
-  if (table.empty())
-    throw InputError(file.string() + ": sets no knob; write for example workload = \"copy\"");
-  for (const char* key : {"base", "host", "gpu", "pcie", "gpu_count", "sm_count"})
-    if (table.contains(key))
-      fail_at(*table.get(key), file.string(),
-              std::string(key) +
-                  " belongs into a machine or GPU file, and a config holds knobs; "
-                  "give a machine with --machine");
-  return read_knobs(table, file.string());
+  return read_knobs(read_config_table(file), file.string());
+}
+
+program::Config load_config(const std::filesystem::path& file, std::vector<std::string>& faults) {
+  return read_knobs(read_config_table(file), file.string(), &faults);
 }
 
 }  // namespace trainscope::scenario

@@ -63,6 +63,8 @@ SweepPoint::Side run_side(const LabelledConfig& side, const Sweep& sweep, const 
     const analysis::Run run = session.result();
     done.metrics = run.metrics;
     done.caveat = run.caveat;
+    done.machine = run.machine->id;
+    done.origin = run.trace->origin();
     if (run.ending) done.ending = sim::sentence(*run.ending);
   } catch (const InputError& error) {
     done.refused = error.what();

@@ -12,6 +12,7 @@
 
 #include "analysis/metrics.h"
 #include "program/config.h"
+#include "trace/trace.h"
 
 namespace trainscope::scenario {
 
@@ -48,10 +49,12 @@ struct SweepPoint {
   struct Side {
     std::string label;  // "A"
     std::vector<analysis::MetricValue> metrics;
-    std::string ending;   // why the run ended before its program did; empty: it did not
-    std::string refused;  // why this combination cannot run; empty: it can
-    std::string caveat;   // of the run; mostly empty
-    bool over = false;    // false: still to come
+    std::string ending;    // why the run ended before its program did; empty: it did not
+    std::string refused;   // why this combination cannot run; empty: it can
+    std::string caveat;    // of the run; mostly empty
+    std::string machine;   // of the run, its id; empty: it cannot run
+    trace::Origin origin;  // likewise
+    bool over = false;     // false: still to come
   };
   std::vector<program::Value> values;  // one of each axis
   std::vector<Side> sides;

@@ -20,20 +20,30 @@ std::optional<program::Value> knob_value(const toml::node& node) {
   return joined;
 }
 
+void set_knob(program::Config& config, const std::string& name, const toml::node& node,
+              const std::string& file) {
+  const auto value = knob_value(node);
+  if (!value) fail_at(node, file, name + " is neither a word, a number, nor true or false");
+  try {
+    config.set(name, *value);
+  } catch (const InputError& error) {
+    fail_at(node, file, error.what());
+  }
+}
+
 void add_knobs(const toml::table& table, const std::string& prefix, const std::string& file,
-               program::Config& config) {
+               program::Config& config, std::vector<std::string>* faults) {
   for (const auto& [key, node] : in_file_order(table)) {
     const std::string name = prefix + std::string(key->str());
     if (const toml::table* nested = node->as_table()) {
-      add_knobs(*nested, name + ".", file, config);
+      add_knobs(*nested, name + ".", file, config, faults);
       continue;
     }
-    const auto value = knob_value(*node);
-    if (!value) fail_at(*node, file, name + " is neither a word, a number, nor true or false");
     try {
-      config.set(name, *value);
+      set_knob(config, name, *node, file);
     } catch (const InputError& error) {
-      fail_at(*node, file, error.what());
+      if (!faults) throw;
+      faults->push_back(error.what());
     }
   }
 }
@@ -122,9 +132,10 @@ std::vector<const toml::table*> Fields::tables(std::string_view key) const {
   return result;
 }
 
-program::Config read_knobs(const toml::table& table, const std::string& file) {
+program::Config read_knobs(const toml::table& table, const std::string& file,
+                           std::vector<std::string>* faults) {
   program::Config config;
-  add_knobs(table, "", file, config);
+  add_knobs(table, "", file, config, faults);
   return config;
 }
 

@@ -47,7 +47,9 @@ class Fields {
   std::string what_;
 };
 
-// The knobs of a (nested) table, checked one by one at their own place.
-program::Config read_knobs(const toml::table& table, const std::string& file);
+// The knobs of a (nested) table, checked one by one at their own place. Throws InputError for the
+// first that is wrong; with `faults`, each is told there and left out.
+program::Config read_knobs(const toml::table& table, const std::string& file,
+                           std::vector<std::string>* faults = nullptr);
 
 }  // namespace trainscope::scenario

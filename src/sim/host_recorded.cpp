@@ -89,11 +89,14 @@ void Host::end_recorded_call(Nanos now, std::uint32_t thread, const program::Com
     span.duration = now - state.begun;
     span.name = recorder_.name(std::string_view(recorded.name(one)));
     span.lane = recorder_.thread_lane(thread);
-    span.category = one.category;
+    const bool was_staged = one.cause == trace::Cause::kStaging;
+    span.category = call.staged  ? trace::Category::kHeld
+                    : was_staged ? trace::Category::kHostApi
+                                 : one.category;
     const bool waited = state.waits_since >= 0;
     span.cause = waited ? trace::Cause::kDevice : trace::Cause::kProgram;
     span.cause_span = waited ? device_.span_of(state.waits_for) : trace::kNone;
-    if (one.cause == trace::Cause::kStaging) span.cause = one.cause;
+    if (call.staged) span.cause = trace::Cause::kStaging;
     span.correlation = state.correlation;
     span.line = command.line;
     written = state.last_span = recorder_.add(span);

@@ -101,15 +101,17 @@ std::vector<int> further_gpus(const std::vector<RankFile>& files) {
   return further;
 }
 
-// How many ranks the job has at least, as a file of it tells; our own says how many.
+// How many ranks the job has at least, as a file of it tells; our own says how many, unless its
+// header was lost.
 int world_of(const RankFile& file, bool own) {
-  int world = file.read.world;
-  if (own) return world;
+  const int least = *file.read.rank + 1;
+  if (own) return file.read.world > 0 ? file.read.world : least;
+  int world = std::max(file.read.world, least);
   for_each(file.trace().details(), [&](const Detail& detail, DetailId) {
     if (const auto* one = std::get_if<CollectiveDetail>(&detail))
       world = std::max(world, one->group_size);
   });
-  return std::max(world, *file.read.rank + 1);
+  return world;
 }
 
 // "2 ranks, their clocks laid on one another by the ends of collectives".

@@ -1,4 +1,6 @@
 // Metrics of traces that PyTorch wrote: that they count what the simulator's do.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -8,11 +10,13 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/diagnosis.h"
 #include "analysis/facts.h"
 #include "analysis/gradient_flow.h"
 #include "analysis/operations.h"
 #include "analysis/run.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"
@@ -122,7 +126,7 @@ TEST_CASE("a rank's own trace tells nothing of the other ranks") {
   CHECK(value(run, "comm.exposed") == golden("ddp-a100-2ranks", "comm.exposed"));
   const analysis::GradientFlow flow = analysis::gradient_flow(*run.trace, nullptr);
   CHECK(flow.ranks == 2);
-  CHECK(flow.only == 0);
+  CHECK(flow.here == std::vector<int>{0});
 }
 
 TEST_CASE("what autograd adds up outside of its functions is backward") {
@@ -163,4 +167,90 @@ TEST_CASE("launches of AMD's runtime are counted as NVIDIA's are") {
   CHECK(calls("cudaLaunchKernel") == 1);
   CHECK(calls("hipLaunchKernel") == 1);
   CHECK_FALSE(calls("hipGetDevice") == 1);
+}
+
+namespace {
+
+// A file as a profiler writes one, of these events alone.
+Run imported(const test::TemporaryFolder& folder, const std::string& events) {
+  return analysis::import_run(
+      "A", folder.write("trace.json", R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}"));
+}
+
+std::string event(const char* kind, const std::string& name, int thread, int start, int length,
+                  const std::string& args = "") {
+  return fmt::format(
+      R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}{}}})",
+      kind, name,
+      thread == 7    ? 0
+      : thread > 200 ? 200
+                     : 100,
+      thread, start, length, args.empty() ? "" : ", \"args\": {" + args + "}");
+}
+
+// A kernel of 80 us, and behind it a call that waits for it.
+std::string waiting_step(const std::string& wait, int start, int number) {
+  const std::string joined = "\"correlation\": " + std::to_string(number);
+  return event("cuda_runtime", "cudaLaunchKernel", 101, start + 5, 5, joined) + "," +
+         event("kernel", "sgemm", 7, start + 20, 80, joined + ", \"device\": 0, \"stream\": 7") +
+         "," + event("cuda_runtime", wait, 101, start + 12, 188);
+}
+
+}  // namespace
+
+TEST_CASE("a wait for the GPU is one whoever made the runtime") {
+  for (const char* wait : {"cudaDeviceSynchronize", "hipDeviceSynchronize", "cuCtxSynchronize"}) {
+    const test::TemporaryFolder folder;
+    const Run run = imported(folder, waiting_step(wait, 0, 1) + "," + waiting_step(wait, 200, 2));
+    INFO(wait);
+    CHECK(value(run, "idle.sync") > 50'000);
+    CHECK(value(run, "idle.copy") == 0);
+  }
+}
+
+TEST_CASE("steps of several processes in one file are those of one of them") {
+  const test::TemporaryFolder folder;
+  std::string events = waiting_step("cudaDeviceSynchronize", 0, 1);
+  for (const int thread : {101, 201})
+    for (int i = 0; i < 3; ++i)
+      events += "," + event("user_annotation", "ProfilerStep#" + std::to_string(i), thread,
+                            1000 * i + thread % 100, 990);
+  const Run run = imported(folder, events);
+  CHECK(run.facts.measured.steps == 3);
+  CHECK(value(run, "time.step") == Approx(990'000).epsilon(0.02));
+}
+
+TEST_CASE("marks of steps that have no length leave the whole run measured") {
+  const test::TemporaryFolder folder;
+  const Run run = imported(folder, event("user_annotation", "ProfilerStep#0", 101, 0, 0) + "," +
+                                       waiting_step("cudaDeviceSynchronize", 10, 1));
+  CHECK(run.facts.measured.steps == 0);
+  CHECK(value(run, "gpu.busy") == Approx(80'000));
+}
+
+TEST_CASE(
+    "advice is for what the trace has: a host or none, a rank's peers, launches by another name") {
+  const auto first = [](const Run& run) {
+    const auto findings = analysis::diagnose(run);
+    REQUIRE(!findings.empty());
+    return findings.front();
+  };
+  const test::TemporaryFolder folder;
+  const std::string on_gpu = "\"device\": 0, \"stream\": 7";
+  CHECK_THAT(first(imported(folder, event("kernel", "sgemm", 7, 0, 10, on_gpu) + "," +
+                                        event("kernel", "sgemm", 7, 500, 10, on_gpu)))
+                 .advice,
+             Catch::Contains("ProfilerActivity.CPU"));
+  std::string launches;
+  for (int i = 0; i < 20; ++i) {
+    const std::string joined = "\"correlation\": " + std::to_string(i + 1);
+    launches += event("cuda_runtime", "hipLaunchKernel", 101, 50 * i, 40, joined) + "," +
+                event("kernel", "sgemm", 7, 50 * i + 42, 4, joined + ", " + on_gpu) +
+                (i < 19 ? "," : "");
+  }
+  CHECK_THAT(first(imported(folder, launches)).advice, Catch::Contains("CUDA graphs"));
+  const std::string sum =
+      event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 7, 0, 100,
+            on_gpu + R"(, "Collective name": "allreduce", "In msg nelems": 9, "Group size": 4)");
+  CHECK_THAT(first(imported(folder, sum)).why, Catch::Contains("waits for ranks"));
 }

@@ -43,6 +43,18 @@ constexpr auto kImported = trace::OriginKind::kImported;
 
 }  // namespace
 
+TEST_CASE("kernels that a call launches are told from its copies") {
+  Made made(kImported);
+  const auto both = made.call(0, 100, Category::kHostWork);
+  made.call(10, 20, Category::kHostApi, 1);
+  made.call(30, 40, Category::kHostApi, 2);
+  made.kernel(60, 160, 1);
+  made.add(made.stream, "copy", 160, 210, Category::kCopyH2D, 2);
+  const auto uses = made.uses();
+  CHECK(uses[both].self_gpu == 150);
+  CHECK(uses[both].self_kernels == 100);
+}
+
 TEST_CASE("a call's own time is without the calls within it, its GPU time with theirs") {
   Made made(kSimulated);
   const auto launch = made.call(10, 20, Category::kHostApi, 1);  // not in the order of their starts

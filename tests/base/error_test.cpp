@@ -7,6 +7,7 @@ using namespace trainscope;
 TEST_CASE("an error is one line, whatever the text of others in it") {
   CHECK(std::string(InputError("a\nb\tc\x1b[2J\x7f").what()) == "a\\nb\\tc\\x1b[2J\\x7f");
   CHECK(std::string(InputError("größer …").what()) == "größer …");
+  CHECK(std::string(InputError("a\u009b2J").what()) == "a\\x9b2J");
 }
 
 TEST_CASE("an error keeps the beginning and the end of a text that is far too long") {

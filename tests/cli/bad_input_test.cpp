@@ -190,8 +190,10 @@ TEST_CASE("an output ends as its kind does, and so no two are written into one f
   refuses(copy("--html ") + ".html --svg " + folder.file("x.html"), 2, "does not end in .svg");
   refuses(copy("--png ") + ".json", 2, "does not end in .png");
   refuses(copy("--save "), 2, "does not end in .tsrun");
-  for (const char* ending : {".tsrun", ".png", ".svg", ".html", ".toml"})
-    refuses(copy("--trace ") + ending, 2, "--trace writes no file that ends in ");
+  for (const char* ending : {".tsrun", ".png", ".svg", ".html", ".toml", ".txt", ".gz"})
+    refuses(copy("--trace ") + ending, 2,
+            "does not end in .json; write --trace " + folder.file("x") + ending + ".json");
+  refuses("import none.json --trace " + folder.file("x.txt"), 2, "does not end in .json");
   refuses("sweep --set workload=copy --vary copy.count=1,2 --csv x.png --png x.png", 2, "--csv");
   refuses("machines --html x.png", 2, "does not end in .html");
   refuses("lessons --png x.html", 2, "does not end in .png");

@@ -28,6 +28,7 @@ TEST_CASE("run prints one JSON object of both sides, and nothing else on standar
   CHECK(object["origin"] == "simulated");
   CHECK(object["executor"] == "sim");
   CHECK(object["seed"] == 0);
+  CHECK_FALSE(object.contains("expectations"));  // of a real GPU
   for (const char* side : {"A", "B"}) {
     const json& one = object["runs"][side];
     CHECK(one["machine"] == "h200-1");
@@ -309,11 +310,12 @@ TEST_CASE("every shipped lesson passes every check on every machine it allows, a
 TEST_CASE("a check that finds something ends with 1 and says where") {
   const Folder folder;
   const std::string file = folder.file("wrong.toml");
-  std::ofstream(file) << "workload = \"copy\"\ncopy.bites = 5\n";
+  std::ofstream(file) << "workload = \"copy\"\ncopy.bites = 5\ncopy.count = 0\n";
   const Result result = run("check " + file);
   CHECK(result.code == 1);
   CHECK_THAT(result.out, Catch::Contains("wrong.toml:2:14: there is no knob copy.bites") &&
-                             Catch::EndsWith("1 checked, 1 finding\n"));
+                             Catch::Contains("wrong.toml:3:14: ") &&
+                             Catch::EndsWith("1 checked, 2 findings\n"));
 }
 
 TEST_CASE("a lesson that waits for an action that does not exist is found") {

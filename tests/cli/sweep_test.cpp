@@ -27,10 +27,11 @@ TEST_CASE("sweep runs a config for each value, and its three outputs agree") {
   const Result table = run(what + " --csv " + folder.file("sweep.csv"));
   CHECK(table.code == 0);
   const std::vector<std::string> rows = lines(table.out);
-  REQUIRE(rows.size() == 4);  // the head and 1, 4, 16 MiB
-  CHECK_THAT(rows[0], Catch::Contains("copy.bytes") && Catch::Contains("bandwidth.h2d"));
-  CHECK_THAT(rows[1], Catch::Contains("1 MiB"));
-  CHECK_THAT(rows[3], Catch::Contains("16 MiB"));
+  REQUIRE(rows.size() == 6);  // what it is, nothing, the head and 1, 4, 16 MiB
+  CHECK(rows[0] == "SIMULATED  1 x H200, PCIe 5.0 x16, pytorch-eager");
+  CHECK_THAT(rows[2], Catch::Contains("copy.bytes") && Catch::Contains("bandwidth.h2d"));
+  CHECK_THAT(rows[3], Catch::Contains("1 MiB"));
+  CHECK_THAT(rows[5], Catch::Contains("16 MiB"));
   const json data = json::parse(run(what + " --json").out);
   CHECK(data["vary"][0]["knob"] == "copy.bytes");
   CHECK(data["vary"][0]["values"] == json({1048576, 4194304, 16777216}));
@@ -41,7 +42,47 @@ TEST_CASE("sweep runs a config for each value, and its three outputs agree") {
   const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
   REQUIRE(csv.size() == 4);
   CHECK_THAT(csv[0], Catch::StartsWith("copy.bytes,side,time.total [ns]"));
-  CHECK_THAT(csv[2], Catch::StartsWith("4194304,A,"));
+  CHECK_THAT(csv[0], Catch::EndsWith(",ended,refused,origin,machine\r"));
+  CHECK_THAT(csv[2], Catch::StartsWith("4194304,A,") && Catch::EndsWith(",simulated,h200-1\r"));
+  CHECK(data["origin"] == "simulated");
+  CHECK(data["machine"] == "h200-1");
+  CHECK(data["config"] == json({{"machine", "h200-1"}, {"seed", 0}, {"workload", "copy"}}));
+  CHECK_FALSE(data.contains("sides"));
+}
+
+TEST_CASE("a sweep of machines says so, and names each one's beside its numbers") {
+  const Folder folder;
+  const std::string what = "sweep --set workload=copy --vary machine=t4-1,h200-1";
+  const Result table = run(what + " --csv " + folder.file("sweep.csv"));
+  CHECK_THAT(table.out, Catch::StartsWith("SIMULATED  machine varied, pytorch-eager\n\n"));
+  const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
+  REQUIRE(csv.size() == 3);
+  CHECK_THAT(csv[1], Catch::EndsWith(",simulated,t4-1\r"));
+  CHECK_THAT(csv[2], Catch::EndsWith(",simulated,h200-1\r"));
+  const json data = json::parse(run(what + " --json").out);
+  CHECK(data["machine"].is_null());
+  CHECK(data["config"] == json({{"seed", 0}, {"workload", "copy"}}));
+  CHECK(json::parse(run("sweep --set workload=copy --vary seed=1,2 --json").out)["seed"].is_null());
+}
+
+TEST_CASE("a sweep tells what its sides have alike and what each has alone") {
+  const json memory =
+      json::parse(run("sweep pinned-vs-pageable --vary copy.bytes=4096,8192 --json").out);
+  CHECK(memory["machine"] == "h200-1");
+  CHECK(memory["config"]["copy.count"] == 3);
+  CHECK_FALSE(memory["config"].contains("copy.memory"));
+  CHECK_FALSE(memory["config"].contains("copy.bytes"));
+  CHECK(memory["sides"]["A"]["config"] == json({{"copy.memory", "pageable"}}));
+  CHECK(memory["sides"]["B"]["config"] == json({{"copy.memory", "pinned"}}));
+  const std::string machines = "sweep which-gpu --vary batch_size=1,2";
+  const std::vector<std::string> rows = lines(run(machines).out);
+  REQUIRE(rows.size() == 6);
+  CHECK_THAT(rows[0], Catch::StartsWith("A  SIMULATED  1 x L40S"));
+  CHECK_THAT(rows[1], Catch::StartsWith("B  SIMULATED  1 x A100"));
+  const json sides = json::parse(run(machines + " --json").out);
+  CHECK(sides["machine"].is_null());
+  CHECK(sides["sides"]["A"]["machine"] == "l40s-1");
+  CHECK(sides["sides"]["B"]["config"]["machine"] == "a100-40-sxm-1");
 }
 
 TEST_CASE("sweep runs both sides of a lesson, and combinations of two knobs") {
@@ -50,8 +91,9 @@ TEST_CASE("sweep runs both sides of a lesson, and combinations of two knobs") {
           "copy.count=1,2");
   CHECK(table.code == 0);
   const std::vector<std::string> rows = lines(table.out);
-  REQUIRE(rows.size() == 5);
-  CHECK_THAT(rows[0], Catch::Contains("A bandwidth.h2d") && Catch::Contains("B bandwidth.h2d"));
+  REQUIRE(rows.size() == 7);
+  CHECK_THAT(rows[0], Catch::StartsWith("SIMULATED  1 x H200"));
+  CHECK_THAT(rows[2], Catch::Contains("A bandwidth.h2d") && Catch::Contains("B bandwidth.h2d"));
 }
 
 TEST_CASE("sweep says of a combination why it cannot run, and refuses when none can") {

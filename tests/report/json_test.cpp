@@ -28,6 +28,30 @@ TEST_CASE("the JSON of a run names origin, executor, seed, machine, config and m
   CHECK(run["dropped"] == 0);
 }
 
+TEST_CASE("what a lesson expects of a real GPU is in the JSON, and else there is no such list") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  const auto written = [&](const std::vector<report::ExpectationEntry>& entries) {
+    return json::parse(report::run_json({&a, &b}, 0, "cuda", "", entries));
+  };
+  CHECK_FALSE(written({}).contains("expectations"));
+  const json list =
+      written({{"ratio(A.time.step, B.time.step)", 1.5, 4, 2.25, "1", true, ""},
+               {"A.gpu.util", {}, 0.5, 0.75, "%", false, ""},
+               {"A.sm.waves", 2, {}, {}, "", {}, "run A has no sm.waves"}})["expectations"];
+  REQUIRE(list.size() == 3);
+  CHECK(list[0] == json({{"expression", "ratio(A.time.step, B.time.step)"},
+                         {"min", 1.5},
+                         {"max", 4.0},
+                         {"value", 2.25},
+                         {"unit", "1"},
+                         {"holds", true}}));
+  CHECK(list[1]["holds"] == false);
+  CHECK_FALSE(list[1].contains("min"));
+  CHECK(list[2]["holds"].is_null());
+  CHECK_FALSE(list[2].contains("value"));
+  CHECK(list[2]["why"] == "run A has no sm.waves");
+}
+
 TEST_CASE("ranks that wait for one another are in the JSON, and else there is no such list") {
   const analysis::Run run = test::straggling();
   const json out = json::parse(report::run_json({&run}, 0, "sim"));

@@ -193,23 +193,29 @@ TEST_CASE("the checks of a lesson find what would mislead a learner") {
   CHECK_THAT(findings_of("Run both sides.", words), contains("at most 60 fit a card"));
 }
 
-TEST_CASE("a config is checked as a whole, its first mistake first") {
+TEST_CASE("a config is checked as a whole, and each of its mistakes told at its line") {
   const auto folder =
       std::filesystem::temp_directory_path() / ("configs-" + std::to_string(::getpid()));
-  const auto error = [&](const char* text) -> std::string {
+  const auto errors = [&](const char* text) {
     write_file(folder / "my.toml", text);
-    try {
-      scenario::check_config_file(folder / "my.toml");
-    } catch (const InputError& wrong) {
-      return wrong.what();
-    }
-    return "";
+    return scenario::check_config_file(folder / "my.toml");
   };
-  CHECK(error("steps = 3\n") == "");
-  CHECK_THAT(error("steps = 3\nstepz = 3\nbatch_siz = 2\n"), Catch::Contains("my.toml:2:"));
-  CHECK_THAT(error("machine = \"nope\"\n"), Catch::Contains("there is no machine nope"));
-  CHECK_THAT(error("parallel.strategy = \"ddp\"\nparallel.world_size = 4\n"),
+  const auto only = [&](const char* text) {
+    const std::vector<std::string> all = errors(text);
+    REQUIRE(all.size() == 1);
+    return all.front();
+  };
+  CHECK(errors("steps = 3\n").empty());
+  const std::vector<std::string> three =
+      errors("steps = 3\nstepz = 3\n[model]\nwidth = 1979-05-27\n[loader]\nnum_workers = -1\n");
+  REQUIRE(three.size() == 3);
+  CHECK_THAT(three[0], Catch::Contains("my.toml:2:") && Catch::Contains("there is no knob stepz"));
+  CHECK_THAT(three[1], Catch::Contains("my.toml:4:") && Catch::Contains("neither a word"));
+  CHECK_THAT(three[2], Catch::Contains("my.toml:6:") && Catch::Contains("loader.num_workers"));
+  CHECK_THAT(only("machine = \"nope\"\n"), Catch::Contains("there is no machine nope"));
+  CHECK_THAT(only("parallel.strategy = \"ddp\"\nparallel.world_size = 4\n"),
              Catch::Contains("h200-1 has 1 GPU"));
+  CHECK_THROWS_WITH(errors("gpu = \"h200\"\n"), Catch::Contains("belongs into a machine"));
   std::filesystem::remove_all(folder);
 }
 

@@ -11,6 +11,7 @@
 #include "trace/ranks.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
+#include "ui/panels/timelines.h"
 #include "ui/runs.h"
 
 using namespace trainscope;
@@ -297,6 +298,42 @@ TEST_CASE(
   driver->app().run("runs.close_b");
   driver->settle();
   CHECK(driver->workspace().sides().size() == 1);
+}
+
+TEST_CASE("each of two sides says its host profile, timing only, and what its file has dropped") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  const TemporaryFolder folder;
+  const fs::path lacking = folder.write("lacking.json", R"({"traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 1, "dur": 50,
+     "args": {"device": 0, "stream": 7, "correlation": 3, "grid": [8, 1, 1], "block": [256, 1, 1]}},
+    {"ph": "X", "cat": "kernel", "name": "endless", "pid": 0, "tid": 7, "ts": 60}
+  ]})");
+  Workspace& workspace = driver->workspace();
+  const auto side = [&](std::size_t number) {
+    return timeline_input(workspace, driver->app().attention()).sides.at(number);
+  };
+  workspace.open_runs({run_of("A", {"workload=train", "model.name=resnet50", "steps=3"})});
+  driver->settle();
+  CHECK(side(0).detail.empty());  // its Summary says so
+  driver->app().open_beside(lacking);
+  driver->settle();
+  REQUIRE(workspace.current_sides().size() == 2);
+  CHECK(side(0).detail == "pytorch-eager, timing only");
+  CHECK(side(0).dropped.empty());
+  CHECK(side(1).detail.empty());
+  CHECK(side(1).dropped == "1 dropped");
+  CHECK_THAT(side(1).dropped_why, Contains("without a duration (\"dur\"): 1"));
+  for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
+    FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
+  CHECK(overlapping_text(*ImGui::GetDrawData()).empty());
+  bool told = false;
+  CHECK(driver->act([&](ImGuiTestContext* context) {
+    context->MouseMove("//Timelines##pair/**/dropped", ImGuiTestOpFlags_NoCheckHoveredId);
+    context->Yield(3);
+    const ImGuiWindow* tooltip = ImGui::FindWindowByName("##Tooltip_00");
+    told = tooltip && tooltip->Active;
+  }));
+  CHECK(told);
 }
 
 TEST_CASE("one run that was built from knobs shows its listing, and a trace the details") {

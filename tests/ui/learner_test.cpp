@@ -9,6 +9,7 @@
 #include "scenario/learner.h"
 #include "ui/app/layout.h"
 #include "ui/app/lesson_answers.h"
+#include "ui/app/prerequisite.h"
 #include "ui/driver.h"
 #include "ui/idle.h"
 
@@ -134,6 +135,57 @@ TEST_CASE("the shelf shows what is done, what is worth another go, and what is n
       [](ImGuiTestContext* context) { context->ItemClick("//##shelf/time-it-right/lesson"); }));
   REQUIRE(driver->workspace().lesson());
   CHECK(driver->workspace().lesson()->lesson.id == "time-it-right");
+}
+
+TEST_CASE(
+    "of the lessons that one requires the first that is open comes, then one that was missed") {
+  std::vector<scenario::Lesson> lessons(3);
+  for (const char* id : {"a", "b", "c"}) lessons[static_cast<std::size_t>(*id - 'a')].id = id;
+  lessons[2].requires_ids = {"not here", "a", "b"};
+  scenario::Records records;
+  CHECK_FALSE(prerequisite_of(lessons[0], lessons, records).lesson);
+  const auto before = [&] { return prerequisite_of(lessons[2], lessons, records); };
+  CHECK(before().lesson == &lessons[0]);
+  CHECK_FALSE(before().again);
+  records["a"] = {true, 4, 4, false};
+  CHECK(before().lesson == &lessons[1]);
+  records["b"] = {true, 2, 4, true};
+  CHECK(before().lesson == &lessons[1]);
+  CHECK(before().again);
+  records["b"].missed = false;
+  CHECK(before().lesson == &lessons[0]);
+}
+
+TEST_CASE("a learner who had to be shown is offered the lesson that comes before") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->open_revealed("pinned-vs-pageable");
+  const auto [before, again] =
+      prerequisite_of(driver->workspace().lesson()->lesson, driver->workspace().shelf(),
+                      driver->workspace().learner().records());
+  REQUIRE(before);
+  CHECK_FALSE(again);
+  const std::string offer = std::string("//") + kLessonPanel + "/**/Take \"" + before->title +
+                            "\" first",
+                    id = before->id;
+  const auto is_offered = [&] {
+    bool found = false;
+    driver->act([&](ImGuiTestContext* context) {
+      found = context->ItemInfo(offer.c_str(), ImGuiTestOpFlags_NoError).ID != 0;
+    });
+    return found;
+  };
+  for (int i = 0; i < 4 && !driver->app().can("lesson.show_me"); ++i) {
+    driver->app().run("lesson.skip");
+    driver->app().run("lesson.next");
+    driver->settle();
+  }
+  CHECK_FALSE(is_offered());
+  driver->app().run("lesson.show_me");
+  driver->settle();
+  CHECK(is_offered());
+  REQUIRE(driver->click(offer));
+  REQUIRE(driver->workspace().lesson());
+  CHECK(driver->workspace().lesson()->lesson.id == id);
 }
 
 TEST_CASE("pointing at a term explains it, and a sheet lists them all") {

@@ -154,6 +154,13 @@ TEST_CASE("a learner goes through the lesson by mouse") {
   REQUIRE(card.question);
   CHECK(card.question->right == true);
   CHECK(card.error.empty());
+  // The last card tells how the simulator is compared with measurements.
+  std::string copied;
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    context->ItemClick(in_lesson("Copy the command").c_str());
+    if (const char* text = ImGui::GetClipboardText()) copied = text;
+  }));
+  CHECK(copied == "trainscope validate --published");
   REQUIRE(driver->click(in_lesson("All lessons")));
   CHECK(workspace.screen() == Screen::kShelf);
 }

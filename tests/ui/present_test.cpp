@@ -194,6 +194,36 @@ TEST_CASE("a room sees a lane of the same kind on both sides at once") {
         std::vector<RoomLanes>{{0, 4}, {1, 1}, {2, 2}});
 }
 
+TEST_CASE("a room sees the copy engine beside staging, and of many ranks those that tell") {
+  const auto pageable = trace_of(
+      {LaneKind::kHostThread, LaneKind::kStaging, LaneKind::kStream, LaneKind::kCopyEngine});
+  const auto pinned = trace_of({LaneKind::kHostThread, LaneKind::kCopyEngine, LaneKind::kStream});
+  const trace::TraceIndex of_pageable = trace::build_index(*pageable),
+                          of_pinned = trace::build_index(*pinned);
+  scenario::Lesson lesson;
+  lesson.steps.emplace_back();
+  lesson.steps.back().focus.emplace();
+  lesson.steps.back().focus->lane = "lane 1";
+  const auto lanes =
+      lanes_for_a_room({{{pageable.get(), &of_pageable}, {pinned.get(), &of_pinned}}}, lesson);
+  CHECK(std::ranges::any_of(lanes, [](const RoomLanes& one) { return one[0] == 3; }));
+  CHECK(std::ranges::any_of(lanes, [](const RoomLanes& one) { return one[1] == 1; }));
+
+  trace::Trace ranks{trace::Origin{}};
+  for (int rank = 0; rank < 4; ++rank) {
+    trace::Lane lane;
+    lane.kind = LaneKind::kStream;
+    lane.rank = rank;
+    trace::Span span;
+    span.lane = ranks.add_lane(lane);
+    span.duration = 10;
+    ranks.add_span(span);
+  }
+  const trace::TraceIndex index = trace::build_index(ranks);
+  CHECK(lanes_for_a_room({{{&ranks, &index, {0, 3}}, {}}}, scenario::Lesson{}) ==
+        std::vector<RoomLanes>{{0, trace::kNone}, {3, trace::kNone}});
+}
+
 TEST_CASE("a room sees what went wrong on a device before lanes that only fill the place") {
   const auto well = trace_of({LaneKind::kStream, LaneKind::kStream, LaneKind::kStream});
   const auto ill =

@@ -93,6 +93,41 @@ TEST_CASE("the SM array comes with kernels that are placed block by block, and n
   CHECK_FALSE(driver->app().can("layout.sm_array"));
 }
 
+TEST_CASE("a run about the SMs gives them the whole width, with their map; memory is a tab") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  const auto dock_of = [](const char* panel) {
+    const ImGuiWindow* window = ImGui::FindWindowByName(panel);
+    REQUIRE(window);
+    return window->DockId;
+  };
+  const auto has_map = [&] {
+    bool found = false;
+    driver->act([&](ImGuiTestContext* context) {
+      const std::string item = std::string("//") + kSingleSmArrayPanel + "/**/tiles";
+      found = context->ItemInfo(item.c_str(), ImGuiTestOpFlags_NoError).ID != 0;
+    });
+    return found;
+  };
+  driver->workspace().open_runs({run_of("A", {"workload=train", "steps=3"})});
+  driver->settle();
+  driver->workspace().open_runs({product("A", "gemm.m=1792", "gemm.n=1792", "gemm.k=1792")});
+  driver->settle();
+  driver->app().show_panel("sm-array");
+  driver->settle();
+  CHECK(is_in_front(kSingleSmArrayPanel));
+  CHECK(dock_of(kSingleMemoryPanel) == dock_of(kSingleSmArrayPanel));
+  CHECK(ImGui::FindWindowByName(kSingleSmArrayPanel)->Size.x > 900);
+  CHECK(has_map());
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+  driver->app().show_panel("memory");
+  driver->settle();
+  CHECK(is_in_front(kSingleMemoryPanel));
+  // Charts of a training stand beside memory again.
+  driver->workspace().open_runs({run_of("A", {"workload=train", "steps=3"})});
+  driver->settle();
+  CHECK(dock_of(kSingleMemoryPanel) != dock_of(kSingleRooflinePanel));
+}
+
 TEST_CASE("the SM array cuts no word, whatever the window's size and whatever it shows") {
   const struct {
     int width, height;

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "ui/app/guess.h"
 #include "ui/app/lesson_card.h"
 #include "ui/idle.h"
 
@@ -109,7 +110,77 @@ TEST_CASE("the guess of a ratio is drawn where B would end") {
   const double a = *analysis::value_of(sides[0]->metrics, "time.h2d");
   CHECK(range->start == Approx(a / 4));
   CHECK(range->end == Approx(a / 2));
-  CHECK(range->on_copy_engine);
+  CHECK(range->of == GuessedEnd::kCopies);
+}
+
+TEST_CASE("the guess of an option is drawn in whatever form it compares both sides") {
+  Workspace workspace([] {});
+  open_and_predict(workspace, 2);
+  workspace.run_lesson();
+  wait_until_idle(workspace);
+  const scenario::Sides sides = workspace.lesson_sides();
+  const double a = *analysis::value_of(sides[0]->metrics, "time.h2d");
+  scenario::Question question;
+  question.kind = scenario::QuestionKind::kChoice;
+  scenario::Answer answer;
+  answer.committed = true;
+  answer.option = 0;
+  const auto range_of = [&](const char* text) {
+    question.options.assign(1, {});
+    question.options[0].correct_when = scenario::Expression::parse(text);
+    const auto range = guess_in_b(question, answer, sides);
+    return range ? std::optional(std::pair(range->start / a, range->end / a)) : std::nullopt;
+  };
+  const auto is = [&](const char* text, double least, double most) {
+    INFO(text);
+    const auto range = range_of(text);
+    REQUIRE(range);
+    CHECK(range->first == Approx(least));
+    CHECK(range->second == Approx(most));
+  };
+  is("ratio(A.time.h2d, B.time.h2d) >= 2 and ratio(A.time.h2d, B.time.h2d) < 4", 0.25, 0.5);
+  is("ratio(B.time.h2d, A.time.h2d) > 0.5 and ratio(B.time.h2d, A.time.h2d) <= 0.9", 0.5, 0.9);
+  is("A.time.h2d < 0.8 * B.time.h2d", 1.25, 1.5);
+  is("B.time.h2d <= A.time.h2d", 0, 1);
+  is("0.5 * A.time.h2d > B.time.h2d and A.gpu.util > 0.1", 0, 0.5);
+  is("B.time.h2d > 2 * A.time.h2d and B.time.h2d < 3 * A.time.h2d", 2, 3);
+  is("abs(A.time.h2d - B.time.h2d) <= 0.1 * A.time.h2d", 0.9, 1.1);
+  is("A.time.h2d - B.time.h2d > 0.4 * A.time.h2d", 0, 0.6);
+  is("2 >= A.time.h2d / B.time.h2d and ratio(A.time.h2d, B.time.h2d) > 1", 0.5, 1);
+  CHECK_FALSE(range_of("B.time.h2d <= A.time.h2d and B.time.h2d > 2 * A.time.h2d"));
+  CHECK_FALSE(range_of("B.time.h2d < A.time.h2d * ratio(A.time.h2d, B.time.h2d)"));
+  CHECK_FALSE(range_of("A.time.h2d <= 0.5 * A.time.step and B.time.h2d <= 0.5 * B.time.step"));
+  CHECK_FALSE(range_of("A.comm.exposed > 2 * B.comm.exposed"));
+  CHECK_FALSE(range_of("B.time.h2d < A.time.h2d or B.time.h2d > 2 * A.time.h2d"));
+  CHECK_FALSE(range_of("A.gpu.util > B.gpu.util"));
+}
+
+TEST_CASE("a ratio that was guessed as a number is drawn where B would end, either way round") {
+  Workspace workspace([] {});
+  open_and_predict(workspace, 2);
+  workspace.run_lesson();
+  wait_until_idle(workspace);
+  const scenario::Sides sides = workspace.lesson_sides();
+  const auto range_of = [&](const char* asked, double number) {
+    scenario::Question question;
+    question.kind = scenario::QuestionKind::kNumber;
+    question.answer = scenario::Expression::parse(asked);
+    scenario::Answer answer;
+    answer.committed = true;
+    answer.number = number;
+    return guess_in_b(question, answer, sides);
+  };
+  const double a = *analysis::value_of(sides[0]->metrics, "time.total");
+  const auto times = range_of("ratio(B.time.total, A.time.total)", 0.5);
+  REQUIRE(times);
+  CHECK(times->start == Approx(a / 2));
+  CHECK(times->end == times->start);
+  CHECK(times->of == GuessedEnd::kRun);
+  CHECK(range_of("ratio(A.time.total, B.time.total)", 4)->end == Approx(a / 4));
+  CHECK(range_of("B.time.total", 3e6)->start == 0);
+  CHECK(range_of("B.time.total", 3e6)->end == 3e6);
+  CHECK_FALSE(range_of("ratio(A.time.total, A.time.total)", 1));
+  CHECK_FALSE(range_of("ratio(A.memory.peak_allocated, B.memory.peak_allocated)", 2));
 }
 
 TEST_CASE("a card shows what is known before the run and nothing more") {

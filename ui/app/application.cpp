@@ -151,6 +151,7 @@ void Application::show_me() {
   const scenario::Step& step = lesson.step();
   const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
   const scenario::Focus& focus = find ? *step.question->span : *step.focus;
+  lesson.shown = true;
   if (!show_focus(focus, workspace_, attention_, find))
     workspace_.notice = "The lesson points at something that this run does not have.";
   // Being shown is not finding.

@@ -1,6 +1,7 @@
 // The application around a window: one frame after another, on the display or off screen.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -182,7 +183,8 @@ class Application {
   std::optional<Attention> attention_before_;       // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;
-  bool tall_ = false;  // what is below the timelines, when they were last drawn
+  // What is below the timelines wanted room, by arrangement, when that was last drawn.
+  std::array<std::optional<bool>, 4> wanted_room_;
   std::optional<Room> room_;
 
   TimelinesPanel timelines_;

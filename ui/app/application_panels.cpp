@@ -109,16 +109,18 @@ bool points_below_timelines(const LessonModel& lesson) {
   return lesson.progress.revealed() && focus && !focus->panel.empty() && focus->panel != "timeline";
 }
 
-// What is below the timelines wants room: charts of a training, the SMs, the GPUs of a collective.
-bool wants_height(const Workspace& workspace) {
-  if (arrangement_of(workspace) == Arrangement::kPresent)
+// What is below the timelines wants room: the SMs with their map, and of a pair, which has less
+// height there, charts of a training and the GPUs of a collective.
+bool wants_room(const Workspace& workspace) {
+  const Arrangement arrangement = arrangement_of(workspace);
+  if (arrangement == Arrangement::kPresent)
     return wants_knobs(workspace) || points_below_timelines(*workspace.lesson());
   const auto& sides = workspace.sides();
-  return std::any_of(sides.begin(), sides.end(), [](const SideModel& side) {
+  return std::any_of(sides.begin(), sides.end(), [&](const SideModel& side) {
     const std::string& workload = side.config.word("workload");
-    const bool wants = workload == "train" || workload == "kernel" || workload == "gemm" ||
-                       workload == "collective";
-    return side.file.empty() && wants;
+    const bool of_sms = workload == "kernel" || workload == "gemm";
+    const bool of_pair = workload == "train" || workload == "collective";
+    return side.file.empty() && (of_sms || (of_pair && arrangement != Arrangement::kSingle));
   });
 }
 
@@ -265,11 +267,13 @@ void Application::draw_panels(const PanelContext& context) {
   const Arrangement arrangement = arrangement_of(workspace_);
   const Room room = room_for_panels(theme_);
   if (layout_stale_) panels_ = {};
-  const bool tall = wants_height(workspace_);
-  const bool turned = arrangement == Arrangement::kPresent && tall != tall_;
-  dock_panels(theme_, arrangement, room, tall,
+  const bool wants = wants_room(workspace_);
+  const bool follows = arrangement == Arrangement::kPresent || arrangement == Arrangement::kSingle;
+  std::optional<bool>& wanted = wanted_room_.at(static_cast<std::size_t>(arrangement));
+  const bool turned = follows && wanted.value_or(wants) != wants;
+  dock_panels(theme_, arrangement, room, wants,
               layout_stale_ || turned || room != room_.value_or(room));
-  tall_ = tall;
+  wanted = wants;
   layout_stale_ = false;
   room_ = room;
   if (arrangement == Arrangement::kSingle) {

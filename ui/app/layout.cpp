@@ -116,7 +116,8 @@ void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size, bool tall) {
     dock(panel, below);
 }
 
-void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
+// Memory stands beside the other charts, unless these want the whole width (`wide`).
+void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size, bool wide) {
   ImGuiID right = 0, summary = 0;
   const float width =
       std::min(std::clamp(size.x * 0.24F, theme.px(300), theme.px(480)), size.x * 0.42F);
@@ -127,7 +128,7 @@ void arrange_single(const Theme& theme, ImGuiID root, ImVec2 size) {
   constexpr int kLanes = 6;  // steps, two threads, three of a GPU
   const float wanted = std::clamp(size.y * 0.46F, theme.px(260), theme.px(520));
   rest = split(rest, ImGuiDir_Down, height_below(theme, wanted, size.y, kLanes, 1), below);
-  if (const float across = size.x - width; across > theme.px(1080))
+  if (const float across = size.x - width; across > theme.px(1080) && !wide)
     below = split(below, ImGuiDir_Right, across * 0.5F, memory);
   for (const char* panel :
        {kSingleLossPanel, kSingleLossScalingPanel, kSingleSmArrayPanel, kSingleGradientFlowPanel,
@@ -182,7 +183,7 @@ void arrange_in_one(const Theme& theme, ImGuiID root, ImVec2 size, bool beside) 
   for (const char* panel : kAllPanels) dock(panel, root);
 }
 
-void arrange(const Theme& theme, Arrangement arrangement, Room room, bool tall, ImGuiID root,
+void arrange(const Theme& theme, Arrangement arrangement, Room room, bool much, ImGuiID root,
              ImVec2 size) {
   ImGui::DockBuilderRemoveNode(root);
   ImGui::DockBuilderAddNode(root, ImGuiDockNodeFlags_DockSpace);
@@ -191,13 +192,13 @@ void arrange(const Theme& theme, Arrangement arrangement, Room room, bool tall, 
   if (room == Room::kLow || room == Room::kTiny)
     arrange_in_one(theme, root, size, lesson && room == Room::kLow);
   else if (arrangement == Arrangement::kSingle)
-    arrange_single(theme, root, size);
+    arrange_single(theme, root, size, much);
   else if (arrangement == Arrangement::kPresent)
-    arrange_present(theme, root, size, tall);
+    arrange_present(theme, root, size, much);
   else if (room == Room::kClose)
-    arrange_compact_pair(theme, root, size, lesson, tall);
+    arrange_compact_pair(theme, root, size, lesson, much);
   else
-    arrange_pair(theme, root, size, lesson, tall);
+    arrange_pair(theme, root, size, lesson, much);
   ImGui::DockBuilderFinish(root);
 }
 
@@ -228,7 +229,7 @@ Room room_for_panels(const Theme& theme) {
   return size.x < theme.px(1180) ? Room::kClose : Room::kWide;
 }
 
-void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool tall, bool reset) {
+void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool much, bool reset) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float gap = theme.size.gap, top = theme.size.top_bar;
   const ImVec2 size{viewport->WorkSize.x - 2 * gap, viewport->WorkSize.y - top - 2 * gap};
@@ -244,7 +245,7 @@ void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool ta
   ImGui::PopStyleVar(2);
   const ImGuiID root = ImGui::GetID("root");
   if (reset || is_taken(arrangement, root) || !ImGui::DockBuilderGetNode(root))
-    arrange(theme, arrangement, room, tall, root, size);
+    arrange(theme, arrangement, room, much, root, size);
   ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
   // Between panels one sees the ground; a line shows where one may drag.
   // (ImGui takes the colours of its separators between docks from these.)

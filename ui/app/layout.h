@@ -68,8 +68,8 @@ enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle, kPresent };
 Arrangement arrangement_of(const Workspace& workspace);
 
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
-// Where there is much to show below the timelines (`tall`) that place below the timelines is given
-// more height.
-void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool tall, bool reset);
+// Where there is much to show below the timelines (`much`) that place is given more height; of one
+// run, where it is high already, the whole width.
+void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool much, bool reset);
 
 }  // namespace trainscope::ui

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <regex>
 
 #include "analysis/lesson_sheet.h"
@@ -175,75 +174,6 @@ int minutes_left(const LessonModel& model) {
   return std::max(1, static_cast<int>(std::lround(model.lesson.minutes * left)));
 }
 
-// ---- The guess on the result -------------------------------------------------------------------
-
-struct Bounds {
-  std::string metric;
-  double least = 0;
-  double most = std::numeric_limits<double>::infinity();
-  bool any = false;
-};
-
-// What an option says of ratio(A.m, B.m): the numbers between which it lies.
-Bounds ratio_bounds(const std::string& text) {
-  static const std::regex pattern(
-      R"(ratio\(\s*A\.([\w.]+)\s*,\s*B\.([\w.]+)\s*\)\s*(<=|>=|<|>)\s*([0-9.]+))");
-  Bounds bounds;
-  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
-    const std::smatch& match = *at;
-    if (match[1] != match[2] || (bounds.any && bounds.metric != match[1])) return {};
-    bounds.metric = match[1];
-    bounds.any = true;
-    const double number = std::stod(match[4]);
-    if (match[3].str()[0] == '<')
-      bounds.most = std::min(bounds.most, number);
-    else
-      bounds.least = std::max(bounds.least, number);
-  }
-  return bounds;
-}
-
-std::optional<double> metric_of(const Sides& sides, std::string_view label,
-                                const std::string& metric) {
-  for (const analysis::Run* run : sides)
-    if (run->label == label) {
-      const analysis::Metric& found = analysis::find_metric(metric);
-      if (found.unit != "ns") return std::nullopt;
-      return analysis::value_of(run->metrics, metric);
-    }
-  return std::nullopt;
-}
-
-bool is_copy_time(std::string_view metric) {
-  return metric == "time.h2d" || metric == "time.d2h";
-}
-
-std::optional<GuessRange> range_of_ratio(const Bounds& bounds, const Sides& sides) {
-  if (!bounds.any) return std::nullopt;
-  const auto a = metric_of(sides, "A", bounds.metric);
-  if (!a) return std::nullopt;
-  // A ratio below 1 would put B's end beyond A's: a fifth beyond is room enough to draw.
-  const double longest = *a / std::max(bounds.least, 1 / 1.2);
-  return GuessRange{*a / bounds.most, longest, is_copy_time(bounds.metric)};
-}
-
-std::optional<GuessRange> range_of_number(const Question& question, const Answer& answer,
-                                          const Sides& sides) {
-  if (!answer.number || !question.answer) return std::nullopt;
-  const std::string& text = question.answer->text();
-  static const std::regex ratio(R"(^\s*ratio\(\s*A\.([\w.]+)\s*,\s*B\.([\w.]+)\s*\)\s*$)");
-  static const std::regex time(R"(^\s*B\.([\w.]+)\s*$)");
-  std::smatch match;
-  if (std::regex_match(text, match, ratio) && match[1] == match[2]) {
-    const auto a = metric_of(sides, "A", match[1]);
-    if (!a || *answer.number <= 0) return std::nullopt;
-    return GuessRange{*a / *answer.number, *a / *answer.number, is_copy_time(match.str(1))};
-  }
-  if (std::regex_match(text, match, time) && metric_of(sides, "B", match[1]))
-    return GuessRange{0, *answer.number, is_copy_time(match.str(1))};
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<std::size_t> predicted_step(const LessonModel& model) {
@@ -253,16 +183,6 @@ std::optional<std::size_t> predicted_step(const LessonModel& model) {
       return i;
   }
   return std::nullopt;
-}
-
-std::optional<GuessRange> guess_in_b(const Question& question, const Answer& answer,
-                                     const Sides& sides) {
-  if (!answer.committed || answer.skipped || sides.size() != 2) return std::nullopt;
-  if (question.kind == QuestionKind::kNumber) return range_of_number(question, answer, sides);
-  if (question.kind != QuestionKind::kChoice || answer.option < 0) return std::nullopt;
-  const auto& option = question.options[static_cast<std::size_t>(answer.option)];
-  if (!option.correct_when) return std::nullopt;
-  return range_of_ratio(ratio_bounds(option.correct_when->text()), sides);
 }
 
 Entry entry_for(const scenario::Question& question) {

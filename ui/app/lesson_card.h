@@ -57,16 +57,6 @@ LessonCard card_of(const Workspace& workspace);
 // The prediction made: the step's number and its answer; nothing before one is committed.
 std::optional<std::size_t> predicted_step(const LessonModel& model);
 
-// A committed prediction as a stretch of B's time, from the start of its measured window: where B
-// would end if the guess were right. Nothing when the question is of another kind.
-struct GuessRange {
-  double start = 0;  // ns
-  double end = 0;
-  bool on_copy_engine = false;  // it is the copies' time that was guessed
-};
-std::optional<GuessRange> guess_in_b(const scenario::Question& question,
-                                     const scenario::Answer& answer, const scenario::Sides& sides);
-
 // How the answer to a question for a number is typed in.
 Entry entry_for(const scenario::Question& question);
 

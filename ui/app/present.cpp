@@ -4,7 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "trace/ranks.h"
 #include "ui/app/comparison.h"
+#include "ui/app/telling_ranks.h"
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
@@ -59,13 +61,15 @@ template <typename Wanted>
 std::vector<LaneId> lanes_left(const RoomSides& sides, std::size_t side,
                                const std::vector<RoomLanes>& taken, Wanted wanted) {
   std::vector<LaneId> lanes;
-  const auto& [trace, index] = sides[side];
+  const auto& [trace, index, ranks] = sides[side];
   if (!trace) return lanes;
   const std::size_t count = std::min<std::size_t>(trace->lanes().size(), index->lanes.size());
-  for (LaneId lane = 0; lane < count; ++lane)
-    if (index->lanes[lane].span_count > 0 && wanted(trace->lanes()[lane]) &&
-        !is_taken(taken, side, lane))
-      lanes.push_back(lane);
+  for (LaneId id = 0; id < count; ++id) {
+    const trace::Lane& lane = trace->lanes()[id];
+    const bool tells = ranks.empty() || std::ranges::find(ranks, lane.rank) != ranks.end();
+    if (index->lanes[id].span_count > 0 && tells && wanted(lane) && !is_taken(taken, side, id))
+      lanes.push_back(id);
+  }
   return lanes;
 }
 
@@ -88,6 +92,21 @@ void take_named(const RoomSides& sides, const std::string& name, std::vector<Roo
     if (const LaneId other = lanes[1 - side]; lanes[side] == trace::kNone && other != trace::kNone)
       lanes[side] = first_left(sides, side, taken, sides[1 - side].trace->lanes()[other].kind);
   if (lanes != RoomLanes{trace::kNone, trace::kNone}) taken.push_back(lanes);
+}
+
+// Where the driver stages copies, the engine stands still between its chunks: that is to be seen.
+void take_engine_beside_staging(const RoomSides& sides, std::vector<RoomLanes>& taken) {
+  const auto is_staging = [&](const RoomLanes& lanes) {
+    for (std::size_t side = 0; side < 2; ++side)
+      if (lanes[side] != trace::kNone &&
+          sides[side].trace->lanes()[lanes[side]].kind == LaneKind::kStaging)
+        return true;
+    return false;
+  };
+  if (taken.size() >= Present::kLanes || std::ranges::none_of(taken, is_staging)) return;
+  const RoomLanes engines{first_left(sides, 0, taken, LaneKind::kCopyEngine),
+                          first_left(sides, 1, taken, LaneKind::kCopyEngine)};
+  if (engines != RoomLanes{trace::kNone, trace::kNone}) taken.push_back(engines);
 }
 
 // What went wrong on a device, as a buffer that was overwritten too early, is what a run is about,
@@ -152,6 +171,7 @@ std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::
   for (const scenario::Focus* focus : focuses_of(lesson))
     if (!focus->lane.empty() && lanes.size() < Present::kLanes)
       take_named(sides, focus->lane, lanes);
+  take_engine_beside_staging(sides, lanes);
   take_faults(sides, lanes);
   take_kinds(sides, true, lanes);
   take_kinds(sides, false, lanes);
@@ -164,9 +184,14 @@ std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::
 
 std::vector<RoomLanes> lanes_for_a_room(const Workspace& workspace) {
   RoomSides sides;
-  for (std::size_t i = 0; i < std::min(sides.size(), workspace.sides().size()); ++i)
-    if (const TraceView& view = workspace.sides()[i].view)
-      sides[i] = {view->trace.get(), &view->index};
+  std::vector<std::int32_t> ranks;  // of the later side that has several: both show the same
+  for (std::size_t i = 0; i < std::min(sides.size(), workspace.sides().size()); ++i) {
+    const SideModel& side = workspace.sides()[i];
+    if (const TraceView& view = side.view) sides[i] = {view->trace.get(), &view->index};
+    if (side.run && side.run->ranks.size() > 1) ranks = telling_ranks(side.run->ranks);
+  }
+  for (RoomSide& side : sides)
+    if (side.trace && trace::ranks_of(*side.trace).size() > 1) side.ranks = ranks;
   return lanes_for_a_room(sides, workspace.lesson()->lesson);
 }
 

@@ -49,11 +49,13 @@ using RoomLanes = std::array<trace::LaneId, 2>;
 struct RoomSide {
   const trace::Trace* trace = nullptr;  // null: there is no such side
   const trace::TraceIndex* index = nullptr;
+  std::vector<std::int32_t> ranks{};  // whose lanes a room sees; empty: everybody's
 };
 using RoomSides = std::array<RoomSide, 2>;
 
 // What a room sees in the order in which it is revealed: lanes that the lesson points at before
-// others, what both sides have before what one has, in the order of the trace; three at most.
+// others, the copy engine beside staging, what both sides have before what one has, in the order of
+// the trace; three at most.
 std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::Lesson& lesson);
 // The same of what the workspace shows.
 std::vector<RoomLanes> lanes_for_a_room(const Workspace& workspace);

@@ -48,6 +48,7 @@ struct LessonModel {
   std::vector<SideModel> as_run;  // both sides as the lesson sets them: what its texts are about
   bool run_asked = false;         // by the run step
   bool hint_shown = false;
+  bool shown = false;  // what the step points at was asked for
   std::string fault;   // of its file as it was saved last: a sentence; empty: none
   std::string remark;  // on the last span selected
   // What progress does not hold of the answers: spans, knobs as they were left, hints taken.

@@ -172,7 +172,7 @@ void Workspace::next_step() {
   reset_knobs();
   history_.clear();
   lesson_->progress.next();
-  lesson_->hint_shown = false;
+  lesson_->hint_shown = lesson_->shown = false;
   lesson_->remark.clear();
 }
 
@@ -181,7 +181,7 @@ void Workspace::previous_step() {
   reset_knobs();
   history_.clear();
   lesson_->progress.back();
-  lesson_->hint_shown = false;
+  lesson_->hint_shown = lesson_->shown = false;
   lesson_->remark.clear();
 }
 

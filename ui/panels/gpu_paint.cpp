@@ -197,7 +197,7 @@ bool paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
   draw->AddRect(box.min, box.max, mixed(theme.line, theme.faint, 0.35F), theme.size.corner,
                 theme.px(1.2F));
   const Box inner = paint_name(theme, box, gpu.number);
-  if (flow.only && gpu.number != *flow.only) {
+  if (!flow.has(gpu.number)) {
     paint_absence(theme, inner);
     return true;
   }

@@ -232,13 +232,25 @@ void draw_heard(const Theme& theme, const LessonModel& model) {
            {.size = theme.size.small, .color = theme.text});
 }
 
-void draw_limits(const Theme& theme, const LessonModel& model) {
+// Words on a card cannot be marked: the command is copied by its button.
+void draw_published(const Theme& theme, const scenario::Lesson& lesson) {
+  constexpr const char* kCommand = "trainscope validate --published";
+  const std::string words = lesson.say("How near it comes to what others measured:");
+  markdown(theme, words + " `" + kCommand + "`", {.size = theme.size.small, .color = theme.muted});
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));  // its words stand flush
+  if (button(theme, lesson.say("Copy the command").c_str(), ButtonKind::kLink))
+    ImGui::SetClipboardText(kCommand);
+}
+
+void draw_limits(const PanelContext& context, const LessonModel& model) {
+  const Theme& theme = context.theme;
   const bool last = model.progress.step() + 1 == model.progress.steps();
   if (!last || !model.progress.can_go_on() || model.lesson.limits.empty()) return;
   separator(theme, theme.px(8));
   text(theme.font.text, theme.size.label, theme.faint,
        model.lesson.say("What the model leaves out"));
   markdown(theme, model.lesson.limits, {.size = theme.size.small, .color = theme.muted});
+  if (!context.workspace.present.on) draw_published(theme, model.lesson);
 }
 
 // ---- The foot ----------------------------------------------------------------------------------
@@ -339,7 +351,7 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
     separator(theme, theme.px(8));
     draw_recap(theme, model, card);
   }
-  draw_limits(theme, model);
+  draw_limits(context, model);
   draw_heard(theme, model);
 }
 

@@ -1,8 +1,12 @@
 #include "ui/panels/lesson_buttons.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
+
+#include "ui/app/prerequisite.h"
 
 namespace trainscope::ui {
 namespace {
@@ -42,6 +46,24 @@ bool flowing_button(const Theme& theme, const std::string& words, ButtonKind kin
                 kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0, enabled);
 }
 
+// To a learner who had to be shown: the lesson that comes before this one.
+void offer_prerequisite(const PanelContext& context, float right) {
+  Workspace& workspace = context.workspace;
+  const LessonModel& model = *workspace.lesson();
+  if (!model.shown || workspace.present.on) return;
+  const auto [before, again] =
+      prerequisite_of(model.lesson, workspace.shelf(), workspace.learner().records());
+  if (!before) return;
+  const Theme& theme = context.theme;
+  const std::string words =
+      fmt::format(fmt::runtime(model.lesson.say(again ? "Take \"{}\" again" : "Take \"{}\" first")),
+                  before->title);
+  const float room = ImGui::GetContentRegionAvail().x - theme.px(30);
+  const std::string fits = shortened(theme.font.strong, theme.size.small, words, room);
+  if (flowing_button(theme, fits, ButtonKind::kLink, true, right, false))
+    context.ask("open-lesson " + before->id);
+}
+
 }  // namespace
 
 void draw_lesson_buttons(const PanelContext& context) {
@@ -63,6 +85,7 @@ void draw_lesson_buttons(const PanelContext& context) {
   offer("Skip", "lesson.skip");
   offer("Back", "lesson.back");
   offer("Explore from here", "lesson.explore");
+  offer_prerequisite(context, right);
 }
 
 }  // namespace trainscope::ui

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "scenario/course.h"
+#include "ui/app/prerequisite.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/markdown.h"
 
@@ -112,7 +113,7 @@ bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& e
             shortened(theme.font.strong, theme.size.heading, lesson.title, width - 2 * pad));
   ImGui::SetCursorScreenPos({at.x + pad, at.y + pad + label * 1.7F + theme.size.heading * 1.6F});
   draw_card_text(theme, entry, width - 2 * pad);
-  if (entry.standing == Standing::kAhead)
+  if (!entry.after.empty())
     draw_text(
         draw, theme.font.text, label, {at.x + pad, max.y - pad - label * 0.9F}, theme.faint,
         shortened(theme.font.text, label, say.with("after: {}", entry.after), width - 2 * pad));
@@ -156,6 +157,18 @@ void draw_cards(const PanelContext& context, const ShelfWords& say,
     if (const scenario::Lesson* lesson = draw_track(context.theme, say, track, width))
       chosen = lesson;
   if (chosen) context.ask("open-lesson " + chosen->id);
+}
+
+// A lesson that is worth another go names what to take before it, too.
+std::vector<scenario::Track> tracks_of(const std::vector<scenario::Lesson>& lessons,
+                                       const scenario::Records& records) {
+  std::vector<scenario::Track> tracks = scenario::course_of(lessons, records);
+  for (scenario::Track& track : tracks)
+    for (CourseEntry& entry : track.lessons)
+      if (entry.standing == Standing::kAgain)
+        if (const auto before = prerequisite_of(*entry.lesson, lessons, records); before.lesson)
+          entry.after = before.lesson->title;
+  return tracks;
 }
 
 std::string hours(int minutes) {
@@ -209,7 +222,7 @@ void draw_shelf(const PanelContext& context) {
   ImGui::BeginGroup();
   const auto& lessons = context.workspace.shelf();
   const std::vector<scenario::Track> tracks =
-      scenario::course_of(lessons, context.workspace.learner().records());
+      tracks_of(lessons, context.workspace.learner().records());
   const ShelfWords say(lessons);
   const std::string heading = say("Lessons");
   const ImVec2 title = ImGui::GetCursorScreenPos();

@@ -6,6 +6,7 @@
 
 #include "sim/sm_lanes.h"
 #include "ui/app/present.h"
+#include "ui/app/telling_ranks.h"
 #include "ui/timeline/lane_filter.h"
 
 namespace trainscope::ui {
@@ -64,13 +65,6 @@ void keep_told(TimelineSide& out, const Workspace& workspace) {
     const bool worker = of_workers && one.kind == trace::LaneKind::kLoader;
     if (names.contains(one.name) || (worker && beside++ < kBeside)) out.told.push_back(lane);
   }
-}
-
-// Of many ranks the first, and the one that the others wait for; if that is the first, another.
-std::vector<std::int32_t> telling_ranks(const std::vector<analysis::RankTimes>& ranks) {
-  if (ranks.size() < 2) return {};
-  const auto last = std::ranges::min_element(ranks, {}, &analysis::RankTimes::wait);
-  return {ranks.front().rank, last == ranks.begin() ? ranks[1].rank : last->rank};
 }
 
 // What a person pinned and hid, of what is there to be shown.

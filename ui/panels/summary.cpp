@@ -1,10 +1,9 @@
 #include "ui/panels/summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/units.h"
+#include "ui/app/left_out.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/details.h"
 #include "ui/panels/waterfall.h"
@@ -69,17 +68,11 @@ void draw_diagnosis(const Theme& theme, const std::vector<analysis::Finding>& fi
 }
 
 void draw_dropped(const Theme& theme, const trace::Trace& trace) {
-  if (trace.dropped().size() == 0) {
+  const std::string reasons = left_out(trace);
+  if (reasons.empty())
     text(theme.font.text, theme.size.label, theme.faint, "No event was left out.", true);
-    return;
-  }
-  std::string reasons;
-  for (std::uint32_t i = 0; i < trace.dropped().size(); ++i) {
-    const trace::Dropped& dropped = trace.dropped()[i];
-    if (!reasons.empty()) reasons += "\n\n";
-    reasons += fmt::format("{}: {}", dropped.reason, dropped.count);
-  }
-  notice_card(theme, Tone::kPlain, "Left out", reasons);
+  else
+    notice_card(theme, Tone::kPlain, "Left out", reasons);
 }
 
 void number_cell(const Theme& theme, const std::string& words) {

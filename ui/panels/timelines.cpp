@@ -6,14 +6,14 @@
 #include "base/units.h"
 #include "machine/architecture.h"
 #include "program/idle_knobs.h"
-#include "report/comparison.h"
 #include "sim/sm_lanes.h"
-#include "ui/app/lesson_card.h"
+#include "ui/app/left_out.h"
 #include "ui/app/machine_words.h"
 #include "ui/app/moment.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_lanes.h"
+#include "ui/panels/side_marks.h"
 #include "ui/panels/timeline_tools.h"
 
 namespace trainscope::ui {
@@ -22,6 +22,13 @@ namespace {
 constexpr std::size_t kMostGaps = 400;
 constexpr std::size_t kMostRows = 4;      // of a lane, where there is little room
 constexpr std::size_t kRowsThatFit = 34;  // of all lanes
+
+// "44,666"
+std::string grouped(std::size_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
 
 // The side's spans may be seen: after the reveal, or while the lesson's own run goes on.
 bool shows_spans(const Workspace& workspace, const SideModel& side) {
@@ -70,9 +77,15 @@ std::string config_words(const Workspace& workspace, std::size_t number) {
   return knob_words(names, sides[number].config);
 }
 
-void add_gaps(TimelineSide& out, const analysis::Run& run) {
+// Whether it is in sight; `view`, of the axis: empty before the first frame.
+bool is_in_view(const TimelineSide& out, const analysis::IdleGap& gap, TimeRange view) {
+  return view.start == view.end ||
+         (gap.end + out.offset > view.start && gap.start + out.offset < view.end);
+}
+
+void add_gaps(TimelineSide& out, const analysis::Run& run, TimeRange view) {
   for (const analysis::IdleGap& gap : run.gaps) {
-    if (gap.lane == trace::kNone) continue;
+    if (gap.lane == trace::kNone || !is_in_view(out, gap, view)) continue;
     if (out.gaps.size() >= kMostGaps) break;  // the longest come first
     const std::string words = "idle " + format_nanos(static_cast<double>(gap.end - gap.start)) +
                               ": " + std::string(analysis::name_of(gap.cause));
@@ -81,10 +94,11 @@ void add_gaps(TimelineSide& out, const analysis::Run& run) {
 }
 
 // Where the GPU only communicates, on the lane on which it could calculate.
-void add_exposed(TimelineSide& out, const analysis::Run& run) {
-  for (std::size_t i = 0; i < std::min(run.exposed.size(), kMostGaps); ++i) {
-    const analysis::IdleGap& gap = run.exposed[i];
-    if (gap.lane == trace::kNone) continue;
+void add_exposed(TimelineSide& out, const analysis::Run& run, TimeRange view) {
+  std::size_t left = kMostGaps;
+  for (const analysis::IdleGap& gap : run.exposed) {
+    if (gap.lane == trace::kNone || !is_in_view(out, gap, view)) continue;
+    if (left-- == 0) break;
     out.gaps.push_back(
         {gap.lane, gap.start, gap.end,
          format_nanos(static_cast<double>(gap.end - gap.start)) + " exposed: communication alone",
@@ -101,6 +115,31 @@ std::vector<CounterLimit> limits_of(const SideModel& side) {
           {std::string(sim::kResidentWarpsLane), static_cast<double>(gpu.sm_count) * warps}};
 }
 
+// Where the side's numbers come from: what all sides share is said once, in the top bar.
+void add_machine(TimelineSide& out, const Workspace& workspace, const SideModel& side) {
+  const trace::Origin* origin = origin_of(side);
+  if (!origin) return;
+  const bool one_kind = have_one_kind(workspace.sides());
+  if (!one_kind) out.badge = std::string(trace::badge(origin->kind));
+  if (one_kind && have_one_machine(workspace.sides())) return;
+  out.machine = machine_name(side);
+  out.machine_short = machine_brief(side);
+}
+
+// What is said of one run in its Summary, each side of two says for itself; a room reads less.
+void add_detail(TimelineSide& out, const Workspace& workspace, const SideModel& side) {
+  const trace::Origin* origin = origin_of(side);
+  if (!origin || workspace.sides().size() < 2 || workspace.present.on) return;
+  // An imported trace has its detail for a machine.
+  if (origin->kind != trace::OriginKind::kImported) out.detail = origin->detail;
+  if (!shows_spans(workspace, side)) return;
+  const trace::Trace& trace = *side.view->trace;
+  const std::int64_t dropped = trace.dropped_events();
+  if (dropped == 0) return;
+  out.dropped = grouped(static_cast<std::size_t>(dropped)) + " dropped";
+  out.dropped_why = left_out(trace);
+}
+
 TimelineSide side_input(const Workspace& workspace, std::size_t number,
                         const Attention& attention) {
   const SideModel& side = workspace.sides()[number];
@@ -109,14 +148,8 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (side.outline)
     for (const trace::Lane& lane : side.outline->lanes)
       if (!workspace.hides(lane.name)) out.lane_names.push_back(lane.name);
-  if (const trace::Origin* origin = origin_of(side)) {
-    const bool one_kind = have_one_kind(workspace.sides());
-    if (!one_kind) out.badge = std::string(trace::badge(origin->kind));
-    if (!one_kind || !have_one_machine(workspace.sides())) {
-      out.machine = machine_name(side);
-      out.machine_short = machine_brief(side);
-    }
-  }
+  add_machine(out, workspace, side);
+  add_detail(out, workspace, side);
   if (attention.code_side == number) out.lit_line = attention.code_line;
   const LessonModel* lesson = workspace.lesson();
   if (side.busy && (!lesson || lesson->run_asked || workspace.revealed()) &&
@@ -139,65 +172,10 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
       out.total = format_nanos(*total);
     if (const auto& marks = side.run->facts.measured.marks; !marks.empty())
       out.measured_from = marks.front().start;
-    add_gaps(out, *side.run);
-    add_exposed(out, *side.run);
+    add_gaps(out, *side.run, attention.timeline.view);
+    add_exposed(out, *side.run, attention.timeline.view);
   }
   return out;
-}
-
-// Runs of which the first to end is the faster one: fewer steps end sooner as well.
-bool race(const scenario::Sides& sides) {
-  return sides.size() == 2 && report::less_is_faster(*sides[0], *sides[1]) &&
-         sides[0]->facts.measured.steps == sides[1]->facts.measured.steps;
-}
-
-// Where the measured work of a side ends, and by how much sooner that is than the other's; nothing
-// where that would not make it the faster one.
-void add_done_marker(TimelineInput& input, const Workspace& workspace) {
-  const scenario::Sides sides = workspace.current_sides();
-  if (!race(sides)) return;
-  const auto a = analysis::value_of(sides[0]->metrics, "time.total");
-  const auto b = analysis::value_of(sides[1]->metrics, "time.total");
-  if (!a || !b || report::are_alike(*a, *b)) return;
-  const std::size_t first = *b < *a ? 1 : 0;
-  // What a run takes before its measured steps may say otherwise than a step does.
-  const auto step_a = analysis::value_of(sides[0]->metrics, "time.step");
-  const auto step_b = analysis::value_of(sides[1]->metrics, "time.step");
-  if (step_a && step_b &&
-      (report::are_alike(*step_a, *step_b) || (*step_b < *step_a) != (first == 1)))
-    return;
-  Marker marker;
-  marker.time = sides[first]->facts.measured.whole.end;
-  marker.title = sides[first]->label + " done";
-  marker.text = format_nanos(std::abs(*a - *b)) + " sooner";
-  input.sides[first].markers.push_back(marker);
-}
-
-trace::LaneId copy_lane(const trace::Trace& trace) {
-  for (std::uint32_t lane = 0; lane < trace.lanes().size(); ++lane)
-    if (trace.lanes()[lane].kind == trace::LaneKind::kCopyEngine) return lane;
-  return trace::kNone;
-}
-
-void add_guess(TimelineInput& input, const Workspace& workspace) {
-  const LessonModel* lesson = workspace.lesson();
-  if (!lesson || workspace.knobs_changed() || workspace.forked()) return;
-  const auto predicted = predicted_step(*lesson);
-  const scenario::Sides sides = workspace.lesson_sides();
-  if (!predicted || sides.size() != 2) return;
-  const auto& question = *lesson->lesson.steps[*predicted].question;
-  const auto range = guess_in_b(question, lesson->progress.answer(*predicted), sides);
-  if (!range) return;
-  const Nanos origin = sides[1]->facts.measured.window.start;
-  Guess guess;
-  guess.lane = range->on_copy_engine ? copy_lane(*sides[1]->trace) : trace::kNone;
-  // A time is one step's; B ends after all of its steps.
-  const int steps = sides[1]->facts.measured.per();
-  guess.start = origin + steps * static_cast<Nanos>(range->start);
-  guess.end = origin + steps * static_cast<Nanos>(range->end);
-  guess.label =
-      range->on_copy_engine ? "your guess: B's copies end here" : "your guess: B ends here";
-  input.sides[1].guesses.push_back(guess);
 }
 
 void add_playhead(TimelineInput& input, const Workspace& workspace) {
@@ -303,13 +281,6 @@ void draw_endings(const PanelContext& context) {
     notice(context.theme, Tone::kBad, alone ? title : "Side " + side.label + ": " + title,
            sim::sentence_below_title(*side.run->ending));
   }
-}
-
-// "44,666"
-std::string grouped(std::size_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
 }
 
 std::string head_words(const Workspace& workspace) {

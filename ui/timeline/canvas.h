@@ -112,6 +112,8 @@ void paint_strip(const Canvas& canvas, const SideView& view);
 // The link in a strip to the lanes that are away, or back; empty: all lanes fit.
 std::string more_words(const SideView& view);
 Box more_box(const Canvas& canvas, const SideView& view);
+// Around the words that events were dropped; empty: they are not there.
+Box dropped_box(const Canvas& canvas, const SideView& view);
 void paint_guesses(const Canvas& canvas, const SideView& view);
 void paint_markers(const Canvas& canvas, const SideView& view);
 void take_places(Canvas& canvas);  // of words that labels give way to
@@ -138,8 +140,10 @@ void paint_notes(const Canvas& canvas, const SideView& view);
 void note_card(const Theme& theme, const TimelineSide& side, const LaneNote& note);
 std::optional<Box> open_note(const Canvas& canvas);
 
-// hover.cpp: the card beside the mouse, of a bar and of the link to more lanes.
+// hover.cpp: the card beside the mouse, of a bar, of the link to more lanes and of what was
+// dropped.
 void more_card(const Theme& theme, const SideView& view);
+void dropped_card(const Theme& theme, const TimelineSide& side);
 void hover_card(const Theme& theme, const TimelineSide& side, const Bar& bar, const Box& at);
 // A card about what is in the box: below it, or above where there is more room, at the mouse.
 void place_beside(const Theme& theme, const Box& about);

@@ -129,14 +129,9 @@ Rows describe_span(const Trace& trace, trace::SpanId id) {
   return rows;
 }
 
-// "steps, autograd thread": what the link shows.
-void more_card(const Theme& theme, const SideView& view) {
-  std::string names;
-  for (trace::LaneId lane = 0; lane < view.side->trace->lanes().size(); ++lane)
-    if (view.tuck->is_away(lane))
-      names += (names.empty() ? "" : ", ") + view.side->trace->lanes()[lane].name;
-  const std::string words =
-      view.all_lanes ? "Only those that fit, the GPU's among them" : "Not all lanes fit: " + names;
+namespace {
+
+void words_card(const Theme& theme, const std::string& words) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
   if (ImGui::BeginTooltip()) {
     ImGui::PushTextWrapPos(theme.px(340));
@@ -145,6 +140,22 @@ void more_card(const Theme& theme, const SideView& view) {
     ImGui::EndTooltip();
   }
   ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+// "steps, autograd thread": what the link shows.
+void more_card(const Theme& theme, const SideView& view) {
+  std::string names;
+  for (trace::LaneId lane = 0; lane < view.side->trace->lanes().size(); ++lane)
+    if (view.tuck->is_away(lane))
+      names += (names.empty() ? "" : ", ") + view.side->trace->lanes()[lane].name;
+  words_card(theme, view.all_lanes ? "Only those that fit, the GPU's among them"
+                                   : "Not all lanes fit: " + names);
+}
+
+void dropped_card(const Theme& theme, const TimelineSide& side) {
+  words_card(theme, "Left out of the file's events\n\n" + side.dropped_why);
 }
 
 void place_beside(const Theme& theme, const Box& about) {

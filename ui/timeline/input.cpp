@@ -86,6 +86,12 @@ const SideView* more_at(const Canvas& canvas, ImVec2 mouse) {
   return nullptr;
 }
 
+const SideView* dropped_at(const Canvas& canvas, ImVec2 mouse) {
+  for (const SideView& view : canvas.sides)
+    if (inside(dropped_box(canvas, view), mouse)) return &view;
+  return nullptr;
+}
+
 // Once everything has its place. A drag goes on in the next frames.
 void begin_drag(const Canvas& canvas, TimelineState& state, TimelineEvents& events) {
   const ImGuiIO& io = ImGui::GetIO();
@@ -321,7 +327,10 @@ void take_hits(const Canvas& canvas, TimelineState& state, TimelineEvents& event
     select(state, events, view, hit.bar);
   if (ImGui::IsItemDeactivated()) end_drag(state, events, clicked);
   show_card(canvas, state, hit);
-  if (more) more_card(*canvas.theme, *more);
+  if (more)
+    more_card(*canvas.theme, *more);
+  else if (const SideView* of = mouse_is_over() ? dropped_at(canvas, mouse) : nullptr)
+    dropped_card(*canvas.theme, *of->side);
 }
 
 }  // namespace trainscope::ui

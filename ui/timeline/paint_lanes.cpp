@@ -63,7 +63,9 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
   const trace::Lane& lane = view.side->trace->lanes()[box.lane];
   // Away from its heading a lane says whose it is.
   const bool away = box.pinned && !view.layout.groups.empty();
-  const bool says = away || (view.tuck->plain && is_namesake(*view.side->trace, box.lane));
+  const bool no_headings =
+      view.tuck->plain || (view.side->keeps_lanes && view.layout.groups.empty());
+  const bool says = away || (no_headings && is_namesake(*view.side->trace, box.lane));
   const std::string name = says && !lane.group.empty() ? lane.group + ": " + lane.name : lane.name;
   const float size = std::min(theme.size.small, box.height - theme.px(2));
   draw_text_middle(

@@ -11,15 +11,23 @@ float strip_middle(const Canvas& canvas, const SideView& view) {
   return view.strip + canvas.theme->size.strip / 2;
 }
 
-// What a strip holds from left to right ends here.
-float strip_text_end(const Canvas& canvas, const SideView& view) {
+float config_start(const Canvas& canvas, const SideView& view) {
   const Theme& theme = *canvas.theme;
   const TimelineSide& side = *view.side;
   float x = canvas.all.min.x + theme.px(12);
   if (canvas.input->sides.size() > 1) x += theme.px(34);
   if (!side.title.empty())
     x += text_size(theme.font.strong, theme.size.small, side.title).x + theme.px(16);
-  return x + text_size(theme.font.mono, theme.size.mono, side.config).x;
+  return x;
+}
+
+float config_width(const Canvas& canvas, const SideView& view) {
+  return text_size(canvas.theme->font.mono, canvas.theme->size.mono, view.side->config).x;
+}
+
+// What a strip holds from left to right ends here.
+float strip_text_end(const Canvas& canvas, const SideView& view) {
+  return config_start(canvas, view) + config_width(canvas, view);
 }
 
 // A run that is drawn while it goes on says how far it is where its total will stand.
@@ -43,37 +51,85 @@ float strip_more_start(const Canvas& canvas, const SideView& view) {
   return words.empty() ? end : end - canvas.theme->px(18) - label_width(canvas, words);
 }
 
-// The badge and the machine stand before these; the machine by its short name, or not at all,
-// where a guess or the config needs the room.
+std::string strip_words(const Marker& marker) {
+  return marker.text.empty() ? marker.title : marker.title + ", " + marker.text;
+}
+
+float guess_width(const Canvas& canvas, const TimelineSide& side) {
+  float widest = 0;
+  for (const Guess& one : side.guesses)
+    widest = std::max(widest, label_width(canvas, one.label) + canvas.theme->px(44));
+  return widest;
+}
+
+// Of markers whose words may come into the strip; they do not where a guess has its own there.
+float marker_width(const Canvas& canvas, const TimelineSide& side) {
+  float widest = 0;
+  if (side.guesses.empty())
+    for (const Marker& one : side.markers)
+      widest = std::max(widest, label_width(canvas, strip_words(one)) + canvas.theme->px(40));
+  return widest;
+}
+
+// Where a run comes from stands before these: the badge, the machine, its detail, what was dropped.
 struct StripOrigin {
-  float left = 0;   // of the first of them; of the total where there is neither
+  float left = 0;   // of the first of them; of the total where there is none
+  float end = 0;    // of the last
   float badge = 0;  // its width; 0: none, or no room
-  std::string words;
+  std::string machine, detail, dropped;
 };
 
+constexpr float kAfterBadge = 9, kApart = 14;  // before words
+
+// The machine by its short name, or not at all, where the room is needed; returns what it takes.
+float take_machine(const Canvas& canvas, const TimelineSide& side, float room,
+                   StripOrigin& origin) {
+  const Theme& theme = *canvas.theme;
+  const float badge = side.badge.empty() ? 0 : label_width(canvas, side.badge) + theme.px(16);
+  if (badge > room) return 0;
+  origin.badge = badge;
+  for (const std::string* words : {&side.machine, &side.machine_short}) {
+    const float wanted = badge + theme.px(kAfterBadge) + label_width(canvas, *words);
+    if (words->empty() || wanted > room) continue;
+    origin.machine = *words;
+    return wanted;
+  }
+  return badge;
+}
+
+// It goes before all but the first words of the config, which is cut for it.
+float take_dropped(const Canvas& canvas, const TimelineSide& side, float room,
+                   StripOrigin& origin) {
+  const float wanted = canvas.theme->px(kApart) + label_width(canvas, side.dropped);
+  if (side.dropped.empty() || wanted > room) return 0;
+  origin.dropped = side.dropped;
+  return wanted;
+}
+
+// Cut where there is little room; not where hardly a word would be left.
+float take_detail(const Canvas& canvas, const TimelineSide& side, float room, StripOrigin& origin) {
+  const Theme& theme = *canvas.theme;
+  room -= theme.px(kApart);
+  const bool fits = label_width(canvas, side.detail) <= room;
+  if (side.detail.empty() || (!fits && room < theme.px(120))) return 0;
+  origin.detail = shortened(theme.font.text, theme.size.label, side.detail, room);
+  return theme.px(kApart) + label_width(canvas, origin.detail);
+}
+
+// A guess, the config and the words of a marker come first.
 StripOrigin strip_origin(const Canvas& canvas, const SideView& view) {
   const Theme& theme = *canvas.theme;
   const TimelineSide& side = *view.side;
   StripOrigin origin;
-  const float end = strip_more_start(canvas, view) - (side.total.empty() ? 0 : theme.px(16));
-  origin.left = strip_more_start(canvas, view);
-  if (side.badge.empty() && side.machine.empty()) return origin;
-  float guess = 0;
-  for (const Guess& one : side.guesses)
-    guess = std::max(guess, label_width(canvas, one.label) + theme.px(44));
-  const float room = end - strip_text_end(canvas, view) - theme.px(16) - guess;
-  const float badge = side.badge.empty() ? 0 : label_width(canvas, side.badge) + theme.px(16);
-  if (badge > room) return origin;
-  for (const std::string* words : {&side.machine, &side.machine_short}) {
-    const float wanted = badge + theme.px(9) + label_width(canvas, *words);
-    if (words->empty() || wanted > room) continue;
-    origin.words = *words;
-    origin.left = end - wanted;
-    origin.badge = badge;
-    return origin;
-  }
-  if (badge > 0) origin.left = end - badge;
-  origin.badge = badge;
+  const float next = strip_more_start(canvas, view);
+  origin.end = next - (side.total.empty() && !is_growing(side) ? 0 : theme.px(16));
+  const float room =
+      origin.end - config_start(canvas, view) - theme.px(16) - guess_width(canvas, side);
+  const float config = config_width(canvas, view);
+  float taken = take_dropped(canvas, side, room - std::min(config, theme.px(120)), origin);
+  taken += take_machine(canvas, side, room - config - taken, origin);
+  taken += take_detail(canvas, side, room - config - taken - marker_width(canvas, side), origin);
+  origin.left = taken > 0 ? origin.end - taken : next;
   return origin;
 }
 
@@ -87,8 +143,16 @@ void paint_origin(const Canvas& canvas, const SideView& view, const StripOrigin&
     draw_text_middle(canvas.draw, theme.font.text, theme.size.label, origin.left + origin.badge / 2,
                      middle, theme.accent, view.side->badge, 0.5F);
   }
-  draw_text_middle(canvas.draw, theme.font.text, theme.size.label,
-                   origin.left + origin.badge + theme.px(9), middle, theme.muted, origin.words);
+  float x = origin.left + origin.badge;
+  const auto paint = [&](const std::string& words, float apart, Color color) {
+    if (words.empty()) return;
+    x += theme.px(apart);
+    draw_text_middle(canvas.draw, theme.font.text, theme.size.label, x, middle, color, words);
+    x += label_width(canvas, words);
+  };
+  paint(origin.machine, kAfterBadge, theme.muted);
+  paint(origin.detail, kApart, theme.muted);
+  paint(origin.dropped, kApart, theme.warn);
 }
 
 // Words in a strip near `x`, kept clear of what else stands there.
@@ -136,8 +200,10 @@ void paint_guess(const Canvas& canvas, const SideView& view, const Guess& guess)
   const auto extent = extent_of(view, guess.lane);
   const Nanos start = guess.start + view.side->offset, end = guess.end + view.side->offset;
   if (!extent || end < canvas.view.start || start > canvas.view.end) return;
-  const float left = canvas.x(start), right = canvas.x(end);
   const float thick = theme.px(2), dash = theme.px(6), gap = theme.px(4);
+  // No dashes where nobody sees them: close by, a stretch is long.
+  const float left = std::max(canvas.x(start), canvas.all.min.x - dash);
+  const float right = std::min(canvas.x(end), canvas.all.max.x + dash);
   const float top = extent->top - theme.px(1);
   canvas.draw->PushClipRect({canvas.lanes.min.x - thick, view.strip},
                             {canvas.all.max.x, view.window_end}, true);
@@ -185,10 +251,6 @@ std::optional<Box> beside_marker(const Canvas& canvas, const SideView& view, con
   const float lines = marker.text.empty() ? 1 : 2;
   return Box{{left - theme.px(4), top},
              {left + width + theme.px(4), top + lines * line + theme.px(4)}};
-}
-
-std::string strip_words(const Marker& marker) {
-  return marker.text.empty() ? marker.title : marker.title + ", " + marker.text;
 }
 
 // In the side's strip, on one line, where that is free; a guess has its words there.
@@ -256,6 +318,14 @@ Box more_box(const Canvas& canvas, const SideView& view) {
   const float pad = canvas.theme->px(6), left = strip_more_start(canvas, view);
   return {{left - pad, view.strip + canvas.theme->px(2)},
           {left + label_width(canvas, more_words(view)) + pad, view.window - canvas.theme->px(2)}};
+}
+
+Box dropped_box(const Canvas& canvas, const SideView& view) {
+  if (view.side->dropped.empty()) return {};
+  const StripOrigin origin = strip_origin(canvas, view);
+  if (origin.dropped.empty()) return {};
+  return {{origin.end - label_width(canvas, origin.dropped), view.strip + canvas.theme->px(2)},
+          {origin.end, view.strip + canvas.theme->size.strip - canvas.theme->px(2)}};
 }
 
 void paint_strip(const Canvas& canvas, const SideView& view) {

@@ -105,6 +105,7 @@ void register_labels(const Canvas& canvas, const SideView& view) {
                   {{left, std::max(top, view.window)}, {right, std::min(bottom, view.window_end)}});
   };
   if (!more_words(view).empty()) register_item("more lanes", more_box(canvas, view));
+  register_item("dropped", dropped_box(canvas, view));
   if (view.layout.footer) add("hidden lanes", view.top + *view.layout.footer, view.bottom);
   for (const LaneBox& lane : view.layout.lanes) {
     const float top = view.top + lane.y;

@@ -46,6 +46,8 @@ struct TimelineSide {
   std::string config;                        // monospaced: "loader.pin_memory=False"
   std::string badge;                         // "SIMULATED": where its numbers come from
   std::string machine, machine_short;        // "1 x H200, PCIe 5.0 x16", "1 x H200"
+  std::string detail;                        // "pytorch-eager, timing only"
+  std::string dropped, dropped_why;          // "12 dropped", and of the file's events which
   std::string total;                         // bold, to the right: "28.2 ms"
   std::vector<trace::LaneId> hidden;
   std::vector<trace::LaneId> pinned;    // they stand first and stay in sight

@@ -64,6 +64,8 @@ class WorkFinder {
   void find_calls();
   void sort_by_calls();
   void sort_by_ends();
+  void find_usual_latency();
+  void find_usual_gap();
   void time_works();
   void time_work(std::uint32_t id, std::uint32_t before);
   void wait_for_collectives();
@@ -87,7 +89,6 @@ class WorkFinder {
   std::vector<Nanos> begun_;  // by span
   DeviceWork work_;
   std::vector<SpanId> calls_;  // by work
-  Nanos usual_latency_ = 0;
   Nanos usual_gap_ = 0;
 };
 
@@ -191,18 +192,37 @@ void WorkFinder::sort_by_ends() {
   std::ranges::stable_sort(work_.by_end, {}, [&](std::uint32_t i) { return span_of(i).end(); });
 }
 
-void WorkFinder::time_works() {
-  std::vector<Nanos> latencies, gaps;
+// The middle of those that waited for nothing but their call; without such the shortest of all,
+// which none can be below.
+void WorkFinder::find_usual_latency() {
+  std::vector<Nanos> latencies;
+  Nanos shortest = std::numeric_limits<Nanos>::max();
+  for (const std::vector<std::uint32_t>& stream : work_.on_stream)
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+      const Nanos since_call = std::max<Nanos>(begun(stream[i]) - work_.called[stream[i]], 0);
+      shortest = std::min(shortest, since_call);
+      if (i > 0 && span_of(stream[i - 1]).end() <= work_.called[stream[i]])
+        latencies.push_back(since_call);
+    }
+  work_.usual_latency = latencies.empty() ? shortest : median(std::move(latencies));
+}
+
+// Of works whose call was long through when the one before ended.
+void WorkFinder::find_usual_gap() {
+  constexpr Nanos kUnknown = kMicrosecond;  // as the GPUs of the catalogue have it
+  std::vector<Nanos> gaps;
   for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 1; i < stream.size(); ++i) {
       const Nanos free = span_of(stream[i - 1]).end(), start = begun(stream[i]);
-      if (free <= work_.called[stream[i]])
-        latencies.push_back(std::max<Nanos>(start - work_.called[stream[i]], 0));
-      else if (start >= free)
+      if (free >= work_.called[stream[i]] + work_.usual_latency && start >= free)
         gaps.push_back(start - free);
     }
-  usual_latency_ = median(std::move(latencies));
-  usual_gap_ = median(std::move(gaps));
+  usual_gap_ = gaps.empty() ? kUnknown : median(std::move(gaps));
+}
+
+void WorkFinder::time_works() {
+  find_usual_latency();
+  find_usual_gap();
   for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 0; i < stream.size(); ++i)
       time_work(stream[i], i == 0 ? stream[i] : stream[i - 1]);
@@ -214,9 +234,9 @@ void WorkFinder::time_work(std::uint32_t id, std::uint32_t before) {
   const Nanos start = begun(id);
   const Nanos since_call = std::max<Nanos>(start - work_.called[id], 0);
   const Nanos free = before == id ? kNever : span_of(before).end();
-  const Nanos reached = work_.called[id] + usual_latency_;
+  const Nanos reached = work_.called[id] + work_.usual_latency;
   const Nanos ready = free == kNever ? reached : std::max(reached, free + usual_gap_);
-  work.latency = std::min(usual_latency_, since_call);
+  work.latency = std::min(work_.usual_latency, since_call);
   work.gap = usual_gap_;
   const auto other = start - ready > kUnexplained
                          ? last_elsewhere(id, std::max(work_.called[id], free))

@@ -26,6 +26,7 @@ struct DeviceWork {
   std::vector<std::vector<std::uint32_t>> on_stream;  // works, by stream
   std::vector<std::uint32_t> by_end;                  // works, as they end
   std::vector<Nanos> called;                          // by work: when its call begins
+  Nanos usual_latency = 0;  // from there to the beginning of what waits for nothing else
 };
 
 // A copy to a GPU that is staged while its call holds the host.

@@ -51,7 +51,7 @@ class TrackWriter {
 
   void add(HostEvent::Kind kind, SpanId id, Nanos time) {
     now_ = std::max(now_, time);
-    events_.push_back({kind, loaders_ > 0, id, now_, now_});
+    events_.push_back({kind, loaders_ > 0, false, id, now_, now_});
   }
   // Before the other begins; a call that this one overlaps without being in it ends there.
   static bool ends_by(const Span& open, const Span& other) {
@@ -63,8 +63,14 @@ class TrackWriter {
     open_.pop_back();
     if (is_call(span) &&
         (open.begin + 1 == events_.size() || enqueues_.contains(span.correlation))) {
+      const bool is_held =
+          std::any_of(events_.begin() + static_cast<std::ptrdiff_t>(open.begin) + 1, events_.end(),
+                      [&](const HostEvent& one) {
+                        return trace_.spans()[one.span].category == Category::kHeld;
+                      });
       events_.resize(open.begin + 1);
       HostEvent& call = events_.back();
+      call.is_held = is_held;
       call.kind = HostEvent::Kind::kCall;
       now_ = call.end = std::max(now_, end);
       return;

@@ -12,6 +12,7 @@ struct HostEvent {
   enum class Kind : std::uint8_t { kBegin, kEnd, kCall };
   Kind kind = Kind::kBegin;
   bool in_loader = false;  // the time before it passes in `next` of a DataLoader
+  bool is_held = false;    // of a call: what was in it held the host
   trace::SpanId span = trace::kNone;
   Nanos start = 0;
   Nanos end = 0;  // of a call; else its start

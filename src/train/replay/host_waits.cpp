@@ -13,7 +13,8 @@ namespace {
 using trace::Span;
 using Wait = program::RecordedCall::Wait;
 
-// Clocks of host and device are matched to about a microsecond (CUPTI).
+// Clocks of host and device are matched to about a microsecond (CUPTI), or they are apart by what
+// clock_behind() finds.
 constexpr Nanos kClockError = kMicrosecond;
 
 bool has_word(std::string_view name, std::string_view word) {
@@ -28,7 +29,8 @@ Nanos middle_call(const trace::Trace& trace, const DeviceWork& work) {
 
 }  // namespace
 
-HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work)
+HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work,
+                     const std::vector<HostTrack>& tracks)
     : trace_(trace),
       work_(work),
       usual_call_(middle_call(trace, work)),
@@ -42,20 +44,61 @@ HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work)
     std::vector<Nanos>& stream = stream_done_[works[id].stream];
     stream.push_back(later(stream));
   }
+  behind_ = clock_behind(tracks);
+}
+
+// By how much work seems to end later than calls that waited for it, at most: 0 unless it seems so
+// of three of four calls. Of those that must have waited, where there are enough of them; else of
+// all that seem to.
+Nanos HostWaits::clock_behind(const std::vector<HostTrack>& tracks) const {
+  constexpr Nanos kMost = 50 * kMicrosecond;
+  constexpr std::size_t kEnough = 4;
+  std::vector<Nanos> sure, all;
+  for (const HostTrack& track : tracks) {
+    Caller caller;
+    for (const HostEvent& event : track.events) {
+      if (event.kind != HostEvent::Kind::kCall) continue;
+      program::RecordedCall call;
+      give_works(call, event.span);
+      const std::optional<Target> found = target(event, call, caller);
+      if (call.count > 0) caller.given = call.first + call.count - 1;
+      if (!found || found->wait == Wait::kTurn || found->wait == Wait::kDevice) continue;
+      const Nanos late = found->end - event.end;
+      if (late > kMost || late < -kMost) continue;
+      all.push_back(late);
+      if (found->is_sure) sure.push_back(late);
+    }
+  }
+  const std::vector<Nanos>& used = sure.size() >= kEnough ? sure : all;
+  const auto late = std::ranges::count_if(used, [](Nanos one) { return one > kClockError; });
+  const bool is_most = 4 * static_cast<std::size_t>(late) >= 3 * used.size();
+  return used.size() >= kEnough && is_most ? std::ranges::max(used) : 0;
+}
+
+void HostWaits::give_works(program::RecordedCall& call, trace::SpanId span) const {
+  const auto own = work_.of_call.find(span);
+  if (own == work_.of_call.end()) return;
+  call.first = own->second.first;
+  call.count = own->second.count;
 }
 
 program::RecordedCall HostWaits::call(const HostEvent& event, const Caller& caller) const {
   program::RecordedCall call;
   call.span = event.span;
   call.before = event.end - event.start;
-  if (const auto own = work_.of_call.find(event.span); own != work_.of_call.end()) {
-    call.first = own->second.first;
-    call.count = own->second.count;
-  }
-  const std::optional<Target> found = target(event, call, caller);
-  if (!found || found->end > event.end + kClockError) return call;
-  if (found->of_staging ? caller.left_out.staging : caller.left_out.synchronising) {
+  give_works(call, event.span);
+  call.staged = call.count > 0 &&
+                (event.is_held || trace_.spans()[event.span].cause == trace::Cause::kStaging);
+  std::optional<Target> found = target(event, call, caller);
+  if (!found || found->end > event.end + kClockError + behind_) return call;
+  found->end = std::min(found->end, event.end);
+  if (found->of_staging && caller.left_out.staging) {
     call.before = std::min(call.before, usual_call_);
+    call.staged = false;
+    return call;
+  }
+  if (!found->of_staging && caller.left_out.synchronising) {
+    call.before -= std::max<Nanos>(found->end - event.start, 0);
     return call;
   }
   call.wait = found->wait;
@@ -94,13 +137,13 @@ std::optional<HostWaits::Target> HostWaits::own_copy(std::string_view name,
                                                      const program::RecordedCall& call) const {
   const std::uint32_t last = call.first + call.count - 1;
   const Span& work = trace_.spans()[work_.recording.works[last].span];
-  if (is_from_pageable(last)) return Target{Wait::kTurn, last, turn_of(last), true};
+  if (is_from_pageable(last)) return Target{Wait::kTurn, last, turn_of(last), true, false};
   const trace::Detail* detail = trace_.detail(work);
   const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
   const bool holds = work.category != trace::Category::kCopyD2D && has_word(name, "Memcpy") &&
                      (!has_word(name, "Async") || has_word(name, "WithStream"));
   if (!copy || (copy->to != trace::Memory::kPageable && !holds)) return std::nullopt;
-  return Target{Wait::kWork, last, work.end(), false};
+  return Target{Wait::kWork, last, work.end(), false, true};
 }
 
 // When all that a work waits for was done.
@@ -126,12 +169,12 @@ std::optional<HostWaits::Target> HostWaits::stream_so_far(const HostEvent& event
   if (next == there.begin()) return std::nullopt;
   const auto last = static_cast<std::size_t>(next - there.begin()) - 1;
   // A blocking .to() waits so for its copy.
-  return Target{Wait::kStream, stream, stream_done_[stream][last], is_from_pageable(given)};
+  return Target{Wait::kStream, stream, stream_done_[stream][last], is_from_pageable(given), false};
 }
 
 std::optional<HostWaits::Target> HostWaits::device_so_far(const HostEvent& event,
                                                           int device) const {
-  Target target{Wait::kDevice, static_cast<std::uint32_t>(device), 0, false};
+  Target target{Wait::kDevice, static_cast<std::uint32_t>(device), 0, false, true};
   bool any = false;
   for (std::uint32_t stream = 0; stream < work_.on_stream.size(); ++stream) {
     if (work_.streams[stream].device != device) continue;
@@ -157,7 +200,7 @@ std::optional<HostWaits::Target> HostWaits::done_within(const HostEvent& event, 
     const std::uint32_t last = *--next;
     if (work_.called[last] < event.start &&
         work_.streams[work_.recording.works[last].stream].rank == rank)
-      return Target{Wait::kWork, last, end_of(last), false};
+      return Target{Wait::kWork, last, end_of(last), false, false};
   }
   return std::nullopt;
 }

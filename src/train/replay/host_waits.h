@@ -25,7 +25,8 @@ struct Caller {
 
 class HostWaits {
  public:
-  HostWaits(const trace::Trace& trace, const DeviceWork& work);
+  HostWaits(const trace::Trace& trace, const DeviceWork& work,
+            const std::vector<HostTrack>& tracks);
 
   // A call as the program has it. One that synchronises with a stream does so with that of the work
   // that its thread has given last, which is the current one; it waits for what was launched before
@@ -39,8 +40,11 @@ class HostWaits {
     std::uint32_t waits_for = 0;
     Nanos end = 0;            // of all that it waits for; of its own turn, when it comes
     bool of_staging = false;  // it waits as a copy from pageable memory does
+    bool is_sure = false;     // whatever the clocks say, the call waited for it
   };
 
+  void give_works(program::RecordedCall& call, trace::SpanId span) const;
+  Nanos clock_behind(const std::vector<HostTrack>& tracks) const;
   std::optional<Target> target(const HostEvent& event, const program::RecordedCall& call,
                                const Caller& caller) const;
   bool is_from_pageable(std::uint32_t work) const;
@@ -52,6 +56,7 @@ class HostWaits {
 
   const trace::Trace& trace_;
   const DeviceWork& work_;
+  Nanos behind_ = 0;      // the GPU's clock
   Nanos usual_call_ = 0;  // that enqueues something and does not wait
   // By stream: the end of each of its works and of all before it.
   std::vector<std::vector<Nanos>> stream_done_;

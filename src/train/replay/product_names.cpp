@@ -12,11 +12,12 @@ namespace {
 // "scudnn_winograd", "dgrad_engine", "implicit_convolve_sgemm", FFTs as products of complex numbers
 // ("gcgemm"); CUTLASS: "cutlass_80_tensorop_s1688"; attention: "flash_fwd_kernel",
 // "fmha_cutlassF", "efficient_attention"; Triton: "triton_tem_fused_mm" are its templates of
-// products.
-constexpr std::array<std::string_view, 17> kWords{
-    "gemm",   "gemv",   "nvjet",    "cutlass",   "xmma",       "fprop",
-    "wgrad",  "dgrad",  "convolve", "conv2d",    "conv3d",     "winograd",
-    "cudnn_", "flash_", "fmha",     "attention", "triton_tem_"};
+// products, "matmul_kernel" its tutorials'. On AMD Tensile: "Cijk_Ailk_Bljk"; MIOpen:
+// "miopenSp3AsmConv"; Composable Kernel: "kernel_grouped_conv_bwd_data_xdl".
+constexpr std::array<std::string_view, 21> kWords{
+    "gemm",  "gemv",      "nvjet",       "cutlass", "xmma",     "fprop",   "wgrad",
+    "dgrad", "convolve",  "conv2d",      "conv3d",  "winograd", "cudnn_",  "flash_",
+    "fmha",  "attention", "triton_tem_", "matmul",  "cijk_",    "asmconv", "_xdl"};
 
 // Layouts, norms, pooling and sums of what a product was split into have such words in their names,
 // too.

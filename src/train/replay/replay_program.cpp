@@ -71,7 +71,7 @@ class ReplayWriter {
         rank_(static_cast<int>(config.whole("replay.rank"))),
         tracks_(host_tracks(*trace)),
         work_(device_work(std::move(trace), tracks_)),
-        waits_(trace_, work_) {}
+        waits_(trace_, work_, tracks_) {}
 
   program::Program write() {
     refuse_what_cannot_be();
@@ -133,7 +133,7 @@ void ReplayWriter::refuse_what_cannot_be() const {
   if (static_cast<double>(trace_.end()) / slowest > kLongest)
     throw InputError(trace_.origin().subject + ": would last longer than three years, replayed so");
   if (const std::set<std::int32_t> ranks = ranks_of(trace_); rank_ >= 0 && !ranks.contains(rank_))
-    throw InputError(fmt::format("replay.rank = {}: {} has {}", rank_, trace_.origin().subject,
+    throw InputError(fmt::format("replay.rank = {}: the trace has {}", rank_,
                                  range_words({ranks.begin(), ranks.end()})));
 }
 
@@ -223,12 +223,18 @@ int ReplayWriter::device_of(int rank) const {
   return first == work_.streams.end() ? work_.streams[0].device : first->device;
 }
 
-// The host's part of a call; what begins after the call is told from its beginning, too.
+// The host's part of a call; what begins after the call is told from its beginning, too, and what
+// begins within a long call begins when the call has come so far.
 void ReplayWriter::hasten(program::RecordedCall& call) {
   const Nanos recorded = std::exchange(call.before, faster(call.before, speeds_.host));
-  for (std::uint32_t i = 0; i < call.count; ++i)
-    if (Nanos& latency = work_.recording.works[call.first + i].latency; latency >= recorded)
+  const Nanos usual = work_.usual_latency;
+  for (std::uint32_t i = 0; i < call.count; ++i) {
+    Nanos& latency = work_.recording.works[call.first + i].latency;
+    if (latency >= recorded)
       latency += call.before - recorded;
+    else if (latency > usual)
+      latency = usual + faster(latency - usual, speeds_.host);
+  }
 }
 
 void ReplayWriter::write_event(ThreadWriter& writer, const HostEvent& event) {
