@@ -116,7 +116,7 @@ TEST_CASE("the picture before the prediction is the same whatever the runs say")
 }
 
 TEST_CASE("a learner goes through the lesson by mouse") {
-  REQUIRE_DRIVER(driver);
+  REQUIRE_DRIVER(driver, 1920, 1800);
   open_first_lesson(*driver);
   const Workspace& workspace = driver->workspace();
   predict_and_run(*driver);
