@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "analysis/run.h"
+#include "support/config.h"
+
 using namespace trainscope;
 
 namespace {
@@ -52,5 +55,19 @@ TEST_CASE("where a trace does not tell what was moved, nothing is said of it") {
     CHECK(one.bytes == 0);
     CHECK(one.bus_bytes == 0);
     CHECK(one.wire_bytes == 0);
+  }
+}
+
+TEST_CASE("between nodes the network is what a large sum uses up, within one their links") {
+  for (const auto& [machine, ranks] : {std::pair{"machine=dgx1-v100-8", "collective.ranks=8"},
+                                       {"machine=dgx1-v100-8x2", "collective.ranks=16"}}) {
+    const analysis::Run run = analysis::run_config(
+        "A",
+        test::config_of({"workload=collective", "collective.bytes=1073741824", machine, ranks}));
+    const auto used = analysis::value_of(run.metrics, "link.utilization");
+    INFO(machine);
+    REQUIRE(used);
+    CHECK(*used > 0.6);
+    CHECK(*used <= 1);
   }
 }

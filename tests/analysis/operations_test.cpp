@@ -198,3 +198,22 @@ TEST_CASE("every duration falls into one bin, whose bounds hold it") {
   CHECK(alike.b == std::vector<std::size_t>{1});
   CHECK(duration_bins({}, {}, 24).a.empty());
 }
+
+TEST_CASE("a rank that comes late launches as much a step as without being late") {
+  const auto counts = [](const char* slow) {
+    const Run run = run_of(
+        "A", {"workload=train", "model.name=resnet50", "batch_size=16", "steps=5", "machine=l40s-4",
+              "parallel.strategy=ddp", "parallel.world_size=4", "straggler.factor=1.4", slow});
+    std::map<std::string, double> count;
+    for (const OperationRow& row : operation_rows(run.facts.measured))
+      count[row.name + (row.where == Operation::Where::kHost ? ", host" : ", GPU")] = row.a.count;
+    return count;
+  };
+  const auto late = counts("straggler.rank=3"), even = counts("straggler.rank=-1");
+  for (const auto& [name, count] : even) {
+    if (!name.starts_with("foreach") && !name.starts_with("batch_norm")) continue;
+    INFO(name);
+    REQUIRE(late.contains(name));
+    CHECK(late.at(name) == count);
+  }
+}

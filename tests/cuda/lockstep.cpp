@@ -65,20 +65,20 @@ double terms_of(const Operation& one) {
 
 // In units of FP32: kernels/README.md has at most 64 for a kernel of ours; a library adds products
 // in an order of its own, and each rounding moves a sum of n of them about as n random steps would.
-// Operands of TF32 have 11 bits: the host rounds to them, tensor cores that read an operand from
-// shared memory may cut the others off, which is up to twice as far and always to the same side.
-double allowed_fp32(const Operation& one) {
-  constexpr double kKernel = 64, kOfASum = 4, kTf32 = 1 << 15;
+// Operands of TF32 are rounded to 11 bits, in which a tie may go to either side.
+double allowed_fp32(const Operation& one, const OfLibraries& libraries) {
+  constexpr double kKernel = 64, kOfASum = 4, kTf32 = 1 << 13;
   double most = kKernel + kOfASum * std::sqrt(terms_of(one));
   const auto* conv = std::get_if<program::Convolution>(&one.function);
-  if (one.type == ElementType::kTf32 || (conv && conv->tf32)) most += kTf32;
-  for (const Operation& part : one.parts) most = std::max(most, allowed_fp32(part));
+  if (conv) most *= libraries.convolutions;
+  if (one.type == ElementType::kTf32 || (conv && conv->tf32)) most += kTf32 * libraries.tf32;
+  for (const Operation& part : one.parts) most = std::max(most, allowed_fp32(part, libraries));
   return most;
 }
 
 // Narrow results are rounded once more; tiled attention's gradients three times.
-double allowed(const Operation& one, ElementType type) {
-  const double wide = allowed_fp32(one);
+double allowed(const Operation& one, ElementType type, const OfLibraries& libraries) {
+  const double wide = allowed_fp32(one, libraries);
   if (program::size_of(type) != 2) return wide;
   constexpr double kRoundings = 3;
   return kRoundings + wide * ulp_of(ElementType::kFp32) / ulp_of(type);
@@ -87,10 +87,10 @@ double allowed(const Operation& one, ElementType type) {
 }  // namespace
 
 Lockstep::Lockstep(const program::Program& program, cuda::DeviceCalls& device,
-                   double of_convolutions)
+                   const OfLibraries& libraries)
     : program_(program),
       device_(device),
-      of_convolutions_(of_convolutions),
+      libraries_(libraries),
       handles_(device.handles()),
       stream_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)),
       host_(program),
@@ -231,7 +231,7 @@ void Lockstep::compare(const Operation& operation, Index buffer) {
   double squares = 0;
   for (const float value : expected) squares += std::isfinite(value) ? double{value} * value : 0;
   const double rms = std::sqrt(squares / std::max<double>(1, static_cast<double>(expected.size())));
-  const double most = allowed(operation, shape.type);
+  const double most = allowed(operation, shape.type, libraries_);
   const std::string kernel = operation.parts.empty() ? operation.kernel : "fused";
   Difference& worst =
       differences_[operation.framework + ", " + kernel + ", " + type_word(shape.type)];

@@ -23,11 +23,17 @@ struct Difference {
   double share() const { return ulps / allowed; }
 };
 
+// How many times as far off as by our own kernels numbers may be where a GPU's libraries compute.
+struct OfLibraries {
+  double convolutions = 1;
+  double tf32 = 1;
+};
+
 class Lockstep : public program::Numbers {
  public:
-  // Both must outlive it. Of several ranks the first one's numbers. `of_convolutions`: so many
-  // times as far off as others may they be.
-  Lockstep(const program::Program& program, cuda::DeviceCalls& device, double of_convolutions = 1);
+  // Both must outlive it. Of several ranks the first one's numbers.
+  Lockstep(const program::Program& program, cuda::DeviceCalls& device,
+           const OfLibraries& libraries = {});
   ~Lockstep() override;
 
   void load(const program::LoadBatch& load) override;
@@ -53,7 +59,7 @@ class Lockstep : public program::Numbers {
 
   const program::Program& program_;
   cuda::DeviceCalls& device_;
-  double of_convolutions_ = 1;
+  OfLibraries libraries_;
   const cuda::HandleCounts handles_;  // that were there before
   cuda::StreamHandle stream_;
   host::Interpreter host_;

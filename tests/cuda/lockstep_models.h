@@ -82,13 +82,13 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
   return all;
 }
 
-// With TRAINSCOPE_LOCKSTEP_REPORT set, what was found is printed. `of_convolutions`: see Lockstep.
+// With TRAINSCOPE_LOCKSTEP_REPORT set, what was found is printed.
 inline void check_in_lockstep(cuda::DeviceCalls& device, const Settings& settings,
-                              double of_convolutions = 1) {
+                              const OfLibraries& libraries = {}) {
   const program::Config config =
       config_of(with(settings, {"workload=train", "steps=2", "loop.evaluate=false"}));
   const program::Program program = train::build_program(config, train::machine_of(config));
-  Lockstep lockstep(program, device, of_convolutions);
+  Lockstep lockstep(program, device, libraries);
   Stepper stepper(program, lockstep);
   for (int i = 0; i < 2; ++i) stepper.step();
   std::string words;

@@ -174,10 +174,12 @@ TEST_CASE("on the device a calibration finds figures that a GPU can have") {
 
 TEST_CASE("on the device operation by operation the numbers are the host's") {
   NEED_DEVICE(gpu);
-  // cuDNN may take Winograd's algorithm, whose 4 x 4 tiles lose three bits to a direct sum.
-  constexpr double kWinograd = 8;
+  // cuDNN may take Winograd's algorithm, whose 4 x 4 tiles lose three bits to a direct sum; tensor
+  // cores that read an operand from shared memory may cut it to TF32 where the host rounds: up to
+  // twice as far, and in a sum always to the same side. Neither has been measured yet.
+  constexpr test::OfLibraries kLibraries{.convolutions = 8, .tf32 = 4};
   for (const test::Settings& settings : test::lockstep_models(test::LockstepSize::kLarge))
-    test::check_in_lockstep(*gpu, settings, kWinograd);
+    test::check_in_lockstep(*gpu, settings, kLibraries);
 }
 
 namespace {

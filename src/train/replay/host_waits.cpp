@@ -53,7 +53,7 @@ HostWaits::HostWaits(const trace::Trace& trace, const DeviceWork& work,
 Nanos HostWaits::clock_behind(const std::vector<HostTrack>& tracks) const {
   constexpr Nanos kMost = 50 * kMicrosecond;
   constexpr std::size_t kEnough = 4;
-  std::vector<Nanos> sure, all;
+  std::vector<Nanos> sure, all;  // not of a device: another thread may launch as its wait begins
   for (const HostTrack& track : tracks) {
     Caller caller;
     for (const HostEvent& event : track.events) {
@@ -174,7 +174,7 @@ std::optional<HostWaits::Target> HostWaits::stream_so_far(const HostEvent& event
 
 std::optional<HostWaits::Target> HostWaits::device_so_far(const HostEvent& event,
                                                           int device) const {
-  Target target{Wait::kDevice, static_cast<std::uint32_t>(device), 0, false, true};
+  Target target{Wait::kDevice, static_cast<std::uint32_t>(device), 0, false, false};
   bool any = false;
   for (std::uint32_t stream = 0; stream < work_.on_stream.size(); ++stream) {
     if (work_.streams[stream].device != device) continue;

@@ -40,7 +40,7 @@ class HostWaits {
     std::uint32_t waits_for = 0;
     Nanos end = 0;            // of all that it waits for; of its own turn, when it comes
     bool of_staging = false;  // it waits as a copy from pageable memory does
-    bool is_sure = false;     // whatever the clocks say, the call waited for it
+    bool is_sure = false;     // the call must have waited for it: its own copy
   };
 
   void give_works(program::RecordedCall& call, trace::SpanId span) const;
