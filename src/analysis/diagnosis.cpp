@@ -363,6 +363,10 @@ void explain(const Run& run, Finding& finding, double per) {
       finding.why = launches_words(run);
       finding.advice = launch_advice(run);
       return;
+    case Part::kIdleGap:
+      finding.why = "a kernel ends, and the next one, which was launched in time, has yet to begin";
+      finding.advice = "Try fewer and larger kernels: torch.compile, fused operations.";
+      return;
     case Part::kMemset:
     case Part::kOnCpu:
       return;

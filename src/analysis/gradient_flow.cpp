@@ -265,20 +265,6 @@ Nanos exposed_within(const Work& work, Interval own, Interval window) {
 
 // ---- Which gradient went where -----------------------------------------------------------------
 
-// The gradients in the order in which the program of a rank writes them into buckets, as its
-// commands stand; empty where it has no commands.
-std::vector<program::Index> gradients_in_order(const program::Program& program, int rank) {
-  std::vector<program::Index> gradients;
-  for (const program::Thread& thread : program.threads) {
-    if (thread.rank != rank) continue;
-    for (const program::Command& command : thread.commands)
-      if (writes_into_bucket(program, command))
-        gradients.push_back(
-            program.operations[std::get<program::Launch>(command.action).operation].reads.front());
-  }
-  return gradients;
-}
-
 std::map<program::Index, std::size_t> bucket_of_gradient(
     const std::vector<program::Bucket>& buckets) {
   std::map<program::Index, std::size_t> bucket_of;
@@ -301,7 +287,7 @@ class Reader {
       : trace_(trace), program_(program), calls_(calls), work_(work), own_(own_times(trace, work)) {
     for (const StepWindow& step : step_windows(trace)) steps_.push_back(step);
     find_numbers();
-    if (program_) order_ = gradients_in_order(*program_, work.rank);
+    if (program_) order_ = bucket_writes(*program_, work.rank);
   }
 
   GradientFlow read() {
@@ -435,6 +421,19 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<program::Index> bucket_writes(const program::Program& program, int rank) {
+  if (program.threads.empty()) return program.bucket_writes;
+  std::vector<program::Index> gradients;
+  for (const program::Thread& thread : program.threads) {
+    if (thread.rank != rank) continue;
+    for (const program::Command& command : thread.commands)
+      if (writes_into_bucket(program, command))
+        gradients.push_back(
+            program.operations[std::get<program::Launch>(command.action).operation].reads.front());
+  }
+  return gradients;
+}
 
 Nanos BackwardFlow::begun() const {
   std::optional<Nanos> first;

@@ -73,6 +73,10 @@ struct GradientFlow {
   const BackwardFlow& at(Nanos time) const;
 };
 
+// The gradients in the order in which the program of a rank writes them into DDP's buckets, as its
+// commands stand; of a saved program as they stood for its first rank.
+std::vector<program::Index> bucket_writes(const program::Program& program, int rank);
+
 // `program` may be null: then parameters have no names.
 GradientFlow gradient_flow(const trace::Trace& trace, const program::Program* program);
 

@@ -59,8 +59,9 @@ std::vector<bool> launch_names(const trace::Trace& trace) {
 std::vector<StepLaunches> launches_by_step(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   const std::vector<bool> launches = launch_names(trace);
-  StepFinder finder(measured.marks);
-  std::vector<StepLaunches> steps(measured.marks.size());
+  const std::vector<Interval>& marks = measured.own_marks();
+  StepFinder finder(marks);
+  std::vector<StepLaunches> steps(marks.size());
   ByCorrelation<std::uint32_t> step_of_call(trace, UINT32_MAX);
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (span.category != Category::kHostApi || span.correlation == 0) return;
@@ -87,7 +88,7 @@ void add_launches(const Measured& measured, HostTimes& times) {
     if (step.calls > 0) lead += std::max<Nanos>(0, step.work_done - step.last_call);
   }
   if (calls == 0) return;
-  const auto steps = static_cast<double>(measured.marks.size());
+  const auto steps = static_cast<double>(measured.own_marks().size());
   times.launches = static_cast<double>(calls) / steps;
   times.lead = static_cast<double>(lead) / steps;
 }

@@ -14,4 +14,10 @@ inline std::vector<trace::LaneKind> lane_kinds(const trace::Trace& trace) {
   return kinds;
 }
 
+// A thread of the training process, or of one that loads for it.
+inline bool is_on_host(trace::LaneKind kind) {
+  return kind == trace::LaneKind::kHostThread || kind == trace::LaneKind::kLoader ||
+         kind == trace::LaneKind::kPinThread;
+}
+
 }  // namespace trainscope::analysis

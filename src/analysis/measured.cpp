@@ -21,26 +21,46 @@ using trace::Category;
 using trace::LaneKind;
 using trace::Span;
 
-// Step marks, by start, and whose they are: where several ranks have them, the first one's; of
-// several processes or threads in one file those of the lane that has most.
+// Step marks by rank, those of each by start; of several processes or threads in one file those of
+// the lane that has most.
+using RankMarks = std::map<std::int32_t, std::vector<Interval>>;
+
+RankMarks marks_by_rank(const trace::Trace& trace) {
+  std::map<std::int32_t, std::map<trace::LaneId, std::vector<Interval>>> by_lane;
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (is_step_mark(trace, span))
+      by_lane[trace.lanes()[span.lane].rank][span.lane].push_back({span.start, span.end()});
+  });
+  RankMarks found;
+  for (auto& [rank, lanes] : by_lane) {
+    const auto most =
+        std::ranges::max_element(lanes, {}, [](const auto& lane) { return lane.second.size(); });
+    found[rank] = std::move(most->second);
+    std::ranges::sort(found[rank], {}, &Interval::start);
+  }
+  return found;
+}
+
+// Where several ranks have marks, the first one's.
 struct StepMarks {
   std::vector<Interval> marks;
   std::int32_t rank = 0;
 };
 
-StepMarks step_marks(const trace::Trace& trace) {
-  std::map<std::int32_t, std::map<trace::LaneId, std::vector<Interval>>> by_rank;
-  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (is_step_mark(trace, span))
-      by_rank[trace.lanes()[span.lane].rank][span.lane].push_back({span.start, span.end()});
-  });
-  if (by_rank.empty()) return {};
-  auto& [rank, lanes] = *by_rank.begin();
-  const auto most =
-      std::ranges::max_element(lanes, {}, [](const auto& lane) { return lane.second.size(); });
-  StepMarks found{std::move(most->second), rank};
-  std::ranges::sort(found.marks, {}, &Interval::start);
-  return found;
+StepMarks first_marks(const RankMarks& ranks) {
+  if (ranks.empty()) return {};
+  return {ranks.begin()->second, ranks.begin()->first};
+}
+
+// Of each rank, those that for the most part lie in the measured steps.
+RankMarks marks_within(RankMarks ranks, const std::vector<Interval>& measured) {
+  const auto is_outside = [&](const Interval& mark) {
+    const Nanos middle = mark.start + (mark.end - mark.start) / 2;
+    return middle < measured.front().start || middle >= measured.back().end;
+  };
+  if (measured.empty()) ranks.clear();
+  for (auto& [rank, marks] : ranks) std::erase_if(marks, is_outside);
+  return ranks;
 }
 
 Interval whole_of(const trace::Trace& trace) {
@@ -108,7 +128,8 @@ Nanos first_endless_call(const trace::Trace& trace) {
 void find_window(Measured& measured, int warmup) {
   const trace::Trace& trace = *measured.trace;
   measured.window = measured.whole;
-  auto [marks, rank] = step_marks(trace);
+  const RankMarks ranks = marks_by_rank(trace);
+  auto [marks, rank] = first_marks(ranks);
   const Nanos endless = first_endless_call(trace);
   std::erase_if(marks, [&](const Interval& mark) { return mark.end > endless; });
   if (marks.empty()) return;
@@ -118,6 +139,7 @@ void find_window(Measured& measured, int warmup) {
   const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
   measured.steps = static_cast<int>(marks.size() - skipped);
   measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(skipped), marks.end());
+  measured.marks_of_ranks = marks_within(ranks, measured.marks);
   measured.window = {launched.done_after(marks[skipped].start),
                      launched.done_after(marks.back().end)};
 }
@@ -217,6 +239,15 @@ bool ranks_have_hosts(const trace::Trace& trace,
   return hosts.size() == ranks.size();
 }
 
+// Ranks whose marks are fewer than the first one's.
+std::set<std::int32_t> ranks_with_fewer_steps(const trace::Trace& trace) {
+  std::set<std::int32_t> fewer;
+  const RankMarks ranks = marks_by_rank(trace);
+  for (const auto& [rank, marks] : ranks)
+    if (marks.size() < ranks.begin()->second.size()) fewer.insert(rank);
+  return fewer;
+}
+
 void find_critical(Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   const std::map<std::int32_t, std::int32_t> gpus = gpus_of_ranks(trace);
@@ -227,6 +258,8 @@ void find_critical(Measured& measured) {
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (is_peer_wait(span)) waits[trace.lanes()[span.lane].rank] += span.duration;
   });
+  for (const std::int32_t rank : ranks_with_fewer_steps(trace))
+    if (waits.size() > 1) waits.erase(rank);
   const auto least = std::min_element(
       waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   measured.rank = least->first;
@@ -251,6 +284,16 @@ std::map<std::int32_t, std::int32_t> gpus_of_ranks(const trace::Trace& trace) {
   std::map<std::int32_t, std::int32_t> first = first_gpus(trace, gpus);
   if (gpus < 2 || !ranks_have_hosts(trace, first)) first.clear();
   return first;
+}
+
+const std::vector<Interval>& Measured::own_marks() const {
+  const auto own = marks_of_ranks.find(rank);
+  return own == marks_of_ranks.end() ? marks : own->second;
+}
+
+int Measured::steps_of(std::int32_t of_rank) const {
+  const auto own = marks_of_ranks.find(of_rank);
+  return own == marks_of_ranks.end() ? per() : static_cast<int>(own->second.size());
 }
 
 Measured of_gpu(Measured measured, std::int32_t rank, std::int32_t device) {
@@ -295,6 +338,7 @@ Measured measure_step(const trace::Trace& trace, const program::Program* program
   Measured measured = unmeasured(trace, program, machine);
   measured.window = step.window;
   measured.marks = {step.mark};
+  measured.marks_of_ranks = marks_within(marks_by_rank(trace), measured.marks);
   measured.steps = 1;
   gather_all(measured);
   return measured;
@@ -309,7 +353,7 @@ Measured measure_whole(const trace::Trace& trace, const program::Program* progra
 }
 
 std::vector<StepWindow> step_windows(const trace::Trace& trace) {
-  const auto [marks, rank] = step_marks(trace);
+  const auto [marks, rank] = first_marks(marks_by_rank(trace));
   const LaunchedWork launched(trace, rank);
   std::vector<StepWindow> windows;
   for (std::size_t i = 0; i < marks.size(); ++i) {

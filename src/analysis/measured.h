@@ -25,14 +25,17 @@ struct Measured {
   Interval whole;               // the whole trace
   int steps = 0;                // measured ones; 0: the trace has no step marks
   std::vector<Interval> marks;  // of the measured steps, on the host's side
+  // Of each rank whose host has marks of its own, those that lie in these steps: its file may hold
+  // fewer of them than the first rank's, whose marks the others are.
+  std::map<std::int32_t, std::vector<Interval>> marks_of_ranks;
   int per() const { return steps > 0 ? steps : 1; }  // what a time "a step" is divided by
 
   bool on_gpu = false;         // a GPU works, at any time of the trace
   bool takes_batches = false;  // batches are loaded or waited for, at any time of the trace
 
   // Where a program has several GPUs, times are those of one: of the rank that waits least for the
-  // others, which is the one that they wait for; of one process's GPUs, the first. -1: all
-  // together.
+  // others, which is the one that they wait for; of one process's GPUs, the first. A rank whose
+  // file holds fewer steps than the first one's is passed over. -1: all together.
   std::int32_t rank = -1;
   std::int32_t device = -1;
   bool counts(const trace::Lane& lane) const {
@@ -41,6 +44,11 @@ struct Measured {
 
   // Of the process whose times these are, on any of its GPUs.
   bool is_own(const trace::Lane& lane) const { return rank < 0 || lane.rank == rank; }
+
+  // The marks of that process; where its trace has none at all, the first rank's.
+  const std::vector<Interval>& own_marks() const;
+  // What a rank's time in the window is divided by; 0: its file holds none of these steps.
+  int steps_of(std::int32_t of_rank) const;
 
   // All clipped to the window.
   IntervalSet kernels;

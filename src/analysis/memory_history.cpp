@@ -1,6 +1,8 @@
 #include "analysis/memory_history.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -150,6 +152,21 @@ std::vector<const MemoryHistory::Moment*> MemoryHistory::highest(Nanos start, Na
     }
   }
   return highest;
+}
+
+std::vector<std::size_t> stack_order(const std::vector<std::string>& roles) {
+  using program::Role;
+  static constexpr Role kOrder[] = {Role::kParameter, Role::kOptimizerState, Role::kBatch,
+                                    Role::kGradient,  Role::kActivation,     Role::kWorkspace};
+  const auto rank = [&roles](std::size_t at) {
+    std::size_t found = 0;
+    while (found < std::size(kOrder) && program::name_of(kOrder[found]) != roles[at]) ++found;
+    return found;
+  };
+  std::vector<std::size_t> order(roles.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, rank);
+  return order;
 }
 
 }  // namespace trainscope::analysis

@@ -75,4 +75,8 @@ class MemoryHistory {
   std::vector<Step> steps_;
 };
 
+// The roles' numbers from the bottom of a stack to its top: what stays is at the bottom, what comes
+// and goes on top of it.
+std::vector<std::size_t> stack_order(const std::vector<std::string>& roles);
+
 }  // namespace trainscope::analysis

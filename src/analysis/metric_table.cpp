@@ -1,25 +1,15 @@
-// Every metric once: its name, unit, label and help, and how it is computed.
+// Every metric once: its name, unit, label and help, and how it is computed. Those of memory and of
+// arithmetic have files of their own.
 
 #include <algorithm>
 
 #include "analysis/bubble.h"
 #include "analysis/launches.h"
-#include "analysis/memory_counters.h"
-#include "analysis/metrics.h"
-#include "machine/architecture.h"
+#include "analysis/metric_rows.h"
 #include "machine/topology.h"
-#include "sim/kernel_model.h"
 
 namespace trainscope::analysis {
 namespace {
-
-using Answer = std::optional<double>;
-using Compute = std::function<Answer(const Facts&)>;
-
-// A time of the window, a step.
-double a_step(const Facts& facts, Nanos time) {
-  return static_cast<double>(time) / facts.measured.per();
-}
 
 Answer unless_empty(const Facts& facts, const IntervalSet& set) {
   if (set.empty()) return std::nullopt;
@@ -93,41 +83,10 @@ Answer link_utilization(const Facts& facts) {
   return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 / rate;
 }
 
-Nanos length(const Interval& interval) {
-  return interval.end - interval.start;
-}
-
-Answer flops_a_step(const Facts& facts) {
-  const program::Program* program = facts.measured.program;
-  if (!program || program->operations.empty()) return std::nullopt;
-  return program->step_flops > 0 ? Answer(program->step_flops) : std::nullopt;
-}
-
 Answer parameters(const Facts& facts) {
   const program::Program* program = facts.measured.program;
   if (!program || program->parameters == 0) return std::nullopt;
   return static_cast<double>(program->parameters);
-}
-
-Answer flops_achieved(const Facts& facts) {
-  const Answer flops = flops_a_step(facts);
-  if (!flops || facts.measured.steps == 0) return std::nullopt;
-  return *flops / a_step(facts, length(facts.measured.window)) * 1e9;
-}
-
-Answer model_flops_utilisation(const Facts& facts) {
-  const Answer achieved = flops_achieved(facts);
-  if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
-  const machine::Gpu& gpu = facts.measured.machine->gpu;
-  const auto math = used_math(facts.roofline);
-  // A device's kernels may be such as tell nothing of their type.
-  if (!math && trace::is_measured(*facts.measured.trace)) return std::nullopt;
-  const auto peak = math ? machine::peak_flops_per_s(gpu, *math) : std::nullopt;
-  const program::Program& program = *facts.measured.program;
-  const double model = 1 - program.recomputed_flops / program.step_flops;
-  // Of the card as delivered, whatever clock a power limit leaves it.
-  return *achieved * model / peak.value_or(gpu.fp32_flops_per_s) / program.gpus_of_batch *
-         gpu.clock_share;
 }
 
 // Some kernel is on the GPU: also one that only looks whether another rank is there.
@@ -141,31 +100,6 @@ IntervalSet kernels_there(const Measured& measured) {
   });
   return measured.kernels.united(measured.collectives).united(IntervalSet(std::move(waits)));
 }
-
-class Table {
- public:
-  void add(const char* name, const char* unit, const char* label, const char* help,
-           Compute compute) {
-    Metric metric;
-    metric.name = name;
-    metric.unit = unit;
-    metric.label = label;
-    metric.help = help;
-    metric.compute = std::move(compute);
-    rows.push_back(std::move(metric));
-  }
-  void share(const char* name, const char* label, const char* help, Compute compute) {
-    add(name, "1", label, help, std::move(compute));
-    rows.back().share = true;
-    rows.back().less_is_better = false;
-  }
-  void more_is_better(const char* name, const char* unit, const char* label, const char* help,
-                      Compute compute) {
-    add(name, unit, label, help, std::move(compute));
-    rows.back().less_is_better = false;
-  }
-  std::vector<Metric> rows;
-};
 
 void add_times(Table& t) {
   t.add("time.total", "ns", "whole run", "from the first event of the run to its last",
@@ -258,8 +192,11 @@ void add_gpu(Table& t) {
           return takes_batches(f.measured) ? part(Part::kIdleData)(f) : Answer();
         });
   t.add("idle.launch", "ns", "idle: launch",
-        "GPU idle while the host has yet to launch, and from a kernel to the next one, a step",
+        "GPU idle while the host has yet to launch, or the launch is on its way, a step",
         part(Part::kIdleLaunch));
+  t.add("idle.gap", "ns", "idle: between kernels",
+        "GPU idle from a kernel to the next one of its stream, launched in time, a step",
+        part(Part::kIdleGap));
   t.add("idle.copy", "ns", "idle: staging",
         "GPU idle while the host stages pageable memory, a step", part(Part::kIdleCopy));
   t.add("idle.stream", "ns", "idle: other stream",
@@ -344,60 +281,6 @@ void add_overlaps(Table& t) {
         });
 }
 
-// What one role has of device memory at its peak.
-Compute role_bytes(program::Role role) {
-  return [role](const Facts& facts) {
-    const auto found = facts.roles.find(program::name_of(role));
-    return found == facts.roles.end() ? Answer() : Answer(found->second);
-  };
-}
-
-void add_memory_roles(Table& t) {
-  using program::Role;
-  t.add("memory.parameters", "B", "parameters at peak",
-        "the model's weights and biases, of what is allocated at the peak",
-        role_bytes(Role::kParameter));
-  t.add("memory.gradients", "B", "gradients at peak",
-        "gradients of the parameters, of what is allocated at the peak",
-        role_bytes(Role::kGradient));
-  t.add("memory.optimizer", "B", "optimizer state at peak",
-        "what the optimizer keeps between steps, of what is allocated at the peak",
-        role_bytes(Role::kOptimizerState));
-  t.add(
-      "memory.activations", "B", "activations at peak",
-      "what forward keeps for backward, and the gradients of it, of what is allocated at the peak",
-      role_bytes(Role::kActivation));
-  t.add("memory.batch", "B", "batch at peak",
-        "samples and labels, of what is allocated at the peak", role_bytes(Role::kBatch));
-  t.add("memory.workspace", "B", "workspace at peak",
-        "what an operation needs only while it runs, of what is allocated at the peak",
-        role_bytes(Role::kWorkspace));
-}
-
-void add_memory(Table& t) {
-  t.add("memory.peak_allocated", "B", "peak allocated", "most memory in live tensors",
-        [](const Facts& f) { return f.peaks.allocated; });
-  t.add("memory.least_peak", "B", "peak allocated, least",
-        "the same of the GPU that needs the least, where several are simulated",
-        [](const Facts& f) { return f.peaks.gpus > 1 ? f.peaks.least_allocated : Answer(); });
-  t.add("memory.rise", "B", "rise of allocated",
-        "how far memory in live tensors rises above its least, in the measured steps",
-        [](const Facts& f) {
-          const Interval& window = f.measured.window;
-          return Answer(memory_rise(*f.measured.trace, window.start, window.end));
-        });
-  t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
-        [](const Facts& f) { return f.peaks.reserved; });
-  t.share("memory.fragmentation", "fragmentation",
-          "the share of the allocator's memory that no tensor held when tensors held the most",
-          [](const Facts& f) { return f.peaks.fragmentation; });
-  t.rows.back().less_is_better = true;
-  t.add("memory.alloc_retries", "1", "allocation retries",
-        "times that the allocator found no room, gave back what it cached and tried again",
-        [](const Facts& f) { return alloc_retries(*f.measured.trace); });
-  add_memory_roles(t);
-}
-
 Compute of_sms(std::optional<double> SmFacts::* number) {
   return [number](const Facts& facts) { return facts.sms.*number; };
 }
@@ -424,50 +307,11 @@ void add_sms(Table& t) {
           of_sms(&SmFacts::utilization));
 }
 
-// The share of a step that is bound so.
-Compute bound_share(machine::Bound bound) {
-  return [bound](const Facts& facts) {
-    if (!facts.roofline.known() || !facts.measured.machine) return Answer();
-    return Answer(facts.roofline.share(bound));
-  };
-}
-
-void add_roofline(Table& t) {
-  t.more_is_better("roofline.intensity", "FLOP/B", "intensity",
-                   "operations a byte of memory traffic, of all kernels together",
-                   [](const Facts& f) { return intensity(f.roofline); });
-  t.more_is_better(
-      "roofline.ridge", "FLOP/B", "ridge",
-      "the intensity at which the GPU's peak in the type of most operations and its memory's peak "
-      "take equally long",
-      [](const Facts& f) {
-        if (!f.measured.machine) return Answer();
-        return ridge(f.roofline, f.measured.machine->gpu);
-      });
-  t.share("bound.compute", "compute-bound",
-          "share of a step in which a kernel runs whose arithmetic takes most of its time",
-          bound_share(machine::Bound::kCompute));
-  t.share("bound.memory", "memory-bound",
-          "share of a step in which, else, one runs whose memory traffic takes most of its time",
-          bound_share(machine::Bound::kMemory));
-  t.share("bound.overhead", "overhead-bound",
-          "the rest: no kernel at work, or one that leaves both arithmetic and memory idle for "
-          "more than half of its time",
-          bound_share(machine::Bound::kOverhead));
-  t.rows.back().less_is_better = true;
-}
-
 Compute learned(std::optional<double> Learning::* number) {
   return [number](const Facts& facts) { return facts.learning.*number; };
 }
 
 void add_model(Table& t) {
-  t.more_is_better("flops.achieved", "FLOP/s", "achieved FLOP/s",
-                   "arithmetic of a step, all kernels, over the step's time", flops_achieved);
-  t.share("mfu", "MFU",
-          "achieved FLOP/s, without what backward computes a second time, over the GPU's dense "
-          "peak in the type of most of them",
-          model_flops_utilisation);
   t.add("loss", "1", "loss",
         "the training loss, of the last step that is looked at; of several ranks that of rank 0's "
         "own batch, as print(loss.item()) shows it there",
@@ -495,7 +339,6 @@ void add_model(Table& t) {
   t.add("grad.norm", "1", "gradient norm", "norm of all gradients before clipping",
         learned(&Learning::gradient_norm));
   t.add("model.parameters", "1", "parameters", "the model's weights and biases", parameters);
-  t.add("model.flops", "FLOP", "FLOP a step", "arithmetic of one step, all kernels", flops_a_step);
   t.add("scaler.scale", "1", "loss scale", "the loss scale after the step",
         learned(&Learning::loss_scale));
   t.rows.back().factor = true;
@@ -531,6 +374,7 @@ const std::vector<Metric>& metrics() {
     add_memory(t);
     add_sms(t);
     add_roofline(t);
+    add_flops(t);
     add_model(t);
     return std::move(t.rows);
   }();

@@ -13,7 +13,6 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/operation_spans.h"
-#include "analysis/step_mark.h"
 #include "base/csv.h"
 #include "trace/short_name.h"
 
@@ -28,13 +27,7 @@ constexpr double kAlike = 1.0001;  // durations this close are one
 
 // Of several ranks one has marks of steps, most often: times of another's host are by the window.
 bool has_own_marks(const Measured& measured) {
-  if (measured.rank < 0) return true;
-  bool found = false;
-  trace::for_each(measured.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
-    found = found || (is_step_mark(*measured.trace, span) &&
-                      measured.is_own(measured.trace->lanes()[span.lane]));
-  });
-  return found;
+  return measured.rank < 0 || measured.marks_of_ranks.contains(measured.rank);
 }
 
 // The spans of the measured steps. Work of the GPU is a step's if the step's host launched it,
@@ -43,8 +36,9 @@ class StepSpans {
  public:
   explicit StepSpans(const Measured& measured)
       : window_(measured.window), calls_(*measured.trace, std::numeric_limits<Nanos>::min()) {
-    if (measured.marks.empty() || !has_own_marks(measured)) return;
-    on_host_ = {measured.marks.front().start, measured.marks.back().end};
+    const std::vector<Interval>& marks = measured.own_marks();
+    if (marks.empty() || !has_own_marks(measured)) return;
+    on_host_ = {marks.front().start, marks.back().end};
     trace::for_each(measured.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
       if (is_joined_call(span)) calls_.add(span.correlation, span.start);
     });
@@ -74,13 +68,6 @@ std::string without_number(const std::string& name) {
   return numbered ? name.substr(0, last) : name;
 }
 
-// A copy engine's lane says the direction, its spans only how many bytes.
-std::string name_of(const trace::Trace& trace, const trace::Span& span, const trace::Lane& lane) {
-  if (span.category == Category::kLoader) return without_number(trace.name(span));
-  if (lane.kind != LaneKind::kCopyEngine) return trace.name(span);
-  return std::string(trace::name_of(span.category)) + ", " + trace.name(span);
-}
-
 struct Gathered {
   Operation operation;
   std::array<Nanos, trace::kCategoryCount> by_category{};
@@ -101,7 +88,7 @@ class ByName {
                              (where == Where::kHost ? 1 : 0);
     Gathered*& gathered = known_[id];
     if (gathered) return *gathered;
-    const std::string name = name_of(trace_, span, lane);
+    const std::string name = operation_name(trace_, span);
     gathered = &all_[{where, name}];
     gathered->operation.where = where;
     gathered->operation.name = name;
@@ -218,6 +205,16 @@ std::size_t bin_of(const std::vector<double>& bounds, Nanos duration) {
 }
 
 }  // namespace
+
+// A copy engine's lane says the direction, and that of staging what it is: their spans only how
+// many bytes.
+std::string operation_name(const trace::Trace& trace, const trace::Span& span) {
+  if (span.category == Category::kLoader) return without_number(trace.name(span));
+  if (span.category == Category::kStaging && !trace.name(span).starts_with("staging"))
+    return "staging, " + trace.name(span);
+  if (trace.lanes()[span.lane].kind != LaneKind::kCopyEngine) return trace.name(span);
+  return std::string(trace::name_of(span.category)) + ", " + trace.name(span);
+}
 
 std::string_view name_of(Operation::Where where) {
   return where == Where::kGpu ? "GPU" : "host";

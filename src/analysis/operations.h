@@ -27,6 +27,9 @@ struct Operation {
 };
 std::string_view name_of(Operation::Where where);  // "GPU", "host"
 
+// What the operation that a span is of is called.
+std::string operation_name(const trace::Trace& trace, const trace::Span& span);
+
 // Longest in all first. A copy is counted once, on its copy engine where the trace has one. What
 // runs beside other work counts in full, so totals may exceed the window. A call of the host that
 // makes others includes them.

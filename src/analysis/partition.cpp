@@ -7,6 +7,7 @@
 
 #include "analysis/lane_kinds.h"
 #include "analysis/runtime_calls.h"
+#include "base/median.h"
 #include "trace/ranks.h"
 
 namespace trainscope::analysis {
@@ -102,12 +103,40 @@ struct DeviceCauses {
   IntervalSet order;  // the device's own gap between two kernels, whatever the host does
 };
 
+// From a call to the beginning of its kernel, where the GPU was idle when it was made: the middle.
+Nanos launch_latency(const Measured& measured, const IntervalSet& idle) {
+  const trace::Trace& trace = *measured.trace;
+  std::vector<Nanos> latencies;
+  Walker gaps(idle);
+  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+    if (span.cause != Cause::kLaunch || span.cause_span == trace::kNone) return;
+    if (!trace::is_kernel(span.category) || !measured.counts(trace.lanes()[span.lane])) return;
+    const auto gap = gaps.ending_from(span.start);
+    const Nanos called = trace.spans()[span.cause_span].start;
+    if (gap != idle.intervals().end() && gap->end == span.start && called >= gap->start)
+      latencies.push_back(span.start - called);
+  });
+  return latencies.empty() ? 0 : median(std::move(latencies));
+}
+
 DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
   const trace::Trace& trace = *measured.trace;
   std::vector<Interval> event, peer, order;
   Walker gaps(idle);
+  // A profiler's trace does not say what work waited for last: not for its launch, where that had
+  // reached the GPU before it was idle.
+  const bool is_told = trace.origin().kind != trace::OriginKind::kImported;
+  const Nanos latency = is_told ? 0 : launch_latency(measured, idle);
+  const auto was_launched_before = [&](const Span& span) {
+    if (is_told || span.cause != Cause::kLaunch || span.cause_span == trace::kNone) return false;
+    const auto gap = gaps.ending_from(span.start);
+    const Span& call = trace.spans()[span.cause_span];
+    return gap != idle.intervals().end() &&
+           std::max(call.end(), call.start + latency) <= gap->start;
+  };
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    const bool by_order = span.cause == Cause::kStream && trace::is_kernel(span.category);
+    const bool by_order = trace::is_kernel(span.category) &&
+                          (span.cause == Cause::kStream || was_launched_before(span));
     if (span.cause != Cause::kEvent && span.cause != Cause::kPeer && !by_order) return;
     if (!measured.counts(trace.lanes()[span.lane])) return;
     const auto gap = gaps.ending_from(span.start);
@@ -149,12 +178,11 @@ std::array<IntervalSet, kPartCount> parts(const Measured& measured) {
   take(Part::kIdleStream, device.event);
   take(Part::kIdleCollective,
        device.peer.united(host.peer).united(through_before_others(measured)));
-  const IntervalSet between_kernels = left.intersected(device.order);
-  left = left.without(device.order);
+  take(Part::kIdleGap, device.order);
   take(Part::kIdleCopy, host.staging);
   take(Part::kIdleData, host.data);
   take(Part::kIdleSync, host.sync);
-  sets[static_cast<std::size_t>(Part::kIdleLaunch)] = left.united(between_kernels);
+  sets[static_cast<std::size_t>(Part::kIdleLaunch)] = std::move(left);
   return sets;
 }
 
@@ -215,6 +243,8 @@ std::string_view name_of(Part part) {
       return "synchronising";
     case Part::kIdleLaunch:
       return "waiting for a launch";
+    case Part::kIdleGap:
+      return "between two kernels";
   }
   return "";
 }

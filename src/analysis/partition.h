@@ -26,8 +26,9 @@ enum class Part : std::uint8_t {
   kIdleCollective,  // another rank
   kIdleSync,        // the host waits for, or wakes up from, a synchronisation
   kIdleLaunch,      // the host has not launched yet, or the launch is on its way
+  kIdleGap,         // from a kernel to the next one of its stream, which was launched in time
 };
-inline constexpr std::size_t kPartCount = static_cast<std::size_t>(Part::kIdleLaunch) + 1;
+inline constexpr std::size_t kPartCount = static_cast<std::size_t>(Part::kIdleGap) + 1;
 
 // As a person reads it: "waiting for staging".
 std::string_view name_of(Part part);

@@ -26,8 +26,10 @@ std::vector<RankTimes> rank_times(const Measured& measured) {
   const std::map<std::int32_t, std::int32_t> gpus = gpus_of_ranks(*measured.trace);
   const std::map<std::int32_t, Nanos> waits = waits_of(measured);
   if (gpus.size() < 2 || waits.empty()) return ranks;
-  const auto a_step = [&](Nanos time) { return static_cast<double>(time) / measured.per(); };
   for (const auto& [rank, gpu] : gpus) {
+    const int steps = measured.steps_of(rank);
+    if (steps == 0) continue;
+    const auto a_step = [&](Nanos time) { return static_cast<double>(time) / steps; };
     const auto wait = waits.find(gpu);
     ranks.push_back({rank, a_step(gpu_busy(of_gpu(measured, rank, gpu)).length()),
                      a_step(wait == waits.end() ? 0 : wait->second)});

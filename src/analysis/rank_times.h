@@ -15,7 +15,9 @@ struct RankTimes {
   double wait = 0;  // ns; its GPU waits for the last rank of a collective
 };
 
-// Of each rank that the trace has; empty where it has one, or none waits for another.
+// Of each rank that the trace has, by its own steps, which may be fewer than the first rank's; one
+// that has none of the measured steps is left out. Empty where the trace has one rank, or none
+// waits for another.
 std::vector<RankTimes> rank_times(const Measured& measured);
 
 }  // namespace trainscope::analysis

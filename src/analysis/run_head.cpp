@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/gradient_flow.h"
 #include "base/error.h"
 #include "machine/machine_json.h"
 #include "trace/trace_bytes.h"
@@ -154,6 +155,41 @@ std::vector<std::int64_t> bucket_bytes(const program::Program& program) {
   return bytes;
 }
 
+// The buckets in full: files of older versions tell of those that are kept how large they are.
+Json json_of(const std::vector<program::Bucket>& buckets) {
+  Json list = Json::array();
+  for (const program::Bucket& bucket : buckets)
+    list.push_back({{"bytes", bucket.bytes}, {"gradients", bucket.gradients}});
+  return list;
+}
+
+std::vector<program::Index> gradients_of(const Json& list, std::size_t buffers) {
+  std::vector<program::Index> gradients;
+  for (const Json& one : list)
+    gradients.push_back(
+        static_cast<program::Index>(whole(one, 0, static_cast<std::int64_t>(buffers) - 1)));
+  return gradients;
+}
+
+std::vector<program::Bucket> buckets_of(const Json& list, std::size_t buffers) {
+  std::vector<program::Bucket> buckets;
+  for (const Json& one : list)
+    buckets.push_back(
+        {program::kNoIndex, whole(one.at("bytes")), gradients_of(one.at("gradients"), buffers)});
+  return buckets;
+}
+
+void read_buckets(const Json& json, program::Program& program) {
+  if (json.contains("buckets"))
+    for (const Json& bytes : json.at("buckets"))
+      program.buckets.push_back({program::kNoIndex, whole(bytes), {}});
+  if (!json.contains("kept_buckets")) return;
+  const std::size_t buffers = program.buffers.size();
+  program.buckets = buckets_of(json.at("kept_buckets"), buffers);
+  program.first_buckets = buckets_of(json.at("first_buckets"), buffers);
+  program.bucket_writes = gradients_of(json.at("bucket_writes"), buffers);
+}
+
 // Files of older versions lack it.
 std::int64_t whole_or_0(const Json& json, const char* key) {
   return json.contains(key) ? whole(json.at(key)) : 0;
@@ -181,16 +217,34 @@ Json json_of(const program::Program& program) {
           {"steps_per_epoch", program.steps_per_epoch},
           {"step_alone", program.step_alone},
           {"buckets", bucket_bytes(program)},
+          {"kept_buckets", json_of(program.buckets)},
+          {"first_buckets", json_of(program.first_buckets)},
+          {"bucket_writes", bucket_writes(program, 0)},
           {"parameters", program.parameters},
           {"stages", program.stages},
           {"gpus_of_batch", program.gpus_of_batch},
+          {"gpus", program.gpus},
           {"step_flops", program.step_flops},
-          {"recomputed_flops", program.recomputed_flops},
+          {"model_flops", program.model_flops},
           {"timing_only", program.timing_only},
           {"reading", json_of(program.reading)},
           {"listing", program.listing.lines},
           {"buffers", list_of(program.buffers)},
           {"operations", list_of(program.operations)}};
+}
+
+// Files of older versions tell of the GPUs that share a batch, and the model's arithmetic as all
+// that is not computed a second time.
+void read_flops(const Json& json, program::Program& program) {
+  program.step_flops = real(json.at("step_flops"));
+  if (json.contains("model_flops")) {
+    program.gpus = static_cast<int>(whole(json.at("gpus"), 1, std::numeric_limits<int>::max()));
+    program.model_flops = real(json.at("model_flops"));
+    return;
+  }
+  program.gpus = program.gpus_of_batch;
+  program.model_flops = program.step_flops;
+  if (json.contains("recomputed_flops")) program.model_flops -= real(json.at("recomputed_flops"));
 }
 
 program::Program program_of(const Json& json) {
@@ -202,23 +256,19 @@ program::Program program_of(const Json& json) {
   if (json.contains("steps_per_epoch"))
     program.steps_per_epoch = positive(json.at("steps_per_epoch"));
   program.step_alone = whole_or_0(json, "step_alone");
-  if (json.contains("buckets"))
-    for (const Json& bytes : json.at("buckets"))
-      program.buckets.push_back({program::kNoIndex, whole(bytes), {}});
   program.parameters = whole(json.at("parameters"));
   if (json.contains("stages"))
     program.stages = static_cast<int>(whole(json.at("stages"), 1, kMost));
   program.gpus_of_batch = program.stages;
   if (json.contains("gpus_of_batch"))
     program.gpus_of_batch = static_cast<int>(whole(json.at("gpus_of_batch"), 1, kMost));
-  program.step_flops = real(json.at("step_flops"));
-  if (json.contains("recomputed_flops"))
-    program.recomputed_flops = real(json.at("recomputed_flops"));
+  read_flops(json, program);
   program.timing_only = json.at("timing_only").get<bool>();
   program.reading = reading_of(json);
   program.listing.lines = json.at("listing").get<std::vector<std::string>>();
   for (const Json& one : json.at("buffers")) program.buffers.push_back(buffer_of(one));
   for (const Json& one : json.at("operations")) program.operations.push_back(operation_of(one));
+  read_buckets(json, program);
   return program;
 }
 

@@ -152,6 +152,7 @@ void add_sampler(CLI::App& app, Arguments& arguments) {
       ->check(whole_number);
   sampler.add_flag("--drop-last", options.drop_last, "leave out what does not divide evenly");
   sampler.add_flag("--no-shuffle", options.no_shuffle, "in the order of the data set");
+  sampler.add_flag("--json", options.json, "print JSON");
 }
 
 void add_grade(CLI::App& app, Arguments& arguments) {

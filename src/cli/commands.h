@@ -82,6 +82,7 @@ struct SamplerOptions {
   std::int64_t epoch = 0;
   bool drop_last = false;
   bool no_shuffle = false;
+  bool json = false;
 };
 int sampler_command(const SamplerOptions& options);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -18,7 +17,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "cli/endings.h"
-#include "cli/table.h"
+#include "cli/run_text.h"
 #include "report/comparison.h"
 #include "report/html.h"
 #include "report/json.h"
@@ -44,223 +43,6 @@ void wrote(const fs::path& path) {
 
 // ---- What is printed ---------------------------------------------------------------------------
 
-std::string ratio(const std::vector<MetricValue>& a, const MetricValue& b) {
-  const auto of_a = analysis::value_of(a, b.metric->name);
-  if (!of_a || *of_a == 0 || !std::isfinite(b.value / *of_a)) return "";
-  return format_count(b.value / *of_a);
-}
-
-// Metrics that are 0 everywhere (causes that did not occur) would only fill the table.
-bool worth_a_row(const analysis::Metric& metric, const Finished& finished) {
-  for (const auto& run : finished.runs)
-    if (const auto value = analysis::value_of(run->metrics, metric.name); value && *value != 0)
-      return true;
-  return false;
-}
-
-void print_table(const Finished& finished) {
-  const bool two = finished.runs.size() == 2;
-  std::vector<Align> columns{Align::kLeft};
-  std::vector<std::string> head{"metric"};
-  for (const auto& run : finished.runs) {
-    columns.push_back(Align::kRight);
-    head.push_back(run->label);
-  }
-  if (two) {
-    columns.push_back(Align::kRight);
-    head.push_back("B/A");
-  }
-  columns.push_back(Align::kLeft);
-  head.push_back("");
-  TextTable table(columns);
-  table.add(head);
-  for (const analysis::Metric& metric : analysis::metrics()) {
-    if (!worth_a_row(metric, finished)) continue;
-    std::vector<std::string> row{metric.name};
-    std::string last;
-    for (const auto& run : finished.runs) {
-      const auto value = analysis::value_of(run->metrics, metric.name);
-      row.push_back(value ? analysis::show(metric, *value) : "");
-      last = value ? ratio(finished.runs.front()->metrics, {&metric, *value}) : "";
-    }
-    if (two) row.push_back(last);
-    row.push_back(metric.label);
-    table.add(row);
-  }
-  std::cout << table.text();
-}
-
-// Who waits for whom; a rank that waits for nobody is the one that the others wait for.
-void print_ranks(const Run& run) {
-  if (run.ranks.empty()) return;
-  TextTable table({Align::kRight, Align::kRight, Align::kRight});
-  table.add({"rank of " + run.label, "GPU busy", "waits for others"});
-  for (const analysis::RankTimes& one : run.ranks)
-    table.add({std::to_string(one.rank), format_nanos(one.busy), format_nanos(one.wait)});
-  std::cout << "\n" << table.text();
-}
-
-constexpr std::size_t kMostOperations = 10;
-
-using analysis::OperationRow;
-using Where = analysis::Operation::Where;
-
-std::vector<OperationRow> those_of(Where where, std::vector<OperationRow> rows) {
-  std::erase_if(rows, [where](const OperationRow& row) { return row.where != where; });
-  return rows;
-}
-
-void print_number_of_more(std::size_t rows) {
-  if (rows > kMostOperations)
-    std::cout << "and " << rows - kMostOperations << " more, in the window\n";
-}
-
-// What its GPU does longest.
-void print_gpu_operations(const analysis::Measured& measured,
-                          const std::vector<OperationRow>& rows) {
-  if (rows.empty()) return;
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"operation of the GPU", "count", "total", analysis::share_of_what(measured)});
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
-    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.total),
-               fmt::format("{:.1f} %", 100 * analysis::share_of(rows[i].a, measured))});
-  std::cout << "\n" << table.text();
-  print_number_of_more(rows.size());
-}
-
-// What its host does longest, without the calls that it makes, and for how much work of the GPU.
-void print_host_operations(std::vector<OperationRow> rows) {
-  if (rows.empty()) return;
-  analysis::sort_operations(rows, analysis::OperationOrder::kSelf, false);
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"operation of the host", "count", "self", "total", "on GPU"});
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
-    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.self),
-               format_nanos(rows[i].a.total), format_nanos(rows[i].a.gpu)});
-  std::cout << "\n" << table.text();
-  print_number_of_more(rows.size());
-}
-
-void print_operations(const Run& run) {
-  const analysis::Measured& measured = run.facts.measured;
-  const std::vector<OperationRow> rows = analysis::operation_rows(measured);
-  print_gpu_operations(measured, those_of(Where::kGpu, rows));
-  print_host_operations(those_of(Where::kHost, rows));
-}
-
-// What the two GPUs do for different times.
-void print_operations_beside(const Run& a, const Run& b) {
-  const std::vector<OperationRow> rows =
-      those_of(Where::kGpu, analysis::compare_operations(a.facts.measured, b.facts.measured));
-  if (rows.empty()) return;
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"operation of the GPU", a.label, b.label, b.label + " - " + a.label});
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
-    table.add({rows[i].shown, format_nanos(rows[i].a.total), format_nanos(rows[i].b.total),
-               (rows[i].difference() > 0 ? "+" : "") + format_nanos(rows[i].difference())});
-  std::cout << "\n" << table.text();
-  print_number_of_more(rows.size());
-}
-
-void print_origin(const Run& run) {
-  const trace::Origin& origin = run.trace->origin();
-  std::cout << run.label << "  " << trace::badge(origin.kind) << "  " << one_line(origin.subject);
-  if (!origin.detail.empty()) std::cout << ", " << one_line(origin.detail);
-  std::cout << "  (" << counted(run.trace->spans().size(), "span");
-  if (run.trace->dropped_events() > 0)
-    std::cout << ", " << run.trace->dropped_events() << " events dropped";
-  std::cout << ")\n";
-}
-
-std::string shown_knob(const Run& run, const std::string& name) {
-  return program::show(program::find_knob(name), run.config.value(name));
-}
-
-void print_knobs(const Run& run) {
-  for (const auto& [name, value] : run.config.values())
-    if (name != "machine" && name != "seed")
-      std::cout << "   " << name << " = " << one_line(shown_knob(run, name)) << "\n";
-}
-
-// The knobs in which two runs differ, side by side, and then those that both set alike.
-void print_knobs_beside(const Run& a, const Run& b) {
-  const std::vector<std::string> differing = program::differing_knobs(a.config, b.config);
-  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft});
-  table.add({"  differ in", a.label, b.label});
-  for (const std::string& name : differing)
-    table.add({"   " + name, shown_knob(a, name), shown_knob(b, name)});
-  if (!differing.empty()) std::cout << "\n" << table.text();
-  std::string alike;
-  for (const auto& [name, value] : a.config.values())
-    if (b.config.value(name) == value && name != "machine" && name != "seed")
-      alike += (alike.empty() ? "" : ", ") + name + "=" + program::spell(value);
-  if (!alike.empty()) std::cout << "  alike: " << one_line(alike) << "\n";
-}
-
-void print_dropped(const Run& run) {
-  const auto& dropped = run.trace->dropped();
-  for (std::uint32_t i = 0; i < dropped.size(); ++i)
-    std::cerr << run.label << ": " << dropped[i].count
-              << " dropped: " << one_line(dropped[i].reason) << "\n";
-}
-
-// From A's time to B's, part by part.
-void print_waterfall(const Run& a, const Run& b) {
-  const report::Comparison comparison = report::compare_times(a, b);
-  if (!comparison.whole) return;
-  if (comparison.changes.empty()) {
-    std::cout << "\n" << a.label << " and " << b.label << " spend their time in the same way\n";
-    return;
-  }
-  std::cout << "\nwhere the time went, from " << a.label << " to " << b.label << ":\n";
-  TextTable table({Align::kLeft, Align::kRight});
-  table.add({"  " + a.label, format_nanos(comparison.time_a)});
-  for (const analysis::Change& change : comparison.changes)
-    table.add({"  " + std::string(analysis::name_of(change.part)),
-               (change.nanos > 0 ? "+" : "") + format_nanos(change.nanos)});
-  table.add({"  " + b.label, format_nanos(comparison.time_b)});
-  std::cout << table.text();
-}
-
-// The verdict, and what the times are of.
-void print_comparison(const Finished& finished) {
-  const Run &a = *finished.runs[0], &b = *finished.runs[1];
-  const std::string words = report::headline(a, b);
-  std::cout << words << (words.empty() ? "Times" : "; times") << " are of "
-            << analysis::what_times_are_of(a, b) << "\n\n";
-}
-
-// What takes the time, and what to try.
-void print_diagnosis(const Run& run) {
-  const std::vector<analysis::Finding> findings = analysis::diagnose(run);
-  for (const analysis::Finding& one : findings)
-    std::cout << one_line(analysis::headline(one)) << "\n   " << one_line(analysis::sentence(one))
-              << "\n";
-  if (!findings.empty()) std::cout << "\n";
-}
-
-// What changing one thing would bring.
-void print_what_if(const Run& run) {
-  const std::optional<analysis::WhatIf> found = analysis::what_if(run);
-  if (found && !found->refusal.empty())
-    std::cout << "\nwhat if: " << one_line(found->refusal) << "\n";
-  if (!found || found->changes.empty()) return;
-  std::cout << "\nwhat if (" << one_line(analysis::heading(*found)) << ")\n";
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
-  for (const analysis::Altered& one : found->changes)
-    table.add({one.words, format_nanos(static_cast<double>(one.time)),
-               format_nanos(static_cast<double>(one.time - found->replayed)),
-               analysis::text_of(one)});
-  std::cout << table.text();
-}
-
-// What a lesson expects of a real GPU, and whether it is so.
-void print_expected(const Finished& finished) {
-  if (!finished.expected.empty()) std::cout << "\n";
-  for (const scenario::Expected& one : finished.expected)
-    std::cout << scenario::sentence(one) << "\n";
-}
-
 std::vector<report::ExpectationEntry> expectation_entries(const Finished& finished) {
   std::vector<report::ExpectationEntry> entries;
   for (const scenario::Expected& one : finished.expected) {
@@ -275,37 +57,11 @@ std::vector<report::ExpectationEntry> expectation_entries(const Finished& finish
   return entries;
 }
 
-void print_runs(const Finished& finished) {
-  if (!finished.subject.lesson.empty()) std::cout << one_line(finished.subject.title) << "\n\n";
-  if (!finished.subject.caveat.empty()) std::cout << one_line(finished.subject.caveat) << "\n\n";
-  const bool configured =
-      std::all_of(finished.runs.begin(), finished.runs.end(),
-                  [](const analysis::RunPointer& run) { return run->program != nullptr; });
-  for (const auto& run : finished.runs) {
-    print_origin(*run);
-    if (run->ending) std::cout << "   " << one_line(sim::sentence(*run->ending)) << "\n";
-    if (!run->caveat.empty()) std::cout << "   " << one_line(run->caveat) << "\n";
-    if (!finished.compared || !configured) print_knobs(*run);
-  }
-  if (finished.compared && configured) print_knobs_beside(*finished.runs[0], *finished.runs[1]);
-  std::cout << "\n";
-  const bool beside =
-      finished.runs.size() == 2 && (!finished.subject.lesson.empty() || finished.compared);
-  if (beside)
-    print_comparison(finished);
-  else if (finished.runs.size() == 1)
-    std::cout << "Times are of " << analysis::what_times_are_of(*finished.runs[0]) << "\n\n";
-  else if (finished.runs.size() == 2)
-    std::cout << "Times are of "
-              << analysis::what_times_are_of(*finished.runs[0], *finished.runs[1]) << "\n\n";
-  if (finished.runs.size() == 1) print_diagnosis(*finished.runs[0]);
-  print_table(finished);
-  for (const auto& run : finished.runs) print_ranks(*run);
-  if (finished.runs.size() == 1) print_what_if(*finished.runs[0]);
-  if (finished.runs.size() == 1) print_operations(*finished.runs[0]);
-  if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
-  if (finished.compared) print_operations_beside(*finished.runs[0], *finished.runs[1]);
-  print_expected(finished);
+void print_dropped(const Run& run) {
+  const auto& dropped = run.trace->dropped();
+  for (std::uint32_t i = 0; i < dropped.size(); ++i)
+    std::cerr << run.label << ": " << dropped[i].count
+              << " dropped: " << one_line(dropped[i].reason) << "\n";
 }
 
 // "B.time.step@1": of run B alone, and there of rank 1.
@@ -372,25 +128,6 @@ analysis::SavedRuns saved_of(const Finished& finished) {
 }
 
 #ifdef TRAINSCOPE_HAS_UI
-// "61.4ms"; a number alone is milliseconds.
-void read_playhead(const std::string& words, ui::PictureRequest& request) {
-  if (words.empty()) return;
-  double value = 0;
-  char unit[4] = "ms";
-  int used = 0;
-  const bool named = std::sscanf(words.c_str(), "%lf %3[a-z]%n", &value, unit, &used) == 2 &&
-                     static_cast<std::size_t>(used) == words.size();
-  const bool bare = !named && std::sscanf(words.c_str(), "%lf%n", &value, &used) == 1 &&
-                    static_cast<std::size_t>(used) == words.size();
-  const std::string name = named ? unit : "ms";
-  const bool known = name == "s" || name == "ms" || name == "us" || name == "ns";
-  const double nanos = known ? value * *unit_factor(name) : -1;
-  constexpr double kMost = 1e18;  // a run of thirty years
-  if ((!named && !bare) || !(nanos >= 0) || nanos > kMost)
-    throw InputError("--at is a time of the run, as 61.4ms or 3s, not " + words);
-  request.playhead = static_cast<Nanos>(nanos);
-}
-
 void dress(const Look& look, ui::PictureRequest& request) {
   const auto& panels = scenario::panel_names();
   if (!look.panel.empty() && std::find(panels.begin(), panels.end(), look.panel) == panels.end())
@@ -410,12 +147,20 @@ void dress(const Look& look, ui::PictureRequest& request) {
   request.height = picture.height;
   request.scale = picture.scale;
   if (!look.theme.empty()) request.theme = picture.theme;
-  read_playhead(look.at, request);
+  request.playhead = playhead_of(look);
 }
 
 void check_look(const Look& look) {
   ui::PictureRequest request;
   dress(look, request);
+}
+
+void check_playhead(const Look& look, const Finished& finished) {
+  Nanos end = 0;
+  for (const auto& run : finished.runs) end = std::max(end, run->trace->end());
+  if (playhead_of(look).value_or(0) > end)
+    throw InputError(fmt::format("--at is {}, past the end of the run at {}; write a time up to it",
+                                 look.at, format_nanos(static_cast<double>(end))));
 }
 
 void write_picture(const Finished& finished, const std::string& file, const Look& look) {
@@ -433,6 +178,7 @@ void write_picture(const Finished& finished, const std::string& file, const Look
 }
 #else
 void check_look(const Look&) {}
+void check_playhead(const Look&, const Finished&) {}
 
 void write_picture(const Finished&, const std::string&, const Look&) {
   throw MissingError(
@@ -477,6 +223,7 @@ void check_outputs(const Outputs& outputs) {
 void put_out(const Finished& finished, const Outputs& outputs) {
   std::vector<const Run*> runs;
   for (const auto& run : finished.runs) runs.push_back(run.get());
+  check_playhead(outputs.look, finished);
   if (!outputs.trace.empty())
     for (const fs::path& path : report::write_traces(finished, outputs.trace)) wrote(path);
   if (!outputs.save.empty()) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/units.h"
 
 namespace trainscope::cli {
 namespace {
@@ -34,6 +35,26 @@ PictureLook picture_look(const Look& look) {
   picture.width = static_cast<int>(std::lround(static_cast<float>(picture.width) * look.scale));
   picture.height = static_cast<int>(std::lround(static_cast<float>(picture.height) * look.scale));
   return picture;
+}
+
+// "61.4ms"; a number alone is milliseconds.
+std::optional<Nanos> playhead_of(const Look& look) {
+  const std::string& words = look.at;
+  if (words.empty()) return std::nullopt;
+  double value = 0;
+  char unit[4] = "ms";
+  int used = 0;
+  const bool named = std::sscanf(words.c_str(), "%lf %3[a-z]%n", &value, unit, &used) == 2 &&
+                     static_cast<std::size_t>(used) == words.size();
+  const bool bare = !named && std::sscanf(words.c_str(), "%lf%n", &value, &used) == 1 &&
+                    static_cast<std::size_t>(used) == words.size();
+  const std::string name = named ? unit : "ms";
+  const bool known = name == "s" || name == "ms" || name == "us" || name == "ns";
+  const double nanos = known ? value * *unit_factor(name) : -1;
+  constexpr double kMost = 1e18;  // a run of thirty years
+  if ((!named && !bare) || !(nanos >= 0) || nanos > kMost)
+    throw InputError("--at is a time of the run, as 61.4ms or 3s, not " + words);
+  return static_cast<Nanos>(nanos);
 }
 
 }  // namespace trainscope::cli

@@ -1,4 +1,4 @@
-// `trainscope sampler`: the indices that one rank reads in one epoch, one a line.
+// `trainscope sampler`: the indices that one rank reads in one epoch, one a line or as JSON.
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -51,21 +52,43 @@ data::DistributedSampler sampler_of(const SamplerOptions& options) {
   return sampler;
 }
 
-void print_lines(std::span<const std::int64_t> indices) {
+// A part of them at a time. Between two stands `between`.
+void print_all(std::span<const std::int64_t> indices, std::string_view between) {
   constexpr std::size_t kAtOnce = 1 << 16;
   while (!indices.empty() && std::cout) {
     const auto some = indices.first(std::min(kAtOnce, indices.size()));
-    fmt::memory_buffer text;
-    for (const std::int64_t index : some) fmt::format_to(std::back_inserter(text), "{}\n", index);
-    std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
     indices = indices.subspan(some.size());
+    fmt::memory_buffer text;
+    fmt::format_to(std::back_inserter(text), "{}", fmt::join(some, between));
+    if (!indices.empty()) text.append(between);
+    std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
   }
+}
+
+void print_json(const SamplerOptions& options, std::span<const std::int64_t> indices) {
+  std::cout << fmt::format(
+      R"({{"length": {}, "replicas": {}, "rank": {}, "seed": {}, "epoch": {}, "shuffle": {}, )"
+      R"("drop_last": {}, "indices": [)",
+      options.length, options.num_replicas, options.rank, options.seed, options.epoch,
+      !options.no_shuffle, options.drop_last);
+  print_all(indices, ", ");
+  std::cout << "]}\n";
+}
+
+void print_lines(std::span<const std::int64_t> indices) {
+  print_all(indices, "\n");
+  if (!indices.empty()) std::cout << "\n";
 }
 
 }  // namespace
 
 int sampler_command(const SamplerOptions& options) {
-  print_lines(sampler_of(options).indices());
+  const std::vector<std::int64_t> indices = sampler_of(options).indices();
+  if (options.json) {
+    print_json(options, indices);
+  } else {
+    print_lines(indices);
+  }
   return 0;
 }
 

@@ -51,6 +51,17 @@ void refuse_if_nothing_ran(const scenario::Sweep& sweep) {
       " combinations can run; the first: " + sweep.points.front().sides.front().refused);
 }
 
+// A sweep that has found where a limit is has done what it was asked for: it ends well, but says
+// so.
+void note_refused(const scenario::Sweep& sweep) {
+  const auto refused = std::ranges::count_if(sweep.points, [](const scenario::SweepPoint& point) {
+    return std::ranges::any_of(point.sides, [](const auto& side) { return !side.refused.empty(); });
+  });
+  if (refused > 0)
+    std::cerr << refused << " of " << sweep.points.size()
+              << " combinations cannot run; beside each stands why\n";
+}
+
 void wrote(const std::string& file) {
   std::cerr << "wrote " << file << "\n";
 }
@@ -117,6 +128,7 @@ int sweep_command(const SweepOptions& options) {
   note_idle_knobs(request, options.run, knobs_of(axes));
   const scenario::Sweep sweep = sweep_with_progress(request.sides, std::move(axes));
   refuse_if_nothing_ran(sweep);
+  note_refused(sweep);
   if (!options.csv.empty()) {
     write_file(options.csv, sweep_csv(sweep));
     wrote(options.csv);

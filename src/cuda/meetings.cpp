@@ -48,8 +48,8 @@ std::string Meetings::who_waits(const Key& key, const Meeting& meeting) const {
                                   [&](const RankCall& call) { return call.rank == rank; });
     (here ? waiting : missing).push_back(rank);
   }
-  return fmt::format("in {} {} of the {} at line {}, {} {} for {}",
-                     program::name_of(meeting.calls.front().collective->kind), key.second,
+  return fmt::format("in collective {} ({}) of the {} at line {}, {} {} for {}", key.second,
+                     program::name_of(meeting.calls.front().collective->kind),
                      program_.communicators[key.first].name, meeting.calls.front().line,
                      rank_words(waiting), waiting.size() == 1 ? "waits" : "wait",
                      rank_words(missing));

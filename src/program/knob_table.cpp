@@ -161,6 +161,7 @@ void add_model_knobs(Table& t) {
           "Trainscope; of the others only the shapes are known, unless data.path is set")
       .into(t);
   text("data.path", "", KnobType::kText)
+      .path()
       .help("folder of the MNIST or CIFAR-10 files; with them numbers are computed")
       .into(t);
   choice("data.source", "loader")
@@ -353,6 +354,10 @@ Row& Row::unit(std::string unit) {
 Row& Row::choices(std::vector<std::string> all, std::vector<std::string> built) {
   knob_.choices = std::move(all);
   knob_.built_choices = std::move(built);
+  return *this;
+}
+Row& Row::path() {
+  knob_.is_path = true;
   return *this;
 }
 Row& Row::pytorch(std::string spelling) {

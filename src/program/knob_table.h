@@ -24,6 +24,7 @@ class Row {
   Row& unit(std::string unit);
   Row& choices(std::vector<std::string> all, std::vector<std::string> built);
   Row& choices(std::vector<std::string> all) { return choices(all, all); }
+  Row& path();
   Row& pytorch(std::string spelling);
   Row& help(std::string line);
   void into(std::vector<Knob>& table) { table.push_back(std::move(knob_)); }

@@ -8,6 +8,7 @@ void add_replay_knobs(std::vector<Knob>& t) {
     number(name, 1, kSlowest, kFastest).usual_most(8).help(help).into(t);
   };
   text("replay.trace", "")
+      .path()
       .pytorch("torch.profiler")
       .help(
           "the trace that is carried out once more: a file of torch.profiler, or a folder with "

@@ -25,6 +25,7 @@ struct Knob {
   std::string unit;                        // "B", "ms", "1", "" for words
   std::vector<std::string> choices;        // of a choice
   std::vector<std::string> built_choices;  // those that run already
+  bool is_path = false;                    // a text that names a file or a folder
   std::string pytorch;                     // its PyTorch spelling, if it has one
   std::string help;                        // one line
 };

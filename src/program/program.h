@@ -454,6 +454,9 @@ struct Program {
   // backward, and those that it keeps after it.
   std::vector<Bucket> first_buckets;
   std::vector<Bucket> buckets;
+  // Of a saved run's program, which has no threads: the gradients in the order in which its first
+  // rank writes them into buckets.
+  std::vector<Index> bucket_writes;
   std::vector<std::string> names;
   Index events = 0;  // events are numbered 0 .. events-1
   Listing listing;
@@ -466,8 +469,9 @@ struct Program {
   std::int64_t parameters = 0;      // of the model, in numbers; 0: there is none
   int stages = 1;                   // of a pipeline: GPUs that have a part of the model each
   int gpus_of_batch = 1;            // that share one batch: those, or ranks of tensor parallelism
-  double step_flops = 0;            // arithmetic of one step, all kernels, of all of these
-  double recomputed_flops = 0;      // of that: what backward computes a second time
+  int gpus = 1;                     // of all ranks
+  double step_flops = 0;            // arithmetic of one step, of all of these: what kernels do
+  double model_flops = 0;           // and what the model asks for (train/model_flops.h)
   std::int64_t tested_samples = 0;  // that the program evaluates the model on
   bool timing_only = true;          // no numbers are computed but the loss scale's
   // Ranks that numbers are computed of: each does what the commands say, with buffers, batches and

@@ -28,11 +28,6 @@ std::string_view meaning_of(trace::OriginKind kind) {
   return "";
 }
 
-std::string badge_html(trace::OriginKind kind, const std::string& mark) {
-  return fmt::format("<span class=\"badge\" title=\"{}\">{}{}</span>", html_text(meaning_of(kind)),
-                     mark, trace::badge(kind));
-}
-
 // A fact that all runs share once, else a run each.
 using Fact = std::string (*)(const analysis::Run&);
 
@@ -149,6 +144,11 @@ std::string what_if_html(const analysis::Run& run) {
 
 }  // namespace
 
+std::string badge_html(trace::OriginKind kind, const std::string& label) {
+  return fmt::format("<span class=\"badge\" title=\"{}\">{}{}</span>", html_text(meaning_of(kind)),
+                     label.empty() ? label : html_text(label) + " ", trace::badge(kind));
+}
+
 std::string side_mark(const std::vector<RunView>& views, std::size_t run) {
   if (views.size() < 2) return "";
   return fmt::format("<span class=\"side-mark{}\">{}</span>", run == 0 ? "" : " outlined",
@@ -166,8 +166,7 @@ std::string badges_html(const std::vector<RunView>& views) {
   bool same = true;
   for (std::size_t i = 1; i < views.size(); ++i) same &= kind(i) == kind(0);
   for (std::size_t i = 0; i < views.size(); ++i)
-    if (i == 0 || !same)
-      html += badge_html(kind(i), same ? "" : html_text(views[i].run->label) + " ");
+    if (i == 0 || !same) html += badge_html(kind(i), same ? "" : views[i].run->label);
   return html;
 }
 

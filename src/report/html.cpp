@@ -1,11 +1,16 @@
 #include "report/html.h"
 
 #include "report/escape.h"
+#include "report/flow_chart.h"
 #include "report/loss_chart.h"
+#include "report/memory_chart.h"
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/picture.h"
+#include "report/roofline_chart.h"
+#include "report/scaling_chart.h"
 #include "report/sections.h"
+#include "report/sm_chart.h"
 #include "report/template.h"
 
 namespace trainscope::report {
@@ -13,6 +18,14 @@ namespace {
 
 std::string axis_note(const std::vector<RunView>& views) {
   return views.size() > 1 ? "one axis for all sides, each from its own start" : "";
+}
+
+// What the runs have to show beside their timelines.
+std::string views_html(const ReportInput& input, const std::vector<RunView>& views) {
+  return memory_html(views, input.page, input.speech) +
+         scaling_html(views, input.page, input.speech) + sm_html(views, input.speech) +
+         roofline_html(views, input.page, input.speech) +
+         flow_html(views, input.page, input.speech);
 }
 
 }  // namespace
@@ -33,6 +46,7 @@ std::string html_report(const ReportInput& input) {
   parts["picture"] = picture_svg(views);
   parts["legend"] = legend_html(views);
   parts["listing"] = listing;
+  parts["views"] = views_html(input, views);
   parts["compare"] = compare_html(input, views);
   parts["loss"] = loss_html(views);
   parts["config"] = config_html(views);

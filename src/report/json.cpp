@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/critical_path.h"
 #include "analysis/diagnosis.h"
 #include "analysis/operations.h"
 #include "analysis/what_if.h"
@@ -159,6 +160,25 @@ Json what_if_of(const analysis::WhatIf& what_if) {
           {"replayed", what_if.replayed}, {"changes", std::move(changes)}};
 }
 
+// Its parts as times of a step, where the run has steps; those of none are left out.
+Json path_of(const analysis::Run& run) {
+  const analysis::CriticalPath path = analysis::critical_path(run.facts.measured);
+  Json parts = Json::object();
+  for (std::size_t i = 0; i < analysis::kPathPartCount; ++i)
+    if (path.time[i] > 0)
+      parts[std::string(analysis::name_of(static_cast<analysis::PathPart>(i)))] =
+          static_cast<double>(path.time[i]) / path.steps;
+  if (parts.empty()) return parts;
+  constexpr std::size_t kLongest = 10;
+  Json longest = Json::array();
+  for (const analysis::OnPath& one : analysis::longest_on_path(path, *run.trace, kLongest))
+    longest.push_back({{"name", one.name}, {"time", static_cast<double>(one.time) / path.steps}});
+  return {{"inferred", path.is_inferred},
+          {"unit", "ns"},
+          {"parts", std::move(parts)},
+          {"longest", std::move(longest)}};
+}
+
 Json run_of(const analysis::Run& run, bool says_origin) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
@@ -171,6 +191,7 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   json["spans"] = run.trace->spans().size();
   json["dropped"] = run.trace->dropped_events();
   if (Json findings = diagnosis_of(run); !findings.empty()) json["diagnosis"] = std::move(findings);
+  if (Json path = path_of(run); !path.empty()) json["critical_path"] = std::move(path);
   if (const auto found = analysis::what_if(run)) json["what_if"] = what_if_of(*found);
   if (run.ending)
     json[std::string(sim::name_of(*run.ending))] =

@@ -18,6 +18,8 @@ struct PageLimits {
   std::size_t rows_a_lane = 24;
   std::size_t gaps = 4'000;  // the longest
   std::size_t samples_a_lane = 4'000;
+  std::size_t columns = 1'200;  // of a kind of chart, of all runs: more moments share them
+  std::size_t rows = 40;        // of a view's table, and points of the roofline, a run
 };
 
 struct RunView {

@@ -12,6 +12,9 @@ namespace trainscope::report {
 // Where a page's numbers come from: one badge, or one a run where they differ.
 std::string badges_html(const std::vector<RunView>& views);
 
+// One of them, of the run of that label where it is not empty.
+std::string badge_html(trace::OriginKind kind, const std::string& label = {});
+
 // Why the words of a lesson need not hold for its runs; empty where they do.
 std::string caveat_html(const std::string& caveat);
 

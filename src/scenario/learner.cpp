@@ -27,26 +27,49 @@ LessonRecord record_of(const Json& json) {
   return record;
 }
 
+Json json_of(const Choice& choice) {
+  Answers answers;
+  answers.lesson = choice.lesson;
+  answers.knobs = choice.knobs;
+  answers.at(choice.step).answer.option = choice.option;
+  return Json::parse(write_answers(answers));
+}
+
+// Nothing where it says no choice, or one with knobs that there are no more.
+std::optional<Choice> choice_of(const Json& json, const std::string& file) try {
+  const Answers answers = parse_answers(json.dump(), file);
+  if (answers.steps.size() != 1 || answers.steps[0].answer.option < 0) return std::nullopt;
+  return Choice{answers.lesson, answers.steps[0].step, answers.steps[0].answer.option,
+                answers.knobs};
+} catch (const InputError&) {
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::string write_records(const Records& records) {
-  Json lessons = Json::object();
-  for (const auto& [id, record] : records)
+std::string write_learner(const LearnerFile& learner) {
+  Json lessons = Json::object(), missed = Json::array();
+  for (const auto& [id, record] : learner.records)
     lessons[id] = {{"finished", record.finished},
                    {"points", record.points},
                    {"of", record.of},
                    {"missed", record.missed}};
-  const Json json = {{"format", kFormat}, {"lessons", std::move(lessons)}};
+  for (const Choice& choice : learner.missed) missed.push_back(json_of(choice));
+  Json json = {{"format", kFormat}, {"lessons", std::move(lessons)}};
+  json["missed"] = std::move(missed);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Records read_records(const std::string& text, const std::string& file) try {
+LearnerFile read_learner(const std::string& text, const std::string& file) try {
   const Json json = Json::parse(text);
   if (json.at("format") != kFormat)
     throw InputError(file + ": was written by a newer program; progress is shown from now on");
-  Records records;
-  for (const auto& [id, record] : json.at("lessons").items()) records[id] = record_of(record);
-  return records;
+  LearnerFile learner;
+  for (const auto& [id, record] : json.at("lessons").items())
+    learner.records[id] = record_of(record);
+  for (const Json& one : json.value("missed", Json::array()))
+    if (const auto choice = choice_of(one, file)) learner.missed.push_back(*choice);
+  return learner;
 } catch (const Json::exception&) {
   throw InputError(file + ": is damaged, so earlier progress is not shown; answers/ still has it");
 }
@@ -60,7 +83,7 @@ void Learner::read() {
   std::error_code ignored;
   if (folder_.empty() || !fs::exists(file, ignored)) return;
   try {
-    records_ = read_records(read_file(file, kLargest), file.string());
+    kept_ = read_learner(read_file(file, kLargest), file.string());
   } catch (const InputError& error) {
     fault_ = error.what();
     // Kept for whoever can read it: the next lesson writes the file anew.
@@ -69,25 +92,31 @@ void Learner::read() {
 }
 
 void Learner::write() const {
-  write_file(folder_ / "learner.json", write_records(records_));
+  write_file(folder_ / "learner.json", write_learner(kept_));
 }
 
-void Learner::keep(const Answers& answers, const LessonRecord& record) {
-  const auto before = records_.find(answers.lesson);
-  const bool later = before != records_.end() && before->second.finished && !record.finished;
-  if (!later) records_[answers.lesson] = record;
+void Learner::keep(const Answers& answers, const LessonRecord& record,
+                   const std::vector<JudgedChoice>& decided) {
+  for (const JudgedChoice& one : decided) take(kept_.missed, one);
+  const auto before = kept_.records.find(answers.lesson);
+  const bool later = before != kept_.records.end() && before->second.finished && !record.finished;
+  if (!later) kept_.records[answers.lesson] = record;
   if (folder_.empty()) return;
   std::error_code ignored;
   fs::create_directories(folder_ / "answers", ignored);
   write_file(answers_file(folder_, answers.lesson, later), write_answers(answers));
-  if (later) return;
-  fs::remove(answers_file(folder_, answers.lesson, true), ignored);
-  write();
+  if (!later) fs::remove(answers_file(folder_, answers.lesson, true), ignored);
+  if (!later || !decided.empty()) write();
+}
+
+void Learner::keep(const JudgedChoice& asked_again) {
+  take(kept_.missed, asked_again);
+  if (!folder_.empty()) write();
 }
 
 std::optional<Answers> Learner::under_way(const std::string& lesson) const {
-  const auto record = records_.find(lesson);
-  if (folder_.empty() || record == records_.end()) return std::nullopt;
+  const auto record = kept_.records.find(lesson);
+  if (folder_.empty() || record == kept_.records.end()) return std::nullopt;
   const fs::path file = answers_file(folder_, lesson, record->second.finished);
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return std::nullopt;

@@ -1,7 +1,10 @@
-// What this machine keeps of a learner: the answers to each lesson, and how each went. Files in a
-// folder; nothing leaves the machine.
+// What this machine keeps of a learner: the answers to each lesson, how each went, and what was
+// missed. Files in a folder; nothing leaves the machine.
 //
-//   learner.json            {"format": 1, "lessons": {"sdpa": {"finished": true, "points": 3, …}}}
+//   learner.json            {"format": 1, "lessons": {"sdpa": {"finished": true, "points": 3, …}},
+//                            "missed": [{"format": 1, "lesson": "sdpa", "knobs": {…},
+//                                        "steps": [{"id": "predict", "option": 1}]}]}
+//                           each that was missed as an answers file of one step; there may be none
 //   answers/sdpa.json       the last attempt that was finished, or the first one under way
 //   answers/sdpa.unfinished.json   a later attempt, until it is finished
 #pragma once
@@ -9,11 +12,19 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scenario/answers.h"
 #include "scenario/course.h"
+#include "scenario/missed.h"
 
 namespace trainscope::scenario {
+
+// What learner.json holds.
+struct LearnerFile {
+  Records records;
+  Choices missed;
+};
 
 class Learner {
  public:
@@ -21,11 +32,16 @@ class Learner {
   // says so in `fault`.
   explicit Learner(std::filesystem::path folder = {});
 
-  const Records& records() const { return records_; }
+  const Records& records() const { return kept_.records; }
+  // To be asked again, the first in front.
+  const Choices& missed() const { return kept_.missed; }
 
-  // Takes over how a lesson went so far. Throws InputError when the folder cannot be written; the
-  // record is taken over all the same.
-  void keep(const Answers& answers, const LessonRecord& record);
+  // Takes over how a lesson went so far, and the choices that its runs have decided since it was
+  // last kept. Throws InputError when the folder cannot be written; all is taken over all the same.
+  void keep(const Answers& answers, const LessonRecord& record,
+            const std::vector<JudgedChoice>& decided = {});
+  // The same of a question that was asked again. The lesson's record stays as it is.
+  void keep(const JudgedChoice& asked_again);
 
   // The attempt at a lesson that was begun and not finished; nothing where there is none, or where
   // it cannot be read.
@@ -40,12 +56,13 @@ class Learner {
   void write() const;
 
   std::filesystem::path folder_;
-  Records records_;
+  LearnerFile kept_;
   std::string fault_;
 };
 
-// The records as they stand in their file, and back. Throws InputError naming the file.
-std::string write_records(const Records& records);
-Records read_records(const std::string& text, const std::string& file);
+// As it stands in the file, and back. Throws InputError naming the file; what was missed and cannot
+// be read is left out.
+std::string write_learner(const LearnerFile& learner);
+LearnerFile read_learner(const std::string& text, const std::string& file);
 
 }  // namespace trainscope::scenario

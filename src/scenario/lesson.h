@@ -141,7 +141,8 @@ struct Shelf {
 };
 Shelf readable_lessons(std::string_view language = {});
 
-// A config file: knobs alone, as [config.*] of a lesson holds them.
+// A config file: knobs alone, as [config.*] of a lesson holds them. A path in either is one from
+// the folder of the file.
 program::Config load_config(const std::filesystem::path& file);
 
 // The same for who corrects a file: each knob that is wrong is told, in such a sentence, and left

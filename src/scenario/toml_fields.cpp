@@ -1,5 +1,7 @@
 #include "scenario/toml_fields.h"
 
+#include <filesystem>
+
 namespace trainscope::scenario {
 namespace {
 
@@ -20,12 +22,21 @@ std::optional<program::Value> knob_value(const toml::node& node) {
   return joined;
 }
 
+// A path that a file names is one from the folder that the file is in.
+program::Value beside_the_file(const std::string& name, const program::Value& value,
+                               const std::string& file) {
+  const program::Knob* knob = program::find_knob_or_null(name);
+  const auto* path = std::get_if<std::string>(&value);
+  if (!knob || !knob->is_path || !path || path->empty()) return value;
+  return (std::filesystem::path(file).parent_path() / *path).string();
+}
+
 void set_knob(program::Config& config, const std::string& name, const toml::node& node,
               const std::string& file) {
   const auto value = knob_value(node);
   if (!value) fail_at(node, file, name + " is neither a word, a number, nor true or false");
   try {
-    config.set(name, *value);
+    config.set(name, beside_the_file(name, *value, file));
   } catch (const InputError& error) {
     fail_at(node, file, error.what());
   }

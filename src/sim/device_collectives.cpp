@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/device.h"
+#include "trace/labels.h"
 
 namespace trainscope::sim {
 namespace {
@@ -154,8 +155,7 @@ std::optional<Deadlock> Device::standstill(Nanos now) {
   for (const OpId id : meeting.arrived) {
     here.insert(program_.streams[ops_[id].tags.stream].device);
     why.time = std::max(why.time, ops_[id].start);
-    add_wait(id, now + now / 10, recorder_.name("waits for a rank that does not come"),
-             trace::kNone);
+    add_wait(id, now + now / 10, recorder_.name(trace::kEndlessWait), trace::kNone);
   }
   const program::Communicator& group = program_.communicators[key.first];
   for (int rank = 0; rank < group.ranks; ++rank) {

@@ -56,8 +56,8 @@ std::string sentence(const Diverged& why) {
 std::string sentence(const Deadlock& why) {
   std::string text = "deadlock: " + ranks(why.waiting) +
                      (why.waiting.size() == 1 ? " waits" : " wait") + at(why.line, why.call) +
-                     " in " + why.collective + " " + std::to_string(why.sequence) + " of the " +
-                     why.group + " for " + ranks(why.missing) + ", which ";
+                     " in collective " + std::to_string(why.sequence) + " (" + why.collective +
+                     ") of the " + why.group + " for " + ranks(why.missing) + ", which ";
   text += why.missing_line == 0 ? "has come to the end of its program"
                                 : "stands" + at(why.missing_line, why.missing_call);
   return text +

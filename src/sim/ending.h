@@ -28,13 +28,13 @@ struct Diverged {
 // Some ranks have begun a collective that others never come to: they wait for ever (PyTorch's
 // watchdog ends them after ten minutes).
 struct Deadlock {
-  Nanos time = 0;          // when the last of them began to wait
-  std::uint16_t line = 0;  // of the listing, from 1: of the collective; 0: of none
-  std::string call;        // what stands there
-  std::string collective;  // "all_reduce"
-  std::string group;       // the communicator's name
-  std::int64_t sequence = 0;
-  std::vector<int> waiting;  // ranks
+  Nanos time = 0;             // when the last of them began to wait
+  std::uint16_t line = 0;     // of the listing, from 1: of the collective; 0: of none
+  std::string call;           // what stands there
+  std::string collective;     // "all_reduce"
+  std::string group;          // the communicator's name
+  std::int64_t sequence = 0;  // of all the group's collectives, from 0
+  std::vector<int> waiting;   // ranks
   std::vector<int> missing;
   std::uint16_t missing_line = 0;  // where the first of those stands; 0: its program is over
   std::string missing_call;

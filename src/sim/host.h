@@ -165,6 +165,7 @@ class Host {
   bool served(std::uint32_t thread) const { return threads_[thread].rates_under_way == 0; }
 
   // host_spans.cpp
+  trace::SpanId add_span(std::uint32_t thread, const trace::Span& span);
   trace::SpanId host_span(std::uint32_t thread, const program::Command& command, Nanos start,
                           Nanos end, trace::NameId name, trace::Category category);
   trace::SpanId call_span(Nanos now, std::uint32_t thread, const program::Command& command,
@@ -175,6 +176,7 @@ class Host {
   // From `since` until now; nothing when it did not wait.
   void wait_span(Nanos since, Nanos now, std::uint32_t thread, const program::Command& command,
                  trace::NameId name, trace::Cause cause, trace::SpanId cause_span);
+  void call_until_given(Nanos now, std::uint32_t thread, const program::Command& command);
 
   enum Rate : std::uint32_t { kMemory, kDisk, kCores };
   // Ranks fill one node after another.

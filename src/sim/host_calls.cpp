@@ -169,7 +169,7 @@ bool Host::synchronise(Nanos now, std::uint32_t thread, const program::Command& 
   span.cause = waited ? trace::Cause::kDevice : trace::Cause::kProgram;
   span.cause_span = waited ? device_.span_of(state.waits_for) : trace::kNone;
   span.line = command.line;
-  state.last_span = recorder_.add(span);
+  state.last_span = add_span(thread, span);
   return true;
 }
 

@@ -100,8 +100,9 @@ bool Host::staged_copy(Nanos now, std::uint32_t thread, const program::Command& 
   const bool to_device = direction_of(action, program_) == Direction::kH2D;
   if (!(to_device ? stage_h2d(now, thread, action) : stage_d2h(now, thread, action))) return false;
   if (!to_device && !device_.done(staging.op)) return false;
-  host_span(thread, command, staging.held_since, now, recorder_.name("held: staging"),
-            trace::Category::kHeld);
+  wait_span(staging.held_since, now, thread, command, recorder_.name("held: staging"),
+            trace::Cause::kStaging, staging.last_copy);
+  state.slowed = false;
   operator_span(now, thread, command, recorder_.name_of(command, "aten::copy_"));
   device_.set_call(staging.op, copy_call_span(now, thread, command, staging.correlation));
   return true;

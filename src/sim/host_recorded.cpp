@@ -16,6 +16,7 @@ void Host::begin_recorded(Nanos now, std::uint32_t thread, const program::Comman
   const trace::Span& span = recorded.spans()[action.span];
   Mark mark{recorder_.name(std::string_view(recorded.name(span))), now, command.line};
   mark.category = span.category;
+  if (span.category == trace::Category::kHeld) mark.cause = span.cause;
   mark.on_thread = recorded.lanes()[span.lane].kind != trace::LaneKind::kSteps;
   threads_[thread].marks.push_back(mark);
 }
@@ -64,6 +65,7 @@ bool Host::wait_in_call(Nanos now, std::uint32_t thread, const program::Recorded
   if (call.wait == Wait::kTurn) {
     const OpId last = device_.recorded(call.first + call.count - 1);
     if (device_.ready(last)) return true;
+    if (state.waits_since < 0) state.waits_since = now;
     device_.wake_when_ready(last, thread);
     return false;
   }
@@ -95,11 +97,14 @@ void Host::end_recorded_call(Nanos now, std::uint32_t thread, const program::Com
                                  : one.category;
     const bool waited = state.waits_since >= 0;
     span.cause = waited ? trace::Cause::kDevice : trace::Cause::kProgram;
-    span.cause_span = waited ? device_.span_of(state.waits_for) : trace::kNone;
+    if (waited)
+      span.cause_span = call.wait == Wait::kTurn
+                            ? device_.cause_of(device_.recorded(call.first + call.count - 1))
+                            : device_.span_of(state.waits_for);
     if (call.staged) span.cause = trace::Cause::kStaging;
     span.correlation = state.correlation;
     span.line = command.line;
-    written = state.last_span = recorder_.add(span);
+    written = state.last_span = add_span(thread, span);
   }
   for (std::uint32_t i = 0; i < call.count; ++i)
     device_.set_call(state.first_recorded + i, written);

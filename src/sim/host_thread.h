@@ -28,6 +28,7 @@ struct Mark {
   Nanos start = 0;
   std::uint16_t line = 0;
   trace::Category category = trace::Category::kAnnotation;
+  trace::Cause cause = trace::Cause::kNothing;
   bool on_thread = false;  // on the lane of its thread, not on that of the marks
 };
 
@@ -50,6 +51,7 @@ struct ThreadState {
   std::int64_t calls_left = 0;            // of a row of equal calls
   std::int64_t item = -1;                 // what the last Pop took
   trace::SpanId producer = trace::kNone;  // of the item taken last
+  trace::SpanId giver = trace::kNone;     // the same, until the next span of the thread
   trace::SpanId last_span = trace::kNone;
   std::vector<Mark> marks;
   OpId first_recorded = kNoOp;  // that a recorded call has enqueued

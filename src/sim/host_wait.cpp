@@ -37,15 +37,15 @@ bool Host::take(Nanos now, std::uint32_t thread, const program::Command& command
   wake_all(now, queue);
   // Workers, the pin thread and autograd's rest while they wait, and threads of a recording, whose
   // calls it knows; the training thread is held, or in a call that has a name of its own.
-  if (program_.threads[thread].role != program::ThreadRole::kMain || program_.recording.trace)
-    return true;
-  if (command.name != program::kNoIndex) {
-    host_span(thread, command, state.begun, now, recorder_.name_of(command, "wait"),
-              trace::Category::kHostWork);
-  } else {
+  const bool rests =
+      program_.threads[thread].role != program::ThreadRole::kMain || program_.recording.trace;
+  if (!rests && command.name != program::kNoIndex) {
+    call_until_given(now, thread, command);
+  } else if (!rests) {
     wait_span(state.waits_since, now, thread, command, recorder_.name("waits for data"),
               trace::Cause::kData, state.producer);
   }
+  state.giver = state.producer;
   return true;
 }
 

@@ -100,6 +100,7 @@ void Host::end_mark(Nanos now, std::uint32_t thread) {
   span.name = mark.name;
   span.lane = mark.on_thread ? recorder_.thread_lane(thread) : recorder_.marks_lane(thread);
   span.category = mark.category;
+  span.cause = mark.cause;
   span.line = mark.line;
   recorder_.add(span);
 }

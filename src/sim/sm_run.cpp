@@ -73,24 +73,25 @@ Wave SmRun::wave(std::int64_t index) const {
 }
 
 // Breadth first: the blocks of a wave go round the SMs, one slot after another.
+BlockBar SmRun::bar(std::int64_t block) const {
+  BlockBar bar;
+  bar.block = block;
+  bar.wave = block / blocks_a_wave;
+  const Wave in = wave(bar.wave);
+  const std::int64_t nth = block - in.first_block;
+  bar.sm = static_cast<int>(nth % sms);
+  bar.slot = static_cast<int>(nth / sms);
+  bar.start = in.start;
+  const bool light = bar.wave + 1 == waves && bar.sm >= in.blocks % sms && last_wave_light > 0;
+  bar.end = light ? in.start + last_wave_light : in.end;
+  return bar;
+}
+
 std::vector<BlockBar> SmRun::bars(std::int64_t first, std::int64_t count) const {
-  std::vector<BlockBar> bars;
+  std::vector<BlockBar> all;
   const std::int64_t end = first + std::min(count, blocks - first);
-  for (std::int64_t block = first; block < end; ++block) {
-    const std::int64_t index = block / blocks_a_wave;
-    const Wave in = wave(index);
-    const std::int64_t nth = block - in.first_block;
-    BlockBar bar;
-    bar.block = block;
-    bar.wave = index;
-    bar.sm = static_cast<int>(nth % sms);
-    bar.slot = static_cast<int>(nth / sms);
-    bar.start = in.start;
-    const bool light = index + 1 == waves && bar.sm >= in.blocks % sms && last_wave_light > 0;
-    bar.end = light ? in.start + last_wave_light : in.end;
-    bars.push_back(bar);
-  }
-  return bars;
+  for (std::int64_t block = first; block < end; ++block) all.push_back(bar(block));
+  return all;
 }
 
 }  // namespace trainscope::sim

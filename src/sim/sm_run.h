@@ -46,7 +46,8 @@ struct SmRun {
   double sm_utilization = 0;      // SM time with a block, of all SM time
   double achieved_occupancy = 0;  // warps on SMs with a block, of those that they could hold
 
-  Wave wave(std::int64_t index) const;  // 0 .. waves-1
+  Wave wave(std::int64_t index) const;     // 0 .. waves-1
+  BlockBar bar(std::int64_t block) const;  // 0 .. blocks-1
   // The bars of blocks first .. first+count-1, or to the end of the grid; costs O(count).
   std::vector<BlockBar> bars(std::int64_t first, std::int64_t count) const;
 };

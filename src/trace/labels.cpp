@@ -52,4 +52,8 @@ std::string brief_label(const Trace& trace, const Span& span) {
   return functor_name(name);
 }
 
+bool has_no_end(const Trace& trace, const Span& span) {
+  return span.category == Category::kSync && trace.name(span) == kEndlessWait;
+}
+
 }  // namespace trainscope::trace

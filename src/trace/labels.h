@@ -16,4 +16,8 @@ std::string bar_label(const Trace& trace, const Span& span);
 // out.
 std::string brief_label(const Trace& trace, const Span& span);
 
+// A wait that goes on after the trace's end: what of it is in the trace is a beginning.
+inline constexpr std::string_view kEndlessWait = "waits for a rank that does not come";
+bool has_no_end(const Trace& trace, const Span& span);
+
 }  // namespace trainscope::trace

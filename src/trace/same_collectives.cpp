@@ -87,6 +87,23 @@ void drop_uneven(std::vector<Collectives>& ranks, int world) {
 
 }  // namespace
 
+std::vector<Nanos> arrivals(const Trace& trace,
+                            const std::vector<std::vector<SpanId>>& collectives) {
+  std::vector<Nanos> begun;
+  std::map<std::pair<LaneId, Nanos>, Nanos> waits;  // by their end, when they begin
+  for_each(trace.spans(), [&](const Span& span, SpanId) {
+    begun.push_back(span.start);
+    if (span.category == Category::kSync && span.cause == Cause::kPeer)
+      waits[{span.lane, span.end()}] = span.start;
+  });
+  for (const std::vector<SpanId>& parts : collectives)
+    for (const SpanId part : parts)
+      if (const auto wait = waits.find({trace.spans()[part].lane, begun[part]});
+          wait != waits.end())
+        begun[part] = wait->second;
+  return begun;
+}
+
 const CollectiveDetail* collective_of(const Trace& trace, const Span& span) {
   if (span.category != Category::kCollective || trace.lanes()[span.lane].kind != LaneKind::kStream)
     return nullptr;

@@ -35,6 +35,11 @@ std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks
 // there, one of each rank.
 std::vector<std::vector<SpanId>> whole_collectives(const Trace& trace);
 
+// When each span begins, by SpanId; a rank's part of a collective of these, when the rank comes to
+// it: where that is told, before it waits for the others.
+std::vector<Nanos> arrivals(const Trace& trace,
+                            const std::vector<std::vector<SpanId>>& collectives);
+
 // The collective that a span on a stream is; null for any other span.
 const CollectiveDetail* collective_of(const Trace& trace, const Span& span);
 

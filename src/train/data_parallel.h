@@ -51,9 +51,8 @@ class DataParallel {
   // loss of each.
   program::Index output() const { return loss_inside_ ? losses_ : output_; }
   bool replicas_compute_loss() const { return loss_inside_; }
-  // Of GPU 0's replica, in one step.
+  // Of all replicas, in one step.
   double flops() const { return flops_; }
-  double recomputed_flops() const { return recomputed_flops_; }  // of them
 
   // Commands of the training thread: out = model(x). `batch`: the whole of it on GPU 0.
   void forward(ThreadWriter& main, const BatchBuffers& batch);
@@ -135,7 +134,6 @@ class DataParallel {
   program::Index output_ = 0;  // gathered
   program::Index losses_ = 0;
   double flops_ = 0;
-  double recomputed_flops_ = 0;
   std::size_t modules_ = 0;  // that have parameters
   ModelBuffers model_;       // GPU 0's own
   std::vector<Replica> replicas_;

@@ -122,10 +122,9 @@ void DataParallel::add_replica(const program::Config& config, const TrainingData
   replica.event = program_.events;
   program_.events += 2;
   add_threads(replica);
-  if (replica.gpu > 0) return;
-  recomputed_flops_ = replica.plan.recomputed_flops;
   for (const auto* list : {&replica.plan.forward, &replica.plan.loss, &replica.plan.backward})
     for (const PlannedLaunch& one : *list) flops_ += program_.operations[one.operation].flops;
+  if (replica.gpu > 0) return;
   std::set<std::string> modules;
   for (const Parameter& parameter : graph.parameters) modules.insert(module_of(parameter.name));
   modules_ = modules.size();

@@ -122,7 +122,7 @@ program::Program build_gemm(const program::Config& config, const machine::Machin
   add_cublas_workspaces(program, machine.gpu);
   program.steps = static_cast<int>(config.whole("steps"));
   program.warmup_steps = program.steps > 1 ? 1 : 0;
-  program.step_flops = plan.flops;
+  program.step_flops = program.model_flops = plan.flops;
   return program;
 }
 

@@ -151,6 +151,7 @@ program::Program build_kernel(const program::Config& config, const machine::Mach
   program.steps = static_cast<int>(config.whole("steps"));
   program.warmup_steps = program.steps > 1 ? 1 : 0;
   program.step_flops = program.operations[0].flops * static_cast<double>(count);
+  program.model_flops = program.step_flops;
   return program;
 }
 

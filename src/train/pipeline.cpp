@@ -162,12 +162,6 @@ double Pipeline::flops() const {
   return flops;
 }
 
-double Pipeline::recomputed_flops() const {
-  double flops = 0;
-  for (const MicroBatch& micro : micro_batches_) flops += micro.first.recomputed_flops;
-  return flops;
-}
-
 program::ElementType Pipeline::output_type() const {
   const Index output = micro_batches_.front().first.output;
   return output == kNoIndex ? parts_.input_type : parts_.program.buffers[output].type;

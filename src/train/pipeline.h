@@ -57,7 +57,6 @@ class Pipeline {
   void step(const Threads& threads, const LaunchWriter& launch, bool gradients_there);
 
   double flops() const;  // of a step
-  double recomputed_flops() const;
   // Of what goes to the rank behind.
   program::ElementType output_type() const;
   // Of each micro-batch; none but on the last rank.

@@ -181,7 +181,6 @@ class Joiner {
 
   void add_stage(const program::Program& one, const Offsets& by) {
     all_.step_flops += one.step_flops;
-    all_.recomputed_flops += one.recomputed_flops;
     const auto moved = [&](Index buffer) { return buffer + by.buffers; };
     program::Gauges& gauges = all_.gauges;
     for (const Index gradient : one.gauges.gradients) gauges.gradients.push_back(moved(gradient));

@@ -10,8 +10,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "train/tape.h"
-#include "train/writer.h"
+#include "train/model_flops.h"
 
 namespace trainscope::train {
 namespace {
@@ -35,22 +34,11 @@ std::vector<Part> runs_of_blocks(const Graph& graph) {
 
 // The arithmetic of each run, by the launches that a forward of it has.
 void count_flops(const Graph& graph, std::vector<Part>& runs) {
-  program::Program scratch;
-  const auto add = [&](std::int64_t elements, program::ElementType type) {
-    return add_numbers(scratch, "batch", elements, type, program::MemoryKind::kDevice,
-                       program::Role::kBatch);
-  };
-  const ModelBuffers model =
-      add_model_buffers(scratch, graph, program::ElementType::kFp32, program::MemoryKind::kDevice);
-  PlanBuffers buffers(program::MemoryKind::kDevice);
-  const auto read = graph.reads_tokens ? program::ElementType::kInt64 : program::ElementType::kFp32;
-  const BatchBuffers batch{add(graph.values[0], read),
-                           add(graph.rows, program::ElementType::kInt64)};
-  const Plan plan = plan_training(scratch, graph, model, buffers, batch, {});
+  const LonePlan alone = plan_alone(graph);
   std::size_t run = 0;
-  for (const PlannedLaunch& launch : plan.forward) {
+  for (const PlannedLaunch& launch : alone.plan.forward) {
     while (run + 1 < runs.size() && launch.block != graph.layers[runs[run].begin].block) ++run;
-    runs[run].flops += scratch.operations[launch.operation].flops;
+    runs[run].flops += alone.program.operations[launch.operation].flops;
   }
 }
 

@@ -68,7 +68,6 @@ struct Plan {
   std::vector<PlannedLaunch> loss;
   std::vector<PlannedLaunch> scale;     // of the loss: for accumulation, by a GradScaler
   std::vector<PlannedLaunch> backward;  // .grad buffers it writes are not in `allocated`
-  double recomputed_flops = 0;          // of backward: what checkpointing has computed before
   program::Index loss_value = program::kNoIndex;
   // Under torch.compile, what it compiles. Where graphs are replayed, the launch before either
   // copies what comes in to where the graph reads it.

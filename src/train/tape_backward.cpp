@@ -93,7 +93,6 @@ void Tape::recompute(int block) {
     for (const Index operation : entry->operations) {
       list_->push_back({again(operation), {}, {}, false, block});
       list_->back().is_summed = entry->ranks == Entry::Ranks::kSum;
-      plan_.recomputed_flops += program_.operations[operation].flops;
     }
   }
 }

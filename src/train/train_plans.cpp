@@ -138,12 +138,11 @@ void TrainPlans::count_flops() {
   }
 }
 
-TrainPlans::Flops TrainPlans::flops_of(const Plan& plan) const {
-  Flops flops{0, plan.recomputed_flops};
-  if (dp_) flops = {dp_->flops(), dp_->recomputed_flops()};
+double TrainPlans::flops_of(const Plan& plan) const {
+  double flops = dp_ ? dp_->flops() : 0;
   for (const auto* list : {&plan.forward, &plan.loss, &plan.scale, &plan.backward})
     for (const PlannedLaunch& launch : *list)
-      flops.all += parts_.program.operations[launch.operation].flops;
+      flops += parts_.program.operations[launch.operation].flops;
   return flops;
 }
 
@@ -160,7 +159,7 @@ const Plan& TrainPlans::of(std::int64_t batch) const {
   return adds && plans.later ? *plans.later : plans.first;
 }
 
-const TrainPlans::Flops& TrainPlans::flops(std::int64_t batch) const {
+double TrainPlans::flops(std::int64_t batch) const {
   const OfBatch& plans = plans_[place_of(batch)];
   return batch % parts_.settings.accumulate == 0 ? plans.first_flops : plans.later_flops;
 }

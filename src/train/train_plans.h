@@ -36,12 +36,8 @@ class TrainPlans {
   TrainPlans(const Parts& parts, program::Index scale);
 
   const Plan& of(std::int64_t batch) const;
-  // Of a batch's launches, and of them those that checkpointing repeats.
-  struct Flops {
-    double all = 0;
-    double recomputed = 0;
-  };
-  const Flops& flops(std::int64_t batch) const;
+  // Of a batch's launches, on all GPUs of this process.
+  double flops(std::int64_t batch) const;
   // What makes the batch's images another size; null: nothing does.
   const PlannedLaunch* resize(std::int64_t batch) const {
     return resizes_.empty() ? nullptr : &resizes_[place_of(batch)];
@@ -65,8 +61,8 @@ class TrainPlans {
   struct OfBatch {
     Plan first;
     std::optional<Plan> later;
-    Flops first_flops;
-    Flops later_flops;
+    double first_flops = 0;
+    double later_flops = 0;
   };
 
   void add(const BatchBuffers& batch);
@@ -76,7 +72,7 @@ class TrainPlans {
   void add_evaluation();
   void keep_losses();
   void count_flops();
-  Flops flops_of(const Plan& plan) const;
+  double flops_of(const Plan& plan) const;
   std::size_t place_of(std::int64_t batch) const;
 
   Parts parts_;

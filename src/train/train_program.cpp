@@ -19,6 +19,7 @@
 #include "train/fsdp.h"
 #include "train/launch_writer.h"
 #include "train/lifetimes.h"
+#include "train/model_flops.h"
 #include "train/models.h"
 #include "train/parallel.h"
 #include "train/pipeline.h"
@@ -43,16 +44,6 @@ using program::Role;
 
 constexpr std::int64_t kFloat = 4;   // bytes
 constexpr double kLeastOfBatch = 4;  // commands: the loader's, or what any model's pass has
-
-// Whether a laptop has the memory for the numbers: parameters, gradients and two moments of each,
-// values and their gradients, of every rank. Else only times are simulated.
-bool can_be_computed(const Graph& graph, const TrainSettings& settings) {
-  constexpr double kMost = 4.0 * (std::int64_t{1} << 30);  // bytes
-  double numbers = 4.0 * static_cast<double>(graph.parameter_count());
-  for (const std::int64_t elements : graph.values)
-    numbers += 2.0 * static_cast<double>(elements * settings.tensor_ranks);
-  return kFloat * numbers * static_cast<double>(settings.ranks) <= kMost;
-}
 
 // What one rank of a pipeline has of the model.
 struct OwnStage {
@@ -170,8 +161,10 @@ class TrainBuilder {
     program_.parameters = graph_.parameter_count();
     program_.stages = settings_.stages;
     program_.gpus_of_batch = std::max(settings_.stages, settings_.tensor_ranks);
-    program_.step_flops = settings_.tensor_ranks * flops_of_step();
-    program_.recomputed_flops = settings_.tensor_ranks * recomputed_flops_of_step();
+    program_.gpus = program_.gpus_of_batch * settings_.ranks * settings_.gpus;
+    program_.step_flops = settings_.ranks * settings_.tensor_ranks * flops_of_step();
+    // Of a pipeline, the first stage tells it for all.
+    if (settings_.takes_x) program_.model_flops = settings_.ranks * model_flops_of_step();
     program_.timing_only = !settings_.computes;
     program_.seed = config_.whole("seed");
     program::Gauges& gauges = program_.gauges;
@@ -214,20 +207,25 @@ class TrainBuilder {
              return static_cast<double>(settings_.samples_of(batch));
            });
   }
-  // Of one rank; of a pipeline, of one stage.
-  double recomputed_flops_of_step() const {
-    if (pipeline_) return pipeline_->recomputed_flops();
-    return mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).recomputed; });
-  }
+  // Of one process; of a pipeline, of one stage.
   double flops_of_step() const {
     double flops = pipeline_
                        ? pipeline_->flops()
-                       : mean_of_step([&](std::int64_t batch) { return plans_->flops(batch).all; });
+                       : mean_of_step([&](std::int64_t batch) { return plans_->flops(batch); });
     for (const Launches* list :
          {&update_.unscale, &update_.norm, &update_.clip, &update_.step, &update_.update_scale})
       if (list != &update_.unscale || settings_.has_scaler)
         for (const Index operation : *list) flops += program_.operations[operation].flops;
     return flops;
+  }
+
+  // Of one rank's batches, by the whole model.
+  double model_flops_of_step() const {
+    const std::vector<double> flops = model_flops_of_samples(config_, settings_);
+    return mean_of_step([&](std::int64_t batch) {
+      return static_cast<double>(settings_.samples_of(batch)) *
+             flops[static_cast<std::size_t>(batch) % flops.size()];
+    });
   }
 
   // ---- The loop ---------------------------------------------------------------------------------

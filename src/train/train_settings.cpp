@@ -393,6 +393,15 @@ program::DataSource TrainSettings::source(const program::Config& config) const {
   return source;
 }
 
+bool can_be_computed(const Graph& graph, const TrainSettings& settings) {
+  constexpr double kFloat = 4;                             // bytes
+  constexpr double kMost = 4.0 * (std::int64_t{1} << 30);  // bytes
+  double numbers = 4.0 * static_cast<double>(graph.parameter_count());
+  for (const std::int64_t elements : graph.values)
+    numbers += 2.0 * static_cast<double>(elements * settings.tensor_ranks);
+  return kFloat * numbers * static_cast<double>(settings.ranks) <= kMost;
+}
+
 program::Config on_one_gpu(program::Config config) {
   config.set("parallel.strategy", "none");
   config.set("parallel.world_size", std::int64_t{1});

@@ -84,6 +84,10 @@ struct TrainSettings {
 // Throws InputError for knobs that contradict one another.
 TrainSettings train_settings(const program::Config& config, const machine::Machine& machine);
 
+// Whether a laptop has the memory for the numbers: parameters, gradients and two moments of each,
+// values and their gradients, of every rank. Else only times are simulated.
+bool can_be_computed(const Graph& graph, const TrainSettings& settings);
+
 // The same training without ranks, and without what is set of them.
 program::Config on_one_gpu(program::Config config);
 

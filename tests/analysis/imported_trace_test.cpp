@@ -48,7 +48,9 @@ Approx golden(const std::string& name, const char* metric) {
 TEST_CASE("a GPU that is idle while its host loads the next batch waits for data") {
   if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
   const Run run = real_run("resnet50-v100-2021-schema");
-  CHECK(value(run, "idle.data") / 1e6 == Approx(59.3).margin(0.05));
+  // The gaps between kernels that were launched before are none: 0.6 ms of the 59.3 ms in which the
+  // host loads.
+  CHECK(value(run, "idle.data") / 1e6 == Approx(58.7).margin(0.05));
   CHECK(value(run, "idle.launch") < 0.3 * value(run, "idle.data"));
   REQUIRE(!run.gaps.empty());
   CHECK(run.gaps.front().cause == analysis::Part::kIdleData);

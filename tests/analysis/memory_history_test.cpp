@@ -172,3 +172,9 @@ TEST_CASE("the largest batch that fits does, and the next one does not") {
   CHECK(gpt->largest_other > gpt->largest);
   CHECK_FALSE(batch_fit(config_of({"workload=copy"}), machine, [] { return false; }));
 }
+
+TEST_CASE("in a stack of roles what stays is at the bottom, and a role without a place on top") {
+  const std::vector<std::string> roles = {"activations", "other", "parameters", "optimizer state"};
+  CHECK(stack_order(roles) == std::vector<std::size_t>{2, 3, 0, 1});
+  CHECK(stack_order({}).empty());
+}

@@ -1,8 +1,10 @@
 // Runs in which several GPUs share one batch: what is told of each of them, and of all.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "analysis/run.h"
 #include "analysis/run_file.h"
+#include "analysis/run_head.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
 
@@ -43,11 +45,27 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("MFU of GPUs that share a batch is that of each") {
-  const Run alone = run_of({}), run = shared("tensor");
-  const double peak = value(alone, "flops.achieved") / value(alone, "mfu");
-  CHECK(value(run, "flops.achieved") / value(run, "mfu") == Approx(4 * peak).epsilon(1e-6));
-  CHECK(value(run, "mfu") < value(alone, "mfu"));
+TEST_CASE(
+    "MFU is the model's arithmetic over that of all GPUs at their peak, whatever the strategy") {
+  const Run alone = run_of({});
+  const double peak = alone.machine->gpu.fp32_flops_per_s;
+  std::vector<Run> runs{alone, run_of({"checkpoint.enabled=true"})};
+  for (const char* strategy : {"dp", "tensor", "pipeline"}) runs.push_back(shared(strategy));
+  for (const char* strategy : {"ddp", "fsdp"})
+    runs.push_back(run_of({std::string("parallel.strategy=") + strategy, "parallel.world_size=4",
+                           "batch_size=2048"}));
+  for (const Run& run : runs) {
+    INFO(run.config.word("parallel.strategy"));
+    const int gpus = static_cast<int>(run.config.whole("parallel.world_size"));
+    const double seconds = value(run, "time.step") / 1e9;
+    CHECK(value(run, "throughput.samples") * seconds == Approx(8192).epsilon(1e-9));
+    CHECK(value(run, "model.flops") == Approx(value(alone, "model.flops")).epsilon(1e-12));
+    CHECK(value(run, "mfu") * seconds * gpus * peak ==
+          Approx(value(run, "model.flops")).epsilon(1e-9));
+    CHECK(value(run, "flops.achieved") * seconds == Approx(value(run, "flops.step")).epsilon(1e-9));
+    CHECK(value(run, "flops.step") > value(run, "model.flops"));
+    if (gpus > 1) CHECK(value(run, "mfu") < value(alone, "mfu"));
+  }
 }
 
 TEST_CASE("how many GPUs share a batch comes back with a saved run") {
@@ -61,6 +79,23 @@ TEST_CASE("how many GPUs share a batch comes back with a saved run") {
   const analysis::SavedRuns after = analysis::open_runs(folder.path() / "shared.tsrun");
   REQUIRE(after.runs.size() == 1);
   CHECK(after.runs[0]->program->gpus_of_batch == 4);
+  CHECK(after.runs[0]->program->gpus == 4);
+  CHECK(value(*after.runs[0], "model.flops") == value(run, "model.flops"));
   CHECK(value(*after.runs[0], "mfu") == Approx(value(run, "mfu")));
   CHECK(value(*after.runs[0], "scaling.efficiency") == Approx(value(run, "scaling.efficiency")));
+}
+
+TEST_CASE("a run that an older version saved has its arithmetic less what is computed twice") {
+  analysis::SavedRuns saved;
+  saved.runs.push_back(std::make_shared<Run>(shared("tensor")));
+  nlohmann::json head = nlohmann::json::parse(analysis::write_head(saved));
+  nlohmann::json& program = head["runs"][0]["program"];
+  program.erase("gpus");
+  program.erase("model_flops");
+  program["step_flops"] = 1e12;
+  program["recomputed_flops"] = 1e11;
+  const analysis::Head after = analysis::read_head(head.dump());
+  CHECK(after.runs[0].program->gpus == 4);
+  CHECK(after.runs[0].program->step_flops == 1e12);
+  CHECK(after.runs[0].program->model_flops == 9e11);
 }

@@ -103,6 +103,20 @@ TEST_CASE("a trace is carried out once more, as it was and with a change") {
              Catch::Contains("machine changes nothing"));
 }
 
+TEST_CASE("a trace that a config names stands beside the config") {
+  const Folder folder;
+  REQUIRE(run("run --set workload=train --set steps=3 --set loop.evaluate=false --trace " +
+              folder.file("trace.json"))
+              .code == 0);
+  const std::string config = folder.file("replay.toml");
+  std::ofstream(config) << "workload = \"replay\"\n[replay]\ntrace = \"trace.json\"\n";
+  const Result replayed = run("run --json " + config);
+  CHECK(replayed.code == 0);
+  CHECK(json::parse(replayed.out)["runs"]["A"]["machine"] == "recorded");
+  // A flag's is one from where the program is started.
+  refuses("run " + config + " --set replay.trace=trace.json", 2, "there is no such file");
+}
+
 TEST_CASE("a folder of one job's ranks is imported as one run") {
   const Folder folder;
   const std::string job = folder.file("job");
@@ -430,6 +444,8 @@ TEST_CASE("a picture has the theme, the size and the scale that were asked for, 
   refuses(start + "--size 100x100", 2, "640x400");
   refuses(start + "--at noon", 2, "61.4ms");
   refuses(start + "--at 3h", 2, "61.4ms");
+  refuses(start + "--at 3s --save " + folder.file("p.tsrun"), 2,
+          "--at is 3s, past the end of the run at ");
   refuses(start + "--scale 12", 2, "--scale: 12 is no number from 0.75 to 3");
   refuses(start + "--scale nan", 2, "--scale: nan is no number");
   CHECK(folder.entries() == 0);

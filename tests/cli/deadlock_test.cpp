@@ -20,7 +20,7 @@ TEST_CASE("a deadlock ends a run well, and says who waits for whom and at which 
   const Result ran = run(kUneven);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, Catch::Contains("deadlock: ranks 0, 1 and 2 wait at line ") &&
-                          Catch::Contains("(loss.backward()) in all_reduce ") &&
+                          Catch::Contains("(loss.backward()) in collective ") &&
                           Catch::Contains("for rank 3, which has come to the end of its program"));
   const json one = json::parse(run(kUneven + "--json").out)["runs"]["A"];
   CHECK(one["deadlock"]["waiting"] == json({0, 1, 2}));

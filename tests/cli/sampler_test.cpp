@@ -1,6 +1,7 @@
 // `trainscope sampler`: one index a line, and one sentence for what cannot be sampled.
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/program.h"
@@ -20,6 +21,30 @@ TEST_CASE("sampler prints the indices of one rank as PyTorch gives them") {
   CHECK(run("sampler --length 3 --replicas 8 --rank 1 --drop-last").out.empty());
 }
 
+TEST_CASE("sampler prints the same indices as JSON, with what they are of") {
+  for (const char* how :
+       {"--length 10 --replicas 2 --rank 1 --seed 3 --epoch 2", "--length 100003 --replicas 1",
+        "--length 3 --replicas 8 --rank 1 "
+        "--drop-last",
+        "--length 10 --no-shuffle"}) {
+    INFO(how);
+    const std::string command = std::string("sampler ") + how;
+    const nlohmann::json json = nlohmann::json::parse(run(command + " --json").out);
+    std::string lines;
+    for (const auto& index : json["indices"]) lines += std::to_string(index.get<int>()) + "\n";
+    CHECK(lines == run(command).out);
+  }
+  const auto json =
+      nlohmann::json::parse(run("sampler --length 10 --replicas 4 --rank 3 --epoch 2 --json").out);
+  CHECK(json["length"] == 10);
+  CHECK(json["replicas"] == 4);
+  CHECK(json["rank"] == 3);
+  CHECK(json["seed"] == 0);
+  CHECK(json["epoch"] == 2);
+  CHECK(json["shuffle"] == true);
+  CHECK(json["drop_last"] == false);
+}
+
 TEST_CASE("sampler refuses what cannot be sampled") {
   refuses("sampler", 2, "--length");
   refuses("sampler --length 0", 2, "--length is 0; give a number from 1 to 100000000");
@@ -34,7 +59,6 @@ TEST_CASE("sampler refuses what cannot be sampled") {
   refuses("sampler --length 10 --replicas 4 --rank -1", 2, "--rank is -1");
   refuses("sampler --length 10 --rank 1", 2, "--replicas");
   refuses("sampler --length 10 --epoch -1", 2, "--epoch is -1");
-  refuses("sampler --length 10 --json", 2, "--json");
 }
 
 TEST_CASE("help names the sampler") {

@@ -103,6 +103,8 @@ TEST_CASE("sweep says of a combination why it cannot run, and refuses when none 
   const Result some = run(gpt + "4,5");
   CHECK(some.code == 0);
   CHECK_THAT(lines(some.out).back(), Catch::Contains("cannot be split among"));
+  CHECK_THAT(some.err, Catch::Contains("1 of 2 combinations cannot run"));
+  CHECK_THAT(run(gpt + "4,6").err, !Catch::Contains("cannot run"));
   refuses(gpt + "5,7", 2, "none of the 2 combinations can run");
   refuses("sweep --set workload=copy", 2, "--vary batch_size=1..1024");
   refuses("sweep --set workload=copy --vary copy.bites=1,2", 2, "did you mean copy.bytes?");

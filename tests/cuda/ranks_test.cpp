@@ -150,8 +150,8 @@ TEST_CASE("GPUs that share a device say so in the trace's origin, and real ones 
 TEST_CASE("a rank whose program ends before a collective is named, with those that wait for it") {
   const auto run = carry_out(ranks_that_sum(3, 1));
   REQUIRE(run->failure);
-  CHECK_THAT(run->failure->sentence, Contains("in all_reduce 1 of the default process group at "
-                                              "line 5, ranks 0 and 1 wait for rank 2"));
+  CHECK_THAT(run->failure->sentence, Contains("in collective 1 (all_reduce) of the default process "
+                                              "group at line 5, ranks 0 and 1 wait for rank 2"));
   CHECK(spans_of(run->trace, LaneKind::kStream, Category::kCollective).size() == 3);
 }
 
@@ -164,9 +164,10 @@ TEST_CASE("a rank that does not come in time ends the run, by the device's clock
   options.clock_runs_off = true;
   const auto run = carry_out(program, cuda::Meetings::kTimeOut, options);
   REQUIRE(run->failure);
-  CHECK_THAT(run->failure->sentence, Contains("in all_reduce 1 of the default process group") &&
-                                         Contains("wait") && Contains("for rank") &&
-                                         Contains("which did not come within 600 s"));
+  CHECK_THAT(run->failure->sentence,
+             Contains("in collective 1 (all_reduce) of the default process group") &&
+                 Contains("wait") && Contains("for rank") &&
+                 Contains("which did not come within 600 s"));
   CHECK(spans_of(run->trace, LaneKind::kStream, Category::kCollective).size() == 3);
   CHECK_FALSE(carry_out(program, 1000 * kHour, options)->failure);
 }

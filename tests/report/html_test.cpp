@@ -9,7 +9,9 @@
 #include "analysis/operations.h"
 #include "base/units.h"
 #include "report/markup.h"
+#include "report/page.h"
 #include "report/runs.h"
+#include "report/words.h"
 
 using namespace trainscope;
 using nlohmann::json;
@@ -87,6 +89,15 @@ TEST_CASE("who waits for whom among ranks stands in the page") {
   }
   const analysis::Run alone = test::copies("A", "pinned");
   CHECK_FALSE(has(report_of({&alone}), "<h3>Ranks</h3>"));
+}
+
+TEST_CASE("each part that the time is made of has a colour in the page") {
+  const std::string_view style = report::page_style();
+  for (std::size_t i = 0; i < analysis::kPartCount; ++i) {
+    const std::string_view part = analysis::name_of(static_cast<analysis::Part>(i));
+    CAPTURE(part);
+    CHECK(has(std::string(style), ".p-" + report::slug(part)));
+  }
 }
 
 TEST_CASE("a report is well-formed and asks the network for nothing") {

@@ -28,6 +28,18 @@ TEST_CASE("the JSON of a run names origin, executor, seed, machine, config and m
   CHECK(run["dropped"] == 0);
 }
 
+TEST_CASE("the parts of the critical path are in the JSON and sum to a step") {
+  const analysis::Run a = test::copies("A", "pageable");
+  const json run = json::parse(report::run_json({&a}, 0, "sim"))["runs"]["A"];
+  const json& path = run["critical_path"];
+  CHECK(path["inferred"] == false);
+  CHECK(path["unit"] == "ns");
+  double sum = 0;
+  for (const auto& [part, time] : path["parts"].items()) sum += time.get<double>();
+  CHECK(sum == Approx(run["metrics"]["time.step"]["value"].get<double>()));
+  CHECK(path["parts"]["staging"].get<double>() > 0.9 * sum);
+}
+
 TEST_CASE("what a lesson expects of a real GPU is in the JSON, and else there is no such list") {
   const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
   const auto written = [&](const std::vector<report::ExpectationEntry>& entries) {

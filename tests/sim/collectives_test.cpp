@@ -269,7 +269,8 @@ TEST_CASE("a collective that a rank never joins is a standstill with names") {
   Simulation simulation(program, machine, "native", trace);
   simulation.finish();
   REQUIRE(simulation.ending());
-  CHECK_THAT(sentence(*simulation.ending()),
-             Contains("rank 1 waits in all_reduce 1 of the group for rank 0, which has come to the "
-                      "end of its program"));
+  CHECK_THAT(
+      sentence(*simulation.ending()),
+      Contains("rank 1 waits in collective 1 (all_reduce) of the group for rank 0, which has "
+               "come to the end of its program"));
 }

@@ -237,6 +237,29 @@ TEST_CASE("the files that our writer has written of a run come back as they were
   }
 }
 
+TEST_CASE("ranks that were laid on one clock as they were recorded stay on it") {
+  const Folder job_folder, folder, later;
+  Job job;
+  job.clocks = {0, -777.5};
+  job.come = {0, 250};
+  job_folder.write_ranks(job);
+  const auto trace = read_rank_folder(job_folder.path());
+  Origin origin = trace->origin();
+  origin.kind = OriginKind::kMeasured;
+  origin.clock_start = 1'700'000'000'000'000'000;
+  trace->set_origin(origin);
+  write_chrome_folder(*trace, folder.path(), {}, ".json");
+  const auto back = read_rank_folder(folder.path());
+  CHECK(of(back) == origin.detail);
+  for (const int rank : {0, 1}) CHECK(spans_of(*back, rank) == spans_of(*trace, rank));
+  CHECK(length_of(*back, 0, Category::kSync) == kSums * 250'000);
+  origin.clock_start += 1'000'000'000;
+  trace->set_origin(origin);
+  write_chrome_folder(*trace, later.path(), {}, ".json");
+  std::filesystem::rename(later.path() / "rank_1.json", folder.path() / "rank_1.json");
+  CHECK_THAT(folder.fault(), Contains("rank_0.json and rank_1.json are of different runs"));
+}
+
 TEST_CASE("a single file in a folder is read as it stands") {
   const Folder folder;
   Job job;

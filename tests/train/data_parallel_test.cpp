@@ -213,10 +213,16 @@ TEST_CASE("one GPU is no different from the model alone, as in PyTorch") {
         program_of({"parallel.strategy=none", "parallel.world_size=1"}).threads.size());
 }
 
-TEST_CASE("arithmetic is counted of one GPU, as with a rank of DistributedDataParallel") {
-  const double dp = program_of({"batch_size=32"}).step_flops;
-  const double ddp = program_of({"parallel.strategy=ddp", "batch_size=8"}).step_flops;
-  CHECK(dp == Approx(ddp).epsilon(0.02));
+TEST_CASE("arithmetic is counted of all GPUs, as with the ranks of DistributedDataParallel") {
+  const program::Program alone = program_of({"parallel.strategy=none", "parallel.world_size=1"});
+  const program::Program dp = program_of({"batch_size=32"});
+  const program::Program ddp = program_of({"parallel.strategy=ddp", "batch_size=8"});
+  CHECK(dp.gpus == 4);
+  CHECK(ddp.gpus == 4);
+  CHECK(dp.step_flops == Approx(alone.step_flops).epsilon(0.01));
+  // Each rank has an update of its own.
+  CHECK(ddp.step_flops == Approx(dp.step_flops).epsilon(0.02));
+  CHECK(ddp.step_flops > dp.step_flops);
 }
 
 TEST_CASE("replicas that compute the loss leave GPU 0 only the mean of them") {

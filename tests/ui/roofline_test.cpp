@@ -86,9 +86,31 @@ TEST_CASE("the words of a line stand clear of other lines, of points and of othe
     return LineLabels::Place{{{right - 30, 36}, {right, 48}}, {right, 50}};
   };
   const LineLabels::Place below{{{70, 62}, {100, 74}}, {100, 50}};  // beyond the other line
-  CHECK(labels.take(flat, {above(100), below, above(60)})->max.x == 60);
-  CHECK(labels.take(flat, {above(60), above(100)})->max.x == 100);  // a point is the lesser fault
-  CHECK_FALSE(labels.take(flat, {above(60), above(110)}));
+  const auto first = labels.place({{flat, {above(100), below, above(60)}}});
+  CHECK(first[0]->box.max.x == 60);
+  CHECK_FALSE(first[0]->led);
+  // A point is the lesser fault; where nothing else is left, a line leads to the words.
+  const auto both = labels.place({{flat, {above(60)}}, {flat, {above(60), below, above(100)}}});
+  CHECK(both[1]->box.max.x == 100);
+  CHECK(both[1]->box.min.y == 36);
+  CHECK(labels.place({{flat, {below}}})[0]->led);
+  CHECK_FALSE(labels.place({{flat, {above(110)}}})[0]);
+}
+
+TEST_CASE("words that would stand at another line choose before those that have room elsewhere") {
+  LineLabels labels({{0, 0}, {100, 100}}, 0, 4);
+  const std::size_t upper = labels.add_line({0, 40}, {100, 40});
+  const std::size_t lower = labels.add_line({0, 70}, {100, 70});
+  const auto at = [](float top, float line) {
+    return LineLabels::Place{{{60, top}, {100, top + 12}}, {100, line}};
+  };
+  // Between the two there is room for one; above the upper there is none.
+  const auto places =
+      labels.place({{lower, {at(50, 70), at(76, 70)}}, {upper, {at(48, 40), at(72, 40)}}});
+  REQUIRE((places[0] && places[1]));
+  CHECK(places[0]->box.min.y == 76);
+  CHECK(places[1]->box.min.y == 48);
+  CHECK_FALSE((places[0]->led || places[1]->led));
 }
 
 TEST_CASE("a line crosses a box that it enters or lies in, and no other") {

@@ -33,6 +33,15 @@ sim::SmRun alone(const RunPointer& run) {
   return sim::run_alone(run->program->operations.at(0), run->machine->gpu);
 }
 
+std::string item_of(const char* panel, const std::string& item) {
+  return std::string("//") + panel + "/**/" + item;
+}
+
+bool shows_sm(ImGuiTestContext* context, const char* panel, int sm) {
+  const std::string item = item_of(panel, "##blocks of SM " + std::to_string(sm));
+  return context->ItemInfo(item.c_str(), ImGuiTestOpFlags_NoError).ID != 0;
+}
+
 bool is_there(const char* window) {
   const ImGuiWindow* found = ImGui::FindWindowByName(window);
   return found && found->WasActive;
@@ -147,5 +156,47 @@ TEST_CASE("the SM array cuts no word, whatever the window's size and whatever it
       CHECK(is_in_front(kSmArrayPanel));
       CHECK(cut_text(*ImGui::GetDrawData()).empty());
     }
+  }
+}
+
+TEST_CASE("an SM is shown block by block while the mouse is on its row, and stays when clicked") {
+  REQUIRE_DRIVER(driver, 1600, 1000);
+  driver->workspace().open_runs({blocks("A", "kernel.grid=109")});
+  driver->settle();
+  driver->app().show_panel("sm-array");
+  driver->settle();
+  REQUIRE(driver->act([](ImGuiTestContext* context) {
+    const char* panel = kSingleSmArrayPanel;
+    const ImRect raster = context->ItemInfo(item_of(panel, "##raster").c_str()).RectFull;
+    IM_CHECK(shows_sm(context, panel, 0));
+    context->MouseMoveToPos({raster.Min.x + 20, raster.GetCenter().y});
+    context->Yield(2);
+    IM_CHECK(shows_sm(context, panel, 54) || shows_sm(context, panel, 53));
+    context->MouseMoveToPos({700, 20});
+    context->Yield(2);
+    IM_CHECK(shows_sm(context, panel, 0));
+    context->MouseMoveToPos({raster.Min.x + 20, raster.Max.y - 1});
+    context->MouseClick(0);
+    context->MouseMoveToPos({700, 20});
+    context->Yield(2);
+    IM_CHECK(shows_sm(context, panel, 107));
+  }));
+}
+
+TEST_CASE("A and B each show an SM block by block, and what is under the mouse cuts no word") {
+  for (const int width : {1280, 1600}) {
+    INFO("width " << width);
+    REQUIRE_DRIVER(driver, width, 1000);
+    driver->workspace().open_runs(
+        {blocks("A", "kernel.grid=109"), blocks("B", "kernel.grid=5000")});
+    driver->settle();
+    driver->app().run("layout.sm_array");
+    driver->settle();
+    REQUIRE(driver->act([](ImGuiTestContext* context) {
+      IM_CHECK(shows_sm(context, kSmArrayPanel, 0));
+      context->MouseMove(item_of(kSmArrayPanel, "##blocks of SM 0").c_str());
+      context->Yield(2);
+    }));
+    CHECK(cut_text(*ImGui::GetDrawData()).empty());
   }
 }

@@ -264,7 +264,7 @@ void Application::settle() {
     draw();
     window_->end_frame();
     const bool busy = workspace_.busy() || workspace_.outlining() || workspace_.sweep().busy() ||
-                      opening_.busy() || beside_next_;
+                      workspace_.revisit_busy() || opening_.busy() || beside_next_;
     quiet = busy || animating_ ? 0 : quiet + 1;
     if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -84,6 +84,8 @@ const char* metric_of(analysis::Part part) {
       return "idle.sync";
     case Part::kIdleLaunch:
       return "idle.launch";
+    case Part::kIdleGap:
+      return "idle.gap";
     case Part::kMemset:
     case Part::kOnCpu:
       break;

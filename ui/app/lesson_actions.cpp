@@ -25,16 +25,24 @@ bool asks_for_a_span(const Application& app) {
          lesson->step().question->kind == scenario::QuestionKind::kFindSpan;
 }
 
+bool can_answer_again(const Application& app) {
+  const Revisit* revisit = app.workspace().revisit();
+  return revisit && revisit->can_answer();
+}
+
 // A selected span may have been found by keys, not clicked.
 bool can_predict(const Application& app) {
   const LessonModel* lesson = walked_lesson(app);
+  if (can_answer_again(app)) return true;
   if (asks_for_a_span(app)) return app.attention().timeline.selected.span != trace::kNone;
   return lesson && lesson->progress.can_commit();
 }
 
 void predict(Application& app) {
   const SpanRef selected = app.attention().timeline.selected;
-  if (asks_for_a_span(app))
+  if (can_answer_again(app))
+    app.workspace().answer_again();
+  else if (asks_for_a_span(app))
     app.workspace().select_span(static_cast<std::size_t>(selected.side), selected.span);
   else
     app.workspace().lesson()->progress.commit();
@@ -103,8 +111,16 @@ void add_present(std::vector<Binding>& table) {
 
 template <int option>
 Binding option_key(const char* id) {
-  return {id, [](const Application& app) { return can_take_option(app.workspace(), option); },
-          [](Application& app) { take_option(app.workspace(), option); }};
+  return {id,
+          [](const Application& app) {
+            const Revisit* revisit = app.workspace().revisit();
+            return can_take_option(app.workspace(), option) ||
+                   (revisit && revisit->can_choose(option));
+          },
+          [](Application& app) {
+            take_option(app.workspace(), option);
+            app.workspace().choose_again(option);
+          }};
 }
 
 void add_steps(std::vector<Binding>& table) {

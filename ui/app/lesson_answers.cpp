@@ -1,5 +1,7 @@
 #include "ui/app/lesson_answers.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "scenario/grade.h"
 
@@ -31,6 +33,24 @@ std::optional<bool> is_right(const Step& step, const scenario::Answer& answer,
   if (sides.size() != 2 || step.question->kind == QuestionKind::kText) return std::nullopt;
   try {
     return judge(*step.question, answer, sides).right && !answer.skipped;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+bool can_be_repeated(const scenario::Sides& sides) {
+  return sides.size() == 2 && std::ranges::none_of(sides, [](const analysis::Run* run) {
+           return trace::is_measured(*run->trace);
+         });
+}
+
+// Nothing where no option was chosen, or the runs decide for none.
+std::optional<bool> is_right_choice(const Step& step, const scenario::Answer& answer,
+                                    const scenario::Sides& sides) {
+  if (!answer.committed || answer.skipped || answer.option < 0) return std::nullopt;
+  try {
+    const scenario::Verdict verdict = judge(*step.question, answer, sides);
+    return verdict.decided ? std::optional(verdict.right) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -79,6 +99,21 @@ scenario::LessonRecord record_of(const LessonModel& lesson) {
     if (given && given->reached) ++record.points;
   }
   return record;
+}
+
+std::vector<scenario::JudgedChoice> judged_choices(const LessonModel& lesson,
+                                                   const scenario::TurnedKnobs& base) {
+  const scenario::Sides sides = sides_of(lesson);
+  std::vector<scenario::JudgedChoice> judged;
+  if (!can_be_repeated(sides)) return judged;
+  for (std::size_t i = 0; i < lesson.lesson.steps.size(); ++i) {
+    const Step& step = lesson.lesson.steps[i];
+    if (!scenario::comes_back(step) || lesson.told.contains(step.id)) continue;
+    const scenario::Answer& answer = lesson.progress.answer(i);
+    if (const auto right = is_right_choice(step, answer, sides))
+      judged.push_back({{lesson.lesson.id, step.id, answer.option, base}, *right});
+  }
+  return judged;
 }
 
 }  // namespace trainscope::ui

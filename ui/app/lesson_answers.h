@@ -1,8 +1,11 @@
 // A learner's answers to the lesson that is open, as they are kept and handed in.
 #pragma once
 
+#include <vector>
+
 #include "scenario/answers.h"
 #include "scenario/course.h"
+#include "scenario/missed.h"
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
@@ -13,5 +16,11 @@ scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKn
 
 // How the lesson went so far, by its own runs.
 scenario::LessonRecord record_of(const LessonModel& lesson);
+
+// The choices that come back where they are missed, as the lesson's own runs decide them, but for
+// those that the learner's record has been told of. None of measured runs: those cannot be carried
+// out again as they were.
+std::vector<scenario::JudgedChoice> judged_choices(const LessonModel& lesson,
+                                                   const scenario::TurnedKnobs& base);
 
 }  // namespace trainscope::ui

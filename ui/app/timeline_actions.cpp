@@ -35,8 +35,8 @@ std::optional<TimeRange> selected_time(const Application& app) {
 // A selected span is let go only where the keys are the timelines': Escape has other uses.
 bool can_leave(const Application& app) {
   const TimelineState& state = timeline(app);
-  return state.measure.on || app.attention().search.open || state.range ||
-         selected_note(app.workspace(), app.attention().notes) ||
+  return state.measure.on || app.attention().search.open || app.attention().path.on ||
+         state.range || selected_note(app.workspace(), app.attention().notes) ||
          (state.selected.span != trace::kNone && app.attention().timeline_has_keys);
 }
 
@@ -47,6 +47,8 @@ void leave(Application& app) {
     state.measure = {};
   } else if (app.attention().search.open) {
     app.attention().search = {};
+  } else if (app.attention().path.on) {
+    app.attention().path = {};
   } else if (selected_note(app.workspace(), app.attention().notes)) {
     app.attention().notes = {};
   } else if (state.range) {
@@ -110,6 +112,12 @@ void toggle_search(Application& app) {
   if (open) app.show_panel("timeline");
 }
 
+void toggle_path(Application& app) {
+  PathView& path = app.attention().path;
+  path.on = !path.on;
+  if (path.on) app.show_panel("timeline");
+}
+
 bool has_found(const Application& app) {
   return has_results(app) && app.attention().search.open && app.attention().search.count() > 0;
 }
@@ -163,6 +171,7 @@ void add_timeline_actions(std::vector<Binding>& table) {
   table.push_back({"timeline.leave", can_leave, leave});
   table.push_back({"timeline.measure", has_results, toggle_measuring});
   table.push_back({"timeline.search", has_results, toggle_search});
+  table.push_back({"timeline.critical_path", has_results, toggle_path});
   table.push_back(
       {"timeline.next_match", has_found, [](Application& app) { step_match(app, true); }});
   table.push_back(

@@ -27,6 +27,7 @@ void Workspace::close() {
   sweep_.clear();
   sweep_form_.reset();
   kept_ = {};
+  revisit_.prepare({});
   kept_runs_.clear();
   kept_so_far_ = 0;
   offset_ = 0;
@@ -60,6 +61,7 @@ void Workspace::show_lesson(scenario::Lesson lesson) {
     sides_.push_back(side_of(i, base_config(i)));
     worker_->outline(i, SideModel::label_of(i), sides_[i].config);
   }
+  prepare_revisit();
   tell_translation();
   watch_lesson();
 }
@@ -104,7 +106,9 @@ bool Workspace::take_reports() {
   const bool swept = sweep_.take();
   if (!reports.empty()) reveal_when_done();
   if (!busy() && end() > 0) playhead.time = std::min(playhead.time, playhead_end());
-  return !reports.empty() || swept;
+  begin_revisit();
+  const bool asks_again = revisit_.take();
+  return !reports.empty() || swept || asks_again;
 }
 
 void Workspace::take(Report& report) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "ui/app/file_watch.h"
 #include "ui/app/notebook.h"
 #include "ui/app/present.h"
+#include "ui/app/revisit.h"
 #include "ui/app/side_model.h"
 #include "ui/app/sweep_form.h"
 #include "ui/app/sweep_model.h"
@@ -53,6 +55,8 @@ struct LessonModel {
   std::string remark;  // on the last span selected
   // What progress does not hold of the answers: spans, knobs as they were left, hints taken.
   scenario::Answers noted;
+  // Steps whose choice the record of the learner has been told of.
+  std::set<std::string, std::less<>> told;
 };
 
 // A run put aside as it was.
@@ -166,6 +170,13 @@ class Workspace {
   void keep_learner_in(std::filesystem::path folder);
   // Keeps the answers where something was answered since it was last called.
   void keep_answers();
+  // A question of an earlier lesson, asked again of a learner alone once this one is over; null:
+  // there is none, or not now. What becomes of it changes nothing of the lesson that is open.
+  const Revisit* revisit() const;
+  bool revisit_busy() const { return revisit_.busy(); }
+  void choose_again(int option);
+  void answer_again();
+  void set_revisit_aside() { revisit_.set_aside(); }
   // Tells the lesson which span was clicked.
   void select_span(std::size_t side, trace::SpanId span);
 
@@ -284,6 +295,10 @@ class Workspace {
   void watch_lesson();
   void reload(scenario::Lesson again);
   void resume(const scenario::Answers& answers, std::optional<std::size_t> at = {});
+  // What was missed in other lessons so far.
+  void prepare_revisit();
+  void begin_revisit();
+  std::vector<scenario::JudgedChoice> take_decided();
 
   Screen screen_ = Screen::kShelf;
   std::unique_ptr<LessonModel> lesson_;
@@ -303,6 +318,7 @@ class Workspace {
     bool operator==(const GivenAnswers&) const = default;
   };
   GivenAnswers kept_;
+  Revisit revisit_;
   Nanos offset_ = 0;
   std::vector<KeptRun> kept_runs_;
   int kept_so_far_ = 0;

@@ -22,6 +22,7 @@ void Workspace::set_language(const std::string& language) {
     lesson_->lesson = std::move(again);
     tell_translation();
     watch_lesson();
+    if (revisit_.begun()) revisit_.begin(language_);
   } catch (const Error& error) {
     notice = error.what();
   }

@@ -51,19 +51,23 @@ bool is_of(const scenario::StepAnswer& answer, const scenario::Step& step) {
 void Workspace::resume(const scenario::Answers& answers, std::optional<std::size_t> at) {
   const std::vector<scenario::Step>& steps = lesson_->lesson.steps;
   std::vector<scenario::Answer> given(steps.size());
-  std::size_t step = at.value_or(0);
+  std::size_t reached = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const scenario::StepAnswer* answer = answers.find(steps[i].id);
     if (answer && is_of(*answer, steps[i])) {
       given[i] = answer->answer;
       lesson_->noted.at(steps[i].id) = *answer;
-      if (!at && (answer->answer.committed || answer->knobs)) step = i + 1;
+      if (answer->answer.committed || answer->knobs) reached = i + 1;
     } else if (at && i < *at && steps[i].question) {
       given[i].committed = given[i].skipped = true;
     }
   }
-  lesson_->progress.resume(std::move(given), step);
-  if (lesson_->progress.step() <= scenario::run_step(lesson_->lesson)) return;
+  const std::size_t run = scenario::run_step(lesson_->lesson);
+  // What was decided in the attempt that goes on is no news.
+  for (const scenario::StepAnswer& answer : answers.steps)
+    if (reached > run && answer.answer.committed) lesson_->told.insert(answer.step);
+  lesson_->progress.resume(std::move(given), at.value_or(reached));
+  if (lesson_->progress.step() <= run) return;
   lesson_->run_asked = true;
   for (std::size_t i = 0; i < sides_.size(); ++i) start(i);
 }
@@ -153,7 +157,7 @@ void Workspace::keep_answers() {
   if (given == kept_ || (committed == 0 && model.noted.steps.empty())) return;
   kept_ = given;
   try {
-    learner_.keep(answers_of(model, opened_with(), student_), record_of(model));
+    learner_.keep(answers_of(model, opened_with(), student_), record_of(model), take_decided());
   } catch (const Error& error) {
     notice = std::string("Your answers could not be kept: ") + error.what();
   }

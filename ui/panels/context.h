@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ui/app/path_view.h"
 #include "ui/app/shapes.h"
 #include "ui/app/theme.h"
 #include "ui/app/timeline_notes.h"
@@ -19,6 +20,7 @@ namespace trainscope::ui {
 struct Attention {
   TimelineState timeline;
   TimelineSearch search;
+  PathView path;
   NoteDesk notes;
   std::size_t code_side = 0;        // whose listing is shown
   std::uint16_t code_line = 0;      // hovered in the listing; 0: none

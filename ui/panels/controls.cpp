@@ -196,26 +196,58 @@ NoticeColors notice_colors(const Theme& theme, Tone tone) {
   return {theme.line, theme.card, theme.text};
 }
 
+// The words in two lines, of which the title takes some of the first; the second is empty where one
+// is enough, and cut where two are not.
+struct TwoLines {
+  std::string first, second;
+  bool whole = true;
+};
+
+TwoLines two_lines(const Theme& theme, std::string_view words, float first, float second) {
+  const float size = theme.size.small;
+  const char *begin = words.data(), *end = begin + words.size();
+  const char* stop = theme.font.text->CalcWordWrapPosition(size, begin, end, first);
+  TwoLines lines{std::string(begin, stop), "", true};
+  while (stop < end && *stop == ' ') ++stop;
+  const std::string rest(stop, end);
+  lines.second = shortened(theme.font.text, size, rest, second);
+  lines.whole = lines.second == rest;
+  return lines;
+}
+
+std::string without_marks(std::string words) {
+  std::erase(words, '`');
+  return words;
+}
+
+TwoLines notice_lines(const Theme& theme, const std::string& sentence, float first, float second) {
+  const std::string words = without_marks(sentence);
+  const TwoLines all = two_lines(theme, words, first, second);
+  return all.whole ? all : two_lines(theme, words.substr(0, words.find(';')), first, second);
+}
+
 }  // namespace
 
 void notice_line(const Theme& theme, Tone tone, const std::string& title,
                  const std::string& sentence) {
   const auto [edge, fill, color] = notice_colors(theme, tone);
-  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(28);
-  const float size = theme.size.small, pad = theme.px(10);
+  const float size = theme.size.small, pad = theme.px(10), line = size * 1.42F;
+  const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0F);
+  const float indent = text_size(theme.font.strong, size, title).x + pad;
+  const float room = std::max(width - 2 * pad, 1.0F);
+  const TwoLines lines = notice_lines(theme, sentence, std::max(room - indent, 1.0F), room);
+  const float height = theme.px(28) + (lines.second.empty() ? 0 : line);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushID(title.c_str());
-  ImGui::InvisibleButton("notice", {std::max(width, 1.0F), height});
+  ImGui::InvisibleButton("notice", {width, height});
   ImGui::PopID();
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled(at, {at.x + width, at.y + height}, fill, theme.size.corner);
   draw->AddRect(at, {at.x + width, at.y + height}, edge, theme.size.corner, theme.size.border);
-  const float y = at.y + height / 2;
-  draw_text_middle(draw, theme.font.strong, size, at.x + pad, y, color, title);
-  const float left = at.x + pad + text_size(theme.font.strong, size, title).x + pad;
-  const float room = at.x + width - pad - left;
-  draw_text_middle(draw, theme.font.text, size, left, y, theme.text,
-                   shortened(theme.font.text, size, sentence, room));
+  const float left = at.x + pad, y = at.y + theme.px(14);
+  draw_text_middle(draw, theme.font.strong, size, left, y, color, title);
+  draw_text_middle(draw, theme.font.text, size, left + indent, y, theme.text, lines.first);
+  draw_text_middle(draw, theme.font.text, size, left, y + line, theme.text, lines.second);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) ImGui::SetTooltip("%s", sentence.c_str());
 }
 

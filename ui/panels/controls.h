@@ -38,7 +38,8 @@ bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool prima
 // A sentence in an edged card: what went wrong, or what there is to know.
 enum class Tone : std::uint8_t { kPlain, kGood, kBad };
 void notice_card(const Theme& theme, Tone tone, std::string_view title, std::string_view sentence);
-// The same in one line, where there is no room for more; the whole sentence under the mouse.
+// The same in a line, or two, where there is no room for more: all of it or, where that is more
+// than two, up to its first semicolon; the whole sentence under the mouse.
 void notice_line(const Theme& theme, Tone tone, const std::string& title,
                  const std::string& sentence);
 

@@ -157,7 +157,12 @@ void draw_rows(const PanelContext& context, const Chosen& chosen) {
   const auto id = span_of_interest(context.attention).span;
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(3)));
   if (ImGui::BeginTable("##rows", 2, ImGuiTableFlags_SizingStretchProp)) {
-    for (const auto& [key, value] : describe_span(*chosen.view->trace, id)) {
+    auto rows = describe_span(*chosen.view->trace, id);
+    const auto side = span_of_interest(context.attention).side;
+    const SideModel& model = context.workspace.sides()[static_cast<std::size_t>(side)];
+    const PathFacts* path = context.attention.path.of(static_cast<std::size_t>(side), model);
+    if (path) rows.emplace_back("critical path", on_path_words(*path, id));
+    for (const auto& [key, value] : rows) {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
       text(theme.font.text, theme.size.small, theme.muted, key);

@@ -1,7 +1,7 @@
 #include "ui/panels/line_labels.h"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 
 namespace trainscope::ui {
 namespace {
@@ -42,32 +42,83 @@ void LineLabels::add_point(ImVec2 centre, float radius) {
       {{centre.x - radius, centre.y - radius}, {centre.x + radius, centre.y + radius}});
 }
 
-std::optional<Box> LineLabels::take(std::size_t line, const std::vector<Place>& places) {
-  const Place* best = nullptr;
-  int least = std::numeric_limits<int>::max();
-  for (const Place& place : places) {
-    if (!is_free(place.box)) continue;
-    const int found = faults(line, place);
-    if (found < least) least = found, best = &place;
+std::vector<std::optional<LineLabels::Place>> LineLabels::place(
+    const std::vector<Words>& all) const {
+  Faults faults;
+  for (const Words& words : all) {
+    faults.emplace_back();
+    for (const Place& place : words.places) faults.back().push_back(faults_of(words.line, place));
   }
-  if (!best) return std::nullopt;
-  written_.push_back(
-      {{best->box.min.x - apart_, best->box.min.y}, {best->box.max.x + apart_, best->box.max.y}});
-  return best->box;
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Choice choice = choose(all, faults, order), best = choice;
+  for (std::size_t round = 0; round < all.size() && choice.worst; ++round) {
+    const auto worst = std::find(order.begin(), order.end(), *choice.worst);
+    std::rotate(order.begin(), worst, worst + 1);
+    choice = choose(all, faults, order);
+    if (choice.faults < best.faults) best = choice;
+  }
+  std::vector<std::optional<Place>> places(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!best.places[i]) continue;
+    places[i] = all[i].places[*best.places[i]];
+    places[i]->led = is_led(all[i].line, *places[i]);
+  }
+  return places;
 }
 
-bool LineLabels::is_free(const Box& box) const {
+LineLabels::Choice LineLabels::choose(const std::vector<Words>& all, const Faults& faults,
+                                      const std::vector<std::size_t>& order) const {
+  constexpr int kNoPlace = 1000;
+  Choice choice;
+  choice.places.resize(all.size());
+  std::vector<Box> written;
+  int most = 0;
+  for (const std::size_t words : order) {
+    int least = kNoPlace;
+    for (std::size_t i = 0; i < all[words].places.size(); ++i) {
+      const Box& box = all[words].places[i].box;
+      if (faults[words][i] >= least || !is_inside(box) ||
+          std::ranges::any_of(written, [&](const Box& other) { return overlap(box, other); }))
+        continue;
+      least = faults[words][i];
+      choice.places[words] = i;
+    }
+    if (const auto& taken = choice.places[words]) {
+      const Box& box = all[words].places[*taken].box;
+      written.push_back({{box.min.x - apart_, box.min.y}, {box.max.x + apart_, box.max.y}});
+    }
+    choice.faults += least;
+    if (least > most) most = least, choice.worst = words;
+  }
+  return choice;
+}
+
+bool LineLabels::is_inside(const Box& box) const {
   return box.min.x >= area_.min.x && box.max.x <= area_.max.x && box.min.y >= area_.min.y &&
-         box.max.y <= area_.max.y &&
-         std::ranges::none_of(written_, [&](const Box& other) { return overlap(box, other); });
+         box.max.y <= area_.max.y;
 }
 
-// A line between the words and theirs says that they are its own, which is worst.
-int LineLabels::faults(std::size_t line, const Place& place) const {
-  int found = 0;
+bool LineLabels::is_led(std::size_t line, const Place& place) const {
   const Box reach = reaching_to(place.box, place.foot);
   for (std::size_t i = 0; i < lines_.size(); ++i)
-    if (crosses(lines_[i].from, lines_[i].to, i == line ? place.box : reach)) found += 100;
+    if (i != line && crosses(lines_[i].from, lines_[i].to, reach)) return true;
+  return false;
+}
+
+// Words that a line strikes through are the worst; those at another line, or beyond it, are taken
+// for that one's.
+int LineLabels::faults_of(std::size_t line, const Place& place) const {
+  constexpr int kStruck = 100, kBeyond = 30, kNear = 10;
+  const Box around{{place.box.min.x, place.box.min.y - near_},
+                   {place.box.max.x, place.box.max.y + near_}};
+  int found = is_led(line, place) ? kBeyond : 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (crosses(lines_[i].from, lines_[i].to, place.box))
+      found += kStruck;
+    else if (i != line && crosses(lines_[i].from, lines_[i].to, around))
+      found += kNear;
+  }
   for (const Box& point : points_)
     if (overlap(point, place.box)) ++found;
   return found;

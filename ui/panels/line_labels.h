@@ -13,32 +13,48 @@ bool crosses(ImVec2 from, ImVec2 to, const Box& box);
 
 class LineLabels {
  public:
-  // `apart`: between words side by side.
-  explicit LineLabels(const Box& area, float apart = 0) : area_(area), apart_(apart) {}
+  // `apart`: between words side by side. `near`: a line closer to words than that seems to be
+  // theirs.
+  explicit LineLabels(const Box& area, float apart = 0, float near = 0)
+      : area_(area), apart_(apart), near_(near) {}
 
   // Returns the line's number.
   std::size_t add_line(ImVec2 from, ImVec2 to);
   void add_point(ImVec2 centre, float radius);
 
   struct Place {
-    Box box;      // of the words
-    ImVec2 foot;  // where on their line they belong
+    Box box;           // of the words
+    ImVec2 foot;       // where on their line they belong
+    bool led = false;  // another line is between them: one from the foot leads to the words
   };
-  // Takes the best of these places, of equal ones the first; nothing where each is outside the area
-  // or written on.
-  std::optional<Box> take(std::size_t line, const std::vector<Place>& places);
+  struct Words {
+    std::size_t line = 0;       // theirs
+    std::vector<Place> places;  // to choose from; of equal ones the first is taken
+  };
+  // By words; nothing where each place is outside the area or written on. They choose in the order
+  // given, but whose place is the worst chooses first, as long as that is better for all together.
+  std::vector<std::optional<Place>> place(const std::vector<Words>& all) const;
 
  private:
-  bool is_free(const Box& box) const;
-  int faults(std::size_t line, const Place& place) const;
+  using Faults = std::vector<std::vector<int>>;  // by words, then place
+  struct Choice {
+    std::vector<std::optional<std::size_t>> places;  // by words
+    int faults = 0;
+    std::optional<std::size_t> worst;  // whose place has most of them; none: no place has any
+  };
+  Choice choose(const std::vector<Words>& all, const Faults& faults,
+                const std::vector<std::size_t>& order) const;
+  bool is_inside(const Box& box) const;
+  bool is_led(std::size_t line, const Place& place) const;
+  int faults_of(std::size_t line, const Place& place) const;
 
   struct Line {
     ImVec2 from, to;
   };
   Box area_;
-  float apart_ = 0;
+  float apart_ = 0, near_ = 0;
   std::vector<Line> lines_;
-  std::vector<Box> points_, written_;
+  std::vector<Box> points_;
 };
 
 }  // namespace trainscope::ui

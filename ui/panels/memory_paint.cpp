@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "base/units.h"
@@ -86,28 +85,12 @@ void read_columns(MemoryColumns& columns, const Axis& axis, const MemoryChart& c
   columns = {chart.range, chart.by_change, axis.highest(count)};
 }
 
-// What stays is at the bottom, what comes and goes on top of it.
-std::vector<std::size_t> stack_order(const std::vector<std::string>& roles) {
-  using program::Role;
-  static constexpr Role kOrder[] = {Role::kParameter, Role::kOptimizerState, Role::kBatch,
-                                    Role::kGradient,  Role::kActivation,     Role::kWorkspace};
-  const auto rank = [&roles](std::size_t at) {
-    std::size_t found = 0;
-    while (found < std::size(kOrder) && program::name_of(kOrder[found]) != roles[at]) ++found;
-    return found;
-  };
-  std::vector<std::size_t> order(roles.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, rank);
-  return order;
-}
-
 // One column after the other, so that edges are upright; without roles one colour.
 void paint_stack(const Theme& theme, const MemoryHistory& history,
                  const std::vector<const MemoryHistory::Moment*>& moments) {
   const Box box = chart_box();
   const std::size_t columns = moments.size();
-  const std::vector<std::size_t> order = stack_order(history.roles());
+  const std::vector<std::size_t> order = analysis::stack_order(history.roles());
   ImDrawList* draw = ImPlot::GetPlotDrawList();
   const auto y_of = [](double bytes) { return ImPlot::PlotToPixels(0, bytes).y; };
   // What is the same from one column to the next is one rectangle.
@@ -347,7 +330,7 @@ std::vector<std::size_t> roles_drawn(const MemoryHistory& history, const MemoryC
     };
     if (at_peak[role] > 0 || std::ranges::any_of(columns.moments, has)) roles.push_back(role);
   }
-  const std::vector<std::size_t> order = stack_order(history.roles());
+  const std::vector<std::size_t> order = analysis::stack_order(history.roles());
   std::ranges::sort(roles, std::ranges::greater{}, [&](std::size_t role) {
     return std::ranges::find(order, role) - order.begin();
   });

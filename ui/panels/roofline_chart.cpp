@@ -60,7 +60,7 @@ class Painter {
     body_ = {{box.min.x + theme.px(86), box.min.y + theme.px(6)},
              {box.max.x - theme.px(10), box.max.y - theme.px(36)}};
     labels_ = LineLabels({{body_.min.x, body_.min.y - theme.px(4)}, {body_.max.x + 1, body_.max.y}},
-                         theme.px(8));
+                         theme.px(8), theme.px(8));
     for (const RooflineSide& one : sides) all_[one.side] = time_of(*one.roofline);
     find_ranges();
   }
@@ -318,13 +318,28 @@ class Painter {
         if (has_point(kernel)) labels_.add_point(place(one, kernel), radius(one, kernel));
     // Slopes have more places to choose from.
     std::ranges::stable_partition(names_, [](const Name& one) { return one.from.y == one.to.y; });
-    for (const Name& name : names_) {
-      const auto box = labels_.take(name.line, places_of(name));
-      if (!box) continue;
-      draw_->AddRectFilled(box->min, box->max, faded(theme_.panel, 0.75F), theme_.px(2));
-      draw_text_middle(draw_, theme_.font.text, theme_.size.label, box->min.x, box->centre().y,
-                       theme_.text, name.mark + name.words);
-    }
+    std::vector<LineLabels::Words> all;
+    for (const Name& name : names_) all.push_back({name.line, places_of(name)});
+    const auto places = labels_.place(all);
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (places[i]) paint_name(names_[i], *places[i]);
+  }
+
+  void paint_name(const Name& name, const LineLabels::Place& place) const {
+    const Box& box = place.box;
+    if (place.led) lead(place);
+    draw_->AddRectFilled(box.min, box.max, faded(theme_.panel, 0.75F), theme_.px(2));
+    draw_text_middle(draw_, theme_.font.text, theme_.size.label, box.min.x, box.centre().y,
+                     theme_.text, name.mark + name.words);
+  }
+
+  // From where the words belong to where they have room.
+  void lead(const LineLabels::Place& place) const {
+    const Box& box = place.box;
+    const ImVec2 end{std::clamp(place.foot.x, box.min.x, box.max.x),
+                     place.foot.y > box.max.y ? box.max.y : box.min.y};
+    draw_->AddLine(place.foot, end, faded(theme_.text, 0.6F), theme_.px(1));
+    draw_->AddCircleFilled(place.foot, theme_.px(2.5F), theme_.text);
   }
 
   static Box moved(const Box& box, float down) {
@@ -350,9 +365,9 @@ class Painter {
                       {foot.x + aside + (flat ? 0 : size.x), foot.y + gap + size.y}};
       places.push_back({name.above ? above : below, foot});
       places.push_back({name.above ? below : above, foot});
-      // Clear of points that lie on the roof.
-      for (const float away : {theme_.px(8), theme_.px(20)})
-        if (flat)
+      // Clear of points that lie on the roof; beyond other slopes.
+      for (const float away : {theme_.px(8), theme_.px(20), theme_.px(36), theme_.px(52)})
+        if (!flat || away <= theme_.px(20))
           places.push_back({moved(name.above ? above : below, name.above ? -away : away), foot});
     }
     return places;

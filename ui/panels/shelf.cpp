@@ -176,21 +176,28 @@ std::string hours(int minutes) {
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
-// Beside the title: how much of the course is behind and ahead.
-void draw_so_far(const Theme& theme, const ShelfWords& say,
-                 const std::vector<scenario::Track>& tracks, float left, float right, float y) {
+std::string so_far(const ShelfWords& say, const std::vector<scenario::Track>& tracks) {
   std::size_t done = 0, all = 0;
   for (const scenario::Track& track : tracks) {
     done += static_cast<std::size_t>(track.done());
     all += track.lessons.size();
   }
   const int minutes = scenario::minutes_left(tracks);
-  const std::string words =
-      minutes > 0 ? say.with("{} of {} done, about {} left", done, all, hours(minutes))
-                  : say.with("all {} done", all);
-  if (text_size(theme.font.text, theme.size.text, words).x <= right - left)
+  return minutes > 0 ? say.with("{} of {} done, about {} left", done, all, hours(minutes))
+                     : say.with("all {} done", all);
+}
+
+// Beside the title: how much of the course is behind and ahead and, where there is room for it, how
+// many questions later lessons ask again.
+void draw_so_far(const Theme& theme, const ShelfWords& say, const std::string& words,
+                 int to_revisit, float left, float right, float y) {
+  const std::string missed = to_revisit > 0 ? ", " + say.with("{} to revisit", to_revisit) : "";
+  for (const std::string& all : {words + missed, words}) {
+    if (text_size(theme.font.text, theme.size.text, all).x > right - left) continue;
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.text, right, y,
-                     theme.muted, words, 1);
+                     theme.muted, all, 1);
+    return;
+  }
 }
 
 void begin_room_below_bar(const Theme& theme) {
@@ -227,7 +234,8 @@ void draw_shelf(const PanelContext& context) {
   const std::string heading = say("Lessons");
   const ImVec2 title = ImGui::GetCursorScreenPos();
   if (!lessons.empty())
-    draw_so_far(theme, say, tracks,
+    draw_so_far(theme, say, so_far(say, tracks),
+                scenario::to_revisit(context.workspace.learner().missed(), lessons),
                 title.x + text_size(theme.font.strong, theme.size.figure, heading).x + theme.px(16),
                 title.x + width, title.y + theme.size.figure * 0.6F);
   text(theme.font.strong, theme.size.figure, theme.text, heading);

@@ -4,8 +4,6 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "base/units.h"
@@ -15,13 +13,13 @@
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/side_data.h"
-#include "ui/panels/sm_raster.h"
+#include "ui/panels/sm_blocks.h"
 #include "ui/panels/tile_map.h"
 
 namespace trainscope::ui {
 namespace {
 
-using KernelStart = SmArrayPanel::KernelStart;
+using analysis::PlacedKernel;
 using SideFacts = SmArrayPanel::SideFacts;
 
 constexpr const char* kPanelName = "sm-array";
@@ -41,31 +39,17 @@ RunPointer shown_run(const Workspace& workspace, std::size_t side) {
   return has_block_work(run) && run->trace.get() == trace ? run : nullptr;
 }
 
-// What a trace tells of a kernel's operation: its name, FLOPs, bytes and blocks.
-using Told = std::tuple<std::string_view, double, double, std::int32_t>;
-
-Told told_of(const program::Operation& operation) {
-  const auto blocks = std::min<std::int64_t>(operation.blocks, INT32_MAX);
-  return {operation.kernel, operation.flops, operation.bytes, static_cast<std::int32_t>(blocks)};
-}
-
-// A device calls its kernels by names of its own, and gives them grids of their own: their work
-// alone is told alike.
-Told without_shape(const Told& told) {
-  return {"", std::get<1>(told), std::get<2>(told), 0};
-}
-
 // The one selected, else the last that has begun at the playhead, else the first.
-const KernelStart* kernel_shown(const PanelContext& context, const SideFacts& facts,
-                                std::size_t side) {
+const PlacedKernel* kernel_shown(const PanelContext& context, const SideFacts& facts,
+                                 std::size_t side) {
   if (facts.kernels.empty()) return nullptr;
   const SpanRef of_interest = span_of_interest(context.attention);
   if (of_interest.span != trace::kNone && static_cast<std::size_t>(of_interest.side) == side) {
-    const auto found = std::ranges::find(facts.kernels, of_interest.span, &KernelStart::span);
+    const auto found = std::ranges::find(facts.kernels, of_interest.span, &PlacedKernel::span);
     if (found != facts.kernels.end()) return &*found;
   }
   const Nanos time = context.workspace.playhead_of(side);
-  const auto after = std::ranges::upper_bound(facts.kernels, time, {}, &KernelStart::time);
+  const auto after = std::ranges::upper_bound(facts.kernels, time, {}, &PlacedKernel::time);
   return after == facts.kernels.begin() ? &facts.kernels.front() : &*std::prev(after);
 }
 
@@ -76,14 +60,15 @@ SideFacts* facts_of(const PanelContext& context, SmArrayPanel& panel, std::size_
   if (facts.run != run) {
     facts = {};
     facts.run = run;
-    facts.kernels = placed_kernels(*run);
+    facts.kernels = analysis::placed_kernels(*run);
   }
-  const KernelStart* kernel = kernel_shown(context, facts, side);
+  const PlacedKernel* kernel = kernel_shown(context, facts, side);
   if (!kernel) return nullptr;
   if (facts.operation != kernel->operation) {
     facts.operation = kernel->operation;
     facts.sms = sim::run_alone(run->program->operations[kernel->operation], run->machine->gpu);
     facts.last = last_wave_rows(facts.sms);
+    facts.place = {std::min(facts.place.sm, facts.sms.sms - 1), facts.sms.waves - 1};
   }
   return &facts;
 }
@@ -96,29 +81,107 @@ const program::Operation& operation_of(const SideFacts& facts) {
 
 using Shown = std::vector<std::pair<std::size_t, SideFacts*>>;
 
+// A side's raster, and beside it one of its SMs.
+struct SideRows {
+  Box raster, blocks;   // the second is empty where there is no room for it
+  RasterPlace place{};  // what is shown block by block: what is under the mouse, or was pressed
+  WaveRange waves{};
+};
+
+float blocks_width(const Theme& theme, const Box& box) {
+  const bool fits = box.width() >= theme.px(440) && box.height() >= theme.px(48);
+  return fits ? std::floor(box.width() * 0.42F) : 0;
+}
+
+// By keys from one SM to the next.
+void take_press(SideFacts& facts, const RasterUse& use) {
+  if (use.under_mouse)
+    facts.place = *use.under_mouse;
+  else
+    facts.place.sm = (facts.place.sm + 1) % facts.sms.sms;
+}
+
+SideRows rows_in(const Theme& theme, std::size_t side, SideFacts& facts, Nanos longest,
+                 const Box& box) {
+  const float wide = blocks_width(theme, box);
+  const float apart = wide > 0 ? wide + theme.px(20) : 0;
+  SideRows rows{{box.min, {box.max.x - apart, box.max.y}},
+                {{box.max.x - wide, box.min.y}, box.max}};
+  ImGui::PushID(static_cast<int>(side));
+  const RasterUse use =
+      use_raster(theme, "##raster", rows.raster, {facts.sms, facts.last, longest});
+  ImGui::PopID();
+  if (use.pressed) take_press(facts, use);
+  rows.place = use.under_mouse.value_or(facts.place);
+  const auto most = static_cast<std::int64_t>(wide / theme.px(44));
+  rows.waves = waves_around(facts.sms, rows.place.wave, most);
+  return rows;
+}
+
+// One scale for both, so that they can be compared; not where one would hardly be seen.
+Nanos shown_time(const sim::SmRun& run, const WaveRange& waves, Nanos longest) {
+  constexpr Nanos kLeastShare = 6;
+  const Nanos length = length_of(run, waves);
+  return length * kLeastShare < longest ? length : longest;
+}
+
+void title_rows(const PanelContext& context, std::size_t side, const SideFacts& facts,
+                const SideRows& rows, float middle) {
+  const Theme& theme = context.theme;
+  const float left = draw_side_title(theme, context.workspace, side, {rows.raster.min.x, middle});
+  const std::string words = operation_of(facts).kernel + ": " + wave_words(facts.sms);
+  // Where there is little room, without what is said of the last wave.
+  const std::vector<std::string> ways{words, words.substr(0, words.find(';'))};
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, left, middle,
+                   theme.text, fitting(theme, theme.size.small, ways, rows.raster.max.x - left));
+}
+
+void draw_blocks(const Theme& theme, const sim::SmRun& run, const SideRows& rows, Nanos longest,
+                 float middle) {
+  const SmSlots slots = lay_out_slots(run, rows.place.sm, rows.waves,
+                                      shown_time(run, rows.waves, longest), rows.blocks);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, rows.blocks.min.x,
+                   middle, theme.muted,
+                   fitting(theme, theme.size.small, slot_words(run, slots), rows.blocks.width()));
+  paint_blocks(theme, rows.blocks, run, slots);
+}
+
+void draw_rows(const PanelContext& context, std::size_t side, const SideFacts& facts,
+               const SideRows& rows, Nanos longest, Nanos longest_blocks) {
+  const Theme& theme = context.theme;
+  const float middle = rows.raster.min.y - theme.px(11);
+  const bool has_blocks = rows.blocks.width() > 0;
+  const sim::SmRun& run = facts.sms;
+  title_rows(context, side, facts, rows, middle);
+  std::optional<RasterMark> mark;
+  if (has_blocks) {
+    const Nanos start = run.wave(rows.waves.first).start;
+    mark = RasterMark{rows.place.sm, start, start + length_of(run, rows.waves)};
+  }
+  paint_raster(theme, rows.raster, {run, facts.last, longest}, mark);
+  ImGui::PushID(static_cast<int>(side));
+  if (has_blocks) draw_blocks(theme, run, rows, longest_blocks, middle);
+  ImGui::PopID();
+}
+
 void draw_rasters(const PanelContext& context, const Shown& shown, const Box& box) {
   const Theme& theme = context.theme;
   const float axis = theme.px(18), title = theme.px(22), gap = theme.px(8);
-  Nanos longest = 1;
+  Nanos longest = 1, longest_blocks = 1;
   for (const auto& [side, facts] : shown) longest = std::max(longest, facts->sms.duration);
   const auto count = static_cast<float>(shown.size());
   const float tall = (box.height() - axis - gap * (count - 1)) / count;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto& [side, facts] = shown[i];
-    const float top = box.min.y + static_cast<float>(i) * (tall + gap);
-    const ImVec2 middle{box.min.x, top + title / 2};
-    const float left = draw_side_title(theme, context.workspace, side, middle);
-    const std::string words = operation_of(*facts).kernel + ": " + wave_words(facts->sms);
-    // Where there is little room, without what is said of the last wave.
-    const std::vector<std::string> ways{words, words.substr(0, words.find(';'))};
-    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, left, middle.y,
-                     theme.text, fitting(theme, theme.size.small, ways, box.max.x - left));
-    ImGui::PushID(static_cast<int>(side));
-    paint_raster(theme, "##raster", {{box.min.x, top + title}, {box.max.x, top + tall}},
-                 {facts->sms, facts->last, longest});
-    ImGui::PopID();
+  std::vector<SideRows> rows;
+  for (const auto& [side, facts] : shown) {
+    const float top = box.min.y + static_cast<float>(rows.size()) * (tall + gap);
+    rows.push_back(
+        rows_in(theme, side, *facts, longest, {{box.min.x, top + title}, {box.max.x, top + tall}}));
+    longest_blocks = std::max(longest_blocks, length_of(facts->sms, rows.back().waves));
   }
-  paint_raster_axis(theme, {{box.min.x, box.max.y - axis}, box.max}, longest);
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    draw_rows(context, shown[i].first, *shown[i].second, rows[i], longest, longest_blocks);
+  paint_raster_axis(theme, {{box.min.x, box.max.y - axis}, {rows.front().raster.max.x, box.max.y}},
+                    longest);
 }
 
 // ---- The figures -------------------------------------------------------------------------------
@@ -302,31 +365,6 @@ std::string head_words(const Workspace& workspace) {
 }
 
 }  // namespace
-
-std::vector<KernelStart> placed_kernels(const analysis::Run& run) {
-  const trace::Trace& trace = *run.trace;
-  const bool measured = trace::is_measured(trace);
-  const auto key = [&](const Told& told) { return measured ? without_shape(told) : told; };
-  std::map<Told, program::Index> operations;
-  for (program::Index i = 0; i < run.program->operations.size(); ++i)
-    if (run.program->operations[i].block_work)
-      operations[key(told_of(run.program->operations[i]))] = i;
-  std::vector<KernelStart> kernels;
-  for (std::uint32_t i = 0, count = trace.spans().size(); i < count; ++i) {
-    const trace::Span& span = trace.spans()[i];
-    if (!trace::is_kernel(span.category) ||
-        trace.lanes()[span.lane].kind != trace::LaneKind::kStream)
-      continue;
-    const trace::Detail* detail = trace.detail(span);
-    const auto* told = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
-    if (!told) continue;
-    const auto found =
-        operations.find(key({trace.name(span.name), told->flops, told->bytes, told->grid[0]}));
-    if (found != operations.end()) kernels.push_back({span.start, i, found->second});
-  }
-  std::ranges::stable_sort(kernels, {}, &KernelStart::time);
-  return kernels;
-}
 
 bool has_sm_array(const Workspace& workspace) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i)

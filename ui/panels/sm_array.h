@@ -5,34 +5,28 @@
 #include <string>
 #include <vector>
 
+#include "analysis/placed_kernels.h"
 #include "sim/sm_run.h"
 #include "ui/app/wave_rows.h"
 #include "ui/panels/context.h"
 #include "ui/panels/occupancy_map.h"
+#include "ui/panels/sm_raster.h"
 
 namespace trainscope::ui {
 
 struct SmArrayPanel {
-  struct KernelStart {
-    Nanos time = 0;
-    trace::SpanId span = trace::kNone;
-    program::Index operation = 0;
-  };
   struct SideFacts {
     RunPointer run;                                // that the kernels are of
-    std::vector<KernelStart> kernels;              // those that are placed block by block, by start
+    std::vector<analysis::PlacedKernel> kernels;   // by start
     program::Index operation = program::kNoIndex;  // the one that is shown
     sim::SmRun sms;
     std::vector<WaveRows> last;
+    RasterPlace place;  // of the raster that is shown block by block
   };
   SideFacts sides[2];
   std::string map_shown;  // "tiles", "registers", "shared memory"; empty: not chosen yet
   OccupancyMap map;
 };
-
-// The kernels of a run that are placed block by block, as its streams began them. The run has a
-// program.
-std::vector<SmArrayPanel::KernelStart> placed_kernels(const analysis::Run& run);
 
 // Whether a side's run has kernels that are placed block by block.
 bool has_sm_array(const Workspace& workspace);

@@ -21,6 +21,11 @@ Box body_of(const Theme& theme, const Box& box) {
   return {{box.min.x + label_width(theme), box.min.y}, box.max};
 }
 
+bool has_room(const Theme& theme, const Box& box) {
+  const Box body = body_of(theme, box);
+  return body.width() >= theme.px(40) && body.height() >= theme.px(12);
+}
+
 class Painter {
  public:
   Painter(const Theme& theme, const Box& box, const SmRaster& raster)
@@ -37,24 +42,38 @@ class Painter {
     last_wave();
   }
 
-  void explain(ImVec2 mouse) const {
+  // Nothing right of the kernel's end.
+  std::optional<RasterPlace> place_at(ImVec2 mouse) const {
     const sim::SmRun& run = raster_.run;
     const double time =
         (mouse.x - body_.min.x) / body_.width() * static_cast<double>(raster_.longest);
-    if (time < 0 || time >= static_cast<double>(run.duration)) return;
+    if (time < 0 || time >= static_cast<double>(run.duration)) return std::nullopt;
     const int sm =
         std::clamp(static_cast<int>((mouse.y - body_.min.y) / row_height()), 0, run.sms - 1);
-    const std::int64_t index =
+    const std::int64_t wave =
         run.full_wave == 0
             ? run.waves - 1
             : std::min(static_cast<std::int64_t>(time) / run.full_wave, run.waves - 1);
-    const sim::Wave wave = run.wave(index);
+    return RasterPlace{sm, wave};
+  }
+
+  void explain(const RasterPlace& place) const {
+    const sim::SmRun& run = raster_.run;
+    const sim::Wave wave = run.wave(place.wave);
     chart_card(
-        theme_, fmt::format("wave {} of {}", index + 1, run.waves),
+        theme_, fmt::format("wave {} of {}", place.wave + 1, run.waves),
         {{"blocks", fmt::format("{} to {}", wave.first_block, wave.first_block + wave.blocks - 1)},
          {"SMs with a block", fmt::format("{} of {}", wave.sms, run.sms)},
-         {fmt::format("on SM {}", sm), here(sm, index)},
+         {fmt::format("on SM {}", place.sm), here(place.sm, place.wave)},
          {"takes", format_nanos(static_cast<double>(wave.end - wave.start))}});
+  }
+
+  // Of what is shown block by block: to be seen also where its SM has hardly a pixel.
+  void mark(const RasterMark& mark) const {
+    const Box rows{{x_of(mark.start), y_of(mark.sm)}, {x_of(mark.end), y_of(mark.sm + 1)}};
+    const Box box = at_least(rows, theme_.px(5));
+    ImGui::GetWindowDrawList()->AddRect(box.min, box.max, theme_.accent, theme_.px(1),
+                                        theme_.px(1.5F));
   }
 
  private:
@@ -66,12 +85,6 @@ class Painter {
   float width_of(Nanos time) const { return x_of(time) - body_.min.x; }
   float row_height() const { return body_.height() / static_cast<float>(raster_.run.sms); }
   float y_of(int sm) const { return body_.min.y + row_height() * static_cast<float>(sm); }
-
-  // Waves alternate, so that they are told apart where no line has room.
-  Color wave_color(std::int64_t index) const {
-    const Color fill = theme_.of(trace::Category::kHostWork).fill;
-    return index % 2 == 0 ? fill : mixed(fill, theme_.text, 0.42F);
-  }
 
   std::string here(int sm, std::int64_t wave) const {
     int blocks = static_cast<int>(raster_.run.blocks_a_wave / raster_.run.sms);
@@ -106,13 +119,13 @@ class Painter {
     const sim::Wave wave = raster_.run.wave(index);
     const Box box{{x_of(wave.start), body_.min.y},
                   {std::max(x_of(wave.end) - 1, x_of(wave.start) + 1), body_.max.y}};
-    ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(index));
+    ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(theme_, index));
     words_in(box, theme_.of(trace::Category::kHostWork).text, fmt::format("wave {}", index + 1));
   }
 
   void folded(std::int64_t waves) const {
     const Box box{{body_.min.x, body_.min.y}, {x_of(raster_.run.wave(waves - 1).end), body_.max.y}};
-    ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(0));
+    ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(theme_, 0));
     words_in(box, theme_.of(trace::Category::kHostWork).text,
              fmt::format("{} full waves", exact_count(static_cast<double>(waves))));
   }
@@ -141,9 +154,9 @@ class Painter {
                     {x_of(run.duration), y_of(row.first_sm + row.sms)}};
       // An SM that never had a block waits for no other.
       if (is_only_wave() && row.blocks == 0)
-        draw_idle(box);
+        draw_no_block(theme_, box);
       else
-        draw_tail(box);
+        draw_tail(theme_, box);
       if (box.height() > tallest.height()) tallest = box;
     }
     return tallest;
@@ -163,7 +176,7 @@ class Painter {
       const float share = static_cast<float>(row.blocks) / static_cast<float>(most);
       const Color color = rows.height() < box.height()
                               ? theme_.text
-                              : mixed(theme_.panel, wave_color(run.waves - 1),
+                              : mixed(theme_.panel, wave_color(theme_, run.waves - 1),
                                       std::min(0.45F + 0.55F * share, 1.0F));
       ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, color);
       if (box.height() > tallest.height()) tallest = box;
@@ -179,19 +192,6 @@ class Painter {
     return {{box.min.x - right, box.min.y - below}, {box.max.x - right, box.max.y - below}};
   }
 
-  void draw_idle(const Box& box) const {
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    draw->AddRectFilled(box.min, box.max, mixed(theme_.panel, theme_.muted, 0.07F));
-    if (box.height() > theme_.px(4)) draw->AddRect(box.min, box.max, faded(theme_.muted, 0.5F));
-  }
-
-  void draw_tail(const Box& box) const {
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    draw->AddRectFilled(box.min, box.max, mixed(theme_.panel, theme_.bad, 0.07F));
-    draw_hatch(draw, box, faded(theme_.bad, 0.30F), theme_.px(7), theme_.px(1));
-    if (box.height() > theme_.px(4)) draw->AddRect(box.min, box.max, faded(theme_.bad, 0.8F));
-  }
-
   const Theme& theme_;
   const SmRaster& raster_;
   Box body_;
@@ -199,16 +199,45 @@ class Painter {
 
 }  // namespace
 
-void paint_raster(const Theme& theme, const char* id, const Box& box, const SmRaster& raster) {
-  const Painter painter(theme, box, raster);
+Color wave_color(const Theme& theme, std::int64_t index) {
+  const Color fill = theme.of(trace::Category::kHostWork).fill;
+  return index % 2 == 0 ? fill : mixed(fill, theme.text, 0.42F);
+}
+
+void draw_no_block(const Theme& theme, const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.muted, 0.07F));
+  if (box.height() > theme.px(4)) draw->AddRect(box.min, box.max, faded(theme.muted, 0.5F));
+}
+
+void draw_tail(const Theme& theme, const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(box.min, box.max, mixed(theme.panel, theme.bad, 0.07F));
+  draw_hatch(draw, box, faded(theme.bad, 0.30F), theme.px(7), theme.px(1));
+  if (box.height() > theme.px(4)) draw->AddRect(box.min, box.max, faded(theme.bad, 0.8F));
+}
+
+RasterUse use_raster(const Theme& theme, const char* id, const Box& box, const SmRaster& raster) {
+  if (!has_room(theme, box)) return {};
   const Box body = body_of(theme, box);
-  if (body.width() < theme.px(40) || body.height() < theme.px(12)) return;
+  const Painter painter(theme, box, raster);
+  ImGui::SetCursorScreenPos(body.min);
+  RasterUse use;
+  use.pressed = press_area(id, {body.width(), body.height()});
+  if (!ImGui::IsItemHovered() || !ImGui::IsMouseHoveringRect(body.min, body.max)) return use;
+  use.under_mouse = painter.place_at(ImGui::GetIO().MousePos);
+  if (use.under_mouse) painter.explain(*use.under_mouse);
+  return use;
+}
+
+void paint_raster(const Theme& theme, const Box& box, const SmRaster& raster,
+                  const std::optional<RasterMark>& mark) {
+  if (!has_room(theme, box)) return;
+  const Painter painter(theme, box, raster);
   ImGui::GetWindowDrawList()->PushClipRect(box.min, box.max, true);
   painter.paint();
+  if (mark) painter.mark(*mark);
   ImGui::GetWindowDrawList()->PopClipRect();
-  ImGui::SetCursorScreenPos(body.min);
-  ImGui::InvisibleButton(id, {body.width(), body.height()});
-  if (ImGui::IsItemHovered()) painter.explain(ImGui::GetIO().MousePos);
 }
 
 void paint_raster_axis(const Theme& theme, const Box& box, Nanos longest) {

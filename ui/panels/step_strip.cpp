@@ -217,11 +217,31 @@ Color label_color(const Theme& theme, const CategoryStyle& style, const StripBar
   return contrast(ground, style.text) >= contrast(ground, theme.text) ? style.text : theme.text;
 }
 
+// Whatever its digits are: a 1 is narrower than others.
+float number_width(const Theme& theme, const StripBar& bar) {
+  return text_size(theme.font.text, theme.size.label, std::string(bar.label.size(), '0')).x +
+         theme.px(2);
+}
+
+// The categories of which a numbered bar has no room for its number. Numbers on some of them would
+// be taken for those of their neighbours.
+using Unnumbered = std::array<bool, trace::kCategoryCount>;
+
+Unnumbered unnumbered(const Theme& theme, const Scale& scale, const std::vector<StripLane>& lanes) {
+  Unnumbered found{};
+  for (const StripLane& lane : lanes)
+    for (const StripBar& bar : lane.bars)
+      if (bar.is_numbered &&
+          scale.x(bar.time.end) - scale.x(bar.time.start) < number_width(theme, bar))
+        found[static_cast<std::size_t>(bar.category)] = true;
+  return found;
+}
+
 void paint_label(const Theme& theme, const Box& box, const StripBar& bar) {
   const CategoryStyle& style = theme.of(bar.category);
   const float size = std::min(theme.size.label, box.height() - 1);
   const float wide = text_size(theme.font.text, size, bar.label).x;
-  if (wide + theme.px(bar.is_numbered ? 2 : 8) > box.width()) return;
+  if (!bar.is_numbered && wide + theme.px(8) > box.width()) return;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (bar.is_numbered)
     return draw_text_middle(draw, theme.font.text, size, box.centre().x, box.centre().y,
@@ -245,8 +265,8 @@ void paint_shades(const Theme& theme, const Scale& scale, const StripBar& bar, f
         {scale.x(shade.time.start), top}, {scale.x(shade.time.end), bottom}, shaded(fill, shade));
 }
 
-void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane, float top,
-                float bottom) {
+void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane,
+                const Unnumbered& without, float top, float bottom) {
   for (const StripBar& bar : lane.bars) {
     const Box box = box_of(scale, bar, top, bottom);
     const CategoryStyle& style = theme.of(bar.category);
@@ -259,7 +279,8 @@ void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane, f
   }
   const Named widest = widest_bars(lane.bars);
   for (const StripBar& bar : lane.bars) {
-    if (!is_named(widest, bar)) continue;
+    const bool no_room = bar.is_numbered && without[static_cast<std::size_t>(bar.category)];
+    if (!is_named(widest, bar) || no_room) continue;
     const Box box = box_of(scale, bar, top, bottom);
     const float wide = text_size(theme.font.text, theme.size.label, bar.label).x + theme.px(8);
     const bool over = bar.category != Category::kSync &&
@@ -281,6 +302,7 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
   const Scale scale{strip.shown, {{box.min.x + names, box.min.y}, box.max}};
   const float tall = std::max((box.height() + gap) / count - gap, 1.0F);
   const float size = crowded ? theme.size.label : std::min(theme.size.label, tall);
+  const Unnumbered without = unnumbered(theme, scale, strip.lanes);
   float named_to = -theme.px(1);  // names that would be written over others are left out
   for (std::size_t i = 0; i < strip.lanes.size(); ++i) {
     const float top = box.min.y + static_cast<float>(i) * (tall + gap);
@@ -292,7 +314,7 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
     if (strip.has_ground)
       draw->AddRectFilled({scale.box.min.x, top}, {scale.box.max.x, top + tall}, theme.lane_tone,
                           theme.px(2));
-    paint_lane(theme, scale, strip.lanes[i], top, top + tall);
+    paint_lane(theme, scale, strip.lanes[i], without, top, top + tall);
   }
   if (time >= strip.shown.start && time <= strip.shown.end) {
     const float x = std::round(scale.x(time));

@@ -5,6 +5,7 @@
 
 #include "ui/panels/measure_bar.h"
 #include "ui/panels/note_bar.h"
+#include "ui/panels/path_bar.h"
 #include "ui/panels/search_bar.h"
 
 namespace trainscope::ui {
@@ -47,7 +48,8 @@ void draw_with_tools(const PanelContext& context, RangeStrip& strip, TimelineInp
   const float searching = search_bar_height(context);
   const float measuring = fitting(measure_bar_height(context), room - searching);
   const float noted = fitting(note_bar_height(context), room - searching - measuring);
-  const float bars = measuring + searching + noted;
+  const float path = fitting(path_bar_height(context), room - searching - measuring - noted);
+  const float bars = measuring + searching + noted + path;
   const float ranged = fitting(range_strip_height(context, strip, input, room - bars), room - bars);
   const float height = std::floor(room - bars - ranged);
   const TimelineEvents events =
@@ -64,6 +66,7 @@ void draw_with_tools(const PanelContext& context, RangeStrip& strip, TimelineInp
   // A shift-click may just have cleared it.
   const bool has_range = context.attention.timeline.range.has_value();
   below(has_range ? ranged : 0, [&] { draw_range_strip(context, strip, ranged); });
+  below(path, [&] { draw_path_bar(context, path); });
   below(noted, [&] { draw_note_bar(context, input, noted); });
   below(measuring, [&] { draw_measure_bar(context, input, measuring); });
   below(searching, [&] { draw_search_bar(context, input, searching); });

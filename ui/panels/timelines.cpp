@@ -165,6 +165,10 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.limits = limits_of(side);
   choose_lanes(out, workspace, number, attention);
   out.matches = attention.search.matches(number);
+  if (const PathFacts* path = attention.path.of(number, side); path && !out.matches) {
+    out.matches = &path->matches;
+    out.chain = &path->chain;
+  }
   out.notes = lane_notes(workspace, attention.notes, static_cast<Side>(number));
   out.takes_notes = noted_run(workspace, static_cast<Side>(number)) != nullptr;
   if (side.run && !side.busy) {
@@ -421,6 +425,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
     collapse_deep_lanes(workspace, context.attention, panel);
     if (failed) draw_failures(context);
     if (ended) draw_endings(context);
+    find_paths(context, panel.path);
     const TimelineInput input = timeline_input(workspace, context.attention);
     refresh(context.attention.search, input);
     const bool all_failed = failed && !pair;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ui/panels/context.h"
+#include "ui/panels/path_bar.h"
 #include "ui/panels/range_strip.h"
 
 namespace trainscope::ui {
@@ -11,6 +12,7 @@ namespace trainscope::ui {
 struct TimelinesPanel {
   std::array<TraceView, 2> seen;  // traces whose lanes have been given their default rows
   RangeStrip range;
+  PathFinding path;
 };
 
 void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,

@@ -130,6 +130,7 @@ CategoryStyle part_style(const Theme& theme, Part part) {
     case Part::kIdleCollective:
     case Part::kIdleSync:
     case Part::kIdleLaunch:
+    case Part::kIdleGap:
       break;
   }
   CategoryStyle waits = theme.of(Category::kHeld);

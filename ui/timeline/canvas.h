@@ -101,6 +101,14 @@ bool advance_view(TimelineState& state, TimeRange axis, double seconds);
 // paint_lanes.cpp: lanes, headings, grid, bars, gaps, counters, arrows of one side.
 void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state);
 
+// paint_beyond.cpp: what goes on past the edges of what is in sight.
+// A wait without end fades out to the right, with an arrow.
+void paint_endless(const Canvas& canvas, const Box& box, const CategoryStyle& style);
+// Where lanes are cut at the bottom they fade out; where there is room it is said how many.
+void paint_lanes_below(const Canvas& canvas, const SideView& view);
+// The bottom of what may be written in the column of names: above the words about lanes below.
+float words_end(const Canvas& canvas, const SideView& view);
+
 // Of a span's category where there is no room for a hatch; of a fold, its mixture.
 Color solid_color(const Theme& theme, const Bar& bar);
 

@@ -47,6 +47,8 @@ void add_collective(Rows& rows, const trace::CollectiveDetail& collective) {
   if (collective.group_size > 0) rows.emplace_back("ranks", std::to_string(collective.group_size));
   if (!collective.group.empty())
     rows.emplace_back("process group", collective.group + " " + collective.members);
+  if (collective.sequence >= 0)
+    rows.emplace_back("collective", fmt::format("number {} of its group", collective.sequence));
 }
 
 struct AddDetail {
@@ -122,7 +124,8 @@ Rows describe_span(const Trace& trace, trace::SpanId id) {
   if (trace.name(span) != trace::name_of(span.category))
     rows.emplace_back("kind", std::string(trace::name_of(span.category)));
   rows.emplace_back("start", duration_text(span.start));
-  rows.emplace_back("duration", duration_text(span.duration));
+  rows.emplace_back("duration",
+                    trace::has_no_end(trace, span) ? "never ends" : duration_text(span.duration));
   if (const trace::Detail* detail = trace.detail(span)) std::visit(AddDetail{rows, span}, *detail);
   add_cause(rows, trace, span);
   if (span.line > 0) rows.emplace_back("listing", fmt::format("line {}", span.line));

@@ -143,7 +143,8 @@ void set_extent(Bar& bar, const Scale& scale) {
   // A little beyond the edges, so that a bar that goes on shows no end there.
   const float margin = 8;
   const float left = std::clamp(scale.x(bar.start), -margin, scale.width + margin);
-  const float right = std::clamp(scale.x(bar.end), -margin, scale.width + margin);
+  const float end = bar.endless ? scale.width + margin : scale.x(bar.end);
+  const float right = std::clamp(end, -margin, scale.width + margin);
   bar.x = left;
   bar.width = std::max(right - left, 1.0F);
 }
@@ -282,6 +283,7 @@ class Builder {
           }
           bar.category = fold.mixture[0].category;
           bar.hatched = is_hatched(bar.category);
+          bar.endless = fold.count == 1 && trace::has_no_end(trace_, trace_.spans()[fold.span]);
           bar.pinned = box.pinned;
           if (request_.matches) {
             bar.found = request_.matches->among(box.lane, row_number, fold.first, fold.count) > 0;
@@ -301,6 +303,10 @@ class Builder {
     if (!request_.text_width || room < request_.min_label) return;
     const Span& span = trace_.spans()[bar.span];
     const std::string full = bar_label(trace_, span);
+    if (bar.endless) {
+      bar.label = fitting(request_, room - request_.min_label, full + ", never ends", "never ends");
+      return;
+    }
     const bool warms_up = request_.measured_from && span.start < *request_.measured_from &&
                           trace_.lanes()[span.lane].kind == trace::LaneKind::kSteps;
     if (warms_up) bar.label = fitting(request_, room, full + ", warm-up", full + ", warm-up");
@@ -342,6 +348,11 @@ TimelineLayout lay_out(const Trace& trace, const trace::TraceIndex& index, const
   builder.add_gaps(gaps);
   builder.add_arrows();
   return layout;
+}
+
+std::span<const Chain::Stay> Chain::on(SpanId span) const {
+  const auto [first, last] = std::ranges::equal_range(stays, span, {}, &Stay::span);
+  return {first, last};
 }
 
 std::vector<Link> links_of(const Trace& trace, SpanId span) {

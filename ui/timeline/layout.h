@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,25 @@ struct Link {
   trace::SpanId from = trace::kNone;
   trace::SpanId to = trace::kNone;
   bool is_cause = false;
+};
+// A chain through the trace, from its beginning to its end.
+struct Chain {
+  // A link of it, and when it is passed.
+  struct Hop {
+    Nanos time = 0;
+    Link link;
+  };
+  // When it is on a span; it may come back to one.
+  struct Stay {
+    trace::SpanId span = trace::kNone;
+    Nanos start = 0;
+    Nanos end = 0;
+    auto operator<=>(const Stay&) const = default;
+  };
+  std::vector<Hop> hops;    // by time
+  std::vector<Stay> stays;  // by span, then time
+  // Those on one span.
+  std::span<const Stay> on(trace::SpanId span) const;
 };
 // The flows and the cause of one span. O(flows): ask when the selection changes, not every frame.
 std::vector<Link> links_of(const trace::Trace& trace, trace::SpanId span);
@@ -98,8 +118,9 @@ struct Bar {
   trace::Category category = trace::Category::kOther;  // of a fold: which fills most of it
   bool hatched = false;
   bool pinned = false;
-  bool found = false;   // by a search: it, or one of the fold
-  bool dimmed = false;  // a search found others
+  bool found = false;    // by a search: it, or one of the fold
+  bool dimmed = false;   // a search found others
+  bool endless = false;  // goes on past the trace's end: to the right end of what is in view
   Nanos start = 0, end = 0;
   std::string label;   // what fits; often nothing
   Mixture mixture{};   // of a fold

@@ -104,6 +104,19 @@ Matches find_matches(const Trace& trace, const TraceIndex& index, std::string_vi
   return matches;
 }
 
+Matches matches_of(const TraceIndex& index, const std::vector<bool>& wanted) {
+  Matches matches;
+  matches.at.resize(index.lanes.size());
+  for (std::size_t lane = 0; lane < index.lanes.size(); ++lane)
+    for (const trace::Row& row : index.lanes[lane].rows) {
+      auto& found = matches.at[lane].emplace_back();
+      for (std::uint32_t at = 0; at < row.spans.size(); ++at)
+        if (row.spans[at] < wanted.size() && wanted[row.spans[at]]) found.push_back(at);
+      matches.count += found.size();
+    }
+  return matches;
+}
+
 MatchPlace place_of(const Trace& trace, const TraceIndex& index, SpanId id) {
   const Span& span = trace.spans()[id];
   MatchPlace place{span.start, span.lane, 0, 0};

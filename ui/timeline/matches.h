@@ -27,6 +27,9 @@ struct Matches {
 Matches find_matches(const trace::Trace& trace, const trace::TraceIndex& index,
                      std::string_view words, const std::vector<trace::LaneId>& hidden);
 
+// Those of a set, by SpanId; spans that the index does not have are none.
+Matches matches_of(const trace::TraceIndex& index, const std::vector<bool>& wanted);
+
 // Found spans stand in the order of their start, then lane, row and position in it. A place in that
 // order.
 struct MatchPlace {

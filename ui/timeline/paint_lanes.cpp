@@ -68,6 +68,7 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
   const bool says = away || (no_headings && is_namesake(*view.side->trace, box.lane));
   const std::string name = says && !lane.group.empty() ? lane.group + ": " + lane.name : lane.name;
   const float size = std::min(theme.size.small, box.height - theme.px(2));
+  if (!box.pinned && middle + size / 2 > words_end(canvas, view)) return;
   draw_text_middle(
       canvas.draw, theme.font.text, size, label, middle, theme.muted,
       shortened(theme.font.text, size, name, canvas.lanes.min.x - label - theme.px(8)));
@@ -144,6 +145,26 @@ void paint_fold(const Canvas& canvas, const Box& box, const Bar& bar) {
                              faded(solid_color(*canvas.theme, bar), 0.8F * bar.presence));
 }
 
+// Of a bar that a path is on for a while the rest recedes; along its top the path runs.
+void paint_stays(const Canvas& canvas, const TimelineSide& side, const Bar& bar, const Box& box) {
+  const Theme& theme = *canvas.theme;
+  const Nanos offset = side.offset;
+  const auto recede = [&](float from, float to) {
+    if (to > from)
+      canvas.draw->AddRectFilled({from, box.min.y}, {to, box.max.y}, faded(theme.panel, 0.78F));
+  };
+  float at = box.min.x;
+  for (const Chain::Stay& stay : side.chain->on(bar.span)) {
+    const float from = std::clamp(canvas.x(stay.start + offset), box.min.x, box.max.x);
+    const float to = std::clamp(canvas.x(stay.end + offset), from, box.max.x);
+    recede(at, from);
+    canvas.draw->AddRectFilled({from, box.min.y}, {std::max(to, from + 1), box.min.y + theme.px(3)},
+                               theme.accent);
+    at = to;
+  }
+  recede(at, box.max.x);
+}
+
 // What a search found is edged; a fold, or a bar too narrow for that, is marked along its top. What
 // it did not find recedes.
 void paint_found(const Canvas& canvas, const Bar& bar, const Box& box) {
@@ -170,12 +191,18 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
   } else if (box.width() <= theme.px(4)) {
     canvas.draw->AddRectFilled(box.min, {box.min.x + std::max(box.width() - 0.5F, 1.0F), box.max.y},
                                style.line);
+  } else if (bar.endless) {
+    paint_endless(canvas, box, style);
   } else {
     box.max.x -= theme.px(1);  // neighbours stay apart
     draw_bar(canvas.draw, theme, box, style);
   }
   if (!bar.label.empty()) paint_label(canvas, view, bar, box, style);
-  paint_found(canvas, bar, box);
+  const bool is_stay = view.side->chain && bar.found && bar.count == 1 && box.width() > theme.px(6);
+  if (is_stay)
+    paint_stays(canvas, *view.side, bar, box);
+  else
+    paint_found(canvas, bar, box);
   const SpanRef self{view.which, bar.span};
   const bool lit = view.side->lit_line != 0 && bar.count == 1 &&
                    view.side->trace->spans()[bar.span].line == view.side->lit_line;
@@ -333,6 +360,7 @@ Color solid_color(const Theme& theme, const Bar& bar) {
 
 void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state) {
   paint_lanes(canvas, view, state, false, view.scrolled_top(), view.window_end);
+  paint_lanes_below(canvas, view);
   if (view.layout.pinned_bottom > view.layout.pinned_top) {
     paint_lanes(canvas, view, state, true, view.window,
                 std::min(view.scrolled_top(), view.window_end));

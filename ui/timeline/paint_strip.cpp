@@ -122,7 +122,8 @@ StripOrigin strip_origin(const Canvas& canvas, const SideView& view) {
   const TimelineSide& side = *view.side;
   StripOrigin origin;
   const float next = strip_more_start(canvas, view);
-  origin.end = next - (side.total.empty() && !is_growing(side) ? 0 : theme.px(16));
+  const bool is_last = side.total.empty() && !is_growing(side) && more_words(view).empty();
+  origin.end = next - (is_last ? 0 : theme.px(16));
   const float room =
       origin.end - config_start(canvas, view) - theme.px(16) - guess_width(canvas, side);
   const float config = config_width(canvas, view);

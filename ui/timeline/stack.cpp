@@ -92,6 +92,15 @@ std::vector<LayoutRequest> requests_for(const Canvas& canvas, const TimelineStat
   return requests;
 }
 
+// Where many are in view they would only cover what they join.
+void add_hops(const std::vector<Chain::Hop>& hops, LayoutRequest& request) {
+  constexpr std::ptrdiff_t kMost = 40;
+  const auto from = std::ranges::lower_bound(hops, request.view_start, {}, &Chain::Hop::time);
+  const auto to = std::ranges::upper_bound(hops, request.view_end, {}, &Chain::Hop::time);
+  if (to - from > kMost) return;
+  for (auto hop = from; hop < to; ++hop) request.links.push_back(hop->link);
+}
+
 void lay_out_side(const Canvas& canvas, SideView& view, LayoutRequest& request,
                   const TimelineState& state) {
   if (!is_ready(*view.side)) return;
@@ -102,6 +111,7 @@ void lay_out_side(const Canvas& canvas, SideView& view, LayoutRequest& request,
     return text_size(theme.font.text, theme.size.label, label).x;
   };
   if (state.selected.side == view.which) request.links = state.links;
+  if (view.side->chain) add_hops(view.side->chain->hops, request);
   view.layout =
       lay_out(*view.side->trace, *view.side->index, *view.side->draw, request, view.side->gaps);
   if (!view.side->notes.empty())

@@ -56,7 +56,8 @@ struct TimelineSide {
   std::vector<std::int32_t> ranks;      // of many the two that tell of their waits; empty: any
   std::size_t filtered = 0;             // of the hidden lanes, those that a person has hidden
   std::optional<Nanos> measured_from;   // the first step of which metrics tell
-  const Matches* matches = nullptr;     // of a search: the others are dimmed; none: no search
+  const Matches* matches = nullptr;     // of a search or a path: the others are dimmed; none: all
+  const Chain* chain = nullptr;         // a path: what is beside it is dimmed; none: none is shown
   std::vector<std::string> lane_names;  // shown while there is no trace
   std::vector<IdleGap> gaps;
   std::vector<Guess> guesses;

@@ -24,7 +24,6 @@ class WorkFinder {
   WorkFinder(std::shared_ptr<const trace::Trace> trace, const std::vector<HostTrack>& tracks)
       : trace_(*trace), tracks_(tracks) {
     work_.recording.trace = std::move(trace);
-    find_beginnings();
     for (const HostTrack& track : tracks)
       for (const HostEvent& event : track.events)
         if (const Span& span = trace_.spans()[event.span];
@@ -58,7 +57,6 @@ class WorkFinder {
   }
   Works& works() { return work_.recording.works; }
 
-  void find_beginnings();
   void add_works();
   SpanId call_of(SpanId work) const;
   void find_calls();
@@ -86,26 +84,11 @@ class WorkFinder {
   };
   std::vector<Made> calls_made_;  // by the tracks, sorted
   const std::vector<std::vector<SpanId>> meetings_ = trace::whole_collectives(trace_);
-  std::vector<Nanos> begun_;  // by span
+  const std::vector<Nanos> begun_ = trace::arrivals(trace_, meetings_);  // by span
   DeviceWork work_;
   std::vector<SpanId> calls_;  // by work
   Nanos usual_gap_ = 0;
 };
-
-// Where ranks meet, before they wait for one another.
-void WorkFinder::find_beginnings() {
-  std::map<std::pair<trace::LaneId, Nanos>, Nanos> waits;  // by their end, when they begin
-  for (SpanId id = 0; id < trace_.spans().size(); ++id) {
-    const Span& span = trace_.spans()[id];
-    begun_.push_back(span.start);
-    if (span.category == trace::Category::kSync && span.cause == trace::Cause::kPeer)
-      waits[{span.lane, span.end()}] = span.start;
-  }
-  for (const std::vector<SpanId>& spans : meetings_)
-    for (const SpanId id : spans)
-      if (const auto wait = waits.find({trace_.spans()[id].lane, begun_[id]}); wait != waits.end())
-        begun_[id] = wait->second;
-}
 
 void WorkFinder::add_works() {
   constexpr std::int32_t kMostDevices = 1024;  // a number beyond is no GPU's of a job

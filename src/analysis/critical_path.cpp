@@ -1,0 +1,233 @@
+#include "analysis/critical_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "analysis/host_order.h"
+#include "analysis/lane_kinds.h"
+#include "analysis/operations.h"
+#include "analysis/work_order.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using trace::Category;
+using trace::LaneId;
+using trace::LaneKind;
+using trace::Span;
+using trace::SpanId;
+
+PathPart part_of_work(const Span& span) {
+  if (span.category == Category::kCollective) return PathPart::kCommunication;
+  if (span.category == Category::kStaging) return PathPart::kStaging;
+  return trace::is_kernel(span.category) ? PathPart::kKernels : PathPart::kCopies;
+}
+
+// From the end of what was waited for to the beginning of what waited.
+PathPart part_between(Awaited::As as) {
+  if (as == Awaited::As::kUntold) return PathPart::kUntold;
+  return as == Awaited::As::kCall ? PathPart::kLatency : PathPart::kGaps;
+}
+
+// Of a thread that waited, where the trace does not say for which span.
+PathPart part_of_wait(trace::Cause cause) {
+  if (cause == trace::Cause::kData) return PathPart::kLoading;
+  return cause == trace::Cause::kLock ? PathPart::kHost : PathPart::kUntold;
+}
+
+class Walk {
+ public:
+  explicit Walk(const Measured& measured)
+      : measured_(measured),
+        trace_(*measured.trace),
+        tracks_(train::host_tracks(trace_)),
+        works_(trace_, tracks_),
+        host_(trace_, tracks_, works_),
+        at_(measured.window.end) {}
+
+  // The pieces from the last to the first.
+  std::vector<PathPiece> pieces() {
+    begin();
+    // Each step goes back in time, or from the GPU to a thread or from that to the GPU: one that
+    // does neither goes round in a ring of waits, of which nothing can be told.
+    constexpr int kMostInPlace = 64;
+    int in_place = 0;
+    while (at_ > measured_.window.start && in_place < kMostInPlace) {
+      const Nanos before = at_;
+      if (work_ != trace::kNone) {
+        pass_work();
+      } else if (thread_ != trace::kNone) {
+        pass_thread();
+      } else {
+        break;
+      }
+      in_place = at_ < before ? 0 : in_place + 1;
+    }
+    add(measured_.window.start, trace::kNone, trace::kNone, PathPart::kUntold);
+    return std::move(pieces_);
+  }
+
+ private:
+  void begin();
+  void pass_work();
+  void pass_thread();
+  void go_to(SpanId awaited, Nanos by);
+  void add(Nanos start, SpanId span, LaneId lane, PathPart part);
+  bool is_work_of_gpu(SpanId id) const { return trace::is_gpu_work(trace_.spans()[id].category); }
+  PathPart part_on_thread(const HostOrder::Told& told) const;
+
+  const Measured& measured_;
+  const trace::Trace& trace_;
+  const std::vector<train::HostTrack> tracks_;
+  const WorkOrder works_;
+  const HostOrder host_;
+  std::vector<PathPiece> pieces_;
+  Nanos at_ = 0;
+  SpanId work_ = trace::kNone;    // the path is at this work,
+  LaneId thread_ = trace::kNone;  // else on this thread
+};
+
+// The work that ends with the window, else the training thread; where the trace has none, the work
+// that ends last.
+void Walk::begin() {
+  thread_ = host_.first_main();
+  SpanId last = trace::kNone;
+  for (SpanId id = 0, n = trace_.spans().size(); id < n; ++id) {
+    const Span& span = trace_.spans()[id];
+    const bool is_work =
+        trace_.lanes()[span.lane].kind == LaneKind::kStream && trace::is_gpu_work(span.category);
+    if (!is_work || span.end() > at_) continue;
+    if (last == trace::kNone || span.end() >= trace_.spans()[last].end()) last = id;
+  }
+  if (last == trace::kNone) return;
+  const Nanos end = trace_.spans()[last].end();
+  if (end < at_ && thread_ != trace::kNone) return;
+  add(end, trace::kNone, trace::kNone, PathPart::kUntold);
+  work_ = last;
+}
+
+// From `at_` back to `start`, or to where the window begins.
+void Walk::add(Nanos start, SpanId span, LaneId lane, PathPart part) {
+  const Nanos from = std::max(start, measured_.window.start);
+  if (from >= at_) return;
+  pieces_.push_back({from, at_, span, lane, part});
+  at_ = from;
+}
+
+void Walk::go_to(SpanId awaited, Nanos by) {
+  const Span& span = trace_.spans()[awaited];
+  const bool on_thread = is_on_host(trace_.lanes()[span.lane].kind);
+  thread_ = on_thread ? span.lane : trace::kNone;
+  work_ = on_thread ? trace::kNone : works_.transfer_of(awaited, by);
+}
+
+void Walk::pass_work() {
+  const SpanId work = works_.transfer_of(work_, at_);
+  const Span& span = trace_.spans()[work];
+  add(span.start, work, span.lane, part_of_work(span));
+  const SpanId last = works_.last_to_come(work);
+  if (last != work) add(trace_.spans()[last].start, last, span.lane, PathPart::kCommunication);
+  const Awaited awaited = works_.before(last);
+  work_ = thread_ = trace::kNone;
+  if (awaited.span == trace::kNone) return;
+  const Span& before = trace_.spans()[awaited.span];
+  if (awaited.as != Awaited::As::kRoom)
+    add(before.end(), trace::kNone, trace::kNone, part_between(awaited.as));
+  go_to(awaited.span, at_);
+}
+
+PathPart Walk::part_on_thread(const HostOrder::Told& told) const {
+  const Span* span = told.span == trace::kNone ? nullptr : &trace_.spans()[told.span];
+  if (span && span->category == Category::kHeld && span->cause == trace::Cause::kStaging)
+    return PathPart::kStaging;
+  if (told.awaited == trace::kNone && told.is_wait) return part_of_wait(span->cause);
+  if (told.awaited != trace::kNone && is_work_of_gpu(told.awaited)) return PathPart::kWakeUps;
+  const bool loads =
+      span && (span->category == Category::kLoader || span->category == Category::kPin);
+  return loads || trace_.lanes()[thread_].kind != LaneKind::kHostThread ? PathPart::kLoading
+                                                                        : PathPart::kHost;
+}
+
+void Walk::pass_thread() {
+  const HostOrder::Told told = host_.before(thread_, at_);
+  add(told.since, told.span, thread_, part_on_thread(told));
+  thread_ = told.thread;
+  if (told.awaited != trace::kNone) go_to(told.awaited, at_);
+}
+
+}  // namespace
+
+std::string_view name_of(PathPart part) {
+  switch (part) {
+    case PathPart::kKernels:
+      return "kernels";
+    case PathPart::kCommunication:
+      return "communication";
+    case PathPart::kCopies:
+      return "copies";
+    case PathPart::kStaging:
+      return "staging";
+    case PathPart::kHost:
+      return "host";
+    case PathPart::kLoading:
+      return "loading data";
+    case PathPart::kLatency:
+      return "launch latency";
+    case PathPart::kGaps:
+      return "gaps between work";
+    case PathPart::kWakeUps:
+      return "waking up";
+    case PathPart::kUntold:
+      return "not told";
+  }
+  return "";
+}
+
+CriticalPath critical_path(const Measured& measured) {
+  CriticalPath path;
+  path.steps = measured.per();
+  // Of a device's own trace events are not told of.
+  path.is_inferred = measured.trace->origin().kind != trace::OriginKind::kSimulated;
+  if (measured.window.end <= measured.window.start) return path;
+  path.pieces = Walk(measured).pieces();
+  std::ranges::reverse(path.pieces);
+  for (const PathPiece& piece : path.pieces)
+    path.time[static_cast<std::size_t>(piece.part)] += piece.end - piece.start;
+  return path;
+}
+
+std::vector<OnPath> longest_on_path(const CriticalPath& path, const trace::Trace& trace,
+                                    std::size_t most) {
+  std::map<std::string, Nanos> times;
+  for (const PathPiece& piece : path.pieces)
+    if (piece.span != trace::kNone)
+      times[operation_name(trace, trace.spans()[piece.span])] += piece.end - piece.start;
+  std::vector<OnPath> longest;
+  for (const auto& [name, time] : times) longest.push_back({name, time});
+  std::ranges::stable_sort(longest, std::ranges::greater{}, &OnPath::time);
+  longest.resize(std::min(longest.size(), most));
+  return longest;
+}
+
+std::string shares_in_words(const CriticalPath& path) {
+  Nanos whole = 0;
+  std::vector<std::pair<Nanos, PathPart>> parts;
+  for (std::size_t i = 0; i < kPathPartCount; ++i) {
+    whole += path.time[i];
+    parts.emplace_back(path.time[i], static_cast<PathPart>(i));
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater{},
+                           [](const auto& one) { return one.first; });
+  std::string words;
+  for (const auto& [time, part] : parts) {
+    const double share = whole > 0 ? static_cast<double>(time) / static_cast<double>(whole) : 0;
+    if (share < 0.01) continue;
+    words += fmt::format("{}{} {:.0f} %", words.empty() ? "" : ", ", name_of(part), 100 * share);
+  }
+  return words;
+}
+
+}  // namespace trainscope::analysis

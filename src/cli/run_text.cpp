@@ -1,0 +1,299 @@
+#include "cli/run_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "analysis/critical_path.h"
+#include "analysis/diagnosis.h"
+#include "analysis/level.h"
+#include "analysis/operations.h"
+#include "analysis/what_if.h"
+#include "base/units.h"
+#include "cli/table.h"
+#include "report/comparison.h"
+#include "trace/short_name.h"
+
+namespace trainscope::cli {
+namespace {
+
+using analysis::MetricValue;
+using analysis::Run;
+
+std::string ratio(const std::vector<MetricValue>& a, const MetricValue& b) {
+  const auto of_a = analysis::value_of(a, b.metric->name);
+  if (!of_a || *of_a == 0 || !std::isfinite(b.value / *of_a)) return "";
+  return format_count(b.value / *of_a);
+}
+
+// Metrics that are 0 everywhere (causes that did not occur) would only fill the table.
+bool worth_a_row(const analysis::Metric& metric, const Finished& finished) {
+  for (const auto& run : finished.runs)
+    if (const auto value = analysis::value_of(run->metrics, metric.name); value && *value != 0)
+      return true;
+  return false;
+}
+
+void print_table(const Finished& finished) {
+  const bool two = finished.runs.size() == 2;
+  std::vector<Align> columns{Align::kLeft};
+  std::vector<std::string> head{"metric"};
+  for (const auto& run : finished.runs) {
+    columns.push_back(Align::kRight);
+    head.push_back(run->label);
+  }
+  if (two) {
+    columns.push_back(Align::kRight);
+    head.push_back("B/A");
+  }
+  columns.push_back(Align::kLeft);
+  head.push_back("");
+  TextTable table(columns);
+  table.add(head);
+  for (const analysis::Metric& metric : analysis::metrics()) {
+    if (!worth_a_row(metric, finished)) continue;
+    std::vector<std::string> row{metric.name};
+    std::string last;
+    for (const auto& run : finished.runs) {
+      const auto value = analysis::value_of(run->metrics, metric.name);
+      row.push_back(value ? analysis::show(metric, *value) : "");
+      last = value ? ratio(finished.runs.front()->metrics, {&metric, *value}) : "";
+    }
+    if (two) row.push_back(last);
+    row.push_back(metric.label);
+    table.add(row);
+  }
+  std::cout << table.text();
+}
+
+// Who waits for whom; a rank that waits for nobody is the one that the others wait for.
+void print_ranks(const Run& run) {
+  if (run.ranks.empty()) return;
+  TextTable table({Align::kRight, Align::kRight, Align::kRight});
+  table.add({"rank of " + run.label, "GPU busy", "waits for others"});
+  for (const analysis::RankTimes& one : run.ranks)
+    table.add({std::to_string(one.rank), format_nanos(one.busy), format_nanos(one.wait)});
+  std::cout << "\n" << table.text();
+}
+
+constexpr std::size_t kMostOperations = 10;
+
+using analysis::OperationRow;
+using Where = analysis::Operation::Where;
+
+std::vector<OperationRow> those_of(Where where, std::vector<OperationRow> rows) {
+  std::erase_if(rows, [where](const OperationRow& row) { return row.where != where; });
+  return rows;
+}
+
+void print_number_of_more(std::size_t rows) {
+  if (rows > kMostOperations)
+    std::cout << "and " << rows - kMostOperations << " more, in the window\n";
+}
+
+// What its GPU does longest.
+void print_gpu_operations(const analysis::Measured& measured,
+                          const std::vector<OperationRow>& rows) {
+  if (rows.empty()) return;
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"operation of the GPU", "count", "total", analysis::share_of_what(measured)});
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
+    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.total),
+               fmt::format("{:.1f} %", 100 * analysis::share_of(rows[i].a, measured))});
+  std::cout << "\n" << table.text();
+  print_number_of_more(rows.size());
+}
+
+// What its host does longest, without the calls that it makes, and for how much work of the GPU.
+void print_host_operations(std::vector<OperationRow> rows) {
+  if (rows.empty()) return;
+  analysis::sort_operations(rows, analysis::OperationOrder::kSelf, false);
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"operation of the host", "count", "self", "total", "on GPU"});
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
+    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.self),
+               format_nanos(rows[i].a.total), format_nanos(rows[i].a.gpu)});
+  std::cout << "\n" << table.text();
+  print_number_of_more(rows.size());
+}
+
+void print_operations(const Run& run) {
+  const analysis::Measured& measured = run.facts.measured;
+  const std::vector<OperationRow> rows = analysis::operation_rows(measured);
+  print_gpu_operations(measured, those_of(Where::kGpu, rows));
+  print_host_operations(those_of(Where::kHost, rows));
+}
+
+// What the two GPUs do for different times.
+void print_operations_beside(const Run& a, const Run& b) {
+  const std::vector<OperationRow> rows =
+      those_of(Where::kGpu, analysis::compare_operations(a.facts.measured, b.facts.measured));
+  if (rows.empty()) return;
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"operation of the GPU", a.label, b.label, b.label + " - " + a.label});
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
+    table.add({rows[i].shown, format_nanos(rows[i].a.total), format_nanos(rows[i].b.total),
+               (rows[i].difference() > 0 ? "+" : "") + format_nanos(rows[i].difference())});
+  std::cout << "\n" << table.text();
+  print_number_of_more(rows.size());
+}
+
+void print_origin(const Run& run) {
+  const trace::Origin& origin = run.trace->origin();
+  std::cout << run.label << "  " << trace::badge(origin.kind) << "  " << one_line(origin.subject);
+  if (!origin.detail.empty()) std::cout << ", " << one_line(origin.detail);
+  std::cout << "  (" << counted(run.trace->spans().size(), "span");
+  if (run.trace->dropped_events() > 0)
+    std::cout << ", " << run.trace->dropped_events() << " events dropped";
+  std::cout << ")\n";
+}
+
+std::string shown_knob(const Run& run, const std::string& name) {
+  return program::show(program::find_knob(name), run.config.value(name));
+}
+
+void print_knobs(const Run& run) {
+  for (const auto& [name, value] : run.config.values())
+    if (name != "machine" && name != "seed")
+      std::cout << "   " << name << " = " << one_line(shown_knob(run, name)) << "\n";
+}
+
+// The knobs in which two runs differ, side by side, and then those that both set alike.
+void print_knobs_beside(const Run& a, const Run& b) {
+  const std::vector<std::string> differing = program::differing_knobs(a.config, b.config);
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft});
+  table.add({"  differ in", a.label, b.label});
+  for (const std::string& name : differing)
+    table.add({"   " + name, shown_knob(a, name), shown_knob(b, name)});
+  if (!differing.empty()) std::cout << "\n" << table.text();
+  std::string alike;
+  for (const auto& [name, value] : a.config.values())
+    if (b.config.value(name) == value && name != "machine" && name != "seed")
+      alike += (alike.empty() ? "" : ", ") + name + "=" + program::spell(value);
+  if (!alike.empty()) std::cout << "  alike: " << one_line(alike) << "\n";
+}
+
+// From A's time to B's, part by part.
+void print_waterfall(const Run& a, const Run& b) {
+  const report::Comparison comparison = report::compare_times(a, b);
+  if (!comparison.whole) return;
+  if (comparison.changes.empty()) {
+    std::cout << "\n" << a.label << " and " << b.label << " spend their time in the same way\n";
+    return;
+  }
+  std::cout << "\nwhere the time went, from " << a.label << " to " << b.label << ":\n";
+  TextTable table({Align::kLeft, Align::kRight});
+  table.add({"  " + a.label, format_nanos(comparison.time_a)});
+  for (const analysis::Change& change : comparison.changes)
+    table.add({"  " + std::string(analysis::name_of(change.part)),
+               (change.nanos > 0 ? "+" : "") + format_nanos(change.nanos)});
+  table.add({"  " + b.label, format_nanos(comparison.time_b)});
+  std::cout << table.text();
+}
+
+// The verdict, and what the times are of.
+void print_comparison(const Finished& finished) {
+  const Run &a = *finished.runs[0], &b = *finished.runs[1];
+  const std::string words = report::headline(a, b);
+  std::cout << words << (words.empty() ? "Times" : "; times") << " are of "
+            << analysis::what_times_are_of(a, b) << "\n\n";
+}
+
+// What takes the time, and what to try.
+void print_diagnosis(const Run& run) {
+  const std::vector<analysis::Finding> findings = analysis::diagnose(run);
+  for (const analysis::Finding& one : findings)
+    std::cout << one_line(analysis::headline(one)) << "\n   " << one_line(analysis::sentence(one))
+              << "\n";
+  if (!findings.empty()) std::cout << "\n";
+}
+
+// What changing one thing would bring.
+void print_what_if(const Run& run) {
+  const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+  if (found && !found->refusal.empty())
+    std::cout << "\nwhat if: " << one_line(found->refusal) << "\n";
+  if (!found || found->changes.empty()) return;
+  std::cout << "\nwhat if (" << one_line(analysis::heading(*found)) << ")\n";
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  for (const analysis::Altered& one : found->changes)
+    table.add({one.words, format_nanos(static_cast<double>(one.time)),
+               format_nanos(static_cast<double>(one.time - found->replayed)),
+               analysis::text_of(one)});
+  std::cout << table.text();
+}
+
+// "gemm 12.1 ms, cudaLaunchKernel 3.1 ms": of a step.
+std::string longest_words(const analysis::CriticalPath& path, const trace::Trace& trace) {
+  constexpr std::size_t kMost = 3;
+  const std::vector<analysis::OnPath> longest = analysis::longest_on_path(path, trace, kMost);
+  std::vector<std::string> names;
+  for (const analysis::OnPath& one : longest) names.push_back(one.name);
+  names = trace::distinct_names(names);
+  std::string words;
+  for (std::size_t i = 0; i < longest.size(); ++i)
+    words += fmt::format("{}{} {}", i > 0 ? ", " : "", one_line(names[i]),
+                         format_nanos(static_cast<double>(longest[i].time) / path.steps));
+  return words;
+}
+
+// What the critical paths are made of, under one another.
+void print_paths(const Finished& finished) {
+  std::string lines;
+  for (const auto& run : finished.runs) {
+    const analysis::CriticalPath path = analysis::critical_path(run->facts.measured);
+    const std::string words = analysis::shares_in_words(path);
+    if (words.empty()) continue;
+    lines += "  " + run->label + "  " + words + (path.is_inferred ? " (inferred)" : "") + "\n";
+    const std::string longest = longest_words(path, *run->trace);
+    if (!longest.empty()) lines += "     longest on it: " + longest + "\n";
+  }
+  if (!lines.empty()) std::cout << "\ncritical path:\n" << lines;
+}
+
+// What a lesson expects of a real GPU, and whether it is so.
+void print_expected(const Finished& finished) {
+  if (!finished.expected.empty()) std::cout << "\n";
+  for (const scenario::Expected& one : finished.expected)
+    std::cout << scenario::sentence(one) << "\n";
+}
+
+}  // namespace
+
+void print_runs(const Finished& finished) {
+  if (!finished.subject.lesson.empty()) std::cout << one_line(finished.subject.title) << "\n\n";
+  if (!finished.subject.caveat.empty()) std::cout << one_line(finished.subject.caveat) << "\n\n";
+  const bool configured =
+      std::all_of(finished.runs.begin(), finished.runs.end(),
+                  [](const analysis::RunPointer& run) { return run->program != nullptr; });
+  for (const auto& run : finished.runs) {
+    print_origin(*run);
+    if (run->ending) std::cout << "   " << one_line(sim::sentence(*run->ending)) << "\n";
+    if (!run->caveat.empty()) std::cout << "   " << one_line(run->caveat) << "\n";
+    if (!finished.compared || !configured) print_knobs(*run);
+  }
+  if (finished.compared && configured) print_knobs_beside(*finished.runs[0], *finished.runs[1]);
+  std::cout << "\n";
+  const bool beside =
+      finished.runs.size() == 2 && (!finished.subject.lesson.empty() || finished.compared);
+  if (beside)
+    print_comparison(finished);
+  else if (finished.runs.size() == 1)
+    std::cout << "Times are of " << analysis::what_times_are_of(*finished.runs[0]) << "\n\n";
+  else if (finished.runs.size() == 2)
+    std::cout << "Times are of "
+              << analysis::what_times_are_of(*finished.runs[0], *finished.runs[1]) << "\n\n";
+  if (finished.runs.size() == 1) print_diagnosis(*finished.runs[0]);
+  print_table(finished);
+  for (const auto& run : finished.runs) print_ranks(*run);
+  if (finished.runs.size() == 1) print_what_if(*finished.runs[0]);
+  if (finished.runs.size() == 1) print_operations(*finished.runs[0]);
+  if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
+  if (finished.compared) print_operations_beside(*finished.runs[0], *finished.runs[1]);
+  print_paths(finished);
+  print_expected(finished);
+}
+
+}  // namespace trainscope::cli

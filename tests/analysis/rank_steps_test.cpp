@@ -1,0 +1,112 @@
+// Ranks of one trace that have marks of steps of their own: at other times than the first rank's,
+// or fewer.
+#include <catch2/catch.hpp>
+
+#include "analysis/facts.h"
+#include "analysis/rank_times.h"
+#include "support/made_trace.h"
+
+using namespace trainscope;
+using trace::Category;
+using trace::LaneKind;
+
+namespace {
+
+constexpr Nanos kStep = 100;
+constexpr int kSteps = 4;
+
+// What the file of one rank holds.
+struct Rank {
+  int first = 0, end = kSteps;  // its steps
+  Nanos later = 0;              // than the first rank's
+  Nanos waits = 0;              // in each step, for another rank
+};
+
+// In each step a rank calls two kernels, near the beginning and near the end, and its GPU is at
+// work for 40 ns; where it waits for another rank, for the 10 ns of a collective besides.
+class Job {
+ public:
+  explicit Job(const std::vector<Rank>& ranks) {
+    for (const Rank& rank : ranks) add(rank);
+  }
+
+  const trace::Trace& trace() const { return made_.trace; }
+  analysis::Facts facts() const { return analysis::gather_facts(trace(), nullptr, nullptr); }
+
+ private:
+  trace::LaneId lane(LaneKind kind, int device) {
+    trace::Lane lane;
+    lane.kind = kind;
+    lane.device = device;
+    lane.rank = ranks_;
+    return made_.trace.add_lane(lane);
+  }
+
+  void add(const Rank& rank) {
+    const trace::LaneId host = lane(LaneKind::kHostThread, -1);
+    const trace::LaneId stream = lane(LaneKind::kStream, ranks_);
+    for (int step = rank.first; step < rank.end; ++step) {
+      const Nanos begin = step * kStep + rank.later;
+      const std::string name = "ProfilerStep#" + std::to_string(step);
+      made_.add(host, name.c_str(), begin, begin + kStep, Category::kAnnotation);
+      add_kernel(host, stream, begin + 5, {begin + 10, begin + 40});
+      add_kernel(host, stream, begin + 85, {begin + 88, begin + 98});
+      if (rank.waits == 0) continue;
+      trace::Span wait;
+      wait.lane = stream;
+      wait.start = begin + 50;
+      wait.duration = rank.waits;
+      wait.category = Category::kSync;
+      wait.cause = trace::Cause::kPeer;
+      wait.name = made_.trace.intern("waits for rank 1");
+      made_.trace.add_span(wait);
+      made_.add(stream, "ncclDevKernel_AllReduce", wait.end(), wait.end() + 10,
+                Category::kCollective);
+    }
+    ++ranks_;
+  }
+
+  void add_kernel(trace::LaneId host, trace::LaneId stream, Nanos call,
+                  const analysis::Interval& work) {
+    ++calls_;
+    made_.add(host, "cudaLaunchKernel", call, call + 2, Category::kHostApi, calls_);
+    made_.add(stream, "kernel", work.start, work.end, Category::kKernel, calls_);
+  }
+
+  test::MadeTrace made_{trace::OriginKind::kImported};
+  int ranks_ = 0;
+  std::uint32_t calls_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("launches are counted by the steps of the rank that calls them") {
+  for (const Nanos later : {-60, -30, 0, 10, 40, 60, 90}) {
+    INFO(later);
+    const analysis::Facts facts = Job({{0, kSteps, 0, 5}, {0, kSteps, later, 0}}).facts();
+    REQUIRE(facts.measured.rank == 1);
+    CHECK(facts.host.launches == 2);
+  }
+}
+
+TEST_CASE("a rank whose file holds fewer steps is told by those that it holds") {
+  const Job job({{0, kSteps, 0, 5}, {1, 3, 0, 1}, {0, kSteps, 0, 4}, {kSteps, kSteps + 2, 0, 1}});
+  const analysis::Facts facts = job.facts();
+  CHECK(facts.measured.steps == kSteps);
+  CHECK(facts.measured.rank == 2);
+  CHECK(facts.host.launches == 2);
+  const std::vector<analysis::RankTimes> ranks = analysis::rank_times(facts.measured);
+  REQUIRE(ranks.size() == 3);  // the last has none of the first rank's steps
+  const std::vector<double> waits{5, 1, 4};
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    CHECK(ranks[i].rank == static_cast<int>(i));
+    CHECK(ranks[i].busy == 50);
+    CHECK(ranks[i].wait == waits[i]);
+  }
+}
+
+TEST_CASE("a step alone counts the launches of its rank's own step") {
+  const Job job({{0, kSteps, 0, 5}, {0, kSteps, 30, 0}});
+  for (const analysis::Facts& step : analysis::gather_step_facts(job.trace(), nullptr, nullptr))
+    CHECK(step.host.launches == 2);
+}

@@ -1,0 +1,41 @@
+// The critical path as the timelines show it: the spans on it stand out, arrows pass from lane to
+// lane. Pure.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/critical_path.h"
+#include "ui/app/indexed_trace.h"
+#include "ui/app/side_model.h"
+#include "ui/timeline/matches.h"
+#include "ui/timeline/view.h"
+
+namespace trainscope::ui {
+
+// Of one side's run; made once, beside the window.
+struct PathFacts {
+  RunPointer run;
+  analysis::CriticalPath path;
+  Matches matches;  // the spans on it; of a copy also the one on its stream
+  Chain chain;      // its stays on spans, and the hops from a span on one lane to one on another
+};
+std::shared_ptr<PathFacts> find_path(const RunPointer& run, const TraceView& view);
+
+struct PathView {
+  bool on = false;
+  std::array<std::shared_ptr<const PathFacts>, 2> sides;  // null: not found yet, or not asked for
+
+  // Of the run that a side shows now; null: there is none of it, or the path is not shown.
+  const PathFacts* of(std::size_t side, const SideModel& model) const;
+};
+
+// "kernels 61 %, host 22 %"; of a path that is not told, "inferred: kernels 61 %".
+std::string path_words(const PathFacts& facts);
+
+// How long a span is on it: "for 1.20 ms of it", "not on it: it may take longer".
+std::string on_path_words(const PathFacts& facts, trace::SpanId span);
+
+}  // namespace trainscope::ui

@@ -1,0 +1,116 @@
+#include "ui/panels/sm_blocks.h"
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "ui/panels/chart.h"
+#include "ui/panels/occupancy_map.h"
+#include "ui/panels/sm_raster.h"
+
+namespace trainscope::ui {
+namespace {
+
+void paint_block(const Theme& theme, const SlotBox& one) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(one.box.min, one.box.max, wave_color(theme, one.block.wave));
+  const std::string words = std::to_string(one.block.block);
+  const float size = theme.size.label;
+  const ImVec2 room = text_size(theme.font.mono, size, words);
+  if (room.x + theme.px(6) > one.box.width() || size > one.box.height()) return;
+  draw_text_middle(draw, theme.font.mono, size, one.box.centre().x, one.box.centre().y,
+                   theme.of(trace::Category::kHostWork).text, words, 0.5F);
+}
+
+void paint_unused(const Theme& theme, const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw_hatch(draw, box, theme.idle_line, theme.px(7), theme.px(1), box.min.x);
+  if (box.height() > theme.px(3)) draw->AddRect(box.min, box.max, faded(theme.faint, 0.8F));
+}
+
+void name_unused(const Theme& theme, const Box& box, const std::string& limiters) {
+  const float size = theme.size.small, pad = theme.px(4);
+  for (const std::string& words : {"unused: " + limiters, std::string("unused")}) {
+    const ImVec2 room = text_size(theme.font.text, size, words);
+    if (room.x + 4 * pad > box.width() || size > box.height()) continue;
+    const ImVec2 middle = box.centre();
+    const float wide = room.x / 2 + pad, tall = std::min(size * 0.7F, box.height() / 2);
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    draw->AddRectFilled({middle.x - wide, middle.y - tall}, {middle.x + wide, middle.y + tall},
+                        theme.panel, theme.px(3));
+    return draw_text_middle(draw, theme.font.text, size, middle.x, middle.y, theme.warn, words,
+                            0.5F);
+  }
+}
+
+void explain_block(const Theme& theme, const sim::SmRun& run, const sim::BlockBar& block) {
+  const auto time = [](Nanos at) { return format_nanos(static_cast<double>(at)); };
+  chart_card(theme, fmt::format("block {}", block.block),
+             {{"slot", fmt::format("{} of SM {}'s {}", block.slot, block.sm, slots_held(run))},
+              {"wave", fmt::format("{} of {}", block.wave + 1, run.waves)},
+              {"starts", time(block.start)},
+              {"ends", time(block.end)},
+              {"takes", time(block.end - block.start)}});
+}
+
+void explain_unused(const Theme& theme, const sim::SmRun& run) {
+  const machine::Occupancy& occupancy = run.occupancy;
+  chart_card(
+      theme, "never has a block",
+      {{"limited by", limiter_words(occupancy)},
+       {"blocks that fit", std::to_string(occupancy.blocks_per_sm)},
+       {"their warps", fmt::format("{} of {}", occupancy.warps_per_sm, occupancy.most_warps)}});
+}
+
+void explain(const Theme& theme, const sim::SmRun& run, const SlotBox& one) {
+  switch (one.kind) {
+    case SlotKind::kBlock:
+      return explain_block(theme, run, one.block);
+    case SlotKind::kEmpty:
+      return chart_card(theme, "no block is left for it", {});
+    case SlotKind::kIdle:
+      return chart_card(theme, "idle: waits for the last blocks of other SMs", {});
+    case SlotKind::kUnused:
+      return explain_unused(theme, run);
+  }
+}
+
+void paint_slot(const Theme& theme, const SlotBox& one) {
+  switch (one.kind) {
+    case SlotKind::kBlock:
+      return paint_block(theme, one);
+    case SlotKind::kEmpty:
+      return draw_no_block(theme, one.box);
+    case SlotKind::kIdle:
+      return draw_tail(theme, one.box);
+    case SlotKind::kUnused:
+      return paint_unused(theme, one.box);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> slot_words(const sim::SmRun& run, const SmSlots& slots) {
+  const auto length = [&](std::int64_t wave) { return length_of(run, {wave, 1}); };
+  const std::int64_t first = slots.waves.first, last = first + slots.waves.count - 1;
+  const std::string sm = fmt::format("SM {}", slots.sm);
+  const std::string waves = first == last
+                                ? fmt::format("{}: wave {}", sm, first + 1)
+                                : fmt::format("{}: waves {} to {}", sm, first + 1, last + 1);
+  if (length(first) != length(last)) return {waves, sm};
+  const std::string time = format_nanos(static_cast<double>(length(first)));
+  return {waves + ", " + time + (first == last ? "" : " each"), waves, sm};
+}
+
+void paint_blocks(const Theme& theme, const Box& box, const sim::SmRun& run, const SmSlots& slots) {
+  ImGui::GetWindowDrawList()->PushClipRect(box.min, box.max, true);
+  for (const SlotBox& one : slots.boxes) paint_slot(theme, one);
+  if (slots.unused.height() > 0) name_unused(theme, slots.unused, limiter_words(run.occupancy));
+  ImGui::GetWindowDrawList()->PopClipRect();
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::InvisibleButton(fmt::format("##blocks of SM {}", slots.sm).c_str(),
+                         {box.width(), box.height()});
+  if (!ImGui::IsItemHovered()) return;
+  if (const SlotBox* one = slot_at(slots, ImGui::GetIO().MousePos)) explain(theme, run, *one);
+}
+
+}  // namespace trainscope::ui

@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "base/units.h"
+#include "ui/timeline/canvas.h"
+
+namespace trainscope::ui {
+namespace {
+
+// Of a lane less than two thirds of which are in sight one cannot tell what is on it.
+bool is_below(const SideView& view, const LaneBox& box) {
+  return !box.pinned && view.window_end - (view.top + box.y) < box.height * 2 / 3;
+}
+
+bool any_cut(const SideView& view) {
+  return std::ranges::any_of(view.layout.lanes, [&](const LaneBox& box) {
+    return !box.pinned && view.top + box.y + box.height > view.window_end + 2;
+  });
+}
+
+std::size_t lanes_below(const SideView& view) {
+  const auto& lanes = view.layout.lanes;
+  return static_cast<std::size_t>(std::count_if(
+      lanes.begin(), lanes.end(), [&](const LaneBox& box) { return is_below(view, box); }));
+}
+
+// The top of the lane that is cut.
+float cut_top(const SideView& view) {
+  for (const LaneBox& box : view.layout.lanes)
+    if (is_below(view, box))
+      return std::clamp(view.top + box.y, view.scrolled_top(), view.window_end);
+  return view.window_end;
+}
+
+float words_height(const Theme& theme) {
+  return theme.size.label * 1.4F;
+}
+
+// In place of the name of the lane that is cut, never of a whole one's.
+bool has_words(const Canvas& canvas, const SideView& view) {
+  return cut_top(view) <= view.window_end - words_height(*canvas.theme);
+}
+
+}  // namespace
+
+void paint_endless(const Canvas& canvas, const Box& box, const CategoryStyle& style) {
+  const Theme& theme = *canvas.theme;
+  const float right = std::min(box.max.x, canvas.lanes.max.x);
+  if (right <= box.min.x) return;
+  // Its right edge is out of sight: there is none.
+  canvas.draw->PushClipRect({box.min.x, box.min.y - 1}, {right, box.max.y + 1}, true);
+  draw_bar(canvas.draw, theme, {box.min, {right + theme.px(8), box.max.y}}, style);
+  const float wide = std::min((right - box.min.x) / 2, theme.px(56));
+  const Color none = faded(theme.panel, 0), most = faded(theme.panel, 0.92F);
+  canvas.draw->AddRectFilledMultiColor({right - wide, box.min.y - 1}, {right, box.max.y + 1}, none,
+                                       most, most, none);
+  canvas.draw->PopClipRect();
+  const float half = std::min(theme.px(5), box.height() / 3), middle = box.centre().y;
+  const float tip = right - theme.px(2);
+  canvas.draw->AddTriangleFilled({tip - 1.6F * half, middle - half}, {tip, middle},
+                                 {tip - 1.6F * half, middle + half}, style.line);
+}
+
+float words_end(const Canvas& canvas, const SideView& view) {
+  return has_words(canvas, view) ? view.window_end - words_height(*canvas.theme) : view.window_end;
+}
+
+void paint_lanes_below(const Canvas& canvas, const SideView& view) {
+  if (!any_cut(view)) return;
+  const Theme& theme = *canvas.theme;
+  const float bottom = view.window_end, left = canvas.all.min.x + theme.px(16);
+  const float room = std::min(bottom - cut_top(view), words_height(theme));
+  const Color none = faded(theme.panel, 0), most = faded(theme.panel, 0.92F);
+  canvas.draw->AddRectFilledMultiColor({canvas.lanes.min.x, bottom - std::max(room, theme.px(6))},
+                                       {canvas.all.max.x, bottom}, none, none, most, most);
+  if (room < theme.px(6)) return;
+  const float middle = bottom - room / 2;
+  draw_down_mark(canvas.draw, theme, {left, middle}, theme.muted);
+  if (!has_words(canvas, view)) return;
+  const float size = theme.size.label, x = left + theme.px(10);
+  draw_text_middle(canvas.draw, theme.font.text, size, x, middle, theme.muted,
+                   shortened(theme.font.text, size, counted(lanes_below(view), "lane") + " below",
+                             canvas.lanes.min.x - x - theme.px(8)));
+}
+
+}  // namespace trainscope::ui
