@@ -127,7 +127,8 @@ void Walk::go_to(SpanId awaited, Nanos by) {
 void Walk::pass_work() {
   const SpanId work = works_.transfer_of(work_, at_);
   const Span& span = trace_.spans()[work];
-  add(span.start, work, span.lane, part_of_work(span));
+  add(span.start + works_.wait_for_absent(work), work, span.lane, part_of_work(span));
+  add(span.start, work, span.lane, PathPart::kAbsent);
   const SpanId last = works_.last_to_come(work);
   if (last != work) add(trace_.spans()[last].start, last, span.lane, PathPart::kCommunication);
   const Awaited awaited = works_.before(last);
@@ -180,6 +181,8 @@ std::string_view name_of(PathPart part) {
       return "gaps between work";
     case PathPart::kWakeUps:
       return "waking up";
+    case PathPart::kAbsent:
+      return "waiting for absent ranks";
     case PathPart::kUntold:
       return "not told";
   }

@@ -27,6 +27,7 @@ enum class PathPart : std::uint8_t {
   kLatency,  // from a call to the beginning of what it launched
   kGaps,     // from the end of work to the beginning of what waited for it
   kWakeUps,  // from the end of work to the return of the call that waited for it
+  kAbsent,   // a collective waits for ranks whose traces are not here
   kUntold,   // the trace does not tell what was waited for
 };
 inline constexpr std::size_t kPathPartCount = static_cast<std::size_t>(PathPart::kUntold) + 1;

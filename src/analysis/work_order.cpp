@@ -8,6 +8,7 @@
 #include "analysis/by_correlation.h"
 #include "trace/same_collectives.h"
 #include "train/replay/device_work.h"
+#include "train/replay/waits_of_ranks.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -117,6 +118,9 @@ void WorkOrder::infer(const std::vector<train::HostTrack>& tracks) {
     for (std::size_t i = 0; i < stream.size(); ++i)
       inferred_[work.recording.works[stream[i]].span] =
           inference.of(stream[i], stream[i == 0 ? 0 : i - 1]);
+  const std::vector<Nanos> waits = train::waits_of_ranks(work.recording);
+  for (std::size_t i = 0; i < waits.size(); ++i)
+    if (waits[i] > 0) absent_[work.recording.works[i].span] = waits[i];
 }
 
 Awaited WorkOrder::call_of(std::uint32_t correlation) const {
@@ -178,6 +182,11 @@ SpanId WorkOrder::copied_for(std::uint32_t correlation, Nanos after, Nanos by) c
   const auto found = copied_.find(correlation);
   if (correlation == 0 || found == copied_.end()) return trace::kNone;
   return last_done(trace_, found->second, after, by);
+}
+
+Nanos WorkOrder::wait_for_absent(SpanId work) const {
+  const auto found = absent_.find(work);
+  return found == absent_.end() ? 0 : found->second;
 }
 
 SpanId WorkOrder::last_to_come(SpanId work) const {

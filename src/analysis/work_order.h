@@ -47,6 +47,10 @@ class WorkOrder {
   // The same of the copy itself.
   trace::SpanId copied_for(std::uint32_t correlation, Nanos after, Nanos by) const;
 
+  // How much of a collective, from its beginning, is at least a wait for ranks whose traces are not
+  // here: see train/replay/waits_of_ranks.h. 0 of all else.
+  Nanos wait_for_absent(trace::SpanId work) const;
+
   // Of the ranks of a collective, or the GPUs of one process, the part of the one that came last;
   // of all else, and where not all its ranks are here, itself.
   trace::SpanId last_to_come(trace::SpanId work) const;
@@ -68,6 +72,7 @@ class WorkOrder {
       came_;  // collectives that did not wait, likewise
   std::unordered_map<trace::SpanId, trace::SpanId> last_;  // by part of a collective
   std::unordered_map<trace::SpanId, Awaited> inferred_;
+  std::unordered_map<trace::SpanId, Nanos> absent_;  // waits for ranks that are not here
   WorksAtOnce at_once_;
 };
 

@@ -265,6 +265,39 @@ TEST_CASE("of kernels without a host it is not told what they waited for") {
   CHECK(path[PathPart::kUntold] > 10 * path[PathPart::kGaps]);
 }
 
+TEST_CASE("of a rank alone the wait for the others is no communication on its critical path") {
+  test::MadeTrace made(trace::OriginKind::kImported);
+  const trace::LaneId host = made.lane(trace::LaneKind::kHostThread);
+  const trace::LaneId stream = made.lane(trace::LaneKind::kStream, 0);
+  trace::CollectiveDetail detail;
+  detail.operation = "allreduce";
+  detail.type = "Float";
+  detail.elements_in = detail.elements_out = 1000;
+  detail.group_size = 4;
+  Nanos now = 0;
+  std::uint32_t call = 0;
+  for (const Nanos duration : {100'000, 100'000, 500'000}) {
+    ++call;
+    made.add(host, "cudaLaunchKernelExC", now, now + 5'000, trace::Category::kHostApi, call);
+    trace::Span span;
+    span.lane = stream;
+    span.name = made.trace.intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+    span.start = now + 10'000;
+    span.duration = duration;
+    span.category = trace::Category::kCollective;
+    span.correlation = call;
+    span.detail = made.trace.add_detail(detail);
+    made.trace.add_span(span);
+    now = span.end();
+  }
+  const Measured measured = whole(made.trace);
+  const CriticalPath path = analysis::critical_path(measured);
+  check_is_path(path, measured);
+  CHECK(path[PathPart::kAbsent] == 400'000);
+  // The host called the one before without waiting for it.
+  CHECK(path[PathPart::kCommunication] == 100'000);
+}
+
 TEST_CASE("a call that waits for a device at rest only takes its time") {
   test::MadeTrace made(trace::OriginKind::kImported);
   const trace::LaneId host = made.lane(trace::LaneKind::kHostThread);
