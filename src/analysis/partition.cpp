@@ -244,7 +244,7 @@ std::string_view name_of(Part part) {
     case Part::kIdleLaunch:
       return "waiting for a launch";
     case Part::kIdleGap:
-      return "between two kernels";
+      return "between kernels";
   }
   return "";
 }

@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/gradient_flow.h"
+#include "analysis/head_numbers.h"
+#include "analysis/program_head.h"
 #include "base/error.h"
 #include "machine/machine_json.h"
 #include "trace/trace_bytes.h"
@@ -13,31 +14,9 @@
 namespace trainscope::analysis {
 namespace {
 
+using head::whole;
+using head::word;
 using Json = nlohmann::json;
-
-std::int64_t whole(const Json& json, std::int64_t least = 0,
-                   std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
-  if (!json.is_number_integer() || json > most || json < least)
-    throw InputError("a whole number in it is out of range");
-  return json.get<std::int64_t>();
-}
-
-double real(const Json& json) {
-  const double value = json.get<double>();
-  if (!std::isfinite(value)) throw InputError("a number in it is not finite");
-  return value;
-}
-
-double positive(const Json& json) {
-  const double value = real(json);
-  if (value < 0) throw InputError("a number in it is out of range");
-  return value;
-}
-
-template <typename Enum>
-Enum word(const Json& json, Enum last) {
-  return static_cast<Enum>(whole(json, 0, static_cast<std::int64_t>(last)));
-}
 
 // ---- Config ------------------------------------------------------------------------------------
 
@@ -59,217 +38,6 @@ program::Config config_of(const Json& json) {
   program::Config config;
   for (const auto& [name, value] : json.items()) config.set(name, value_of(value));
   return config;
-}
-
-// ---- Program -----------------------------------------------------------------------------------
-
-Json json_of(const program::Buffer& buffer) {
-  return {{"name", buffer.name},
-          {"bytes", buffer.bytes},
-          {"kind", static_cast<int>(buffer.kind)},
-          {"role", static_cast<int>(buffer.role)}};
-}
-
-program::Buffer buffer_of(const Json& json) {
-  program::Buffer buffer;
-  buffer.name = json.at("name");
-  buffer.bytes = whole(json.at("bytes"));
-  buffer.kind = word(json.at("kind"), program::MemoryKind::kPageable);
-  buffer.role = word(json.at("role"), program::Role::kWorkspace);
-  return buffer;
-}
-
-Json json_of(const program::BlockWork& work) {
-  return {{"flops", work.flops},
-          {"bytes", work.bytes},
-          {"math", static_cast<int>(work.math)},
-          {"efficiency", work.efficiency},
-          {"ilp", work.ilp},
-          {"registers", work.registers},
-          {"shared", work.shared_bytes},
-          {"footprint", work.footprint}};
-}
-
-program::BlockWork block_work_of(const Json& json) {
-  program::BlockWork work;
-  work.flops = real(json.at("flops"));
-  work.bytes = real(json.at("bytes"));
-  work.math = word(json.at("math"), machine::Math::kTensorTf32);
-  work.efficiency = real(json.at("efficiency"));
-  work.ilp = static_cast<int>(whole(json.at("ilp"), 0, 1 << 20));
-  work.registers = static_cast<int>(whole(json.at("registers"), 0, 1 << 20));
-  work.shared_bytes = whole(json.at("shared"));
-  if (json.contains("footprint")) work.footprint = real(json.at("footprint"));
-  return work;
-}
-
-Json json_of(const program::Operation& operation) {
-  Json json = {{"kernel", operation.kernel},
-               {"framework", operation.framework},
-               {"kind", static_cast<int>(operation.kind)},
-               {"type", static_cast<int>(operation.type)},
-               {"shape", {operation.m, operation.n, operation.k}},
-               {"flops", operation.flops},
-               {"bytes", operation.bytes},
-               {"blocks", operation.blocks},
-               {"threads", operation.threads},
-               {"opaque", operation.opaque_duration}};
-  if (operation.efficiency > 0) json["efficiency"] = operation.efficiency;
-  if (operation.block_work) json["block_work"] = json_of(*operation.block_work);
-  if (const auto& call = operation.as_one_call) json["call"] = {call->flops, call->bytes};
-  return json;
-}
-
-program::Operation operation_of(const Json& json) {
-  program::Operation operation;
-  operation.kernel = json.at("kernel");
-  operation.framework = json.at("framework");
-  operation.kind = word(json.at("kind"), program::OperationKind::kOpaque);
-  operation.type = word(json.at("type"), program::ElementType::kBf16);
-  operation.m = whole(json.at("shape").at(0));
-  operation.n = whole(json.at("shape").at(1));
-  operation.k = whole(json.at("shape").at(2));
-  operation.flops = real(json.at("flops"));
-  operation.bytes = real(json.at("bytes"));
-  operation.blocks = whole(json.at("blocks"));
-  operation.threads = static_cast<int>(whole(json.at("threads"), 0, 1 << 20));
-  operation.opaque_duration = whole(json.at("opaque"));
-  if (json.contains("efficiency")) operation.efficiency = real(json.at("efficiency"));
-  if (json.contains("block_work")) operation.block_work = block_work_of(json.at("block_work"));
-  if (json.contains("call"))
-    operation.as_one_call =
-        program::CallWork{real(json.at("call").at(0)), real(json.at("call").at(1))};
-  return operation;
-}
-
-template <typename List>
-Json list_of(const List& things) {
-  Json json = Json::array();
-  for (const auto& thing : things) json.push_back(json_of(thing));
-  return json;
-}
-
-std::vector<std::int64_t> bucket_bytes(const program::Program& program) {
-  std::vector<std::int64_t> bytes;
-  for (const program::Bucket& bucket : program.buckets) bytes.push_back(bucket.bytes);
-  return bytes;
-}
-
-// The buckets in full: files of older versions tell of those that are kept how large they are.
-Json json_of(const std::vector<program::Bucket>& buckets) {
-  Json list = Json::array();
-  for (const program::Bucket& bucket : buckets)
-    list.push_back({{"bytes", bucket.bytes}, {"gradients", bucket.gradients}});
-  return list;
-}
-
-std::vector<program::Index> gradients_of(const Json& list, std::size_t buffers) {
-  std::vector<program::Index> gradients;
-  for (const Json& one : list)
-    gradients.push_back(
-        static_cast<program::Index>(whole(one, 0, static_cast<std::int64_t>(buffers) - 1)));
-  return gradients;
-}
-
-std::vector<program::Bucket> buckets_of(const Json& list, std::size_t buffers) {
-  std::vector<program::Bucket> buckets;
-  for (const Json& one : list)
-    buckets.push_back(
-        {program::kNoIndex, whole(one.at("bytes")), gradients_of(one.at("gradients"), buffers)});
-  return buckets;
-}
-
-void read_buckets(const Json& json, program::Program& program) {
-  if (json.contains("buckets"))
-    for (const Json& bytes : json.at("buckets"))
-      program.buckets.push_back({program::kNoIndex, whole(bytes), {}});
-  if (!json.contains("kept_buckets")) return;
-  const std::size_t buffers = program.buffers.size();
-  program.buckets = buckets_of(json.at("kept_buckets"), buffers);
-  program.first_buckets = buckets_of(json.at("first_buckets"), buffers);
-  program.bucket_writes = gradients_of(json.at("bucket_writes"), buffers);
-}
-
-// Files of older versions lack it.
-std::int64_t whole_or_0(const Json& json, const char* key) {
-  return json.contains(key) ? whole(json.at(key)) : 0;
-}
-
-Json json_of(const std::optional<data::Reading>& reading) {
-  if (!reading) return nullptr;
-  Json json{{"distinct", reading->distinct}};
-  if (reading->repeated) json["repeated"] = *reading->repeated;
-  return json;
-}
-
-std::optional<data::Reading> reading_of(const Json& json) {
-  if (!json.contains("reading") || json.at("reading").is_null()) return std::nullopt;
-  const Json& from = json.at("reading");
-  data::Reading reading{real(from.at("distinct")), std::nullopt};
-  if (from.contains("repeated")) reading.repeated = real(from.at("repeated"));
-  return reading;
-}
-
-Json json_of(const program::Program& program) {
-  return {{"steps", program.steps},
-          {"warmup_steps", program.warmup_steps},
-          {"samples_per_step", program.samples_per_step},
-          {"steps_per_epoch", program.steps_per_epoch},
-          {"step_alone", program.step_alone},
-          {"buckets", bucket_bytes(program)},
-          {"kept_buckets", json_of(program.buckets)},
-          {"first_buckets", json_of(program.first_buckets)},
-          {"bucket_writes", bucket_writes(program, 0)},
-          {"parameters", program.parameters},
-          {"stages", program.stages},
-          {"gpus_of_batch", program.gpus_of_batch},
-          {"gpus", program.gpus},
-          {"step_flops", program.step_flops},
-          {"model_flops", program.model_flops},
-          {"timing_only", program.timing_only},
-          {"reading", json_of(program.reading)},
-          {"listing", program.listing.lines},
-          {"buffers", list_of(program.buffers)},
-          {"operations", list_of(program.operations)}};
-}
-
-// Files of older versions tell of the GPUs that share a batch, and the model's arithmetic as all
-// that is not computed a second time.
-void read_flops(const Json& json, program::Program& program) {
-  program.step_flops = real(json.at("step_flops"));
-  if (json.contains("model_flops")) {
-    program.gpus = static_cast<int>(whole(json.at("gpus"), 1, std::numeric_limits<int>::max()));
-    program.model_flops = real(json.at("model_flops"));
-    return;
-  }
-  program.gpus = program.gpus_of_batch;
-  program.model_flops = program.step_flops;
-  if (json.contains("recomputed_flops")) program.model_flops -= real(json.at("recomputed_flops"));
-}
-
-program::Program program_of(const Json& json) {
-  constexpr int kMost = std::numeric_limits<int>::max();
-  program::Program program;
-  program.steps = static_cast<int>(whole(json.at("steps"), 0, kMost));
-  program.warmup_steps = static_cast<int>(whole(json.at("warmup_steps"), 0, kMost));
-  program.samples_per_step = positive(json.at("samples_per_step"));
-  if (json.contains("steps_per_epoch"))
-    program.steps_per_epoch = positive(json.at("steps_per_epoch"));
-  program.step_alone = whole_or_0(json, "step_alone");
-  program.parameters = whole(json.at("parameters"));
-  if (json.contains("stages"))
-    program.stages = static_cast<int>(whole(json.at("stages"), 1, kMost));
-  program.gpus_of_batch = program.stages;
-  if (json.contains("gpus_of_batch"))
-    program.gpus_of_batch = static_cast<int>(whole(json.at("gpus_of_batch"), 1, kMost));
-  read_flops(json, program);
-  program.timing_only = json.at("timing_only").get<bool>();
-  program.reading = reading_of(json);
-  program.listing.lines = json.at("listing").get<std::vector<std::string>>();
-  for (const Json& one : json.at("buffers")) program.buffers.push_back(buffer_of(one));
-  for (const Json& one : json.at("operations")) program.operations.push_back(operation_of(one));
-  read_buckets(json, program);
-  return program;
 }
 
 // ---- How it ended ------------------------------------------------------------------------------
@@ -431,7 +199,7 @@ std::vector<RunNote> notes_of(const Json& json) {
 Json json_of(const Run& run) {
   Json json = {{"label", run.label}, {"config", json_of(run.config)}};
   if (run.machine) json["machine"] = machine::to_json(*run.machine);
-  if (run.program) json["program"] = json_of(*run.program);
+  if (run.program) json["program"] = head_of(*run.program);
   const int warmup = run.program ? 0 : run.trace->origin().warmup_steps;
   if (warmup > 0) json["warmup_steps"] = warmup;
   if (run.ending) put_ending(json, *run.ending);

@@ -53,6 +53,23 @@ bool has_history(const MemoryHistory& history) {
   return history.moments().size() >= kLeastMoments && history.peak().allocated > 0;
 }
 
+Nanos longest_of(const std::vector<Side>& sides) {
+  Nanos longest = 1;
+  for (const Side& side : sides) longest = std::max(longest, side.shown.end - side.shown.start);
+  return longest;
+}
+
+// None narrower than a unit of the drawing, of which one sees nothing: each has the most of its
+// time.
+void cut_columns(std::vector<Side>& sides, std::size_t most) {
+  const auto longest = static_cast<double>(longest_of(sides));
+  for (Side& side : sides) {
+    const double share = static_cast<double>(side.shown.end - side.shown.start) / longest;
+    const auto units = static_cast<std::size_t>(std::max(share * (kRight - kLeft), 1.0));
+    side.columns = side.history.highest(side.shown.start, side.shown.end, std::min(units, most));
+  }
+}
+
 std::vector<Side> sides_of(const std::vector<RunView>& views, const PageLimits& limits) {
   std::vector<Side> sides;
   for (std::size_t run = 0; run < views.size(); ++run) {
@@ -63,10 +80,9 @@ std::vector<Side> sides_of(const std::vector<RunView>& views, const PageLimits& 
     if (const analysis::MemoryGpu* gpu = analysis::fullest(side.gpus))
       side.held = analysis::held_at_peak(trace, gpu->device);
     choose_range(views[run], side);
-    side.columns = side.history.highest(side.shown.start, side.shown.end,
-                                        std::max<std::size_t>(limits.columns / views.size(), 1));
     sides.push_back(std::move(side));
   }
+  cut_columns(sides, std::max<std::size_t>(limits.columns / views.size(), 1));
   return sides;
 }
 
@@ -193,8 +209,13 @@ class Chart {
     if (moment.time < side_.shown.start || moment.time > side_.shown.end) return "";
     const double x = x_of(moment.time), y = y_.at(moment.allocated);
     const bool on_the_left = x < (kLeft + kRight) / 2;
+    // Above it, but for the line of what is reserved.
+    constexpr double kTextTall = 18;
+    const bool above =
+        y - y_.at(moment.reserved) > kTextTall || moment.reserved <= moment.allocated;
     return fmt::format("<circle class=\"peak\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>", x, y) +
-           text_svg(x + (on_the_left ? 8 : -8), y - 7, "halo", on_the_left ? "start" : "end",
+           text_svg(x + (on_the_left ? 8 : -8), above ? y - 7 : y + kTextTall, "halo",
+                    on_the_left ? "start" : "end",
                     told(speech_, "peak {}", bytes_words(speech_, moment.allocated)));
   }
 
@@ -244,9 +265,7 @@ std::string peak_words(const RunView& view, const Side& side, const Speech& spee
 
 std::string charts_html(const std::vector<RunView>& views, const std::vector<Side>& sides,
                         const Speech& speech) {
-  Nanos longest = 1;
-  for (const Side& side : sides) longest = std::max(longest, side.shown.end - side.shown.start);
-  const Scale x{0, static_cast<double>(longest), kLeft, kRight};
+  const Scale x{0, static_cast<double>(longest_of(sides)), kLeft, kRight};
   const double highest = highest_of(views, sides);
   std::string svg;
   double top = 0;

@@ -102,12 +102,13 @@ class Chart {
     y_ = {std::min(up_.from, up_.to - 2) - kRoom, up_.to + kRoom, kBottom, kTop};
   }
 
-  std::string html() const {
+  std::string html() {
     std::string svg = axes();
     for (std::size_t i = 0; i < sides_.size(); ++i)
       if (sides_[i].gpu && (i == 0 || !same_roofs(sides_[0], sides_[i]))) svg += roofs(i);
     for (std::size_t i = 0; i < sides_.size(); ++i)
       for (const RooflineKernel* kernel : sides_[i].kernels) svg += point(i, *kernel);
+    for (const Words& one : words_) svg += text_svg(one.x, one.y, "halo", one.anchor, one.text);
     return drawing_html(kWideChart, kHeight, speech_.say("Kernels on the roofline"), svg);
   }
 
@@ -144,7 +145,7 @@ class Chart {
                           speech_.say("operations a byte of memory traffic"));
   }
 
-  std::string roofs(std::size_t i) const {
+  std::string roofs(std::size_t i) {
     const Side& side = sides_[i];
     const bool several = sides_.size() > 1 && !same_roofs(sides_.front(), sides_.back());
     const std::string mark = several ? views_[side.run].run->label + ": " : "";
@@ -154,9 +155,8 @@ class Chart {
     for (const auto& [peak, names] : roofs_of(side)) {
       highest = std::max(highest, peak);
       svg += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}H{}\"/>", kind,
-                         x_of(peak / fastest(side)), y_of(peak), kRight) +
-             text_svg(kRight - 4, y_of(peak) - 5, "halo", "end",
-                      mark + names + "  " + format_value(peak, "FLOP/s"));
+                         x_of(peak / fastest(side)), y_of(peak), kRight);
+      write(kRight - 4, y_of(peak) - 5, "end", mark + names + "  " + format_value(peak, "FLOP/s"));
     }
     if (highest == 0) return svg;
     svg += slope(kind, side.gpu->memory_bytes_per_s, highest, mark + speech_.say("memory"), true);
@@ -167,17 +167,37 @@ class Chart {
 
   // A bandwidth's line up to the highest roof, cut at the edges of the chart.
   std::string slope(const std::string& kind, double bytes_per_s, double highest,
-                    const std::string& name, bool words_below) const {
+                    const std::string& name, bool words_below) {
     const double low = std::max(y_.from, x_.from + std::log10(bytes_per_s));
     const double high = std::log10(highest);
     if (low >= high) return "";
     const auto x_at = [&](double power) { return x_.at(power - std::log10(bytes_per_s)); };
     const double middle = low + (high - low) * (words_below ? 0.35 : 0.6);
+    write(x_at(middle) + (words_below ? 8 : -8), y_.at(middle) + (words_below ? 10 : 0),
+          words_below ? "start" : "end", name + "  " + speech_.number(format_rate(bytes_per_s)));
     return fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>", kind, x_at(low),
-                       y_.at(low), x_at(high), y_.at(high)) +
-           text_svg(x_at(middle) + (words_below ? 8 : -8), y_.at(middle) + (words_below ? 10 : 0),
-                    "halo", words_below ? "start" : "end",
-                    name + "  " + speech_.number(format_rate(bytes_per_s)));
+                       y_.at(low), x_at(high), y_.at(high));
+  }
+
+  // Where they would stand on others they go as far down as they must, or up. Points stand below.
+  void write(double x, double y, const char* anchor, const std::string& text) {
+    constexpr double kLetter = 6.8, kLine = 17;  // of the drawing's 12 px type, about
+    const double wide = kLetter * static_cast<double>(text.size());
+    Words words{x, y, anchor, text, 0, 0};
+    words.left = std::string_view(anchor) == "end" ? x - wide : x;
+    words.right = words.left + wide;
+    const auto is_free = [&](double at) {
+      return std::ranges::none_of(words_, [&](const Words& other) {
+        return words.left < other.right && words.right > other.left &&
+               std::abs(at - other.y) < kLine - 1;
+      });
+    };
+    for (const int lines : {0, 1, -1, 2, -2, 3, -3})
+      if (is_free(y + lines * kLine)) {
+        words.y = y + lines * kLine;
+        break;
+      }
+    words_.push_back(std::move(words));
   }
 
   // The area is the share of the time of all kernels of the run; the whole point is on the chart.
@@ -201,6 +221,13 @@ class Chart {
   const Speech& speech_;
   Decades across_, up_;
   Scale x_, y_;
+  struct Words {
+    double x = 0, y = 0;
+    const char* anchor = "start";
+    std::string text;
+    double left = 0, right = 0;
+  };
+  std::vector<Words> words_;  // of the lines so far
 };
 
 std::string table_html(const RunView& view, const Side& side, bool several, const Speech& speech) {

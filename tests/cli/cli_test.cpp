@@ -279,7 +279,9 @@ TEST_CASE("the registries print tables and JSON") {
     CHECK(object[name].size() > 0);
   }
   CHECK(json::parse(run("lessons --json").out)["lessons"][0]["id"] == "anatomy-of-a-step");
-  CHECK(run("doctor").code == 0);
+  const Result doctor = run("doctor");
+  INFO(doctor.err);
+  CHECK(doctor.code == 0);
 }
 
 TEST_CASE("machines prints the data sheet of one, its JSON and the page of all") {

@@ -68,6 +68,34 @@ TEST_CASE("a report has its kernels on the roofline, all within the chart") {
   CHECK(has(html, std::string(machine::name_of(kernels.front().regime.bound))));
 }
 
+TEST_CASE("the words of two GPUs' roofs stand clear of one another in a report") {
+  const auto on = [](const char* label, const char* machine) {
+    return test::simulated(label, {"workload=train", "model.name=mlp", "steps=3", "precision=fp16",
+                                   machine, "loop.evaluate=false"});
+  };
+  const analysis::Run a = on("A", "machine=l40s-1"), b = on("B", "machine=a100-40-sxm-1");
+  const std::string html = roofline_of({&a, &b});
+  const std::regex words(
+      "<text x=\"([0-9.]+)\" y=\"([0-9.]+)\" class=\"halo\" text-anchor=\"(start|end)\">([^<]+)<");
+  struct Words {
+    double left, right, y;
+  };
+  std::vector<Words> found;
+  for (std::sregex_iterator at(html.begin(), html.end(), words), end; at != end; ++at) {
+    constexpr double kNarrowest = 6;  // a letter of 12 px type, on average
+    const double x = std::stod((*at)[1]),
+                 wide = kNarrowest * static_cast<double>((*at)[4].length());
+    const double left = (*at)[3] == "end" ? x - wide : x;
+    found.push_back({left, left + wide, std::stod((*at)[2])});
+  }
+  CHECK(found.size() >= 6);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool beside = found[i].right <= found[j].left || found[j].right <= found[i].left;
+      CHECK((beside || std::abs(found[i].y - found[j].y) >= 12));
+    }
+}
+
 TEST_CASE("kernels of a file have points without roofs, and their names stay names") {
   const analysis::Run run = imported("A", "<script>\"k\"", 3);
   const std::string html = roofline_of({&run});

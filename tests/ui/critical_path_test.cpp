@@ -113,6 +113,31 @@ TEST_CASE("a copy on the critical path is on it on its engine's lane and on its 
   CHECK(copies == 6);
 }
 
+TEST_CASE("the arrows of a critical path stand where it passes, and none runs back in time") {
+  REQUIRE_DRIVER(driver);
+  driver->open_revealed("pinned-vs-pageable");
+  driver->app().run("timeline.critical_path");
+  driver->settle();
+  for (const std::size_t side : {0U, 1U}) {
+    const PathFacts& facts = facts_of(*driver, side);
+    const IndexedTrace& view = *driver->workspace().sides()[side].view;
+    LayoutRequest request;
+    request.view_end = view.trace->end();
+    request.width = 1000;
+    request.links = facts.chain.hops;
+    const TimelineLayout layout = lay_out(*view.trace, view.index, view.draw, request);
+    REQUIRE(layout.arrows.size() == facts.chain.hops.size());
+    for (std::size_t i = 0; i < layout.arrows.size(); ++i) {
+      const Arrow& arrow = layout.arrows[i];
+      const double passed = static_cast<double>(*facts.chain.hops[i].passed) /
+                            static_cast<double>(request.view_end) * request.width;
+      CHECK(arrow.x1 == Approx(passed).margin(0.01));
+      CHECK(arrow.x0 <= arrow.x1 + 0.01F);
+      if (i > 0) CHECK(arrow.x1 >= layout.arrows[i - 1].x1);
+    }
+  }
+}
+
 TEST_CASE("before its result a lesson shows no critical path") {
   REQUIRE_DRIVER(driver);
   driver->workspace().open_lesson(scenario::find_lesson("pinned-vs-pageable"));

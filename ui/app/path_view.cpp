@@ -39,13 +39,13 @@ std::vector<bool> spans_of(const std::vector<Chain::Stay>& stays, std::size_t sp
   return on;
 }
 
-std::vector<Chain::Hop> hops_of(const CriticalPath& path) {
-  std::vector<Chain::Hop> hops;
+std::vector<Link> hops_of(const CriticalPath& path) {
+  std::vector<Link> hops;
   const PathPiece* before = nullptr;
   for (const PathPiece& piece : path.pieces) {
     if (piece.span == trace::kNone) continue;
     if (before && before->lane != piece.lane)
-      hops.push_back({piece.start, {before->span, piece.span, true}});
+      hops.push_back({before->span, piece.span, true, piece.start});
     before = &piece;
   }
   return hops;

@@ -218,6 +218,8 @@ std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   if (const std::string missing = missing_in(app, request); !missing.empty())
     said += (said.empty() ? "" : " ") + missing;
   if (!request.panel.empty()) app.show_panel(request.panel);
+  // The action may ask for another panel, in another place.
+  app.settle();
   if (request.action) app.run(*request.action);
   app.settle();
   // How far the listing is scrolled tells of the frames so far, and threads decide how many.

@@ -18,7 +18,7 @@ void paint_block(const Theme& theme, const SlotBox& one) {
   const ImVec2 room = text_size(theme.font.mono, size, words);
   if (room.x + theme.px(6) > one.box.width() || size > one.box.height()) return;
   draw_text_middle(draw, theme.font.mono, size, one.box.centre().x, one.box.centre().y,
-                   theme.of(trace::Category::kHostWork).text, words, 0.5F);
+                   wave_text(theme, one.block.wave), words, 0.5F);
 }
 
 void paint_unused(const Theme& theme, const Box& box) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "ui/app/color.h"
 #include "ui/app/exact_count.h"
 #include "ui/panels/chart.h"
 
@@ -120,13 +121,13 @@ class Painter {
     const Box box{{x_of(wave.start), body_.min.y},
                   {std::max(x_of(wave.end) - 1, x_of(wave.start) + 1), body_.max.y}};
     ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(theme_, index));
-    words_in(box, theme_.of(trace::Category::kHostWork).text, fmt::format("wave {}", index + 1));
+    words_in(box, wave_text(theme_, index), fmt::format("wave {}", index + 1));
   }
 
   void folded(std::int64_t waves) const {
     const Box box{{body_.min.x, body_.min.y}, {x_of(raster_.run.wave(waves - 1).end), body_.max.y}};
     ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(theme_, 0));
-    words_in(box, theme_.of(trace::Category::kHostWork).text,
+    words_in(box, wave_text(theme_, 0),
              fmt::format("{} full waves", exact_count(static_cast<double>(waves))));
   }
 
@@ -202,6 +203,14 @@ class Painter {
 Color wave_color(const Theme& theme, std::int64_t index) {
   const Color fill = theme.of(trace::Category::kHostWork).fill;
   return index % 2 == 0 ? fill : mixed(fill, theme.text, 0.42F);
+}
+
+Color wave_text(const Theme& theme, std::int64_t index) {
+  const Color ground = wave_color(theme, index);
+  Color best = theme.of(trace::Category::kHostWork).text;
+  for (const Color other : {theme.text, theme.panel})
+    if (contrast(ground, other) > contrast(ground, best)) best = other;
+  return best;
 }
 
 void draw_no_block(const Theme& theme, const Box& box) {

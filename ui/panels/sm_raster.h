@@ -40,6 +40,8 @@ void paint_raster_axis(const Theme& theme, const Box& box, Nanos longest);
 
 // Waves alternate, so that they are told apart where no line has room.
 Color wave_color(const Theme& theme, std::int64_t index);
+// Of words on it: the one of the theme's that is read best there.
+Color wave_text(const Theme& theme, std::int64_t index);
 // Where an SM has no block: it never had one, or it waits for the last ones of others.
 void draw_no_block(const Theme& theme, const Box& box);
 void draw_tail(const Theme& theme, const Box& box);

@@ -201,8 +201,9 @@ class Builder {
       if (!from || !to) continue;
       const Span &a = trace_.spans()[link.from], &b = trace_.spans()[link.to];
       Arrow arrow;
-      arrow.x0 = scale_.x(std::clamp(b.start, a.start, a.end()));
-      arrow.x1 = scale_.x(b.start);
+      const Nanos passed = link.passed.value_or(b.start);
+      arrow.x0 = scale_.x(std::clamp(passed, a.start, a.end()));
+      arrow.x1 = scale_.x(passed);
       arrow.y0 = edge_towards(*from, *to);
       arrow.y1 = edge_towards(*to, *from);
       arrow.from = link.from;

@@ -37,14 +37,10 @@ struct Link {
   trace::SpanId from = trace::kNone;
   trace::SpanId to = trace::kNone;
   bool is_cause = false;
+  std::optional<Nanos> passed = std::nullopt;  // when; none: as the later one begins
 };
 // A chain through the trace, from its beginning to its end.
 struct Chain {
-  // A link of it, and when it is passed.
-  struct Hop {
-    Nanos time = 0;
-    Link link;
-  };
   // When it is on a span; it may come back to one.
   struct Stay {
     trace::SpanId span = trace::kNone;
@@ -52,7 +48,7 @@ struct Chain {
     Nanos end = 0;
     auto operator<=>(const Stay&) const = default;
   };
-  std::vector<Hop> hops;    // by time
+  std::vector<Link> hops;   // by when they are passed, which is told of each
   std::vector<Stay> stays;  // by span, then time
   // Those on one span.
   std::span<const Stay> on(trace::SpanId span) const;

@@ -93,12 +93,12 @@ std::vector<LayoutRequest> requests_for(const Canvas& canvas, const TimelineStat
 }
 
 // Where many are in view they would only cover what they join.
-void add_hops(const std::vector<Chain::Hop>& hops, LayoutRequest& request) {
+void add_hops(const std::vector<Link>& hops, LayoutRequest& request) {
   constexpr std::ptrdiff_t kMost = 40;
-  const auto from = std::ranges::lower_bound(hops, request.view_start, {}, &Chain::Hop::time);
-  const auto to = std::ranges::upper_bound(hops, request.view_end, {}, &Chain::Hop::time);
+  const auto from = std::ranges::lower_bound(hops, request.view_start, {}, &Link::passed);
+  const auto to = std::ranges::upper_bound(hops, request.view_end, {}, &Link::passed);
   if (to - from > kMost) return;
-  for (auto hop = from; hop < to; ++hop) request.links.push_back(hop->link);
+  for (auto hop = from; hop < to; ++hop) request.links.push_back(*hop);
 }
 
 void lay_out_side(const Canvas& canvas, SideView& view, LayoutRequest& request,
