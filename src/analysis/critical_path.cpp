@@ -20,12 +20,6 @@ using trace::LaneKind;
 using trace::Span;
 using trace::SpanId;
 
-PathPart part_of_work(const Span& span) {
-  if (span.category == Category::kCollective) return PathPart::kCommunication;
-  if (span.category == Category::kStaging) return PathPart::kStaging;
-  return trace::is_kernel(span.category) ? PathPart::kKernels : PathPart::kCopies;
-}
-
 // From the end of what was waited for to the beginning of what waited.
 PathPart part_between(Awaited::As as) {
   if (as == Awaited::As::kUntold) return PathPart::kUntold;
@@ -38,24 +32,28 @@ PathPart part_of_wait(trace::Cause cause) {
   return cause == trace::Cause::kLock ? PathPart::kHost : PathPart::kUntold;
 }
 
+using Stopped = std::function<bool()>;
+
 class Walk {
  public:
-  explicit Walk(const Measured& measured)
+  Walk(const Measured& measured, const WorkOrder& works, const HostOrder& host)
       : measured_(measured),
         trace_(*measured.trace),
-        tracks_(train::host_tracks(trace_)),
-        works_(trace_, tracks_),
-        host_(trace_, tracks_, works_),
+        works_(works),
+        host_(host),
         at_(measured.window.end) {}
 
-  // The pieces from the last to the first.
-  std::vector<PathPiece> pieces() {
+  // The pieces from the last to the first; none once `stopped` says so.
+  std::vector<PathPiece> pieces(const Stopped& stopped) {
     begin();
     // Each step goes back in time, or from the GPU to a thread or from that to the GPU: one that
     // does neither goes round in a ring of waits, of which nothing can be told.
     constexpr int kMostInPlace = 64;
     int in_place = 0;
+    constexpr std::size_t kStepsUnasked = 4096;  // a millisecond of them
+    std::size_t steps = 0;
     while (at_ > measured_.window.start && in_place < kMostInPlace) {
+      if (++steps % kStepsUnasked == 0 && stopped()) return {};
       const Nanos before = at_;
       if (work_ != trace::kNone) {
         pass_work();
@@ -77,13 +75,13 @@ class Walk {
   void go_to(SpanId awaited, Nanos by);
   void add(Nanos start, SpanId span, LaneId lane, PathPart part);
   bool is_work_of_gpu(SpanId id) const { return trace::is_gpu_work(trace_.spans()[id].category); }
+  PathPart part_of_work(SpanId work) const;
   PathPart part_on_thread(const HostOrder::Told& told) const;
 
   const Measured& measured_;
   const trace::Trace& trace_;
-  const std::vector<train::HostTrack> tracks_;
-  const WorkOrder works_;
-  const HostOrder host_;
+  const WorkOrder& works_;
+  const HostOrder& host_;
   std::vector<PathPiece> pieces_;
   Nanos at_ = 0;
   SpanId work_ = trace::kNone;    // the path is at this work,
@@ -124,10 +122,17 @@ void Walk::go_to(SpanId awaited, Nanos by) {
   work_ = on_thread ? trace::kNone : works_.transfer_of(awaited, by);
 }
 
+PathPart Walk::part_of_work(SpanId work) const {
+  const Category category = trace_.spans()[work].category;
+  if (category == Category::kCollective) return PathPart::kCommunication;
+  if (category == Category::kStaging || works_.is_with_its_staging(work)) return PathPart::kStaging;
+  return trace::is_kernel(category) ? PathPart::kKernels : PathPart::kCopies;
+}
+
 void Walk::pass_work() {
   const SpanId work = works_.transfer_of(work_, at_);
   const Span& span = trace_.spans()[work];
-  add(span.start + works_.wait_for_absent(work), work, span.lane, part_of_work(span));
+  add(span.start + works_.wait_for_absent(work), work, span.lane, part_of_work(work));
   add(span.start, work, span.lane, PathPart::kAbsent);
   const SpanId last = works_.last_to_come(work);
   if (last != work) add(trace_.spans()[last].start, last, span.lane, PathPart::kCommunication);
@@ -159,6 +164,19 @@ void Walk::pass_thread() {
   if (told.awaited != trace::kNone) go_to(told.awaited, at_);
 }
 
+// Each of its parts takes a second of a trace of millions of spans.
+std::vector<PathPiece> find_pieces(const Measured& measured, const Stopped& stopped) {
+  const trace::Trace& trace = *measured.trace;
+  if (stopped()) return {};
+  const std::vector<train::HostTrack> tracks = train::host_tracks(trace);
+  if (stopped()) return {};
+  const WorkOrder works(trace, tracks);
+  if (stopped()) return {};
+  const HostOrder host(trace, tracks, works);
+  if (stopped()) return {};
+  return Walk(measured, works, host).pieces(stopped);
+}
+
 }  // namespace
 
 std::string_view name_of(PathPart part) {
@@ -178,7 +196,7 @@ std::string_view name_of(PathPart part) {
     case PathPart::kLatency:
       return "launch latency";
     case PathPart::kGaps:
-      return "gaps between work";
+      return "between kernels";
     case PathPart::kWakeUps:
       return "waking up";
     case PathPart::kAbsent:
@@ -189,13 +207,13 @@ std::string_view name_of(PathPart part) {
   return "";
 }
 
-CriticalPath critical_path(const Measured& measured) {
+CriticalPath critical_path(const Measured& measured, const Stopped& stopped) {
   CriticalPath path;
   path.steps = measured.per();
   // Of a device's own trace events are not told of.
   path.is_inferred = measured.trace->origin().kind != trace::OriginKind::kSimulated;
   if (measured.window.end <= measured.window.start) return path;
-  path.pieces = Walk(measured).pieces();
+  path.pieces = find_pieces(measured, [&] { return stopped && stopped(); });
   std::ranges::reverse(path.pieces);
   for (const PathPiece& piece : path.pieces)
     path.time[static_cast<std::size_t>(piece.part)] += piece.end - piece.start;

@@ -6,9 +6,13 @@
 // It is found from the end: what was done last, what that waited for last, and so on. It passes
 // from the GPU to the host's thread by the call that launched the work, from there to the GPU by
 // what a call waited for, and from a rank to the one that came last to their collective.
+//
+// What a thread waits for a lock, as the interpreter's, is the host's time on that thread: whoever
+// comes first gets a lock, so what its holder did before is nothing that the steps depend on.
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +25,8 @@ enum class PathPart : std::uint8_t {
   kKernels,
   kCommunication,
   kCopies,   // also memsets
-  kStaging,  // the host copies into or out of the driver's pinned buffer
+  kStaging,  // the host copies into or out of the driver's pinned buffer; where a trace does not
+             // tell that apart, all of a copy of pageable memory
   kHost,     // Python, the framework, calls of CUDA
   kLoading,  // a batch is loaded, or copied into pinned memory
   kLatency,  // from a call to the beginning of what it launched
@@ -51,8 +56,9 @@ struct CriticalPath {
   Nanos operator[](PathPart part) const { return time[static_cast<std::size_t>(part)]; }
 };
 
-// Empty where the window is.
-CriticalPath critical_path(const Measured& measured);
+// Empty where the window is, and once `stopped`, which is asked now and then, says so. Takes time
+// that grows as n log n with the trace's n spans.
+CriticalPath critical_path(const Measured& measured, const std::function<bool()>& stopped = {});
 
 // What takes longest on it, by the name of its operation.
 struct OnPath {

@@ -120,29 +120,15 @@ SpanId HostOrder::awaited_by(const Doing& doing, Nanos time) const {
   }
   const bool takes = span.cause == trace::Cause::kData;
   if (span.category != Category::kHeld && !takes) return trace::kNone;
+  // Who comes first gets a lock: what its holder did before decides nothing.
+  if (span.cause == trace::Cause::kLock) return trace::kNone;
   if (span.cause_span != trace::kNone) {
     const Nanos end = trace_.spans()[span.cause_span].end();
     return end > doing.start && end <= time ? span.cause_span : trace::kNone;
   }
-  const bool is_device = span.cause != trace::Cause::kData && span.cause != trace::Cause::kLock &&
-                         span.cause != trace::Cause::kCore && span.cause != trace::Cause::kStaging;
+  const bool is_device = span.cause != trace::Cause::kData && span.cause != trace::Cause::kCore &&
+                         span.cause != trace::Cause::kStaging;
   return is_device ? last_work(trace_.lanes()[span.lane].rank, doing.start, time) : trace::kNone;
-}
-
-// The thread that had the interpreter's lock until this one went on; none where that waits itself
-// by then: it was a core that this one got last.
-LaneId HostOrder::holder_of_lock(const Doing& doing, Nanos time) const {
-  if (doing.span == trace::kNone) return trace::kNone;
-  const Span& span = trace_.spans()[doing.span];
-  if (span.cause != trace::Cause::kLock || span.category != Category::kHeld ||
-      span.cause_span == trace::kNone)
-    return trace::kNone;
-  const LaneId holder = trace_.spans()[span.cause_span].lane;
-  const auto history = threads_.find(holder);
-  if (holder == span.lane || history == threads_.end()) return trace::kNone;
-  const SpanId then = history->second.before(time).span;
-  const bool waits = then != trace::kNone && trace_.spans()[then].category == Category::kHeld;
-  return waits ? trace::kNone : holder;
 }
 
 // A call that waits for the device while nothing is at work there only takes its time.
@@ -162,11 +148,6 @@ HostOrder::Told HostOrder::before(LaneId thread, Nanos time) const {
   Doing doing{std::numeric_limits<Nanos>::min(), time, trace::kNone};
   if (history != threads_.end()) doing = history->second.before(time);
   Told told{doing.start, doing.span, false, trace::kNone, thread};
-  if (const LaneId holder = holder_of_lock(doing, time); holder != trace::kNone) {
-    told.since = time;
-    told.thread = holder;
-    return told;
-  }
   told.awaited =
       doing.span == trace::kNone ? rested_for(thread, doing, time) : awaited_by(doing, time);
   if (told.awaited != trace::kNone) {

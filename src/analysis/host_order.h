@@ -52,7 +52,6 @@ class HostOrder {
   trace::SpanId rested_for(trace::LaneId thread, const Doing& doing, Nanos time) const;
   const Burst* burst_of(trace::LaneId thread, Nanos time) const;
   const Burst* burst_awaited(trace::LaneId main, const Doing& doing, Nanos time) const;
-  trace::LaneId holder_of_lock(const Doing& doing, Nanos time) const;
   bool waits(const Doing& doing, Nanos time) const;
   trace::SpanId awaited_by(const Doing& doing, Nanos time) const;
   trace::SpanId last_work(std::int32_t rank, Nanos after, Nanos by) const;

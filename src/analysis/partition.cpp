@@ -100,7 +100,7 @@ class Walker {
 struct DeviceCauses {
   IntervalSet event;
   IntervalSet peer;
-  IntervalSet order;  // the device's own gap between two kernels, whatever the host does
+  IntervalSet order;  // the device's own time between kernels, whatever the host does
 };
 
 // From a call to the beginning of its kernel, where the GPU was idle when it was made: the middle.

@@ -3,6 +3,13 @@
 // While a kernel runs it is compute; else, while a collective runs, exposed communication; else,
 // while a copy runs, exposed copy; else, a memset. What is left is idle, and is divided by what
 // held the GPU up. Where no GPU works at all, it is all the CPU's.
+//
+// A profiler's trace, and a replay of one, has a copy of pageable memory as one span, in which the
+// GPU counts as busy all the time: its staging is exposed copy there, and not idle as in a run.
+//
+// The partition is of what the GPU did and what its training thread did meanwhile; the critical
+// path is of what the steps depend on. A batch that a worker brings late is idle for data in the
+// one, and loading in the other. A load that nobody waits for is in neither.
 #pragma once
 
 #include <array>

@@ -26,6 +26,7 @@ struct Subject {
   std::string caveat;                   // why its text need not hold for the runs; empty: it does
   std::vector<std::string> paragraphs;  // with their numbers filled in
   std::vector<std::string> limits;      // what the model leaves out
+  std::string language = {};            // of all of these and of a report's words; empty: English
 };
 
 struct SavedRuns {

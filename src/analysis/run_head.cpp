@@ -248,6 +248,7 @@ std::string write_head(const SavedRuns& saved) {
                {"caveat", saved.subject.caveat},
                {"paragraphs", saved.subject.paragraphs},
                {"limits", saved.subject.limits},
+               {"language", saved.subject.language},
                {"runs", Json::array()}};
   for (const auto& run : saved.runs) json["runs"].push_back(json_of(*run));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -262,8 +263,9 @@ Head read_head(std::string_view text) {
   head.saved.compared = json.at("compared").get<bool>();
   head.saved.subject.lesson = json.at("lesson");
   head.saved.subject.title = json.at("title");
-  // Not in files of before there was one.
+  // Not in files of before there were these.
   head.saved.subject.caveat = json.value("caveat", "");
+  head.saved.subject.language = json.value("language", "");
   head.saved.subject.paragraphs = json.at("paragraphs").get<std::vector<std::string>>();
   head.saved.subject.limits = json.at("limits").get<std::vector<std::string>>();
   for (const Json& one : json.at("runs")) {

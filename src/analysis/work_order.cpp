@@ -184,6 +184,20 @@ SpanId WorkOrder::copied_for(std::uint32_t correlation, Nanos after, Nanos by) c
   return last_done(trace_, found->second, after, by);
 }
 
+// A copy of a replay has no detail, but a call that was held.
+bool WorkOrder::is_with_its_staging(SpanId work) const {
+  const Span& span = trace_.spans()[work];
+  if (!trace::is_copy(span.category) || staged_.contains(span.correlation) ||
+      trace_.lanes()[span.lane].kind != trace::LaneKind::kStream)
+    return false;
+  const trace::Detail* detail = trace_.detail(span);
+  const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
+  if (copy) return copy->from == trace::Memory::kPageable || copy->to == trace::Memory::kPageable;
+  const SpanId call = call_of(span.correlation).span;
+  return call != trace::kNone && trace_.spans()[call].category == trace::Category::kHeld &&
+         trace_.spans()[call].cause == trace::Cause::kStaging;
+}
+
 Nanos WorkOrder::wait_for_absent(SpanId work) const {
   const auto found = absent_.find(work);
   return found == absent_.end() ? 0 : found->second;

@@ -47,6 +47,10 @@ class WorkOrder {
   // The same of the copy itself.
   trace::SpanId copied_for(std::uint32_t correlation, Nanos after, Nanos by) const;
 
+  // Of a copy of pageable memory: the trace has it as one span with its staging, which sets its
+  // pace. That of a run of our own has the staging, and transfers, apart.
+  bool is_with_its_staging(trace::SpanId work) const;
+
   // How much of a collective, from its beginning, is at least a wait for ranks whose traces are not
   // here: see train/replay/waits_of_ranks.h. 0 of all else.
   Nanos wait_for_absent(trace::SpanId work) const;

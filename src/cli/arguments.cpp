@@ -45,6 +45,11 @@ void add_language(CLI::App& command, std::string& language) {
   command.add_option("--lang", language, "of a lesson's texts: en, de, ...")->check(not_empty);
 }
 
+// Of a command that runs no lesson's texts.
+void add_report_language(CLI::App& command, std::string& language) {
+  command.add_option("--lang", language, "of a report's words: en, de, ...")->check(not_empty);
+}
+
 void add_look(CLI::App& command, Look& look) {
   command.add_option("--theme", look.theme, "dark, light or projector")->check(not_empty);
   command.add_option("--scale", look.scale, "of everything: 0.75 .. 3")->check(between(0.75, 3));
@@ -218,6 +223,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
                   "traces, plain or gzipped; a folder is one, of a job's ranks")
       ->required();
   add_outputs(import, arguments.import_outputs);
+  add_report_language(import, arguments.language);
   CLI::App& compare = *app.add_subcommand("compare", "put two runs beside each other");
   compare
       .add_option("A", arguments.compared_a,
@@ -225,6 +231,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
       ->required();
   compare.add_option("B", arguments.compared_b, "the same")->required();
   add_outputs(compare, arguments.compare_outputs);
+  add_report_language(compare, arguments.language);
   CLI::App& check = *app.add_subcommand("check", "check lessons, machines, GPUs and configs");
   check.add_option("FILE", arguments.checked, "files, or folders of them")->required();
   check.add_flag("--json", arguments.json, "print JSON");

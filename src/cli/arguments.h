@@ -12,9 +12,10 @@ namespace trainscope::cli {
 struct Arguments {
   std::string command;  // empty: the window
   std::vector<std::string> files;
-  Look look;             // of the window
-  std::string student;   // at the window; empty: nobody by name
-  std::string language;  // of the lessons in the window; empty: as chosen last
+  Look look;            // of the window
+  std::string student;  // at the window; empty: nobody by name
+  // Of the lessons in the window; empty: as chosen last. Of import's and compare's reports.
+  std::string language;
   LessonsOptions lessons;
   RunOptions run;
   SweepOptions sweep;

@@ -38,7 +38,7 @@ struct RunOptions {
   std::string executor = "sim";
   std::string steps;
   std::string seed;
-  std::string language;  // of a lesson's texts: "de"; empty: English
+  std::string language;  // of a lesson's texts and a report's words: "de"; empty: English
   Outputs outputs;
 };
 int run_command(const RunOptions& options);
@@ -51,10 +51,12 @@ struct SweepOptions {
 int sweep_command(const SweepOptions& options);
 
 // Each of the two: a lesson's side (ID:A, ID:B; ID alone is B), a config, a saved run or one side
-// of it (FILE.tsrun:A), or a trace.
-int compare_command(const std::string& a, const std::string& b, const Outputs& outputs);
+// of it (FILE.tsrun:A), or a trace. `language`: of a report's words, as import's; empty: English.
+int compare_command(const std::string& a, const std::string& b, const Outputs& outputs,
+                    const std::string& language);
 
-int import_command(const std::vector<std::string>& traces, const Outputs& outputs);
+int import_command(const std::vector<std::string>& traces, const Outputs& outputs,
+                   const std::string& language);
 int check_command(const std::vector<std::string>& paths, bool json);
 struct LessonsOptions {
   std::string png;  // a picture of the shelf to write; empty: none

@@ -8,11 +8,14 @@
 #include "cli/commands.h"
 #include "cli/opened.h"
 #include "cli/outputs.h"
+#include "scenario/translation.h"
 
 namespace trainscope::cli {
 
-int compare_command(const std::string& a, const std::string& b, const Outputs& outputs) {
+int compare_command(const std::string& a, const std::string& b, const Outputs& outputs,
+                    const std::string& language) {
   check_outputs(outputs);
+  scenario::check_language(language);
   Finished finished;
   const TakenRun taken_a = run_of(a), taken_b = run_of(b);
   for (const TakenRun* taken : {&taken_a, &taken_b})
@@ -22,6 +25,7 @@ int compare_command(const std::string& a, const std::string& b, const Outputs& o
   finished.executor = analysis::executor_of(finished.runs);
   finished.seed = finished.runs.front()->config.whole("seed");
   finished.compared = true;
+  finished.subject.language = language;
   put_out(finished, outputs);
   return 0;
 }

@@ -42,10 +42,11 @@ int carry_out(const cli::Arguments& arguments) {
                                arguments.language);
   if (name == "run") return cli::run_command(arguments.run);
   if (name == "sweep") return cli::sweep_command(arguments.sweep);
-  if (name == "import") return cli::import_command(arguments.traces, arguments.import_outputs);
+  if (name == "import")
+    return cli::import_command(arguments.traces, arguments.import_outputs, arguments.language);
   if (name == "compare")
     return cli::compare_command(arguments.compared_a, arguments.compared_b,
-                                arguments.compare_outputs);
+                                arguments.compare_outputs, arguments.language);
   if (name == "check") return cli::check_command(arguments.checked, arguments.json);
   if (name == "lessons") return cli::lessons_command(arguments.lessons);
   if (name == "knobs") return cli::knobs_command(arguments.json);

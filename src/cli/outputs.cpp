@@ -25,6 +25,7 @@
 #include "report/written.h"
 #include "scenario/expression.h"
 #include "scenario/lesson.h"
+#include "scenario/translation.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "cli/picture_look.h"
 #include "ui/app/trainscope_window.h"
@@ -231,7 +232,8 @@ void put_out(const Finished& finished, const Outputs& outputs) {
     wrote(outputs.save);
   }
   if (!outputs.html.empty()) {
-    write_file(outputs.html, report::html_report(report::report_input(saved_of(finished))));
+    const Speech speech = scenario::speech_in(finished.subject.language);
+    write_file(outputs.html, report::html_report(report::report_input(saved_of(finished), speech)));
     wrote(outputs.html);
   }
   if (!outputs.svg.empty()) {

@@ -15,6 +15,7 @@
 #include "cli/sides.h"
 #include "cuda/plugin_loader.h"
 #include "scenario/subject.h"
+#include "scenario/translation.h"
 
 namespace trainscope::cli {
 namespace {
@@ -49,7 +50,11 @@ int show_saved(const RunOptions& options) {
   if (flag)
     throw InputError(options.what + " is a run that is over, and " + flag +
                      " would change it; run its lesson or config with " + flag + " instead");
+  scenario::check_language(options.language);
   Finished finished{open_saved(options.what), {}, {}, {}};
+  // A lesson's words are saved in the language that it was run in.
+  if (finished.subject.lesson.empty() && !options.language.empty())
+    finished.subject.language = options.language;
   put_out(finished, options.outputs);
   return 0;
 }
@@ -116,6 +121,7 @@ int run_command(const RunOptions& options) {
   note_idle_knobs(request, options);
   Finished finished;
   finished.seed = request.sides.front().second.whole("seed");
+  finished.subject.language = options.language;
   bool ended_early = false;
   const auto place = options.executor == "cuda" ? place_among_processes() : std::nullopt;
   if (place && place->ranks > 1) {
@@ -135,8 +141,10 @@ int run_command(const RunOptions& options) {
   return expectation_failed ? kExpectationFailed : 0;
 }
 
-int import_command(const std::vector<std::string>& traces, const Outputs& outputs) {
+int import_command(const std::vector<std::string>& traces, const Outputs& outputs,
+                   const std::string& language) {
   check_outputs(outputs);
+  scenario::check_language(language);
   constexpr std::size_t kMostTraces = 26;  // A to Z
   if (traces.size() > kMostTraces)
     throw InputError(std::to_string(traces.size()) +
@@ -152,6 +160,7 @@ int import_command(const std::vector<std::string>& traces, const Outputs& output
   }
   if (finished.runs.size() == 2) analysis::level(finished.runs);
   finished.executor = "imported";
+  finished.subject.language = language;
   put_out(finished, outputs);
   return 0;
 }

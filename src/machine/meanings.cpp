@@ -36,7 +36,7 @@ constexpr std::array kMeanings{
     Meaning{"gpu.memory_efficiency", "share of the memory peak that a kernel reaches"},
     Meaning{"gpu.copy_engines", "copies at once; 1: both directions share one"},
     Meaning{"gpu.kernel_floor", "the shortest kernel"},
-    Meaning{"gpu.kernel_gap", "between two kernels back to back on a stream"},
+    Meaning{"gpu.kernel_gap", "between kernels, back to back on a stream"},
     Meaning{"gpu_count", "GPUs of one node"},
     Meaning{"nodes", "nodes, each with its own host"},
     Meaning{"pcie.generation", "of PCI Express"},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/labels.h"
+
 namespace trainscope::report {
 namespace {
 
@@ -139,6 +141,10 @@ std::vector<bool> lanes_with_samples(const Trace& trace) {
 }
 
 }  // namespace
+
+bool is_endless(const Trace& trace, const Bar& bar) {
+  return bar.count == 1 && trace::has_no_end(trace, trace.spans()[bar.first]);
+}
 
 Bars fold(const Trace& trace, const trace::TraceIndex& index, Nanos cell, std::size_t most_rows) {
   Bars bars;

@@ -20,6 +20,9 @@ struct Bar {
   trace::Category category = trace::Category::kOther;  // the one that takes most of the time
 };
 
+// A wait that goes on after the trace's end, alone in its bar.
+bool is_endless(const trace::Trace& trace, const Bar& bar);
+
 // Bars of a row do not overlap and stand by time.
 using BarRow = std::vector<Bar>;
 

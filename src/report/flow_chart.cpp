@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "analysis/gradient_flow.h"
 #include "analysis/star_flow.h"
@@ -20,8 +21,11 @@ using analysis::IntervalSet;
 
 constexpr std::size_t kBars = 200;  // of a row
 constexpr const char* kCompute = "s-backward";
+constexpr const char* kForward = "s-forward";
+constexpr const char* kOptimizer = "s-optimizer";
+constexpr const char* kOthers = "s-kernel";
 constexpr const char* kFilling = "filling";
-constexpr const char* kWaiting = "p-waiting-for-another-stream";
+constexpr const char* kQueued = "queued";
 constexpr const char* kRunning = "s-collective";
 constexpr const char* kExposed = "exposed";
 
@@ -31,6 +35,7 @@ struct Flow {
   TimeTable table;
   std::string words;
   std::string left_out;  // "": nothing
+  bool sums = false;     // what is sent, in buckets
 };
 
 double nanos(Nanos time) {
@@ -80,6 +85,7 @@ class Buckets {
 
   Flow read(std::size_t most) const {
     Flow flow;
+    flow.sums = true;
     flow.table.title = speech_.say("bucket");
     for (const char* head : {"gradients", "size", "ready", "begins", "ends", "exposed"})
       flow.table.heads.push_back(speech_.say(head));
@@ -125,7 +131,7 @@ class Buckets {
   TimeRow work_row() const {
     const bool phased = !measured_.backward.empty();
     TimeRow row{speech_.say(phased ? "backward" : "kernels"), {"", "", "", "", "", ""}, {}};
-    add_bars(row, joined(work(), range_, kBars), kCompute);
+    add_bars(row, joined(work(), range_, kBars), phased ? kCompute : kOthers);
     return row;
   }
 
@@ -151,7 +157,7 @@ class Buckets {
                  exposed_words(speech_, bucket.exposed)};
     const Nanos ready = bucket.ready.value_or(bucket.launched);
     if (!bucket.gradients.empty()) row.bars.push_back({{first_of(bucket), ready}, kFilling});
-    if (bucket.started > ready) row.bars.push_back({{ready, bucket.started}, kWaiting});
+    if (bucket.started > ready) row.bars.push_back({{ready, bucket.started}, kQueued});
     row.bars.push_back({{bucket.started, bucket.done}, kRunning});
     const Interval own = own_time(place);
     add_exposed(row, IntervalSet({own}).without(measured_.kernels), own);
@@ -213,10 +219,10 @@ class Star {
   TimeRow work_row(std::size_t gpu) const {
     const analysis::GpuWork& work = flow_.gpus[gpu];
     TimeRow row{fmt::format("GPU {}", gpu), {"", "", "", "", ""}, {}};
-    add_bars(row, joined(work.others, step_.window, kBars), "s-kernel");
-    add_bars(row, joined(work.forward, step_.window, kBars), "s-forward");
+    add_bars(row, joined(work.others, step_.window, kBars), kOthers);
+    add_bars(row, joined(work.forward, step_.window, kBars), kForward);
     add_bars(row, joined(work.backward, step_.window, kBars), kCompute);
-    add_bars(row, joined(work.optimizer, step_.window, kBars), "s-optimizer");
+    add_bars(row, joined(work.optimizer, step_.window, kBars), kOptimizer);
     return row;
   }
 
@@ -274,14 +280,27 @@ std::vector<Flow> flows_of(const std::vector<RunView>& views, std::size_t most,
   return flows;
 }
 
-std::string legend_of(const Speech& speech) {
+// What the bars that are there mean. Buckets are summed; DataParallel's transfers are told by their
+// names.
+std::string legend_of(const std::vector<Flow>& flows, const Speech& speech) {
+  std::set<std::string_view> kinds;
+  bool buckets = false;
+  for (const Flow& flow : flows) {
+    buckets |= flow.sums;
+    for (const TimeRow& row : flow.table.rows)
+      for (const TimeBar& bar : row.bars) kinds.insert(bar.kind);
+  }
   std::string html;
   for (const auto& [kind, words] :
-       {std::pair{kCompute, "backward"}, std::pair{kFilling, "the bucket fills"},
-        std::pair{kWaiting, "it waits"}, std::pair{kRunning, "it is sent and summed"},
+       {std::pair{kForward, "forward"}, std::pair{kCompute, "backward"},
+        std::pair{kOptimizer, "optimizer"},
+        std::pair{kOthers, kinds.contains(kCompute) ? "other kernels" : "kernels"},
+        std::pair{kFilling, "the bucket fills"}, std::pair{kQueued, "it waits"},
+        std::pair{kRunning, buckets ? "it is sent and summed" : "transfers"},
         std::pair{kExposed, "exposed: nothing calculates beside it"}})
-    html +=
-        fmt::format("<li><i class=\"swatch {}\"></i>{}</li>", kind, html_text(speech.say(words)));
+    if (kinds.contains(kind))
+      html +=
+          fmt::format("<li><i class=\"swatch {}\"></i>{}</li>", kind, html_text(speech.say(words)));
   return "<ul class=\"legend\">" + html + "</ul>\n";
 }
 
@@ -297,7 +316,7 @@ std::string flow_html(const std::vector<RunView>& views, const PageLimits& limit
     if (!flow.left_out.empty()) body += remark_html(flow.left_out);
   }
   return view_html({"flow", speech.say("Gradient flow"), badges_html(views),
-                    "<div class=\"wide\">" + body + legend_of(speech) + "</div>\n"});
+                    "<div class=\"wide\">" + body + legend_of(flows, speech) + "</div>\n"});
 }
 
 }  // namespace trainscope::report

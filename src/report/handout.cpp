@@ -237,7 +237,7 @@ std::string handout_html(const HandoutInput& input) {
   parts["run_words"] = sheet.run_words();
   parts["picture"] = picture_svg(views, kPaperWidth);
   parts["legend"] = legend_html(views);
-  parts["loss"] = loss_html(views);
+  parts["loss"] = loss_html(views, report.speech);
   parts["compare"] = compare_html(report, views);
   parts["after"] = sheet.looked_back() + sheet.cards(false);
   parts["ending"] = sheet.ending();

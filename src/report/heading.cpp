@@ -31,7 +31,7 @@ std::string_view meaning_of(trace::OriginKind kind) {
 // A fact that all runs share once, else a run each.
 using Fact = std::string (*)(const analysis::Run&);
 
-std::string fact_html(const char* term, const std::vector<RunView>& views, Fact fact) {
+std::string fact_html(const std::string& term, const std::vector<RunView>& views, Fact fact) {
   std::vector<std::string> values;
   values.reserve(views.size());
   for (const RunView& view : views) values.push_back(fact(*view.run));
@@ -39,7 +39,7 @@ std::string fact_html(const char* term, const std::vector<RunView>& views, Fact 
   if (none) return "";
   const bool same = std::all_of(values.begin(), values.end(),
                                 [&](const std::string& value) { return value == values.front(); });
-  std::string html = fmt::format("<div><dt>{}</dt>", term);
+  std::string html = fmt::format("<div><dt>{}</dt>", html_text(term));
   if (same) return html + "<dd class=\"foreign\">" + html_text(values.front()) + "</dd></div>";
   for (std::size_t i = 0; i < values.size(); ++i)
     html += fmt::format("<dd class=\"foreign\">{} {}</dd>", side_mark(views, i),
@@ -69,11 +69,12 @@ std::string seed_of(const analysis::Run& run) {
 
 std::string facts_html(const ReportInput& input, const std::vector<RunView>& views) {
   std::string html = "<dl class=\"facts\">";
-  html += fact_html("machine", views, machine_of);
-  html += fact_html("file", views, file_of);
-  html += fact_html("host profile", views, host_of);
-  html += fact_html("recorded by", views, recorder_of);
-  html += fact_html("seed", views, seed_of);
+  const auto say = [&](const char* term) { return input.speech.say(term); };
+  html += fact_html(say("machine"), views, machine_of);
+  html += fact_html(say("file"), views, file_of);
+  html += fact_html(say("host profile"), views, host_of);
+  html += fact_html(say("recorded by"), views, recorder_of);
+  html += fact_html(say("seed"), views, seed_of);
   if (!input.version.empty())
     html += "<div><dt>Trainscope</dt><dd>" + html_text(input.version) + "</dd></div>";
   return html + "</dl>";
@@ -83,12 +84,13 @@ std::string setting_of(const RunView& view, const std::string& name) {
   return name + "=" + program::show(program::find_knob(name), view.run->config.value(name));
 }
 
-std::string figure_html(const std::vector<RunView>& views, std::size_t i) {
+std::string figure_html(const Speech& speech, const std::vector<RunView>& views, std::size_t i) {
   const RunView& view = views[i];
   const analysis::MetricValue* time = main_time(*view.run);
   std::string html = "<div class=\"figure\">" + side_mark(views, i);
   html += fmt::format("<div><strong>{}</strong> <span class=\"muted\">{}</span>",
-                      time ? html_text(analysis::show(*time->metric, time->value)) : "no time",
+                      time ? html_text(speech.number(analysis::show(*time->metric, time->value)))
+                           : speech.say("no time"),
                       time ? html_text(time->metric->label) : "");
   if (views.size() > 1 && !has_config(*view.run))
     html += "<code class=\"foreign\">" + html_text(view.run->trace->origin().subject) + "</code>";
@@ -96,9 +98,17 @@ std::string figure_html(const std::vector<RunView>& views, std::size_t i) {
   for (std::size_t k = 0; k < std::min(view.differing.size(), kShown); ++k)
     html += "<code>" + html_text(setting_of(view, view.differing[k])) + "</code>";
   if (view.differing.size() > kShown)
-    html += fmt::format("<span class=\"muted\">and {} more under Config</span>",
-                        view.differing.size() - kShown);
+    html += "<span class=\"muted\">" +
+            fmt::format(fmt::runtime(speech.say("and {} more under Config")),
+                        view.differing.size() - kShown) +
+            "</span>";
   return html + "</div></div>";
+}
+
+// With a capital: it follows a title that ends in a full stop.
+std::string begun_large(std::string sentence) {
+  if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] -= 'a' - 'A';
+  return sentence;
 }
 
 // Why runs ended before their programs did, or say less than they seem to.
@@ -106,11 +116,11 @@ std::string shortfalls_html(const std::vector<RunView>& views) {
   std::string html;
   for (std::size_t i = 0; i < views.size(); ++i)
     if (const auto& why = views[i].run->ending)
-      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + "<strong>" +
+      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + " <strong>" +
               html_text(sim::title_of(*why)) + ".</strong> " +
-              html_text(sim::sentence_below_title(*why)) + ".</p>";
+              html_prose(begun_large(sim::sentence_below_title(*why))) + ".</p>";
     else if (!views[i].run->caveat.empty())
-      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) +
+      html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + " " +
               html_text(views[i].run->caveat) + ".</p>";
   return html;
 }
@@ -173,11 +183,11 @@ std::string badges_html(const std::vector<RunView>& views) {
 std::string summary_html(const ReportInput& input, const std::vector<RunView>& views) {
   std::string html = "<section class=\"panel summary\" aria-label=\"Summary\">\n<div>";
   if (views.size() == 2) {
-    const std::string words = headline(*views[0].run, *views[1].run);
+    const std::string words = headline(*views[0].run, *views[1].run, input.speech);
     if (!words.empty()) html += "<p class=\"headline\">" + html_text(words) + "</p>";
   }
   html += "<div class=\"figures\">";
-  for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(views, i);
+  for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(input.speech, views, i);
   if (views.empty()) html += "<p class=\"muted\">This report has no runs.</p>";
   html += "</div>" + shortfalls_html(views) + "</div>\n<div>" + facts_html(input, views) + "</div>";
   if (views.size() == 1) html += diagnosis_html(*views[0].run) + what_if_html(*views[0].run);
@@ -188,7 +198,7 @@ std::string summary_html(const ReportInput& input, const std::vector<RunView>& v
   return html + "\n</section>";
 }
 
-std::string legend_html(const std::vector<RunView>& views) {
+std::vector<Colour> colours_of(const std::vector<RunView>& views) {
   std::array<bool, trace::kCategoryCount> used{};
   bool idle = false;
   for (const RunView& view : views) {
@@ -197,15 +207,21 @@ std::string legend_html(const std::vector<RunView>& views) {
       used[static_cast<std::size_t>(spans[i].category)] = true;
     idle |= !view.gaps.empty();
   }
-  std::string html;
-  const auto item = [&](std::string_view name, const std::string& kind) {
-    html += fmt::format("<li><i class=\"swatch s-{}\"></i>{}</li>", kind, name);
-  };
+  std::vector<Colour> colours;
   for (std::size_t i = 0; i < trace::kCategoryCount; ++i) {
-    const std::string_view name = trace::name_of(static_cast<trace::Category>(i));
-    if (used[i]) item(name, slug(name));
+    const auto category = static_cast<trace::Category>(i);
+    const std::string_view name = trace::name_of(category);
+    if (used[i]) colours.push_back({name, meaning_of(category), slug(name)});
   }
-  if (idle) item("GPU idle", "idle");
+  if (idle) colours.push_back({"GPU idle", "a gap in which nothing runs on the stream", "idle"});
+  return colours;
+}
+
+std::string legend_html(const std::vector<RunView>& views) {
+  std::string html;
+  for (const Colour& one : colours_of(views))
+    html += fmt::format("<li title=\"{}\"><i class=\"swatch s-{}\"></i>{}</li>",
+                        html_text(one.meaning), one.kind, one.name);
   return html.empty() ? "" : "<ul class=\"legend\" aria-label=\"Colours\">" + html + "</ul>";
 }
 

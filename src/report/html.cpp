@@ -16,8 +16,9 @@
 namespace trainscope::report {
 namespace {
 
-std::string axis_note(const std::vector<RunView>& views) {
-  return views.size() > 1 ? "one axis for all sides, each from its own start" : "";
+std::string axis_note(const std::vector<RunView>& views, const Speech& speech) {
+  if (views.size() < 2) return "";
+  return html_text(speech.say("one axis for all sides, each from its own start"));
 }
 
 // What the runs have to show beside their timelines.
@@ -32,8 +33,9 @@ std::string views_html(const ReportInput& input, const std::vector<RunView>& vie
 
 std::string html_report(const ReportInput& input) {
   const std::vector<RunView> views = view_runs(input.runs, input.page);
-  const std::string listing = listing_html(views);
+  const std::string listing = listing_html(views, input.speech);
   Parts parts;
+  parts["language"] = html_text(input.language.empty() ? "en" : input.language);
   parts["title"] = html_text(input.title.empty() ? "Report" : input.title);
   parts["style"] = page_style();
   parts["script"] = page_script();
@@ -42,14 +44,15 @@ std::string html_report(const ReportInput& input) {
   parts["timeline_row"] = listing.empty()     ? "without-code"
                           : views.size() == 1 ? "with-code single"
                                               : "with-code";
-  parts["axis_note"] = axis_note(views);
+  parts["timelines"] = html_text(input.speech.say("Timelines"));
+  parts["axis_note"] = axis_note(views, input.speech);
   parts["picture"] = picture_svg(views);
   parts["legend"] = legend_html(views);
   parts["listing"] = listing;
   parts["views"] = views_html(input, views);
   parts["compare"] = compare_html(input, views);
-  parts["loss"] = loss_html(views);
-  parts["config"] = config_html(views);
+  parts["loss"] = loss_html(views, input.speech);
+  parts["config"] = config_html(views, input.speech);
   parts["notes"] = notes_html(input, views);
   parts["footer"] = footer_html(input, views);
   parts["data"] = page_data(views);

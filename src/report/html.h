@@ -24,7 +24,8 @@ struct ReportInput {
   std::vector<std::string> limits;         // what the model leaves out; the same
   std::vector<std::string> first_metrics;  // names of metrics that stand before the others
   PageLimits page;
-  Speech speech;  // of tables and their titles
+  Speech speech;         // of titles, tables and views
+  std::string language;  // of all of these words: "de"; empty: English
 };
 
 std::string html_report(const ReportInput& input);

@@ -8,6 +8,7 @@
 
 #include "analysis/loss_curve.h"
 #include "base/ticks.h"
+#include "report/chart.h"
 #include "report/escape.h"
 #include "report/sections.h"
 
@@ -58,23 +59,22 @@ Axes axes_of(const std::vector<Curve>& curves) {
   return axes;
 }
 
-std::string grid(const Axes& axes) {
+std::string grid(const Axes& axes, const Speech& speech) {
   std::string out;
   const double loss_tick = tick_step(axes.most - axes.least, 5);
   for (double loss = std::ceil(axes.least / loss_tick) * loss_tick; loss <= axes.most;
        loss += loss_tick)
     out += fmt::format(
         "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\" class=\"axis\" "
-        "text-anchor=\"end\">{:.4g}</text>\n",
-        kLeft, axes.y(loss), kRight, kLeft - 8, axes.y(loss) + 4, loss);
+        "text-anchor=\"end\">{}</text>\n",
+        kLeft, axes.y(loss), kRight, kLeft - 8, axes.y(loss) + 4,
+        speech.number(fmt::format("{:.4g}", loss)));
   const double step_tick = std::max(1.0, tick_step(axes.steps, 10));
   for (double step = 0; step <= axes.steps; step += step_tick)
     out += fmt::format(
         "<text x=\"{:.1f}\" y=\"{}\" class=\"axis\" text-anchor=\"middle\">{:.0f}</text>\n",
         axes.x(step), kBottom + 18, step);
-  return out +
-         fmt::format("<text x=\"{}\" y=\"{}\" class=\"axis\" text-anchor=\"end\">step</text>\n",
-                     kRight, kBottom + 32);
+  return out + text_svg(kRight, kBottom + 32, "axis", "end", speech.say("step"));
 }
 
 // One line; a loss that is no number interrupts it.
@@ -111,40 +111,40 @@ std::string marks(const Curve& curve, const Axes& axes) {
   return out.empty() ? out : out + "\n";
 }
 
-std::string words(const std::vector<RunView>& views, const Curve& curve) {
+std::string words(const std::vector<RunView>& views, const Curve& curve, const Speech& speech) {
   const analysis::LossCurve& loss = curve.loss;
-  std::string text =
-      side_mark(views, curve.run) + fmt::format("<span class=\"line side-{}\"></span> ", curve.run);
+  const auto number = [&](double value) { return speech.number(fmt::format("{:.4g}", value)); };
   const auto last = std::find_if(loss.loss.rbegin(), loss.loss.rend(),
                                  [](double value) { return !std::isnan(value); });
-  text += fmt::format("loss {:.4g} at first", loss.first);
-  if (last != loss.loss.rend()) text += fmt::format(", {:.4g} at last", *last);
-  if (loss.diverged) text += fmt::format("; no number from step {} on", *loss.diverged);
-  if (!loss.skipped.empty()) text += fmt::format("; {} updates skipped", loss.skipped.size());
+  std::string text = told(speech, "loss {} at first", number(loss.first));
+  if (last != loss.loss.rend()) text += ", " + told(speech, "{} at last", number(*last));
+  if (loss.diverged) text += "; " + told(speech, "no number from step {} on", *loss.diverged);
+  if (!loss.skipped.empty())
+    text += "; " + told(speech, "{} updates skipped (red marks)", loss.skipped.size());
   if (!loss.accuracy.empty())
-    text += fmt::format("; {:.1f} % of the test set right after {} steps",
-                        100 * loss.accuracy.back().share, loss.accuracy.back().step);
-  return "<p>" + text + "</p>\n";
+    text += "; " + told(speech, "{} of the test set right after {} steps",
+                        share_words(speech, loss.accuracy.back().share), loss.accuracy.back().step);
+  return "<p>" + side_mark(views, curve.run) + " " +
+         fmt::format("<span class=\"line side-{}\"></span> ", curve.run) + html_text(text) +
+         "</p>\n";
 }
 
 }  // namespace
 
-std::string loss_html(const std::vector<RunView>& views) {
+std::string loss_html(const std::vector<RunView>& views, const Speech& speech) {
   const std::vector<Curve> curves = curves_of(views);
   if (curves.empty()) return "";
   const Axes axes = axes_of(curves);
-  std::string html =
-      "<section class=\"panel losses\" aria-labelledby=\"loss-title\">\n<div class=\"head\">"
-      "<h2 id=\"loss-title\">Loss</h2></div>\n<div class=\"body\">\n" +
-      fmt::format(
-          "<svg class=\"drawn\" viewBox=\"0 0 {} {}\" role=\"img\" "
-          "aria-label=\"Loss over steps\">\n",
-          kWidth, kHeight) +
-      grid(axes);
-  for (const Curve& curve : curves) html += path(curve, axes) + marks(curve, axes);
-  html += "</svg>\n";
-  for (const Curve& curve : curves) html += words(views, curve);
-  return html + "</div>\n</section>";
+  std::string svg = grid(axes, speech), paragraphs;
+  for (const Curve& curve : curves) {
+    svg += path(curve, axes) + marks(curve, axes);
+    paragraphs += words(views, curve, speech);
+  }
+  return "<section class=\"panel losses\" aria-labelledby=\"loss-title\">\n<div class=\"head\">"
+         "<h2 id=\"loss-title\">" +
+         html_text(speech.say("Loss")) + "</h2></div>\n<div class=\"body\">\n" +
+         drawing_html(kWidth, kHeight, speech.say("Loss over steps"), svg) + paragraphs +
+         "</div>\n</section>";
 }
 
 }  // namespace trainscope::report

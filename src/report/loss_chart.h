@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "base/speech.h"
 #include "report/run_view.h"
 
 namespace trainscope::report {
 
 // A section with the losses of all runs that computed one, how accurate their models were, and
 // which updates were skipped. Empty where no run computed a loss.
-std::string loss_html(const std::vector<RunView>& views);
+std::string loss_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 }  // namespace trainscope::report

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/part_category.h"
 #include "base/units.h"
+#include "report/chart.h"
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/sections.h"
@@ -82,7 +84,7 @@ std::string table_head(const std::vector<RunView>& views, const Speech& speech) 
   std::string html = "<thead><tr><th scope=\"col\">" + html_text(speech.say("metric")) + "</th>";
   for (const RunView& view : views)
     html += "<th scope=\"col\" class=\"number\">" +
-            (views.size() > 1 ? html_text(view.run->label) : std::string("value")) + "</th>";
+            html_text(views.size() > 1 ? view.run->label : speech.say("value")) + "</th>";
   if (views.size() == 2)
     html += fmt::format(
         "<th scope=\"col\" class=\"number\">{} / {}</th>"
@@ -143,11 +145,15 @@ std::string steps_html(const std::vector<Step>& steps) {
 }
 
 std::string part_class(analysis::Part part) {
-  return "p-" + slug(analysis::name_of(part));
+  return "p-" + slug(trace::name_of(analysis::category_of(part)));
 }
 
 std::string signed_time(double nanos) {
   return (nanos < 0 ? "\u2212" : "+") + format_nanos(std::abs(nanos));
+}
+
+std::string paragraph_html(const std::string& words) {
+  return "<p class=\"muted\">" + html_text(words) + "</p>";
 }
 
 std::string difference_html(const std::vector<RunView>& views, const Speech& speech) {
@@ -155,11 +161,13 @@ std::string difference_html(const std::vector<RunView>& views, const Speech& spe
   const double difference = std::abs(comparison.time_b - comparison.time_a);
   const bool a_step = comparison.steps == Steps::kBoth;
   if (!comparison.whole)
-    return "<p class=\"muted\">A run ended before its program did: its time is of a part, and has "
-           "no difference to the other's.</p>";
+    return paragraph_html(speech.say(
+        "A run ended before its program did: its time is of a part, and has no difference to the "
+        "other's."));
   if (comparison.steps == Steps::kOne)
-    return "<h3>Where the difference went</h3><p class=\"muted\">Only one of the two has step "
-           "marks, so their times are not of the same thing and have no difference.</p>";
+    return paragraph_html(
+        speech.say("Only one of the two has step marks, so their times are not of the same thing "
+                   "and have no difference."));
   std::vector<Step> steps = {
       {"A", speech.number(format_nanos(comparison.time_a)), "total", 0, comparison.time_a}};
   steps.front().name = side_mark(views, 0);
@@ -182,7 +190,7 @@ std::string difference_html(const std::vector<RunView>& views, const Speech& spe
 }
 
 // One run: what its time consists of.
-std::string partition_html(const RunView& view) {
+std::string partition_html(const RunView& view, const Speech& speech) {
   const analysis::Measured& measured = view.run->facts.measured;
   std::vector<Step> steps;
   double at = 0;
@@ -190,15 +198,16 @@ std::string partition_html(const RunView& view) {
     const auto part = static_cast<analysis::Part>(i);
     const double time = static_cast<double>(view.run->facts.partition[part]) / measured.per();
     if (time == 0) continue;
-    steps.push_back(
-        {html_text(analysis::name_of(part)), format_nanos(time), part_class(part), at, at + time});
+    steps.push_back({html_text(analysis::name_of(part)), time_words(speech, time), part_class(part),
+                     at, at + time});
     at += time;
   }
-  const std::string html = fmt::format("<h3>Where the {}{} went</h3>\n", format_nanos(at),
-                                       measured.steps > 0 ? " a step" : "");
-  if (steps.empty()) return html + "<p class=\"muted\">There is nothing in this trace.</p>";
+  const char* where = measured.steps > 0 ? "Where the {} a step went" : "Where the {} went";
+  const std::string html =
+      "<h3>" + html_text(told(speech, where, time_words(speech, at))) + "</h3>\n";
+  if (steps.empty()) return html + paragraph_html(speech.say("There is nothing in this trace."));
   return html + steps_html(steps) +
-         "<p class=\"muted small\">Each moment belongs to one part; they sum to the whole.</p>";
+         remark_html(speech.say("Each moment belongs to one part; they sum to the whole."));
 }
 
 }  // namespace
@@ -214,13 +223,13 @@ std::string compare_html(const ReportInput& input, const std::vector<RunView>& v
     html += "<span class=\"aside\">" +
             html_text(headline(*views[0].run, *views[1].run, input.speech)) + "</span>";
   html += "</div>\n<div class=\"columns\"><div>";
-  html += rows.empty() ? "<p class=\"muted\">No metric applies.</p>"
+  html += rows.empty() ? paragraph_html(input.speech.say("No metric applies."))
                        : metrics_html(rows, views, input.speech);
   html += "</div>\n<div>";
   if (views.size() == 2)
     html += difference_html(views, input.speech);
   else
-    for (const RunView& view : views) html += partition_html(view);
+    for (const RunView& view : views) html += partition_html(view, input.speech);
   return html + "</div></div>\n" + ranks_html(views, input.speech) +
          operations_html(views, input.speech) + "</section>";
 }

@@ -11,11 +11,15 @@
 namespace trainscope::report {
 namespace {
 
-std::string panel(const char* id, const char* title, const std::string& body) {
+std::string panel(const char* id, const std::string& title, const std::string& body) {
   return fmt::format(
       "<section class=\"panel\" aria-labelledby=\"{0}-title\">\n<div class=\"head\">"
       "<h2 id=\"{0}-title\">{1}</h2></div>\n<div class=\"body\">{2}</div>\n</section>",
-      id, title, body);
+      id, html_text(title), body);
+}
+
+std::string heading(const char* words, const Speech& speech) {
+  return "<h3>" + html_text(speech.say(words)) + "</h3>";
 }
 
 bool differs(const RunView& view, const std::string& knob) {
@@ -78,7 +82,7 @@ std::string plural(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-std::string dropped_html(const std::vector<RunView>& views) {
+std::string dropped_html(const std::vector<RunView>& views, const Speech& speech) {
   std::vector<std::string> items;
   for (std::size_t i = 0; i < views.size(); ++i) {
     const auto& dropped = views[i].run->trace->dropped();
@@ -86,7 +90,8 @@ std::string dropped_html(const std::vector<RunView>& views) {
       items.push_back(of_run(views, i) + plural(dropped[k].count, "event", "events") + ": " +
                       html_text(dropped[k].reason));
   }
-  if (items.empty()) return "<p>Nothing: every event of the traces is kept.</p>";
+  if (items.empty())
+    return "<p>" + html_text(speech.say("Nothing: every event of the traces is kept.")) + "</p>";
   return list_html(items);
 }
 
@@ -117,7 +122,7 @@ std::string folded_html(const std::vector<RunView>& views) {
 }
 
 // What people wrote on the runs, in the order of time; numbered as in the drawing.
-std::string written_html(const std::vector<RunView>& views) {
+std::string written_html(const std::vector<RunView>& views, const Speech& speech) {
   std::vector<std::string> items;
   for (std::size_t i = 0; i < views.size(); ++i)
     for (const analysis::RunNote& note : views[i].run->notes)
@@ -127,10 +132,25 @@ std::string written_html(const std::vector<RunView>& views) {
           format_nanos(static_cast<double>(note.start)),
           note.end > note.start ? " to " + format_nanos(static_cast<double>(note.end))
                                 : std::string()));
-  return items.empty() ? "" : "<h3>Written on the timelines</h3>" + list_html(items, "ol");
+  if (items.empty()) return "";
+  return heading("Written on the timelines", speech) + list_html(items, "ol");
 }
 
-std::string meanings_html(const std::vector<RunView>& views) {
+std::string details_html(const std::string& summary, const std::string& terms) {
+  if (terms.empty()) return "";
+  return "<details><summary>" + html_text(summary) + "</summary><dl class=\"meanings\">" + terms +
+         "</dl></details>";
+}
+
+std::string colours_html(const std::vector<RunView>& views, const Speech& speech) {
+  std::string html;
+  for (const Colour& one : colours_of(views))
+    html += fmt::format("<dt><i class=\"swatch s-{}\"></i> {}</dt><dd>{}</dd>\n", one.kind,
+                        one.name, html_text(one.meaning));
+  return details_html(speech.say("What the colours mean"), html);
+}
+
+std::string meanings_html(const std::vector<RunView>& views, const Speech& speech) {
   std::string html;
   for (const analysis::Metric& metric : analysis::metrics()) {
     const bool shown = std::any_of(views.begin(), views.end(), [&](const RunView& view) {
@@ -140,39 +160,41 @@ std::string meanings_html(const std::vector<RunView>& views) {
       html += fmt::format("<dt>{} <code>{}</code></dt><dd>{}</dd>\n", html_text(metric.label),
                           html_text(metric.name), html_text(metric.help));
   }
-  if (html.empty()) return "";
-  return "<details><summary>What the metrics mean</summary><dl class=\"meanings\">" + html +
-         "</dl></details>";
+  return details_html(speech.say("What the metrics mean"), html);
 }
 
 }  // namespace
 
-std::string config_html(const std::vector<RunView>& views) {
+std::string config_html(const std::vector<RunView>& views, const Speech& speech) {
   if (!any_config(views)) return "";
-  std::string html = "<table class=\"knobs\"><thead><tr><th scope=\"col\">knob</th>";
+  std::string html = "<table class=\"knobs\"><thead><tr><th scope=\"col\">" +
+                     html_text(speech.say("knob")) + "</th>";
   for (const RunView& view : views)
     html += "<th scope=\"col\" class=\"number\">" +
-            (views.size() > 1 ? html_text(view.run->label) : std::string("value")) + "</th>";
+            html_text(views.size() > 1 ? view.run->label : speech.say("value")) + "</th>";
   html += "</tr></thead><tbody>\n";
   for (const program::Knob* knob : shown_knobs(views)) html += knob_row(views, *knob);
-  html += "</tbody></table>\n<p class=\"muted small\">All other knobs have their defaults.";
-  if (views.size() > 1) html += " A dot marks what differs.";
-  return panel("config", "Config", html + "</p>");
+  html += "</tbody></table>\n<p class=\"muted small\">" +
+          html_text(speech.say("All other knobs have their defaults."));
+  if (views.size() > 1) html += " " + html_text(speech.say("A dot marks what differs."));
+  return panel("config", speech.say("Config"), html + "</p>");
 }
 
 std::string notes_html(const ReportInput& input, const std::vector<RunView>& views) {
-  std::string html = written_html(views);
+  const Speech& speech = input.speech;
+  std::string html = written_html(views, speech);
   if (!input.limits.empty()) {
-    html += "<h3>What the model leaves out</h3>";
+    html += heading("What the model leaves out", speech);
     for (const std::string& limit : input.limits)
       html += "<p class=\"foreign\">" + html_prose(limit) + "</p>";
   }
   if (!views.empty() && !any_config(views))
-    html += "<h3>Config</h3><p>A trace file does not say how its run was configured.</p>";
-  html += "<h3>Dropped events</h3>" + dropped_html(views);
-  if (!views.empty()) html += "<h3>In this page</h3>" + folded_html(views);
-  html += meanings_html(views);
-  return panel("notes", "Notes", html);
+    html += heading("Config", speech) + "<p>" +
+            html_text(speech.say("A trace file does not say how its run was configured.")) + "</p>";
+  html += heading("Dropped events", speech) + dropped_html(views, speech);
+  if (!views.empty()) html += heading("In this page", speech) + folded_html(views);
+  html += colours_html(views, speech) + meanings_html(views, speech);
+  return panel("notes", speech.say("Notes"), html);
 }
 
 }  // namespace trainscope::report

@@ -144,7 +144,7 @@ class RunWriter {
 
   void add_row(std::string& out, const BarRow& row) {
     Column gap("s"), length("d"), name("n"), label("b"), category("c"), cause("k"), line("l"),
-        detail("x"), from("w"), count("m"), busy("y");
+        detail("x"), from("w"), count("m"), busy("y"), endless("e");
     Nanos end = 0;
     for (const Bar& bar : row) {
       const Span& span = trace_.spans()[bar.first];
@@ -161,11 +161,12 @@ class RunWriter {
       from.add(folded ? 0 : distance_to_cause(bar.first));
       count.add(folded ? bar.count : 0);
       busy.add(folded ? bar.busy : 0);
+      endless.add(is_endless(trace_, bar) ? 1 : 0);
       ++number_;
     }
     out += fmt::format("\n{{\"size\":{}", row.size());
-    for (const Column* column :
-         {&gap, &length, &name, &label, &category, &cause, &line, &detail, &from, &count, &busy})
+    for (const Column* column : {&gap, &length, &name, &label, &category, &cause, &line, &detail,
+                                 &from, &count, &busy, &endless})
       column->write(out);
     out += "}";
   }

@@ -27,6 +27,7 @@ constexpr double kLetter = 6.6;  // a wide estimate of one letter's width
 constexpr double kNote = 15;     // the height of a note's number
 constexpr std::size_t kRows = 4;
 constexpr double kLeastBar = 2;
+constexpr double kTorn = 5;  // how deep the ragged end of a wait is that never ends
 
 struct Range {
   Nanos start = 0;
@@ -104,6 +105,22 @@ bool only_counts(const RunView& view, const LaneBars& lane) {
          (kind == trace::LaneKind::kMemory || kind == trace::LaneKind::kCounter);
 }
 
+// "2.4 ms in all"; of a run whose ranks wait for ever there is no whole time.
+std::string whole_time(const RunView& view) {
+  const auto& why = view.run->ending;
+  if (why && std::holds_alternative<sim::Deadlock>(*why)) return "never ends";
+  return format_nanos(static_cast<double>(view.index.end - view.index.start)) + " in all";
+}
+
+// Open to the right, where it goes on: M x y h width, four teeth, back, z.
+std::string torn_path(double x, double y, double width, double height) {
+  const double deep = std::min(kTorn, width / 2), tooth = height / 4;
+  return fmt::format(
+      "M{0:.1f} {1:.1f}h{2:.1f}l-{3:.1f} {4:.1f}l{3:.1f} {4:.1f}l-{3:.1f} {4:.1f}l{3:.1f} "
+      "{4:.1f}h-{2:.1f}z",
+      x, y, width, deep, tooth);
+}
+
 // With its heading where another lane has the same name: "GPU 1, stream 7".
 std::string lane_name(const trace::Trace& trace, const Bars& bars, trace::LaneId id) {
   const trace::Lane& lane = trace.lanes()[id];
@@ -155,9 +172,7 @@ class Picture {
     if (views_.size() > 1) {
       ground(y_, kStrip, "strip");
       text(12, y_ + 18, view.run->label, "strong");
-      text(kGutter, y_ + 18,
-           format_nanos(static_cast<double>(view.index.end - view.index.start)) + " in all",
-           "plain");
+      text(kGutter, y_ + 18, whole_time(view), "plain");
       y_ += kStrip;
     }
     const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
@@ -234,12 +249,15 @@ class Picture {
   void add_row(const trace::Trace& trace, const BarRow& row, double y, double height) {
     std::map<trace::Category, std::string> paths;
     for (const Bar& bar : row) {
-      if (!range_.shows(bar.start + offset_, bar.end + offset_)) continue;
-      const double x = range_.x(bar.start + offset_);
-      const double right = range_.x(bar.end + offset_);
-      const double width = std::max(right - x - (bar.count > 1 ? 0.0 : 0.5), 0.6);
-      fmt::format_to(std::back_inserter(paths[bar.category]),
-                     "M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x, y, width, height, -width);
+      const bool endless = is_endless(trace, bar);
+      const Nanos start = bar.start + offset_;
+      const Nanos end = endless ? std::max(start, range_.end) : bar.end + offset_;
+      if (!range_.shows(start, end)) continue;
+      const double x = range_.x(start);
+      const double width = std::max(range_.x(end) - x - (bar.count > 1 ? 0.0 : 0.5), 0.6);
+      paths[bar.category] += endless ? torn_path(x, y, width, height)
+                                     : fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x, y,
+                                                   width, height, -width);
       if (bar.count == 1) add_label(trace, bar, x, width, y + height / 2 + 4);
     }
     for (const auto& [category, path] : paths)
@@ -250,8 +268,11 @@ class Picture {
   void add_label(const trace::Trace& trace, const Bar& bar, double x, double width, double y) {
     const trace::Span& span = trace.spans()[bar.first];
     const std::string full = bar_label(trace, span);
-    for (const std::string& label : {full, short_name(full)}) {
-      if (static_cast<double>(letters(label)) * kLetter > width - 8) continue;
+    const bool endless = is_endless(trace, bar);
+    const double room = width - 8 - (endless ? kTorn : 0);
+    const std::string longer = endless ? full + ", never ends" : full;
+    for (const std::string& label : {longer, endless ? "never ends" : short_name(full)}) {
+      if (static_cast<double>(letters(label)) * kLetter > room) continue;
       const std::string kind = "t-" + slug(trace::name_of(bar.category));
       text(x + 4, y, label, kind.c_str());
       return;
@@ -295,7 +316,8 @@ class Picture {
       // The last label has no room to the right of its tick.
       if (range_.x(time) < range_.right - 40)
         out += fmt::format("<text x=\"{:.1f}\" y=\"14\" class=\"axis\">{}</text>\n",
-                           range_.x(time) + 2, format_nanos(static_cast<double>(time)));
+                           range_.x(time) + 2,
+                           time == 0 ? "0" : format_nanos(static_cast<double>(time)));
     }
     return out;
   }

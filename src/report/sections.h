@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/html.h"
@@ -21,7 +22,15 @@ std::string caveat_html(const std::string& caveat);
 // The headline, each run's time, where it ran, and the text.
 std::string summary_html(const ReportInput& input, const std::vector<RunView>& views);
 
-// What the colours mean: the categories that occur.
+// A category that occurs, or idle time; `kind` is its class.
+struct Colour {
+  std::string_view name;
+  std::string_view meaning;
+  std::string kind;
+};
+std::vector<Colour> colours_of(const std::vector<RunView>& views);
+
+// What the colours are called.
 std::string legend_html(const std::vector<RunView>& views);
 
 // The programs' lines, numbered; lines that the other side does not have are marked. Empty where
@@ -38,7 +47,7 @@ std::string operations_html(const std::vector<RunView>& views, const Speech& spe
 std::string ranks_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // The knobs that are set, those that differ first. Empty where no run knows its config.
-std::string config_html(const std::vector<RunView>& views);
+std::string config_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // What people wrote on the runs, what the model leaves out, what was dropped, what this page folds,
 // what metrics mean.

@@ -99,7 +99,7 @@ class Raster {
          const Speech& speech)
       : run_(run), last_(last), x_(x), top_(top), speech_(speech) {}
 
-  std::string svg() const { return full_waves() + last_wave() + sm_names(); }
+  std::string svg() const { return full_waves() + last_wave() + rest() + sm_names(); }
 
  private:
   double x_of(Nanos time) const { return x_.at(static_cast<double>(time)); }
@@ -151,6 +151,13 @@ class Raster {
     return svg;
   }
 
+  // From the last block's end to the kernel's, whose start and end take their time.
+  std::string rest() const {
+    if (run_.kernel <= run_.duration) return "";
+    const Box box{x_of(run_.duration), x_of(run_.kernel), top_, top_ + kTall};
+    return box_svg(box, "no-block") + words_in(box, "halo", speech_.say("no block: start and end"));
+  }
+
   void add_idle(const WaveRows& row, std::string& svg, Box& tallest) const {
     const Box box{x_of(row.end), x_of(run_.duration), y_of(row.first_sm),
                   y_of(row.first_sm + row.sms)};
@@ -180,7 +187,7 @@ class Raster {
 std::string rasters_html(const std::vector<RunView>& views, const std::vector<Side>& sides,
                          const Speech& speech) {
   Nanos longest = 1;
-  for (const Side& side : sides) longest = std::max(longest, side.sms.duration);
+  for (const Side& side : sides) longest = std::max(longest, side.sms.kernel);
   const Scale x{0, static_cast<double>(longest), kLeft, kRight};
   std::string svg = tail_pattern();
   double top = 0;

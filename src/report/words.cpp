@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <vector>
@@ -69,6 +70,30 @@ DetailWords detail_words(const trace::Detail& detail) {
   if (!std::isfinite(words.bytes) || words.bytes < 0) words.bytes = 0;
   if (!std::isfinite(words.flops) || words.flops < 0) words.flops = 0;
   return words;
+}
+
+std::string_view meaning_of(trace::Category category) {
+  static constexpr std::array<std::string_view, trace::kCategoryCount> kMeanings = {
+      "Python and the framework on the CPU; an operator",
+      "a call of the CUDA runtime or driver",
+      "a host thread that a call holds until something else is done",
+      "a batch being loaded",
+      "a batch being copied into pinned memory",
+      "a copy into the driver's own pinned buffer",
+      "a GPU kernel whose part of the step is not known",
+      "kernels of the forward pass",
+      "kernels of the backward pass",
+      "kernels of the optimizer",
+      "a copy from the host to the GPU (host to device)",
+      "a copy from the GPU to the host (device to host)",
+      "a copy within a GPU, between GPUs, or within the host",
+      "memory being set to one value",
+      "GPUs exchanging data, as an all-reduce does",
+      "a GPU's stream that waits for another stream or rank",
+      "a mark of the program's own: a step, a phase",
+      "none of the others",
+  };
+  return kMeanings[static_cast<std::size_t>(category)];
 }
 
 std::string slug(std::string_view words) {

@@ -26,6 +26,9 @@ struct DetailWords {
 };
 DetailWords detail_words(const trace::Detail& detail);
 
+// "a host thread that a call holds until it is done": what a category's colour stands for.
+std::string_view meaning_of(trace::Category category);
+
 // A category's class name in the style sheet: "copy-h2d".
 std::string slug(std::string_view words);
 

@@ -48,8 +48,10 @@ std::string trace_ending(const std::string& file) {
 
 }  // namespace
 
-ReportInput report_input(const analysis::SavedRuns& saved) {
+ReportInput report_input(const analysis::SavedRuns& saved, const Speech& speech) {
   ReportInput input;
+  input.speech = speech;
+  input.language = saved.subject.language;
   input.version = saved.version;
   for (const auto& run : saved.runs) input.runs.push_back(run.get());
   input.title = saved.subject.title.empty() ? saved.runs.front()->trace->origin().subject

@@ -11,8 +11,8 @@
 
 namespace trainscope::report {
 
-// The report of runs as they are saved.
-ReportInput report_input(const analysis::SavedRuns& saved);
+// The report of runs as they are saved; `speech` is that of their language.
+ReportInput report_input(const analysis::SavedRuns& saved, const Speech& speech = {});
 
 // FILE.json of the run B among several is FILE.B.json.
 std::filesystem::path for_run(const std::string& file, const std::string& label, bool several);

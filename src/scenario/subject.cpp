@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "scenario/machine_caveat.h"
+#include "scenario/translation.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -33,6 +34,7 @@ analysis::Subject subject_of(const Lesson& lesson, const Sides& sides) {
   analysis::Subject subject;
   subject.lesson = lesson.id;
   subject.title = lesson.title;
+  subject.language = lesson.language == kEnglish ? "" : lesson.language;
   subject.caveat = machine_caveat(lesson, sides);
   std::string left_open;
   const auto add = [&](std::vector<std::string>& words, const std::string& text) {

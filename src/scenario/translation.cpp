@@ -284,6 +284,12 @@ void check_language(std::string_view language) {
                    did_you_mean(language, known) + "; there are " + listed(known));
 }
 
+Speech speech_in(std::string_view language) {
+  const std::vector<std::string> known = languages();
+  if (std::find(known.begin(), known.end(), language) == known.end()) return {};
+  return {words_in(language)};
+}
+
 std::string name_of_language(std::string_view language) {
   static const std::map<std::string_view, std::string_view> names = {
       {"en", "English"},  {"de", "Deutsch"},    {"fr", "Français"}, {"es", "Español"},

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/speech.h"
 #include "scenario/check.h"
 #include "scenario/lesson.h"
 
@@ -41,6 +42,8 @@ Words load_words(const std::filesystem::path& file);
 std::vector<std::string> languages();
 // Throws InputError for a language that no lesson is there in. Empty is English.
 void check_language(std::string_view language);
+// What a page says for its own words. English where the language is empty, or none of those.
+Speech speech_in(std::string_view language);
 // "Deutsch"; the tag itself for one that is not known by name.
 std::string name_of_language(std::string_view language);
 

@@ -48,6 +48,7 @@ SmRun run_alone(const BlockCost& cost, std::int64_t blocks, const SmLimits& limi
   run.last_wave = last.length;
   run.last_wave_light = last_blocks % limits.count == 0 ? 0 : last.light;
   run.duration = (run.waves - 1) * full.length + last.length;
+  run.kernel = run.duration;
   run.use.busy = (run.waves - 1) * full.use.busy + last.use.busy;
   run.use.warps = (run.waves - 1) * full.use.warps + last.use.warps;
   run.tail_idle = share(last.length * limits.count - last.use.busy, run.duration * limits.count);
@@ -59,6 +60,7 @@ SmRun run_alone(const BlockCost& cost, std::int64_t blocks, const SmLimits& limi
 SmRun run_alone(const program::Operation& operation, const machine::Gpu& gpu) {
   SmRun run = run_alone(block_cost(operation, gpu), grid_blocks(operation, gpu), sm_limits(gpu));
   run.occupancy = machine::occupancy(gpu, launch_shape(operation, gpu));
+  run.kernel = std::max(run.duration, kernel_floor(operation, gpu));
   return run;
 }
 

@@ -40,7 +40,8 @@ struct SmRun {
   Nanos full_wave = 0;        // length of each wave but the last
   Nanos last_wave = 0;        // of the last, full or not
   Nanos last_wave_light = 0;  // until those SMs of it are done that have a block less; 0: none
-  Nanos duration = 0;  // of all waves; a kernel also has a shortest time, Gpu::kernel_floor_ns
+  Nanos duration = 0;         // of all waves
+  Nanos kernel = 0;           // of the kernel: as long, but no less than its shortest time
   SmUse use;
   double tail_idle = 0;           // SM time without a block in the last wave, of all SM time
   double sm_utilization = 0;      // SM time with a block, of all SM time

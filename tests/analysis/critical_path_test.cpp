@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
@@ -76,15 +77,18 @@ struct Saved {
 };
 
 Saved check_bounds(const test::TracePointer& recorded, const CriticalPath& path, const char* knob,
-                   PathPart part) {
+                   const std::function<bool(const PathPiece&)>& is_of_knob) {
   const auto replayed_at = [&](double speed) {
     return static_cast<double>(
         end_of(*test::replayed(recorded, {fmt::format("replay.{}={}", knob, speed)})));
   };
   const double plain = static_cast<double>(end_of(*test::replayed(recorded)));
-  const auto pieces = static_cast<double>(
-      std::ranges::count(path.pieces, part, [](const PathPiece& piece) { return piece.part; }));
-  const auto time = static_cast<double>(path[part]);
+  double pieces = 0, time = 0;
+  for (const PathPiece& piece : path.pieces) {
+    if (!is_of_knob(piece)) continue;
+    ++pieces;
+    time += static_cast<double>(piece.end - piece.start);
+  }
   const Saved saved{time / 101, plain - replayed_at(1.01), replayed_at(1 / 1.01) - plain};
   INFO(knob << ": " << pieces << " pieces, " << time << " ns on the path");
   CHECK(saved.faster <= saved.foretold + pieces + 2);
@@ -136,10 +140,16 @@ TEST_CASE("what is on the critical path is what its being faster saves") {
     const test::TracePointer replay = test::replayed(recorded);
     const CriticalPath path = analysis::critical_path(whole(*replay));
     CHECK(path[PathPart::kUntold] == 0);
-    const Saved kernels = check_bounds(recorded, path, "kernel_speed", PathPart::kKernels);
+    const auto is_part = [](PathPart part) {
+      return [part](const PathPiece& piece) { return piece.part == part; };
+    };
+    const auto is_copy = [&](const PathPiece& piece) {
+      return piece.span != trace::kNone && trace::is_copy(replay->spans()[piece.span].category);
+    };
+    const Saved kernels = check_bounds(recorded, path, "kernel_speed", is_part(PathPart::kKernels));
     CHECK(kernels.faster == Approx(kernels.foretold).epsilon(0.01).margin(100));
-    check_bounds(recorded, path, "copy_speed", PathPart::kCopies);
-    check_bounds(recorded, path, "communication_speed", PathPart::kCommunication);
+    check_bounds(recorded, path, "copy_speed", is_copy);
+    check_bounds(recorded, path, "communication_speed", is_part(PathPart::kCommunication));
     // The replay's path is that of the run, but for the room on the SMs that a replay knows nothing
     // of: what waited for that begins some time after the work before it.
     const CriticalPath of_run = analysis::critical_path(whole(*recorded));
@@ -222,6 +232,15 @@ TEST_CASE("the critical path of DataParallel passes by the GPU that came last") 
   CHECK(share(path, PathPart::kKernels) > 0.6);
 }
 
+TEST_CASE("in a replay of DataParallel the rest of a replica's thread is no time of the host's") {
+  const test::TracePointer run =
+      test::simulated(test::training({"model.name=gpt2", "batch_size=16", "parallel.strategy=dp",
+                                      "parallel.world_size=4", "machine=a100-sxm-8"}));
+  const CriticalPath of_run = analysis::critical_path(whole(*run));
+  const CriticalPath path = analysis::critical_path(whole(*test::replayed(run)));
+  CHECK(share(path, PathPart::kHost) == Approx(share(of_run, PathPart::kHost)).margin(0.1));
+}
+
 TEST_CASE("what a kernel waits for room on the SMs is the time of the kernel that has them") {
   const test::TracePointer run = test::simulated(
       {"workload=kernel", "kernel.count=16", "kernel.streams=4", "machine=a100-sxm-1", "steps=4"});
@@ -298,6 +317,63 @@ TEST_CASE("of a rank alone the wait for the others is no communication on its cr
   CHECK(path[PathPart::kCommunication] == 100'000);
 }
 
+TEST_CASE("a copy of pageable memory whose staging a trace does not tell apart is staged") {
+  for (const trace::Memory from : {trace::Memory::kPageable, trace::Memory::kPinned}) {
+    test::MadeTrace made(trace::OriginKind::kImported);
+    trace::CopyDetail detail;
+    detail.from = from;
+    detail.to = trace::Memory::kDevice;
+    trace::Span span;
+    span.lane = made.lane(trace::LaneKind::kStream, 0);
+    span.name = made.trace.intern("Memcpy HtoD");
+    span.duration = 100'000;
+    span.category = trace::Category::kCopyH2D;
+    span.detail = made.trace.add_detail(detail);
+    made.trace.add_span(span);
+    const CriticalPath path = analysis::critical_path(whole(made.trace));
+    const bool is_staged = from == trace::Memory::kPageable;
+    CHECK(path[is_staged ? PathPart::kStaging : PathPart::kCopies] == 100'000);
+  }
+  // So it is in a replay, which has copies of pageable memory as a profiler has them.
+  const test::TracePointer run =
+      test::simulated({"workload=copy", "copy.count=5", "copy.memory=pageable"});
+  const CriticalPath path = analysis::critical_path(whole(*test::replayed(run)));
+  CHECK(share(path, PathPart::kStaging) ==
+        Approx(share(analysis::critical_path(whole(*run)), PathPart::kStaging)).margin(0.05));
+}
+
+TEST_CASE("what waited for a lock goes on by itself: not by what the lock's holder waited for") {
+  // The loader keeps up: its pin thread sometimes has the interpreter's lock for some microseconds.
+  const scenario::Lesson lesson = scenario::find_lesson("num-workers");
+  const analysis::Run run =
+      analysis::run_config("A", lesson.side("A", test::config_of({"machine=t4-1"})));
+  CHECK(run.facts.partition[analysis::Part::kIdleData] == 0);
+  const CriticalPath path = path_of(run);
+  check_is_path(path, run.facts.measured);
+  CHECK(share(path, PathPart::kLoading) < 0.05);
+  CHECK(share(path, PathPart::kHost) > 0.9);
+}
+
+TEST_CASE("a critical path that is no longer wanted is given up") {
+  test::MadeTrace made(trace::OriginKind::kImported);
+  const trace::LaneId stream = made.lane(trace::LaneKind::kStream, 0);
+  for (Nanos i = 0; i < 10'000; ++i)
+    made.add(stream, "kernel", i * 1000, (i + 1) * 1000, trace::Category::kKernel);
+  const Measured measured = whole(made.trace);
+  int asked = 0;
+  const auto give_up_at = [&](int most) {
+    asked = 0;
+    return analysis::critical_path(measured, [&asked, most] { return ++asked >= most; });
+  };
+  CHECK(give_up_at(1'000'000)[PathPart::kKernels] == 10'000'000);
+  const int all = asked;
+  CHECK(all > 4);  // before each part of the work, and along the path
+  for (int most = 1; most <= all; ++most) {
+    CHECK(give_up_at(most).pieces.empty());
+    CHECK(asked == most);
+  }
+}
+
 TEST_CASE("a call that waits for a device at rest only takes its time") {
   test::MadeTrace made(trace::OriginKind::kImported);
   const trace::LaneId host = made.lane(trace::LaneKind::kHostThread);
@@ -316,4 +392,8 @@ TEST_CASE("a trace without spans has no critical path") {
   const CriticalPath path = analysis::critical_path(whole(empty));
   CHECK(path.pieces.empty());
   CHECK(analysis::shares_in_words(path).empty());
+}
+
+TEST_CASE("the path calls the time between kernels as the partition does") {
+  CHECK(analysis::name_of(PathPart::kGaps) == analysis::name_of(analysis::Part::kIdleGap));
 }

@@ -31,8 +31,8 @@ SavedRuns saved(std::vector<std::shared_ptr<const Run>> runs) {
   all.version = "1.2.3";
   all.executor = "sim";
   all.seed = 5;
-  all.subject = {
-      "a-lesson", "A lesson", "It need not hold.", {"One.", "Two: größer."}, {"A limit."}};
+  all.subject = {"a-lesson",   "A lesson", "It need not hold.", {"One.", "Two: größer."},
+                 {"A limit."}, "de"};
   all.runs = std::move(runs);
   return all;
 }
@@ -74,6 +74,7 @@ TEST_CASE("a saved run has everything that the run had, and saves to the same by
     CHECK(after.seed == 5);
     CHECK(after.subject.caveat == before.subject.caveat);
     CHECK(after.subject.paragraphs == before.subject.paragraphs);
+    CHECK(after.subject.language == before.subject.language);
     const Run &a = *before.runs[0], &b = *after.runs[0];
     CHECK(b.program->listing.lines == a.program->listing.lines);
     CHECK(b.program->steps == a.program->steps);

@@ -67,7 +67,7 @@ TEST_CASE("a training that diverged is saved, opened and reported as it was") {
   const Folder folder;
   const std::string saved = folder.file("diverged.tsrun");
   CHECK_THAT(saved_and_opened(kDiverging, saved),
-             Catch::Contains("<strong>Training diverged.</strong> training diverged at line "));
+             Catch::Contains("<strong>Training diverged.</strong> Training diverged at line "));
   CHECK_THAT(run("run " + saved + " --series loss").out, Catch::StartsWith("0 2.3"));
 }
 
@@ -127,4 +127,20 @@ TEST_CASE("MNIST of one's own is trained on, and refused by name when it is dama
   std::filesystem::resize_file(right.file("train-images-idx3-ubyte"), 1000);
   check_refused(mnist + "--set data.path=" + right.file(""), "train-images-idx3-ubyte");
   check_refused(mnist + "--set data.path=" + right.file("nowhere"), "nowhere");
+}
+
+TEST_CASE("the folder of one's own data that a config names stands beside the config") {
+  const Folder folder;
+  write_mnist(folder, 7);
+  std::filesystem::create_directory(folder.file("configs"));
+  const std::string config = folder.file("configs/train.toml");
+  std::ofstream(config) << "workload = \"train\"\nsteps = 2\nbatch_size = 32\n[loop]\nevaluate = "
+                           "false\n[data]\nname = \"mnist\"\npath = \"..\"\n";
+  const Result ran = run("run " + config);
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  std::filesystem::remove(folder.file("train-images-idx3-ubyte"));
+  CHECK_THAT(run("run " + config).err, Catch::Contains("train-images-idx3-ubyte"));
+  // A flag's is one from where the program is started.
+  CHECK(run("run " + config + " --set data.path=configs").code == 2);
 }

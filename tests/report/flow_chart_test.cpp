@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <regex>
+#include <set>
 
 #include "analysis/gradient_flow.h"
 #include "analysis/star_flow.h"
@@ -99,6 +100,33 @@ TEST_CASE("a report has DataParallel's transfers from GPU 0 and to it") {
   REQUIRE(!star.empty());
   for (const analysis::StarStageTimes& stage : star.steps.back().stages)
     CHECK(has(html, ">" + std::string(analysis::name_of(stage.stage)) + "</th>"));
+}
+
+TEST_CASE(
+    "the legend of a report's gradient flow explains the colours that are in it, all of them") {
+  const analysis::Run star = parallel("A", "dp"), buckets = parallel("B", "ddp");
+  const auto legend = [](const std::string& html) {
+    return test::between(html, "<ul class=\"legend\">", "</ul>");
+  };
+  const std::string of_star = flow_of({&star}), of_buckets = flow_of({&buckets});
+  CHECK_FALSE(has(legend(of_star), "bucket"));
+  CHECK_FALSE(has(legend(of_star), "summed"));
+  CHECK(has(legend(of_star), "forward"));
+  CHECK(has(legend(of_buckets), "the bucket fills"));
+  CHECK_FALSE(has(legend(of_buckets), "forward"));
+  CHECK(has(legend(flow_of({&star, &buckets})), "the bucket fills"));
+  const std::regex bar("<i class=\"([a-z-]+)\" style=\"left:");
+  const std::regex swatch("class=\"swatch ([a-z-]+)\"");
+  for (const std::string& html : {of_star, of_buckets}) {
+    std::set<std::string> drawn, told;
+    for (std::sregex_iterator at(html.begin(), html.end(), bar), end; at != end; ++at)
+      drawn.insert((*at)[1]);
+    const std::string words = legend(html);
+    for (std::sregex_iterator at(words.begin(), words.end(), swatch), end; at != end; ++at)
+      told.insert((*at)[1]);
+    CHECK(drawn == told);
+    CHECK(drawn.size() > 2);
+  }
 }
 
 TEST_CASE("of many buckets those that are exposed longest are in a report, and it says so") {

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/operations.h"
+#include "analysis/part_category.h"
 #include "base/units.h"
+#include "report/escape.h"
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/runs.h"
@@ -91,12 +93,29 @@ TEST_CASE("who waits for whom among ranks stands in the page") {
   CHECK_FALSE(has(report_of({&alone}), "<h3>Ranks</h3>"));
 }
 
+TEST_CASE("what each colour of the timelines means stands in the page") {
+  const analysis::Run run = test::copies("A", "pageable");
+  const std::string html = report_of({&run});
+  const std::string meanings = test::between(html, "What the colours mean", "</details>");
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < trace::kCategoryCount; ++i) {
+    const auto category = static_cast<trace::Category>(i);
+    CHECK_FALSE(report::meaning_of(category).empty());
+    const std::string legend = "s-" + report::slug(trace::name_of(category)) + "\"></i>";
+    used += has(html, legend);
+    CHECK(has(html, legend) == has(meanings, report::html_text(report::meaning_of(category))));
+  }
+  CHECK(used > 3);
+  CHECK(has(meanings, report::meaning_of(trace::Category::kHeld)));
+}
+
 TEST_CASE("each part that the time is made of has a colour in the page") {
   const std::string_view style = report::page_style();
   for (std::size_t i = 0; i < analysis::kPartCount; ++i) {
-    const std::string_view part = analysis::name_of(static_cast<analysis::Part>(i));
-    CAPTURE(part);
-    CHECK(has(std::string(style), ".p-" + report::slug(part)));
+    const auto part = static_cast<analysis::Part>(i);
+    CAPTURE(analysis::name_of(part));
+    const std::string kind = report::slug(trace::name_of(analysis::category_of(part)));
+    CHECK(has(std::string(style), ".p-" + kind + " {"));
   }
 }
 
@@ -329,6 +348,9 @@ TEST_CASE("a training run's report draws its loss, and no other run's does") {
   std::snprintf(first, sizeof first, "loss %.4g at first", a.trace->steps()[0].loss);
   CHECK(has(html, first));
   CHECK_FALSE(has(report_of({&b}), "id=\"loss-title\""));
+  // All drawings but the timelines' stand in a box of their own, which scrolls where it is narrow.
+  CHECK(test::count(html, "<svg class=\"drawn\"") ==
+        test::count(html, "<div class=\"chart\"><svg class=\"drawn\"") + 1);
 }
 
 TEST_CASE("what people wrote on a run stands among the notes, and markup in it stays text") {

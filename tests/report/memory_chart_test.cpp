@@ -158,3 +158,36 @@ TEST_CASE("a report's memory is told in the page's language") {
   CHECK(has(html, ">Speicher</h2>"));
   CHECK(has(html, "Spitze "));
 }
+
+TEST_CASE("what a report's memory chart shows stands at its time, and is as wide as it lasts") {
+  const analysis::Run run =
+      test::simulated("A", {"workload=train", "model.name=mlp", "steps=3", "machine=h200-1",
+                            "batch_size=256", "loop.evaluate=false"});
+  const std::string html = memory_of({&run});
+  const analysis::MemoryHistory history(*run.trace);
+  const auto& peak = history.peak();
+  std::smatch first_tick;
+  REQUIRE(std::regex_search(html, first_tick, std::regex("M([0-9.]+) [0-9.]+V")));
+  const double left = std::stod(first_tick[1]);
+  const double right = number_after(html, "class=\"peak\" cx=\"");
+  const double top = number_after(html, "cy=\"");
+  const auto all = stacks(html);
+  double bottom = 0;
+  for (const auto& [x, bars] : all)
+    for (const Bar& bar : bars) bottom = std::max(bottom, bar.y + bar.height);
+  const double a_unit = static_cast<double>(peak.time) / (right - left);
+  int checked = 0;
+  for (std::size_t i = 0; i + 1 < history.moments().size(); ++i) {
+    const auto &moment = history.moments()[i], &next = history.moments()[i + 1];
+    const auto lasts = static_cast<double>(next.time - moment.time);
+    if (lasts < 8 * a_unit || moment.allocated <= 0) continue;
+    const double middle = static_cast<double>(moment.time) + lasts / 2;
+    const auto after = all.upper_bound(left + middle / a_unit);
+    REQUIRE(after != all.begin());
+    double height = 0;
+    for (const Bar& bar : std::prev(after)->second) height += bar.height;
+    CHECK(height / (bottom - top) == Approx(moment.allocated / peak.allocated).margin(0.002));
+    ++checked;
+  }
+  CHECK(checked > 3);
+}

@@ -92,6 +92,17 @@ TEST_CASE("two kernels are drawn on one axis, and nothing beyond its ends") {
   CHECK(waves[0].width == Approx(waves[2].width).margin(1.2));
 }
 
+TEST_CASE("a kernel shorter than the shortest is drawn to its end, not to its last block's") {
+  const analysis::Run run = test::simulated(
+      "A", {"workload=kernel", "kernel.block=64", "kernel.grid=108", "kernel.flops_per_thread=1",
+            "kernel.bytes_per_thread=0", "steps=2", "machine=a100-sxm-1"});
+  const std::string html = sms_of({&run});
+  const std::vector<Box> rest = boxes(html, "no-block");
+  REQUIRE(rest.size() == 1);
+  CHECK(rest[0].x > 84);
+  CHECK(rest[0].x + rest[0].width == Approx(920).margin(0.2));
+}
+
 TEST_CASE("a run without kernels that are placed block by block has no SMs in its report") {
   const analysis::Run copies = test::copies("A", "pinned");
   const analysis::Run imported = test::run_of("B", test::kernels(10));

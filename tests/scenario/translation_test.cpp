@@ -153,4 +153,7 @@ TEST_CASE("languages are those that there are texts in, and another one is refus
   CHECK(std::find(all.begin(), all.end(), "de") != all.end());
   CHECK_NOTHROW(check_language(""));
   CHECK_THROWS_WITH(check_language("dee"), Contains("did you mean de?"));
+  CHECK(speech_in("de").say("Timelines") == "Zeitachsen");
+  for (const char* other : {"", "en", "xx", "../words.de"})
+    CHECK(speech_in(other).say("Timelines") == "Timelines");
 }

@@ -83,16 +83,6 @@ TEST_CASE("a replay of a recorded trace is the trace") {
 
 namespace {
 
-machine::Machine with_faster_host(machine::Machine machine, int times) {
-  machine::Host& host = machine.host;
-  for (Nanos* cost :
-       {&host.launch_call_ns, &host.copy_call_ns, &host.event_call_ns, &host.nccl_call_ns,
-        &host.malloc_call_ns, &host.free_call_ns, &host.graph_launch_ns, &host.sync_call_ns,
-        &host.eager_operator_ns, &host.interpreter_call_ns, &host.compiled_operator_ns})
-    *cost /= times;
-  return machine;
-}
-
 machine::Machine with_faster_gpu(machine::Machine machine, double times) {
   machine::Gpu& gpu = machine.gpu;
   for (double* rate : {&gpu.l2_bytes_per_s, &gpu.boost_clock_hz, &gpu.fp32_flops_per_s,

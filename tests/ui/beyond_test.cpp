@@ -6,6 +6,7 @@
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/stage.h"
+#include "ui/timeline/canvas.h"
 #include "ui/words.h"
 
 using namespace trainscope;
@@ -89,6 +90,96 @@ TEST_CASE("lanes that do not fit are said to be below, until the last is in sigh
   stage->settle();
   CHECK(overlapping_text(*ImGui::GetDrawData()).empty());
   CHECK(letters(*ImGui::GetDrawData()) != above);
+}
+
+namespace {
+
+// How many letters stand in a box, and how many are cut through by its upper or lower edge.
+struct Letters {
+  int inside = 0, cut = 0;
+};
+
+Letters letters_in(const ImDrawData& data, ImVec2 min, ImVec2 max) {
+  Letters found;
+  for (const ImDrawList* list : data.CmdLists)
+    for (const ImDrawCmd& command : list->CmdBuffer)
+      for (unsigned at = 0; at + 6 <= command.ElemCount; at += 3) {
+        const auto quad = cut_text_detail::quad_of(*list, command, at);
+        const ImVec4& clip = command.ClipRect;
+        if (!quad.is_letter || quad.min.x < min.x || quad.max.x > max.x) continue;
+        const bool is_seen = quad.max.y > clip.y && quad.min.y < clip.w;
+        if (is_seen && quad.min.y >= min.y && quad.max.y <= max.y) ++found.inside;
+        if (is_seen && (quad.max.y > clip.w + 1.5F || quad.min.y < clip.y - 1.5F)) ++found.cut;
+      }
+  return found;
+}
+
+// Lanes that count, up to 100 each.
+std::unique_ptr<Recorded> counters(int lanes) {
+  auto made = std::make_unique<Recorded>();
+  for (int i = 0; i < lanes; ++i) {
+    Lane lane;
+    lane.name = "counter " + std::to_string(i);
+    lane.kind = LaneKind::kCounter;
+    const LaneId id = made->trace.add_lane(lane);
+    for (const Nanos time : {0, 30, 60})
+      made->trace.add_sample({time * kMillisecond, static_cast<double>(time), id});
+  }
+  made->index = build_index(made->trace);
+  made->draw = build_draw_index(made->trace, made->index);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("how many lanes are below is said however far one has scrolled") {
+  REQUIRE_STAGE(stage);
+  const auto many = three_spans(40);
+  stage->input.sides = {side_of(*many)};
+  for (float scroll = 0; scroll < 2 * stage->theme.size.lane_min; scroll += 3) {
+    CAPTURE(scroll);
+    stage->state.scroll = scroll;
+    stage->settle();
+    const float row = below_row(stage->theme, 300, 100);
+    REQUIRE(row > 0);
+    CHECK(letters_in(*ImGui::GetDrawData(), {0, 399 - row}, {150, 401}).inside >= 10);
+    CHECK(overlapping_text(*ImGui::GetDrawData()).empty());
+  }
+}
+
+TEST_CASE("lanes that all fit, and a place for few, have no row about lanes below") {
+  const Theme theme = make_theme(ThemeMode::kDark, 1);
+  CHECK(below_row(theme, 300, 0) == 0);
+  CHECK(below_row(theme, 300, 30) > theme.size.label);
+  CHECK(below_row(theme, 3 * theme.size.lane_min, 30) == 0);
+}
+
+TEST_CASE("a counter's scale is whole or not there") {
+  REQUIRE_STAGE(stage);
+  const auto many = counters(30);
+  stage->input.sides = {side_of(*many)};
+  for (float scroll = 0; scroll < 2 * stage->theme.size.lane_min; scroll += 3) {
+    CAPTURE(scroll);
+    stage->state.scroll = scroll;
+    stage->settle();
+    CHECK(letters_in(*ImGui::GetDrawData(), {500, 80}, {1000, 400}).inside > 0);
+    CHECK(letters_in(*ImGui::GetDrawData(), {500, 80}, {1000, 400}).cut == 0);
+  }
+}
+
+TEST_CASE("the words of a marker do not stand over a lane's scale") {
+  REQUIRE_STAGE(stage);
+  const auto few = counters(3);
+  for (const bool has_room : {true, false}) {
+    stage->input.sides = {side_of(*few)};
+    TimelineSide& side = stage->input.sides[0];
+    side.markers.push_back({54 * kMillisecond, "B done", "2.2 ms sooner"});
+    if (!has_room) side.config = std::string(200, 'x');
+    stage->input.axis_end = 60 * kMillisecond;
+    stage->settle();
+    CHECK(letters(*ImGui::GetDrawData()) > 30);
+    CHECK(overlapping_text(*ImGui::GetDrawData()).empty());
+  }
 }
 
 TEST_CASE("in front of a room the words about a deadlock are whole") {

@@ -80,6 +80,14 @@ TEST_CASE("a knob that changes a run changes its critical path") {
   CHECK(path_words(facts_of(*driver, 0)).starts_with("copies "));
 }
 
+TEST_CASE("a critical path that is no longer wanted is not found to its end") {
+  REQUIRE_DRIVER(driver);
+  driver->open_revealed("pinned-vs-pageable");
+  const SideModel& side = driver->workspace().sides()[0];
+  CHECK(find_path(side.run, side.view, [] { return false; }));
+  CHECK_FALSE(find_path(side.run, side.view, [] { return true; }));
+}
+
 TEST_CASE("a selected span says whether it is on the critical path that is shown") {
   REQUIRE_DRIVER(driver);
   driver->open_revealed("stream-overlap");
@@ -136,6 +144,43 @@ TEST_CASE("the arrows of a critical path stand where it passes, and none runs ba
       if (i > 0) CHECK(arrow.x1 >= layout.arrows[i - 1].x1);
     }
   }
+}
+
+namespace {
+
+// Of a side's lanes that the path runs on: the height in which each one's label is in sight.
+float shown(Driver& driver, const std::string& side, const std::string& lane) {
+  float height = 0;
+  driver.act([&](ImGuiTestContext* context) {
+    const std::string item = "//Timelines##pair/**/" + side + "/lane " + lane;
+    if (!context->ItemExists(item.c_str())) return;
+    height = context->ItemInfo(item.c_str(), ImGuiTestOpFlags_NoError).RectFull.GetHeight();
+  });
+  return height;
+}
+
+}  // namespace
+
+TEST_CASE("a lane that the critical path runs on is open as long as that is shown") {
+  REQUIRE_DRIVER(driver);
+  driver->open_revealed("pinned-vs-pageable");
+  TimelineState& state = driver->app().attention().timeline;
+  const trace::Trace& trace = *driver->workspace().sides()[0].view->trace;
+  trace::LaneId main = 0;
+  while (trace.lanes()[main].name != "host main") ++main;
+  const std::vector<trace::LaneId> folded{main};
+  state.collapsed[0] = folded;
+  driver->settle();
+  const float in_one_row = shown(*driver, "A", "host main");
+  REQUIRE(in_one_row > 0);
+  driver->app().run("timeline.critical_path");
+  driver->settle();
+  REQUIRE(facts_of(*driver, 0).chain.runs_on(main));
+  CHECK(shown(*driver, "A", "host main") > 1.2F * in_one_row);
+  driver->app().run("timeline.critical_path");
+  driver->settle();
+  CHECK(state.collapsed[0] == folded);
+  CHECK(shown(*driver, "A", "host main") == Approx(in_one_row));
 }
 
 TEST_CASE("before its result a lesson shows no critical path") {

@@ -46,6 +46,19 @@ TEST_CASE("a lesson's runs are exported as a report, traces, metrics and runs") 
   CHECK(back.runs[1]->trace->end() == workspace.sides()[1].run->trace->end());
 }
 
+TEST_CASE("the exported report speaks the language of the lessons") {
+  REQUIRE_DRIVER(driver);
+  const test::TemporaryFolder folder;
+  driver->open_revealed("pinned-vs-pageable");
+  write_export(driver->workspace(), in(folder, "en.html"));
+  CHECK_THAT(read_file(in(folder, "en.html"), kMost), Contains(">Timelines</h2>"));
+  driver->workspace().set_language("de");
+  driver->settle();
+  write_export(driver->workspace(), in(folder, "de.html"));
+  CHECK_THAT(read_file(in(folder, "de.html"), kMost),
+             Contains("<html lang=\"de\">") && Contains(">Zeitachsen</h2>"));
+}
+
 TEST_CASE("a lesson is exported as a handout and as a sheet to work on, whatever was turned") {
   REQUIRE_DRIVER(driver);
   const test::TemporaryFolder folder;

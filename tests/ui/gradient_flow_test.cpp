@@ -283,6 +283,40 @@ TEST_CASE("a GPU that is starved is pale in the strip, one that is busy is not")
   CHECK(busy[0].shades.empty());
 }
 
+TEST_CASE("words on a bar of the strip are read, however pale it is under them") {
+  for (const ThemeMode mode : {ThemeMode::kDark, ThemeMode::kLight, ThemeMode::kProjector}) {
+    const Theme theme = make_theme(mode, 1);
+    for (const trace::Category category :
+         {trace::Category::kForward, trace::Category::kBackward, trace::Category::kOptimizer,
+          trace::Category::kKernel, trace::Category::kCollective}) {
+      StripBar bar{{0, 1000}, category, "words"};
+      for (const float busy : {0.0F, 0.2F, 0.5F, 0.8F})
+        bar.shades.push_back({{static_cast<Nanos>(busy * 1000), 1000}, busy});
+      for (const analysis::Interval under : {analysis::Interval{0, 150}, {0, 1000}, {850, 900}}) {
+        const LabelInk words = label_ink(theme, bar, under);
+        for (const StripShade& shade : bar.shades) {
+          if (shade.time.start >= under.end) continue;
+          const Color fill = theme.of(category).fill;
+          const Color bare = mixed(theme.panel, fill, shaded(fill, shade).a / 255.0F);
+          CHECK(contrast(words.ink, words.ground.value_or(bare)) >= 4.5);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("of the buckets the last one says its number, beside it where it is narrow") {
+  const RunPointer run = ddp("A", {});
+  const analysis::GradientFlow flow = flow_of(*run);
+  const StepWork work = step_work(*run->trace, run->program.get());
+  const StepStrip strip = strip_of(flow, work, flow.backwards.back().done(), 600);
+  REQUIRE(strip.lanes.size() == 2);
+  const auto& buckets = strip.lanes[1].bars;
+  REQUIRE(buckets.size() > 1);
+  for (const StripBar& bucket : buckets)
+    CHECK(bucket.speaks_beside == (&bucket == &buckets.back()));
+}
+
 TEST_CASE("in the strip a kernel shorter than a column is as pale as the column is free") {
   StripLane lane;
   add_bars(lane, analysis::IntervalSet({{5100, 5350}, {20'000, 30'000}}),

@@ -4,7 +4,7 @@
 #include "base/temporary_folder.h"
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
-#include "ui/panels/line_labels.h"
+#include "ui/panels/roof_names.h"
 #include "ui/runs.h"
 
 using namespace trainscope;
@@ -111,6 +111,47 @@ TEST_CASE("words that would stand at another line choose before those that have 
   CHECK(places[0]->box.min.y == 76);
   CHECK(places[1]->box.min.y == 48);
   CHECK_FALSE((places[0]->led || places[1]->led));
+}
+
+TEST_CASE("the line that leads to words strikes no other words, and is struck by none") {
+  LineLabels labels({{0, 0}, {200, 100}}, 4);
+  const std::size_t line = labels.add_line({0, 90}, {200, 90});
+  const LineLabels::Place near{{{60, 70}, {120, 82}}, {90, 90}};
+  const auto far = [](float right) {
+    return LineLabels::Place{{{right - 60, 20}, {right, 32}}, {right, 90}, true};
+  };
+  const auto after = labels.place({{line, {near}}, {line, {far(100), far(180)}}});
+  CHECK(after[1]->box.max.x == 180);
+  const auto one = labels.place({{line, {far(100)}}, {line, {near}}});
+  CHECK(one[0].has_value() != one[1].has_value());
+}
+
+TEST_CASE("in a small chart the names of two machines' roofs keep clear of lines and each other") {
+  struct Named {
+    Roof roof;
+    float width;
+  };
+  // A's peaks, B's peaks, A's memory, B's memory and L2.
+  const std::vector<Named> all{
+      {{{190, 36}, {250, 36}}, 182},      {{{162, 54}, {250, 54}}, 108},
+      {{{150, 38}, {250, 38}}, 182},      {{{92, 70}, {250, 70}, false}, 108},
+      {{{0, 158}, {190, 36}, false}, 97}, {{{0, 148}, {172, 38}}, 100},
+      {{{0, 120}, {150, 38}}, 78}};
+  LineLabels labels({{0, -4}, {251, 158}}, 8, 8);
+  std::vector<LineLabels::Words> words;
+  for (const Named& one : all)
+    words.push_back(
+        {labels.add_line(one.roof.from, one.roof.to), places_of(one.roof, {one.width, 9.6F}, 1)});
+  const auto places = labels.place(words);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO(i);
+    REQUIRE(places[i]);
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      CHECK_FALSE(crosses(all[other].roof.from, all[other].roof.to, places[i]->box));
+      if (other != i && places[other]->led)
+        CHECK_FALSE(crosses(places[other]->foot, end_of_lead(*places[other]), places[i]->box));
+    }
+  }
 }
 
 TEST_CASE("a line crosses a box that it enters or lies in, and no other") {

@@ -1,10 +1,12 @@
 // The SM array, through the window: the raster's waves, the kernel it shows, the maps beside it.
 #include <catch2/catch.hpp>
 
+#include "analysis/placed_kernels.h"
 #include "ui/app/layout.h"
 #include "ui/app/wave_rows.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
+#include "ui/panels/sm_blocks.h"
 #include "ui/panels/tile_map.h"
 
 using namespace trainscope;
@@ -76,6 +78,56 @@ TEST_CASE("a raster says how many waves there are, and how many SMs the last lea
   CHECK(last_wave_words(alone(blocks("A", "kernel.grid=108"))) == "108 of 108");
   CHECK(last_wave_words(alone(blocks("A", "kernel.grid=109"))) == "1 of 108");
   CHECK(wave_words(alone(blocks("A", "kernel.grid=1"))) == "1 block, 1 wave; 107 of 108 SMs idle");
+}
+
+TEST_CASE("a raster ends with its kernel, which is no shorter than the shortest") {
+  const RunPointer run =
+      run_of("A", {"workload=kernel", "kernel.block=64", "kernel.flops_per_thread=1",
+                   "kernel.bytes_per_thread=0", "kernel.grid=1", "steps=3"});
+  const sim::SmRun sms = alone(run);
+  const std::vector<analysis::PlacedKernel> placed = analysis::placed_kernels(*run);
+  REQUIRE_FALSE(placed.empty());
+  CHECK(sms.duration < sms.kernel);
+  CHECK(sms.kernel == run->trace->spans()[placed.front().span].duration);
+  const sim::SmRun longer = alone(blocks("B", "kernel.grid=109"));
+  CHECK(longer.kernel == longer.duration);
+}
+
+TEST_CASE("the times below a raster begin at the kernel's start and end at its end") {
+  CHECK(raster_times(1134, 4) == std::vector<double>{0, 500, 1134});
+  CHECK(raster_times(1000, 6) == std::vector<double>{0, 200, 400, 600, 800, 1000});
+  CHECK(raster_times(1, 2) == std::vector<double>{0, 1});
+  for (const Nanos end : {3, 99, 2'500, 18'400'007}) {
+    const std::vector<double> times = raster_times(end, 5.5);
+    CHECK(times.front() == 0);
+    CHECK(times.back() == static_cast<double>(end));
+    for (std::size_t i = 1; i < times.size(); ++i)
+      CHECK(times[i] - times[i - 1] >= 0.9 * static_cast<double>(end) / 5.5 - 1e-6);
+  }
+}
+
+TEST_CASE("a free slot says why it has no block") {
+  const sim::SmRun run = alone(blocks("A", "kernel.grid=109"));
+  const FreeSlot limited = free_slot(run, SlotKind::kUnused);
+  REQUIRE_FALSE(limited.rows.empty());
+  CHECK(limited.rows.front().second == "registers");
+  for (const SlotKind kind : {SlotKind::kEmpty, SlotKind::kIdle}) {
+    const FreeSlot left = free_slot(run, kind);
+    CHECK_FALSE(left.title.empty());
+    REQUIRE_FALSE(left.rows.empty());
+    CHECK(left.rows.front().second == "1 of 108");
+  }
+}
+
+TEST_CASE("hatched slots too low for words are named beside the SM") {
+  const Theme theme = make_theme(ThemeMode::kDark, 1);
+  const sim::SmRun run = alone(blocks("A", "kernel.grid=109"));
+  const auto words_at = [&](float height) {
+    const Box box{{0, 0}, {300, height}};
+    return slot_words(theme, run, lay_out_slots(run, 0, {0, 2}, run.duration, box)).front();
+  };
+  CHECK(words_at(10).find("hatched: free, registers") != std::string::npos);
+  CHECK(words_at(200).find("hatched") == std::string::npos);
 }
 
 TEST_CASE("a product one larger than its tiles wastes what stands out") {

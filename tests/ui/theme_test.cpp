@@ -3,7 +3,11 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "analysis/part_category.h"
 #include "base/error.h"
+#include "report/page.h"
+#include "report/words.h"
+#include "ui/panels/waterfall.h"
 
 using namespace trainscope;
 using namespace trainscope::trace;
@@ -37,6 +41,22 @@ constexpr Pair kNeighbours[] = {
     {Category::kCollective, Category::kCopyH2D},  {Category::kCopyH2D, Category::kCopyD2H},
     {Category::kStaging, Category::kHostWork},    {Category::kStaging, Category::kLoader},
     {Category::kStaging, Category::kCopyH2D},     {Category::kHostWork, Category::kLoader}};
+
+// Of the report's style sheet: what follows a name's first mention, between it and the end.
+std::string text_after(std::string_view name, std::string_view end) {
+  const std::string_view style = report::page_style();
+  const std::size_t at = style.find(name);
+  if (at == style.npos) return "";
+  const std::size_t from = at + name.size();
+  return std::string(style.substr(from, style.find(end, from) - from));
+}
+
+// The colour of a variable such as "--red".
+Color report_color(const std::string& variable) {
+  const std::string hex = text_after("\n  " + variable + ": #", ";");
+  REQUIRE(hex.size() == 6);
+  return rgb(static_cast<std::uint32_t>(std::stoul(hex, nullptr, 16)));
+}
 
 }  // namespace
 
@@ -125,6 +145,20 @@ TEST_CASE("categories that meet in a lane stay apart under every colour-vision d
         CHECK(distance(seen_with(deficiency, a), seen_with(deficiency, b)) >= kLeastDistance);
     }
   }
+}
+
+TEST_CASE("a part of time has one colour, in the window and in the report") {
+  for (const ThemeMode mode : {ThemeMode::kDark, ThemeMode::kLight})
+    for (std::size_t i = 0; i < analysis::kPartCount; ++i) {
+      const auto part = static_cast<analysis::Part>(i);
+      INFO(analysis::name_of(part));
+      const std::string kind = report::slug(name_of(analysis::category_of(part)));
+      const std::string variable = text_after(".p-" + kind + " {", ";");
+      const std::size_t from = variable.find("var("), to = variable.find(')');
+      REQUIRE((from != variable.npos && to != variable.npos));
+      CHECK(part_style(make_theme(mode, 1), part).fill ==
+            report_color(variable.substr(from + 4, to - from - 4)));
+    }
 }
 
 TEST_CASE("what waits is hatched, and nothing else is") {

@@ -269,6 +269,19 @@ TEST_CASE("the list beside memory has a role that is drawn and not there at the 
   CHECK(drawn.size() > at_peak);
 }
 
+TEST_CASE("what is reserved is named where its line is highest, for as long as it is") {
+  using Moment = analysis::MemoryHistory::Moment;
+  const Moment low{0, 1, 2, {}}, top{1, 1, 5, {}}, not_counted{2, 1, 0, {}};
+  const ReservedTop once = reserved_top({nullptr, &low, &low, &top, &top, &low});
+  CHECK((once.bytes == 5 && once.from == 3 && once.to == 5));
+  const ReservedTop twice = reserved_top({&top, &low, &top, &top});
+  CHECK((twice.from == 2 && twice.to == 4));
+  // Where only a part of the run is shown, its own level.
+  CHECK(reserved_top({&low, &low}).bytes == 2);
+  const ReservedTop none = reserved_top({nullptr, &not_counted});
+  CHECK(none.from == none.to);
+}
+
 TEST_CASE("the lanes that count memory are not on the timelines until they are asked for") {
   REQUIRE_DRIVER(driver, 1366, 768);
   driver->workspace().open_runs({trained("A")});

@@ -218,6 +218,50 @@ TEST_CASE("what a person unfolds or asks for stays, and few chosen lanes stay") 
   CHECK(with({.keeps_lanes = true}).away.empty());
 }
 
+TEST_CASE("what a path runs on stays in all its rows, and other lanes go before it") {
+  Made made;
+  const auto steps = made.add(LaneKind::kSteps, "steps", 1);
+  const auto main = made.add(LaneKind::kHostThread, "host main", 3);
+  const auto autograd = made.add(LaneKind::kHostThread, "autograd thread", 2);
+  const auto engine = made.add(LaneKind::kCopyEngine, "H2D copy engine", 1, 0);
+  const auto stream = made.add(LaneKind::kStream, "stream 7", 1, 0);
+  made.build();
+  TuckWish wish;
+  const Tuck before = tuck(made.trace, made.draw, request(), wish, 62);
+  CHECK(before.away == std::vector{autograd, steps});
+  CHECK(before.in_one_row == std::vector{main});
+  wish.path = {autograd, stream};
+  const Tuck shown = tuck(made.trace, made.draw, request(), wish, 62);
+  CHECK(shown.away == std::vector{steps, engine});
+  CHECK(shown.in_one_row == std::vector{main});
+  wish.path = {main, stream};
+  const Tuck in_rows = tuck(made.trace, made.draw, request(), wish, 100);
+  CHECK(in_rows.in_one_row.empty());
+  CHECK_FALSE(in_rows.is_away(main));
+  CHECK(in_rows.is_away(autograd));
+}
+
+TEST_CASE("of more lanes than fit, those that a path is on longest are in sight") {
+  Made made;
+  const auto main = made.add(LaneKind::kHostThread, "host main", 3);
+  const auto autograd = made.add(LaneKind::kHostThread, "autograd thread", 2);
+  const auto staging = made.add(LaneKind::kStaging, "staging", 1);
+  const auto stream = made.add(LaneKind::kStream, "stream 7", 1, 0);
+  made.build();
+  const auto in = [&](std::vector<trace::LaneId> path, float room) {
+    TuckWish wish;
+    wish.path = std::move(path);
+    return tuck(made.trace, made.draw, request(), wish, room);
+  };
+  const float lane = request().lane_height;
+  const Tuck folded = in({stream, main, autograd, staging}, 4 * lane);
+  CHECK(folded.in_one_row.size() == 2);
+  CHECK(folded.away.empty());
+  CHECK(in({stream, main, autograd, staging}, 3 * lane).away == std::vector{staging});
+  CHECK(in({stream, main, autograd, staging}, 2 * lane).away == std::vector{staging, autograd});
+  CHECK(in({staging, autograd, main, stream}, 2 * lane).away == std::vector{stream, autograd});
+}
+
 TEST_CASE("a run without GPU lanes has nothing to make room for") {
   Made made;
   made.add(LaneKind::kHostThread, "host main", 4);

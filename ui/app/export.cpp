@@ -7,6 +7,7 @@
 #include "report/written.h"
 #include "scenario/sheet.h"
 #include "scenario/subject.h"
+#include "scenario/translation.h"
 
 namespace trainscope::ui {
 namespace {
@@ -22,6 +23,7 @@ analysis::SavedRuns saved_of(const Workspace& workspace) {
   if (saved.runs.empty()) throw InputError("There is nothing to write: open a lesson or a run.");
   saved.executor = analysis::executor_of(saved.runs);
   saved.seed = saved.runs.front()->config.whole("seed");
+  saved.subject.language = workspace.language();
   const scenario::Sides sides = workspace.current_sides();
   if (const LessonModel* lesson = workspace.lesson(); lesson && !workspace.forked())
     saved.subject = scenario::subject_of(lesson->lesson, sides);
@@ -89,7 +91,8 @@ std::string write_export(const Workspace& workspace, const std::string& file) {
       return "The handout is in " + file + ".";
     }
   if (file.ends_with(".html")) {
-    write_file(file, report::html_report(report::report_input(saved)));
+    const Speech speech = scenario::speech_in(saved.subject.language);
+    write_file(file, report::html_report(report::report_input(saved, speech)));
     return "The report is in " + file + ".";
   }
   if (file.ends_with(".csv")) {

@@ -33,7 +33,7 @@ constexpr std::array kNames{
     Named{"gpu.memory_efficiency", "memory efficiency"},
     Named{"gpu.copy_engines", "copy engines"},
     Named{"gpu.kernel_floor", "shortest kernel"},
-    Named{"gpu.kernel_gap", "gap between kernels"},
+    Named{"gpu.kernel_gap", "between kernels"},
     Named{"pcie.generation", "generation"},
     Named{"pcie.lanes", "lanes"},
     Named{"pcie.h2d", "H2D bandwidth"},

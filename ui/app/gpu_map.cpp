@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/app/gpu_bars.h"
+#include "ui/app/gpu_grid.h"
+
 namespace trainscope::ui {
 
 using machine::PlaceKind;
@@ -13,12 +16,10 @@ using machine::WireKind;
 
 namespace {
 
-constexpr int kMostInARow = 8;
 constexpr std::size_t kMostWithLinks = 16;
-
-float length_of(ImVec2 a, ImVec2 b) {
-  return std::hypot(b.x - a.x, b.y - a.y);
-}
+// Units: pixels at scale 1. Between cards, and between those that a way goes from side to side.
+constexpr float kApart = 10, kApartJoined = 28;
+constexpr float kLeastCard = 15;  // its height
 
 // A curve over (or under) the cards between its ends.
 std::vector<ImVec2> arc(ImVec2 from, ImVec2 to, float high) {
@@ -32,21 +33,15 @@ std::vector<ImVec2> arc(ImVec2 from, ImVec2 to, float high) {
   return points;
 }
 
-}  // namespace
-
-ImVec2 along(const std::vector<ImVec2>& line, float share) {
-  float length = 0;
-  for (std::size_t i = 1; i < line.size(); ++i) length += length_of(line[i - 1], line[i]);
-  float left = std::clamp(share, 0.0F, 1.0F) * length;
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    const float here = length_of(line[i - 1], line[i]);
-    if (left <= here && here > 0)
-      return {line[i - 1].x + (line[i].x - line[i - 1].x) * left / here,
-              line[i - 1].y + (line[i].y - line[i - 1].y) * left / here};
-    left -= here;
-  }
-  return line.back();
+// To the side: a line that goes down to the right of itself, one that goes right below.
+std::vector<ImVec2> moved(std::vector<ImVec2> line, float aside) {
+  const ImVec2 from = line.front(), to = line.back();
+  const bool upright = std::abs(to.y - from.y) > std::abs(to.x - from.x);
+  for (ImVec2& point : line) (upright ? point.x : point.y) += aside;
+  return line;
 }
+
+}  // namespace
 
 // Puts rows of cards, then what joins them, into the area.
 class MapBuilder {
@@ -55,7 +50,8 @@ class MapBuilder {
              Traffic traffic)
       : topology_(topology), area_(area), unit_(unit), traffic_(traffic) {
     map_.ring = ring;
-    map_.lane_ = 7.5F * unit;
+    map_.lane_ = 8.5F * unit;
+    map_.chip = 8 * unit;
     map_.gpus.resize(ring.size());
     map_.stops_.resize(ring.size());
   }
@@ -64,24 +60,23 @@ class MapBuilder {
     const std::size_t count = map_.ring.size();
     const int nodes = topology_ ? nodes_used() : 1;
     const bool fits = count > 1 && count <= kMostWithLinks && nodes <= 2;
-    if (!topology_ || !fits) {
-      grid();
-      return std::move(map_);
-    }
-    map_.shows_links = true;
     map_.direct_.assign(count, std::vector<std::vector<ImVec2>>(count));
-    if (nodes == 2)
-      two_nodes();
-    else if (has_mesh())
-      mesh();
-    else if (has(PlaceKind::kNvSwitch))
-      nv_switch();
+    map_.shows_links = topology_ && fits && with_links(nodes);
+    if (!map_.shows_links)
+      grid();
     else
-      tree();
+      free_words();
     return std::move(map_);
   }
 
  private:
+  // False: there is no room for them.
+  bool with_links(int nodes) {
+    if (nodes == 2) return two_nodes();
+    if (has_mesh()) return mesh();
+    return has(PlaceKind::kNvSwitch) ? nv_switch() : tree();
+  }
+
   // ---- What there is ---------------------------------------------------------------------------
 
   int nodes_used() const {
@@ -120,12 +115,12 @@ class MapBuilder {
   // A row of cards; `down`: their inner edge is the lower one.
   void put_row(const std::vector<int>& numbers, int columns, float top, float height, int row,
                bool down) {
-    const float each = area_.width() / static_cast<float>(columns);
-    const float most = std::min(each - 16 * unit_, 128 * unit_);
-    const float wide = std::max(most, each * 0.6F);
+    const float each = (area_.width() - left_) / static_cast<float>(columns);
+    const float most = std::min(each - apart_ * unit_, 128 * unit_);
+    const float wide = std::max(most, each * 0.7F);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const int gpu = numbers[i];
-      const float x = area_.min.x + each * (static_cast<float>(i) + 0.5F);
+      const float x = area_.min.x + left_ + each * (static_cast<float>(i) + 0.5F);
       map_.gpus[static_cast<std::size_t>(gpu)] = {
           gpu, {{std::round(x - wide / 2), top}, {std::round(x + wide / 2), top + height}}};
       GpuMap::Stop& at = stop(gpu);
@@ -147,29 +142,71 @@ class MapBuilder {
     return {upper, lower};
   }
 
+  // GPUs without what joins them, node by node.
   void grid() {
-    const auto count = static_cast<float>(map_.ring.size());
-    const float shape = std::max(area_.width() / std::max(area_.height(), 1.0F), 0.2F);
-    const int columns = std::clamp(static_cast<int>(std::ceil(std::sqrt(count * shape * 0.8F))), 1,
-                                   static_cast<int>(count));
-    const int rows = (static_cast<int>(count) + columns - 1) / columns;
-    const float each = area_.height() / static_cast<float>(rows);
-    const float tall = std::min(each - std::min(10 * unit_, each * 0.2F), 110 * unit_);
-    const float all = each * static_cast<float>(rows - 1) + tall;
-    const float top = area_.min.y + (area_.height() - all) / 2;
-    for (int row = 0; row < rows; ++row) {
-      const int from = row * columns, to = std::min(static_cast<int>(count), from + columns);
-      const std::vector<int> numbers(map_.ring.begin() + from, map_.ring.begin() + to);
-      put_row(numbers, columns, top + each * static_cast<float>(row), tall, row, true);
+    std::vector<std::vector<int>> nodes(1);
+    if (topology_) nodes.resize(static_cast<std::size_t>(nodes_used()));
+    for (const int gpu : map_.ring)
+      nodes[topology_ ? static_cast<std::size_t>(gpu / topology_->gpus_per_node) : 0].push_back(
+          gpu);
+    std::vector<int> sizes;
+    for (const auto& node : nodes) sizes.push_back(static_cast<int>(node.size()));
+    const GpuGrid placed = lay_out_nodes(area_, unit_, sizes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const GpuGrid::Node& node = placed.nodes[i];
+      for (std::size_t j = 0; j < nodes[i].size(); ++j)
+        map_.gpus[static_cast<std::size_t>(nodes[i][j])] = {nodes[i][j], node.gpus[j]};
+      if (nodes.size() > 1) map_.nodes.push_back({static_cast<int>(i), node.frame, node.words});
     }
   }
 
   // ---- Hubs ------------------------------------------------------------------------------------
 
-  std::size_t add_hub(std::string name, float left, float right, float top, float height) {
-    map_.hubs.push_back({std::move(name), {{left, top}, {right, top + height}}});
+  // Bars, gaps and cards as the area has room for them; false: not even for the least.
+  bool fit(const Stack& stack) {
+    const auto bars = bars_for(area_, unit_, stack);
+    if (!bars) return false;
+    bars_ = *bars;
+    left_ = bars_.names == BarNames::kBeside ? room_beside(area_, unit_, stack.columns) : 0;
+    map_.lane_ = bars_.lane;
+    map_.chip = bars_.chip;
+    return true;
+  }
+
+  // `down`: its way is nearer to its upper edge, below the cards that hang on it.
+  std::size_t add_hub(std::vector<std::string> names, float left, float right, float top,
+                      bool down) {
+    const float way = top + (down ? bars_.way : bars_.bar - bars_.way);
+    map_.hubs.push_back({std::move(names),
+                         {{left, top}, {right, top + bars_.bar}},
+                         way,
+                         {{left, way}, {left, way}}});
     return map_.hubs.size() - 1;
   }
+
+  // A row of its own is on the side where no card hangs; else what is left of all that travels.
+  void free_words() {
+    const float margin = 7 * unit_, aside = bars_.lane + bars_.chip + 2 * unit_;
+    for (std::size_t i = 0; i < map_.hubs.size(); ++i) {
+      GpuMap::Hub& hub = map_.hubs[i];
+      if (bars_.names == BarNames::kNone) continue;
+      hub.words = {{hub.box.min.x + margin, hub.box.min.y},
+                   {hub.box.max.x - margin, hub.box.max.y}};
+      float first = hub.box.max.x, last = hub.box.min.x;
+      for (const GpuMap::Stop& stop : map_.stops_)
+        if (std::ranges::find(stop.above, i) != stop.above.end())
+          first = std::min(first, stop.x), last = std::max(last, stop.x);
+      if (static_cast<int>(i) == network_)  // crossed where the ring turns
+        hub.words.min.x = first + aside, hub.words.max.x = last - aside;
+      else if (bars_.names == BarNames::kBeside)
+        hub.words.max.x = first - aside;
+      else if (hub.way < hub.box.centre().y)
+        hub.words.min.y = hub.box.max.y - 14 * unit_;
+      else
+        hub.words.max.y = hub.box.min.y + 14 * unit_;
+    }
+  }
+
   void drop(int gpu, float to, WireKind kind, int links) {
     const GpuMap::Stop& at = stop(gpu);
     map_.lines.push_back({{{at.x, at.inner}, {at.x, to}}, kind, links});
@@ -183,32 +220,28 @@ class MapBuilder {
     }
   }
 
-  void nv_switch() {
+  bool nv_switch() {
     const bool two = map_.ring.size() > 4;
-    const float bar = 26 * unit_, gap = std::min(26 * unit_, area_.height() * 0.09F);
-    map_.links_words = fmt::format("{} NVLinks a GPU, through NVSwitch", links_to_switch());
-    if (!two) {
-      const float tall = std::min(area_.height() - bar - gap, 130 * unit_);
-      const float top = area_.min.y + (area_.height() - tall - gap - bar) / 2;
-      put_row(map_.ring, static_cast<int>(map_.ring.size()), top, tall, 0, true);
-      hang(map_.ring, add_hub("NVSwitch", area_.min.x, area_.max.x, top + tall + gap, bar),
-           WireKind::kNvlink, links_to_switch());
-      return;
-    }
-    const float tall = std::min((area_.height() - bar - 2 * gap) / 2, 130 * unit_);
-    const float top = area_.min.y + (area_.height() - 2 * tall - 2 * gap - bar) / 2;
-    const auto [upper, lower] = two_rows();
-    const int columns = static_cast<int>(upper.size());
+    const int columns = static_cast<int>(two ? (map_.ring.size() + 1) / 2 : map_.ring.size());
+    const Stack stack = two ? Stack{2, columns, 1, 2, 0, 0, false, true}
+                            : Stack{1, columns, 1, 1, 1, 0, true, false};
+    if (!fit(stack)) return false;
+    const float tall = std::min(bars_.card, 130 * unit_), bar = bars_.bar, gap = bars_.gap;
+    const float rows = two ? 2 : 1;
+    const float used = rows * (tall + gap) + bar + (two ? 0 : bars_.rim());
+    const float top = area_.min.y + (area_.height() - used) / 2;
+    const auto [upper, lower] = two ? two_rows() : std::pair{map_.ring, std::vector<int>{}};
     put_row(upper, columns, top, tall, 0, true);
     put_row(lower, columns, top + tall + 2 * gap + bar, tall, 1, false);
-    const std::size_t hub = add_hub("NVSwitch", area_.min.x, area_.max.x, top + tall + gap, bar);
+    const std::size_t hub = add_hub({"NVSwitch"}, area_.min.x, area_.max.x, top + tall + gap, true);
     hang(upper, hub, WireKind::kNvlink, links_to_switch());
     hang(lower, hub, WireKind::kNvlink, links_to_switch());
+    return true;
   }
 
   // ---- NVLinks from GPU to GPU -----------------------------------------------------------------
 
-  void mesh() {
+  bool mesh() {
     const auto [upper, lower] = two_rows();
     const int columns = columns_ = static_cast<int>(upper.size());
     const bool arcs = columns > 2;
@@ -218,11 +251,13 @@ class MapBuilder {
     const float tall = std::min(room / (lower.empty() ? 1 : 2), 120 * unit_);
     const float all = lower.empty() ? tall : 2 * tall + gap;
     const float top = area_.min.y + (area_.height() - all) / 2;
+    if (tall < kLeastCard * unit_) return false;
+    apart_ = kApartJoined;
     put_row(upper, columns, top, tall, 0, true);
     put_row(lower, columns, top + tall + gap, tall, 1, false);
     join_pairs(bow);
     join_others_by_pcie(bow);
-    map_.links_words = "NVLinks from GPU to GPU";
+    return true;
   }
 
   void join_pairs(float bow) {
@@ -265,9 +300,10 @@ class MapBuilder {
       line = arc({from.x + inset, from.outer}, {to.x - inset, to.outer}, up);
     }
     map_.lines.push_back({line, kind, links});
-    direct(a, b) = line;
+    const float aside = map_.ring.size() == 2 ? map_.lane_ : 0;  // there and back at once
+    direct(a, b) = moved(line, aside);
     std::reverse(line.begin(), line.end());
-    direct(b, a) = line;
+    direct(b, a) = moved(line, -aside);
   }
 
   // ---- PCIe ------------------------------------------------------------------------------------
@@ -294,7 +330,7 @@ class MapBuilder {
     std::vector<int> gpus = {};
     std::size_t hub = 0;
   };
-  std::vector<Child> level_above(const std::vector<Child>& below, float top, float height) {
+  std::vector<Child> level_above(const std::vector<Child>& below, float top) {
     std::vector<Child> level;
     for (const Child& child : below) {
       const std::uint32_t above = parent(child.place);
@@ -305,24 +341,36 @@ class MapBuilder {
       map_.lines.push_back({{{child.x, child.y}, {child.x, top}}, WireKind::kPcie, 1});
     }
     for (Child& here : level) {
-      here.hub = add_hub(topology_->places[here.place].name, here.left, here.right, top, height);
+      here.hub =
+          add_hub(names_of(topology_->places[here.place].name), here.left, here.right, top, true);
       here.x = (here.left + here.right) / 2;
-      here.y = top + height;
+      here.y = top + bars_.bar;
       for (const int gpu : here.gpus) stop(gpu).above.push_back(here.hub);
     }
     return level;
   }
 
-  void tree() {
+  // "PCIe switch 3", and without what comes before the last two words.
+  static std::vector<std::string> names_of(const std::string& name) {
+    std::vector<std::string> names = {name};
+    const std::size_t number = name.rfind(' ');
+    if (number == std::string::npos || number == 0) return names;
+    if (const std::size_t word = name.rfind(' ', number - 1); word != std::string::npos)
+      names.push_back(name.substr(word + 1));
+    names.push_back(name.substr(number + 1));
+    return names;
+  }
+
+  bool tree() {
     std::vector<int> numbers = map_.ring;
     std::sort(numbers.begin(), numbers.end());
-    if (numbers.size() > 2 * kMostInARow) return grid();
     const bool switches = topology_->places[parent(0)].kind == PlaceKind::kPcieSwitch;
-    const float bar = 24 * unit_, gap = std::min(24 * unit_, area_.height() * 0.08F);
-    const float levels = switches ? 2 : 1;
-    const float tall = std::min(area_.height() - levels * (bar + gap), 120 * unit_);
-    const float top = area_.min.y + (area_.height() - tall - levels * (bar + gap)) / 2;
-    put_row(numbers, static_cast<int>(numbers.size()), top, tall, 0, true);
+    const int levels = switches ? 2 : 1, columns = static_cast<int>(numbers.size());
+    if (!fit({1, columns, levels, levels, 1, 0, true, false})) return false;
+    const float each = bars_.bar + bars_.gap, all = static_cast<float>(levels) * each;
+    const float tall = std::min(bars_.card, 120 * unit_);
+    const float top = area_.min.y + (area_.height() - tall - all - bars_.rim()) / 2;
+    put_row(numbers, columns, top, tall, 0, true);
     std::vector<Child> level;
     for (const int gpu : numbers) {
       const Box& card = box(gpu);
@@ -333,11 +381,10 @@ class MapBuilder {
                        card.max.y,
                        {gpu}});
     }
-    float y = top + tall + gap;
-    for (int i = 0; i < static_cast<int>(levels); ++i, y += bar + gap)
-      level = level_above(level, y, bar);
+    float y = top + tall + bars_.gap;
+    for (int i = 0; i < levels; ++i, y += each) level = level_above(level, y);
     join_bridges(level);
-    map_.links_words = switches ? "PCIe, through switches" : "PCIe, through the host bridge";
+    return true;
   }
 
   // Between processors.
@@ -351,41 +398,54 @@ class MapBuilder {
 
   // ---- Two nodes -------------------------------------------------------------------------------
 
-  void two_nodes() {
+  bool two_nodes() {
     const auto half = static_cast<std::ptrdiff_t>(topology_->gpus_per_node);
     const std::vector<int> first(map_.ring.begin(), map_.ring.begin() + half);
     std::vector<int> second(map_.ring.begin() + half, map_.ring.end());
     std::reverse(second.begin(), second.end());  // the ring comes back under the first row
     const bool switched = has(PlaceKind::kNvSwitch), meshed = !switched && has_mesh();
-    const float bar = 22 * unit_, gap = std::min(22 * unit_, area_.height() * 0.06F);
     const float bow = meshed ? std::min(30 * unit_, area_.height() * 0.1F) : 0;
-    const float outer = switched ? bar + gap : bow;
-    const float tall = std::min((area_.height() - bar - 2 * gap - 2 * outer) / 2, 104 * unit_);
-    const float top = area_.min.y + (area_.height() - 2 * (tall + outer + gap) - bar) / 2 + outer;
     columns_ = static_cast<int>(std::max(first.size(), second.size()));
-    put_row(first, columns_, top, tall, 0, true);
-    const float below = top + tall + 2 * gap + bar;
-    put_row(second, columns_, below, tall, 1, false);
-    const std::size_t net = add_hub("network", area_.min.x, area_.max.x, top + tall + gap, bar);
-    hang(first, net, WireKind::kNetwork, 1);
-    hang(second, net, WireKind::kNetwork, 1);
-    map_.links_words = "the network between two nodes";
-    if (switched) join_rows_outside(first, second, top - gap - bar, below + tall + gap, bar);
+    if (!fit(switched ? Stack{2, columns_, 3, 4, 2, 0, true, true}
+                      : Stack{2, 1, 1, 2, 0, 2 * bow, false, true}))
+      return false;
+    if (!switched) left_ = 0;  // the network has room for its name between the rows
+    if (meshed) apart_ = kApartJoined;
+    const float gap = bars_.gap, network = std::min(bars_.bar, 24 * unit_);
+    const float tall = std::min(bars_.card + (bars_.bar - network) / 2, 104 * unit_);
+    const float bar = area_.centre().y - network / 2;
+    put_row(first, columns_, bar - gap - tall, tall, 0, true);
+    put_row(second, columns_, bar + network + gap, tall, 1, false);
+    put_network(first, second, bar, network);
+    if (switched)
+      join_rows_outside(first, second, bar - 2 * gap - tall - bars_.bar,
+                        bar + network + 2 * gap + tall);
     if (meshed) join_pairs(bow);
-    if (switched) map_.links_words = "NVSwitch in a node, the network between two";
-    if (meshed) map_.links_words = "NVLinks in a node, the network between two";
+    return true;
+  }
+
+  void put_network(const std::vector<int>& first, const std::vector<int>& second, float top,
+                   float height) {
+    network_ = static_cast<int>(add_hub({"network"}, area_.min.x, area_.max.x, top, true));
+    GpuMap::Hub& hub = map_.hubs.back();
+    hub.box.max.y = top + height;
+    hub.way = hub.box.centre().y;
+    hang(first, map_.hubs.size() - 1, WireKind::kNetwork, 1);
+    hang(second, map_.hubs.size() - 1, WireKind::kNetwork, 1);
   }
 
   void join_rows_outside(const std::vector<int>& first, const std::vector<int>& second, float upper,
-                         float lower, float bar) {
-    for (const bool is_first : {true, false}) {
-      const std::size_t hub = add_hub(is_first ? "NVSwitch of node 0" : "NVSwitch of node 1",
-                                      area_.min.x, area_.max.x, is_first ? upper : lower, bar);
+                         float lower) {
+    for (const int node : {0, 1}) {
+      const std::string number = std::to_string(node);
+      const std::size_t hub =
+          add_hub({"NVSwitch of node " + number, "NVSwitch " + number, "node " + number, number},
+                  area_.min.x, area_.max.x, node == 0 ? upper : lower, node == 1);
       const Box& at = map_.hubs[hub].box;
-      for (const int gpu : is_first ? first : second) {
+      for (const int gpu : node == 0 ? first : second) {
         GpuMap::Stop& one = stop(gpu);
         one.above.insert(one.above.begin(), hub);
-        map_.lines.push_back({{{one.x, one.outer}, {one.x, is_first ? at.max.y : at.min.y}},
+        map_.lines.push_back({{{one.x, one.outer}, {one.x, node == 0 ? at.max.y : at.min.y}},
                               WireKind::kNvlink,
                               links_to_switch()});
       }
@@ -397,61 +457,16 @@ class MapBuilder {
   float unit_;
   Traffic traffic_;
   int columns_ = 4;
+  float apart_ = kApart;
+  float left_ = 0;  // of all columns: kept free
+  Bars bars_;
+  int network_ = -1;  // of the hubs
   GpuMap map_;
 };
 
 GpuMap lay_out_gpus(const Topology* topology, const std::vector<int>& ring, const Box& area,
                     float unit, Traffic traffic) {
   return MapBuilder(topology, ring, area, unit, traffic).build();
-}
-
-namespace {
-
-// The first hub that both GPUs' ways lead to: how far up each way it is.
-std::pair<std::size_t, std::size_t> meeting(const std::vector<std::size_t>& a,
-                                            const std::vector<std::size_t>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < b.size(); ++j)
-      if (a[i] == b[j]) return {i, j};
-  return {a.empty() ? 0 : a.size() - 1, b.empty() ? 0 : b.size() - 1};
-}
-
-}  // namespace
-
-std::vector<ImVec2> GpuMap::route(int from, int to) const {
-  if (!shows_links || from == to) return {};
-  const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
-  if (!direct_[a][b].empty()) return direct_[a][b];
-  const Stop &one = stops_[a], &other = stops_[b];
-  if (one.above.empty() || other.above.empty()) return {};
-  const auto [up, down] = meeting(one.above, other.above);
-  const bool rightwards = one.x < other.x || (one.x == other.x && one.row < other.row);
-  const float side = rightwards ? lane_ : -lane_;
-  // There on one side of the links and of the bars, back on the other.
-  std::vector<ImVec2> points;
-  const auto leave = [&](const Stop& stop, std::size_t level, float shift) {
-    std::vector<ImVec2> way;
-    float x = stop.x + shift;
-    const Box& nearest = hubs[stop.above.front()].box;
-    const bool inside =
-        std::abs(nearest.centre().y - stop.inner) < std::abs(nearest.centre().y - stop.outer);
-    way.push_back({x, level == 0 && !inside ? stop.outer : stop.inner});
-    for (std::size_t i = 0; i < level; ++i) {
-      const Box& hub = hubs[stop.above[i]].box;
-      if (inside) {
-        way.push_back({x, hub.centre().y});
-        x = hub.centre().x + shift;
-        way.push_back({x, hub.centre().y});
-      }
-    }
-    way.push_back({x, hubs[stop.above[level]].box.centre().y - side});
-    return way;
-  };
-  points = leave(one, up, side);
-  std::vector<ImVec2> back = leave(other, down, -side);
-  std::reverse(back.begin(), back.end());
-  points.insert(points.end(), back.begin(), back.end());
-  return points;
 }
 
 }  // namespace trainscope::ui

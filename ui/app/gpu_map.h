@@ -3,8 +3,8 @@
 //
 // One node: two rows with an NVSwitch between them, or with NVLinks from GPU to GPU; one row above
 // a tree of PCIe. Two nodes: a row each, with the network between them. Where the wiring is not
-// known, or there are too many GPUs to draw their links: GPUs alone. Neighbours of the ring stand
-// beside each other.
+// known, or there are too many GPUs to draw their links, or too little room: GPUs alone, each node
+// in a frame. Neighbours of the ring stand beside each other. All GPUs are of one size.
 #pragma once
 
 #include <string>
@@ -22,8 +22,16 @@ struct GpuMap {
   };
   // Something that several links meet at: a switch, a host bridge, the network.
   struct Hub {
-    std::string name;
+    std::vector<std::string> names;  // the longest first
     Box box;
+    float way = 0;  // the height between the two directions of what crosses it
+    Box words;      // for its name, clear of what travels; no height: no room
+  };
+  // GPUs of one node, where links are not shown.
+  struct Node {
+    int number = 0;
+    Box frame;
+    Box words;  // for its name; no height: no room
   };
   struct Line {
     std::vector<ImVec2> points;
@@ -34,8 +42,9 @@ struct GpuMap {
   std::vector<int> ring;  // numbers, in the order of the ring
   std::vector<Hub> hubs;
   std::vector<Line> lines;
-  std::string links_words;  // "NVLink through NVSwitch"; empty: not known
+  std::vector<Node> nodes;  // none: there is one, or their links are shown
   bool shows_links = false;
+  float chip = 0;  // half an edge of what there is room for on the links
 
   // From the edge of one GPU to the edge of another; empty where links are not shown.
   std::vector<ImVec2> route(int from, int to) const;
@@ -63,5 +72,9 @@ GpuMap lay_out_gpus(const machine::Topology* topology, const std::vector<int>& r
 
 // The point so far along a line, 0..1 of its length.
 ImVec2 along(const std::vector<ImVec2>& line, float share);
+// The same, but at least `kept` from both ends; in the middle of a line that is too short.
+ImVec2 along(const std::vector<ImVec2>& line, float share, float kept);
+// Whether something with such an edge can be seen to travel along it.
+bool has_room(const std::vector<ImVec2>& line, float edge);
 
 }  // namespace trainscope::ui

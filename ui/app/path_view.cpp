@@ -1,6 +1,8 @@
 #include "ui/app/path_view.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
 
 #include "base/units.h"
@@ -10,6 +12,7 @@ namespace {
 
 using analysis::CriticalPath;
 using analysis::PathPiece;
+using trace::LaneId;
 
 // A copy is on a lane of its stream as well as, transfer by transfer, on one of its engine.
 std::vector<Chain::Stay> stays_of(const CriticalPath& path, const trace::Trace& trace) {
@@ -39,28 +42,81 @@ std::vector<bool> spans_of(const std::vector<Chain::Stay>& stays, std::size_t sp
   return on;
 }
 
-std::vector<Link> hops_of(const CriticalPath& path) {
+// By piece. What is between two spans of one lane is on that, as the wait of a kernel for its turn;
+// the beginning and the end are where their neighbour is. kNone: between two lanes, a hop's time.
+std::vector<LaneId> lanes_of(const CriticalPath& path) {
+  const std::size_t count = path.pieces.size();
+  std::vector<LaneId> before(count, trace::kNone), after(count, trace::kNone);
+  for (std::size_t i = 0; i < count; ++i) {
+    const LaneId lane = path.pieces[i].lane;
+    before[i] = lane == trace::kNone && i > 0 ? before[i - 1] : lane;
+  }
+  for (std::size_t i = count; i-- > 0;) {
+    const LaneId lane = path.pieces[i].lane;
+    after[i] = lane == trace::kNone && i + 1 < count ? after[i + 1] : lane;
+    if (before[i] == trace::kNone) before[i] = after[i];
+    if (after[i] != trace::kNone && after[i] != before[i]) before[i] = trace::kNone;
+  }
+  return before;
+}
+
+std::vector<Chain::Rest> rests_of(const CriticalPath& path, const std::vector<LaneId>& lanes) {
+  std::vector<Chain::Rest> rests;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const PathPiece& piece = path.pieces[i];
+    if (piece.span != trace::kNone || lanes[i] == trace::kNone) continue;
+    const bool goes_on =
+        !rests.empty() && rests.back().lane == lanes[i] && rests.back().end == piece.start;
+    if (goes_on)
+      rests.back().end = piece.end;
+    else
+      rests.push_back({lanes[i], piece.start, piece.end});
+  }
+  return rests;
+}
+
+std::vector<Link> hops_of(const CriticalPath& path, const std::vector<LaneId>& lanes) {
   std::vector<Link> hops;
-  const PathPiece* before = nullptr;
-  for (const PathPiece& piece : path.pieces) {
-    if (piece.span == trace::kNone) continue;
-    if (before && before->lane != piece.lane)
-      hops.push_back({before->span, piece.span, true, piece.start});
-    before = &piece;
+  std::size_t before = lanes.size();
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    if (lanes[i] == trace::kNone) continue;
+    if (before < i && lanes[before] != lanes[i]) {
+      const PathPiece &from = path.pieces[before], &to = path.pieces[i];
+      hops.push_back({from.span, to.span, true, to.start, from.end, lanes[before], lanes[i]});
+    }
+    before = i;
   }
   return hops;
 }
 
+// Those it is on, the one that it is on for the longest time first.
+std::vector<LaneId> by_time(const CriticalPath& path, const std::vector<LaneId>& lanes) {
+  std::map<LaneId, Nanos> times;
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    if (lanes[i] != trace::kNone) times[lanes[i]] += path.pieces[i].end - path.pieces[i].start;
+  std::vector<LaneId> order;
+  for (const auto& [lane, time] : times) order.push_back(lane);
+  std::ranges::stable_sort(order, std::greater{}, [&](LaneId lane) { return times.at(lane); });
+  return order;
+}
+
+Chain chain_of(const CriticalPath& path, const trace::Trace& trace) {
+  const std::vector<LaneId> lanes = lanes_of(path);
+  return {hops_of(path, lanes), stays_of(path, trace), rests_of(path, lanes), by_time(path, lanes)};
+}
+
 }  // namespace
 
-std::shared_ptr<PathFacts> find_path(const RunPointer& run, const TraceView& view) {
+std::shared_ptr<PathFacts> find_path(const RunPointer& run, const TraceView& view,
+                                     const std::function<bool()>& stopped) {
   auto facts = std::make_shared<PathFacts>();
   facts->run = run;
-  facts->path = analysis::critical_path(run->facts.measured);
-  facts->chain = {hops_of(facts->path), stays_of(facts->path, *run->trace)};
+  facts->path = analysis::critical_path(run->facts.measured, stopped);
+  if (stopped()) return nullptr;
+  facts->chain = chain_of(facts->path, *run->trace);
   facts->matches =
       matches_of(view->index, spans_of(facts->chain.stays, run->trace->spans().size()));
-  return facts;
+  return stopped() ? nullptr : facts;
 }
 
 const PathFacts* PathView::of(std::size_t side, const SideModel& model) const {

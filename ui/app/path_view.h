@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,9 +21,11 @@ struct PathFacts {
   RunPointer run;
   analysis::CriticalPath path;
   Matches matches;  // the spans on it; of a copy also the one on its stream
-  Chain chain;      // its stays on spans, and the hops from a span on one lane to one on another
+  Chain chain;      // its stays on spans, its rests between them, and the hops from lane to lane
 };
-std::shared_ptr<PathFacts> find_path(const RunPointer& run, const TraceView& view);
+// Null once `stopped`, which is asked now and then, says so.
+std::shared_ptr<PathFacts> find_path(const RunPointer& run, const TraceView& view,
+                                     const std::function<bool()>& stopped);
 
 struct PathView {
   bool on = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/wave_rows.h"
 
@@ -16,5 +17,8 @@ std::string wave_words(const sim::SmRun& run);
 
 // "1 of 108": blocks in the last wave, of those that are placed at once.
 std::string last_wave_words(const sim::SmRun& run);
+
+// The times below a raster: the kernel's start, round ones, its end. `most`: as many have room.
+std::vector<double> raster_times(Nanos end, double most);
 
 }  // namespace trainscope::ui

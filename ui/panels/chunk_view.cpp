@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "ui/app/gpu_map.h"
 #include "ui/panels/gpu_paint.h"
 
 namespace trainscope::ui {
@@ -157,7 +156,8 @@ void paint_table(const WalkView& view, const Box& box, const ChunkTable& table) 
   }
 }
 
-void paint_legend(const Theme& theme, const Box& box, int ranks) {
+// `table`: also what is sent and comes, which only cells show.
+void paint_legend(const Theme& theme, const Box& box, int ranks, bool table) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const auto cell = [](std::size_t of, bool sent, bool coming, bool whole) {
     ChunkCell one;
@@ -176,6 +176,7 @@ void paint_legend(const Theme& theme, const Box& box, int ranks) {
   const float size = theme.size.label, edge = theme.px(11), y = box.centre().y;
   float x = box.min.x;
   for (const auto& [words, one] : entries) {
+    if (!table && (one.sent || one.coming)) return;
     const float wide = edge + theme.px(6) + text_size(theme.font.text, size, words).x;
     if (x + wide > box.max.x) return;
     const Box at{{x, y - edge / 2}, {x + edge, y + edge / 2}};
@@ -189,56 +190,75 @@ void paint_legend(const Theme& theme, const Box& box, int ranks) {
   }
 }
 
+constexpr float kNumbersFoot = 22;  // for the legend
+
+bool has_room_for_numbers(const WalkView& view, const Box& box) {
+  const ChunkTable table = analysis::chunk_table(*view.walk.schedule, moment(view).steps_over);
+  const Box cells{box.min, {box.max.x, box.max.y - view.theme.px(kNumbersFoot)}};
+  return grid_in(view.theme, cells, table).fits;
+}
+
 void draw_numbers(const WalkView& view, const Box& box) {
   const Theme& theme = view.theme;
   const ChunkTable table = analysis::chunk_table(*view.walk.schedule, moment(view).steps_over);
-  const float foot = theme.px(22);
+  const float foot = theme.px(kNumbersFoot);
   paint_table(view, {box.min, {box.max.x, box.max.y - foot}}, table);
   paint_legend(theme, {{box.min.x, box.max.y - foot + theme.px(4)}, box.max},
-               view.walk.schedule->ranks);
+               view.walk.schedule->ranks, true);
 }
 
 // ---- The GPUs ----------------------------------------------------------------------------------
 
-void paint_gpu(const Theme& theme, const GpuMap::Gpu& gpu, const ChunkTable& table) {
+// Of a chunk: the share of the GPUs whose numbers are in it.
+double share_of(const ChunkCell& cell, std::size_t ranks) {
+  return cell.whole ? 1 : static_cast<double>(cell.of.size()) / static_cast<double>(ranks);
+}
+
+double share_of(const std::vector<ChunkCell>& cells, std::size_t ranks) {
+  double all = 0;
+  for (const ChunkCell& cell : cells) all += share_of(cell, ranks);
+  return all / static_cast<double>(std::max<std::size_t>(cells.size(), 1));
+}
+
+// A bar a chunk, as high as its share; one for all where they are too many to be told apart.
+void paint_bars(const Theme& theme, const Box& box, const std::vector<ChunkCell>& cells,
+                std::size_t ranks) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const Box& box = gpu.box;
-  const float pad = std::min(theme.px(8), box.width() * 0.1F);
-  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
-  draw->AddRect(box.min, box.max, mixed(theme.line, theme.faint, 0.35F), theme.size.corner,
-                theme.px(1.2F));
-  const std::string name = fmt::format("GPU {}", gpu.number);
-  const bool whole = text_size(theme.font.text, theme.size.label, name).x < box.width() - 2 * pad;
-  const float title = theme.px(22);
-  draw_text_middle(draw, theme.font.text, theme.size.label, box.min.x + pad,
-                   box.min.y + title / 2 + theme.px(1), theme.text,
-                   whole ? name : std::to_string(gpu.number));
-  const auto& cells = table.cells[static_cast<std::size_t>(gpu.number)];
-  const auto ranks = static_cast<float>(table.cells.size());
-  const Box bars{{box.min.x + pad, box.min.y + title + theme.px(2)},
-                 {box.max.x - pad, box.max.y - pad}};
-  if (bars.height() < theme.px(6)) return;
-  const float each = bars.width() / static_cast<float>(cells.size());
   const Color sum = theme.of(Category::kCollective).fill;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const float left = std::round(bars.min.x + each * static_cast<float>(i));
-    const float right = std::round(bars.min.x + each * static_cast<float>(i + 1)) - theme.px(1);
-    const float share = cells[i].whole ? 1 : static_cast<float>(cells[i].of.size()) / ranks;
-    draw->AddRectFilled({left, bars.min.y}, {right, bars.max.y},
+  const bool single = box.width() < 2.5F * static_cast<float>(cells.size());
+  const std::size_t count = single ? 1 : cells.size();
+  const float each = box.width() / static_cast<float>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float left = std::round(box.min.x + each * static_cast<float>(i));
+    const float right = std::round(box.min.x + each * static_cast<float>(i + 1)) - 1;
+    const double share = single ? share_of(cells, ranks) : share_of(cells[i], ranks);
+    const float top = box.max.y - std::round(box.height() * static_cast<float>(share));
+    draw->AddRectFilled({left, box.min.y}, {right, box.max.y},
                         mixed(theme.panel, theme.faint, 0.22F));
-    draw->AddRectFilled({left, bars.max.y - std::round(bars.height() * share)}, {right, bars.max.y},
-                        cells[i].whole ? sum : mixed(theme.card, sum, 0.62F));
+    draw->AddRectFilled({left, top}, {right, box.max.y},
+                        share >= 1 ? sum : mixed(theme.card, sum, 0.62F));
   }
+}
+
+void paint_gpu(const Theme& theme, const CardLook& look, const GpuMap::Gpu& gpu,
+               const ChunkTable& table) {
+  const auto& cells = table.cells[static_cast<std::size_t>(gpu.number)];
+  const std::size_t ranks = table.cells.size();
+  if (look.is_small())
+    return paint_small_card(theme, look, gpu, card_edge(theme),
+                            theme.of(Category::kCollective).fill, share_of(cells, ranks));
+  paint_bars(theme, paint_card_frame(theme, look, gpu, card_edge(theme)), cells, ranks);
 }
 
 void draw_gpus(const WalkView& view, const Box& box) {
   const Theme& theme = view.theme;
   const WalkMoment now = moment(view);
   const ChunkTable table = analysis::chunk_table(*view.walk.schedule, now.steps_over);
-  const GpuMap map = lay_out_gpus(view.topology, view.ring, box, theme.px(1), Traffic::kRing);
-  paint_links(theme, map);
-  for (const GpuMap::Gpu& gpu : map.gpus) paint_gpu(theme, gpu, table);
-  if (now.running) paint_sends(theme, map, table.moves, now.within);
+  const GpuPicture picture = gpu_picture(theme, view.topology, view.ring, box);
+  paint_ground(theme, picture);
+  for (const GpuMap::Gpu& gpu : picture.map.gpus) paint_gpu(theme, picture.look, gpu, table);
+  if (now.running) paint_sends(theme, picture.map, table.moves, now.within);
+  paint_bar_names(theme, picture.map);
 }
 
 std::vector<std::string> bytes_words(const WalkView& view) {
@@ -289,22 +309,29 @@ std::vector<std::string> step_words(const WalkView& view) {
 void draw_walk(const WalkView& view, const Box& box, bool numbers) {
   const Theme& theme = view.theme;
   if (!view.walk.schedule) return draw_without_chunks(view, box);
-  const float line = theme.px(19), foot = 2 * line + theme.px(4);
+  const bool low = box.height() < theme.px(150);  // then what is below is one line
+  const float line = theme.px(19), foot = (low ? 1 : 2) * line + theme.px(4);
   const Box area{box.min, {box.max.x, box.max.y - foot - theme.px(4)}};
   if (area.height() < theme.px(50)) return;
   const float gap = theme.px(26);
+  const float table = std::clamp(box.width() * 0.52F, theme.px(300), theme.px(760));
+  const Box beside{{box.max.x - table, box.min.y}, box.max};
   Box words = box;
   if (box.width() < theme.px(560)) {
     numbers ? draw_numbers(view, area) : draw_gpus(view, area);
+  } else if (!has_room_for_numbers(view, beside)) {
+    draw_gpus(view, area);
+    words.max.x = beside.min.x - gap;
+    paint_legend(theme, {{beside.min.x, area.max.y + theme.px(4)}, box.max},
+                 view.walk.schedule->ranks, false);
   } else {
-    const float table = std::clamp(box.width() * 0.52F, theme.px(300), theme.px(760));
     words.max.x -= table + gap;
     draw_gpus(view, {area.min, {words.max.x, area.max.y}});
-    draw_numbers(view, {{box.max.x - table, box.min.y}, box.max});
+    draw_numbers(view, beside);
   }
   const float first = box.max.y - foot + line / 2;
   words_in(theme, words, first, step_words(view), theme.text, theme.size.small);
-  words_in(theme, words, first + line, bytes_words(view), theme.muted, theme.size.label);
+  if (!low) words_in(theme, words, first + line, bytes_words(view), theme.muted, theme.size.label);
 }
 
 }  // namespace trainscope::ui

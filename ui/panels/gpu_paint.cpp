@@ -15,26 +15,7 @@ using analysis::BackwardFlow;
 using analysis::BucketState;
 using analysis::BucketTimes;
 using analysis::GradientFlow;
-using machine::WireKind;
 using trace::Category;
-
-// ---- Links -------------------------------------------------------------------------------------
-
-float thickness_of(const Theme& theme, const GpuMap::Line& line) {
-  if (line.kind != WireKind::kNvlink) return theme.px(1.5F);
-  return theme.px(line.links > 1 ? 3.0F : 1.5F);
-}
-
-void paint_line(const Theme& theme, const GpuMap::Line& line) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const Color color = mixed(theme.panel, theme.faint, theme.is_dark() ? 0.55F : 0.65F);
-  const float thick = thickness_of(theme, line);
-  if (line.kind == WireKind::kNvlink || line.points.size() == 2)
-    draw->AddPolyline(line.points.data(), static_cast<int>(line.points.size()), color, 0, thick);
-  else
-    for (std::size_t i = 1; i < line.points.size(); i += 2)
-      draw->AddLine(line.points[i - 1], line.points[i], color, thick);
-}
 
 // ---- Cells -------------------------------------------------------------------------------------
 
@@ -156,80 +137,71 @@ int place_of(const GpuMap& map, int gpu) {
   return static_cast<int>(found - map.ring.begin());
 }
 
-// Writes which GPU a card is of, and returns what that leaves: below the name, or beside it where
-// the card is too low for both.
-Box paint_name(const Theme& theme, const Box& box, int gpu) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float pad = std::min(theme.px(8), box.width() * 0.1F), size = theme.size.label;
-  const std::string name = fmt::format("GPU {}", gpu);
-  const float width = text_size(theme.font.text, size, name).x;
-  Box inner{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad + theme.px(1)}};
-  const bool low = box.height() < theme.px(50) && box.height() > size + theme.px(4);
-  if (low && width < inner.width() * 0.45F) {
-    const float inset = std::min(pad, std::round(box.height() * 0.14F));
-    draw_text_middle(draw, theme.font.text, size, inner.min.x, box.centre().y, theme.text, name);
-    return {{inner.min.x + width + pad, box.min.y + inset}, {inner.max.x, box.max.y - inset}};
-  }
-  const float title = std::min(theme.px(22), box.height() * 0.4F);
-  if (title <= size) return inner;
-  draw_text_middle(draw, theme.font.text, size, inner.min.x, box.min.y + title / 2 + theme.px(1),
-                   theme.text, width < inner.width() ? name : std::to_string(gpu));
-  inner.min.y = box.min.y + title + theme.px(1);
-  return inner;
-}
-
 // A GPU of another rank, of which the trace's file has nothing.
 void paint_absence(const Theme& theme, const Box& box) {
-  const float size = theme.size.label;
-  const std::string words =
-      fitting(theme, size, {"not in this trace", "not in the file", "not here"}, box.width());
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, size, box.centre().x,
-                   box.centre().y, theme.muted, words, 0.5F);
+  for (const char* words : {"not in this trace", "not in the file", "not here"})
+    if (text_size(theme.font.text, theme.size.label, words).x <= box.width())
+      return draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label,
+                              box.centre().x, box.centre().y, theme.muted, words, 0.5F);
+  draw_hatch(ImGui::GetWindowDrawList(), box, theme.idle_line, theme.px(7), theme.px(1));
 }
 
-// False: without cells, for which it is too small.
-bool paint_card(const Theme& theme, const GpuMap& map, const GpuMap::Gpu& gpu,
-                const GradientFlow& flow, Nanos time) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const BackwardFlow& backward = flow.at(time);
-  const Box& box = gpu.box;
-  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
-  draw->AddRect(box.min, box.max, mixed(theme.line, theme.faint, 0.35F), theme.size.corner,
-                theme.px(1.2F));
-  const Box inner = paint_name(theme, box, gpu.number);
+// A card without cells is one itself: that of the bucket that is spoken of.
+void paint_small(const Theme& theme, const CardLook& look, const GpuMap::Gpu& gpu,
+                 const GradientFlow& flow, Nanos time) {
+  const CardEdge edge = card_edge(theme);
   if (!flow.has(gpu.number)) {
-    paint_absence(theme, inner);
-    return true;
+    paint_small_card(theme, look, gpu, edge, theme.card, 0);
+    return draw_hatch(ImGui::GetWindowDrawList(), gpu.box, theme.idle_line, theme.px(7),
+                      theme.px(1));
   }
-  const float strip = box.height() > theme.px(64) ? theme.px(9) : theme.px(5);
-  const Box above{inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}};
-  const bool has_cells = paint_cells(theme, above, backward, time);
+  const CellColors colors = colors_of(theme);
+  const BackwardFlow& backward = flow.at(time);
+  const BucketTimes& bucket = backward.buckets[bucket_at(backward, time)];
+  if (const BucketState state = state_at(bucket, time); state == BucketState::kFilling)
+    paint_small_card(theme, look, gpu, edge, colors.ready, share_ready(bucket, time));
+  else
+    paint_small_card(theme, look, gpu, edge, colors.done,
+                     state == BucketState::kDone ? 1 : share_summed(bucket, time));
+}
+
+void paint_card(const Theme& theme, const GpuPicture& picture, const GpuMap::Gpu& gpu,
+                const GradientFlow& flow, Nanos time) {
+  if (picture.look.is_small()) return paint_small(theme, picture.look, gpu, flow, time);
+  const BackwardFlow& backward = flow.at(time);
+  const Box inner = paint_card_frame(theme, picture.look, gpu, card_edge(theme));
+  if (!flow.has(gpu.number)) return paint_absence(theme, inner);
+  const float strip = gpu.box.height() > theme.px(64) ? theme.px(9) : theme.px(5);
+  paint_cells(theme, {inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}}, backward, time);
   const BucketTimes* running = running_bucket(backward, time);
-  if (!running || flow.ranks < 2) return has_cells;
+  if (!running || flow.ranks < 2) return;
   const Box foot{{inner.min.x, inner.max.y - strip}, inner.max};
   const double share = share_summed(*running, time);
-  if (running->algorithm == "ring")
+  if (running->algorithm == "ring" && foot.width() >= static_cast<float>(2 * flow.ranks))
     paint_parts(theme, foot, flow.ranks, analysis::ring_moment(flow.ranks, share).step,
-                place_of(map, gpu.number));
+                place_of(picture.map, gpu.number));
   else
     paint_share(theme, foot, share);
-  return has_cells;
 }
 
 // ---- Traffic -----------------------------------------------------------------------------------
 
-// A part on its way, with its number where there is room.
-void paint_part(const Theme& theme, ImVec2 at, int part) {
+// A part on its way, `half` an edge; with its number where there is one.
+void paint_part(const Theme& theme, ImVec2 at, float half, int part) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const CategoryStyle& style = theme.of(Category::kCollective);
-  const float half = theme.px(part >= 0 ? 8.0F : 4.5F);
   const ImVec2 min{std::round(at.x - half), std::round(at.y - half)};
   const ImVec2 max{min.x + std::round(2 * half), min.y + std::round(2 * half)};
-  draw->AddRectFilled({min.x - 1, min.y - 1}, {max.x + 1, max.y + 1}, theme.panel, theme.px(4));
-  draw->AddRectFilled(min, max, style.fill, theme.px(3));
+  draw->AddRectFilled({min.x - 1, min.y - 1}, {max.x + 1, max.y + 1}, theme.panel, half / 2);
+  draw->AddRectFilled(min, max, style.fill, half * 0.4F);
   if (part >= 0)
     draw_text_middle(draw, theme.font.strong, theme.size.label, (min.x + max.x) / 2,
                      (min.y + max.y) / 2, style.text, std::to_string(part), 0.5F);
+}
+
+// Of pieces without a number.
+float small_half(const Theme& theme, const GpuMap& map) {
+  return std::min(theme.px(4.5F), map.chip);
 }
 
 // A link that is in use, with a head where it leads.
@@ -247,36 +219,53 @@ void paint_way(const Theme& theme, const std::vector<ImVec2>& way) {
                           {neck.x + ahead.y * wing, neck.y - ahead.x * wing}, color);
 }
 
+// Parts on their ways, `within` of it over. All have their numbers, or none: they need room.
+void paint_parts_on(const Theme& theme, const GpuMap& map,
+                    const std::vector<std::vector<ImVec2>>& ways, const std::vector<int>& parts,
+                    double within) {
+  const float numbered = theme.px(8);
+  const bool room = map.chip >= numbered && std::ranges::all_of(ways, [&](const auto& way) {
+                      return way.empty() || has_room(way, 2 * numbered);
+                    });
+  const float half = room ? numbered : small_half(theme, map);
+  for (const auto& way : ways)
+    if (!way.empty()) paint_way(theme, way);
+  for (std::size_t i = 0; i < ways.size(); ++i)
+    if (!ways[i].empty())
+      paint_part(theme, along(ways[i], static_cast<float>(within), half + 1), half,
+                 room ? parts[i] : -1);
+}
+
 void paint_ring(const Theme& theme, const GpuMap& map, const GradientFlow& flow, double share) {
   const int n = flow.ranks;
   const auto moment = analysis::ring_moment(n, share);
   if (moment.step >= analysis::ring_steps(n)) return;
   std::vector<std::vector<ImVec2>> ways;
+  std::vector<int> parts;
   for (int place = 0; place < n; ++place) {
     const auto at = static_cast<std::size_t>(place);
     ways.push_back(map.route(map.ring[at], map.ring[(at + 1) % map.ring.size()]));
-    if (!ways.back().empty()) paint_way(theme, ways.back());
+    parts.push_back(analysis::part_sent(n, moment.step, place));
   }
-  for (int place = 0; place < n; ++place)
-    if (const auto& way = ways[static_cast<std::size_t>(place)]; !way.empty())
-      paint_part(theme, along(way, static_cast<float>(moment.within)),
-                 analysis::part_sent(n, moment.step, place));
+  paint_parts_on(theme, map, ways, parts, moment.within);
 }
 
 // Pieces flow without end while the all-reduce runs; how many of them there are is not told.
-void paint_stream(const Theme& theme, const std::vector<ImVec2>& way, double share) {
+void paint_stream(const Theme& theme, const GpuMap& map, const std::vector<ImVec2>& way,
+                  double share) {
   if (way.empty()) return;
   constexpr double kTurns = 24;
   paint_way(theme, way);
   const double phase = share * kTurns - std::floor(share * kTurns);
-  paint_part(theme, along(way, static_cast<float>(phase)), -1);
+  const float half = small_half(theme, map);
+  paint_part(theme, along(way, static_cast<float>(phase), half + 1), half, -1);
 }
 
 // A tree of one node is a chain (nccl: src/graph/tuning.cc counts a hop for each of its GPUs).
 void paint_tree(const Theme& theme, const GpuMap& map, double share) {
   for (std::size_t i = 1; i < map.ring.size(); ++i) {
-    paint_stream(theme, map.route(map.ring[i], map.ring[i - 1]), share);
-    paint_stream(theme, map.route(map.ring[i - 1], map.ring[i]), share);
+    paint_stream(theme, map, map.route(map.ring[i], map.ring[i - 1]), share);
+    paint_stream(theme, map, map.route(map.ring[i - 1], map.ring[i]), share);
   }
 }
 
@@ -285,32 +274,16 @@ void paint_switch(const Theme& theme, const GpuMap& map, double share) {
   for (const GpuMap::Line& line : map.lines) {
     const ImVec2 from = line.points.front(), to = line.points.back();
     const float apart = theme.px(7);
-    paint_stream(theme, {{from.x - apart, from.y}, {to.x - apart, to.y}}, share);
-    paint_stream(theme, {{to.x + apart, to.y}, {from.x + apart, from.y}}, share);
+    paint_stream(theme, map, {{from.x - apart, from.y}, {to.x - apart, to.y}}, share);
+    paint_stream(theme, map, {{to.x + apart, to.y}, {from.x + apart, from.y}}, share);
   }
 }
 
 }  // namespace
 
-void paint_links(const Theme& theme, const GpuMap& map) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  for (const GpuMap::Line& line : map.lines) paint_line(theme, line);
-  for (const GpuMap::Hub& hub : map.hubs) {
-    draw->AddRectFilled(hub.box.min, hub.box.max, theme.head, theme.px(4));
-    draw->AddRect(hub.box.min, hub.box.max, mixed(theme.line, theme.faint, 0.35F), theme.px(4),
-                  theme.px(1.2F));
-    draw_text_middle(
-        draw, theme.font.text, theme.size.label, hub.box.centre().x, hub.box.centre().y,
-        theme.muted,
-        shortened(theme.font.text, theme.size.label, hub.name, hub.box.width() - theme.px(8)),
-        0.5F);
-  }
-}
-
-bool paint_cards(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {
-  bool any = false;
-  for (const GpuMap::Gpu& gpu : map.gpus) any |= paint_card(theme, map, gpu, flow, time);
-  return any;
+void paint_cards(const Theme& theme, const GpuPicture& picture, const GradientFlow& flow,
+                 Nanos time) {
+  for (const GpuMap::Gpu& gpu : picture.map.gpus) paint_card(theme, picture, gpu, flow, time);
 }
 
 void paint_traffic(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {
@@ -328,13 +301,12 @@ void paint_traffic(const Theme& theme, const GpuMap& map, const GradientFlow& fl
 void paint_sends(const Theme& theme, const GpuMap& map, const std::vector<sim::ChunkSend>& sends,
                  double within) {
   std::vector<std::vector<ImVec2>> ways;
+  std::vector<int> chunks;
   for (const sim::ChunkSend& send : sends) {
     ways.push_back(map.route(send.from, send.to));
-    if (!ways.back().empty()) paint_way(theme, ways.back());
+    chunks.push_back(send.chunk);
   }
-  for (std::size_t i = 0; i < sends.size(); ++i)
-    if (!ways[i].empty())
-      paint_part(theme, along(ways[i], static_cast<float>(within)), sends[i].chunk);
+  paint_parts_on(theme, map, ways, chunks, within);
 }
 
 void paint_cell_legend(const Theme& theme, const Box& box) {

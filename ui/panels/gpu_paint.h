@@ -1,17 +1,16 @@
-// Paints the GPUs of a gradient flow: cards with the cells of their gradients, the links between
-// them, and what travels on these while an all-reduce runs.
+// Paints the GPUs of a gradient flow: cards with the cells of their gradients, and what travels on
+// the links between them while an all-reduce runs.
 #pragma once
 
 #include "analysis/gradient_flow.h"
 #include "sim/collectives/chunk_schedule.h"
-#include "ui/app/gpu_map.h"
 #include "ui/app/gradient_cells.h"
+#include "ui/panels/gpu_cards.h"
 
 namespace trainscope::ui {
 
-void paint_links(const Theme& theme, const GpuMap& map);
-// False: there was no room for cells in them.
-bool paint_cards(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,
+// A small card is as full as the bucket that is spoken of.
+void paint_cards(const Theme& theme, const GpuPicture& picture, const analysis::GradientFlow& flow,
                  Nanos time);
 // Over the links, under nothing: parts on their way at that time.
 void paint_traffic(const Theme& theme, const GpuMap& map, const analysis::GradientFlow& flow,

@@ -86,9 +86,9 @@ void words_at(const Theme& theme, const Box& box, float y, const std::vector<std
                    fitting(theme, size, ways, box.width()));
 }
 
-GpuMap map_of(const SideView& view, const Box& area, Traffic traffic) {
-  return lay_out_gpus(view.facts.topology ? &*view.facts.topology : nullptr, view.facts.ring, area,
-                      view.context.theme.px(1), traffic);
+GpuPicture picture_of(const SideView& view, const Box& area, Traffic traffic) {
+  return gpu_picture(view.context.theme, view.facts.topology ? &*view.facts.topology : nullptr,
+                     view.facts.ring, area, traffic);
 }
 
 FlowWords words_of(const SideView& view) {
@@ -98,22 +98,22 @@ FlowWords words_of(const SideView& view) {
            "all goes from GPU 0 or to it"}};
 }
 
-// False: without cells.
-bool paint_flow(const SideView& view, const Box& area) {
+void paint_flow(const SideView& view, const Box& area) {
   const Theme& theme = view.context.theme;
-  const GpuMap map = map_of(view, area, Traffic::kRing);
-  paint_links(theme, map);
-  const bool has_cells = paint_cards(theme, map, view.facts.flow, view.time);
-  paint_traffic(theme, map, view.facts.flow, view.time);
-  return has_cells;
+  const GpuPicture picture = picture_of(view, area, Traffic::kRing);
+  paint_ground(theme, picture);
+  paint_cards(theme, picture, view.facts.flow, view.time);
+  paint_traffic(theme, picture.map, view.facts.flow, view.time);
+  paint_bar_names(theme, picture.map);
 }
 
 void paint_star(const SideView& view, const Box& area) {
   const Theme& theme = view.context.theme;
-  const GpuMap map = map_of(view, area, Traffic::kStar);
-  paint_links(theme, map);
-  paint_star_cards(theme, map, view.facts.star, view.time);
-  paint_star_traffic(theme, map, view.facts.star, view.time);
+  const GpuPicture picture = picture_of(view, area, Traffic::kStar);
+  paint_ground(theme, picture);
+  paint_star_cards(theme, picture, view.facts.star, view.time);
+  paint_star_traffic(theme, picture.map, view.facts.star, view.time);
+  paint_bar_names(theme, picture.map);
 }
 
 // Where a panel is too low for a picture.
@@ -133,11 +133,7 @@ void draw_gpus(const SideView& view, const Box& box) {
              theme.size.small);
     return say_too_low(theme, box, box.min.y + 1.5F * line);
   }
-  bool has_cells = false;
-  if (view.facts.is_star())
-    paint_star(view, area);
-  else
-    has_cells = paint_flow(view, area);
+  view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
   const FlowWords words = words_of(view);
   const float first = box.max.y - foot + line / 2;
   words_at(theme, box, first, words.now, theme.text, theme.font.text, theme.size.small);
@@ -146,7 +142,7 @@ void draw_gpus(const SideView& view, const Box& box) {
   if (!words.beneath.empty())
     words_at(theme, box, first + line, words.beneath, theme.muted, theme.font.text,
              theme.size.label);
-  else if (has_cells)
+  else if (!view.facts.is_star())
     paint_cell_legend(theme, {below.min, {below.max.x, below.min.y + line}});
 }
 

@@ -25,7 +25,7 @@ class LineLabels {
   struct Place {
     Box box;           // of the words
     ImVec2 foot;       // where on their line they belong
-    bool led = false;  // another line is between them: one from the foot leads to the words
+    bool led = false;  // one from the foot leads to the words: they are far, or beyond another line
   };
   struct Words {
     std::size_t line = 0;       // theirs
@@ -36,17 +36,21 @@ class LineLabels {
   std::vector<std::optional<Place>> place(const std::vector<Words>& all) const;
 
  private:
-  using Faults = std::vector<std::vector<int>>;  // by words, then place
+  struct Rated {
+    int faults = 0;
+    bool led = false;
+  };
+  using Rates = std::vector<std::vector<Rated>>;  // by words, then place
   struct Choice {
     std::vector<std::optional<std::size_t>> places;  // by words
     int faults = 0;
     std::optional<std::size_t> worst;  // whose place has most of them; none: no place has any
   };
-  Choice choose(const std::vector<Words>& all, const Faults& faults,
+  Choice choose(const std::vector<Words>& all, const Rates& rates,
                 const std::vector<std::size_t>& order) const;
   bool is_inside(const Box& box) const;
-  bool is_led(std::size_t line, const Place& place) const;
-  int faults_of(std::size_t line, const Place& place) const;
+  bool is_beyond(std::size_t line, const Place& place) const;
+  Rated rated(std::size_t line, const Place& place) const;
 
   struct Line {
     ImVec2 from, to;
@@ -56,5 +60,8 @@ class LineLabels {
   std::vector<Line> lines_;
   std::vector<Box> points_;
 };
+
+// Where the line that leads from the foot meets the words.
+ImVec2 end_of_lead(const LineLabels::Place& place);
 
 }  // namespace trainscope::ui

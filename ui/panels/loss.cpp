@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/panels/controls.h"
+#include "ui/panels/line_flags.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
 
@@ -87,6 +88,11 @@ ChartOptions axes_of(const std::vector<Shown>& shown, bool logarithmic) {
   return options;
 }
 
+// The last one in words, to its left: it is where the run ends.
+std::string accuracy_words(const LossCurve& curve) {
+  return fmt::format("{:.1f} %", 100 * curve.accuracy.back().share);
+}
+
 void draw_accuracy(const Theme& theme, const Shown& one) {
   ImPlot::SetAxes(ImAxis_X1, ImAxis_Y2);
   ImPlot::PushPlotClipRect(theme.px(8));
@@ -103,13 +109,14 @@ void draw_accuracy(const Theme& theme, const Shown& one) {
     draw->AddConvexPolyFilled(corners, 4, one.side == 0 ? theme.good : theme.panel);
     draw->AddPolyline(corners, 4, theme.good, theme.px(1.5F), ImDrawFlags_Closed);
   }
-  // The last one in words, to its left: it is where the run ends.
-  const std::string words = fmt::format("{:.1f} %", 100 * one.curve->accuracy.back().share);
+  const std::string words = accuracy_words(*one.curve);
   draw_text_middle(draw, theme.font.text, theme.size.label, last.x - r - theme.px(5), last.y,
                    theme.good, words, 1);
   ImPlot::PopPlotClipRect();
   ImPlot::SetAxes(ImAxis_X1, ImAxis_Y1);
 }
+
+constexpr float kWordRow = 20;  // at the chart's top, a row a side
 
 // From where on the loss is no number; hatched when there is nothing else to see.
 void draw_divergence(const Theme& theme, const Shown& one, bool pair, bool alone, int row) {
@@ -125,12 +132,16 @@ void draw_divergence(const Theme& theme, const Shown& one, bool pair, bool alone
   const std::string whose = pair ? (one.side == 0 ? "A: " : "B: ") : "";
   draw_upright(theme, from, theme.bad, 1.5F,
                fmt::format("{}the loss is NaN from step {}", whose, *one.curve->diverged),
-               theme.px(static_cast<float>(row) * 20));
+               theme.px(static_cast<float>(row) * kWordRow));
+}
+
+bool rises(const LossCurve& curve, double top) {
+  return !curve.diverged && curve.most > top;
 }
 
 // A curve that leaves the chart at its top, and does not end: how far it goes.
 void draw_rise(const Theme& theme, const Shown& one, bool pair, double top, int row) {
-  if (one.curve->diverged || one.curve->most <= top) return;
+  if (!rises(*one.curve, top)) return;
   const auto& loss = one.curve->loss;
   const auto above =
       std::find_if(loss.begin(), loss.end(), [top](double value) { return value > top; });
@@ -140,7 +151,7 @@ void draw_rise(const Theme& theme, const Shown& one, bool pair, double top, int 
   const std::string whose = pair ? (one.side == 0 ? "A " : "B ") : "";
   const float left = x + theme.px(8);
   draw_text_middle(ImPlot::GetPlotDrawList(), theme.font.text, theme.size.label, left,
-                   box.min.y + theme.px(9 + 20 * static_cast<float>(row)), theme.bad,
+                   box.min.y + theme.px(9 + kWordRow * static_cast<float>(row)), theme.bad,
                    shortened(theme.font.text, theme.size.label,
                              fmt::format("{}rises to {}: the log scale shows it", whose,
                                          loss_words(one.curve->most)),
@@ -161,18 +172,87 @@ void draw_curve(const Theme& theme, const Shown& one) {
   draw_marks(theme, one.curve->skipped, theme.bad, one.side == 0);
 }
 
-void draw_playheads(const Theme& theme, const std::vector<Shown>& shown) {
+// A curve's pieces near x, with what is drawn on them.
+void add_curve(const Theme& theme, std::span<const double> values, float x, float reach,
+               std::vector<Box>& taken) {
+  const float half = theme.px(2);
+  const auto last = static_cast<std::int64_t>(values.size()) - 1;
+  const auto step_at = [&](float pixel) {
+    return std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(std::floor(ImPlot::PixelsToPlot(pixel, 0).x)), 0,
+        std::max<std::int64_t>(last, 0));
+  };
+  for (std::int64_t step = step_at(x - reach); step <= step_at(x + reach) && step < last; ++step) {
+    const double value = values[static_cast<std::size_t>(step)],
+                 next = values[static_cast<std::size_t>(step) + 1];
+    if (std::isnan(value) || std::isnan(next)) continue;
+    const ImVec2 a = ImPlot::PlotToPixels(static_cast<double>(step), value),
+                 b = ImPlot::PlotToPixels(static_cast<double>(step) + 1, next);
+    // Of a long piece only what is near.
+    const float from = std::max(a.x, x - reach), to = std::min(b.x, x + reach);
+    const auto y = [&](float at) { return a.y + (b.y - a.y) * (at - a.x) / (b.x - a.x); };
+    if (to > from)
+      taken.push_back(
+          {{from, std::min(y(from), y(to)) - half}, {to, std::max(y(from), y(to)) + half}});
+  }
+}
+
+void add_accuracy(const Theme& theme, const LossCurve& curve, std::vector<Box>& taken) {
+  const float half = theme.px(6);
+  ImVec2 at;
+  for (const auto& tried : curve.accuracy) {
+    at = ImPlot::PlotToPixels(static_cast<double>(tried.step) - 1, 100 * tried.share, ImAxis_X1,
+                              ImAxis_Y2);
+    taken.push_back({{at.x - half, at.y - half}, {at.x + half, at.y + half}});
+  }
+  if (curve.accuracy.empty()) return;
+  const float width = text_size(theme.font.text, theme.size.label, accuracy_words(curve)).x;
+  taken.push_back({{at.x - 2 * half - width, at.y - theme.size.label / 2 - theme.px(2)},
+                   {at.x, at.y + theme.size.label / 2 + theme.px(2)}});
+}
+
+// What the letters of the playheads should not stand on.
+std::vector<Box> drawn_near(const Theme& theme, const std::vector<Shown>& shown,
+                            const std::vector<float>& lines, float reach, double top) {
+  std::vector<Box> taken;
+  const Box box = chart_box();
+  for (std::size_t row = 0; row < shown.size(); ++row) {
+    const LossCurve& curve = *shown[row].curve;
+    const float y = box.min.y + theme.px(kWordRow * static_cast<float>(row));
+    if (curve.diverged || rises(curve, top))
+      taken.push_back({{box.min.x, y}, {box.max.x, y + theme.px(kWordRow)}});
+    add_accuracy(theme, curve, taken);
+    for (const float x : lines) {
+      add_curve(theme, curve.loss, x, reach, taken);
+      if (curve.window > 1) add_curve(theme, curve.mean, x, reach, taken);
+    }
+  }
+  return taken;
+}
+
+// With letters where the two sides are at different steps.
+void draw_playheads(const Theme& theme, const std::vector<Shown>& shown, double top) {
   const bool same = shown.size() < 2 || shown[0].step == shown[1].step;
-  float before = -INFINITY;
+  const Box box = chart_box();
+  std::vector<float> lines;
+  std::vector<const char*> letters;
   for (const Shown& one : shown) {
-    if (!one.step) continue;
+    if (!one.step || (same && !lines.empty())) continue;
     const auto step = static_cast<double>(*one.step);
-    const float x = ImPlot::PlotToPixels(step, 1).x;
-    // Letters of lines that stand close are below one another.
-    const float down = std::abs(x - before) < theme.px(20) ? theme.px(18) : 0;
-    draw_upright(theme, step, theme.accent, 1.4F, same ? "" : one.side == 0 ? "A" : "B", down);
-    if (same) break;
-    before = x;
+    draw_upright(theme, step, theme.accent, 1.4F);
+    const float x = std::round(ImPlot::PlotToPixels(step, 1).x);
+    if (x < box.min.x - 1 || x > box.max.x + 1) continue;
+    lines.push_back(x);
+    letters.push_back(one.side == 0 ? "A" : "B");
+  }
+  if (same) return;
+  const ImVec2 size{theme.px(16), theme.px(17)};
+  const auto flags = place_flags(box, lines, size, drawn_near(theme, shown, lines, size.x, top));
+  ImDrawList* draw = ImPlot::GetPlotDrawList();
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    draw->AddRectFilled(flags[i].min, flags[i].max, theme.accent, theme.px(2));
+    draw_text_middle(draw, theme.font.strong, theme.size.label, flags[i].centre().x,
+                     flags[i].centre().y, theme.accent_text, letters[i], 0.5F);
   }
 }
 
@@ -229,7 +309,7 @@ void draw_chart(const PanelContext& context, LossPanel& panel, const std::vector
   for (const Shown& one : shown) draw_rise(theme, one, shown.size() > 1, options.y_to, row++);
   for (const Shown& one : shown)
     if (!one.curve->accuracy.empty()) draw_accuracy(theme, one);
-  draw_playheads(theme, shown);
+  draw_playheads(theme, shown, options.y_to);
   draw_hover(theme, shown);
   if (double step = 0; dragged_to(step)) move_playhead(context, shown, step);
   end_chart();

@@ -135,20 +135,39 @@ void paint_reserved(const Theme& theme, const MemoryHistory& history,
   ImPlot::GetPlotDrawList()->AddPolyline(points.Data, points.Size, theme.muted, theme.px(1.6F));
 }
 
-// A level's name, at the left end of its line or at the right one.
-void name_level(const Theme& theme, double bytes, const std::string& words, Color color,
-                bool right) {
+// A level's name, on what else is drawn there: the playhead.
+void name_level(const Theme& theme, float left, float middle, const std::string& words,
+                Color color) {
+  const float wide = text_size(theme.font.text, theme.size.label, words).x, half = theme.px(7);
+  ImDrawList* draw = ImPlot::GetPlotDrawList();
+  draw->AddRectFilled({left - theme.px(2), middle - half},
+                      {left + wide + theme.px(2), middle + half}, theme.panel);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left, middle, color, words);
+}
+
+// A line right across the chart, and its name at the right end.
+void paint_capacity(const Theme& theme, double capacity) {
   const Box box = chart_box();
-  const float y = std::round(ImPlot::PlotToPixels(0, bytes).y), pad = theme.px(6);
+  const float y = ImPlot::PlotToPixels(0, capacity).y;
+  ImPlot::GetPlotDrawList()->AddLine({box.min.x, y}, {box.max.x, y}, theme.bad, theme.px(1.6F));
+  const std::string words = "capacity " + bytes_words(capacity);
   const float wide = text_size(theme.font.text, theme.size.label, words).x;
-  const float left = right ? box.max.x - pad - wide : box.min.x + pad, half = theme.px(7);
-  // On what else is drawn there: the playhead.
-  ImPlot::GetPlotDrawList()->AddRectFilled({left - theme.px(2), y - theme.px(9) - half},
-                                           {left + wide + theme.px(2), y - theme.px(9) + half},
-                                           theme.panel);
-  draw_text_middle(ImPlot::GetPlotDrawList(), theme.font.text, theme.size.label,
-                   right ? box.max.x - pad : box.min.x + pad, y - theme.px(9), color, words,
-                   right ? 1 : 0);
+  name_level(theme, box.max.x - theme.px(6) - wide, std::round(y) - theme.px(9), words, theme.bad);
+}
+
+// Where the line is highest, above it; below it where the capacity's line is closer than that.
+void name_reserved(const Theme& theme, const std::vector<const MemoryHistory::Moment*>& moments,
+                   double capacity) {
+  const ReservedTop top = reserved_top(moments);
+  if (top.to == top.from) return;
+  const Box box = chart_box();
+  const float y = std::round(ImPlot::PlotToPixels(0, top.bytes).y), line = theme.px(18);
+  const bool close = capacity > 0 && y - ImPlot::PlotToPixels(0, capacity).y < line;
+  const std::string words = "reserved " + bytes_words(top.bytes);
+  const float wide = text_size(theme.font.text, theme.size.label, words).x, pad = theme.px(6);
+  const float left = box.min.x + static_cast<float>(top.from) + pad;
+  name_level(theme, std::min(left, box.max.x - pad - wide), close ? y + line / 2 : y - line / 2,
+             words, theme.muted);
 }
 
 // Under the chart: what the host was launching.
@@ -321,6 +340,18 @@ const CategoryStyle& role_style(const Theme& theme, const std::string& role) {
   return theme.of(trace::Category::kOther);
 }
 
+ReservedTop reserved_top(const std::vector<const MemoryHistory::Moment*>& columns) {
+  ReservedTop top;
+  const auto reserved = [&](std::size_t i) { return columns[i] ? columns[i]->reserved : 0; };
+  for (std::size_t from = 0, to = 0; from < columns.size(); from = to) {
+    while (to < columns.size() && reserved(to) == reserved(from)) ++to;
+    const double bytes = reserved(from);
+    if (bytes > top.bytes || (bytes == top.bytes && bytes > 0 && to - from > top.to - top.from))
+      top = {bytes, from, to};
+  }
+  return top;
+}
+
 std::vector<std::size_t> roles_drawn(const MemoryHistory& history, const MemoryColumns& columns) {
   const auto& at_peak = history.peak().by_role;
   std::vector<std::size_t> roles;
@@ -367,16 +398,8 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   paint_reserved(theme, history, columns.moments);
   ImPlot::PopPlotClipRect();
   draw_upright(theme, axis.x_of(chart.playhead), theme.accent, 1.4F);
-  if (history.most_reserved() > 0)
-    name_level(theme, history.most_reserved(), "reserved " + bytes_words(history.most_reserved()),
-               theme.muted, false);
-  if (near) {
-    const float y = ImPlot::PlotToPixels(0, chart.capacity).y;
-    const Box inside = chart_box();
-    ImPlot::GetPlotDrawList()->AddLine({inside.min.x, y}, {inside.max.x, y}, theme.bad,
-                                       theme.px(1.6F));
-    name_level(theme, chart.capacity, "capacity " + bytes_words(chart.capacity), theme.bad, true);
-  }
+  name_reserved(theme, columns.moments, near ? chart.capacity : 0);
+  if (near) paint_capacity(theme, chart.capacity);
   paint_chart_card(theme, history, axis);
   double at = 0;
   const bool moved = dragged_to(at);

@@ -30,6 +30,14 @@ struct MemoryColumns {
   std::vector<const analysis::MemoryHistory::Moment*> moments;
 };
 
+// Where the line of what is reserved is highest: the longest stretch of columns. Empty where
+// nothing is reserved.
+struct ReservedTop {
+  double bytes = 0;
+  std::size_t from = 0, to = 0;
+};
+ReservedTop reserved_top(const std::vector<const analysis::MemoryHistory::Moment*>& columns);
+
 // Returns true, with `dragged`, while the mouse moves the playhead.
 bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
                         const analysis::MemoryHistory& history, const MemoryChart& chart,

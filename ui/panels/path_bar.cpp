@@ -16,6 +16,15 @@ RunPointer shown_run(const Workspace& workspace, std::size_t side) {
   return is_shown ? model.run : nullptr;
 }
 
+// What is being found for nobody.
+void give_up(PathFinding& finding) {
+  for (std::size_t side = 0; side < finding.found.size(); ++side) {
+    if (!finding.found[side].busy()) continue;
+    finding.found[side].drop();
+    finding.asked[side] = nullptr;
+  }
+}
+
 std::string words_of(const PanelContext& context, std::size_t side) {
   const SideModel& model = context.workspace.sides()[side];
   const PathFacts* facts = context.attention.path.of(side, model);
@@ -27,14 +36,19 @@ std::string words_of(const PanelContext& context, std::size_t side) {
 
 void find_paths(const PanelContext& context, PathFinding& finding) {
   PathView& path = context.attention.path;
-  if (!path.on) return;
+  if (!path.on) {
+    give_up(finding);
+    return;
+  }
   for (std::size_t side = 0; side < finding.found.size(); ++side) {
     const RunPointer run = shown_run(context.workspace, side);
     if (run != finding.asked[side]) {
       finding.asked[side] = run;
       finding.found[side].drop();
       const TraceView view = run ? context.workspace.sides()[side].view : nullptr;
-      if (run) finding.found[side].start([run, view](const auto&) { return find_path(run, view); });
+      if (run)
+        finding.found[side].start(
+            [run, view](const auto& stopped) { return find_path(run, view, stopped); });
     }
     if (finding.found[side].busy()) context.ask("animate");
     path.sides[side] = finding.found[side].get();

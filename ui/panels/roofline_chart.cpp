@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "trace/short_name.h"
 #include "ui/panels/chart.h"
-#include "ui/panels/line_labels.h"
+#include "ui/panels/roof_names.h"
 
 namespace trainscope::ui {
 namespace {
@@ -133,8 +133,13 @@ class Painter {
     const double most = words / (1 - words) * (x_.to + 1.6 * kRoom - std::log10(least_ridge));
     x_ = {std::min(x_.from - kRoom, std::log10(least_ridge) - std::clamp(most, kRoom, 2.0)),
           x_.to + 1.6 * kRoom};
-    y_ = {y_.from - kRoom, y_.to + kRoom};
+    y_ = {y_.from - kRoom, y_.to};
     if (y_.to - y_.from < 2) y_.from = y_.to - 2;
+    // Above the highest roof there is room for what it is called, and the other side's.
+    const double head = std::min(theme_.px(sides_.size() > 1 && different_roofs() ? 34 : 20) /
+                                     std::max(body_.height(), 1.0F),
+                                 0.4F);
+    y_.to += std::max(kRoom, head / (1 - head) * (y_.to - y_.from));
   }
 
   // Where a unit's roof begins: at the slope of the fastest memory.
@@ -257,8 +262,10 @@ class Painter {
       const ImVec2 ridge{x_of(peak / fastest), y_of(peak)}, end{body_.max.x, ridge.y};
       const std::size_t drawn = line(side, ridge, end, 1.6F);
       // Of two sides the lower roof is named below it, away from the other.
-      add_name({drawn, ridge, end, mark, units + "  " + format_value(peak, "FLOP/s"),
-                mark.empty() || !is_lower(units, peak, side)});
+      add_name({drawn,
+                {ridge, end, mark.empty() || !is_lower(units, peak, side)},
+                mark,
+                units + "  " + format_value(peak, "FLOP/s")});
     }
     add_slope(side, side.gpu->memory_bytes_per_s, highest, 1.6F, mark, "memory  ");
     if (side.gpu->l2_bytes_per_s > 0)
@@ -270,11 +277,11 @@ class Painter {
     const std::size_t drawn = slope(side, bytes_per_s, peak, thickness);
     const double low = std::pow(10.0, y_.from);
     add_name({drawn,
-              {x_of(low / bytes_per_s), y_of(low)},
-              {x_of(peak / bytes_per_s), y_of(peak)},
+              {{x_of(low / bytes_per_s), y_of(low)},
+               {x_of(peak / bytes_per_s), y_of(peak)},
+               bytes_per_s > least_rate()},
               mark,
-              what + format_rate(bytes_per_s),
-              bytes_per_s > least_rate()});
+              what + format_rate(bytes_per_s)});
   }
 
   // The same units reach more on the other side.
@@ -286,12 +293,11 @@ class Painter {
     return false;
   }
 
-  // What a roof is called, and between which points of it that may be written.
+  // What a roof is called.
   struct Name {
     std::size_t line = 0;
-    ImVec2 from, to;
+    Roof roof;
     std::string mark, words;  // "A: ", and what it is
-    bool above = true;        // is where it is looked for first
   };
 
   // What both sides have is named once, for both.
@@ -317,9 +323,12 @@ class Painter {
       for (const RooflineKernel& kernel : one.roofline->kernels)
         if (has_point(kernel)) labels_.add_point(place(one, kernel), radius(one, kernel));
     // Slopes have more places to choose from.
-    std::ranges::stable_partition(names_, [](const Name& one) { return one.from.y == one.to.y; });
+    std::ranges::stable_partition(names_,
+                                  [](const Name& one) { return one.roof.from.y == one.roof.to.y; });
     std::vector<LineLabels::Words> all;
-    for (const Name& name : names_) all.push_back({name.line, places_of(name)});
+    for (const Name& name : names_)
+      all.push_back(
+          {name.line, places_of(name.roof, size_of(name.mark + name.words), theme_.px(1))});
     const auto places = labels_.place(all);
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (places[i]) paint_name(names_[i], *places[i]);
@@ -335,42 +344,13 @@ class Painter {
 
   // From where the words belong to where they have room.
   void lead(const LineLabels::Place& place) const {
-    const Box& box = place.box;
-    const ImVec2 end{std::clamp(place.foot.x, box.min.x, box.max.x),
-                     place.foot.y > box.max.y ? box.max.y : box.min.y};
-    draw_->AddLine(place.foot, end, faded(theme_.text, 0.6F), theme_.px(1));
+    draw_->AddLine(place.foot, end_of_lead(place), faded(theme_.text, 0.6F), theme_.px(1));
     draw_->AddCircleFilled(place.foot, theme_.px(2.5F), theme_.text);
   }
 
-  static Box moved(const Box& box, float down) {
-    return {{box.min.x, box.min.y + down}, {box.max.x, box.max.y + down}};
-  }
-
-  // From the roof's right end on, on both sides of it.
-  std::vector<LineLabels::Place> places_of(const Name& name) const {
-    constexpr int kSteps = 60;
-    // Of a line of text the letters fill the middle.
-    const ImVec2 size{text_size(theme_.font.text, theme_.size.label, name.mark + name.words).x,
-                      theme_.size.label * 0.8F};
-    const bool flat = name.from.y == name.to.y;
-    const float gap = theme_.px(4), aside = flat ? 0 : theme_.px(7);
-    std::vector<LineLabels::Place> places;
-    for (int step = flat ? 0 : 1; step < kSteps; ++step) {  // where a slope ends a flat roof is
-      const float share = 1 - static_cast<float>(step) / kSteps;
-      const ImVec2 foot{name.from.x + (name.to.x - name.from.x) * share,
-                        name.from.y + (name.to.y - name.from.y) * share};
-      const Box above{{foot.x - aside - size.x, foot.y - gap - size.y},
-                      {foot.x - aside, foot.y - gap}};
-      const Box below{{foot.x + aside - (flat ? size.x : 0), foot.y + gap},
-                      {foot.x + aside + (flat ? 0 : size.x), foot.y + gap + size.y}};
-      places.push_back({name.above ? above : below, foot});
-      places.push_back({name.above ? below : above, foot});
-      // Clear of points that lie on the roof; beyond other slopes.
-      for (const float away : {theme_.px(8), theme_.px(20), theme_.px(36), theme_.px(52)})
-        if (!flat || away <= theme_.px(20))
-          places.push_back({moved(name.above ? above : below, name.above ? -away : away), foot});
-    }
-    return places;
+  // Of a line of text the letters fill the middle.
+  ImVec2 size_of(const std::string& words) const {
+    return {text_size(theme_.font.text, theme_.size.label, words).x, theme_.size.label * 0.8F};
   }
 
   bool different_roofs() const { return !same_gpu_before(sides_.back()); }

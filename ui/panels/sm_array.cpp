@@ -140,9 +140,10 @@ void draw_blocks(const Theme& theme, const sim::SmRun& run, const SideRows& rows
                  float middle) {
   const SmSlots slots = lay_out_slots(run, rows.place.sm, rows.waves,
                                       shown_time(run, rows.waves, longest), rows.blocks);
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, rows.blocks.min.x,
-                   middle, theme.muted,
-                   fitting(theme, theme.size.small, slot_words(run, slots), rows.blocks.width()));
+  draw_text_middle(
+      ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, rows.blocks.min.x, middle,
+      theme.muted,
+      fitting(theme, theme.size.small, slot_words(theme, run, slots), rows.blocks.width()));
   paint_blocks(theme, rows.blocks, run, slots);
 }
 
@@ -168,7 +169,7 @@ void draw_rasters(const PanelContext& context, const Shown& shown, const Box& bo
   const Theme& theme = context.theme;
   const float axis = theme.px(18), title = theme.px(22), gap = theme.px(8);
   Nanos longest = 1, longest_blocks = 1;
-  for (const auto& [side, facts] : shown) longest = std::max(longest, facts->sms.duration);
+  for (const auto& [side, facts] : shown) longest = std::max(longest, facts->sms.kernel);
   const auto count = static_cast<float>(shown.size());
   const float tall = (box.height() - axis - gap * (count - 1)) / count;
   std::vector<SideRows> rows;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/units.h"
+#include "ui/app/wave_rows.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/occupancy_map.h"
 #include "ui/panels/sm_raster.h"
@@ -27,9 +30,11 @@ void paint_unused(const Theme& theme, const Box& box) {
   if (box.height() > theme.px(3)) draw->AddRect(box.min, box.max, faded(theme.faint, 0.8F));
 }
 
-void name_unused(const Theme& theme, const Box& box, const std::string& limiters) {
+// On a ground of its own, where there is room for one of them; the first that has it.
+void name_slots(const Theme& theme, const Box& box, Color color,
+                const std::vector<std::string>& ways) {
   const float size = theme.size.small, pad = theme.px(4);
-  for (const std::string& words : {"unused: " + limiters, std::string("unused")}) {
+  for (const std::string& words : ways) {
     const ImVec2 room = text_size(theme.font.text, size, words);
     if (room.x + 4 * pad > box.width() || size > box.height()) continue;
     const ImVec2 middle = box.centre();
@@ -37,8 +42,7 @@ void name_unused(const Theme& theme, const Box& box, const std::string& limiters
     ImDrawList* draw = ImGui::GetWindowDrawList();
     draw->AddRectFilled({middle.x - wide, middle.y - tall}, {middle.x + wide, middle.y + tall},
                         theme.panel, theme.px(3));
-    return draw_text_middle(draw, theme.font.text, size, middle.x, middle.y, theme.warn, words,
-                            0.5F);
+    return draw_text_middle(draw, theme.font.text, size, middle.x, middle.y, color, words, 0.5F);
   }
 }
 
@@ -52,25 +56,16 @@ void explain_block(const Theme& theme, const sim::SmRun& run, const sim::BlockBa
               {"takes", time(block.end - block.start)}});
 }
 
-void explain_unused(const Theme& theme, const sim::SmRun& run) {
-  const machine::Occupancy& occupancy = run.occupancy;
-  chart_card(
-      theme, "never has a block",
-      {{"limited by", limiter_words(occupancy)},
-       {"blocks that fit", std::to_string(occupancy.blocks_per_sm)},
-       {"their warps", fmt::format("{} of {}", occupancy.warps_per_sm, occupancy.most_warps)}});
-}
-
 void explain(const Theme& theme, const sim::SmRun& run, const SlotBox& one) {
   switch (one.kind) {
     case SlotKind::kBlock:
       return explain_block(theme, run, one.block);
     case SlotKind::kEmpty:
-      return chart_card(theme, "no block is left for it", {});
     case SlotKind::kIdle:
-      return chart_card(theme, "idle: waits for the last blocks of other SMs", {});
-    case SlotKind::kUnused:
-      return explain_unused(theme, run);
+    case SlotKind::kUnused: {
+      const FreeSlot free = free_slot(run, one.kind);
+      return chart_card(theme, free.title, free.rows);
+    }
   }
 }
 
@@ -79,9 +74,11 @@ void paint_slot(const Theme& theme, const SlotBox& one) {
     case SlotKind::kBlock:
       return paint_block(theme, one);
     case SlotKind::kEmpty:
-      return draw_no_block(theme, one.box);
+      draw_no_block(theme, one.box);
+      return name_slots(theme, one.box, theme.muted, {"free: no block left", "free"});
     case SlotKind::kIdle:
-      return draw_tail(theme, one.box);
+      draw_tail(theme, one.box);
+      return name_slots(theme, one.box, theme.bad, {"idle: tail", "idle"});
     case SlotKind::kUnused:
       return paint_unused(theme, one.box);
   }
@@ -89,22 +86,49 @@ void paint_slot(const Theme& theme, const SlotBox& one) {
 
 }  // namespace
 
-std::vector<std::string> slot_words(const sim::SmRun& run, const SmSlots& slots) {
+FreeSlot free_slot(const sim::SmRun& run, SlotKind kind) {
+  const machine::Occupancy& occupancy = run.occupancy;
+  if (kind == SlotKind::kUnused)
+    return {
+        "free slot: the SM holds no more blocks",
+        {{"limited by", limiter_words(occupancy)},
+         {"blocks that fit", std::to_string(occupancy.blocks_per_sm)},
+         {"their warps", fmt::format("{} of {}", occupancy.warps_per_sm, occupancy.most_warps)}}};
+  const std::string last = last_wave_words(run);
+  if (kind == SlotKind::kEmpty)
+    return {"free slot: the grid has no block left for it", {{"blocks in the last wave", last}}};
+  return {"idle: waits for the last blocks of other SMs", {{"blocks in the last wave", last}}};
+}
+
+std::vector<std::string> slot_words(const Theme& theme, const sim::SmRun& run,
+                                    const SmSlots& slots) {
   const auto length = [&](std::int64_t wave) { return length_of(run, {wave, 1}); };
   const std::int64_t first = slots.waves.first, last = first + slots.waves.count - 1;
   const std::string sm = fmt::format("SM {}", slots.sm);
   const std::string waves = first == last
                                 ? fmt::format("{}: wave {}", sm, first + 1)
                                 : fmt::format("{}: waves {} to {}", sm, first + 1, last + 1);
-  if (length(first) != length(last)) return {waves, sm};
-  const std::string time = format_nanos(static_cast<double>(length(first)));
-  return {waves + ", " + time + (first == last ? "" : " each"), waves, sm};
+  std::vector<std::string> ways{waves, sm};
+  if (length(first) == length(last)) {
+    const std::string time = format_nanos(static_cast<double>(length(first)));
+    ways.insert(ways.begin(), waves + ", " + time + (first == last ? "" : " each"));
+  }
+  const float tall = slots.unused.height();
+  if (tall > 0 && tall < theme.size.small) {
+    const std::string hatched = "; hatched: free, " + limiter_words(run.occupancy);
+    for (const std::string& way : std::vector(ways)) ways.insert(ways.begin(), way + hatched);
+    std::ranges::stable_sort(ways, std::ranges::greater{}, &std::string::size);
+  }
+  return ways;
 }
 
 void paint_blocks(const Theme& theme, const Box& box, const sim::SmRun& run, const SmSlots& slots) {
   ImGui::GetWindowDrawList()->PushClipRect(box.min, box.max, true);
   for (const SlotBox& one : slots.boxes) paint_slot(theme, one);
-  if (slots.unused.height() > 0) name_unused(theme, slots.unused, limiter_words(run.occupancy));
+  if (slots.unused.height() > 0)
+    name_slots(theme, slots.unused, theme.warn,
+               {"free slots, limited by " + limiter_words(run.occupancy),
+                "free: " + limiter_words(run.occupancy), "free"});
   ImGui::GetWindowDrawList()->PopClipRect();
   ImGui::SetCursorScreenPos(box.min);
   ImGui::InvisibleButton(fmt::format("##blocks of SM {}", slots.sm).c_str(),

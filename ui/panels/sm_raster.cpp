@@ -41,9 +41,10 @@ class Painter {
       folded(full);
     }
     last_wave();
+    rest();
   }
 
-  // Nothing right of the kernel's end.
+  // Nothing right of the last block's end.
   std::optional<RasterPlace> place_at(ImVec2 mouse) const {
     const sim::SmRun& run = raster_.run;
     const double time =
@@ -67,6 +68,15 @@ class Painter {
          {"SMs with a block", fmt::format("{} of {}", wave.sms, run.sms)},
          {fmt::format("on SM {}", place.sm), here(place.sm, place.wave)},
          {"takes", format_nanos(static_cast<double>(wave.end - wave.start))}});
+  }
+
+  bool is_in_rest(ImVec2 mouse) const { return has_rest() && mouse.x < x_of(raster_.run.kernel); }
+
+  void explain_rest() const {
+    const auto time = [](Nanos at) { return format_nanos(static_cast<double>(at)); };
+    chart_card(theme_, "the shortest kernel takes longer than these blocks",
+               {{"blocks done after", time(raster_.run.duration)},
+                {"kernel done after", time(raster_.run.kernel)}});
   }
 
   // Of what is shown block by block: to be seen also where its SM has hardly a pixel.
@@ -129,6 +139,17 @@ class Painter {
     ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, wave_color(theme_, 0));
     words_in(box, wave_text(theme_, 0),
              fmt::format("{} full waves", exact_count(static_cast<double>(waves))));
+  }
+
+  bool has_rest() const { return raster_.run.kernel > raster_.run.duration; }
+
+  // From the last block's end to the kernel's: starting and ending it take their time.
+  void rest() const {
+    if (!has_rest()) return;
+    const Box box{{x_of(raster_.run.duration), body_.min.y},
+                  {x_of(raster_.run.kernel), body_.max.y}};
+    draw_no_block(theme_, box);
+    words_in(box, theme_.muted, "no block: start and end");
   }
 
   bool is_only_wave() const { return raster_.run.waves == 1; }
@@ -235,7 +256,10 @@ RasterUse use_raster(const Theme& theme, const char* id, const Box& box, const S
   use.pressed = press_area(id, {body.width(), body.height()});
   if (!ImGui::IsItemHovered() || !ImGui::IsMouseHoveringRect(body.min, body.max)) return use;
   use.under_mouse = painter.place_at(ImGui::GetIO().MousePos);
-  if (use.under_mouse) painter.explain(*use.under_mouse);
+  if (use.under_mouse)
+    painter.explain(*use.under_mouse);
+  else if (painter.is_in_rest(ImGui::GetIO().MousePos))
+    painter.explain_rest();
   return use;
 }
 
@@ -251,22 +275,17 @@ void paint_raster(const Theme& theme, const Box& box, const SmRaster& raster,
 
 void paint_raster_axis(const Theme& theme, const Box& box, Nanos longest) {
   const Box body = body_of(theme, box);
-  const double most = static_cast<double>(longest);
-  double step = std::pow(10.0, std::floor(std::log10(most)));
-  const double wanted = std::max(2.0F, body.width() / theme.px(90));
-  for (const double factor : {0.1, 0.2, 0.5, 1.0, 2.0, 5.0})
-    if (most / (step * factor) <= wanted) {
-      step *= factor;
-      break;
-    }
-  step = std::max(step, 1.0);
-  for (double at = 0; at <= most * 1.0001; at += step) {
-    const std::string words = format_nanos(at);
-    const float x = body.min.x + static_cast<float>(at / most) * body.width();
-    const float half = text_size(theme.font.mono, theme.size.label, words).x / 2;
-    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label,
-                     std::min(x, body.max.x - half), box.centre().y, theme.muted, words,
-                     at == 0 ? 0.0F : 0.5F);
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const double most = std::max(2.0F, body.width() / theme.px(90));
+  for (const double at : raster_times(longest, most)) {
+    const auto share = static_cast<float>(at / static_cast<double>(longest));
+    const float x = std::round(body.min.x + share * (body.width() - 1));
+    draw->AddLine({x, box.min.y}, {x, box.min.y + theme.px(3)}, theme.muted);
+    draw_text_middle(draw, theme.font.mono, theme.size.label, x, box.centre().y + theme.px(1),
+                     theme.muted, at == 0 ? "0" : format_nanos(at),
+                     share == 0   ? 0.0F
+                     : share == 1 ? 1.0F
+                                  : 0.5F);
   }
 }
 

@@ -12,7 +12,7 @@ namespace trainscope::ui {
 struct SmRaster {
   const sim::SmRun& run;
   const std::vector<WaveRows>& last;  // last_wave_rows(run)
-  Nanos longest = 1;                  // what the width stands for
+  Nanos longest = 1;                  // what the width stands for: the longest kernel's time
 };
 
 struct RasterPlace {
@@ -35,7 +35,8 @@ struct RasterMark {
 void paint_raster(const Theme& theme, const Box& box, const SmRaster& raster,
                   const std::optional<RasterMark>& mark);
 
-// Round times below the rasters, from 0 to `longest`, in the column of the rasters' bodies.
+// Times below the rasters, from a kernel's start to the end of the longest, in the column of the
+// rasters' bodies.
 void paint_raster_axis(const Theme& theme, const Box& box, Nanos longest);
 
 // Waves alternate, so that they are told apart where no line has room.

@@ -80,24 +80,16 @@ void paint_step(const Theme& theme, const Box& box, const GpuWork& work, Interva
                   theme.accent, theme.px(1.5F));
 }
 
-void paint_card(const Theme& theme, const GpuMap::Gpu& gpu, const GpuWork& work, Interval shown,
-                Nanos time) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const Box& box = gpu.box;
-  const float pad = std::min(theme.px(8), box.width() * 0.1F);
-  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
-  const bool root = gpu.number == 0;
-  draw->AddRect(box.min, box.max,
-                root ? mixed(theme.line, theme.text, 0.6F) : mixed(theme.line, theme.faint, 0.35F),
-                theme.size.corner, theme.px(root ? 1.8F : 1.2F));
-  const float title = std::min(theme.px(22), box.height() * 0.36F);
-  const std::string name = fmt::format("GPU {}", gpu.number);
-  const bool whole = text_size(theme.font.text, theme.size.label, name).x < box.width() - 2 * pad;
-  draw_text_middle(draw, theme.font.text, std::min(theme.size.label, title), box.min.x + pad,
-                   box.min.y + title / 2 + theme.px(1), theme.text,
-                   whole ? name : std::to_string(gpu.number));
-  const Box inner{{box.min.x + pad, box.min.y + title + theme.px(2)},
-                  {box.max.x - pad, box.max.y - pad}};
+void paint_card(const Theme& theme, const CardLook& look, const GpuMap::Gpu& gpu,
+                const GpuWork& work, Interval shown, Nanos time) {
+  CardEdge edge = card_edge(theme);
+  if (gpu.number == 0) edge = {mixed(theme.line, theme.text, 0.6F), theme.px(1.8F)};
+  if (look.is_small()) {
+    const auto now = doing(work, time);
+    return paint_small_card(theme, look, gpu, edge, now ? theme.of(*now).fill : theme.card,
+                            now ? 1 : 0);
+  }
+  const Box inner = paint_card_frame(theme, look, gpu, edge);
   const float foot = std::clamp(inner.height() * 0.26F, theme.px(4), theme.px(11));
   paint_doing(theme, {inner.min, {inner.max.x, inner.max.y - foot - theme.px(4)}}, work, time);
   paint_step(theme, {{inner.min.x, inner.max.y - foot}, inner.max}, work, shown, time);
@@ -105,25 +97,25 @@ void paint_card(const Theme& theme, const GpuMap::Gpu& gpu, const GpuWork& work,
 
 // ---- Traffic -----------------------------------------------------------------------------------
 
-void paint_transfer(const Theme& theme, const std::vector<ImVec2>& way, double share) {
+void paint_transfer(const Theme& theme, const GpuMap& map, const std::vector<ImVec2>& way,
+                    double share) {
   if (way.empty()) return;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const CategoryStyle& style = theme.of(Category::kCollective);
   draw->AddPolyline(way.data(), static_cast<int>(way.size()), faded(style.line, 0.55F), 0,
                     theme.px(2.5F));
-  const ImVec2 at = along(way, static_cast<float>(share));
-  const float half = theme.px(6);
+  const float half = std::min(theme.px(6), map.chip);
+  const ImVec2 at = along(way, static_cast<float>(share), half + 1);
   draw->AddRectFilled({at.x - half - 1, at.y - half - 1}, {at.x + half + 1, at.y + half + 1},
-                      theme.panel, theme.px(4));
-  draw->AddRectFilled({at.x - half, at.y - half}, {at.x + half, at.y + half}, style.fill,
-                      theme.px(3));
+                      theme.panel, half * 0.6F);
+  draw->AddRectFilled({at.x - half, at.y - half}, {at.x + half, at.y + half}, style.fill, half / 2);
 }
 
 void paint_one(const Theme& theme, const GpuMap& map, const StarTransfer& one, bool leaves,
                double share) {
   for (int gpu = 1; gpu < static_cast<int>(map.gpus.size()); ++gpu)
     if (one.other == StarTransfer::kAll || one.other == gpu)
-      paint_transfer(theme, leaves ? map.route(0, gpu) : map.route(gpu, 0), share);
+      paint_transfer(theme, map, leaves ? map.route(0, gpu) : map.route(gpu, 0), share);
 }
 
 const StarStageTimes* stage_at(const StarStep& step, Nanos time) {
@@ -135,11 +127,13 @@ const StarStageTimes* stage_at(const StarStep& step, Nanos time) {
 
 }  // namespace
 
-void paint_star_cards(const Theme& theme, const GpuMap& map, const StarFlow& flow, Nanos time) {
+void paint_star_cards(const Theme& theme, const GpuPicture& picture, const StarFlow& flow,
+                      Nanos time) {
   const Interval shown = flow.at(time).window;
-  for (const GpuMap::Gpu& gpu : map.gpus)
+  for (const GpuMap::Gpu& gpu : picture.map.gpus)
     if (static_cast<std::size_t>(gpu.number) < flow.gpus.size())
-      paint_card(theme, gpu, flow.gpus[static_cast<std::size_t>(gpu.number)], shown, time);
+      paint_card(theme, picture.look, gpu, flow.gpus[static_cast<std::size_t>(gpu.number)], shown,
+                 time);
 }
 
 void paint_star_traffic(const Theme& theme, const GpuMap& map, const StarFlow& flow, Nanos time) {

@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "analysis/star_flow.h"
-#include "ui/app/gpu_map.h"
+#include "ui/panels/gpu_cards.h"
 #include "ui/panels/step_strip.h"
 
 namespace trainscope::ui {
 
-void paint_star_cards(const Theme& theme, const GpuMap& map, const analysis::StarFlow& flow,
+void paint_star_cards(const Theme& theme, const GpuPicture& picture, const analysis::StarFlow& flow,
                       Nanos time);
 void paint_star_traffic(const Theme& theme, const GpuMap& map, const analysis::StarFlow& flow,
                         Nanos time);

@@ -38,6 +38,31 @@ Color shaded(Color fill, const StripShade& shade) {
   return faded(fill, std::max(kFaintest, shade.busy));
 }
 
+LabelInk label_ink(const Theme& theme, const StripBar& bar, Interval under) {
+  const CategoryStyle& style = theme.of(bar.category);
+  std::vector<Color> grounds;
+  Nanos covered = 0;
+  for (const StripShade& shade : parts_of(bar)) {
+    const Nanos both =
+        std::min(shade.time.end, under.end) - std::max(shade.time.start, under.start);
+    if (both <= 0) continue;
+    covered += both;
+    const float share = bar.shades.empty() ? 1 : shaded(style.fill, shade).a / 255.0F;
+    grounds.push_back(mixed(theme.panel, style.fill, share));
+  }
+  if (covered < under.end - under.start) grounds.push_back(theme.panel);
+  const auto least_of = [&](Color ink) {
+    double least = contrast(ink, grounds.front());
+    for (const Color ground : grounds) least = std::min(least, contrast(ink, ground));
+    return least;
+  };
+  if (grounds.empty()) return {style.text, std::nullopt};
+  const Color ink = least_of(style.text) >= least_of(theme.text) ? style.text : theme.text;
+  const double wanted = theme.mode == ThemeMode::kProjector ? 7 : 4.5;
+  if (least_of(ink) >= wanted) return {ink, std::nullopt};
+  return {style.text, style.fill};
+}
+
 namespace {
 
 // Columns of one grid of the step, whatever bar they are in; neighbours that look alike are one.
@@ -133,6 +158,8 @@ StepStrip strip_of(const analysis::GradientFlow& flow, const StepWork& work, Nan
                            Category::kCollective,
                            std::to_string(i)});
   }
+  // Of the one that is exposed one asks which it is.
+  if (!sums.bars.empty()) sums.bars.back().speaks_beside = true;
   strip.lanes = {std::move(compute), std::move(sums)};
   return strip;
 }
@@ -210,13 +237,6 @@ bool is_covered(const Theme& theme, const Scale& scale, const StripLane& lane, f
   });
 }
 
-// Readable on the bar's beginning, which may be pale.
-Color label_color(const Theme& theme, const CategoryStyle& style, const StripBar& bar) {
-  const float share = static_cast<float>(shaded(style.fill, parts_of(bar).front()).a) / 255;
-  const Color ground = mixed(theme.panel, style.fill, share);
-  return contrast(ground, style.text) >= contrast(ground, theme.text) ? style.text : theme.text;
-}
-
 // Whatever its digits are: a 1 is narrower than others.
 float number_width(const Theme& theme, const StripBar& bar) {
   return text_size(theme.font.text, theme.size.label, std::string(bar.label.size(), '0')).x +
@@ -237,24 +257,56 @@ Unnumbered unnumbered(const Theme& theme, const Scale& scale, const std::vector<
   return found;
 }
 
-void paint_label(const Theme& theme, const Box& box, const StripBar& bar) {
+// Words from `left` on, about the middle of a bar; on a ground of their own where the playhead runs
+// through them.
+void paint_words(const Theme& theme, const Scale& scale, const StripBar& bar, const Box& box,
+                 float left, float size, std::optional<Nanos> time) {
   const CategoryStyle& style = theme.of(bar.category);
-  const float size = std::min(theme.size.label, box.height() - 1);
-  const float wide = text_size(theme.font.text, size, bar.label).x;
-  if (!bar.is_numbered && wide + theme.px(8) > box.width()) return;
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  if (bar.is_numbered)
-    return draw_text_middle(draw, theme.font.text, size, box.centre().x, box.centre().y,
-                            label_color(theme, style, bar), bar.label, 0.5F);
-  if (!style.hatched)
-    return draw_text_middle(draw, theme.font.text, size, box.min.x + theme.px(5), box.centre().y,
-                            label_color(theme, style, bar), bar.label);
-  const ImVec2 middle = box.centre();
-  const float half = wide / 2 + theme.px(3);
-  draw->AddRectFilled({middle.x - half, middle.y - size * 0.62F},
-                      {middle.x + half, middle.y + size * 0.62F}, faded(style.fill, 0.85F),
-                      theme.px(3));
-  draw_text_middle(draw, theme.font.text, size, middle.x, middle.y, style.text, bar.label, 0.5F);
+  const float wide = text_size(theme.font.text, size, bar.label).x, middle = box.centre().y;
+  const float pad = theme.px(3), right = left + wide;
+  LabelInk words = label_ink(theme, bar, {scale.time(left), scale.time(right)});
+  const bool is_beside = left >= box.max.x || right <= box.min.x;
+  const bool is_crossed = time && scale.x(*time) > left - pad && scale.x(*time) < right + pad;
+  if (is_beside)
+    words = {theme.text, is_crossed ? std::optional(theme.panel) : std::nullopt};
+  else if (style.hatched)
+    words = {style.text, faded(style.fill, 0.85F)};
+  else if (is_crossed)
+    words = {style.text, style.fill};
+  if (words.ground)
+    draw->AddRectFilled({left - pad, middle - size * 0.62F}, {right + pad, middle + size * 0.62F},
+                        *words.ground, theme.px(3));
+  draw_text_middle(draw, theme.font.text, size, left, middle, words.ink, bar.label);
+}
+
+// To the right of a bar, or to its left; nothing where there is another one, or the step's end.
+std::optional<float> place_beside(const Theme& theme, const Scale& scale, const StripLane& lane,
+                                  const Box& box, float wide) {
+  const float apart = theme.px(4);
+  const auto is_free = [&](float left) {
+    return left >= scale.box.min.x && left + wide <= scale.box.max.x &&
+           std::ranges::none_of(lane.bars, [&](const StripBar& bar) {
+             return scale.x(bar.time.start) < left + wide && scale.x(bar.time.end) > left;
+           });
+  };
+  for (const float left : {box.max.x + apart, box.min.x - apart - wide})
+    if (is_free(left)) return left;
+  return std::nullopt;
+}
+
+// Numbers of buckets need less room about them than names, which are many letters.
+void paint_label(const Theme& theme, const Scale& scale, const StripLane& lane, const Box& box,
+                 const StripBar& bar, std::optional<Nanos> time) {
+  const float size = std::min(theme.size.label, box.height() - 1);
+  const float wide = text_size(theme.font.text, size, bar.label).x, spare = box.width() - wide;
+  const bool is_centred = bar.is_numbered || theme.of(bar.category).hatched;
+  const float least = theme.px(bar.category == Category::kCollective ? 2 : 8);
+  std::optional<float> left =
+      box.min.x + (is_centred ? spare / 2 : std::min(theme.px(5), spare / 2));
+  if (!bar.is_numbered && spare < least)
+    left = bar.speaks_beside ? place_beside(theme, scale, lane, box, wide) : std::nullopt;
+  if (left) paint_words(theme, scale, bar, box, *left, size, time);
 }
 
 void paint_shades(const Theme& theme, const Scale& scale, const StripBar& bar, float top,
@@ -265,8 +317,8 @@ void paint_shades(const Theme& theme, const Scale& scale, const StripBar& bar, f
         {scale.x(shade.time.start), top}, {scale.x(shade.time.end), bottom}, shaded(fill, shade));
 }
 
-void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane,
-                const Unnumbered& without, float top, float bottom) {
+void paint_bars(const Theme& theme, const Scale& scale, const StripLane& lane, float top,
+                float bottom) {
   for (const StripBar& bar : lane.bars) {
     const Box box = box_of(scale, bar, top, bottom);
     const CategoryStyle& style = theme.of(bar.category);
@@ -277,6 +329,10 @@ void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane,
     else
       draw_solid(ImGui::GetWindowDrawList(), theme, box, style);
   }
+}
+
+void paint_labels(const Theme& theme, const Scale& scale, const StripLane& lane,
+                  const Unnumbered& without, float top, float bottom, std::optional<Nanos> time) {
   const Named widest = widest_bars(lane.bars);
   for (const StripBar& bar : lane.bars) {
     const bool no_room = bar.is_numbered && without[static_cast<std::size_t>(bar.category)];
@@ -285,7 +341,7 @@ void paint_lane(const Theme& theme, const Scale& scale, const StripLane& lane,
     const float wide = text_size(theme.font.text, theme.size.label, bar.label).x + theme.px(8);
     const bool over = bar.category != Category::kSync &&
                       is_covered(theme, scale, lane, box.min.x, box.min.x + wide);
-    if (!over) paint_label(theme, box, bar);
+    if (!over) paint_label(theme, scale, lane, box, bar, time);
   }
 }
 
@@ -314,12 +370,18 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
     if (strip.has_ground)
       draw->AddRectFilled({scale.box.min.x, top}, {scale.box.max.x, top + tall}, theme.lane_tone,
                           theme.px(2));
-    paint_lane(theme, scale, strip.lanes[i], without, top, top + tall);
+    paint_bars(theme, scale, strip.lanes[i], top, top + tall);
   }
-  if (time >= strip.shown.start && time <= strip.shown.end) {
+  const bool is_now = time >= strip.shown.start && time <= strip.shown.end;
+  if (is_now) {
     const float x = std::round(scale.x(time));
     draw->AddLine({x, box.min.y - theme.px(3)}, {x, box.max.y + theme.px(2)}, theme.accent,
                   theme.px(1.5F));
+  }
+  for (std::size_t i = 0; i < strip.lanes.size(); ++i) {
+    const float top = box.min.y + static_cast<float>(i) * (tall + gap);
+    paint_labels(theme, scale, strip.lanes[i], without, top, top + tall,
+                 is_now ? std::optional(time) : std::nullopt);
   }
   ImGui::SetCursorScreenPos(scale.box.min);
   ImGui::InvisibleButton(id, {scale.box.width(), scale.box.height()});

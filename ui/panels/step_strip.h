@@ -30,11 +30,18 @@ struct StripBar {
   std::string label;                    // where it fits
   std::vector<StripShade> shades = {};  // by pixel column, where gaps are too short to be seen
   bool is_numbered = false;             // its label is its own, not its category's
+  bool speaks_beside = false;           // its label stands beside it where it does not fit
 };
 // All of the bar where it has no shades.
 std::vector<StripShade> parts_of(const StripBar& bar);
 // Paler the less there is in it, but to be seen.
 Color shaded(Color fill, const StripShade& shade);
+// What words on a part of a bar are written with.
+struct LabelInk {
+  Color ink;
+  std::optional<Color> ground;  // to be laid under them, where they are not read well on the bar
+};
+LabelInk label_ink(const Theme& theme, const StripBar& bar, analysis::Interval under);
 struct StripLane {
   std::string name;
   std::vector<StripBar> bars;

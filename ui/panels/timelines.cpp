@@ -165,9 +165,9 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   out.limits = limits_of(side);
   choose_lanes(out, workspace, number, attention);
   out.matches = attention.search.matches(number);
-  // Of a path that passes no span nothing would stand out.
+  // Of a path of which nothing is told nothing would stand out.
   const PathFacts* path = attention.path.of(number, side);
-  if (path && !path->chain.stays.empty() && !out.matches) {
+  if (path && !path->chain.lanes.empty() && !out.matches) {
     out.matches = &path->matches;
     out.chain = &path->chain;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/part_category.h"
 #include "ui/app/shapes.h"
 
 namespace trainscope::ui {
@@ -111,31 +112,9 @@ void draw_bar_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar
 }  // namespace
 
 CategoryStyle part_style(const Theme& theme, Part part) {
-  switch (part) {
-    case Part::kCompute:
-      return theme.of(Category::kForward);
-    case Part::kExposedCommunication:
-      return theme.of(Category::kCollective);
-    case Part::kExposedCopy:
-      return theme.of(Category::kCopyH2D);
-    case Part::kMemset:
-      return theme.of(Category::kMemset);
-    case Part::kOnCpu:
-      return theme.of(Category::kHostWork);
-    case Part::kIdleCopy:
-      return theme.of(Category::kStaging);
-    case Part::kIdleData:
-      return theme.of(Category::kLoader);
-    case Part::kIdleStream:
-    case Part::kIdleCollective:
-    case Part::kIdleSync:
-    case Part::kIdleLaunch:
-    case Part::kIdleGap:
-      break;
-  }
-  CategoryStyle waits = theme.of(Category::kHeld);
-  waits.fill = waits.line;
-  return waits;
+  CategoryStyle style = theme.of(analysis::category_of(part));
+  if (style.hatched) style.fill = style.line;
+  return style;
 }
 
 void draw_waterfall(const Theme& theme, const Comparison& comparison, std::size_t causes) {

@@ -14,6 +14,7 @@ struct SideView {
   float strip = 0;       // top of its header strip
   float window = 0;      // top of what is in sight of its lanes
   float window_end = 0;  // and its bottom
+  float below = 0;       // height of the row under that, about the lanes below; 0: there is none
   float top = 0;         // of its lanes, scrolled
   float bottom = 0;
   TimelineLayout layout;
@@ -70,6 +71,12 @@ bool lanes_fit(const Theme& theme, const TimelineInput& input, const TimelineSta
 // Stacks the sides from the top. Both scroll together, each as far as it has lanes.
 void place_sides(Canvas& canvas, TimelineState& state);
 bool is_ready(const TimelineSide& side);
+// Whether a path that is shown runs on the lane, or on one under the heading.
+bool is_on_path(const TimelineSide& side, trace::LaneId lane);
+bool is_on_path(const TimelineSide& side, const std::string& group);
+// The height of the row that says how many lanes are below, in what a side has for its lanes, where
+// so much of them does not fit; 0 where all do, and where there is hardly room for lanes.
+float below_row(const Theme& theme, float room, float below);
 inline std::size_t number(Side side) {
   return static_cast<std::size_t>(side);
 }
@@ -101,10 +108,20 @@ bool advance_view(TimelineState& state, TimeRange axis, double seconds);
 // paint_lanes.cpp: lanes, headings, grid, bars, gaps, counters, arrows of one side.
 void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state);
 
+// paint_counters.cpp: a counter's line, and what the height of its lane stands for.
+void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve);
+// Around those words.
+Box scale_box(const Canvas& canvas, const SideView& view, const Curve& curve);
+
+// paint_path.cpp: a path along bars and between them, and arrows from lane to lane.
+void paint_stays(const Canvas& canvas, const TimelineSide& side, const Bar& bar, const Box& box);
+void paint_rest(const Canvas& canvas, const SideView& view, const RestLine& rest);
+void paint_arrow(const Canvas& canvas, const SideView& view, const Arrow& arrow);
+
 // paint_beyond.cpp: what goes on past the edges of what is in sight.
 // A wait without end fades out to the right, with an arrow.
 void paint_endless(const Canvas& canvas, const Box& box, const CategoryStyle& style);
-// Where lanes are cut at the bottom they fade out; where there is room it is said how many.
+// Where lanes are cut at the bottom they fade out; below it is said how many there are.
 void paint_lanes_below(const Canvas& canvas, const SideView& view);
 // The bottom of what may be written in the column of names: above the words about lanes below.
 float words_end(const Canvas& canvas, const SideView& view);

@@ -207,7 +207,8 @@ void fold(TimelineState& state, Side side, const LaneBox& lane) {
   (lane.collapsed ? unfolded : collapsed).push_back(lane.lane);
 }
 
-// A click on the labels folds and unfolds headings and lanes of several rows.
+// A click on the labels folds and unfolds headings and lanes of several rows; not those that a path
+// runs on, which are open as long as it is shown.
 void click_label(const Canvas& canvas, TimelineState& state) {
   const float y = ImGui::GetIO().MousePos.y;
   const SideView* view = side_at(canvas, y);
@@ -220,10 +221,11 @@ void click_label(const Canvas& canvas, TimelineState& state) {
     return;
   }
   for (const GroupBox& group : view->layout.groups)
-    if (!group.pinned && hit(group.y, group.height))
+    if (!group.pinned && hit(group.y, group.height) && !is_on_path(*view->side, group.name))
       toggle(state.collapsed_groups[number(view->which)], group.name);
   for (const LaneBox& lane : view->layout.lanes)
-    if (lane.all_rows > 1 && hit(lane.y, lane.height)) fold(state, view->which, lane);
+    if (lane.all_rows > 1 && hit(lane.y, lane.height) && !is_on_path(*view->side, lane.lane))
+      fold(state, view->which, lane);
 }
 
 void select(TimelineState& state, TimelineEvents& events, const SideView* view, const Bar* bar) {

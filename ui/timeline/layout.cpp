@@ -197,19 +197,41 @@ class Builder {
 
   void add_arrows() {
     for (const Link& link : request_.links) {
-      const auto from = place_of(link.from), to = place_of(link.to);
+      const auto from = place_of(link.from, link.from_lane);
+      const auto to = place_of(link.to, link.to_lane);
       if (!from || !to) continue;
-      const Span &a = trace_.spans()[link.from], &b = trace_.spans()[link.to];
       Arrow arrow;
-      const Nanos passed = link.passed.value_or(b.start);
-      arrow.x0 = scale_.x(std::clamp(passed, a.start, a.end()));
+      const Nanos passed = link.passed ? *link.passed : trace_.spans()[link.to].start;
+      arrow.x0 = scale_.x(left_at(link, passed));
       arrow.x1 = scale_.x(passed);
       arrow.y0 = edge_towards(*from, *to);
       arrow.y1 = edge_towards(*to, *from);
       arrow.from = link.from;
       arrow.to = link.to;
       arrow.is_cause = link.is_cause;
+      arrow.of_path = link.passed.has_value();
+      arrow.from_lane = link.from_lane;
+      arrow.to_lane = link.to_lane;
       layout_.arrows.push_back(arrow);
+    }
+    part_arrows(layout_.arrows, request_.arrow_room);
+  }
+
+  // Neighbours between which no eye sees a gap are one line.
+  void add_rests() {
+    const auto first =
+        std::ranges::upper_bound(request_.rests, scale_.start, {}, &Chain::Rest::end);
+    for (auto rest = first; rest != request_.rests.end() && rest->start < scale_.end; ++rest) {
+      const LaneBox* box = lane_box(layout_, rest->lane);
+      if (!box || !visible(*box)) continue;
+      const float margin = 8;
+      const float left = std::max(scale_.x(rest->start), -margin);
+      const float right = std::min(scale_.x(rest->end), scale_.width + margin);
+      auto& lines = layout_.rests;
+      const bool goes_on = !lines.empty() && lines.back().lane == rest->lane &&
+                           left < lines.back().x + lines.back().width + 1;
+      if (!goes_on) lines.push_back({left, strip_of(*box, 0).y, 0, rest->lane});
+      lines.back().width = std::max(right - lines.back().x, 1.0F);
     }
   }
 
@@ -320,6 +342,19 @@ class Builder {
     layout_.curves.push_back(curve_of(trace_, draw_.counters[box.lane], box, request_));
   }
 
+  Nanos left_at(const Link& link, Nanos passed) const {
+    if (link.left || link.from == trace::kNone) return link.left.value_or(passed);
+    const Span& from = trace_.spans()[link.from];
+    return std::clamp(passed, from.start, from.end());
+  }
+
+  // Of the span, or of the lane where there is none.
+  std::optional<Strip> place_of(SpanId id, trace::LaneId lane) const {
+    if (id != trace::kNone) return place_of(id);
+    const LaneBox* box = lane_box(layout_, lane);
+    return box ? std::optional(strip_of(*box, 0)) : std::nullopt;
+  }
+
   std::optional<Strip> place_of(SpanId id) const {
     if (id >= trace_.spans().size()) return std::nullopt;
     const Span& span = trace_.spans()[id];
@@ -348,12 +383,17 @@ TimelineLayout lay_out(const Trace& trace, const trace::TraceIndex& index, const
   builder.add_bars();
   builder.add_gaps(gaps);
   builder.add_arrows();
+  builder.add_rests();
   return layout;
 }
 
 std::span<const Chain::Stay> Chain::on(SpanId span) const {
   const auto [first, last] = std::ranges::equal_range(stays, span, {}, &Stay::span);
   return {first, last};
+}
+
+bool Chain::runs_on(trace::LaneId lane) const {
+  return std::ranges::find(lanes, lane) != lanes.end();
 }
 
 std::vector<Link> links_of(const Trace& trace, SpanId span) {

@@ -38,6 +38,10 @@ struct Link {
   trace::SpanId to = trace::kNone;
   bool is_cause = false;
   std::optional<Nanos> passed = std::nullopt;  // when; none: as the later one begins
+  // Of a path's hop: when the earlier lane is left, and the lanes, where it may be on no span.
+  std::optional<Nanos> left = std::nullopt;
+  trace::LaneId from_lane = trace::kNone;
+  trace::LaneId to_lane = trace::kNone;
 };
 // A chain through the trace, from its beginning to its end.
 struct Chain {
@@ -48,10 +52,20 @@ struct Chain {
     Nanos end = 0;
     auto operator<=>(const Stay&) const = default;
   };
-  std::vector<Link> hops;   // by when they are passed, which is told of each
-  std::vector<Stay> stays;  // by span, then time
-  // Those on one span.
+  // When it is on a lane that has no span for it: a thread rests, a kernel waits for its turn.
+  struct Rest {
+    trace::LaneId lane = trace::kNone;
+    Nanos start = 0;
+    Nanos end = 0;
+    auto operator<=>(const Rest&) const = default;
+  };
+  std::vector<Link> hops;            // by when they are passed, which is told of each
+  std::vector<Stay> stays;           // by span, then time
+  std::vector<Rest> rests;           // by time, no two at once
+  std::vector<trace::LaneId> lanes;  // that it runs on, longest first
+  // The stays on one span.
   std::span<const Stay> on(trace::SpanId span) const;
+  bool runs_on(trace::LaneId lane) const;
 };
 // The flows and the cause of one span. O(flows): ask when the selection changes, not every frame.
 std::vector<Link> links_of(const trace::Trace& trace, trace::SpanId span);
@@ -80,6 +94,8 @@ struct LayoutRequest {
   std::vector<std::string> collapsed_groups;  // only the heading is drawn
   bool headings = true;                       // where there are several processes or GPUs
   std::vector<Link> links;                    // arrows to draw: links_of() the selected span
+  std::span<const Chain::Rest> rests;         // lines to draw: of a path
+  float arrow_room = 10;                      // between arrows of a path to and from a lane
   std::function<float(std::string_view)> text_width;  // of a label; none: no labels
 };
 
@@ -134,6 +150,16 @@ struct Arrow {
   trace::SpanId from = trace::kNone;
   trace::SpanId to = trace::kNone;
   bool is_cause = false;  // what the selected span waited for; else a flow
+  bool of_path = false;
+  trace::LaneId from_lane = trace::kNone, to_lane = trace::kNone;  // of a path's
+  float aside = 0;       // how far beside its time it stands, where another would lie on it
+  bool passing = false;  // one of many to and fro: but a line, without a head
+};
+
+// Where a path rests on a lane: from x on, at the height of what is on its spans.
+struct RestLine {
+  float x = 0, y = 0, width = 0;
+  trace::LaneId lane = 0;
 };
 
 // A counter's line: points (x, y), drawn as steps.
@@ -151,6 +177,7 @@ struct TimelineLayout {
   std::vector<Bar> bars;
   std::vector<GapBox> gaps;
   std::vector<Arrow> arrows;
+  std::vector<RestLine> rests;
   std::vector<Curve> curves;
   float height = 0;                         // of all lanes, and of the line below them
   float pinned_top = 0, pinned_bottom = 0;  // of the pinned lanes; equal: there are none

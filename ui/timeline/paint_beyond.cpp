@@ -35,9 +35,28 @@ float words_height(const Theme& theme) {
   return theme.size.label * 1.4F;
 }
 
-// In place of the name of the lane that is cut, never of a whole one's.
-bool has_words(const Canvas& canvas, const SideView& view) {
-  return cut_top(view) <= view.window_end - words_height(*canvas.theme);
+// Without a row of their own in place of the name of the lane that is cut, never of a whole one's.
+bool are_among_names(const Canvas& canvas, const SideView& view) {
+  return view.below == 0 && any_cut(view) &&
+         cut_top(view) <= view.window_end - words_height(*canvas.theme);
+}
+
+// Lanes fade out towards where they are cut.
+void paint_fade(const Canvas& canvas, const SideView& view, float height) {
+  const Theme& theme = *canvas.theme;
+  const Color none = faded(theme.panel, 0), most = faded(theme.panel, 0.92F);
+  const float bottom = view.window_end;
+  canvas.draw->AddRectFilledMultiColor({canvas.lanes.min.x, bottom - height},
+                                       {canvas.all.max.x, bottom}, none, none, most, most);
+}
+
+void say_below(const Canvas& canvas, const SideView& view, float middle) {
+  const Theme& theme = *canvas.theme;
+  const float size = theme.size.label, x = canvas.all.min.x + theme.px(26);
+  const std::size_t lanes = lanes_below(view);
+  const std::string words = lanes > 0 ? counted(lanes, "lane") + " below" : "more below";
+  draw_text_middle(canvas.draw, theme.font.text, size, x, middle, theme.muted,
+                   shortened(theme.font.text, size, words, canvas.lanes.min.x - x - theme.px(8)));
 }
 
 }  // namespace
@@ -61,25 +80,21 @@ void paint_endless(const Canvas& canvas, const Box& box, const CategoryStyle& st
 }
 
 float words_end(const Canvas& canvas, const SideView& view) {
-  return has_words(canvas, view) ? view.window_end - words_height(*canvas.theme) : view.window_end;
+  return are_among_names(canvas, view) ? view.window_end - words_height(*canvas.theme)
+                                       : view.window_end;
 }
 
 void paint_lanes_below(const Canvas& canvas, const SideView& view) {
-  if (!any_cut(view)) return;
+  if (view.below == 0 && !any_cut(view)) return;
   const Theme& theme = *canvas.theme;
-  const float bottom = view.window_end, left = canvas.all.min.x + theme.px(16);
-  const float room = std::min(bottom - cut_top(view), words_height(theme));
-  const Color none = faded(theme.panel, 0), most = faded(theme.panel, 0.92F);
-  canvas.draw->AddRectFilledMultiColor({canvas.lanes.min.x, bottom - std::max(room, theme.px(6))},
-                                       {canvas.all.max.x, bottom}, none, none, most, most);
-  if (room < theme.px(6)) return;
-  const float middle = bottom - room / 2;
+  const float least = theme.px(6), left = canvas.all.min.x + theme.px(16);
+  const float room =
+      view.below > 0 ? view.below : std::min(view.window_end - cut_top(view), words_height(theme));
+  paint_fade(canvas, view, view.below > 0 ? least : std::max(room, least));
+  if (room < least) return;
+  const float middle = view.window_end + (view.below > 0 ? room / 2 : -room / 2);
   draw_down_mark(canvas.draw, theme, {left, middle}, theme.muted);
-  if (!has_words(canvas, view)) return;
-  const float size = theme.size.label, x = left + theme.px(10);
-  draw_text_middle(canvas.draw, theme.font.text, size, x, middle, theme.muted,
-                   shortened(theme.font.text, size, counted(lanes_below(view), "lane") + " below",
-                             canvas.lanes.min.x - x - theme.px(8)));
+  if (view.below > 0 || are_among_names(canvas, view)) say_below(canvas, view, middle);
 }
 
 }  // namespace trainscope::ui

@@ -28,7 +28,8 @@ void paint_group(const Canvas& canvas, const SideView& view, const GroupBox& gro
   if (!view.in_sight(top, bottom)) return;
   const float middle = (top + bottom) / 2, left = canvas.all.min.x + theme.px(12);
   canvas.draw->AddRectFilled({canvas.all.min.x, top}, {canvas.all.max.x, bottom}, theme.head);
-  paint_chevron(canvas, {left + theme.px(4), middle}, group.collapsed);
+  if (!is_on_path(*view.side, group.name))
+    paint_chevron(canvas, {left + theme.px(4), middle}, group.collapsed);
   const std::string name = group.name.empty() ? "other" : group.name;
   draw_text_middle(canvas.draw, theme.font.strong, theme.size.label, left + theme.px(14), middle,
                    theme.text, name);
@@ -59,7 +60,8 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
   const float label = left + theme.px(view.layout.groups.empty() && !folds ? 12 : 26);
   const float middle =
       box.rows > 1 ? top + std::min(box.height / 2, theme.px(16)) : (top + bottom) / 2;
-  if (folds) paint_chevron(canvas, {left + theme.px(16), middle}, box.collapsed);
+  if (folds && !is_on_path(*view.side, box.lane))
+    paint_chevron(canvas, {left + theme.px(16), middle}, box.collapsed);
   const trace::Lane& lane = view.side->trace->lanes()[box.lane];
   // Away from its heading a lane says whose it is.
   const bool away = box.pinned && !view.layout.groups.empty();
@@ -145,26 +147,6 @@ void paint_fold(const Canvas& canvas, const Box& box, const Bar& bar) {
                              faded(solid_color(*canvas.theme, bar), 0.8F * bar.presence));
 }
 
-// Of a bar that a path is on for a while the rest recedes; along its top the path runs.
-void paint_stays(const Canvas& canvas, const TimelineSide& side, const Bar& bar, const Box& box) {
-  const Theme& theme = *canvas.theme;
-  const Nanos offset = side.offset;
-  const auto recede = [&](float from, float to) {
-    if (to > from)
-      canvas.draw->AddRectFilled({from, box.min.y}, {to, box.max.y}, faded(theme.panel, 0.78F));
-  };
-  float at = box.min.x;
-  for (const Chain::Stay& stay : side.chain->on(bar.span)) {
-    const float from = std::clamp(canvas.x(stay.start + offset), box.min.x, box.max.x);
-    const float to = std::clamp(canvas.x(stay.end + offset), from, box.max.x);
-    recede(at, from);
-    canvas.draw->AddRectFilled({from, box.min.y}, {std::max(to, from + 1), box.min.y + theme.px(3)},
-                               theme.accent);
-    at = to;
-  }
-  recede(at, box.max.x);
-}
-
 // What a search found is edged; a fold, or a bar too narrow for that, is marked along its top. What
 // it did not find recedes.
 void paint_found(const Canvas& canvas, const Bar& bar, const Box& box) {
@@ -214,79 +196,6 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
                          theme.px(1));
 }
 
-// Whether the curve's line runs through the box, whose place is from the lane's left and the view's
-// top.
-bool runs_through(const Curve& curve, const Box& box) {
-  for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
-    const auto& [x0, y0] = curve.points[i];
-    const auto& [x1, y1] = curve.points[i + 1];
-    if (x1 >= box.min.x && x0 <= box.max.x && std::min(y0, y1) <= box.max.y &&
-        std::max(y0, y1) >= box.min.y)
-      return true;
-  }
-  return false;
-}
-
-// What the lane's height stands for, at its right end; on a ground of its own where the curve is.
-void paint_scale(const Canvas& canvas, const SideView& view, const Curve& curve) {
-  const Theme& theme = *canvas.theme;
-  const std::string words = counter_words(curve.most, curve.top);
-  const ImVec2 size = text_size(theme.font.mono, theme.size.mono, words);
-  const float right = canvas.lanes.max.x - theme.px(4), pad = theme.px(3);
-  const float left = canvas.lanes.min.x, top = view.top;
-  const Box box{{right - size.x - pad, top + curve.y}, {right + pad, top + curve.y + size.y}};
-  if (runs_through(curve,
-                   {{box.min.x - left, box.min.y - top}, {box.max.x - left, box.max.y - top}}))
-    canvas.draw->AddRectFilled(box.min, box.max, theme.panel, theme.px(2));
-  draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, right,
-                   top + curve.y + theme.size.mono / 2, theme.faint, words, 1);
-}
-
-void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve) {
-  const Theme& theme = *canvas.theme;
-  const float left = canvas.lanes.min.x, base = view.top + curve.y + curve.height;
-  const Color line = theme.of(trace::Category::kForward).line, area = faded(line, 0.22F);
-  // What is little is still seen to be more than nothing.
-  const auto seen = [&](float y) {
-    const float foot = curve.y + curve.height;
-    return y < foot ? std::min(y, foot - theme.px(1.5F)) : y;
-  };
-  for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
-    const float x0 = curve.points[i].first, y0 = seen(curve.points[i].second);
-    const float x1 = curve.points[i + 1].first, y1 = seen(curve.points[i + 1].second);
-    if (view.top + y0 < base - 0.5F) {
-      canvas.draw->AddRectFilled({left + x0, view.top + y0}, {left + x1, base}, area);
-      canvas.draw->AddLine({left + x0, view.top + y0}, {left + x1, view.top + y0}, line,
-                           theme.px(1));
-    }
-    canvas.draw->AddLine({left + x1, view.top + y0}, {left + x1, view.top + y1}, line, theme.px(1));
-  }
-  paint_scale(canvas, view, curve);
-}
-
-// From the edge of one bar to the edge of the other, in an S between lanes, straight within one.
-void paint_arrow(const Canvas& canvas, const SideView& view, const Arrow& arrow) {
-  const Theme& theme = *canvas.theme;
-  const ImVec2 from{canvas.lanes.min.x + arrow.x0, view.top + arrow.y0};
-  const ImVec2 to{canvas.lanes.min.x + arrow.x1, view.top + arrow.y1};
-  const Color color = arrow.is_cause ? theme.text : theme.accent;
-  const float wing = theme.px(4), head = theme.px(7), width = theme.px(1.6F);
-  if (from.y == to.y) {
-    if (to.x - from.x < theme.px(12)) return;  // they touch
-    canvas.draw->AddLine(from, {to.x - head, to.y}, color, width);
-    canvas.draw->AddTriangleFilled({to.x - head, to.y - wing}, to, {to.x - head, to.y + wing},
-                                   color);
-    return;
-  }
-  const float down = to.y > from.y ? 1.0F : -1.0F;
-  const ImVec2 neck{to.x, to.y - down * head};
-  const float bend = down * std::max(std::abs(neck.y - from.y) * 0.55F, theme.px(8));
-  canvas.draw->AddBezierCubic(from, {from.x, from.y + bend}, {neck.x, neck.y - bend}, neck, color,
-                              width);
-  canvas.draw->AddTriangleFilled({to.x - wing, neck.y}, to, {to.x + wing, neck.y}, color);
-  canvas.draw->AddCircleFilled(from, theme.px(2.5F), color);
-}
-
 // "3 lanes hidden · show", below the lanes; a click anywhere on it shows them.
 void paint_footer(const Canvas& canvas, const SideView& view) {
   if (!view.layout.footer) return;
@@ -329,6 +238,8 @@ void paint_lanes(const Canvas& canvas, const SideView& view, const TimelineState
     if (is_pinned(view, curve.lane) == pinned) paint_curve(canvas, view, curve);
   for (const Bar& bar : view.layout.bars)
     if (bar.pinned == pinned) paint_bar(canvas, view, state, bar);
+  for (const RestLine& rest : view.layout.rests)
+    if (is_pinned(view, rest.lane) == pinned) paint_rest(canvas, view, rest);
   canvas.draw->PopClipRect();
 }
 

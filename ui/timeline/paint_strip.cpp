@@ -229,6 +229,14 @@ bool covers_bars(const Canvas& canvas, const SideView& view, const Box& box) {
   });
 }
 
+bool covers_scale(const Canvas& canvas, const SideView& view, const Box& box) {
+  return std::ranges::any_of(view.layout.curves, [&](const Curve& curve) {
+    const Box scale = scale_box(canvas, view, curve);
+    return scale.min.x < box.max.x && scale.max.x > box.min.x && scale.min.y < box.max.y &&
+           scale.max.y > box.min.y;
+  });
+}
+
 bool playhead_crosses(const Canvas& canvas, const SideView& view, const Box& box) {
   if (!canvas.input->playhead) return false;
   const Nanos time =
@@ -269,7 +277,8 @@ std::optional<Box> in_strip(const Canvas& canvas, const SideView& view, const Ma
 // Beside its line; in the strip where it would hide what the line is about.
 std::optional<Box> marker_box(const Canvas& canvas, const SideView& view, const Marker& marker) {
   const auto beside = beside_marker(canvas, view, marker);
-  if (!beside || !covers_bars(canvas, view, *beside)) return beside;
+  if (!beside || (!covers_bars(canvas, view, *beside) && !covers_scale(canvas, view, *beside)))
+    return beside;
   const auto strip = in_strip(canvas, view, marker);
   return strip ? strip : beside;
 }

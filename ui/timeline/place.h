@@ -25,4 +25,8 @@ std::optional<std::size_t> row_of(const trace::Trace& trace, const trace::LaneIn
 Curve curve_of(const trace::Trace& trace, const Counter& counter, const LaneBox& box,
                const LayoutRequest& request);
 
+// Of a path that goes to and fro in no time the arrows would lie on one another: they are set
+// `room` apart, in their order; of many between two lanes but one each way keeps its head.
+void part_arrows(std::vector<Arrow>& arrows, float room);
+
 }  // namespace trainscope::ui

@@ -9,6 +9,21 @@
 namespace trainscope::ui {
 namespace {
 
+// What a person has folded, but for what a path runs on as long as that is shown.
+std::vector<trace::LaneId> folded_lanes(const TimelineSide& side, Side which,
+                                        const TimelineState& state) {
+  std::vector<trace::LaneId> folded = state.collapsed[number(which)];
+  std::erase_if(folded, [&](trace::LaneId lane) { return is_on_path(side, lane); });
+  return folded;
+}
+
+std::vector<std::string> folded_groups(const TimelineSide& side, Side which,
+                                       const TimelineState& state) {
+  std::vector<std::string> folded = state.collapsed_groups[number(which)];
+  std::erase_if(folded, [&](const std::string& group) { return is_on_path(side, group); });
+  return folded;
+}
+
 LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side which,
                           const TimelineState& state) {
   const Theme& theme = *canvas.theme;
@@ -24,6 +39,7 @@ LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side w
   request.min_bar = std::max(2.0F, theme.px(2));
   request.min_label = theme.px(14);
   request.label_pad = theme.px(4);
+  request.arrow_room = theme.px(10);
   request.hidden = side.hidden;
   request.headings = !tuck.plain;
   request.hidden.insert(request.hidden.end(), tuck.away.begin(), tuck.away.end());
@@ -31,9 +47,9 @@ LayoutRequest request_for(const Canvas& canvas, const TimelineSide& side, Side w
   request.filtered = side.filtered;
   request.measured_from = side.measured_from;
   request.matches = side.matches;
-  request.collapsed = state.collapsed[number(which)];
+  request.collapsed = folded_lanes(side, which, state);
   request.collapsed.insert(request.collapsed.end(), tuck.in_one_row.begin(), tuck.in_one_row.end());
-  request.collapsed_groups = state.collapsed_groups[number(which)];
+  request.collapsed_groups = folded_groups(side, which, state);
   return request;
 }
 
@@ -46,8 +62,8 @@ LayoutRequest least_request(const Theme& theme, const TimelineSide& side, Side w
   request.group_height = theme.px(24);
   request.hidden = side.hidden;
   request.pinned = side.pinned;
-  request.collapsed = state.collapsed[number(which)];
-  request.collapsed_groups = state.collapsed_groups[number(which)];
+  request.collapsed = folded_lanes(side, which, state);
+  request.collapsed_groups = folded_groups(side, which, state);
   return request;
 }
 
@@ -111,7 +127,10 @@ void lay_out_side(const Canvas& canvas, SideView& view, LayoutRequest& request,
     return text_size(theme.font.text, theme.size.label, label).x;
   };
   if (state.selected.side == view.which) request.links = state.links;
-  if (view.side->chain) add_hops(view.side->chain->hops, request);
+  if (view.side->chain) {
+    add_hops(view.side->chain->hops, request);
+    request.rests = view.side->chain->rests;
+  }
   view.layout =
       lay_out(*view.side->trace, *view.side->index, *view.side->draw, request, view.side->gaps);
   if (!view.side->notes.empty())
@@ -163,10 +182,12 @@ void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& request
   const TimelineLayout layout = lay_out_lanes(*side.trace, *side.draw, requests[i]);
   const LaneBox* box = lane_box(layout, lane);
   if (!box || box->pinned) return;
+  const float below = layout.height - box->y - box->height;
+  const float seen = given[i] - below_row(*canvas.theme, given[i], below);
   if (box->y < state.scroll + layout.pinned_bottom)
     state.scroll = box->y - layout.pinned_bottom;
-  else if (box->y + box->height > state.scroll + given[i])
-    state.scroll = box->y + box->height - given[i];
+  else if (box->y + box->height > state.scroll + seen)
+    state.scroll = box->y + box->height - seen;
 }
 
 float lay_out_pinned(const TimelineSide& side, const LayoutRequest& request) {
@@ -192,6 +213,24 @@ std::vector<CounterTops> tops_of_all(const TimelineInput& input) {
   return tops;
 }
 
+float left_over(const TimelineSide& side, LayoutRequest request, const Tuck& tuck, float room) {
+  request.hidden.insert(request.hidden.end(), tuck.away.begin(), tuck.away.end());
+  request.collapsed.insert(request.collapsed.end(), tuck.in_one_row.begin(), tuck.in_one_row.end());
+  request.headings = !tuck.plain;
+  return lay_out_lanes(*side.trace, *side.draw, request).height - room;
+}
+
+// Where lanes are below nevertheless, a row is kept to say so.
+Tuck tucked(const Theme& theme, const TimelineSide& side, const LayoutRequest& request,
+            const TuckWish& wish, float room) {
+  const auto in = [&](float height) {
+    return tuck(*side.trace, *side.draw, request, wish, height);
+  };
+  Tuck tuck = in(room);
+  const float row = below_row(theme, room, left_over(side, request, tuck, room));
+  return row > 0 ? in(room - row) : tuck;
+}
+
 }  // namespace
 
 bool lanes_fit(const Theme& theme, const TimelineInput& input, const TimelineState& state,
@@ -213,17 +252,36 @@ std::vector<Tuck> tucks_for(const Theme& theme, const TimelineInput& input,
     const std::size_t beside = 1 - i;
     const float other =
         count < 2 ? 0 : least_height(theme, input.sides[beside], static_cast<Side>(beside), state);
-    const TuckWish wish{state.unfolded[i], state.all_lanes[i], side.keeps_lanes, side.told,
-                        side.ranks};
-    tucks[i] =
-        tuck(*side.trace, *side.draw, least_request(theme, side, static_cast<Side>(i), state), wish,
-             std::max(room / 2, room - other));
+    const TuckWish wish{
+        state.unfolded[i], state.all_lanes[i],
+        side.keeps_lanes,  side.told,
+        side.ranks,        side.chain ? side.chain->lanes : std::vector<trace::LaneId>(),
+    };
+    tucks[i] = tucked(theme, side, least_request(theme, side, static_cast<Side>(i), state), wish,
+                      std::max(room / 2, room - other));
   }
   return tucks;
 }
 
 bool is_ready(const TimelineSide& side) {
   return side.trace && side.index && side.draw;
+}
+
+bool is_on_path(const TimelineSide& side, trace::LaneId lane) {
+  return side.chain && side.chain->runs_on(lane);
+}
+
+bool is_on_path(const TimelineSide& side, const std::string& group) {
+  return side.chain && side.trace &&
+         std::ranges::any_of(side.chain->lanes, [&](trace::LaneId lane) {
+           return side.trace->lanes()[lane].group == group;
+         });
+}
+
+float below_row(const Theme& theme, float room, float below) {
+  constexpr float kLeastLanes = 3, kUnseen = 0.4F;  // a lane of which more is seen needs no words
+  const float row = std::ceil(theme.size.label * 1.4F), lane = theme.size.lane_min;
+  return below > kUnseen * lane && room - row >= kLeastLanes * lane ? row : 0;
 }
 
 void place_sides(Canvas& canvas, TimelineState& state) {
@@ -251,13 +309,15 @@ void place_sides(Canvas& canvas, TimelineState& state) {
     view.all_lanes = state.all_lanes[i];
     view.strip = y;
     view.window = y + strip;
-    view.window_end = std::floor(view.window + given[i]);
     view.top = view.window - std::round(std::min(state.scroll, wanted[i] - given[i]));
     view.bottom = view.top + wanted[i];
+    const float end = std::floor(view.window + given[i]);
+    if (is_ready(*view.side)) view.below = below_row(*canvas.theme, given[i], view.bottom - end);
+    view.window_end = end - view.below;
     requests[i].stuck = stuck(view, lay_out_pinned(*view.side, requests[i]));
     requests[i].counter_tops = &tops[i];
     lay_out_side(canvas, view, requests[i], state);
-    y = view.window_end + gap;
+    y = end + gap;
     canvas.sides.push_back(std::move(view));
   }
 }

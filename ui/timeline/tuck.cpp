@@ -18,6 +18,7 @@ bool is_of_gpu(const trace::Lane& lane) {
 
 // Goes first, before what tells more; 0: never. What launches a GPU's work goes last.
 constexpr int kLastTurn = 5;
+constexpr int kBesidePath = 6;  // for the sake of a path: a GPU's lanes on which it is not
 int turn_to_go(const trace::Lane& lane, bool main, bool launches) {
   switch (lane.kind) {
     case LaneKind::kLoader:
@@ -69,6 +70,8 @@ class Tucker {
     for (int turn = 1; turn < kLastTurn; ++turn) put_away(turn);
     fold_threads(true);
     put_away(kLastTurn);
+    if (!wish_.path.empty()) put_away(kBesidePath);
+    shorten_path();
     return tuck_;
   }
 
@@ -92,21 +95,42 @@ class Tucker {
       if (++lanes > kMost) continue;
       end_ = box.y + box.height;
     }
+    for (const LaneBox& box : layout_.lanes)
+      if (is_on_path(box.lane) && !box.pinned) end_ = std::max(end_, box.y + box.height);
     last_ = end_;
   }
 
+  bool is_on_path(LaneId lane) const { return contains(wish_.path, lane); }
   bool fits() const { return end_ <= room_; }
   bool is_above(const LaneBox& box) const { return box.y < last_ && !box.pinned; }
 
   void fold_threads(bool main) {
-    for (const LaneBox& box : layout_.lanes) {
-      const bool thread = trace_.lanes()[box.lane].kind == LaneKind::kHostThread;
-      if (fits() || !thread || !is_above(box) || (box.lane == main_) != main || box.rows < 2 ||
-          tuck_.is_away(box.lane))
-        continue;
-      end_ -= box.height - request_.lane_height;
-      if (!contains(wish_.unfolded, box.lane)) tuck_.in_one_row.push_back(box.lane);
-    }
+    for (const LaneBox& box : layout_.lanes)
+      if ((box.lane == main_) == main && !is_on_path(box.lane)) fold_thread(box);
+  }
+
+  void fold_thread(const LaneBox& box) {
+    const bool thread = trace_.lanes()[box.lane].kind == LaneKind::kHostThread;
+    if (fits() || !thread || !is_above(box) || box.rows < 2 || tuck_.is_away(box.lane)) return;
+    end_ -= box.height - request_.lane_height;
+    if (!contains(wish_.unfolded, box.lane)) tuck_.in_one_row.push_back(box.lane);
+  }
+
+  // Where the path's own lanes are too many.
+  void shorten_path() {
+    if (wish_.path.empty() || wish_.all_lanes) return;
+    for (auto lane = wish_.path.rbegin(); lane != wish_.path.rend(); ++lane)
+      if (const LaneBox* box = box_of(*lane)) fold_thread(*box);
+    for (auto lane = wish_.path.rbegin(); lane != std::prev(wish_.path.rend()); ++lane)
+      if (const LaneBox* box = box_of(*lane); box && *lane != main_) {
+        if (fits() || wish_.keeps_lanes || contains(wish_.told, *lane) || !is_above(*box)) continue;
+        send_away(*box);
+      }
+  }
+
+  const LaneBox* box_of(LaneId lane) const {
+    const auto box = std::ranges::find(layout_.lanes, lane, &LaneBox::lane);
+    return box == layout_.lanes.end() ? nullptr : &*box;
   }
 
   void drop_headings() {
@@ -132,7 +156,14 @@ class Tucker {
   }
 
   bool keeps(const LaneBox& box) const {
-    return wish_.all_lanes || wish_.keeps_lanes || box.pinned || contains(wish_.told, box.lane);
+    return wish_.all_lanes || wish_.keeps_lanes || box.pinned || contains(wish_.told, box.lane) ||
+           is_on_path(box.lane);
+  }
+
+  int turn_of(LaneId id) const {
+    const bool launches = id < draw_.launches.size() && draw_.launches[id];
+    const int turn = turn_to_go(trace_.lanes()[id], id == main_, launches);
+    return turn == 0 && id != main_ && !wish_.path.empty() ? kBesidePath : turn;
   }
 
   // All of them, those below as well: they are nothing to scroll to before the rest is in sight.
@@ -149,15 +180,17 @@ class Tucker {
   // The last of a kind first: there are more like it.
   void put_away(int turn) {
     for (auto box = layout_.lanes.rbegin(); box != layout_.lanes.rend(); ++box) {
-      const trace::Lane& lane = trace_.lanes()[box->lane];
-      const bool launches = box->lane < draw_.launches.size() && draw_.launches[box->lane];
       if (fits() || keeps(*box) || !is_above(*box) || tuck_.is_away(box->lane) ||
-          turn_to_go(lane, box->lane == main_, launches) != turn)
+          turn_of(box->lane) != turn)
         continue;
-      end_ -= contains(tuck_.in_one_row, box->lane) ? request_.lane_height : box->height;
-      std::erase(tuck_.in_one_row, box->lane);
-      tuck_.away.push_back(box->lane);
+      send_away(*box);
     }
+  }
+
+  void send_away(const LaneBox& box) {
+    end_ -= contains(tuck_.in_one_row, box.lane) ? request_.lane_height : box.height;
+    std::erase(tuck_.in_one_row, box.lane);
+    tuck_.away.push_back(box.lane);
   }
 
   const trace::Trace& trace_;

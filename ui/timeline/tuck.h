@@ -1,7 +1,7 @@
 // What is put away where not all lanes fit, so that the GPU's are in sight at once: rows of host
 // threads become one, and lanes that tell less go behind a link in the side's strip; marks and what
 // a profiler says of itself first, threads that launch work last. What a person unfolds or asks for
-// stays. Pure; heights are pixels.
+// stays, and what a path runs on as long as that is shown. Pure; heights are pixels.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,10 @@ struct TuckWish {
   bool keeps_lanes = false;  // few were chosen already: none goes, all are to be in sight
   std::vector<trace::LaneId> told = {};  // what a lesson speaks of: it does not go
   std::vector<std::int32_t> ranks = {};  // to be seen, the first among them; empty: any
+  // That a path runs on, which is shown, the one it is on longest first: in all their rows, where
+  // there is room once the others are away. Else threads are folded, and the last go, then those
+  // before them; the first stays.
+  std::vector<trace::LaneId> path = {};
 };
 
 // The lanes of `request` at the least heights that they may have, in `room`: the streams and copy

@@ -49,7 +49,10 @@ Canvas make_canvas(const Theme& theme, const TimelineInput& input, const Timelin
   canvas.all = {at, {at.x + size.x, at.y + size.y}};
   canvas.axis = {at, {canvas.all.max.x, at.y + theme.size.axis}};
   const MinimapRoom minimap = minimap_room(theme, input, state, size.y);
-  const float room = std::max(input.full_height, size.y) - theme.size.axis;
+  // The lanes of a path are to be in sight; others do not come and go with what is opened below.
+  const bool has_path = std::ranges::any_of(input.sides, &TimelineSide::chain);
+  const float full = has_path ? size.y : std::max(input.full_height, size.y);
+  const float room = full - theme.size.axis;
   if (!lanes_fit(theme, input, state, room))
     canvas.tucks = tucks_for(theme, input, state, room - minimap.tall);
   canvas.tucks.resize(input.sides.size());

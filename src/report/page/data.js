@@ -8,15 +8,18 @@ function readRow(packed, firstBar) {
   const size = packed.size;
   const starts = new Float64Array(size);
   const ends = new Float64Array(size);
+  const endless = cleanColumn(packed.e, size, Uint8Array);
   let end = 0;
   for (let i = 0; i < size; ++i) {
     starts[i] = end + (packed.s ? packed.s[i] : 0);
-    end = ends[i] = starts[i] + (packed.d ? packed.d[i] : 0);
+    end = starts[i] + (packed.d ? packed.d[i] : 0);
+    ends[i] = endless[i] ? Infinity : end;
   }
   return {
     size,
     starts,
     ends,
+    endless,
     firstBar,
     names: cleanColumn(packed.n, size, Uint32Array),
     labels: cleanColumn(packed.b, size, Uint32Array),
@@ -64,6 +67,7 @@ function readRun(packed, number) {
   run.lanes = packed.lanes.map((lane, i) => readLane(lane, run, i));
   for (const [lane, start, length, text] of packed.gaps)
     run.lanes[lane].gaps.push({start, end: start + length, text});
+  run.endless = run.lanes.some((lane) => lane.rows.some((row) => row.endless.includes(1)));
   return run;
 }
 

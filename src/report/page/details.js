@@ -46,7 +46,7 @@ function spanFacts(row, bar) {
   const length = row.ends[at] - row.starts[at];
   const detail = data.details[row.details[at] - 1];
   const facts = [
-    ["length", formatNanos(length)],
+    ["length", row.endless[at] ? "never ends" : formatNanos(length)],
     ["kind", categories[row.categories[at]].name],
     ["rate", detail && rateWords(detail, length)],
     ["detail", detail?.[0]],

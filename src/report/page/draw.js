@@ -106,7 +106,8 @@ function drawLane(context, box) {
     const strip = stripOf(box, row);
     eachBar(lane.rows[row], shift, (first, last, start, end) => {
       const left = Math.max(xOf(start), plot.left - 8);
-      const right = Math.min(Math.max(xOf(end), left + 1), plot.left + plot.width + 8);
+      const lastX = plot.left + plot.width + (end === Infinity ? -1 : 8);
+      const right = Math.min(Math.max(xOf(end), left + 1), lastX);
       const bar = {
         lane,
         row,
@@ -141,6 +142,15 @@ function roundedRect(context, x, y, width, height, radius) {
     context.rect(x, y, width, height);
 }
 
+// Open to the right, where it goes on past what is seen.
+function tornRect(context, x, y, width, height, depth) {
+  context.beginPath();
+  context.moveTo(x, y);
+  for (let i = 0; i <= 4; ++i) context.lineTo(x + width - (i % 2) * depth, y + (i * height) / 4);
+  context.lineTo(x, y + height);
+  context.closePath();
+}
+
 function drawBar(context, bar) {
   const row = bar.lane.rows[bar.row];
   const category = mainCategory(row, bar.at, bar.last);
@@ -151,7 +161,10 @@ function drawBar(context, bar) {
     context.fillRect(
         bar.x, bar.y, Math.max(bar.width - (bar.width > 2.5 ? 0.5 : 0), 0.75), bar.height);
   } else {
-    roundedRect(context, bar.x, bar.y, bar.width - 1, bar.height, 3 * theme.scale);
+    if (row.endless[bar.at])
+      tornRect(context, bar.x, bar.y, bar.width - 1, bar.height, 5 * theme.scale);
+    else
+      roundedRect(context, bar.x, bar.y, bar.width - 1, bar.height, 3 * theme.scale);
     context.fill();
     if (theme.hatches[category]) outline(context, theme.red, 1);
     if (!folded) drawLabel(context, bar, row, category);
@@ -175,21 +188,26 @@ function widthOf(context, text) {
   return width;
 }
 
-// The label, or a shorter form of it, or nothing: text is never cut to fit.
-function fittingLabel(context, id, room) {
+// The first that there is room for, or nothing: text is never cut to fit.
+function fittingLabel(context, texts, room) {
   if (room < 12 * theme.scale) return "";
-  for (const text of [textOf(id), shortOf(id)])
-    if (widthOf(context, text) <= room) return text;
-  return "";
+  return texts.find((text) => widthOf(context, text) <= room) ?? "";
+}
+
+// What stands in a bar, and a shorter form of it.
+function labelsOf(row, at) {
+  const id = row.labels[at] || row.names[at];
+  return row.endless[at] ? [`${textOf(id)}, never ends`, "never ends"] : [textOf(id), shortOf(id)];
 }
 
 function drawLabel(context, bar, row, category) {
   if (bar.height < 13 * theme.scale) return;
   const pad = 5 * theme.scale;
   const left = Math.max(bar.x, plot.left);
-  const room = Math.min(bar.x + bar.width, plot.left + plot.width) - left - 2 * pad;
+  const torn = row.endless[bar.at] ? 5 * theme.scale : 0;
+  const room = Math.min(bar.x + bar.width, plot.left + plot.width) - left - 2 * pad - torn;
   context.font = fontOf(12);
-  const text = fittingLabel(context, row.labels[bar.at] || row.names[bar.at], room);
+  const text = fittingLabel(context, labelsOf(row, bar.at), room);
   if (!text) return;
   context.textBaseline = "middle";
   if (theme.hatches[category])

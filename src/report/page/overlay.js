@@ -9,9 +9,10 @@ function stepsOf(run) {
   return steps;
 }
 
-// Where the earlier of two runs is done, and by how much; of fewer steps that is no merit.
+// Where the earlier of two runs is done, and by how much; of fewer steps, or before one that never
+// ends, that is no merit.
 function drawEnds(context) {
-  const some = runs.filter((run) => run.bars > 0);
+  const some = runs.filter((run) => run.bars > 0 && !run.endless);
   if (some.length !== 2 || stepsOf(some[0]) !== stepsOf(some[1])) return;
   const ends = some.map((run) => run.end + run.shift);
   const first = ends[0] < ends[1] ? 0 : 1;
@@ -40,12 +41,8 @@ function placeOf(bar) {
   const shift = bar.lane.run.shift;
   const strip = stripOf(box, bar.row);
   const x = xOf(row.starts[bar.at] + shift);
-  return {
-    x,
-    width: Math.max(xOf(row.ends[bar.last ?? bar.at] + shift) - x, 2),
-    y: strip.y,
-    height: strip.height
-  };
+  const right = Math.min(xOf(row.ends[bar.last ?? bar.at] + shift), plot.left + plot.width + 8);
+  return {x, width: Math.max(right - x, 2), y: strip.y, height: strip.height};
 }
 
 function drawSelection(context) {

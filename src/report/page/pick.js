@@ -32,7 +32,7 @@ function reveal(bar) {
   const row = bar.lane.rows[bar.row];
   const {shift} = bar.lane.run;
   const start = row.starts[bar.at] + shift;
-  const end = row.ends[bar.last ?? bar.at] + shift;
+  const end = Math.min(row.ends[bar.last ?? bar.at], bar.lane.run.end) + shift;
   const length = view.end - view.start;
   if (end - start > length || end < view.start + 0.05 * length ||
       start > view.end - 0.05 * length) {

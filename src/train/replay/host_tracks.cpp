@@ -139,6 +139,12 @@ struct Burst {
   bool launches = false;
 };
 
+// At one time, what ends another thread's work comes before what the main thread does then.
+bool comes_before(const HostEvent& main, const HostEvent& event) {
+  return main.start < event.start ||
+         (main.start == event.start && event.kind != HostEvent::Kind::kEnd);
+}
+
 class BurstFinder {
  public:
   BurstFinder(const std::vector<HostEvent>& main, const std::vector<bool>& launches)
@@ -168,12 +174,6 @@ class BurstFinder {
   }
 
  private:
-  // At one time, what ends another thread's work comes before what the main thread does then.
-  static bool comes_before(const HostEvent& main, const HostEvent& event) {
-    return main.start < event.start ||
-           (main.start == event.start && event.kind != HostEvent::Kind::kEnd);
-  }
-
   void take(Burst& burst, std::size_t i, const HostEvent& event) const {
     burst.last = i;
     burst.launches |= event.kind == HostEvent::Kind::kCall && launches_[event.span];
@@ -183,6 +183,31 @@ class BurstFinder {
   const std::vector<HostEvent>& main_;
   const std::vector<bool>& launches_;
 };
+
+bool launches_any(const HostTrack& track, const std::vector<bool>& launches) {
+  return std::ranges::any_of(track.events, [&](const HostEvent& event) {
+    return event.kind == HostEvent::Kind::kCall && launches[event.span];
+  });
+}
+
+void add_starts(const std::vector<HostTrack>& tracks, std::size_t main, std::size_t working,
+                std::vector<Start>& starts) {
+  const std::vector<HostEvent>& before = tracks[main].events;
+  const std::vector<HostEvent>& events = tracks[working].events;
+  std::size_t done = 0;  // of the main thread's
+  int depth = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const HostEvent& event = events[i];
+    while (done < before.size() && before[done].end <= event.start &&
+           comes_before(before[done], event))
+      ++done;
+    const bool begins = depth == 0 && event.kind != HostEvent::Kind::kEnd;
+    if (begins && done > 0 && (i == 0 || before[done - 1].end > events[i - 1].end))
+      starts.push_back({main, done - 1, working, i});
+    if (event.kind == HostEvent::Kind::kBegin) ++depth;
+    if (event.kind == HostEvent::Kind::kEnd) --depth;
+  }
+}
 
 // The rank that step times are of; none without marks.
 std::optional<std::int32_t> rank_of_steps(const trace::Trace& trace) {
@@ -241,6 +266,19 @@ std::vector<Handshake> find_handshakes(const std::vector<HostTrack>& tracks,
   std::ranges::stable_sort(handshakes, {},
                            [](const Handshake& one) { return std::pair(one.waiting, one.before); });
   return handshakes;
+}
+
+std::vector<Start> find_starts(const std::vector<HostTrack>& tracks,
+                               const std::vector<bool>& launches) {
+  std::vector<Start> starts;
+  std::size_t main = 0;
+  for (std::size_t track = 1; track < tracks.size(); ++track) {
+    if (tracks[track].rank != tracks[main].rank)
+      main = track;
+    else if (launches_any(tracks[track], launches))
+      add_starts(tracks, main, track, starts);
+  }
+  return starts;
 }
 
 }  // namespace trainscope::train

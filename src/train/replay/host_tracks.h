@@ -48,4 +48,19 @@ struct Handshake {
 std::vector<Handshake> find_handshakes(const std::vector<HostTrack>& tracks,
                                        const std::vector<bool>& launches);
 
+// A thread that gives the device work begins anew once the main thread lets it: a replica of
+// nn.DataParallel, which rests while that waits for the device. The main thread need not wait for
+// it in turn, and may do something else as it begins.
+struct Start {
+  std::size_t main = 0;     // track
+  std::size_t after = 0;    // its event
+  std::size_t working = 0;  // track, of the same rank
+  std::size_t first = 0;    // its event
+};
+
+// Of a rank's threads that launch something, but the main one: each event outside of all operators
+// before which the main thread did something after the thread's own last event.
+std::vector<Start> find_starts(const std::vector<HostTrack>& tracks,
+                               const std::vector<bool>& launches);
+
 }  // namespace trainscope::train

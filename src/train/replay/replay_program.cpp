@@ -98,6 +98,7 @@ class ReplayWriter {
   void refuse_what_cannot_be() const;
   void find_hands();
   void hasten_works();
+  void let_start(const std::vector<bool>& launches);
   void order_meetings(const std::vector<bool>& launches);
   void write_thread(std::size_t track);
   void write_event(ThreadWriter& writer, const HostEvent& event);
@@ -159,9 +160,28 @@ void ReplayWriter::find_hands() {
         {.event = one.first, .push = {}, .pop = go, .since = waiting[one.before - 1].end});
     after_[one.working].push_back({.event = one.last, .push = done, .pop = {}, .since = 0});
   }
+  let_start(launches);
   order_meetings(launches);
   for (auto* hands : {&before_, &after_})
     for (std::vector<Hand>& of_track : *hands) std::ranges::stable_sort(of_track, {}, &Hand::event);
+}
+
+// What a thread rests until another lets it begin is no time of the host's own, which a faster host
+// would shorten.
+void ReplayWriter::let_start(const std::vector<bool>& launches) {
+  std::set<std::pair<std::size_t, std::size_t>> let;  // tracks' events, by handshakes
+  for (std::size_t track = 0; track < before_.size(); ++track)
+    for (const Hand& hand : before_[track])
+      if (hand.pop) let.emplace(track, hand.event);
+  for (const Start& one : find_starts(tracks_, launches)) {
+    if (let.contains({one.working, one.first})) continue;
+    const Index go = add_queue();
+    after_[one.main].push_back({.event = one.after, .push = go, .pop = {}, .since = 0});
+    before_[one.working].push_back({.event = one.first,
+                                    .push = {},
+                                    .pop = go,
+                                    .since = tracks_[one.main].events[one.after].end});
+  }
 }
 
 // What ranks do together each of them launches in the same order, whichever threads do: they see to

@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "ui/timeline/canvas.h"
+
+namespace trainscope::ui {
+namespace {
+
+// Whether the curve's line runs through the box, whose place is from the lane's left and the view's
+// top.
+bool runs_through(const Curve& curve, const Box& box) {
+  for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
+    const auto& [x0, y0] = curve.points[i];
+    const auto& [x1, y1] = curve.points[i + 1];
+    if (x1 >= box.min.x && x0 <= box.max.x && std::min(y0, y1) <= box.max.y &&
+        std::max(y0, y1) >= box.min.y)
+      return true;
+  }
+  return false;
+}
+
+bool is_taken(const SideView& view, const Box& box) {
+  return std::ranges::any_of(view.taken, [&](const Box& taken) {
+    return taken.min.x < box.max.x && taken.max.x > box.min.x && taken.min.y < box.max.y &&
+           taken.max.y > box.min.y;
+  });
+}
+
+// At the lane's right end; on a ground of its own where the curve is. Half of it would tell
+// nothing, and words of a marker or a note stand before it.
+void paint_scale(const Canvas& canvas, const SideView& view, const Curve& curve) {
+  const Theme& theme = *canvas.theme;
+  const Box box = scale_box(canvas, view, curve);
+  const auto& pinned = view.side->pinned;
+  const bool is_pinned = std::ranges::find(pinned, curve.lane) != pinned.end();
+  const float top = is_pinned ? view.window : view.scrolled_top();
+  if (box.min.y < top || box.max.y > view.window_end || is_taken(view, box)) return;
+  const float left = canvas.lanes.min.x;
+  if (runs_through(curve, {{box.min.x - left, box.min.y - view.top},
+                           {box.max.x - left, box.max.y - view.top}}))
+    canvas.draw->AddRectFilled(box.min, box.max, theme.panel, theme.px(2));
+  draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, box.max.x - theme.px(3),
+                   box.min.y + theme.size.mono / 2, theme.faint,
+                   counter_words(curve.most, curve.top), 1);
+}
+
+}  // namespace
+
+Box scale_box(const Canvas& canvas, const SideView& view, const Curve& curve) {
+  const Theme& theme = *canvas.theme;
+  const ImVec2 size =
+      text_size(theme.font.mono, theme.size.mono, counter_words(curve.most, curve.top));
+  const float right = canvas.lanes.max.x - theme.px(4), pad = theme.px(3), top = view.top + curve.y;
+  return {{right - size.x - pad, top}, {right + pad, top + size.y}};
+}
+
+void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve) {
+  const Theme& theme = *canvas.theme;
+  const float left = canvas.lanes.min.x, base = view.top + curve.y + curve.height;
+  const Color line = theme.of(trace::Category::kForward).line, area = faded(line, 0.22F);
+  // What is little is still seen to be more than nothing.
+  const auto seen = [&](float y) {
+    const float foot = curve.y + curve.height;
+    return y < foot ? std::min(y, foot - theme.px(1.5F)) : y;
+  };
+  for (std::size_t i = 0; i + 1 < curve.points.size(); ++i) {
+    const float x0 = curve.points[i].first, y0 = seen(curve.points[i].second);
+    const float x1 = curve.points[i + 1].first, y1 = seen(curve.points[i + 1].second);
+    if (view.top + y0 < base - 0.5F) {
+      canvas.draw->AddRectFilled({left + x0, view.top + y0}, {left + x1, base}, area);
+      canvas.draw->AddLine({left + x0, view.top + y0}, {left + x1, view.top + y0}, line,
+                           theme.px(1));
+    }
+    canvas.draw->AddLine({left + x1, view.top + y0}, {left + x1, view.top + y1}, line, theme.px(1));
+  }
+  paint_scale(canvas, view, curve);
+}
+
+}  // namespace trainscope::ui
