@@ -279,7 +279,7 @@ bool is_on_path(const TimelineSide& side, const std::string& group) {
 }
 
 float below_row(const Theme& theme, float room, float below) {
-  constexpr float kLeastLanes = 3, kUnseen = 0.4F;  // a lane of which more is seen needs no words
+  constexpr float kLeastLanes = 4, kUnseen = 0.4F;  // a lane of which more is seen needs no words
   const float row = std::ceil(theme.size.label * 1.4F), lane = theme.size.lane_min;
   return below > kUnseen * lane && room - row >= kLeastLanes * lane ? row : 0;
 }
