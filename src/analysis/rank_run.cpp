@@ -206,6 +206,10 @@ program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace
         "ranks that differ (straggler.*, uneven_batches, parallel.strategy=pipeline) are carried "
         "out "
         "by one process; start it without torchrun");
+  if (train::is_hybrid(config))
+    throw InputError(
+        "groups of ranks (fsdp.shard_degree) are carried out by one process; start it without "
+        "torchrun");
   return config;
 }
 

@@ -259,6 +259,7 @@ std::string ring_note(const program::Program& program, DeviceCalls& device) {
   for (const program::Communicator& one : program.communicators) {
     const char* by_ring = "collectives are a ring of copies and additions";
     if (one.simulated < one.ranks) continue;
+    if (one.groups > 1) return by_ring;
     if (!one.gpus.empty()) return "what ranks send and receive is copied";
     if (device.gpus() < one.ranks) return by_ring;
     const std::string why = device.join(one.ranks);

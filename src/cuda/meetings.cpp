@@ -43,7 +43,9 @@ void Meetings::require_same(const RankCall& known, const RankCall& other) const 
 
 std::string Meetings::who_waits(const Key& key, const Meeting& meeting) const {
   std::vector<int> waiting, missing;
-  for (int rank = 0; rank < program_.communicators[key.first].ranks; ++rank) {
+  const program::Communicator& group = program_.communicators[key.first];
+  for (int i = 0; i < group.ranks; ++i) {
+    const int rank = group.gpu_of(i);
     const bool here = std::any_of(meeting.calls.begin(), meeting.calls.end(),
                                   [&](const RankCall& call) { return call.rank == rank; });
     (here ? waiting : missing).push_back(rank);

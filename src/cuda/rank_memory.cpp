@@ -111,7 +111,9 @@ void* CollectiveMemory::at(Index payload) {
 
 RankMemory CollectiveMemory::of(const RankCall& call) {
   const program::Collective& one = *call.collective;
-  const bool is_root = call.rank == 0;
+  const program::Communicator& group = program_.communicators[one.communicator];
+  const int rank = group.rank_of(call.rank);
+  const bool is_root = rank == 0;
   std::vector<Index> gives = numbers_of(one.send), gets = numbers_of(one.receive);
   if (one.kind == CollectiveKind::kBroadcast && !is_root) gives.clear();
   if (one.kind == CollectiveKind::kReduce && !is_root) gets.clear();
@@ -129,13 +131,13 @@ RankMemory CollectiveMemory::of(const RankCall& call) {
   // A root that only sends one buffer has it read from there.
   if (one.kind == CollectiveKind::kBroadcast && gets.empty() && gives.size() == 1)
     memory.piece = at(gives.front());
-  const std::int64_t all = bytes_of(one), ranks = program_.communicators[one.communicator].ranks;
+  const std::int64_t all = bytes_of(one), ranks = group.ranks;
   const CollectiveUnit unit = memory.unit = unit_of(one);
   memory.units = all / cuda::bytes_of(unit);
   const std::int64_t part = memory.units / ranks * cuda::bytes_of(unit);
   const auto copies = [&](const std::vector<Index>& list, bool of_rank,
                           std::vector<PieceCopy>& to) {
-    std::int64_t place = of_rank ? part * call.rank : 0;
+    std::int64_t place = of_rank ? part * rank : 0;
     for (const Index index : list) {
       const program::Buffer& buffer = program_.buffers[index];
       const bool is_cast = unit != CollectiveUnit::kByte && cuda::unit_of(buffer.type) != unit;

@@ -39,7 +39,7 @@ InitialValues::InitialValues(const program::Program& program) : program_(program
 
 void InitialValues::read(program::Index buffer, Results values, int rank) const {
   const program::Initial& initial = program_.buffers[buffer].initial;
-  const auto part = static_cast<std::size_t>(initial.by_rank ? initial.part + rank : initial.part);
+  const auto part = static_cast<std::size_t>(initial.part_of(rank));
   const std::size_t run = static_cast<std::size_t>(program_.buffers[buffer].elements()) /
                           static_cast<std::size_t>(initial.runs);
   const auto place_of = [&](std::size_t i) {

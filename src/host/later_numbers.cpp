@@ -65,6 +65,7 @@ namespace {
 
 // Calls of each GPU, and which of them comes next.
 struct Queue {
+  int gpu = 0;
   std::vector<std::size_t> calls;
   std::size_t next = 0;
   bool waits = false;  // its next one is a collective that others have not come to
@@ -75,7 +76,11 @@ struct Queue {
 void LaterNumbers::order_by_ranks() {
   ordered_ = true;
   std::map<int, Queue> queues;
-  for (std::size_t i = 0; i < calls_.size(); ++i) queues[gpu_of(calls_[i])].calls.push_back(i);
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const int gpu = gpu_of(calls_[i]);
+    queues[gpu].gpu = gpu;
+    queues[gpu].calls.push_back(i);
+  }
   std::map<std::pair<program::Index, std::int64_t>, std::vector<Queue*>> meetings;
   std::vector<Call> ordered;
   ordered.reserve(calls_.size());
@@ -91,6 +96,8 @@ void LaterNumbers::order_by_ranks() {
     const auto members =
         static_cast<std::size_t>(program_.communicators[one.communicator].simulated);
     if (there.size() < members) return;
+    // By rank: who meets others elsewhere may come here late.
+    std::ranges::sort(there, {}, [](const Queue* member) { return member->gpu; });
     for (Queue* const member : there) take(*member);
     meetings.erase({one.communicator, one.sequence});
   };

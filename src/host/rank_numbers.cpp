@@ -36,8 +36,16 @@ void RankNumbers::view(const program::View& view) {
 
 void RankNumbers::collective(const program::Collective& collective) {
   if (collective.send == program::kNoIndex) return;
-  carry_out(collective.kind, format_of(program::type_of(program_, collective)),
-            payloads_[collective.send], payloads_[collective.receive], room_);
+  const program::Communicator& group = program_.communicators[collective.communicator];
+  const auto of_group = [&](program::Index payload, int number) {
+    std::vector<Pieces> pieces;
+    for (int rank = 0; rank < group.ranks; ++rank)
+      pieces.push_back(payloads_[payload][static_cast<std::size_t>(group.gpu_of(rank, number))]);
+    return pieces;
+  };
+  for (int number = 0; number < group.groups; ++number)
+    carry_out(collective.kind, format_of(program::type_of(program_, collective)),
+              of_group(collective.send, number), of_group(collective.receive, number), room_);
 }
 
 trace::TrainingStep RankNumbers::step(std::int64_t number) {

@@ -64,6 +64,7 @@ constexpr std::array kNeeds{
     Need{"pipeline.", "parallel.strategy", "pipeline"},
     Need{"sampler. uneven_batches", "parallel.strategy", "ddp|fsdp"},
     Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
+    Need{"fsdp.shard_degree", "parallel.world_size", "", 1},
     Need{"fsdp.reshard_after_forward", "fsdp.wrap", "block"},
     Need{"fsdp.reduce_dtype", "fsdp.param_dtype", "bf16"},
     Need{"ddp.no_sync fsdp.gradient_sync", "accumulate_steps", "", 1},

@@ -45,6 +45,13 @@ void add_parallel_knobs(std::vector<Knob>& t) {
       .pytorch("fully_shard")
       .help("what is gathered at once: the parameters of a block, or those of the whole model")
       .into(t);
+  whole("fsdp.shard_degree", 0, 0, 1024)
+      .pytorch("fully_shard(mesh=...)")
+      .help(
+          "ranks that share the parameters, neighbours; the others hold the same, and sum "
+          "gradients "
+          "with them: hybrid sharding. 0: all share them")
+      .into(t);
   flag("fsdp.reshard_after_forward", true)
       .pytorch("reshard_after_forward")
       .help("a block's parameters are freed after its forward, and gathered again for its backward")

@@ -38,6 +38,13 @@ std::string_view name_of(CollectiveKind kind) {
   return "";
 }
 
+Communicator Communicator::group(int number) const {
+  Communicator other = *this;
+  for (int rank = 0; rank < static_cast<int>(gpus.size()); ++rank)
+    other.gpus[static_cast<std::size_t>(rank)] = gpu_of(rank, number);
+  return other;
+}
+
 Index Program::intern(std::string_view name) {
   const auto [entry, added] =
       name_ids_.try_emplace(std::string(name), static_cast<Index>(names.size()));

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "data/epoch_order.h"
 #include "machine/architecture.h"
+#include "program/communicator.h"
 #include "program/function.h"
 #include "program/listing.h"
 #include "program/recorded.h"
@@ -46,7 +47,8 @@ struct Initial {
   enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
   double value = 0;  // the constant; the bound of [-value, value); the standard deviation
-  // Ranks hold equal parts of it, and this buffer is one: that of its rank, behind the first.
+  // Ranks hold equal parts of it, and this buffer is one: that of its rank, behind the first. Where
+  // there are more ranks than parts, those with one remainder hold the same.
   bool by_rank = false;
   std::int64_t part = 0;
   // The whole lies in so many runs of equal length, of each of which `ranks` have a part.
@@ -55,6 +57,9 @@ struct Initial {
   // Of a model whose parts lie on several GPUs: how many whose values are drawn, and which are not
   // on this one, stand before it in the model.
   std::int64_t before = 0;
+
+  // Of a rank that carries out the commands of the buffer's own.
+  std::int64_t part_of(int rank) const { return by_rank ? (part + rank) % ranks : part; }
 };
 
 struct Buffer {
@@ -173,22 +178,6 @@ enum class CollectiveKind : std::uint8_t {
   kSendReceive
 };
 std::string_view name_of(CollectiveKind kind);  // "all_reduce"
-
-// Ranks that carry out collectives together, one GPU each. Those that the program has no streams
-// for do as the others, at the same time.
-struct Communicator {
-  std::string name;  // "default process group"
-  int ranks = 1;
-  std::vector<int> gpus;  // of the machine, by rank; none: GPUs 0 .. ranks - 1
-  int simulated = 1;      // of them, those that the program has a stream for
-  // What NCCL is told, by the words of the knobs; auto and 0: it chooses.
-  std::string algorithm = "auto";
-  std::string protocol = "auto";
-  int channels = 0;
-  bool peer_to_peer = true;
-
-  int gpu_of(int rank) const { return gpus.empty() ? rank : gpus[static_cast<std::size_t>(rank)]; }
-};
 
 // Parameters whose gradients DistributedDataParallel sums together.
 struct Bucket {

@@ -279,9 +279,13 @@ void validate(const Program& program) {
   if (program.threads.empty()) throw InputError("a program needs a thread");
   for (const Queue& queue : program.queues)
     if (queue.capacity < 1) throw InputError("queue " + queue.name + " has no room for any item");
-  for (const Communicator& one : program.communicators)
+  for (const Communicator& one : program.communicators) {
     if (one.simulated < 1 || one.simulated > one.ranks)
       throw InputError("communicator " + one.name + " has more streams than ranks, or none");
+    if (one.groups < 1 || (one.groups > 1 && (one.apart < 1 || one.gpus.empty())))
+      throw InputError("communicator " + one.name +
+                       " is of several alike, and does not say where the others are");
+  }
   for (const std::vector<Index>& payload : program.payloads)
     for (const Index buffer : payload)
       if (buffer >= program.buffers.size())

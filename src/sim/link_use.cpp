@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/collectives/rank_group.h"
+
 namespace trainscope::sim {
 namespace {
 
@@ -42,16 +44,28 @@ void LinkUse::end(Nanos now, int gpu, const program::Communicator& group,
   change(now, gpu, group, -rate_of(plan));
 }
 
-// The first GPU of a node speaks for its adapters: what crosses to the node does so once.
+// What crosses to a node does so once in each group: its first GPU there speaks for it, and where
+// one rank stands for all, for the groups alike, too. Where it has no other GPU in the node,
+// nothing comes over the links between them.
 void LinkUse::change(Nanos now, int gpu, const program::Communicator& group, double bytes_per_ns) {
   if (group.ranks < 2) return;
-  Counter& own = gpus_[static_cast<std::size_t>(gpu)];
-  own.collectives += bytes_per_ns;
-  sample(now, own, gpu_carries_, gpu, false);
-  if (group.ranks <= machine_.gpu_count || gpu % machine_.gpu_count != 0) return;
   const int node = gpu / machine_.gpu_count;
+  int first = gpu, members = 0;
+  for (int rank = 0; rank < group.ranks; ++rank) {
+    const int other = group.gpu_of(rank);
+    if (other / machine_.gpu_count != node) continue;
+    first = std::min(first, other);
+    ++members;
+  }
+  if (members > 1) {
+    Counter& own = gpus_[static_cast<std::size_t>(gpu)];
+    own.collectives += bytes_per_ns;
+    sample(now, own, gpu_carries_, gpu, false);
+  }
+  if (members == group.ranks || gpu != first) return;
+  const int groups = group.simulated < group.ranks ? groups_in_node(machine_, group, node) : 1;
   Counter& adapters = nodes_[static_cast<std::size_t>(node)];
-  adapters.collectives += bytes_per_ns;
+  adapters.collectives += groups * bytes_per_ns;
   sample(now, adapters, node_carries_, node, true);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "train/parallel.h"
 #include "train/published_models.h"
 
 namespace trainscope::train {
@@ -93,6 +94,10 @@ void refuse_with_fsdp(const program::Config& config) {
     throw InputError(
         "model.dtype = fp16 is not built for parallel.strategy = fsdp; set model.dtype = bf16, or "
         "fsdp.param_dtype = bf16");
+  if (config.flag("collective.expanded") && is_hybrid(config))
+    throw InputError(
+        "collective.expanded is not built for the groups of fsdp.shard_degree; set one of the two "
+        "back");
 }
 
 // What schedule.step() does not do, or what no stage knows alone.

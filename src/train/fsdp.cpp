@@ -27,16 +27,17 @@ Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph
            const ModelBuffers& model, const TrainSettings& settings)
     : program_(program),
       ranks_(settings.ranks),
+      shards_of_each_(settings.shard_degree),
       reshards_(config.flag("fsdp.reshard_after_forward")),
       part_type_(settings.parameter_type),
       whole_type_(settings.precision.model),
       reduce_type_(config.word("fsdp.reduce_dtype") == "fp32" ? ElementType::kFp32 : whole_type_),
       communicator_(static_cast<Index>(program.communicators.size())),
       stream_(static_cast<Index>(program.streams.size())),
+      reduce_stream_(stream_),
       updated_event_(program.events++),
       sum_(program, communicator_, stream_) {
-  add_communicator(program, config, ranks_);
-  program.streams.push_back(nccl_stream(0));
+  add_groups(config);
   find_units(graph, config.word("fsdp.wrap") == "block");
   add_shards(graph, model);
   for (Unit& unit : units_) {
@@ -48,6 +49,24 @@ Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph
 }
 
 // ---- What there is -----------------------------------------------------------------------------
+
+// Named as the dimensions of PyTorch's mesh are.
+void Fsdp::add_groups(const program::Config& config) {
+  program::Communicator& shards = add_communicator(program_, config, shards_of_each_);
+  program_.streams.push_back(nccl_stream(0));
+  if (!has_replicas()) return;
+  shards.name = "shard group";
+  shards.groups = ranks_ / shards_of_each_;
+  shards.apart = shards_of_each_;
+  for (int gpu = 0; gpu < shards_of_each_; ++gpu) shards.gpus.push_back(gpu);
+  program::Communicator& replicas = add_communicator(program_, config, ranks_ / shards_of_each_);
+  replicas.name = "replicate group";
+  replicas.groups = shards_of_each_;
+  replicas.apart = 1;
+  for (int gpu = 0; gpu < ranks_; gpu += shards_of_each_) replicas.gpus.push_back(gpu);
+  reduce_stream_ = static_cast<Index>(program_.streams.size());
+  program_.streams.push_back({"stream 28, NCCL", 28, program::StreamKind::kNonBlocking, 0, 0, 0});
+}
 
 // A parameter that layers of several blocks use is the root's.
 void Fsdp::find_units(const Graph& graph, bool by_block) {
@@ -72,7 +91,7 @@ void Fsdp::find_units(const Graph& graph, bool by_block) {
 std::int64_t Fsdp::part_of(Index whole) const {
   return static_cast<std::int64_t>(
       program::shard_size(static_cast<std::size_t>(program_.buffers[whole].elements()),
-                          static_cast<std::size_t>(ranks_)));
+                          static_cast<std::size_t>(shards_of_each_)));
 }
 
 // A part begins as the whole would have: its first numbers are the part's now.
@@ -86,6 +105,7 @@ void Fsdp::add_shards(const Graph& graph, const ModelBuffers& model) {
                                           Role::kParameter);
     std::swap(program_.buffers[part].initial, program_.buffers[whole].initial);
     program_.buffers[part].initial.by_rank = true;
+    program_.buffers[part].initial.ranks = shards_of_each_;
     shards_.parameters[id] = part;
     if (model.gradients[id] == kNoIndex) continue;
     shards_.gradients[id] = add_numbers_on_gpu(name + ", gradient of this rank's part",
@@ -128,8 +148,8 @@ std::int64_t Fsdp::elements_of(const std::vector<Index>& buffers) const {
 void Fsdp::add_gather(Unit& unit) {
   if (unit.parts.empty()) return;
   const std::int64_t elements = elements_of(unit.parts);
-  unit.gathered = add_numbers_on_gpu("all-gather of " + unit.name, ranks_ * elements, whole_type_,
-                                     Role::kParameter);
+  unit.gathered = add_numbers_on_gpu("all-gather of " + unit.name, shards_of_each_ * elements,
+                                     whole_type_, Role::kParameter);
   const std::int64_t bytes =
       elements * (program::size_of(part_type_) + program::size_of(whole_type_));
   program::Operation copy_in =
@@ -140,19 +160,20 @@ void Fsdp::add_gather(Unit& unit) {
   copy_in.writes = {unit.gathered};
   program_.operations.push_back(std::move(copy_in));
   unit.copy_in = static_cast<Index>(program_.operations.size() - 1);
-  unit.copy_out =
-      add_operation(program::ShardsApart{ranks_}, whole_type_, {{unit.gathered}, unit.whole});
+  unit.copy_out = add_operation(program::ShardsApart{shards_of_each_}, whole_type_,
+                                {{unit.gathered}, unit.whole});
   unit.parts_payload = add_payload(unit.parts);
   unit.gathered_payload = add_payload({unit.gathered});
 }
 
-// NCCL's average multiplies each rank's numbers by its share before it adds them.
+// NCCL's average multiplies each rank's numbers by its share before it adds them: that of all ranks
+// is taken here, whoever adds what.
 void Fsdp::add_scatter(Unit& unit) {
   if (unit.gradients.empty()) return;
-  unit.to_scatter =
-      add_numbers_on_gpu("gradients to scatter of " + unit.name,
-                         ranks_ * elements_of(unit.gradients), reduce_type_, Role::kGradient);
-  unit.together = add_operation(program::ShardsTogether{ranks_, 1.0 / ranks_}, whole_type_,
+  unit.to_scatter = add_numbers_on_gpu("gradients to scatter of " + unit.name,
+                                       shards_of_each_ * elements_of(unit.gradients), reduce_type_,
+                                       Role::kGradient);
+  unit.together = add_operation(program::ShardsTogether{shards_of_each_, 1.0 / ranks_}, whole_type_,
                                 {unit.whole_gradients, {unit.to_scatter}});
   program_.operations[unit.together].is_gradient = true;
   unit.to_scatter_payload = add_payload({unit.to_scatter});
@@ -170,7 +191,7 @@ void Fsdp::add_scatter(Unit& unit) {
 }
 
 Fsdp::Output Fsdp::add_output(const Unit& unit, const std::string& name) {
-  const std::int64_t elements = program_.buffers[unit.to_scatter].elements() / ranks_;
+  const std::int64_t elements = program_.buffers[unit.to_scatter].elements() / shards_of_each_;
   Output output;
   output.sums = output.gradients =
       add_numbers_on_gpu(name, elements, reduce_type_, Role::kGradient);
@@ -329,23 +350,49 @@ void Fsdp::after_backward(ThreadWriter& autograd, Unit& unit, bool sums) {
   autograd.add(program::Alloc{output.sums, stream_});
   collect(autograd, program::CollectiveKind::kReduceScatter, unit.to_scatter,
           unit.to_scatter_payload, output.payload);
+  if (has_replicas()) {
+    autograd.add(program::RecordEvent{event(unit, kScattered), stream_});
+    sum_replicas(autograd, output);
+  }
   keep_sums(autograd, unit);
-  autograd.add(program::RecordEvent{event(unit, kScattered), stream_});
+  autograd.add(program::RecordEvent{gradients_event(unit), reduce_stream_});
   autograd.add(program::EndMark{});
   scattered_before_ = &unit;
+}
+
+void Fsdp::sum_replicas(ThreadWriter& autograd, const Output& output) {
+  program::Collective all_reduce;
+  all_reduce.communicator = communicator_ + 1;
+  all_reduce.kind = program::CollectiveKind::kAllReduce;
+  all_reduce.bytes = program_.buffers[output.sums].bytes;
+  all_reduce.stream = reduce_stream_;
+  all_reduce.after = stream_;
+  all_reduce.sequence = replicas_sequence_++;
+  all_reduce.send = all_reduce.receive = output.payload;
+  autograd.add(all_reduce, "c10d::allreduce_");
+}
+
+// What another stream than the one that it was allocated for has used is kept until backward is
+// done.
+void Fsdp::give_back(ThreadWriter& autograd, Index sums) {
+  if (has_replicas()) {
+    in_all_reduce_.push_back(sums);
+  } else {
+    autograd.add(program::Free{sums});
+  }
 }
 
 // The first sums are the gradients from here on; later ones are added to them.
 void Fsdp::keep_sums(ThreadWriter& autograd, Unit& unit) {
   const Output& output = gradients_there_ ? unit.more : unit.first;
   if (output.cast != kNoIndex) {
-    autograd.add(program::Alloc{output.gradients, stream_});
-    autograd.add(program::Launch{output.cast, stream_});
-    autograd.add(program::Free{output.sums});
+    autograd.add(program::Alloc{output.gradients, reduce_stream_});
+    autograd.add(program::Launch{output.cast, reduce_stream_});
+    give_back(autograd, output.sums);
   }
   if (gradients_there_) {
-    for (const Index sum : unit.accumulate) autograd.add(program::Launch{sum, stream_});
-    autograd.add(program::Free{output.gradients});
+    for (const Index sum : unit.accumulate) autograd.add(program::Launch{sum, reduce_stream_});
+    give_back(autograd, output.gradients);
     return;
   }
   std::int64_t begin = 0;
@@ -359,7 +406,8 @@ void Fsdp::end_backward(ThreadWriter& autograd) {
   free_scattered_before(autograd);
   for (const Unit& unit : units_)
     if (!unit.gradients.empty())
-      autograd.add(program::StreamWait{kComputeStream, event(unit, kScattered)});
+      autograd.add(program::StreamWait{kComputeStream, gradients_event(unit)});
+  for (const Index sums : std::exchange(in_all_reduce_, {})) autograd.add(program::Free{sums});
   gradients_there_ = true;
   behind_update_ = false;
 }

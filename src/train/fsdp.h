@@ -10,6 +10,10 @@
 // scattered, each rank keeping those of its parts. Their norm, and whether one is not finite, is a
 // sum over the ranks again.
 //
+// With hybrid sharding (a mesh of two dimensions) neighbours share the parameters: a shard group,
+// which all of this is of. Ranks that hold the same part, one of each shard group, are a replicate
+// group: behind a reduce-scatter they all-reduce its sums, on a stream of their own.
+//
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once
 
@@ -32,8 +36,8 @@ namespace trainscope::train {
 
 class Fsdp {
  public:
-  // Adds the communicator, its stream, the parts and what gathers and scatters them to a program
-  // whose model has been added: its parameters now hold nothing until they are gathered.
+  // Adds the communicators, their streams, the parts and what gathers and scatters them to a
+  // program whose model has been added: its parameters now hold nothing until they are gathered.
   Fsdp(program::Program& program, const program::Config& config, const Graph& graph,
        const ModelBuffers& model, const TrainSettings& settings);
 
@@ -87,9 +91,11 @@ class Fsdp {
     std::size_t last = 0;
     bool any = false;
   };
-  enum Event : std::uint8_t { kGathered, kCopiedOut, kScattered, kEvents };
+  // kScattered: what a reduce-scatter has read can be freed; kReduced: replicas have summed.
+  enum Event : std::uint8_t { kGathered, kCopiedOut, kScattered, kReduced, kEvents };
   static constexpr std::size_t kRoot = 0;  // among the units
 
+  void add_groups(const program::Config& config);
   void find_units(const Graph& graph, bool by_block);
   void add_shards(const Graph& graph, const ModelBuffers& model);
   void add_gather(Unit& unit);
@@ -101,11 +107,15 @@ class Fsdp {
                                     program::ElementType type, program::Role role);
   program::Index add_payload(std::vector<program::Index> buffers);
   std::int64_t elements_of(const std::vector<program::Index>& buffers) const;
+  bool has_replicas() const { return shards_of_each_ < ranks_; }
   // A tensor's numbers on each rank.
   std::int64_t part_of(program::Index whole) const;
 
   std::vector<Range> ranges_of(const std::vector<PlannedLaunch>& launches) const;
   program::Index event(const Unit& unit, Event which) const { return unit.events + which; }
+  program::Index gradients_event(const Unit& unit) const {
+    return event(unit, has_replicas() ? kReduced : kScattered);
+  }
   void collect(ThreadWriter& thread, program::CollectiveKind kind, program::Index whole,
                program::Index send, program::Index receive);
   void wait_for_update(ThreadWriter& main);
@@ -115,27 +125,33 @@ class Fsdp {
   void reshard(ThreadWriter& thread, Unit& unit);
   void before_backward(ThreadWriter& autograd, std::size_t unit);
   void after_backward(ThreadWriter& autograd, Unit& unit, bool sums);
+  void sum_replicas(ThreadWriter& autograd, const Output& output);
   void keep_sums(ThreadWriter& autograd, Unit& unit);
+  void give_back(ThreadWriter& autograd, program::Index sums);
   void free_scattered_before(ThreadWriter& autograd);
   void end_backward(ThreadWriter& autograd);
   void begin_mark(ThreadWriter& thread, const char* what, const Unit& unit);
 
   program::Program& program_;
   int ranks_;
+  int shards_of_each_;                // ranks that share the parameters
   bool reshards_;                     // after forward
   program::ElementType part_type_;    // of what the optimizer updates
   program::ElementType whole_type_;   // of what the model computes with
   program::ElementType reduce_type_;  // in which gradients are summed
-  program::Index communicator_ = 0;
+  program::Index communicator_ = 0;   // of those that share the parameters; the other is behind it
   program::Index stream_ = 0;
+  program::Index reduce_stream_ = 0;  // on which gradients become what they are
   program::Index updated_event_ = 0;  // the optimizer has updated the parts
   FunctionalSum sum_;
   std::int64_t sequence_ = 0;
+  std::int64_t replicas_sequence_ = 0;
   ModelBuffers shards_;
-  std::vector<Unit> units_;                 // the root, then the blocks
-  std::vector<std::size_t> order_;          // in which forward was done with them
-  const Unit* gathered_before_ = nullptr;   // what a forward has copied out last is freed later
-  const Unit* scattered_before_ = nullptr;  // and what backward has given to a reduce-scatter
+  std::vector<Unit> units_;                    // the root, then the blocks
+  std::vector<std::size_t> order_;             // in which forward was done with them
+  const Unit* gathered_before_ = nullptr;      // what a forward has copied out last is freed later
+  const Unit* scattered_before_ = nullptr;     // and what backward has given to a reduce-scatter
+  std::vector<program::Index> in_all_reduce_;  // freed once backward is done
   bool gradients_there_ = false;
   bool whole_there_ = false;    // gradients of batches before, not summed yet
   bool behind_update_ = false;  // the stream of the collectives has waited for the last one

@@ -1,12 +1,50 @@
 #include "train/parallel.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
+#include <vector>
 
+#include "base/error.h"
 #include "program/knobs.h"
 
 namespace trainscope::train {
+namespace {
+
+std::vector<std::int64_t> divisors_of(std::int64_t number) {
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t one = 1; one <= number; ++one)
+    if (number % one == 0) divisors.push_back(one);
+  return divisors;
+}
+
+// One rank stands for all: their groups have to be alike.
+void check_shard_groups(const machine::Machine& machine, std::int64_t degree, std::int64_t ranks) {
+  const std::int64_t node = machine.gpu_count;
+  if (degree > ranks)
+    throw InputError(fmt::format(
+        "fsdp.shard_degree = {} is more than parallel.world_size = {}; write {}, or 0 for all",
+        degree, ranks, ranks));
+  if (ranks % degree != 0)
+    throw InputError(
+        fmt::format("fsdp.shard_degree = {} does not divide {} ranks into equal groups; write one "
+                    "of {}, or 0 for all",
+                    degree, ranks, fmt::join(divisors_of(ranks), ", ")));
+  if (degree == ranks || ranks <= node) return;
+  if (ranks % node != 0)
+    throw InputError(
+        fmt::format("{} ranks do not fill their nodes of {} GPUs, and groups of fsdp.shard_degree "
+                    "= {} would differ; write parallel.world_size = {}, or fsdp.shard_degree = 0",
+                    ranks, node, degree, (ranks + node - 1) / node * node));
+  if (node % degree != 0 && degree % node != 0)
+    throw InputError(
+        fmt::format("fsdp.shard_degree = {} puts some groups into one node of {} GPUs and others "
+                    "across two; write a divisor or a multiple of {}, or 0 for all",
+                    degree, node, node));
+}
+
+}  // namespace
 
 bool trains_in_parallel(const program::Config& config) {
   return config.word("workload") == "train" && config.word("parallel.strategy") != "none";
@@ -18,6 +56,19 @@ bool trains_by_processes(const program::Config& config) {
 
 bool trains_in_stages(const program::Config& config) {
   return trains_in_parallel(config) && config.word("parallel.strategy") == "pipeline";
+}
+
+bool is_hybrid(const program::Config& config) {
+  const std::int64_t degree = config.whole("fsdp.shard_degree");
+  return trains_by_processes(config) && config.word("parallel.strategy") == "fsdp" && degree > 0 &&
+         degree != config.whole("parallel.world_size");
+}
+
+int shard_degree(const program::Config& config, const machine::Machine& machine, int ranks) {
+  const std::int64_t degree = config.whole("fsdp.shard_degree");
+  if (degree == 0) return ranks;
+  check_shard_groups(machine, degree, ranks);
+  return static_cast<int>(degree);
 }
 
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,

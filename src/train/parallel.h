@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "machine/machine.h"
 #include "program/config.h"
 #include "program/program.h"
 
@@ -19,6 +20,13 @@ bool trains_by_processes(const program::Config& config);
 
 // With a stage of the model on each rank.
 bool trains_in_stages(const program::Config& config);
+
+// With FSDP's parameters shared by fewer ranks than there are, in groups alike.
+bool is_hybrid(const program::Config& config);
+
+// Of so many ranks, those that share FSDP's parameters. Throws InputError where groups of them
+// would not be alike.
+int shard_degree(const program::Config& config, const machine::Machine& machine, int ranks);
 
 // The default process group of so many ranks; of those one is simulated, until told otherwise.
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,

@@ -7,6 +7,7 @@
 
 #include "train/cut_layers.h"
 #include "train/data_parallel.h"
+#include "train/parallel.h"
 
 namespace trainscope::train {
 namespace {
@@ -30,17 +31,25 @@ ParallelLines ddp_lines(const program::Config& config, const std::string& device
   return all;
 }
 
-ParallelLines fsdp_lines(const program::Config& config, const Graph& graph) {
+ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& settings,
+                         const Graph& graph) {
   ParallelLines all;
+  std::string rest;
+  if (is_hybrid(config)) {
+    all.lines.push_back(
+        fmt::format("mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"replicate\", "
+                    "\"shard\"))",
+                    settings.ranks / settings.shard_degree, settings.shard_degree));
+    rest = ", mesh=mesh";
+  }
   std::vector<std::string> policy;
   if (config.word("fsdp.param_dtype") == "bf16") {
     policy.push_back("param_dtype=torch.bfloat16");
     if (config.word("fsdp.reduce_dtype") == "fp32") policy.push_back("reduce_dtype=torch.float32");
   }
-  std::string rest;
   if (!policy.empty()) {
     all.lines.push_back(fmt::format("policy = MixedPrecisionPolicy({})", fmt::join(policy, ", ")));
-    rest = ", mp_policy=policy";
+    rest += ", mp_policy=policy";
   }
   const bool reshards = config.flag("fsdp.reshard_after_forward");
   if (config.word("fsdp.wrap") == "block")
@@ -131,7 +140,7 @@ ParallelLines parallel_lines(const program::Config& config, const TrainSettings&
                              const Graph& graph, const ListedStages& stages,
                              const std::string& device) {
   if (settings.ddp) return ddp_lines(config, device);
-  if (settings.fsdp) return fsdp_lines(config, graph);
+  if (settings.fsdp) return fsdp_lines(config, settings, graph);
   if (settings.pipeline) return pipeline_lines(config, settings, stages);
   if (settings.tensor_parallel) return tensor_lines(settings, graph);
   if (settings.dp) return data_parallel_lines(settings);

@@ -19,7 +19,8 @@ using program::kNoIndex;
 // Where the things of one rank begin among those of all.
 struct Offsets {
   Index buffers = 0, streams = 0, queues = 0, locks = 0, events = 0, operations = 0;
-  Index payloads = kNoIndex;  // kNoIndex: nothing is computed
+  Index payloads = kNoIndex;         // kNoIndex: nothing is computed
+  std::vector<Index> communicators;  // those of its own groups
 };
 
 // Moves the indices of one rank's commands.
@@ -57,6 +58,7 @@ class Mover {
   }
   void operator()(program::ReadScalar& one) const { (*this)(one.copy); }
   void operator()(program::Collective& one) const {
+    one.communicator = by_.communicators[one.communicator];
     stream(one.stream);
     if (one.after != kNoIndex) stream(one.after);
     for (Index* payload : {&one.send, &one.receive}) {
@@ -110,7 +112,7 @@ bool is_told_by_rank_0(const program::Action& action) {
 
 void give_to(int rank, program::Buffer& buffer) {
   buffer.device = rank;
-  if (buffer.initial.by_rank) buffer.initial.part = rank;
+  buffer.initial.part = buffer.initial.part_of(rank);
 }
 
 // What ranks have of their own: nothing, as where one rank's operations are simulated for all;
@@ -122,6 +124,7 @@ class Joiner {
   Joiner(const program::Program& first, std::size_t ranks, Own own)
       : all_(first), has_own_(own != Own::kNothing), has_stage_(own == Own::kStage) {
     for (program::Communicator& one : all_.communicators) one.simulated = one.ranks;
+    for (const program::Communicator& one : first.communicators) add_groups(one);
     for (program::Thread& thread : all_.threads) thread.name += ", rank 0";
     operations_[&first] = 0;
     all_.buffers.reserve(first.buffers.size() * ranks);
@@ -129,7 +132,7 @@ class Joiner {
   }
 
   void add(const program::Program& one, int rank) {
-    const Offsets by = offsets(one);
+    const Offsets by = offsets(one, rank);
     for (program::Buffer buffer : one.buffers) {
       give_to(rank, buffer);
       all_.buffers.push_back(std::move(buffer));
@@ -154,10 +157,34 @@ class Joiner {
   program::Program finish() { return std::move(all_); }
 
  private:
-  Offsets offsets(const program::Program& one) {
+  // Of those that are alike the first is in its place already.
+  void add_groups(const program::Communicator& one) {
+    std::vector<Index>& groups = groups_.emplace_back();
+    groups.push_back(static_cast<Index>(groups_.size() - 1));
+    for (int number = 1; number < one.groups; ++number) {
+      groups.push_back(static_cast<Index>(all_.communicators.size()));
+      all_.communicators.push_back(one.group(number));
+      all_.communicators.back().simulated = one.ranks;
+    }
+  }
+
+  // A rank's group of each communicator.
+  std::vector<Index> groups_of(int rank) const {
+    std::vector<Index> own;
+    for (const std::vector<Index>& groups : groups_) {
+      const auto is_in = [&](Index group) {
+        const std::vector<int>& gpus = all_.communicators[group].gpus;
+        return std::ranges::find(gpus, rank) != gpus.end();
+      };
+      own.push_back(groups.size() == 1 ? groups.front() : *std::ranges::find_if(groups, is_in));
+    }
+    return own;
+  }
+
+  Offsets offsets(const program::Program& one, int rank) {
     const auto size = [](const auto& table) { return static_cast<Index>(table.size()); };
-    Offsets by{size(all_.buffers), size(all_.streams), size(all_.queues),
-               size(all_.locks),   all_.events,        size(all_.operations)};
+    Offsets by{size(all_.buffers), size(all_.streams),    size(all_.queues), size(all_.locks),
+               all_.events,        size(all_.operations), kNoIndex,          groups_of(rank)};
     if (has_own_) by.payloads = size(all_.payloads);
     if (has_own_) return by;
     const auto [known, added] = operations_.try_emplace(&one, size(all_.operations));
@@ -228,6 +255,7 @@ class Joiner {
   program::Program all_;
   bool has_own_;
   bool has_stage_;
+  std::vector<std::vector<Index>> groups_;  // by communicator, those that are alike
   std::map<const program::Program*, std::vector<Index>> names_;
   std::map<const program::Program*, Index> operations_;  // where each program's begin
 };
@@ -268,7 +296,8 @@ program::Program with_every_rank(const program::Program& one) {
       std::any_of(one.communicators.begin(), one.communicators.end(),
                   [](const auto& ranks) { return ranks.simulated < ranks.ranks; });
   if (!stands_for_all) return one;
-  const auto ranks = static_cast<std::size_t>(one.communicators.front().ranks);
+  const program::Communicator& any = one.communicators.front();
+  const auto ranks = static_cast<std::size_t>(any.ranks) * static_cast<std::size_t>(any.groups);
   program::Program all = joined(std::vector<RankProgram>(ranks, {&one}), Own::kOperations);
   all.computed_ranks = 1;
   return all;

@@ -21,8 +21,8 @@ struct RankProgram {
 };
 
 // What belongs to all of them (listing, buckets, names of steps) is the first one's, and so are the
-// buffers that operations name: what is simulated needs no others. Every communicator has all
-// ranks.
+// buffers that operations name: what is simulated needs no others. Every communicator has all its
+// ranks, and of those that are groups alike each rank has its own.
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
 // The stages of a pipeline, each with operations, numbers and gradients of its own. Steps are
@@ -35,7 +35,7 @@ program::Program join_stages(const std::vector<RankProgram>& stages);
 program::Program with_every_rank(const program::Program& one);
 
 // A program whose one rank stands for all, as that of one of them, on the GPU of its number: for a
-// process of its own. Its communicators still have all ranks.
+// process of its own. Its communicators still have all ranks; they may not be groups of them.
 program::Program only_rank(const program::Program& one, int rank);
 
 }  // namespace trainscope::train

@@ -7,6 +7,7 @@
 #include "machine/topology.h"
 #include "program/reading_order.h"
 #include "train/contradictions.h"
+#include "train/parallel.h"
 #include "train/ranks.h"
 
 namespace trainscope::train {
@@ -227,6 +228,7 @@ void read_processes(const program::Config& config, const machine::Machine& machi
   machine::check_ranks(machine, asked, "parallel.world_size");
   settings.ranks = static_cast<int>(asked);
   settings.gpus_of_node = machine.gpu_count;
+  settings.shard_degree = shard_degree(config, machine, settings.ranks);
   settings.uneven = config.flag("uneven_batches");
   check_odd_rank(config, settings);
   const bool last = config.word("fsdp.gradient_sync") == "last";

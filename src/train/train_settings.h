@@ -31,6 +31,7 @@ struct TrainSettings {
   bool evaluates = false;
   bool by_process = false;  // a process a rank, each with its own batches: DDP, FSDP
   int ranks = 1;            // of these, a GPU each
+  int shard_degree = 1;     // of FSDP: ranks that share the parameters
   int gpus_of_node = 1;
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine

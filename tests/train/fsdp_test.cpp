@@ -48,6 +48,9 @@ const std::vector<Settings> kHow{{},
                                  {"fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32"},
                                  {"accumulate_steps=2", "zero_grad.when=never"},
                                  {"accumulate_steps=3", "fsdp.gradient_sync=last"},
+                                 {"fsdp.shard_degree=2", "accumulate_steps=2"},
+                                 {"fsdp.shard_degree=2", "fsdp.param_dtype=bf16"},
+                                 {"fsdp.shard_degree=1"},
                                  {"zero_grad.set_to_none=false"},
                                  {"clip_grad_norm=1", "precision=fp16", "scaler.enabled=true"}};
 

@@ -4,12 +4,14 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "training/training_run.h"
+#include "training/sharded_weights.h"
 
 using namespace trainscope;
 using test::kRounding;
 using test::largest_difference;
+using test::trained_weights;
 using test::TrainingRun;
+using test::whole_weights;
 using test::with;
 
 namespace {
@@ -29,40 +31,6 @@ Settings on_ranks(const Settings& settings, const char* strategy, int ranks,
   return with(with(settings, {std::string("parallel.strategy=") + strategy, "machine=h200-8",
                               "parallel.world_size=" + std::to_string(ranks)}),
               more);
-}
-
-// The parameters, put together from the parts of all ranks.
-std::vector<float> whole_weights(TrainingRun& run, int ranks) {
-  constexpr std::string_view kPart = ", this rank's part";
-  std::vector<float> all;
-  const auto& buffers = run.program().buffers;
-  for (program::Index part = 0; part < buffers.size(); ++part) {
-    if (!buffers[part].name.ends_with(kPart)) continue;
-    if (buffers[part].role != program::Role::kParameter) continue;
-    const std::string name = buffers[part].name.substr(0, buffers[part].name.size() - kPart.size());
-    const auto whole = std::ranges::find(buffers, name, &program::Buffer::name);
-    REQUIRE(whole != buffers.end());
-    const std::size_t end = all.size() + static_cast<std::size_t>(whole->elements());
-    for (int rank = 0; rank < ranks; ++rank) {
-      const host::Results values = run.numbers(static_cast<std::size_t>(rank)).values(part);
-      all.insert(all.end(), values.begin(), values.end());
-    }
-    REQUIRE(all.size() >= end);
-    all.resize(end);
-  }
-  REQUIRE_FALSE(all.empty());
-  return all;
-}
-
-// Without a batch norm's moments, which FSDP leaves to each rank.
-std::vector<float> trained_weights(TrainingRun& run) {
-  std::vector<float> all;
-  for (const program::Index parameter : run.parameters()) {
-    if (run.program().buffers[parameter].name.find(".running_") != std::string::npos) continue;
-    const host::Results values = run.numbers().values(parameter);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
 }
 
 }  // namespace

@@ -7,11 +7,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "base/error.h"
-#include "machine/topology.h"
-#include "sim/peer_link.h"
+#include "sim/collectives/rank_group.h"
 
 namespace trainscope::sim {
 namespace {
@@ -48,136 +46,6 @@ double most_of_ll(const machine::Gpu& gpu) {
   if (gpu.compute_capability < 8) return 39.0;
   if (gpu.compute_capability < 9) return 87.7;
   return gpu.compute_capability < 10 ? 141.0 : 282.0;
-}
-
-// What one ring carries: the rate at which NCCL's search finds as many as it logs, by architecture
-// (nccl: src/graph/search.cc; "12 coll channels" on a DGX-1, 24 on H100, 2 over PCIe). Of Blackwell
-// assumed.
-double ring_rate_of(const machine::Gpu& gpu, bool nvlink) {
-  if (!nvlink) return 12.0;
-  if (gpu.compute_capability >= 10) return 90.0;
-  if (gpu.compute_capability >= 9) return 30.0;
-  return gpu.compute_capability == 8.6 ? 12.0 : 20.0;
-}
-
-constexpr int kChannelsARing = 2;    // nccl: src/graph/connect.cc, which duplicates rings
-constexpr double kLacking = 0.4;     // of a ring, in what was measured
-constexpr double kOfNetwork = 0.96;  // 12 GB/s of an adapter of 100 Gb/s (nccl: src/graph/topo.h)
-
-// The GPUs of a communicator and what joins them.
-struct Group {
-  int ranks = 1;
-  int nodes = 1;
-  bool nvlink = false;  // every two neighbours of a ring share NVLinks or a switch
-  bool peers = false;   // they reach each other directly
-  double ring = 0;      // GB/s of bus bandwidth on rings, all channels
-  double nvls = 0;      // the same in the switch; 0: it cannot
-  int channels = 1;
-  int per_node() const { return ranks / nodes; }
-};
-
-// Of the NVLinks of the busiest GPU, those that lead to other members: the rings of a part of a
-// mesh have no others. 0: some member has none.
-double share_of_links(const machine::Machine& machine, int members) {
-  const std::vector<machine::NvlinkPair>& pairs = machine.gpu_link.pairs;
-  if (pairs.empty()) return static_cast<double>(members - 1) / (machine.gpu_count - 1);
-  std::vector<int> all(static_cast<std::size_t>(machine.gpu_count), 0), within = all;
-  for (const machine::NvlinkPair& pair : pairs)
-    for (const int gpu : {pair.a, pair.b}) {
-      all[static_cast<std::size_t>(gpu)] += pair.links;
-      if (pair.a < members && pair.b < members) within[static_cast<std::size_t>(gpu)] += pair.links;
-    }
-  return static_cast<double>(*std::min_element(within.begin(), within.begin() + members)) /
-         *std::max_element(all.begin(), all.end());
-}
-
-double pcie_ring(const machine::Machine& machine) {
-  if (machine.gpu_link.kind == machine::LinkKind::kPcie) return machine.gpu_link.ring_bytes_per_s;
-  return machine::link_without_nvlinks(machine).ring_bytes_per_s;
-}
-
-// The rates of the group's rings, and whether NVLinks carry them.
-void find_rings(const machine::Machine& machine, const program::Communicator& communicator,
-                Group& group) {
-  const machine::GpuLink& link = machine.gpu_link;
-  const int members = std::min(group.ranks, machine.gpu_count);
-  const bool peers = communicator.peer_to_peer && link.peer_to_peer;
-  double share = link.kind == machine::LinkKind::kNvswitch ? 1 : 0;
-  if (link.kind == machine::LinkKind::kNvlink && members > 1)
-    share = share_of_links(machine, members);
-  group.nvlink = peers && share > 0;
-  group.peers = peers;
-  double rate = group.nvlink ? share * link.ring_bytes_per_s : pcie_ring(machine);
-  // Through host memory every byte is written there and read again. A rank that stands for all has
-  // but its share of it.
-  const int shares = communicator.simulated == 1 ? members : 1;
-  if (!peers) rate = std::min(rate, shares * machine.host.memory_bytes_per_s / (2.0 * members));
-  if (group.nodes > 1) rate = std::min(rate, kOfNetwork * machine.network.bytes_per_s);
-  group.ring = rate / 1e9;
-}
-
-// All GPUs of a switch reach the file's rate. An all-reduce of n ranks sends each byte to the
-// switch and one nth of the sums, so fewer ranks have the same wires and another bus bandwidth.
-double nvls_rate(const machine::Machine& machine, int ranks) {
-  const auto bus = [](int n) { return 2.0 * (n - 1) / (n + 1); };
-  return machine.gpu_link.nvls_bytes_per_s / 1e9 * bus(ranks) / bus(machine.gpu_count);
-}
-
-int nodes_of(const machine::Machine& machine, const program::Communicator& communicator) {
-  std::set<int> nodes;
-  for (int rank = 0; rank < communicator.ranks; ++rank)
-    nodes.insert(communicator.gpu_of(rank) / machine.gpu_count);
-  return static_cast<int>(nodes.size());
-}
-
-// As many as its rings would have; or as NCCL is told, and then their share of the rate.
-void find_channels(const machine::Machine& machine, const program::Communicator& communicator,
-                   Group& group) {
-  const double rings = group.ring / ring_rate_of(machine.gpu, group.nvlink);
-  group.channels = kChannelsARing * std::max(1, static_cast<int>(rings + kLacking));
-  if (communicator.channels == 0) return;
-  const double share = std::min(1.0, static_cast<double>(communicator.channels) / group.channels);
-  group.ring *= share;
-  group.nvls *= share;
-  group.channels = communicator.channels;
-}
-
-Group group_of(const machine::Machine& machine, const program::Communicator& communicator) {
-  machine::check_ranks(machine, communicator.ranks, "the number of ranks");
-  Group group;
-  group.ranks = communicator.ranks;
-  group.nodes = nodes_of(machine, communicator);
-  if (group.ranks % group.nodes != 0)
-    throw InputError(
-        fmt::format("{} ranks cannot be shared evenly among {} nodes of {}; write a "
-                    "multiple of {}",
-                    group.ranks, group.nodes, machine.id, group.nodes));
-  find_rings(machine, communicator, group);
-  const bool peers = communicator.peer_to_peer && machine.gpu_link.peer_to_peer;
-  if (group.nodes == 1 && peers && group.ranks > 2) group.nvls = nvls_rate(machine, group.ranks);
-  find_channels(machine, communicator, group);
-  return group;
-}
-
-// Two GPUs, wherever they are.
-Group pair_of(const machine::Machine& machine, const program::Communicator& communicator) {
-  const int from = communicator.gpu_of(0), to = communicator.gpu_of(1);
-  Group pair;
-  pair.ranks = 2;
-  pair.nodes = nodes_of(machine, communicator);
-  pair.peers = communicator.peer_to_peer && machine.gpu_link.peer_to_peer;
-  // Between two nodes a GPU has the adapters that are its own, or its nearest.
-  const machine::Network& network = machine.network;
-  const int adapters = std::max(1, network.adapters / machine.gpu_count);
-  double rate = kOfNetwork * network.bytes_per_s * adapters / std::max(1, network.adapters);
-  if (pair.nodes == 1) {
-    const int a = from % machine.gpu_count, b = to % machine.gpu_count;
-    pair.nvlink = pair.peers && peer_way(machine, a, b) == Way::kNvlink;
-    rate = pair.peers ? peer_rate(machine, a, b) : rate_through_host(machine);
-  }
-  pair.ring = rate / 1e9;
-  find_channels(machine, communicator, pair);
-  return pair;
 }
 
 // What all channels take at once of a buffer that the switch reduces: a chunk for each rank,
