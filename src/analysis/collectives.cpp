@@ -1,6 +1,7 @@
 #include "analysis/collectives.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "analysis/stream_order.h"
+#include "machine/topology.h"
 #include "sim/collectives/collective_model.h"
 
 namespace trainscope::analysis {
@@ -91,9 +93,64 @@ sim::Algorithm algorithm_of(std::string_view kernel) {
   return in_switch ? sim::Algorithm::kNvls : sim::Algorithm::kRing;
 }
 
+// Of a list of ranks, "[0, 8]" or "[0, 1, ..., 15]", the first and the last.
+std::optional<std::pair<int, int>> ends_of(std::string_view members) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t first = members.find_first_of(kDigits), last = members.find_last_of(kDigits);
+  if (first == std::string_view::npos) return std::nullopt;
+  const std::size_t begin = members.substr(0, last).find_last_not_of(kDigits) + 1;
+  std::pair<int, int> ends;
+  std::from_chars(members.data() + first, members.data() + members.size(), ends.first);
+  std::from_chars(members.data() + begin, members.data() + members.size(), ends.second);
+  return ends;
+}
+
+// Of a group, the GPUs that it has in each of its nodes; 0: it is within one.
+double gpus_of_each_node(const trace::CollectiveDetail& collective, int gpus_of_node) {
+  const auto ends = ends_of(collective.members);
+  if (!ends) return collective.group_size > gpus_of_node ? gpus_of_node : 0;
+  const int nodes = ends->second / gpus_of_node - ends->first / gpus_of_node + 1;
+  return nodes > 1 ? static_cast<double>(collective.group_size) / nodes : 0;
+}
+
+// What the links that a GPU's collectives use carry in one direction.
+class Links {
+ public:
+  explicit Links(const Measured& measured) : machine_(measured.machine) {
+    if (!machine_) return;
+    const program::Program* program = measured.program;
+    const bool have_peers = !program || std::ranges::all_of(program->communicators,
+                                                            &program::Communicator::peer_to_peer);
+    const bool cut = machine_->gpu_link.is_nvlink() && !have_peers;
+    between_gpus_ =
+        (cut ? machine::link_without_nvlinks(*machine_) : machine_->gpu_link).bytes_per_s;
+    groups_alike_ = !program || program->stages == 1;
+  }
+
+  void add(CollectiveTimes& times, const trace::CollectiveDetail& collective,
+           double wire_bytes) const {
+    if (!machine_ || between_gpus_ <= 0) return;
+    const double node = machine_->gpu_count,
+                 gpus = gpus_of_each_node(collective, machine_->gpu_count);
+    double rate = between_gpus_;
+    // Each ring leaves a node once, so a node sends as much as each of its GPUs; groups share what
+    // it has.
+    if (gpus > 0 && machine_->network.bytes_per_s > 0) {
+      rate = std::min(rate, machine_->network.bytes_per_s * std::min(1.0, gpus / node));
+      times.network_bytes += wire_bytes * (groups_alike_ ? std::max(1.0, node / gpus) : 1);
+    }
+    times.on_links += wire_bytes / rate * 1e9;
+  }
+
+ private:
+  const machine::Machine* machine_;
+  double between_gpus_ = 0;  // bytes a second
+  bool groups_alike_ = true;
+};
+
 // Adds what the collective moved; false where the trace does not tell.
 bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective,
-               std::string_view kernel) {
+               std::string_view kernel, const Links& links) {
   if (collective.group_size == 1) return true;  // nothing to move
   const std::optional<CollectiveKind> kind = kind_of(collective.operation);
   const auto element = static_cast<double>(size_of(collective.type));
@@ -106,7 +163,9 @@ bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective
   if (*kind == CollectiveKind::kSendReceive &&
       collective.operation.find("send") == std::string::npos)
     return true;
-  times.wire_bytes += bytes * sim::wire_factor(algorithm_of(kernel), *kind, collective.group_size);
+  const double sent = bytes * sim::wire_factor(algorithm_of(kernel), *kind, collective.group_size);
+  times.wire_bytes += sent;
+  links.add(times, collective, sent);
   return true;
 }
 
@@ -169,6 +228,7 @@ CollectiveTimes collective_times(const Measured& measured) {
   times.tells_waits = tells_waits(trace);
   times.stuck = stuck_gpus(trace);
   const Begun begun(trace);
+  const Links links(measured);
   std::vector<Interval> intervals, at_work;
   std::map<std::int32_t, Nanos> waits;  // by GPU
   bool all_known = true;
@@ -186,9 +246,11 @@ CollectiveTimes collective_times(const Measured& measured) {
     intervals.push_back({begun.of(span), span.end()});
     at_work.push_back({span.start, span.end()});
     ++times.count;
-    all_known &= add_bytes(times, *collective, trace.name(span.name));
+    times.work_of_all += span.duration;
+    all_known &= add_bytes(times, *collective, trace.name(span.name), links);
   });
-  if (!all_known) times.bytes = times.bus_bytes = times.wire_bytes = 0;
+  if (!all_known)
+    times.bytes = times.bus_bytes = times.wire_bytes = times.network_bytes = times.on_links = 0;
   for (const auto& [device, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);
   times.intervals = IntervalSet(std::move(intervals));
   times.at_work = IntervalSet(std::move(at_work));

@@ -16,6 +16,13 @@ struct CollectiveTimes {
   double bytes = 0;       // of the buffers
   double bus_bytes = 0;   // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
   double wire_bytes = 0;  // that a GPU sent, and received
+  // Of that, what crosses to another node, for all GPUs of one: where several groups of them cross,
+  // each sends as much as this GPU's.
+  double network_bytes = 0;
+  // The nanoseconds that links at their full rate would need for what the GPU sent, of collectives
+  // of several nodes the network; and those that each collective was at work, added up.
+  double on_links = 0;
+  Nanos work_of_all = 0;
   // Whether the trace tells who waited. PyTorch's profiler has waiting within the collective.
   bool tells_waits = true;
   Nanos longest_wait = 0;  // for other ranks: of the GPU that waited most

@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "program/idle_knobs.h"
 #include "trace/same_collectives.h"
+#include "train/parallel.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -208,8 +209,19 @@ bool is_sharded(const Run& run) {
   return run.program ? run.config.word("parallel.strategy") == "fsdp" : has_unit_marks(*run.trace);
 }
 
+// All ranks share the parameters, and they are on several nodes.
+bool gathers_over_network(const Run& run) {
+  return run.program && run.machine && !train::is_hybrid(run.config) &&
+         run.config.whole("parallel.world_size") > run.machine->gpu_count;
+}
+
 std::string fsdp_advice(const Run& run) {
   std::vector<std::string> tries;
+  if (gathers_over_network(run))
+    tries.push_back(fmt::format(
+        "hybrid sharding, whose all-gathers stay within a node (fsdp.shard_degree = {}), where "
+        "there is memory for it",
+        run.machine->gpu_count));
   if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
     tries.emplace_back("gathering in BF16 (MixedPrecisionPolicy)");
   if (!run.program || run.config.flag("fsdp.reshard_after_forward"))

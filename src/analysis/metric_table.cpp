@@ -6,7 +6,6 @@
 #include "analysis/bubble.h"
 #include "analysis/launches.h"
 #include "analysis/metric_rows.h"
-#include "machine/topology.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -50,37 +49,10 @@ Answer bandwidth(const Facts& facts, double bytes) {
   return bytes / static_cast<double>(intervals.length()) * 1e9;
 }
 
-bool any_spans_nodes(const trace::Trace& trace, const machine::Machine& machine) {
-  bool spans = false;
-  trace::for_each(trace.details(), [&](const trace::Detail& detail, trace::DetailId) {
-    const auto* one = std::get_if<trace::CollectiveDetail>(&detail);
-    spans = spans || (one && one->group_size > machine.gpu_count);
-  });
-  return spans;
-}
-
-// One direction of all links of a GPU that its communicators may use; of those that span nodes that
-// of a node's network, where it is less: each ring leaves a node once, so a node sends as much as
-// each of its GPUs.
-double link_rate(const machine::Machine& machine, const Measured& measured) {
-  const program::Program* program = measured.program;
-  const bool have_peers =
-      !program || std::ranges::all_of(program->communicators, &program::Communicator::peer_to_peer);
-  const bool nvlinks = machine.gpu_link.is_nvlink();
-  const double link =
-      (nvlinks && !have_peers ? machine::link_without_nvlinks(machine) : machine.gpu_link)
-          .bytes_per_s;
-  if (machine.network.bytes_per_s <= 0 || !any_spans_nodes(*measured.trace, machine)) return link;
-  return std::min(link, machine.network.bytes_per_s);
-}
-
 Answer link_utilization(const Facts& facts) {
-  const machine::Machine* machine = facts.measured.machine;
-  const IntervalSet& work = facts.collectives.at_work;
-  if (!machine || work.empty() || facts.collectives.wire_bytes <= 0) return std::nullopt;
-  const double rate = link_rate(*machine, facts.measured);
-  if (rate <= 0) return std::nullopt;
-  return facts.collectives.wire_bytes / static_cast<double>(work.length()) * 1e9 / rate;
+  const CollectiveTimes& times = facts.collectives;
+  if (times.on_links <= 0 || times.work_of_all == 0) return std::nullopt;
+  return times.on_links / static_cast<double>(times.work_of_all);
 }
 
 Answer parameters(const Facts& facts) {
@@ -247,6 +219,11 @@ void add_overlaps(Table& t) {
         [](const Facts& f) {
           if (f.collectives.wire_bytes <= 0) return Answer();
           return Answer(f.collectives.wire_bytes / f.measured.per());
+        });
+  t.add("comm.network_bytes", "B", "bytes to other nodes",
+        "bytes that a node sends to others in collectives, a step", [](const Facts& f) {
+          if (f.collectives.network_bytes <= 0) return Answer();
+          return Answer(f.collectives.network_bytes / f.measured.per());
         });
   t.add("comm.stuck", "1", "GPUs stuck", "GPUs that wait for a rank that never comes",
         [](const Facts& f) {

@@ -9,6 +9,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/step_mark.h"
+#include "trace/same_collectives.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -73,6 +74,11 @@ void extend(std::optional<Interval>& interval, const Span& span) {
   interval->end = std::max(interval->end, span.end());
 }
 
+bool is_all_reduce(const trace::Trace& trace, const Span& span) {
+  const trace::CollectiveDetail* one = trace::collective_of(trace, span);
+  return one && one->operation.find("allreduce") != std::string::npos;
+}
+
 class Visits {
  public:
   Visits(const trace::Trace& trace, std::vector<Mark> marks)
@@ -81,7 +87,8 @@ class Visits {
       const std::size_t unit = unit_of(mark.unit);
       if (mark.what == What::kGather) {
         begun_[unit].push_back({mark.time.start, visits_.size()});
-        visits_.push_back({mark.time.start, {unit, {}, {}, {}, {}, {}}});
+        visits_.push_back({mark.time.start, {}});
+        visits_.back().second.unit = unit;
       } else {
         turns_.push_back({mark.time.end, mark.what == What::kBegin ? unit : unit_of(kRoot)});
       }
@@ -163,7 +170,8 @@ class Visits {
       UnitVisit* visit = mark ? visit_of(unit_of(mark->unit), *call) : nullptr;
       if (!visit) return;
       if (mark->what == What::kGather) extend(visit->gather, span);
-      if (mark->what == What::kReduce) extend(visit->scatter, span);
+      if (mark->what == What::kReduce)
+        extend(is_all_reduce(trace_, span) ? visit->sum : visit->scatter, span);
     } else if (!mark &&
                (span.category == Category::kForward || span.category == Category::kKernel ||
                 span.category == Category::kBackward)) {
@@ -208,7 +216,9 @@ class Visits {
     Interval time = step.visits.front().whole;
     for (const UnitVisit& visit : step.visits) {
       time.start = std::min(time.start, visit.whole.start);
-      time.end = std::max({time.end, visit.whole.end, visit.scatter ? visit.scatter->end : 0});
+      for (const auto* part : {&visit.scatter, &visit.sum})
+        if (*part) time.end = std::max(time.end, (*part)->end);
+      time.end = std::max(time.end, visit.whole.end);
     }
     return time;
   }

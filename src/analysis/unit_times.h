@@ -1,5 +1,5 @@
 // FSDP's units, and when a GPU has the parameters of each whole: from its all-gather over forward
-// or backward to the reduce-scatter of its gradients.
+// or backward to the reduce-scatter of its gradients, and to the all-reduce of what that gave.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct UnitVisit {
   std::optional<Interval> gather;
   std::optional<Interval> forward, backward;  // from its first kernel to the end of its last
   std::optional<Interval> scatter;
+  std::optional<Interval> sum;  // with ranks that hold the same part, of hybrid sharding
   // Its parameters are there, or on their way: from the beginning of the gather to the end of what
   // is done with them.
   Interval whole;

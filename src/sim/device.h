@@ -276,7 +276,9 @@ class Device {
   std::unordered_map<const program::Operation*, Cost> block_costs_;
   std::vector<Engine> engines_;                                // two of each GPU
   using MeetingKey = std::pair<program::Index, std::int64_t>;  // communicator, sequence
-  std::map<MeetingKey, Meeting> meetings_;
+  using Meetings = std::map<MeetingKey, Meeting>;
+  Meetings::const_iterator root_of_standstill() const;
+  Meetings meetings_;
   std::map<std::tuple<program::Index, program::CollectiveKind, std::int64_t>, CollectivePlan>
       plans_;  // by communicator, kind and bytes
   LinkUse link_use_;

@@ -142,9 +142,24 @@ void Device::part_of_collective_done(Nanos now, OpId id) {
   }
 }
 
+// Of groups that wait for one another's ranks, the one that waits for a rank that waits nowhere.
+Device::Meetings::const_iterator Device::root_of_standstill() const {
+  std::set<int> waiting;
+  for (const auto& [key, meeting] : meetings_)
+    for (const OpId id : meeting.arrived) waiting.insert(gpu_of(id));
+  const auto misses_one = [&](const auto& entry) {
+    const program::Communicator& group = program_.communicators[entry.first.first];
+    for (int rank = 0; rank < group.ranks; ++rank)
+      if (!waiting.contains(group.gpu_of(rank))) return true;
+    return false;
+  };
+  const auto found = std::ranges::find_if(meetings_, misses_one);
+  return found == meetings_.end() ? meetings_.begin() : found;
+}
+
 std::optional<Deadlock> Device::standstill(Nanos now) {
   if (meetings_.empty()) return std::nullopt;
-  const auto& [key, meeting] = *meetings_.begin();
+  const auto& [key, meeting] = *root_of_standstill();
   const Op& first = ops_[meeting.arrived.front()];
   Deadlock why;
   why.line = first.tags.line;

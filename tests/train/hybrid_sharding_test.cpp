@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "support/program_order.h"
 #include "train/build.h"
+#include "train/parallel.h"
 #include "train/ranks.h"
 
 using namespace trainscope;
@@ -211,6 +212,13 @@ TEST_CASE("groups that would differ are refused with what to write") {
   const Settings nodes{"machine=h200-8x2", "parallel.world_size=12", "fsdp.shard_degree=4"};
   CHECK_THAT(refusal(nodes), Contains("12 ranks do not fill their nodes of 8 GPUs") &&
                                  Contains("write parallel.world_size = 16"));
+  machine::Machine three = machine::load_machine("h200-8x2");
+  three.nodes = 3;
+  program::Config config;
+  config.set_text("fsdp.shard_degree=12");
+  CHECK_THROWS_WITH(shard_degree(config, three, 24),
+                    Contains("puts some groups into one node of 8 GPUs and others across two; "
+                             "write a divisor or a multiple of 8"));
   CHECK_THAT(refusal({"parallel.strategy=ddp", "fsdp.shard_degree=2"}),
              Contains("fsdp.shard_degree is about FSDP; set parallel.strategy = fsdp"));
   CHECK_THAT(refusal({"fsdp.shard_degree=2", "collective.expanded=true"}),

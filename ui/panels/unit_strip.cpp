@@ -28,6 +28,15 @@ void add_visit(StripLane& lane, const UnitVisit& visit) {
   add(visit.forward, Category::kForward);
   add(visit.backward, Category::kBackward);
   add(visit.scatter, Category::kCollective);
+  add(visit.sum, Category::kCollective);
+}
+
+// What the collectives of units are called.
+const char* collectives_of(const analysis::UnitTimes& times) {
+  for (const UnitStep& step : times.steps)
+    for (const UnitVisit& visit : step.visits)
+      if (visit.sum) return "all-gather, reduce-scatter, all-reduce";
+  return "all-gather, reduce-scatter";
 }
 
 }  // namespace
@@ -63,7 +72,7 @@ void draw_unit_legend(const Theme& theme, const Box& box, const analysis::UnitTi
   draw_strip_legend(theme, box,
                     {{Category::kForward, "forward"},
                      {Category::kBackward, "backward"},
-                     {Category::kCollective, "all-gather, reduce-scatter"},
+                     {Category::kCollective, collectives_of(times)},
                      {Category::kForward, unit_words(times, time), kPale}},
                     {});
 }
