@@ -266,3 +266,23 @@ TEST_CASE("tensor-parallel: less memory, sums that nothing hides, and that grow 
           Approx(2 * value(run_side(lesson, "B", machine), "comm.bytes")).epsilon(0.01));
   }
 }
+
+TEST_CASE("hybrid-shard: parameters stay within a node, and a larger batch hides them anyway") {
+  on_every_machine("hybrid-shard", [](const Run& full, const Run& mixed) {
+    CHECK(ratio(mixed, full, "time.step") < 0.75);
+    CHECK(ratio(mixed, full, "comm.network_bytes") < 0.4);
+    CHECK(ratio(mixed, full, "memory.optimizer") == Approx(2).epsilon(0.05));
+    CHECK(value(mixed, "memory.peak_allocated") > value(full, "memory.peak_allocated"));
+    CHECK(value(full, "comm.exposed") > 5 * value(mixed, "comm.exposed"));
+  });
+  const Lesson lesson = scenario::find_lesson("hybrid-shard");
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const Run mixed = run_side(lesson, "B", machine);
+    const Run smaller = run_side(lesson, "B", machine, {"fsdp.shard_degree=4"});
+    CHECK(ratio(smaller, mixed, "comm.network_bytes") == Approx(1.5).epsilon(0.01));
+    CHECK(value(smaller, "memory.peak_allocated") > value(mixed, "memory.peak_allocated"));
+    const Run full = run_side(lesson, "A", machine, {"batch_size=4"});
+    CHECK(ratio(full, run_side(lesson, "B", machine, {"batch_size=4"}), "time.step") < 1.1);
+  }
+}
