@@ -209,10 +209,11 @@ bool is_sharded(const Run& run) {
   return run.program ? run.config.word("parallel.strategy") == "fsdp" : has_unit_marks(*run.trace);
 }
 
-// All ranks share the parameters, and they are on several nodes.
+// All ranks share the parameters, and they fill several nodes.
 bool gathers_over_network(const Run& run) {
-  return run.program && run.machine && !train::is_hybrid(run.config) &&
-         run.config.whole("parallel.world_size") > run.machine->gpu_count;
+  if (!run.program || !run.machine || train::is_hybrid(run.config)) return false;
+  const std::int64_t ranks = run.config.whole("parallel.world_size"), node = run.machine->gpu_count;
+  return ranks > node && ranks % node == 0;
 }
 
 std::string fsdp_advice(const Run& run) {

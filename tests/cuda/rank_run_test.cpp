@@ -176,4 +176,8 @@ TEST_CASE("what a process a rank cannot carry out is refused on every rank") {
   const Ended size = run_ranks(2, {"parallel.world_size=4"});
   CHECK_THAT(size.error, Contains("parallel.world_size is 4, and 2 processes were started"));
   CHECK(size.others_failed == 1);
+  const Ended groups = run_ranks(2, {"parallel.strategy=fsdp", "fsdp.shard_degree=1"});
+  CHECK_THAT(groups.error, Contains("groups of ranks (fsdp.shard_degree)") &&
+                               Contains("start it without torchrun"));
+  CHECK(groups.others_failed == 1);
 }

@@ -282,6 +282,19 @@ TEST_CASE("ranks of FSDP gather and scatter as those of the host do") {
              2e-3);
 }
 
+TEST_CASE("groups of ranks gather, scatter and sum as those of the host do") {
+  const auto groups_with = [](int ranks, const char* degree, std::vector<std::string> more) {
+    more.emplace_back(degree);
+    return ranks_with("parallel.strategy=fsdp", ranks, more);
+  };
+  for (const char* degree : {"fsdp.shard_degree=1", "fsdp.shard_degree=2"})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed)
+      check_same(groups_with(4, degree, {}), kFp32, seed);
+  check_same(groups_with(4, "fsdp.shard_degree=2", {"accumulate_steps=2", "clip_grad_norm=0.1"}),
+             kFp32);
+  check_same(groups_with(4, "fsdp.shard_degree=2", {"fsdp.param_dtype=bf16"}), 3e-2);
+}
+
 TEST_CASE("ranks sum narrow numbers as those of the host do") {
   check_same(ddp_with(3, {"model.dtype=bf16"}), 3e-2);
   check_same(ddp_with(2, {"model.dtype=fp16"}), 4e-3);
