@@ -231,7 +231,7 @@ TEST_CASE("what a path runs on stays in all its rows, and other lanes go before 
   CHECK(before.away == std::vector{autograd, steps});
   CHECK(before.in_one_row == std::vector{main});
   wish.path = {autograd, stream};
-  const Tuck shown = tuck(made.trace, made.draw, request(), wish, 62);
+  const Tuck shown = tuck(made.trace, made.draw, request(), wish, 90);
   CHECK(shown.away == std::vector{steps, engine});
   CHECK(shown.in_one_row == std::vector{main});
   wish.path = {main, stream};
