@@ -74,9 +74,17 @@ Frame frame_of(const Theme& theme, const std::vector<WaterfallBar>& bars) {
   return frame;
 }
 
-// The words stand above the bar; the value goes inside where the bar is tall
-// enough.
-void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar, const Box& box) {
+// What is read best on the bar.
+Color ink_on(const Theme& theme, const CategoryStyle& style) {
+  return std::max({style.text, theme.text, theme.panel}, [&](Color a, Color b) {
+    return contrast(style.fill, a) < contrast(style.fill, b);
+  });
+}
+
+// The words stand above the bar, the value below it; where there is no room, inside a bar that is
+// tall enough, else above the words.
+void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar, const Box& box,
+                Color ink) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.label, x = box.min.x + theme.px(2);
   const std::vector<std::string> lines = lines_of(theme, frame, bar);
@@ -89,7 +97,13 @@ void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar,
   if (bar.kind == Kind::kTotal) return;
   const float below = box.max.y + size * 0.8F;
   const bool under = below + size / 2 < frame.bottom;
-  draw_text_middle(draw, theme.font.mono, size, x, under ? below : above, theme.muted, bar.value);
+  const bool inside = !under && box.height() > 2 * size &&
+                      text_size(theme.font.mono, size, bar.value).x < box.width() - theme.px(12);
+  draw_text_middle(draw, theme.font.mono, size, inside ? x + theme.px(4) : x,
+                   under    ? below
+                   : inside ? box.min.y + size
+                            : above,
+                   inside ? ink : theme.muted, bar.value);
 }
 
 void draw_link(const Theme& theme, const Frame& frame, std::size_t i, double value) {
@@ -106,7 +120,7 @@ void draw_bar_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar
   const CategoryStyle style = total ? theme.of(Category::kHostWork) : part_style(theme, bar.part);
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw_solid(draw, theme, box, style);
-  draw_words(theme, frame, bar, box);
+  draw_words(theme, frame, bar, box, ink_on(theme, style));
 }
 
 }  // namespace
