@@ -72,6 +72,7 @@ void cut_columns(std::vector<Side>& sides, std::size_t most) {
 
 std::vector<Side> sides_of(const std::vector<RunView>& views, const PageLimits& limits) {
   std::vector<Side> sides;
+  if (views.empty()) return sides;
   for (std::size_t run = 0; run < views.size(); ++run) {
     const trace::Trace& trace = *views[run].run->trace;
     if (!analysis::counts_memory(trace)) continue;
