@@ -32,6 +32,7 @@ struct Communicator {
   int number() const { return apart == 0 ? 0 : gpu_of(0) / apart; }
   // Of a rank of another one of them.
   int gpu_of(int rank, int group) const { return gpu_of(rank) + (group - number()) * apart; }
+  // Another one of the groups alike, by its number.
   Communicator group(int number) const;
 };
 

@@ -49,8 +49,7 @@ void add_parallel_knobs(std::vector<Knob>& t) {
       .pytorch("fully_shard(mesh=...)")
       .help(
           "ranks that share the parameters, neighbours; the others hold the same, and sum "
-          "gradients "
-          "with them: hybrid sharding. 0: all share them")
+          "gradients with them: hybrid sharding. 0: all share them")
       .into(t);
   flag("fsdp.reshard_after_forward", true)
       .pytorch("reshard_after_forward")

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "support/config.h"
 #include "support/program_order.h"
 #include "train/build.h"
 #include "train/parallel.h"
@@ -22,12 +23,12 @@ namespace {
 using Settings = std::vector<std::string>;
 
 program::Program program_of(const Settings& more) {
-  program::Config config;
-  for (const char* common : {"parallel.strategy=fsdp", "parallel.world_size=4", "machine=h200-8",
-                             "steps=2", "model.name=gpt-mini", "batch_size=2", "model.width=24",
-                             "model.blocks=3", "model.heads=2", "model.seq_len=16"})
-    config.set_text(common);
-  for (const std::string& one : more) config.set_text(one);
+  Settings all{
+      "parallel.strategy=fsdp", "parallel.world_size=4", "machine=h200-8", "steps=2",
+      "model.name=gpt-mini",    "batch_size=2",          "model.width=24", "model.blocks=3",
+      "model.heads=2",          "model.seq_len=16"};
+  all.insert(all.end(), more.begin(), more.end());
+  const program::Config config = test::config_of(all);
   return build_program(config, machine_of(config));
 }
 

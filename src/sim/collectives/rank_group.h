@@ -29,6 +29,7 @@ Group pair_of(const machine::Machine& machine, const program::Communicator& comm
 int groups_in_node(const machine::Machine& machine, const program::Communicator& communicator,
                    int node);
 
+// How many nodes its GPUs are in.
 int nodes_of(const machine::Machine& machine, const program::Communicator& communicator);
 
 }  // namespace trainscope::sim
