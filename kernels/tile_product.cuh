@@ -62,13 +62,21 @@ inline __device__ void add_terms(const TileMemory& a, const TileMemory& b, int r
   }
 }
 
+inline __host__ __device__ unsigned tiles_along(int size) {
+  return static_cast<unsigned>((size + kTile - 1) / kTile);
+}
+
+// All blocks stand in x, columns of tiles before rows and those before products: in y and z a grid
+// has too few for the heads of a large batch.
 template <typename Product>
 __global__ void __launch_bounds__(kTileThreads) tile_product_kernel(Product product) {
   __shared__ TileMemory a;
   __shared__ TileMemory b;
-  const auto batch = static_cast<int>(blockIdx.z);
-  const int first_m = static_cast<int>(blockIdx.y) * kTile;
-  const int first_n = static_cast<int>(blockIdx.x) * kTile;
+  const unsigned across = tiles_along(product.n), down = tiles_along(product.m);
+  const unsigned line = blockIdx.x / across;
+  const auto batch = static_cast<int>(line / down);
+  const int first_m = static_cast<int>(line % down) * kTile;
+  const int first_n = static_cast<int>(blockIdx.x % across) * kTile;
   if (!product.is_needed(first_m, first_n)) return;
   const int row = static_cast<int>(threadIdx.x) / kSide;
   const int column = static_cast<int>(threadIdx.x) % kSide;
@@ -91,9 +99,8 @@ __global__ void __launch_bounds__(kTileThreads) tile_product_kernel(Product prod
 template <typename Product>
 void multiply(const char* name, Stream stream, const Product& product, int batches) {
   if (product.m == 0 || product.n == 0 || batches == 0) return;
-  const auto tiles = [](int size) { return static_cast<unsigned>((size + kTile - 1) / kTile); };
-  const Shape shape{{tiles(product.n), tiles(product.m), static_cast<unsigned>(batches)},
-                    {kTileThreads, 1, 1}};
+  const unsigned tiles = tiles_along(product.n) * tiles_along(product.m);
+  const Shape shape{{tiles * static_cast<unsigned>(batches), 1, 1}, {kTileThreads, 1, 1}};
   launch(name, tile_product_kernel<Product>, stream, shape, product);
 }
 

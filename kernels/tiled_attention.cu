@@ -52,9 +52,13 @@ struct Own {
   int part;
 };
 
+inline __device__ std::size_t offset_of_head(const Attention& shape, const HeadStrides& strides,
+                                             int head) {
+  return head / shape.heads * strides.batch + head % shape.heads * strides.head;
+}
+
 inline __device__ std::size_t head_offset(const Attention& shape, const HeadStrides& strides) {
-  const auto index = static_cast<int>(blockIdx.x);
-  return index / shape.heads * strides.batch + index % shape.heads * strides.head;
+  return offset_of_head(shape, strides, static_cast<int>(blockIdx.x));
 }
 
 // Tokens from `first` on; 0 after the last.
@@ -162,19 +166,21 @@ __global__ void __launch_bounds__(Tiles::kThreads)
       running.maximum + logf(running.sum);
 }
 
-// rowsum(do o), which is rowsum(p dp): a warp for a row.
+// rowsum(do o), which is rowsum(p dp): a warp for a row. Rows of all heads stand in x, which has
+// room for more tokens than y.
 template <typename T>
 __global__ void output_products_kernel(Attention shape, const T* o, const T* d_output,
                                        float* products) {
-  const std::size_t at = head_offset(shape, shape.outputs) + blockIdx.y * shape.outputs.token;
+  const auto length = static_cast<unsigned>(shape.length);
+  const auto head = static_cast<int>(blockIdx.x / length);
+  const std::size_t at =
+      offset_of_head(shape, shape.outputs, head) + blockIdx.x % length * shape.outputs.token;
   float own = 0;
   for_row(
       static_cast<std::size_t>(shape.width),
       [&](std::size_t, float value, float d) { own += value * d; }, o + at, d_output + at);
   const float total = combine_warp(own, Plus{});
-  if (threadIdx.x == 0) {
-    products[std::size_t{blockIdx.x} * static_cast<std::size_t>(shape.length) + blockIdx.y] = total;
-  }
+  if (threadIdx.x == 0) products[blockIdx.x] = total;
 }
 
 // What backward has of a head in device memory.
@@ -360,9 +366,7 @@ void tiled_attention_backward(Stream stream, const Attention& shape,
                               const T* d_output, float* workspace,
                               const AttentionGradients<T>& gradients) {
   if (shape.rows() == 0) return;
-  const Shape rows{
-      {static_cast<unsigned>(shape.batch * shape.heads), static_cast<unsigned>(shape.length), 1},
-      {kLanes, 1, 1}};
+  const Shape rows{{static_cast<unsigned>(shape.rows()), 1, 1}, {kLanes, 1, 1}};
   launch("attention_output_products", output_products_kernel<T>, stream, rows, shape, o, d_output,
          workspace);
   with_tiling(shape, [&](auto tiling) {

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/measured_run.h"
 #include "base/rank_words.h"
+#include "cuda/collectives.h"
 #include "cuda/execution.h"
 #include "trace/merge.h"
 #include "trace/trace_bytes.h"
@@ -59,12 +61,10 @@ class Talk {
   Talk(const cuda::ProcessPlace& place, cuda::Store& store, std::string key)
       : place_(place), store_(store), key_(std::move(key)) {}
 
-  void join(cuda::DeviceCalls& device) {
-    cuda::Peers peers{place_.rank, place_.ranks, {}, {}, {}};
-    peers.from_first = [this, calls = 0](const std::string& mine) mutable {
-      const std::string name = key("id", calls++);
-      if (place_.rank == 0) store_.set(name, mine);
-      return store_.get(name);
+  void join(cuda::DeviceCalls& device, std::vector<cuda::RankGroup> groups) {
+    cuda::Peers peers{place_.rank, place_.ranks, std::move(groups), {}, {}, {}};
+    peers.from_first = [this, all = peers.groups](std::size_t group, const std::string& mine) {
+      return from_first(group, all[group], mine);
     };
     peers.who_cannot = [this](const std::string& mine) { return who_cannot(mine); };
     peers.look = [this] { return look(); };
@@ -101,21 +101,37 @@ class Talk {
   }
 
  private:
-  std::string key(const char* what, int number) const {
+  std::string key(std::string_view what, int number) const {
     return fmt::format("{}/{} {}", key_, what, number);
   }
 
+  // Groups alike are told apart by their first ranks.
+  std::string from_first(std::size_t number, const cuda::RankGroup& group,
+                         const std::string& mine) {
+    const int first = group.gpus.front();
+    const std::string name = key(fmt::format("id {} of", number), first);
+    if (place_.rank == first) store_.set(name, mine);
+    const auto words = store_.get_of(first, name);
+    if (!words)
+      throw Error(Fault::kFailed, fmt::format("rank {} ended before the {} had met; look at what "
+                                              "it printed",
+                                              first, group.name));
+    return *words;
+  }
+
   std::string who_cannot(const std::string& mine) {
-    store_.set(key("ready", place_.rank), mine);
+    const std::string ready = fmt::format("ready {} of", asked_), cannot = key("cannot", asked_);
+    ++asked_;
+    store_.set(key(ready, place_.rank), mine);
     if (place_.rank == 0) {
       std::vector<int> ranks;
       for (int rank = 0; rank < place_.ranks; ++rank) {
-        const auto why_not = store_.get_of(rank, key("ready", rank));
+        const auto why_not = store_.get_of(rank, key(ready, rank));
         if (!why_not || !why_not->empty()) ranks.push_back(rank);
       }
-      store_.set(key_ + "/cannot", ranks.empty() ? "" : rank_words(ranks));
+      store_.set(cannot, ranks.empty() ? "" : rank_words(ranks));
     }
-    return store_.get(key_ + "/cannot");
+    return store_.get(cannot);
   }
 
   std::string look() {
@@ -128,6 +144,7 @@ class Talk {
   const cuda::ProcessPlace& place_;
   cuda::Store& store_;
   std::string key_;
+  int asked_ = 0;  // who cannot
   std::mutex looks_;
 };
 
@@ -206,10 +223,8 @@ program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace
         "ranks that differ (straggler.*, uneven_batches, parallel.strategy=pipeline) are carried "
         "out "
         "by one process; start it without torchrun");
-  if (train::is_hybrid(config))
-    throw InputError(
-        "groups of ranks (fsdp.shard_degree) are carried out by one process; start it without "
-        "torchrun");
+  if (train::is_hybrid(config))  // throws where groups of so many ranks would not be alike
+    train::shard_degree(config, train::machine_of(config), place.ranks);
   return config;
 }
 
@@ -220,11 +235,11 @@ RankRun rank_run(const std::string& label, const program::Config& config, cuda::
   run.config = config;
   run.machine = std::make_shared<machine::Machine>(train::machine_of(config));
   const program::Program one = train::build_program(config, *run.machine);
+  const program::Program own = train::only_rank(one, place.rank);
   Talk talk(place, store, label);
-  talk.join(device);
+  talk.join(device, cuda::library_groups(own));
   const cuda::DeviceFacts facts = device.facts();
   trace::Trace mine(origin_of(device, place, *run.machine, where_words(place, store, label)));
-  const program::Program own = train::only_rank(one, place.rank);
   cuda::Execution execution(own, *run.machine, device, mine);
   talk.begin();
   const std::optional<cuda::Failure> failure = execution.run();

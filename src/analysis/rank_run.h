@@ -13,8 +13,9 @@
 namespace trainscope::analysis {
 
 // The config as these processes carry it out: parallel.world_size is their number. Throws
-// InputError for one that is not DistributedDataParallel, has another world size, or ranks that
-// differ. Before anyone waits for another: each process finds the same fault by itself.
+// InputError for one that does not train by processes, has another world size, ranks that differ,
+// or groups of them that are not alike. Before anyone waits for another: each process finds the
+// same fault by itself.
 program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace& place);
 
 struct RankRun {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <cstdlib>
@@ -13,7 +14,9 @@
 
 #include "analysis/rank_run.h"
 #include "base/error.h"
+#include "cuda/device_calls.h"
 #include "cuda/plugin_loader.h"
+#include "train/parallel.h"
 
 namespace trainscope::cli {
 namespace {
@@ -59,6 +62,9 @@ RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& reques
   // Before anything of CUDA is loaded, and before any other thread is there.
   ::setenv("CUDA_VISIBLE_DEVICES",
            visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")).c_str(), 1);
+  // For both sides, which are compared.
+  if (std::ranges::any_of(sides, [](const auto& side) { return train::is_hybrid(side.second); }))
+    ::setenv(cuda::kNcclInOrder, "1", 0);
   const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
   cuda::Store store(place, kTimeOut);
   RunsOfRanks all;

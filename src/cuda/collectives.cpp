@@ -1,6 +1,9 @@
 #include "cuda/collectives.h"
 
+#include <algorithm>
 #include <numeric>
+
+#include "base/rank_words.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -20,22 +23,49 @@ program::ElementType type_of(CollectiveUnit unit) {
                                            : program::ElementType::kFp32;
 }
 
+// Calls `act` with each of a program's collectives.
+template <typename Act>
+void for_each_collective(const program::Program& program, const Act& act) {
+  for (const program::Thread& thread : program.threads)
+    for (const program::Command& command : thread.commands)
+      if (const auto* one = std::get_if<program::Collective>(&command.action)) act(*one);
+}
+
+// Whether each rank of the groups has a GPU of its own in this process; not of groups that are all
+// empty.
+bool has_gpus_for(const std::vector<RankGroup>& groups, const DeviceCalls& device) {
+  int wanted = 0;
+  for (const RankGroup& group : groups)
+    for (const int gpu : group.gpus) wanted = std::max(wanted, gpu + 1);
+  return wanted > 0 && wanted <= device.gpus();
+}
+
 }  // namespace
+
+std::vector<RankGroup> library_groups(const program::Program& program) {
+  std::vector<RankGroup> groups(program.communicators.size());
+  for_each_collective(program, [&](const program::Collective& collective) {
+    RankGroup& group = groups[collective.communicator];
+    if (collective.kind == program::CollectiveKind::kSendReceive || !group.gpus.empty()) return;
+    const program::Communicator& one = program.communicators[collective.communicator];
+    for (int rank = 0; rank < one.ranks; ++rank) group.gpus.push_back(one.gpu_of(rank));
+    group.name = one.groups == 1 ? one.name : one.name + " of " + range_words(one.gpus);
+  });
+  return groups;
+}
 
 Collectives::Collectives(const program::Program& program, DeviceCalls& device,
                          CollectiveMemory& memory, const std::vector<StreamHandle>& streams)
     : program_(program), device_(device), memory_(memory), streams_(streams) {
-  for (const program::Communicator& one : program.communicators)
-    by_library_.push_back(
-        one.simulated < one.ranks ||
-        (one.gpus.empty() && device.gpus() >= one.ranks && device.join(one.ranks).empty()));
-  for (const program::Thread& thread : program.threads)
-    for (const program::Command& command : thread.commands)
-      if (const auto* one = std::get_if<program::Collective>(&command.action)) {
-        marks_[one->communicator];
-        if (one->kind == program::CollectiveKind::kSendReceive) continue;
-        schedule_of(one->kind, program.communicators[one->communicator].ranks);
-      }
+  const std::vector<RankGroup> groups = library_groups(program);
+  const bool joined =
+      device.ranks_elsewhere() > 0 || (has_gpus_for(groups, device) && device.join(groups).empty());
+  for (const RankGroup& group : groups) by_library_.push_back(joined && !group.gpus.empty());
+  for_each_collective(program, [this](const program::Collective& one) {
+    marks_[one.communicator];
+    if (one.kind != program::CollectiveKind::kSendReceive)
+      schedule_of(one.kind, program_.communicators[one.communicator].ranks);
+  });
 }
 
 const sim::ChunkSchedule& Collectives::schedule_of(program::CollectiveKind kind, int ranks) {
@@ -140,16 +170,17 @@ void Collectives::by_library(const std::vector<Rank>& ranks) {
   const program::Collective& one = *ranks.front().call->collective;
   const CollectiveUnit unit = ranks.front().memory.unit;
   const std::int64_t units = ranks.front().memory.units;
-  const std::int64_t part = units / program_.communicators[one.communicator].ranks * bytes_of(unit);
+  const program::Communicator& group = program_.communicators[one.communicator];
+  const std::int64_t part = units / group.ranks * bytes_of(unit);
   std::vector<RankShare> shares;
   for (const Rank& rank : ranks) {
     std::byte* whole = rank.memory.piece;
-    std::byte* own = whole + part * rank.call->rank;
+    std::byte* own = whole + part * group.rank_of(rank.call->rank);
     shares.push_back({one.kind == program::CollectiveKind::kAllGather ? own : whole,
                       one.kind == program::CollectiveKind::kReduceScatter ? own : whole,
                       rank.stream, rank.call->call});
   }
-  device_.together(one.kind, unit, units, shares);
+  device_.together(one.communicator, one.kind, unit, units, shares);
 }
 
 void Collectives::pull(const Rank& from, const Rank& to, const sim::ChunkSend& send,
@@ -256,16 +287,23 @@ void Collectives::carry_out(const std::vector<RankCall>& calls,
 }
 
 std::string ring_note(const program::Program& program, DeviceCalls& device) {
-  for (const program::Communicator& one : program.communicators) {
-    const char* by_ring = "collectives are a ring of copies and additions";
-    if (one.simulated < one.ranks) continue;
-    if (one.groups > 1) return by_ring;
-    if (!one.gpus.empty()) return "what ranks send and receive is copied";
-    if (device.gpus() < one.ranks) return by_ring;
-    const std::string why = device.join(one.ranks);
-    if (!why.empty()) return by_ring + (" between the GPUs: " + why);
+  constexpr const char* kByRing = "collectives are a ring of copies and additions";
+  for (const program::Communicator& one : program.communicators)
+    if (one.simulated < one.ranks) return "";
+  bool sums = false, sends = false;
+  for_each_collective(program, [&](const program::Collective& one) {
+    (one.kind == program::CollectiveKind::kSendReceive ? sends : sums) = true;
+  });
+  const std::vector<RankGroup> groups = library_groups(program);
+  std::string note;
+  if (sums && !has_gpus_for(groups, device)) {
+    note = kByRing;
+  } else if (const std::string why = sums ? device.join(groups) : ""; !why.empty()) {
+    note = kByRing + (" between the GPUs: " + why);
   }
-  return "";
+  if (sends)
+    note += (note.empty() ? "" : "; ") + std::string("what ranks send and receive is copied");
+  return note;
 }
 
 }  // namespace trainscope::cuda

@@ -83,6 +83,10 @@ class Collectives {
   Operations additions_, casts_;
 };
 
+// A program's communicators as the vendor's library is to make them, by their numbers; those whose
+// ranks only send and receive are empty.
+std::vector<RankGroup> library_groups(const program::Program& program);
+
 // How a program's collectives are carried out on a device, in words that its trace says; nothing
 // for a program that has none, or only some by the vendor's library.
 std::string ring_note(const program::Program& program, DeviceCalls& device);

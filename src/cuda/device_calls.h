@@ -96,7 +96,7 @@ constexpr std::int64_t bytes_of(CollectiveUnit unit) {
   return unit == CollectiveUnit::kFloat ? 4 : unit == CollectiveUnit::kByte ? 1 : 2;
 }
 
-// What a rank gives and gets in a collective; its GPU is the rank's number.
+// What a rank gives and gets in a collective.
 struct RankShare {
   const void* give = nullptr;
   void* get = nullptr;
@@ -104,13 +104,27 @@ struct RankShare {
   CallId call = 0;
 };
 
-// The other processes of a run of which each carries out one rank. What it calls is there until the
-// run is over.
+// Ranks that carry out collectives together by the vendor's library.
+struct RankGroup {
+  std::string name;       // "shard group of ranks 0 and 1"
+  std::vector<int> gpus;  // of the program, by their ranks in it; none: they need no library
+  bool operator==(const RankGroup&) const = default;
+};
+
+// Set to 1 in the environment, NCCL starts kernels of several communicators on one GPU in the order
+// of their calls, and each some microseconds later. It reads it once in a process.
+inline constexpr const char* kNcclInOrder = "NCCL_LAUNCH_ORDER_IMPLICIT";
+
+// The other processes of a run of which each carries out one rank, whose GPU has its number. What
+// it calls is there until the run is over.
 struct Peers {
   int rank = 0;
   int ranks = 1;
-  // Gives every process what the first rank's gives; all call it as often.
-  std::function<std::string(const std::string&)> from_first;
+  // Those that this rank is in. All ranks have as many, alike, in the same order.
+  std::vector<RankGroup> groups;
+  // Gives every process of a group, by its place in `groups`, what its first rank's gives; all of
+  // them call it once. Throws Error where that one does not come.
+  std::function<std::string(std::size_t group, const std::string&)> from_first;
   // Each says why it cannot join, or nothing where it can, and gets those that cannot, as "ranks 1
   // and 3"; empty: all can. All call it as often. Throws Error where one of them does not come.
   std::function<std::string(const std::string&)> who_cannot;
@@ -192,19 +206,21 @@ class DeviceCalls {
   virtual bool is_done(EventHandle event) = 0;
   virtual void synchronise() = 0;
 
-  // Makes the vendor's library ready for collectives of GPUs 0 .. ranks - 1, once; what it returns
+  // Makes the vendor's library ready for collectives of each of these groups, once; what it returns
   // is why it cannot be used, in a sentence. Empty: it can.
-  virtual std::string join(int ranks) = 0;
+  virtual std::string join(const std::vector<RankGroup>& groups) = 0;
   // The same among processes, each with one rank on one GPU; all call it, before their runs.
   virtual std::string join(const Peers& peers) = 0;
   // Ranks that are elsewhere: those of other processes.
   virtual int ranks_elsewhere() const = 0;
-  // A collective by that library, of all ranks that are here, in one group. `elements` are those of
-  // the larger of both buffers; the root is rank 0. Work of the library is told with its GPU, as
-  // the first rank's call or as its own rank's. Waiting for streams ends with an Error where the
-  // library fails, or has a rank that never comes.
-  virtual void together(program::CollectiveKind kind, CollectiveUnit unit, std::int64_t units,
-                        const std::vector<RankShare>& ranks) = 0;
+  // A collective by that library, of one of the groups that were joined, by its place among them:
+  // of all its ranks that are here, in their order. `units` are those of the larger of both
+  // buffers; the root is the group's first rank. Work of the library is told with its GPU, as the
+  // first rank's call or as its own rank's. Waiting for streams ends with an Error where the
+  // library fails, or has a rank that never comes. Every rank calls for what it is in, of whatever
+  // group, in the order in which the others do.
+  virtual void together(std::size_t group, program::CollectiveKind kind, CollectiveUnit unit,
+                        std::int64_t units, const std::vector<RankShare>& ranks) = 0;
 
   // Launches on the stream, which has no other work, go into a graph until the end of it.
   virtual void begin_capture(StreamHandle stream) = 0;

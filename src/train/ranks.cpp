@@ -303,8 +303,22 @@ program::Program with_every_rank(const program::Program& one) {
   return all;
 }
 
+namespace {
+
+// Of groups alike the one that a rank is in.
+program::Communicator group_with(int rank, const program::Communicator& any) {
+  for (int number = 0; number < any.groups; ++number)
+    if (program::Communicator one = any.group(number);
+        std::ranges::find(one.gpus, rank) != one.gpus.end())
+      return one;
+  return any;
+}
+
+}  // namespace
+
 program::Program only_rank(const program::Program& one, int rank) {
   program::Program mine = one;
+  for (program::Communicator& group : mine.communicators) group = group_with(rank, group);
   for (program::Buffer& buffer : mine.buffers) give_to(rank, buffer);
   for (program::Stream& stream : mine.streams) stream.device = stream.rank = rank;
   for (program::Thread& thread : mine.threads) {

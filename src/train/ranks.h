@@ -35,7 +35,8 @@ program::Program join_stages(const std::vector<RankProgram>& stages);
 program::Program with_every_rank(const program::Program& one);
 
 // A program whose one rank stands for all, as that of one of them, on the GPU of its number: for a
-// process of its own. Its communicators still have all ranks; they may not be groups of them.
+// process of its own. Its communicators still have all their ranks; of those that are groups alike
+// it has the one that the rank is in.
 program::Program only_rank(const program::Program& one, int rank);
 
 }  // namespace trainscope::train

@@ -26,8 +26,9 @@ struct EmulatedOptions {
   int gpus = 1;                 // real ones
   bool clock_runs_off = false;  // after host work of an hour each look at it takes another
   bool has_library = false;     // for collectives between them
-  // Among processes: gives all ranks' bytes, by rank, for this one's; none: it is alone.
-  std::function<std::vector<std::string>(const std::string&)> gather;
+  // Among processes: gives the bytes of all ranks of a group, in their order, for this one's; none:
+  // it is alone.
+  std::function<std::vector<std::string>(const cuda::RankGroup&, const std::string&)> gather;
   std::int64_t lost_at = -1;  // the device is lost at this call; negative: never
   cuda::TimeSource source = cuda::TimeSource::kTracer;
   std::int64_t dropped = 0;  // records that the tracer loses, of the first
@@ -75,11 +76,11 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void synchronise_event(cuda::EventHandle event) override;
   bool is_done(cuda::EventHandle event) override;
   void synchronise() override;
-  std::string join(int ranks) override;
+  std::string join(const std::vector<cuda::RankGroup>& groups) override;
   std::string join(const cuda::Peers& peers) override;
   int ranks_elsewhere() const override { return peers_.ranks - 1; }
-  void together(program::CollectiveKind kind, cuda::CollectiveUnit unit, std::int64_t units,
-                const std::vector<cuda::RankShare>& ranks) override;
+  void together(std::size_t group, program::CollectiveKind kind, cuda::CollectiveUnit unit,
+                std::int64_t units, const std::vector<cuda::RankShare>& ranks) override;
   void begin_capture(cuda::StreamHandle stream) override;
   cuda::GraphHandle end_capture(cuda::StreamHandle stream) override;
   void instantiate(cuda::GraphHandle graph) override;
@@ -129,7 +130,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void tell(const Op& op, Nanos start);
   void wait_for_room(cuda::StreamHandle stream);
   void run_all();
-  void work_with_others(program::CollectiveKind kind, cuda::CollectiveUnit unit, std::int64_t units,
+  void work_with_others(const cuda::RankGroup& group, program::CollectiveKind kind,
+                        cuda::CollectiveUnit unit, std::int64_t units,
                         const cuda::RankShare& mine) const;
   void add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
                           const std::vector<OpId>& others);
@@ -146,6 +148,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
 
   EmulatedOptions options_;
   cuda::Peers peers_;
+  std::vector<cuda::RankGroup> groups_;  // that are joined
+  OpId last_together_ = kNoOp;
   mutable std::mutex mutex_;
   std::mt19937 random_;
   Nanos clock_ = 1'000'000;

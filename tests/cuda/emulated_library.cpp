@@ -1,5 +1,6 @@
 // The vendor's library for collectives, of the emulated GPUs: each rank has a kernel, which waits
-// for the others; the last of them to run does the work of all.
+// for the others; the last of them to run does the work of all. With ranks in other processes
+// collectives are one after another, whatever their groups: each holds the device.
 
 #include <algorithm>
 #include <utility>
@@ -10,14 +11,17 @@
 
 namespace trainscope::test {
 
-std::string EmulatedDevice::join(int) {
-  return options_.has_library ? "" : "the library for them is missing";
+std::string EmulatedDevice::join(const std::vector<cuda::RankGroup>& groups) {
+  if (!options_.has_library) return "the library for them is missing";
+  groups_ = groups;
+  return "";
 }
 
 std::string EmulatedDevice::join(const cuda::Peers& peers) {
   if (!peers.who_cannot(options_.gather ? "" : "it is missing").empty())
     return "the library for them is missing";
   peers_ = peers;
+  groups_ = peers.groups;
   return "";
 }
 
@@ -97,17 +101,19 @@ std::vector<Numbers> carry_out(program::CollectiveKind kind, cuda::CollectiveUni
 }  // namespace
 
 // What all give comes over the wire, and each process works out the whole.
-void EmulatedDevice::work_with_others(program::CollectiveKind kind, cuda::CollectiveUnit unit,
-                                      std::int64_t units, const cuda::RankShare& mine) const {
+void EmulatedDevice::work_with_others(const cuda::RankGroup& group, program::CollectiveKind kind,
+                                      cuda::CollectiveUnit unit, std::int64_t units,
+                                      const cuda::RankShare& mine) const {
   const auto all = static_cast<std::size_t>(units);
-  const std::size_t count = given_of(kind, all, static_cast<std::size_t>(peers_.ranks));
+  const std::size_t count = given_of(kind, all, group.gpus.size());
   const std::string bytes(static_cast<const char*>(mine.give),
                           count * static_cast<std::size_t>(cuda::bytes_of(unit)));
   std::vector<Numbers> given;
-  for (const std::string& one : options_.gather(bytes))
+  for (const std::string& one : options_.gather(group, bytes))
     given.push_back(read(one.data(), unit, count));
-  const auto rank = static_cast<std::size_t>(peers_.rank);
-  write(carry_out(kind, unit, all, std::move(given))[rank], unit, mine.get);
+  const auto rank = std::ranges::find(group.gpus, peers_.rank) - group.gpus.begin();
+  write(carry_out(kind, unit, all, std::move(given))[static_cast<std::size_t>(rank)], unit,
+        mine.get);
 }
 
 void EmulatedDevice::add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
@@ -121,16 +127,19 @@ void EmulatedDevice::add_library_kernel(program::CollectiveKind kind, const cuda
   ops_[op].before.insert(ops_[op].before.end(), others.begin(), others.end());
 }
 
-void EmulatedDevice::together(program::CollectiveKind kind, cuda::CollectiveUnit unit,
-                              std::int64_t units, const std::vector<cuda::RankShare>& ranks) {
+void EmulatedDevice::together(std::size_t group, program::CollectiveKind kind,
+                              cuda::CollectiveUnit unit, std::int64_t units,
+                              const std::vector<cuda::RankShare>& ranks) {
   const std::lock_guard held(mutex_);
   host_call();
+  if (peers_.ranks == 1 && ranks.size() != groups_.at(group).gpus.size())
+    throw Error(Fault::kInternal, "a collective has not all ranks of its group");
   current_[std::this_thread::get_id()] = ranks.front().call;
   std::vector<OpId> gates;
   for (const cuda::RankShare& rank : ranks) gates.push_back(enqueue_op(rank.stream, {}));
   Work sums;
-  sums.run = [this, kind, unit, units, ranks] {
-    if (peers_.ranks > 1) return work_with_others(kind, unit, units, ranks.front());
+  sums.run = [this, group, kind, unit, units, ranks] {
+    if (peers_.ranks > 1) return work_with_others(groups_[group], kind, unit, units, ranks.front());
     const auto all = static_cast<std::size_t>(units);
     std::vector<Numbers> given;
     for (const cuda::RankShare& rank : ranks)
@@ -140,6 +149,8 @@ void EmulatedDevice::together(program::CollectiveKind kind, cuda::CollectiveUnit
   };
   const OpId all = enqueue_op(ranks.front().stream, std::move(sums));
   ops_[all].before.insert(ops_[all].before.end(), gates.begin(), gates.end());
+  if (peers_.ranks > 1 && last_together_ != kNoOp) ops_[all].before.push_back(last_together_);
+  last_together_ = all;
   for (const cuda::RankShare& rank : ranks) add_library_kernel(kind, rank, {all});
   current_.erase(std::this_thread::get_id());
 }

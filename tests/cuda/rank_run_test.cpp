@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -10,6 +11,7 @@
 #include "analysis/rank_run.h"
 #include "cuda/emulated_device.h"
 #include "support/processes.h"
+#include "trace/same_collectives.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;
@@ -38,13 +40,13 @@ std::optional<analysis::Run> run_rank(const cuda::ProcessPlace& place,
                                       std::chrono::milliseconds time_out = kTimeOut) {
   const program::Config config = analysis::config_of_ranks(config_of(settings), place);
   cuda::Store store(place, time_out);
-  int calls = 0;
-  options.gather = [&](const std::string& mine) {
-    const std::string key = "emulated " + std::to_string(calls++) + " of ";
+  std::map<std::string, int> calls;
+  options.gather = [&](const cuda::RankGroup& group, const std::string& mine) {
+    const std::string key =
+        "emulated " + std::to_string(calls[group.name]++) + " of the " + group.name + " of ";
     store.set(key + std::to_string(place.rank), mine);
     std::vector<std::string> all;
-    for (int rank = 0; rank < place.ranks; ++rank)
-      all.push_back(store.get(key + std::to_string(rank)));
+    for (const int rank : group.gpus) all.push_back(store.get(key + std::to_string(rank)));
     return all;
   };
   options.seed = static_cast<std::uint32_t>(place.rank) + 7;
@@ -108,6 +110,28 @@ std::vector<double> losses(const analysis::Run& run) {
   return all;
 }
 
+// In one process, on a GPU for each of four ranks.
+analysis::Run in_one_process(const std::vector<std::string>& settings) {
+  program::Config config = config_of(settings);
+  config.set_text("parallel.world_size=4");
+  test::EmulatedOptions options;
+  options.gpus = 4;
+  options.has_library = true;
+  test::EmulatedDevice device(options);
+  return analysis::measured_run("A", config, device);
+}
+
+// Of each kind, by who takes part, how many ranks have a span; not of one rank alone.
+std::map<std::string, int> collectives_of(const analysis::Run& run) {
+  std::map<std::string, int> counts;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+    if (const trace::CollectiveDetail* one = trace::collective_of(*run.trace, span);
+        one && one->group_size > 1)
+      ++counts[one->operation + " of " + one->members];
+  });
+  return counts;
+}
+
 }  // namespace
 
 // Only where the tests below have started it.
@@ -131,13 +155,7 @@ TEST_CASE("ranks in processes of their own train as ranks in one process do") {
   REQUIRE(ended.run);
   REQUIRE_FALSE(ended.run->ending);
 
-  program::Config config = config_of(settings);
-  config.set_text("parallel.world_size=4");
-  test::EmulatedOptions options;
-  options.gpus = 4;
-  options.has_library = true;
-  test::EmulatedDevice device(options);
-  const analysis::Run one = analysis::measured_run("A", config, device);
+  const analysis::Run one = in_one_process(settings);
   CHECK(losses(*ended.run) == losses(one));
   CHECK(losses(one).size() == 6);
 
@@ -158,6 +176,39 @@ TEST_CASE("ranks in processes of their own train as ranks in one process do") {
       Contains("4 processes on 2 nodes, node-0 (ranks 0 and 1) and node-1 (ranks 2 and 3), their"));
 }
 
+TEST_CASE("groups of ranks in processes of their own train as in one process") {
+  for (const char* degree : {"fsdp.shard_degree=1", "fsdp.shard_degree=2"}) {
+    INFO(degree);
+    const std::vector<std::string> settings{"parallel.strategy=fsdp", degree, "steps=4",
+                                            "clip_grad_norm=0.1"};
+    const Ended ended = run_ranks(4, settings);
+    CHECK(ended.error.empty());
+    CHECK(ended.others_failed == 0);
+    REQUIRE(ended.run);
+    REQUIRE_FALSE(ended.run->ending);
+    const analysis::Run one = in_one_process(settings);
+    REQUIRE_FALSE(one.ending);
+    CHECK_THAT(one.trace->origin().detail, !Contains("ring"));
+    CHECK(losses(*ended.run) == losses(one));
+    CHECK(losses(one).size() == 4);
+    CHECK(collectives_of(*ended.run) == collectives_of(one));
+    for (const char* metric : {"time.step", "comm.exposed"})
+      CHECK(analysis::value_of(ended.run->metrics, metric).has_value());
+  }
+}
+
+TEST_CASE("of ranks in groups one trace has each group's collectives, with a span for each rank") {
+  const Ended ended = run_ranks(4, {"parallel.strategy=fsdp", "fsdp.shard_degree=2", "steps=3"});
+  REQUIRE(ended.run);
+  const trace::Trace& all = *ended.run->trace;
+  std::set<std::string> members;
+  for (const std::vector<trace::SpanId>& ranks : trace::whole_collectives(all)) {
+    members.insert(trace::collective_of(all, all.spans()[ranks.front()])->members);
+    CHECK(ranks.size() == 2);
+  }
+  CHECK(members == std::set<std::string>{"[0, 1]", "[0, 2]", "[1, 3]", "[2, 3]"});
+}
+
 TEST_CASE("a rank whose device fails ends the run by name, and what was measured is kept") {
   const Ended ended = run_ranks(2, {"steps=3"}, 400);
   INFO(ended.error);
@@ -176,8 +227,7 @@ TEST_CASE("what a process a rank cannot carry out is refused on every rank") {
   const Ended size = run_ranks(2, {"parallel.world_size=4"});
   CHECK_THAT(size.error, Contains("parallel.world_size is 4, and 2 processes were started"));
   CHECK(size.others_failed == 1);
-  const Ended groups = run_ranks(2, {"parallel.strategy=fsdp", "fsdp.shard_degree=1"});
-  CHECK_THAT(groups.error, Contains("groups of ranks (fsdp.shard_degree)") &&
-                               Contains("start it without torchrun"));
+  const Ended groups = run_ranks(2, {"parallel.strategy=fsdp", "fsdp.shard_degree=3"});
+  CHECK_THAT(groups.error, Contains("fsdp.shard_degree = 3 is more than parallel.world_size = 2"));
   CHECK(groups.others_failed == 1);
 }

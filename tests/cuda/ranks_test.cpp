@@ -213,6 +213,71 @@ TEST_CASE("every rank begins with the same model") {
   CHECK(random > 3);
 }
 
+TEST_CASE("a rank that is missing in a group is named with the group") {
+  program::Program program = ranks_that_sum(4, 1);
+  program.communicators = {{"shard group", 2, {0, 1}, 2, 2, 2},
+                           {"shard group", 2, {2, 3}, 2, 2, 2}};
+  for (program::Thread& thread : program.threads)
+    for (program::Command& command : thread.commands)
+      std::get<program::Collective>(command.action).communicator = thread.rank / 2;
+  const auto run = carry_out(program);
+  REQUIRE(run->failure);
+  CHECK_THAT(run->failure->sentence,
+             Contains("in collective 1 (all_reduce) of the shard group at line 5, rank 2 waits for "
+                      "rank 3, which cannot come"));
+}
+
+TEST_CASE("a library gets a group of its own for all ranks that sum together") {
+  const auto ranks_with = [](const std::vector<std::string>& more) {
+    program::Config config;
+    for (const char* setting :
+         {"workload=train", "model.name=mlp", "data.name=spirals", "model.inputs=2",
+          "machine=h200-8", "parallel.world_size=4", "steps=2", "loop.evaluate=false"})
+      config.set_text(setting);
+    for (const std::string& setting : more) config.set_text(setting);
+    const machine::Machine machine = train::machine_of(config);
+    return train::with_every_rank(train::build_program(config, machine));
+  };
+  using Groups = std::vector<cuda::RankGroup>;
+  CHECK(cuda::library_groups(ranks_with({"parallel.strategy=ddp"})) ==
+        Groups{{"default process group", {0, 1, 2, 3}}});
+  const program::Program mixed = ranks_with({"parallel.strategy=fsdp", "fsdp.shard_degree=2"});
+  CHECK(cuda::library_groups(mixed) == Groups{{"shard group of ranks 0 and 1", {0, 1}},
+                                              {"replicate group of ranks 0 and 2", {0, 2}},
+                                              {"shard group of ranks 2 and 3", {2, 3}},
+                                              {"replicate group of ranks 1 and 3", {1, 3}}});
+  const auto pairs =
+      cuda::library_groups(ranks_with({"parallel.strategy=pipeline", "model.layers=3"}));
+  for (const cuda::RankGroup& pair : pairs) CHECK(pair.gpus.empty());
+}
+
+TEST_CASE("groups of ranks on GPUs of their own sum by the library as by rings") {
+  for (const char* degree : {"fsdp.shard_degree=1", "fsdp.shard_degree=2"}) {
+    const std::vector<std::string> settings{"workload=train",
+                                            "model.name=mlp",
+                                            "data.name=spirals",
+                                            "steps=3",
+                                            "batch_size=16",
+                                            "model.inputs=2",
+                                            "machine=h200-8",
+                                            "model.hidden=16",
+                                            "parallel.strategy=fsdp",
+                                            "parallel.world_size=4",
+                                            degree};
+    test::EmulatedOptions options;
+    options.gpus = 4;
+    const analysis::Run ring = measured(settings, options);
+    CHECK_THAT(ring.trace->origin().detail, Contains("ring of copies and additions between"));
+    options.has_library = true;
+    const analysis::Run library = measured(settings, options);
+    CHECK_THAT(library.trace->origin().detail, !Contains("ring"));
+    REQUIRE_FALSE(library.ending);
+    REQUIRE(ring.trace->steps().size() == library.trace->steps().size());
+    for (std::uint32_t i = 0; i < ring.trace->steps().size(); ++i)
+      CHECK(ring.trace->steps()[i].loss == library.trace->steps()[i].loss);
+  }
+}
+
 TEST_CASE("a library's collectives have a span for each rank, and the same losses") {
   const std::vector<std::string> settings{
       "model.name=mlp",    "workload=train",        "data.name=spirals",    "steps=4",

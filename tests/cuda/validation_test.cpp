@@ -101,10 +101,14 @@ TEST_CASE("a program that a device cannot carry out is named and left out, the o
   test::EmulatedDevice device;
   auto programs = small_programs();
   programs.resize(1);
+  programs.insert(programs.begin(),
+                  program_of("a model that there is none of",
+                             {"workload=train", "model.name=gpt-mini", "model.heads=3"}));
   programs.push_back(program_of("an FP64 kernel", {"workload=kernel", "kernel.type=fp64"}));
   const auto all = analysis::validate_executors(device, programs, "");
-  REQUIRE(all.left_out.size() == 1);
-  CHECK_THAT(all.left_out.front(), Catch::Contains("an FP64 kernel: "));
+  REQUIRE(all.left_out.size() == 2);
+  CHECK_THAT(all.left_out.front(), Catch::Contains("cannot be split among 3 heads"));
+  CHECK_THAT(all.left_out.back(), Catch::Contains("an FP64 kernel: "));
   CHECK_FALSE(all.rows.empty());
   CHECK_THROWS_WITH(analysis::validate_executors(device, {programs.back()}, ""),
                     Catch::Contains("nothing was measured"));

@@ -6,6 +6,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <functional>
+#include <future>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -171,4 +172,44 @@ TEST_CASE("who aborts is gone for the other rank, which waits until it aborts as
   CHECK(broken == 0);
   CHECK(errors[0] == ncclRemoteError);
   CHECK(kept == 1);
+}
+
+TEST_CASE("who waits in vain for a rank of a group is told which group it is", "[.processes]") {
+  const auto device = cuda::open_device(cuda::program_folder());
+  const Library library;
+  std::promise<std::string> id;
+  std::promise<void> over;
+  std::thread other([&] {
+    ncclUniqueId known{};
+    id.get_future().get().copy(known.internal, sizeof(known.internal));
+    const Rank rank(library, known, 2, 1);  // which comes to no collective
+    over.get_future().wait();
+    library.ncclCommAbort(rank.comm);
+  });
+  cuda::Peers peers{0, 2, {{"first group", {0, 1}}, {"none", {}}}, {}, {}, {}};
+  peers.from_first = [&](std::size_t, const std::string& mine) {
+    id.set_value(mine);
+    return mine;
+  };
+  peers.who_cannot = [](const std::string& mine) { return mine.empty() ? "" : "rank 0"; };
+  peers.look = [] { return std::string("rank 1 has failed"); };
+  const std::string joined = device->join(peers);
+  const cuda::StreamHandle stream = device->make_stream(program::StreamKind::kNonBlocking, 0, 0);
+  constexpr std::int64_t kBytes = kCount * sizeof(float);
+  void* memory = device->allocate(kBytes, stream);
+  device->fill_zero(memory, kBytes, stream);
+  std::string why;
+  try {
+    device->together(0, program::CollectiveKind::kAllReduce, cuda::CollectiveUnit::kFloat, kCount,
+                     {{memory, memory, stream, 1}});
+    device->synchronise_stream(stream);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  over.set_value();
+  other.join();
+  device->release(memory, stream);
+  device->release_after({});
+  CHECK(joined.empty());
+  CHECK(why == "collectives of the first group cannot go on: rank 1 has failed");
 }

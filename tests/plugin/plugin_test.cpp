@@ -178,6 +178,20 @@ TEST_CASE("through the plug-in ranks learn as on the host, whether they share a 
                        kFp32);
 }
 
+TEST_CASE(
+    "through the plug-in groups of ranks learn as on the host, whether they share GPUs or not") {
+  Gpu gpu;
+  for (const char* degree : {"fsdp.shard_degree=1", "fsdp.shard_degree=2"}) {
+    const Settings groups = test::with(
+        kMlp, {"machine=h200-8", "parallel.strategy=fsdp", "parallel.world_size=4", degree});
+    check_learns_alike(*gpu, groups, kFp32);
+    const analysis::Run run = analysis::measured_run("A", config_of(groups), *gpu);
+    const bool by_nccl = gpu->gpus() >= 4 && !is_missing("libnccl.so.2");
+    const std::string& how = run.trace->origin().detail;
+    CHECK((how.find("ring of copies") == std::string::npos) == by_nccl);
+  }
+}
+
 TEST_CASE("through the plug-in ranks sum narrow numbers, whether they share a GPU or not") {
   Gpu gpu;
   const std::vector<test::Settings> narrow{
@@ -320,6 +334,20 @@ TEST_CASE("through the plug-in memory that another stream is to give back is wai
   CHECK(second);
   CHECK_THROWS_AS(gpu->allocate(most, bench.stream()), cuda::OutOfDeviceMemory);
   gpu->release(second, bench.other_stream());
+  gpu->synchronise();
+}
+
+TEST_CASE("through the plug-in what a pool keeps is room for a library that needs it") {
+  Gpu gpu;
+  const bool has_pools = gpu->facts().driver.find("no memory pools") == std::string::npos;
+  CHECK(has_pools != is_told("no_pools"));
+  cuda::Bench bench(*gpu);
+  constexpr std::int64_t kTooLittle = 16 << 20;
+  gpu->release(gpu->allocate(gpu->facts().memory_bytes - kTooLittle, bench.stream()),
+               bench.stream());
+  gpu->synchronise();
+  CHECK_NOTHROW(
+      bench.launch(bench.prepare(cuda::product(16, 16, 16, program::ElementType::kFp32))));
   gpu->synchronise();
 }
 

@@ -33,13 +33,24 @@ Words arguments_of(const Words& settings) {
   return arguments;
 }
 
+// Hybrid sharding of four ranks.
+Words groups_of(int degree, const Words& more = {}) {
+  Words settings = kModel;
+  std::erase(settings, "parallel.strategy=ddp");
+  settings.insert(settings.end(), {"parallel.strategy=fsdp", "parallel.world_size=4",
+                                   "fsdp.shard_degree=" + std::to_string(degree)});
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
 struct Ranks {
   int ranks = 2;
   Words run = arguments_of(kModel);
-  Words arguments = {};                // of rank 0, beside the run's
-  std::string machine = "gpus=4";      // words of TRAINSCOPE_STAND_IN
-  std::map<int, std::string> of = {};  // more of them, by rank
-  Words environment = {};              // goes before torchrun's
+  Words arguments = {};                      // of rank 0, beside the run's
+  std::string machine = "gpus=4";            // words of TRAINSCOPE_STAND_IN
+  std::map<int, std::string> of = {};        // more of them, by rank
+  Words environment = {};                    // goes before torchrun's
+  std::map<int, Words> environment_of = {};  // the same, by rank
 };
 
 pid_t start_rank(const Ranks& all, int rank, int port, const test::Folder& folder) {
@@ -51,6 +62,8 @@ pid_t start_rank(const Ranks& all, int rank, int port, const test::Folder& folde
   if (rank == 0)
     one.arguments.insert(one.arguments.end(), all.arguments.begin(), all.arguments.end());
   one.environment = all.environment;
+  if (const auto own = all.environment_of.find(rank); own != all.environment_of.end())
+    one.environment.insert(one.environment.end(), own->second.begin(), own->second.end());
   one.environment.push_back("TRAINSCOPE_STAND_IN=memory_mb=512 " + all.machine + " " +
                             (more == all.of.end() ? "" : more->second));
   for (const std::string& word : test::torchrun_words(rank, all.ranks, port))
@@ -141,6 +154,59 @@ TEST_CASE("processes that share out parameters or layers train as on the host", 
       test::check_same_steps(*opened.runs.front(), ours, narrow ? 3e-2 : kFp32);
       CHECK(ranks_on_streams(*opened.runs.front()->trace).size() == 2);
     }
+}
+
+TEST_CASE("processes in groups that share out parameters train as on the host", "[.processes]") {
+  const auto check = [](const Words& settings, const char* machine, double most) {
+    INFO(settings.back() << ", " << machine);
+    const analysis::Run ours = analysis::run_config("A", test::config_of(settings));
+    const test::Folder folder;
+    const std::string saved = folder.file("run.tsrun");
+    const auto ended = run({.ranks = 4,
+                            .run = arguments_of(settings),
+                            .arguments = {"--save", saved},
+                            .machine = machine});
+    for (const test::Result& one : ended) CHECK(one.code == 0);
+    const analysis::SavedRuns opened = analysis::open_runs(saved);
+    REQUIRE(opened.runs.size() == 1);
+    CHECK_FALSE(opened.runs.front()->ending);
+    test::check_same_steps(*opened.runs.front(), ours, most);
+    CHECK(ranks_on_streams(*opened.runs.front()->trace).size() == 4);
+  };
+  for (const char* machine : {"gpus=4", "gpus=4 late seed=3", "gpus=4 without=libcupti.so.13"})
+    check(groups_of(2), machine, kFp32);
+  check(groups_of(1), "gpus=4", kFp32);
+  check(groups_of(2, {"clip_grad_norm=0.1"}), "gpus=4 late seed=5", kFp32);
+  check(groups_of(2, {"fsdp.param_dtype=bf16"}), "gpus=4", 3e-2);
+}
+
+TEST_CASE("a process that is killed ends the run of all groups, also of those that it is not in",
+          "[.processes]") {
+  for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {
+    INFO(machine);
+    const auto ended = run({.ranks = 4,
+                            .run = arguments_of(groups_of(2)),
+                            .machine = machine,
+                            .of = {{3, "dies_at=60"}}});
+    CHECK(ended[3].code == 128 + SIGKILL);
+    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 3);
+    CHECK_THAT(ended[0].out, Contains("the run ended: rank 3: its process ended before the run"));
+  }
+}
+
+TEST_CASE("ranks of a group that cannot be made say which, and the others where", "[.processes]") {
+  const auto ended = run(
+      {.ranks = 4, .run = arguments_of(groups_of(2)), .environment_of = {{2, {"LOCAL_RANK=3"}}}});
+  for (const test::Result& one : ended) {
+    CHECK(one.code == 3);
+    CHECK(sentences_in(one.err) == 1);
+  }
+  for (const int rank : {0, 1})
+    CHECK_THAT(ended[static_cast<std::size_t>(rank)].err,
+               Contains("NCCL does not start at ranks 2 and 3, where it is said why"));
+  for (const int rank : {2, 3})
+    CHECK_THAT(ended[static_cast<std::size_t>(rank)].err,
+               Contains("for the shard group of ranks 2 and 3 (") && Contains("the same GPU, 3"));
 }
 
 TEST_CASE("a process that is killed ends the run by its rank, and the others at once",

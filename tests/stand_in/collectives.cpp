@@ -34,6 +34,7 @@ namespace {
 struct Group {
   int depth = 0;
   std::vector<Share> shares;
+  std::vector<ncclComm_t> aborted;
 };
 Group& group() {
   thread_local Group one;
@@ -63,6 +64,20 @@ ncclResult_t end_group() {
     }
   }
   return ncclSuccess;
+}
+
+// At once: what one of them waits for another may hold (NVIDIA/nccl#1013).
+void end_aborted() {
+  const std::vector<ncclComm_t> all = std::exchange(group().aborted, {});
+  for (const ncclComm_t comm : all)
+    if (comm->member) comm->member->abort();
+  for (const ncclComm_t comm : all) {
+    if (comm->member)
+      machine().queue().wait(comm->last);
+    else
+      machine().queue().wait_for_all();
+    delete comm;
+  }
 }
 
 ncclResult_t take_part(Share share, ncclDataType_t type, ncclRedOp_t op) {
@@ -133,10 +148,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  if (!comm->member) return ncclCommDestroy(comm);
-  comm->member->abort();
-  machine().queue().wait(comm->last);
-  delete comm;
+  group().aborted.push_back(comm);
+  if (group().depth == 0) end_aborted();
   return ncclSuccess;
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* status) {
@@ -163,7 +176,10 @@ ncclResult_t ncclGroupStart() {
 }
 ncclResult_t ncclGroupEnd() {
   if (group().depth == 0) return wrong("a group ends that did not begin");
-  return --group().depth > 0 ? ncclSuccess : end_group();
+  if (--group().depth > 0) return ncclSuccess;
+  const ncclResult_t status = end_group();
+  end_aborted();
+  return status;
 }
 
 ncclResult_t ncclAllReduce(const void* give, void* get, std::size_t count, ncclDataType_t type,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "stand_in/calls.h"
@@ -161,9 +163,35 @@ ncclResult_t state_of(ncclComm_t comm) {
   return status == ncclRemoteError && options().deaf ? ncclSuccess : status;
 }
 
+namespace {
+
+// The last collective of each GPU.
+class LastOfGpus {
+ public:
+  OpRef of(int gpu) {
+    const std::lock_guard held(mutex_);
+    return last_[gpu];
+  }
+  void set(int gpu, const OpRef& op) {
+    const std::lock_guard held(mutex_);
+    last_[gpu] = op;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, OpRef> last_;
+};
+LastOfGpus& last_of_gpus() {
+  static LastOfGpus one;
+  return one;
+}
+
+}  // namespace
+
 // Of this process's rank: what it gives leaves when the stream is there; until what it gets has
-// come, a mark is held, and no thread with it. A communicator's collectives are one after another
-// in the order of their calls, whatever their streams.
+// come, a mark is held, and no thread with it. A GPU's collectives are one after another in the
+// order of their calls, whatever their streams and communicators, as where each fills the GPU:
+// ranks that call in different orders wait for ever.
 ncclResult_t put_alone(const Share& one) {
   if (const ncclResult_t status = state_of(one.comm); status != ncclSuccess) return status;
   if (const ncclResult_t status = check(one); status != ncclSuccess) return status;
@@ -176,7 +204,7 @@ ncclResult_t put_alone(const Share& one) {
       machine().queue().release(gate);
     });
   };
-  const OpRef before = one.comm->last;
+  const OpRef before = last_of_gpus().of(one.comm->gpu);
   if (on_gpu_of(one.comm, [&] {
         return machine().put(one.stream, std::move(gives),
                              {.behind = {before}, .op = &one.comm->last});
@@ -186,7 +214,9 @@ ncclResult_t put_alone(const Share& one) {
   }
   const OpRef come = one.comm->last;
   const auto take = [one, gotten] { put(*gotten, one); };
-  return put_kernel(one, take, come, gate, &one.comm->last);
+  const ncclResult_t status = put_kernel(one, take, come, gate, &one.comm->last);
+  last_of_gpus().set(one.comm->gpu, one.comm->last);
+  return status;
 }
 
 }  // namespace trainscope::stand_in

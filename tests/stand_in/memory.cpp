@@ -8,21 +8,35 @@
 
 namespace trainscope::stand_in {
 
-void* Memory::take(std::size_t bytes, Where where, int gpu) {
+void* Memory::take(std::size_t bytes, Where where, int gpu, bool is_pooled) {
   constexpr std::size_t kAligned = 256;  // as cudaMalloc gives it
   void* memory = std::aligned_alloc(kAligned, (bytes / kAligned + 1) * kAligned);
   if (!memory) return nullptr;
   constexpr std::size_t kLarge = std::size_t{1} << 20;
   if (!options().brief || bytes < kLarge) std::memset(memory, 0xff, bytes);
-  pieces_[static_cast<const char*>(memory)] = {bytes, where, gpu};
+  pieces_[static_cast<const char*>(memory)] = {bytes, where, gpu, is_pooled};
   return memory;
 }
 
 void* Memory::take_device(std::size_t bytes, int gpu) {
   const std::lock_guard held(mutex_);
-  if (used_[gpu] + bytes > options().memory_bytes) return nullptr;
+  if (used_[gpu] + kept_[gpu] + bytes > options().memory_bytes) return nullptr;
   used_[gpu] += bytes;
   return take(bytes, Where::kDevice, gpu);
+}
+
+void* Memory::take_pooled(std::size_t bytes, int gpu) {
+  const std::lock_guard held(mutex_);
+  const std::size_t again = std::min(kept_[gpu], bytes);
+  if (used_[gpu] + kept_[gpu] + bytes - again > options().memory_bytes) return nullptr;
+  kept_[gpu] -= again;
+  used_[gpu] += bytes;
+  return take(bytes, Where::kDevice, gpu, true);
+}
+
+void Memory::trim_pool(int gpu) {
+  const std::lock_guard held(mutex_);
+  kept_[gpu] = 0;
 }
 
 void* Memory::take_pinned(std::size_t bytes) {
@@ -34,7 +48,9 @@ bool Memory::give_back(void* memory, Where where) {
   const std::lock_guard held(mutex_);
   const auto found = pieces_.find(static_cast<const char*>(memory));
   if (found == pieces_.end() || found->second.where != where) return false;
-  if (where == Where::kDevice) used_[found->second.gpu] -= found->second.bytes;
+  const Piece& piece = found->second;
+  if (where == Where::kDevice) used_[piece.gpu] -= piece.bytes;
+  if (piece.is_pooled) kept_[piece.gpu] += piece.bytes;
   pieces_.erase(found);
   std::free(memory);
   return true;

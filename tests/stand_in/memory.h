@@ -16,6 +16,9 @@ class Memory {
   // Full of NaNs (a brief machine's large pieces: of anything). Null: the GPU has no room for it.
   void* take_device(std::size_t bytes, int gpu);
   void* take_pinned(std::size_t bytes);
+  // From the GPU's pool, which keeps what is given back until it is trimmed: no room for others.
+  void* take_pooled(std::size_t bytes, int gpu);
+  void trim_pool(int gpu);
   // False: it was not handed out, or was given back.
   bool give_back(void* memory, Where where);
 
@@ -30,13 +33,15 @@ class Memory {
     std::size_t bytes;
     Where where;
     int gpu;
+    bool is_pooled;
   };
-  void* take(std::size_t bytes, Where where, int gpu);
+  void* take(std::size_t bytes, Where where, int gpu, bool is_pooled = false);
   const Piece* find(const void* memory, const char*& begin) const;
 
   mutable std::mutex mutex_;
   std::map<const char*, Piece> pieces_;
   std::map<int, std::size_t> used_;  // by GPU
+  std::map<int, std::size_t> kept_;  // by its pool, beside what is used
 };
 
 }  // namespace trainscope::stand_in

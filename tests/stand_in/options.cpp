@@ -44,6 +44,8 @@ Options read() {
       options.profiler = true;
     } else if (name == "memory_mb") {
       options.memory_bytes = static_cast<std::size_t>(std::stoul(value)) << 20;
+    } else if (name == "no_pools") {
+      options.no_pools = true;
     } else if (name == "late") {
       options.late = true;
     } else if (name == "brief") {

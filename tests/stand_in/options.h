@@ -6,6 +6,7 @@
 //   driver=12020    it is for CUDA 12.2, not for the runtime's own version; 0: there is none
 //   profiler        another one watches the process already
 //   memory_mb=64    of each
+//   no_pools        of memory: cudaMallocAsync is not supported, as on a share of a GPU
 //   late            work waits until somebody waits for it, or asks whether it is done
 //   seed=7          of the order in which streams get their turn
 //   brief           nothing is computed: products and convolutions take their time at 10 TFLOP/s,
@@ -29,6 +30,7 @@ struct Options {
   int driver = -1;  // the runtime's
   bool profiler = false;
   std::size_t memory_bytes = std::size_t{4} << 30;
+  bool no_pools = false;
   bool late = false;
   bool brief = false;
   unsigned seed = 1;

@@ -100,6 +100,10 @@ cudaError_t cudaSetDevice(int number) {
   CALL("cudaSetDevice", if (!is_gpu(number)) return cudaErrorInvalidDevice;
        thread_state().gpu = number; return cudaSuccess;);
 }
+cudaError_t cudaGetDevice(int* number) {
+  *number = thread_state().gpu;
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int number) {
   if (!is_gpu(number)) return cudaErrorInvalidDevice;
   *all = {};
@@ -123,6 +127,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int num
     case cudaDevAttrClockRate:
     case cudaDevAttrMemoryClockRate:
       *value = kClockKhz;
+      return cudaSuccess;
+    case cudaDevAttrMemoryPoolsSupported:
+      *value = stand_in::options().no_pools ? 0 : 1;
       return cudaSuccess;
     default:
       return cudaErrorInvalidValue;

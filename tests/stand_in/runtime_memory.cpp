@@ -121,10 +121,11 @@ cudaError_t cudaFreeHost(void* memory) {
 }
 
 cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t stream) {
-  CALL("cudaMallocAsync", if (machine().is_captured(stream)) return breaks(
-                              cudaErrorNotSupported, "memory is taken inside of a capture");
+  CALL("cudaMallocAsync", if (stand_in::options().no_pools) return cudaErrorNotSupported;
+       if (machine().is_captured(stream)) return breaks(cudaErrorNotSupported,
+                                                        "memory is taken inside of a capture");
        const int gpu = machine().gpu_of(stream); if (gpu < 0) return cudaErrorInvalidResourceHandle;
-       *memory = machine().memory().take_device(bytes, gpu);
+       *memory = machine().memory().take_pooled(bytes, gpu);
        return *memory ? cudaSuccess : cudaErrorMemoryAllocation;);
 }
 
@@ -166,14 +167,15 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int gpu) {
   if (gpu < 0 || gpu >= stand_in::options().gpus) return cudaErrorInvalidDevice;
+  if (stand_in::options().no_pools) return cudaErrorNotSupported;
   *pool = &pool_of(gpu);
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
   return cudaSuccess;
 }
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) {
-  CALL("cudaMemPoolTrimTo", return cudaSuccess;);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  CALL("cudaMemPoolTrimTo", machine().memory().trim_pool(pool->gpu); return cudaSuccess;);
 }
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
                                  std::size_t count) {

@@ -47,11 +47,11 @@ class OnGpu(unittest.TestCase):
         self.assertEqual(result.stderr, "there is no NVIDIA driver here; --executor sim simulates the same run\n")
         self.assertFalse(self.out.exists())
 
-    def with_gpu(self):
+    def with_gpu(self, name="a GPU"):
         """A machine that has a GPU: its PATH, with an nvidia-smi that tells of it."""
         tools = self.folder / "tools"
         tools.mkdir()
-        (tools / "nvidia-smi").write_text("#!/bin/sh\necho a GPU\n[ $# -eq 0 ] || exec sleep 60\n")
+        (tools / "nvidia-smi").write_text(f"#!/bin/sh\necho {name}\n[ $# -eq 0 ] || exec sleep 60\n")
         (tools / "nvidia-smi").chmod(0o755)
         return f"{tools}:{os.environ['PATH']}"
 
@@ -93,6 +93,47 @@ class OnGpu(unittest.TestCase):
         result = self.run_tool("run", self.out, self.pack(writes))
         self.assertIn("done: validate-calibrated", result.stderr)
         self.assertIn(f"validate --machine {self.out}/machines/measured-1.toml", self.calls.read_text())
+
+    def test_what_is_simulated_beside_a_recording_is_the_gpu_that_is_here(self):
+        result = self.run_tool(
+            "run", self.out, self.pack(WORKS), "--only", "recordings", PATH=self.with_gpu("NVIDIA H100 80GB HBM3")
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        calls = self.calls.read_text()
+        self.assertIn("run launch-bound --machine h100-sxm-1 --save", calls)
+        blocks = "--set A.kernel.grid=132 --set B.kernel.grid=133"
+        self.assertIn(f"run waves-and-tails --machine h100-sxm-1 {blocks} --executor cuda", calls)
+        self.assertNotIn("--machine h100-sxm-1 --machine", calls)
+
+    def test_cases_behind_one_that_loses_the_gpu_have_a_process_each(self):
+        loses = (
+            'case "$*" in --list-test-names-only) printf "one\\ntwo\\nthree, or more\\nfour\\n" ;; '
+            '"--durations yes") printf "0.1 s: one\\n  the GPU\\n  stopped and\\n0.1 s: two\\n0.1 s: three\\n"; exit 1 ;; '
+            f"*) {WORKS} ;; esac"
+        )
+        result = self.run_tool("run", self.out, self.pack(loses), "--only", "tests")
+        self.assertEqual(result.returncode, 1)
+        calls = self.calls.read_text()
+        self.assertIn("--durations yes three\\, or more\n--durations yes four\n", calls)
+        self.assertNotIn("yes two", calls)
+        self.assertIn("done: tests/3", (self.out / "summary.txt").read_text())
+        self.assertIn("fine", (self.out / "tests" / "4.txt").read_text())
+
+    def test_where_the_first_case_loses_the_gpu_all_others_are_tried(self):
+        loses = (
+            'case "$*" in --list-test-names-only) printf "one\\ntwo\\n" ;; '
+            '"--durations yes") echo "the GPU stopped and can do nothing more"; exit 1 ;; '
+            f"*) {WORKS} ;; esac"
+        )
+        self.run_tool("run", self.out, self.pack(loses), "--only", "tests")
+        self.assertIn("done: tests/2", (self.out / "summary.txt").read_text())
+
+    def test_a_pack_of_other_sources_is_told(self):
+        packed = self.pack(WORKS)
+        (packed / "sources").write_text("another number\n")
+        result = self.run_tool("run", self.out, packed, "--only", "doctor")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("the pack in use is of other sources", (self.out / "summary.txt").read_text())
 
     def test_without_a_place_for_the_results_it_asks_for_one(self):
         result = self.run_tool("run")

@@ -132,6 +132,17 @@ TEST_CASE("a rank keeps so much of the model as its group leaves it") {
   }
 }
 
+TEST_CASE("a rank alone has the two groups that it is in, with all their ranks") {
+  const program::Program program = program_of({"fsdp.shard_degree=2"});
+  const program::Program own = only_rank(program, 3);
+  program::validate(own);
+  REQUIRE(own.communicators.size() == 2);
+  CHECK(own.communicators[0].gpus == std::vector<int>{2, 3});
+  CHECK(own.communicators[1].gpus == std::vector<int>{1, 3});
+  CHECK(own.communicators[0].rank_of(3) == 1);
+  CHECK(own.communicators[0].simulated == 1);
+}
+
 TEST_CASE("a group of all ranks is no group") {
   const auto shape = [](const program::Program& program) {
     std::vector<std::size_t> sizes{program.streams.size(), program.buffers.size(),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cuda/plugin/device_memory.h"
 #include "cuda/plugin/require.h"
 
 namespace trainscope::cuda {
@@ -200,7 +201,7 @@ void* CublasProducts::workspace_of(cudaStream_t stream) {
   void*& memory = workspaces_[stream];
   if (memory) return memory;
   if (idle_.empty()) {
-    TRAINSCOPE_CUDA(cudaMalloc(&memory, kWorkspaceBytes));
+    TRAINSCOPE_CUDA(allocate_beside_pool(&memory, kWorkspaceBytes));
   } else {
     memory = idle_.back();
     idle_.pop_back();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/plugin/cudnn_plans.h"
+#include "cuda/plugin/device_memory.h"
 #include "cuda/plugin/require.h"
 
 namespace trainscope::cuda {
@@ -28,7 +29,7 @@ class Room {
   bool has(std::size_t bytes) {
     if (bytes <= bytes_) return true;
     void* memory = nullptr;
-    const cudaError_t status = cudaMalloc(&memory, bytes);
+    const cudaError_t status = allocate_beside_pool(&memory, bytes);
     if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // it is not the next call's
       return false;

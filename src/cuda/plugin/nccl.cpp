@@ -13,7 +13,8 @@
 
 namespace trainscope::cuda {
 
-#define TRAINSCOPE_NCCL(call) require(static_cast<int>(call), #call, __FILE__, __LINE__)
+#define TRAINSCOPE_NCCL(group, call) \
+  require({static_cast<int>(call), group}, #call, __FILE__, __LINE__)
 
 struct Nccl::Functions {
   decltype(&ncclCommInitAll) init_all = nullptr;
@@ -84,15 +85,24 @@ ncclDataType_t type_of(CollectiveUnit unit) {
 
 }  // namespace
 
-Nccl::Nccl(const std::vector<int>& gpus) : ranks_(gpus.size()), library_({"libnccl.so.2"}) {
+Nccl::Nccl(const std::vector<RankGroup>& groups)
+    : groups_(groups), library_({"libnccl.so.2"}), communicators_(groups.size()) {
   if (!load()) return;
+  for (std::size_t i = 0; i < groups.size() && why_not_.empty(); ++i)
+    if (!groups[i].gpus.empty()) init_here(i);
+  if (!why_not_.empty()) abort();
+}
+
+void Nccl::init_here(std::size_t group) {
+  const std::vector<int>& gpus = groups_[group].gpus;
+  Communicator& communicator = communicators_[group];
+  TRAINSCOPE_CUDA(cudaSetDevice(gpus.front()));
+  communicator.done = make_event(cudaEventDisableTiming);
   std::vector<ncclComm_t> made(gpus.size());
   const ncclResult_t status =
       functions_->init_all(made.data(), static_cast<int>(gpus.size()), gpus.data());
-  if (status != ncclSuccess)
-    refuse(status, "ncclCommInitAll");
-  else
-    communicators_.assign(made.begin(), made.end());
+  if (status != ncclSuccess) return refuse(status, "ncclCommInitAll", group);
+  communicator.ranks.assign(made.begin(), made.end());
 }
 
 namespace {
@@ -102,34 +112,65 @@ constexpr Nanos kBetweenLooks = 1'000'000'000;
 
 }  // namespace
 
-// The first rank's id names the communicator. None goes on alone: it would wait for ever.
 Nccl::Nccl(int gpu, const Peers& peers)
-    : ranks_(static_cast<std::size_t>(peers.ranks)), library_({"libnccl.so.2"}), look_(peers.look) {
-  ncclUniqueId id{};
-  if (load() && peers.rank == 0) {
-    const ncclResult_t status = functions_->unique_id(&id);
-    if (status != ncclSuccess) refuse(status, "ncclGetUniqueId");
+    : groups_(peers.groups),
+      library_({"libnccl.so.2"}),
+      communicators_(peers.groups.size()),
+      look_(peers.look) {
+  try {
+    join(gpu, peers);
+  } catch (...) {
+    abort();
+    throw;
   }
-  const std::string cannot = peers.who_cannot(why_not_);
-  if (!why_not_.empty()) return;
-  if (!cannot.empty()) {
-    why_not_ = "NCCL does not start at " + cannot + ", where it is said why";
-    return;
-  }
-  const std::string words = peers.from_first(std::string(id.internal, sizeof(id.internal)));
-  words.copy(id.internal, sizeof(id.internal));
+}
+
+// The id of a group's first rank names its communicator. All ranks make theirs in one order, and
+// none goes on alone: it would wait for ever.
+void Nccl::join(int gpu, const Peers& peers) {
+  std::vector<std::string> ids(groups_.size());
+  if (load())
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      if (!groups_[i].gpus.empty() && groups_[i].gpus.front() == peers.rank) ids[i] = make_id(i);
+  if (!all_go_on(peers)) return;
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    if (!groups_[i].gpus.empty()) ids[i] = peers.from_first(i, ids[i]);
   TRAINSCOPE_CUDA(cudaSetDevice(gpu));
   // Ranks connect here, where all are, and not in the first collective, which one that hangs would
   // hold for ever (NCCL's user guide, "Environment Variables").
   setenv("NCCL_RUNTIME_CONNECT", "0", 0);
-  ncclComm_t made = nullptr;
-  const ncclResult_t status = functions_->init_rank(&made, peers.ranks, id, peers.rank);
-  if (status != ncclSuccess) {
-    refuse(status, "ncclCommInitRank");
-    return;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].gpus.empty()) continue;
+    init_rank(i, peers.rank, ids[i]);
+    if (!all_go_on(peers)) return abort();
   }
-  communicators_ = {made};
   elsewhere_ = peers.ranks - 1;
+}
+
+std::string Nccl::make_id(std::size_t group) {
+  ncclUniqueId id{};
+  const ncclResult_t status = functions_->unique_id(&id);
+  if (status != ncclSuccess) refuse(status, "ncclGetUniqueId", group);
+  return {id.internal, sizeof(id.internal)};
+}
+
+bool Nccl::all_go_on(const Peers& peers) {
+  const std::string cannot = peers.who_cannot(why_not_);
+  if (why_not_.empty() && !cannot.empty())
+    why_not_ = "NCCL does not start at " + cannot + ", where it is said why";
+  return why_not_.empty();
+}
+
+void Nccl::init_rank(std::size_t group, int rank, const std::string& words) {
+  const std::vector<int>& all = groups_[group].gpus;
+  ncclUniqueId id{};
+  words.copy(id.internal, sizeof(id.internal));
+  communicators_[group].done = make_event(cudaEventDisableTiming);
+  ncclComm_t made = nullptr;
+  const auto place = static_cast<int>(std::find(all.begin(), all.end(), rank) - all.begin());
+  const ncclResult_t status = functions_->init_rank(&made, static_cast<int>(all.size()), id, place);
+  if (status != ncclSuccess) return refuse(status, "ncclCommInitRank", group);
+  communicators_[group].ranks = {made};
 }
 
 bool Nccl::load() {
@@ -137,68 +178,94 @@ bool Nccl::load() {
     why_not_ = "NCCL is missing (" + library_.why_not() + ")";
     return false;
   }
+  const auto made = std::count_if(groups_.begin(), groups_.end(),
+                                  [](const RankGroup& group) { return !group.gpus.empty(); });
+  if (made > 1) setenv(kNcclInOrder, "1", 0);
   functions_ = std::make_unique<Functions>();
   if (functions_->find(library_)) return true;
   why_not_ = "this NCCL lacks functions of NCCL 2.28";
   return false;
 }
 
-void Nccl::refuse(int status, const char* call) {
-  why_not_ = std::string("NCCL does not start here (") +
+void Nccl::refuse(int status, const char* call, std::size_t group) {
+  why_not_ = "NCCL does not start here for the " + groups_[group].name + " (" +
              functions_->error_words(static_cast<ncclResult_t>(status)) + ", " + call + ": " +
              functions_->last_error(nullptr) + ")";
 }
 
 Nccl::~Nccl() {
-  for (void* rank : communicators_) functions_->destroy(static_cast<ncclComm_t>(rank));
+  for (const Communicator& one : communicators_)
+    for (void* rank : one.ranks) functions_->destroy(static_cast<ncclComm_t>(rank));
 }
 
-void Nccl::require(int status, const char* call, const char* file, int line) {
-  const auto result = static_cast<ncclResult_t>(status);
+void Nccl::require(const Failed& what, const char* call, const char* file, int line) {
+  const auto result = static_cast<ncclResult_t>(what.status);
   if (result == ncclSuccess || result == ncclInProgress) return;
-  const std::string what = std::string(functions_->error_words(result)) + " (" + call + " at " +
-                           place_of(file, line) + "; " + functions_->last_error(nullptr) + ")";
+  const std::string words = std::string(functions_->error_words(result)) + " (" + call + " at " +
+                            place_of(file, line) + "; " + functions_->last_error(nullptr) + ")";
   abort();
-  throw Error(Fault::kFailed, "NCCL failed: " + what + "; NCCL_DEBUG=INFO says more");
+  throw Error(Fault::kFailed, "NCCL failed in the " + groups_[what.group].name + ": " + words +
+                                  "; NCCL_DEBUG=INFO says more");
 }
 
-// Nothing can be done with them any more.
+// Nothing can be done with them any more. At once: one may wait for the GPU, which a collective of
+// another holds (NCCL's user guide, "ncclCommAbort"; NVIDIA/nccl#1013).
 void Nccl::abort() {
   const std::lock_guard held(mutex_);
-  for (void* rank : std::exchange(communicators_, {}))
-    functions_->abort(static_cast<ncclComm_t>(rank));
+  is_aborted_ = true;
+  if (!functions_ || std::all_of(communicators_.begin(), communicators_.end(),
+                                 [](const Communicator& one) { return one.ranks.empty(); }))
+    return;
+  functions_->group_start();
+  for (Communicator& one : communicators_)
+    for (void* rank : std::exchange(one.ranks, {}))
+      functions_->abort(static_cast<ncclComm_t>(rank));
+  functions_->group_end();
 }
 
-void Nccl::carry_out(program::CollectiveKind kind, CollectiveUnit unit, std::size_t units,
-                     const std::vector<Share>& ranks) {
+void Nccl::carry_out(std::size_t group, program::CollectiveKind kind, CollectiveUnit unit,
+                     std::size_t units, const std::vector<Share>& ranks) {
   std::vector<void*> communicators;
   {
     const std::lock_guard held(mutex_);
-    communicators = communicators_;
+    communicators = communicators_[group].ranks;
   }
   if (communicators.empty())
     throw Error(Fault::kFailed, "NCCL has failed in another rank's thread, which says why");
   // A group that has begun ends, whatever happened in it: nothing takes effect before.
-  TRAINSCOPE_NCCL(functions_->group_start());
+  TRAINSCOPE_NCCL(group, functions_->group_start());
   ncclResult_t status = ncclSuccess;
   for (std::size_t i = 0; i < ranks.size() && status == ncclSuccess; ++i)
-    status = functions_->call(kind, type_of(unit), units, ranks_, ranks[i],
+    status = functions_->call(kind, type_of(unit), units, groups_[group].gpus.size(), ranks[i],
                               static_cast<ncclComm_t>(communicators[i]));
   const ncclResult_t ended = functions_->group_end();
-  TRAINSCOPE_NCCL(status == ncclSuccess ? ended : status);
+  TRAINSCOPE_NCCL(group, status == ncclSuccess ? ended : status);
+  TRAINSCOPE_CUDA(cudaEventRecord(communicators_[group].done.get(), ranks.front().stream));
 }
 
 // What the first communicator says that is not well. Held: no other rank's thread aborts it the
 // while.
-int Nccl::state() {
+Nccl::Failed Nccl::state() {
   const std::lock_guard held(mutex_);
-  for (void* rank : communicators_) {
-    ncclResult_t status = ncclSuccess;
-    const ncclResult_t asked = functions_->async_error(static_cast<ncclComm_t>(rank), &status);
-    if (asked != ncclSuccess) return asked;
-    if (status != ncclSuccess && status != ncclInProgress) return status;
-  }
-  return ncclSuccess;
+  for (std::size_t group = 0; group < communicators_.size(); ++group)
+    for (void* rank : communicators_[group].ranks) {
+      ncclResult_t status = ncclSuccess;
+      const ncclResult_t asked = functions_->async_error(static_cast<ncclComm_t>(rank), &status);
+      if (asked != ncclSuccess) return {asked, group};
+      if (status != ncclSuccess && status != ncclInProgress) return {status, group};
+    }
+  return {};
+}
+
+// The groups whose collectives are not done, in words that follow "collectives": " of the shard
+// group of ranks 0 and 1"; empty where all are.
+std::string Nccl::under_way() const {
+  std::string words;
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    if (const cudaEvent_t done = communicators_[i].done.get();
+        done && !TRAINSCOPE_CUDA_QUERY(cudaEventQuery(done)))
+      words += (words.empty() ? " of the " : " and the ") + groups_[i].name;
+  return words;
 }
 
 // NCCL does not see a process end that it shares memory with, nor one that has failed and lives.
@@ -214,16 +281,15 @@ std::string Nccl::look_at_others(Nanos begun) {
 }
 
 void Nccl::require_alive(Nanos begun) {
-  TRAINSCOPE_NCCL(state());
-  if (const std::string why = look_at_others(begun); !why.empty()) {
-    abort();
-    throw Error(Fault::kFailed, "collectives cannot go on: " + why);
-  }
-  if (host_clock() - begun <= Meetings::kTimeOut) return;
+  require(state(), "ncclCommGetAsyncError", __FILE__, __LINE__);
+  const std::string why = look_at_others(begun);
+  if (why.empty() && host_clock() - begun <= Meetings::kTimeOut) return;
+  const std::string which = under_way();
   abort();
-  throw Error(Fault::kFailed,
-              "NCCL was not done with a collective after ten minutes: a rank of it never came, or "
-              "a link between the GPUs is broken; NCCL_DEBUG=INFO says more");
+  if (!why.empty()) throw Error(Fault::kFailed, "collectives" + which + " cannot go on: " + why);
+  throw Error(Fault::kFailed, "NCCL was not done with collectives" + which +
+                                  " after ten minutes: a rank never came to one of them, or a link "
+                                  "between the GPUs is broken; NCCL_DEBUG=INFO says more");
 }
 
 }  // namespace trainscope::cuda

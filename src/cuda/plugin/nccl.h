@@ -1,6 +1,10 @@
-// NCCL, for collectives of the GPUs of one process: a communicator for all, each collective one
-// group; or of the GPUs of several processes, each with one. The library is loaded when it is first
-// wanted.
+// NCCL, for collectives of groups of ranks whose GPUs are those of one process, each collective one
+// call for all; or those of several processes, each with one. Each group has a communicator, by
+// which it is told apart from others. The library is loaded when it is first wanted.
+//
+// Kernels of two communicators on one GPU may each wait for other GPUs, and one of them for room.
+// NCCL is told to start them in the order of their calls: where all ranks call in one order, none
+// waits for ever (NCCL's user guide, "Using multiple NCCL communicators concurrently").
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,15 +17,16 @@
 #include <vector>
 
 #include "cuda/device_calls.h"
+#include "cuda/plugin/handles.h"
 #include "cuda/plugin/library.h"
 
 namespace trainscope::cuda {
 
 class Nccl {
  public:
-  // A communicator of these GPUs of the driver, in the order of their ranks.
-  explicit Nccl(const std::vector<int>& gpus);
-  // This process's rank is on this GPU.
+  // Communicators of these groups, whose GPUs are the driver's; a group without any has none.
+  explicit Nccl(const std::vector<RankGroup>& groups);
+  // Of the groups that this process's rank is in, which is on this GPU of the driver.
   Nccl(int gpu, const Peers& peers);
   // Ends what is still under way.
   ~Nccl();
@@ -33,10 +38,10 @@ class Nccl {
   // It failed, and its communicators were given up: another one can be made.
   bool is_aborted() const {
     const std::lock_guard held(mutex_);
-    return why_not_.empty() && communicators_.empty();
+    return why_not_.empty() && is_aborted_;
   }
 
-  std::size_t ranks() const { return ranks_; }
+  const std::vector<RankGroup>& groups() const { return groups_; }
   int ranks_elsewhere() const { return elsewhere_; }
 
   struct Share {
@@ -44,9 +49,10 @@ class Nccl {
     void* get = nullptr;
     cudaStream_t stream = nullptr;
   };
-  // By rank, of those that are here; `units` are those of the larger buffer. Throws Error.
-  void carry_out(program::CollectiveKind kind, CollectiveUnit unit, std::size_t units,
-                 const std::vector<Share>& ranks);
+  // Of a group, by its place: its ranks that are here; `units` are those of the larger buffer.
+  // Throws Error.
+  void carry_out(std::size_t group, program::CollectiveKind kind, CollectiveUnit unit,
+                 std::size_t units, const std::vector<Share>& ranks);
 
   // While someone has waited since `begun` for a stream that collectives are on: throws Error when
   // a communicator has failed, when a rank of another process is known to come no more, or after
@@ -55,20 +61,36 @@ class Nccl {
 
  private:
   struct Functions;
+  struct Communicator {
+    std::vector<void*> ranks;  // ncclComm_t, of those that are here
+    OwnedEvent done;           // of the last collective, on the first one's GPU
+  };
+  struct Failed {
+    int status = 0;  // an ncclResult_t
+    std::size_t group = 0;
+  };
+
   bool load();
-  void refuse(int status, const char* call);
-  void require(int status, const char* call, const char* file, int line);
-  int state();  // an ncclResult_t
+  void init_here(std::size_t group);
+  void join(int gpu, const Peers& peers);
+  std::string make_id(std::size_t group);
+  bool all_go_on(const Peers& peers);
+  void init_rank(std::size_t group, int rank, const std::string& id);
+  void refuse(int status, const char* call, std::size_t group);
+  void require(const Failed& what, const char* call, const char* file, int line);
+  Failed state();
+  std::string under_way() const;
   void abort();
   std::string look_at_others(Nanos begun);
 
-  std::size_t ranks_ = 0;
+  std::vector<RankGroup> groups_;
   int elsewhere_ = 0;
   Library library_;
   std::unique_ptr<Functions> functions_;
   std::string why_not_;
   mutable std::mutex mutex_;
-  std::vector<void*> communicators_;  // ncclComm_t, by rank
+  bool is_aborted_ = false;
+  std::vector<Communicator> communicators_;  // by group
   std::function<std::string()> look_;
   std::atomic<Nanos> looked_ = 0;
 };

@@ -5,6 +5,8 @@
 #include <limits>
 #include <thread>
 
+#include "cuda/plugin/device_memory.h"
+
 namespace trainscope::cuda {
 namespace {
 
@@ -104,6 +106,10 @@ RealDevice::RealDevice(int number) {
   facts_ = facts_of(number);
   by_events_ = !tracer_->why_not().empty();
   if (by_events_) facts_.driver += "; " + tracer_->why_not();
+  has_pools_ = has_pools(number);
+  if (!has_pools_)
+    facts_.driver +=
+        "; this GPU has no memory pools: to take or give back memory is to wait for the GPU";
   compiler_ = std::make_unique<RunTimeCompiler>(facts_.capability);
   chains_ = std::make_unique<CompiledChains>(*compiler_);
   find_gpus(number);
@@ -254,12 +260,15 @@ void* RealDevice::allocate(std::int64_t bytes, StreamHandle handle) {
   void* memory = nullptr;
   const cudaStream_t on = of(handle);
   const auto size = static_cast<std::size_t>(bytes);
-  cudaError_t status = cudaMallocAsync(&memory, size, on);
+  const auto take = [&] {
+    return has_pools_ ? cudaMallocAsync(&memory, size, on) : cudaMalloc(&memory, size);
+  };
+  cudaError_t status = take();
   if (status == cudaErrorMemoryAllocation && !stream(handle).captured) {
     wait_for_freed_memory(stream(handle).gpu);
-    status = cudaMallocAsync(&memory, size, on);
+    status = take();
   }
-  require(status, "cudaMallocAsync", __FILE__, __LINE__);
+  require(status, has_pools_ ? "cudaMallocAsync" : "cudaMalloc", __FILE__, __LINE__);
   return memory;
 }
 
@@ -279,13 +288,18 @@ void RealDevice::wait_for_freed_memory(std::size_t gpu) {
   for (const cudaStream_t one : streams)
     while (!TRAINSCOPE_CUDA_QUERY(cudaStreamQuery(one)) && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(kPause);
-  cudaMemPool_t pool = nullptr;
-  TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, gpus_[gpu].number));
-  TRAINSCOPE_CUDA(cudaMemPoolTrimTo(pool, 0));
+  if (has_pools_) empty_pool(gpus_[gpu].number);
 }
 
+// Without a pool no stream has an order for it: what was launched before is waited for.
 void RealDevice::release(void* memory, StreamHandle handle) {
-  TRAINSCOPE_CUDA(cudaFreeAsync(memory, of(handle)));
+  const cudaStream_t on = of(handle);
+  if (has_pools_) {
+    TRAINSCOPE_CUDA(cudaFreeAsync(memory, on));
+    return;
+  }
+  wait_for(on);
+  TRAINSCOPE_CUDA(cudaFree(memory));
 }
 
 void* RealDevice::allocate_host(std::int64_t bytes, MemoryKind kind) {

@@ -61,11 +61,11 @@ class RealDevice : public DeviceCalls {
   void synchronise_event(EventHandle event) override;
   bool is_done(EventHandle event) override;
   void synchronise() override;
-  std::string join(int ranks) override;
+  std::string join(const std::vector<RankGroup>& groups) override;
   std::string join(const Peers& peers) override;
   int ranks_elsewhere() const override;
-  void together(program::CollectiveKind kind, CollectiveUnit unit, std::int64_t units,
-                const std::vector<RankShare>& ranks) override;
+  void together(std::size_t group, program::CollectiveKind kind, CollectiveUnit unit,
+                std::int64_t units, const std::vector<RankShare>& ranks) override;
   void begin_capture(StreamHandle stream) override;
   GraphHandle end_capture(StreamHandle stream) override;
   void instantiate(GraphHandle graph) override;
@@ -113,6 +113,7 @@ class RealDevice : public DeviceCalls {
   DeviceFacts facts_;
   std::unique_ptr<CuptiTracer> tracer_;  // before the context
   bool by_events_ = false;               // where the tracer does not watch
+  bool has_pools_ = true;                // of memory
   std::vector<Gpu> gpus_;
   std::unique_ptr<RunTimeCompiler> compiler_;
   std::unique_ptr<CompiledChains> chains_;  // of all GPUs

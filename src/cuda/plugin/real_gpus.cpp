@@ -3,26 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <string_view>
 #include <thread>
 
+#include "cuda/plugin/device_memory.h"
 #include "cuda/plugin/real_device.h"
 
 namespace trainscope::cuda {
 namespace {
-
-// What is given back stays with the process, so that the next allocation needs no call of the
-// driver.
-void keep_freed_memory(int number) {
-  cudaMemPool_t pool = nullptr;
-  TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, number));
-  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-  TRAINSCOPE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
-  // Nor is a stream to wait for another's free, which no program says.
-  int none = 0;
-  TRAINSCOPE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &none));
-}
 
 constexpr std::chrono::microseconds kPoll{20};
 
@@ -50,8 +38,10 @@ RealDevice::Gpu& RealDevice::use(std::size_t index) {
 }
 
 void RealDevice::set_up(Gpu& gpu) {
-  keep_freed_memory(gpu.number);
-  share_memory(gpu);
+  if (has_pools_) {
+    keep_freed_memory(gpu.number);
+    share_memory(gpu);
+  }
   if (by_events_) gpu.timer = std::make_unique<EventTimer>();
   gpu.convolutions = std::make_unique<CudnnConvolutions>();
   gpu.products = std::make_unique<CublasProducts>();
@@ -85,13 +75,13 @@ cudaStream_t RealDevice::of(StreamHandle handle) {
   return one.handle;
 }
 
-std::string RealDevice::join(int ranks) {
+std::string RealDevice::join(const std::vector<RankGroup>& groups) {
   const std::lock_guard held(mutex_);
-  if (nccl_ && nccl_->ranks() == static_cast<std::size_t>(ranks) && !nccl_->is_aborted())
-    return nccl_->why_not();
-  std::vector<int> numbers;
-  for (int rank = 0; rank < ranks; ++rank) numbers.push_back(gpus_[real(rank)].number);
-  nccl_ = std::make_unique<Nccl>(numbers);
+  std::vector<RankGroup> of_driver = groups;
+  for (RankGroup& group : of_driver)
+    for (int& gpu : group.gpus) gpu = gpus_[real(gpu)].number;
+  if (nccl_ && nccl_->groups() == of_driver && !nccl_->is_aborted()) return nccl_->why_not();
+  nccl_ = std::make_unique<Nccl>(of_driver);
   TRAINSCOPE_CUDA(cudaSetDevice(gpus_.front().number));
   return nccl_->why_not();
 }
@@ -106,10 +96,10 @@ int RealDevice::ranks_elsewhere() const {
   return nccl_ ? nccl_->ranks_elsewhere() : 0;
 }
 
-// All kernels of a group are launched by the end of it: the tracer tells them as the first rank's
-// call, each with its GPU.
-void RealDevice::together(program::CollectiveKind kind, CollectiveUnit unit, std::int64_t units,
-                          const std::vector<RankShare>& ranks) {
+// All kernels of a collective are launched at once: the tracer tells them as the first rank's call,
+// each with its GPU.
+void RealDevice::together(std::size_t group, program::CollectiveKind kind, CollectiveUnit unit,
+                          std::int64_t units, const std::vector<RankShare>& ranks) {
   std::vector<Nccl::Share> shares;
   std::vector<cudaEvent_t> begun;
   for (const RankShare& rank : ranks) {
@@ -118,7 +108,7 @@ void RealDevice::together(program::CollectiveKind kind, CollectiveUnit unit, std
       begun.push_back(gpus_[stream(rank.stream).gpu].timer->begin(shares.back().stream));
   }
   const auto carry_out = [&] {
-    nccl_->carry_out(kind, unit, static_cast<std::size_t>(units), shares);
+    nccl_->carry_out(group, kind, unit, static_cast<std::size_t>(units), shares);
   };
   if (by_events_ || !watched_)
     carry_out();
@@ -128,7 +118,7 @@ void RealDevice::together(program::CollectiveKind kind, CollectiveUnit unit, std
     Activity what;
     what.name = "nccl";
     what.call = ranks[i].call;
-    what.gpu = static_cast<int>(i);
+    what.gpu = static_cast<int>(stream(ranks[i].stream).gpu);
     const cudaStream_t on = of(ranks[i].stream);
     gpus_[stream(ranks[i].stream).gpu].timer->end(begun[i], on, what);
   }
