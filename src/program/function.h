@@ -114,13 +114,14 @@ struct Dropout {
 // `flash` the logarithms of the rows' sums [batch, heads, length]. Backward reads dy, the
 // projection, that and, with `flash`, the output; writes the projection's gradient. Not `packed`,
 // three projections [batch, length, heads, width] take the place of the one, and so do their
-// gradients.
+// gradients. `eager`: the model writes it out, operator by operator; it computes the same.
 struct Attention {
   std::int64_t batch = 0, heads = 0, length = 0, width = 0;
   bool causal = true;
   bool flash = false;
   bool packed = true;
   Part part = Part::kForward;
+  bool eager = false;
 };
 
 // Backward reads dy and the result y.

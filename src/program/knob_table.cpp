@@ -150,9 +150,9 @@ void add_model_knobs(Table& t) {
       .help("layout of images")
       .into(t);
   choice("attention.kernel", "math")
-      .choices({"math", "flash"})
+      .choices({"math", "flash", "eager"})
       .pytorch("sdpa_kernel")
-      .help("how attention is computed")
+      .help("how attention is computed; eager: written out in the model, operator by operator")
       .into(t);
   choice("data.name", "auto")
       .choices({"auto", "mnist", "digits", "spirals", "text", "cifar10", "imagenet", "tokens"})

@@ -298,22 +298,24 @@ Tensor GraphBuilder::dropout(const Tensor& x, double p) {
 }
 
 Tensor GraphBuilder::attention(const Tensor& projection, std::int64_t heads, bool causal,
-                               bool flash) {
-  return attention_layer({projection}, projection.shape[2] / 3, heads, causal, flash);
+                               AttentionKernel kernel) {
+  return attention_layer({projection}, projection.shape[2] / 3, heads, causal, kernel);
 }
 
 Tensor GraphBuilder::attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                               std::int64_t heads, bool causal, bool flash) {
-  return attention_layer({q, k, v}, q.shape[2], heads, causal, flash);
+                               std::int64_t heads, bool causal, AttentionKernel kernel) {
+  return attention_layer({q, k, v}, q.shape[2], heads, causal, kernel);
 }
 
 Tensor GraphBuilder::attention_layer(const std::vector<Tensor>& inputs, std::int64_t width,
-                                     std::int64_t heads, bool causal, bool flash) {
+                                     std::int64_t heads, bool causal, AttentionKernel kernel) {
   const std::int64_t length = inputs[0].shape[1];
+  const bool flash = kernel == AttentionKernel::kFlash;
   if (width % heads != 0)
     throw InputError(fmt::format("a width of {} cannot be split among {} heads", width, heads));
   program::Attention f{graph_.batch, heads, length, width / heads, causal, flash};
   f.packed = inputs.size() == 1;
+  f.eager = kernel == AttentionKernel::kEager;
   const SideResult kept = flash
                               ? SideResult{"sums of rows", graph_.batch * heads * length}
                               : SideResult{"probabilities", graph_.batch * heads * length * length};

@@ -72,6 +72,9 @@ struct Tensor {
   std::int64_t elements() const;
 };
 
+// scaled_dot_product_attention as its math backend does it or in its flash kernel, or written out.
+enum class AttentionKernel : std::uint8_t { kMath, kFlash, kEager };
+
 struct WindowOptions {
   std::int64_t kernel = 1, stride = 1, padding = 0, groups = 1;
   bool bias = true;
@@ -114,10 +117,11 @@ class GraphBuilder {
   Tensor segments(const std::string& name, const Tensor& x, std::int64_t types);
   Tensor dropout(const Tensor& x, double p);
   // Of the projection [batch, length, 3 width]; gives [batch, length, width].
-  Tensor attention(const Tensor& projection, std::int64_t heads, bool causal, bool flash);
+  Tensor attention(const Tensor& projection, std::int64_t heads, bool causal,
+                   AttentionKernel kernel);
   // Of three projections [batch, length, width].
   Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads,
-                   bool causal, bool flash);
+                   bool causal, AttentionKernel kernel);
   Tensor add(const Tensor& a, const Tensor& b);
   // x.detach() of everything so far: backward goes no further.
   void detach() {
@@ -153,7 +157,7 @@ class GraphBuilder {
     return name + " " + std::to_string(++unnamed_[name]);
   }
   Tensor attention_layer(const std::vector<Tensor>& inputs, std::int64_t width, std::int64_t heads,
-                         bool causal, bool flash);
+                         bool causal, AttentionKernel kernel);
 
   Graph graph_;
   bool channels_last_;

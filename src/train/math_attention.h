@@ -7,15 +7,9 @@
 
 #include <vector>
 
-#include "program/program.h"
+#include "train/attention_launches.h"
 
 namespace trainscope::train {
-
-// One of the launches, and whether the call that made the one before it makes this one, too.
-struct AttentionLaunch {
-  program::Operation operation;
-  bool same_operator = false;
-};
 
 // In order; all but the last compute nothing by themselves. `whole`: forward or backward as one
 // operation, whose function, operands and work as one call the last one has. `scores`: a buffer as

@@ -46,8 +46,9 @@ const Transformer* find(std::string_view name) {
 
 class TransformerBuilder {
  public:
-  TransformerBuilder(const Transformer& model, std::int64_t batch, double dropout, bool flash)
-      : model_(model), builder_(batch), dropout_(dropout), flash_(flash) {
+  TransformerBuilder(const Transformer& model, std::int64_t batch, double dropout,
+                     AttentionKernel kernel)
+      : model_(model), builder_(batch), dropout_(dropout), kernel_(kernel) {
     builder_.initialise_normal(0.02);  // initializer_range, init_std
   }
 
@@ -104,7 +105,7 @@ class TransformerBuilder {
     const Tensor q = linear(self + "query", x, model_.width);
     const Tensor k = linear(self + "key", x, model_.width);
     const Tensor v = linear(self + "value", x, model_.width);
-    Tensor y = builder_.attention(q, k, v, model_.heads, false, flash_);
+    Tensor y = builder_.attention(q, k, v, model_.heads, false, kernel_);
     y = dropout(linear(output + "dense", y, model_.width));
     const Tensor attended = norm(output + "LayerNorm", builder_.add(y, x));
     y = builder_.gelu(linear(layer + "intermediate.dense", attended, model_.hidden()));
@@ -128,7 +129,7 @@ class TransformerBuilder {
 
   Tensor gpt2_block(const std::string& block, Tensor x) {
     Tensor y = linear(block + "attn.c_attn", norm(block + "ln_1", x), 3 * model_.width);
-    y = builder_.attention(y, model_.heads, true, flash_);
+    y = builder_.attention(y, model_.heads, true, kernel_);
     x = builder_.add(x, dropout(linear(block + "attn.c_proj", y, model_.width)));
     y = linear(block + "mlp.c_fc", norm(block + "ln_2", x), model_.hidden());
     y = linear(block + "mlp.c_proj", builder_.gelu(y, true), model_.width);
@@ -159,7 +160,7 @@ class TransformerBuilder {
     const Tensor q = linear(self + "q_proj", y, model_.width);
     const Tensor k = linear(self + "k_proj", y, model_.width);
     const Tensor v = linear(self + "v_proj", y, model_.width);
-    y = builder_.attention(q, k, v, model_.heads, true, flash_);
+    y = builder_.attention(q, k, v, model_.heads, true, kernel_);
     x = builder_.add(x, dropout(linear(self + "out_proj", y, model_.width)));
     declare(layer, {"fc1", "fc2"});
     y = builder_.relu(linear(layer + "fc1", norm(layer + "final_layer_norm", x), model_.hidden()));
@@ -169,27 +170,29 @@ class TransformerBuilder {
   const Transformer& model_;
   GraphBuilder builder_;
   double dropout_;
-  bool flash_;
+  AttentionKernel kernel_;
 };
 
 // Of the defaults of its configuration only what differs is written.
-std::string constructor_of(const Transformer& model) {
+std::string constructor_of(const Transformer& model, AttentionKernel kernel) {
+  const char* written_out =
+      kernel == AttentionKernel::kEager ? ", attn_implementation=\"written_out\"" : "";
   switch (model.family) {
     case Family::kBert:
       return fmt::format(
           "BertForMaskedLM(BertConfig(hidden_size={}, num_hidden_layers={}, "
-          "num_attention_heads={}, intermediate_size={}))",
-          model.width, model.layers, model.heads, model.hidden());
+          "num_attention_heads={}, intermediate_size={}{}))",
+          model.width, model.layers, model.heads, model.hidden(), written_out);
     case Family::kGpt2:
       return fmt::format(
           "GPT2LMHeadModel(GPT2Config(n_embd={}, n_layer={}, n_head={}, "
-          "n_positions={}))",
-          model.width, model.layers, model.heads, model.positions);
+          "n_positions={}{}))",
+          model.width, model.layers, model.heads, model.positions, written_out);
     case Family::kOpt:
       return fmt::format(
           "OPTForCausalLM(OPTConfig(hidden_size={}, num_hidden_layers={}, num_attention_heads={}, "
-          "ffn_dim={}))",
-          model.width, model.layers, model.heads, model.hidden());
+          "ffn_dim={}{}))",
+          model.width, model.layers, model.heads, model.hidden(), written_out);
   }
   return {};
 }
@@ -225,12 +228,12 @@ Graph build_transformer(const program::Config& config, const TrainingData& data,
         fmt::format("{} has {} positions, and model.seq_len = {} needs more; set "
                     "model.seq_len = {} or less",
                     model->name, model->positions, length, model->positions));
-  const bool flash = config.word("attention.kernel") == "flash";
+  const AttentionKernel kernel = attention_kernel(config);
   Graph graph =
-      TransformerBuilder(*model, batch, config.number("model.dropout"), flash).build(length);
+      TransformerBuilder(*model, batch, config.number("model.dropout"), kernel).build(length);
   graph.blocks = blocks_of(*model);
   graph.listing = {
-      fmt::format("model = {}.to(device)", constructor_of(*model)),
+      fmt::format("model = {}.to(device)", constructor_of(*model, kernel)),
       "model.register_forward_hook(lambda module, args, output: output.logits)",
   };
   return graph;

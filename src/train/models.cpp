@@ -201,7 +201,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   const std::int64_t width = config.whole("model.width"), heads = config.whole("model.heads");
   const std::int64_t blocks = config.whole("model.blocks");
   const double dropout = config.number("model.dropout");
-  const bool flash = config.word("attention.kernel") == "flash";
+  const AttentionKernel kernel = attention_kernel(config);
   if (data.shape.tokens == 0)
     throw InputError("gpt-mini reads text, and " + data.name + " has none; set data.name = text");
   if (data.shape.classes == 0)
@@ -216,7 +216,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
     builder.next_block();
     const std::string name = fmt::format("block {}, ", i + 1);
     Tensor y = builder.linear(name + "qkv", builder.layer_norm(name + "norm 1", x), 3 * width);
-    y = builder.linear(name + "projection", builder.attention(y, heads, true, flash), width);
+    y = builder.linear(name + "projection", builder.attention(y, heads, true, kernel), width);
     x = builder.add(x, builder.dropout(y, dropout));
     y = builder.linear(name + "up", builder.layer_norm(name + "norm 2", x), 4 * width);
     y = builder.linear(name + "down", builder.gelu(y, true), width);
@@ -228,11 +228,19 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   graph.blocks = "model.blocks";
   graph.listing = {fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},",
                                data.shape.classes, data.shape.tokens, width, heads),
-                   fmt::format("            blocks={}, dropout={:g}).to(device)", blocks, dropout)};
+                   fmt::format("            blocks={}, dropout={:g}{}).to(device)", blocks, dropout,
+                               kernel == AttentionKernel::kEager ? ", attention=attention" : "")};
   return graph;
 }
 
 }  // namespace
+
+AttentionKernel attention_kernel(const program::Config& config) {
+  const std::string& kernel = config.word("attention.kernel");
+  return kernel == "flash"   ? AttentionKernel::kFlash
+         : kernel == "eager" ? AttentionKernel::kEager
+                             : AttentionKernel::kMath;
+}
 
 bool is_computed(const program::Config& config) {
   const std::string& name = config.word("model.name");

@@ -23,6 +23,9 @@ TrainingData training_data(const program::Config& config);
 // fit.
 Graph build_model(const program::Config& config, const TrainingData& data, std::int64_t batch);
 
+// attention.kernel.
+AttentionKernel attention_kernel(const program::Config& config);
+
 // Whether the model is small enough to be computed on a CPU beside the simulator.
 bool is_computed(const program::Config& config);
 

@@ -4,7 +4,6 @@
 
 #include "train/fusion.h"
 #include "train/lifetimes.h"
-#include "train/math_attention.h"
 #include "train/tape_recorder.h"
 
 namespace trainscope::train {
@@ -318,15 +317,7 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
     operation.framework = "NativeBatchNormBackward0";
   const auto* attention = std::get_if<program::Attention>(&function);
   if (!attention || attention->flash) return push(std::move(operation));
-  const bool forward = attention->part == program::Part::kForward;
-  const program::Buffer like =
-      program_.buffers[forward ? operation.writes[1] : operation.reads[attention->packed ? 2 : 4]];
-  const Index scores = new_buffer(like.name + (forward ? ", before softmax" : ", gradient"),
-                                  like.elements(), like.type, Role::kActivation);
-  Index last = kNoIndex;
-  for (AttentionLaunch& launch : math_attention(program_, operation, scores, options_.compile.fuse))
-    last = push(std::move(launch.operation), launch.same_operator);
-  return last;
+  return push_attention(operation);
 }
 
 Index Tape::push(program::Operation operation, bool same_operator) {

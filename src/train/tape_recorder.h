@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "train/eager_attention.h"
 #include "train/gradient_rules.h"
 #include "train/kernels.h"
 #include "train/tape.h"
@@ -104,6 +105,10 @@ class Tape {
   program::Index emit(const program::Function& function, program::ElementType type,
                       Operands operands);
   program::Index push(program::Operation operation, bool same_operator = false);
+  // tape_attention.cpp
+  // Those of an attention that has no kernel of its own; `whole`: as one operation.
+  program::Index push_attention(const program::Operation& whole);
+  std::vector<AttentionLaunch> launches_of(const program::Operation& whole);
 
   // tape_backward.cpp
   void run_all_backward();
@@ -144,12 +149,13 @@ class Tape {
   VarId targets_ = 0;
   VarId loss_ = 0;
   std::vector<Entry> entries_;
-  std::set<VarId> weight_copies_;            // in another type, made by autocast
-  std::map<VarId, VarId> weight_casts_;      // those that a forward makes once, by weight
-  std::vector<program::Index> own_;          // buffers that this tape made
-  std::set<program::Index> outlives_;        // of them, those that another frees
-  int block_ = PlannedLaunch::kNotTheModel;  // of what is launched
-  bool recomputes_ = false;                  // the block that is written
+  std::set<VarId> weight_copies_;                     // in another type, made by autocast
+  std::map<VarId, VarId> weight_casts_;               // those that a forward makes once, by weight
+  std::map<program::Index, KeptByEager> eager_kept_;  // by the probabilities
+  std::vector<program::Index> own_;                   // buffers that this tape made
+  std::set<program::Index> outlives_;                 // of them, those that another frees
+  int block_ = PlannedLaunch::kNotTheModel;           // of what is launched
+  bool recomputes_ = false;                           // the block that is written
   int recomputed_ = 0;
   bool in_backward_ = false;
 };

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <cmath>
 
+#include "train/attention_listing.h"
 #include "train/parallel.h"
 #include "train/parallel_listing.h"
 #include "train/writer.h"
@@ -181,6 +182,7 @@ class ListingWriter {
                         backend[0] == 'm' ? "cuda.matmul" : "cudnn", python(allowed)));
     }
     if (config_.flag("cudnn.benchmark")) add("torch.backends.cudnn.benchmark = True");
+    for (const std::string& line : attention_lines(graph_, config_.word("model.name"))) add(line);
     if (settings_.fsdp) add("with torch.device(\"meta\"):  # its shapes, and no memory");
     indent_ += settings_.fsdp;
     for (std::size_t i = 0; i < graph_.listing.size(); ++i) {
@@ -386,10 +388,10 @@ class ListingWriter {
     if (settings_.precision.autocast != program::ElementType::kFp32)
       contexts.push_back(fmt::format("torch.autocast(\"cuda\", dtype={})",
                                      torch_name(settings_.precision.autocast)));
-    if (config_.is_set("attention.kernel") && settings_.data.shape.tokens > 0)
-      contexts.push_back(
-          fmt::format("sdpa_kernel(SDPBackend.{})",
-                      config_.word("attention.kernel") == "flash" ? "FLASH_ATTENTION" : "MATH"));
+    const std::string& kernel = config_.word("attention.kernel");
+    if (config_.is_set("attention.kernel") && kernel != "eager" && settings_.data.shape.tokens > 0)
+      contexts.push_back(fmt::format("sdpa_kernel(SDPBackend.{})",
+                                     kernel == "flash" ? "FLASH_ATTENTION" : "MATH"));
     return contexts;
   }
 

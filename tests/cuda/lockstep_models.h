@@ -43,6 +43,7 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
   const Settings fp16{"precision=fp16", "scaler.enabled=true"}, bf16{"precision=bf16"};
   const Settings fused{"optimizer.impl=fused"}, one_by_one{"optimizer.impl=for_loop"};
   const Settings flash{"attention.kernel=flash"}, compiled{"compile.fuse=true"};
+  const Settings eager{"attention.kernel=eager"};
   std::vector<Settings> all{mlp,
                             with(mlp, {"precision=tf32"}),
                             with(mlp, with(fp16, {"clip_grad_norm=0.1", "optimizer.momentum=0.9"})),
@@ -60,6 +61,7 @@ inline std::vector<Settings> lockstep_models(LockstepSize size) {
                             with(gpt, adamw),
                             with(gpt, with(flash, fp16)),
                             with(gpt, with(flash, bf16)),
+                            with(gpt, with(eager, bf16)),
                             with(gpt, with(adamw, compiled))};
   // Weights of a narrow type. FP16 under Adam is no number after a step.
   const Settings fp16_weights{"model.dtype=fp16"}, bf16_weights{"model.dtype=bf16"};

@@ -44,6 +44,25 @@ TEST_CASE("a loop that accumulates through several epochs begins each of them") 
              Contains("batches = iter(loader)\n"));
 }
 
+TEST_CASE("attention that is written out stands in the listing, and no backend is chosen for it") {
+  const std::string own =
+      listing({"model.name=gpt-mini", "model.seq_len=64", "attention.kernel=eager"});
+  CHECK_THAT(own, Contains("mask = torch.tril(torch.ones(64, 64, device=device))\n"
+                           "def attention(q, k, v):\n"
+                           "    att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))\n"
+                           "    att = att.masked_fill(mask == 0, float(\"-inf\"))\n"
+                           "    att = F.softmax(att, dim=-1)\n"
+                           "    y = (att @ v).transpose(1, 2).contiguous()\n"
+                           "    return y\n"
+                           "model = GPT("));
+  CHECK_THAT(own, Contains(", attention=attention).to(device)") && !Contains("sdpa_kernel"));
+  const std::string bert =
+      listing({"model.name=bert-large", "model.seq_len=64", "attention.kernel=eager"});
+  CHECK_THAT(bert, Contains("AttentionInterface.register(\"written_out\", attention)\n") &&
+                       Contains("attn_implementation=\"written_out\"") && !Contains("mask"));
+  CHECK_THAT(listing({"model.name=gpt2"}), !Contains("written_out"));
+}
+
 TEST_CASE("a range of files is no sampler that can be told the epoch") {
   const std::vector<std::string> settings{"machine=h200-8",   "parallel.strategy=ddp",
                                           "data.name=digits", "parallel.world_size=4",

@@ -5,66 +5,22 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "support/config.h"
-#include "train/build.h"
+#include "support/attention_launches.h"
 
 using namespace trainscope;
 using namespace trainscope::train;
 using program::Operation;
 using program::Phase;
+using test::attention;
+using test::frameworks;
+using test::gpt;
+using test::kHeads;
+using test::kLength;
+using test::kWidth;
+using test::Launched;
+using test::launched;
 
 namespace {
-
-constexpr double kLength = 128, kWidth = 32, kHeads = 4;
-
-using Settings = std::vector<std::string>;
-
-// Of one block, one step.
-program::Program gpt(const Settings& more = {}) {
-  Settings all{"model.name=gpt-mini", "data.name=text", "model.blocks=1", "model.seq_len=128",
-               "model.width=128",     "model.heads=4",  "steps=1"};
-  all.insert(all.end(), more.begin(), more.end());
-  const program::Config config = test::config_of(all);
-  return build_program(config, machine_of(config));
-}
-
-// One of a phase's launches, and whether it is of the call before.
-struct Launched {
-  const Operation* operation;
-  bool same_operator;
-};
-
-std::vector<Launched> launched(const program::Program& program, Phase phase) {
-  std::vector<Launched> launches;
-  for (const program::Thread& thread : program.threads)
-    for (const program::Command& command : thread.commands)
-      if (const auto* launch = std::get_if<program::Launch>(&command.action))
-        if (command.phase == phase)
-          launches.push_back({&program.operations[launch->operation], launch->same_operator});
-  return launches;
-}
-
-// Attention's own: from the one after the projection's, or the copy of its gradient, to the one
-// that names it.
-std::vector<Launched> attention(const program::Program& program, Phase phase) {
-  std::vector<Launched> all = launched(program, phase);
-  const auto last = std::find_if(all.begin(), all.end(), [](const Launched& one) {
-    return std::holds_alternative<program::Attention>(one.operation->function);
-  });
-  REQUIRE(last != all.end());
-  const auto first =
-      std::find_if(std::make_reverse_iterator(last), all.rend(), [](const Launched& one) {
-        return !std::holds_alternative<std::monostate>(one.operation->function) ||
-               !one.operation->parts.empty();
-      }).base();
-  return {first, last + 1};
-}
-
-std::vector<std::string> frameworks(const std::vector<Launched>& launches) {
-  std::vector<std::string> names;
-  for (const Launched& one : launches) names.push_back(one.operation->framework);
-  return names;
-}
 
 // How often a number of the scores is read or written; a token's of one projection.
 double passes(const std::vector<Launched>& launches, double batch, bool of_scores) {

@@ -1,0 +1,176 @@
+#include "train/eager_attention.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include "train/kernels.h"
+
+namespace trainscope::train {
+namespace {
+
+using program::ElementType;
+using program::Index;
+using program::Operation;
+
+class EagerAttention {
+ public:
+  EagerAttention(const program::Program& program, const Operation& whole,
+                 const EagerOptions& options, const NewBuffer& new_buffer, KeptByEager& kept)
+      : program_(program),
+        all_(program, whole, options.fused),
+        f_(all_.function()),
+        type_(program.buffers[all_.probabilities()].type),
+        wide_(options.autocasts ? ElementType::kFp32 : type_),
+        new_buffer_(new_buffer),
+        kept_(kept) {
+    const std::string& probabilities = program.buffers[all_.probabilities()].name;
+    layer_ = probabilities.substr(0, probabilities.rfind(':'));
+  }
+
+  std::vector<AttentionLaunch> launches() {
+    if (all_.is_forward()) {
+      forward();
+    } else {
+      backward();
+    }
+    return all_.finish();
+  }
+
+ private:
+  // Where the softmax's type is not that of what it reads, and its kernel does not widen it.
+  bool casts() const { return wide_ != type_ && type_ == ElementType::kBf16; }
+
+  void forward() {
+    for (int i = 0; i < 2; ++i) copy("aten::clone");
+    Index scores = square("scores", type_);
+    all_.product("aten::bmm", f_.length, f_.width, {}, {scores});
+    if (all_.is_fused()) {
+      all_.softmax({"", "", "_softmax_masked_fill_mul"}, f_.causal ? 7 : 6, 2 * all_.square(),
+                   {scores}, {all_.probabilities()});
+    } else {
+      softmax(scores);
+    }
+    copy("aten::clone");
+    all_.product("aten::bmm", f_.width, f_.length, {all_.probabilities()}, {});
+    all_.each({"copy", "aten::clone", "clone"}, 0);
+  }
+
+  void softmax(Index scores) {
+    scores = pass("mul", "aten::mul", 1, scores, square("scores, scaled", type_));
+    if (f_.causal) {
+      make_mask();
+      scores = masked("aten::clone", "aten::masked_fill_", scores, "scores, masked");
+    }
+    if (casts()) scores = pass("cast", "aten::to", 1, scores, square("scores in float32", wide_));
+    const bool widened = wide_ != type_;
+    if (widened) kept_.wide = square("probabilities in float32", wide_);
+    const Index result = widened ? kept_.wide : all_.probabilities();
+    all_.softmax({"softmax", "aten::softmax", {}}, 5, bytes({scores, result}), {scores}, {result});
+    if (widened) pass("cast", "aten::to", 1, result, all_.probabilities());
+  }
+
+  void backward() {
+    if (!all_.is_fused()) copy("UnsafeViewBackward0");
+    Index gradient = square("gradient of probabilities", type_);
+    all_.product("BmmBackward0", f_.width, f_.length, {all_.probabilities()}, {});
+    all_.product("BmmBackward0", f_.length, f_.width, {}, {gradient}, true);
+    if (all_.is_fused()) {
+      all_.softmax({"", "", "_softmax_backward_data_masked_fill_mul"}, f_.causal ? 6 : 5,
+                   3 * all_.square(), {gradient, all_.probabilities()}, {});  // in place
+    } else {
+      gradient = gradient_of_scores(gradient);
+    }
+    all_.product("BmmBackward0", f_.width, f_.length, {gradient}, {});
+    all_.product("BmmBackward0", f_.width, f_.length, {gradient}, {}, true);
+    gather();
+  }
+
+  Index gradient_of_scores(Index gradient) {
+    const bool widened = wide_ != type_;
+    const Index result = widened ? kept_.wide : all_.probabilities();
+    if (widened)
+      gradient = pass("cast", "ToCopyBackward0", 1, gradient,
+                      square("gradient of probabilities in float32", wide_));
+    const Index scores = square("gradient of scores", casts() ? wide_ : type_);
+    all_.softmax({"softmax_backward", "SoftmaxBackward0", {}}, 4, bytes({gradient, result, scores}),
+                 {gradient, result}, {scores});
+    gradient = scores;
+    if (casts())
+      gradient =
+          pass("cast", "ToCopyBackward0", 1, gradient, square("gradient of scores, narrow", type_));
+    if (f_.causal)
+      gradient = masked("MaskedFillBackward0", "MaskedFillBackward0", gradient,
+                        "gradient of scores, masked");
+    return pass("mul", "MulBackward0", 1, gradient, square("gradient of scores, scaled", type_));
+  }
+
+  // A head's lie one after another, where a token's do in the projections.
+  void gather() {
+    if (all_.is_fused()) return all_.gather({"", "", "cat"}, 0);
+    for (int i = 0; i < 3; ++i) all_.each({"copy", "ViewBackward0", {}}, 0);
+    if (f_.packed) all_.gather({"CatArrayBatchedCopy", "SplitBackward0", {}}, 0);
+  }
+
+  void copy(const char* framework) {
+    if (all_.is_copied()) all_.each({"copy", framework, "clone"}, 0);
+  }
+
+  // Of the lower triangle that the module holds, in FP32, which is 0 above the diagonal.
+  void make_mask() {
+    const std::int64_t elements = f_.length * f_.length;
+    kept_.mask = new_buffer_(layer_ + ": mask", elements, ElementType::kBool);
+    Operation pass = pointwise("eq", "aten::eq", program::OperationKind::kElementwise, elements, 1,
+                               static_cast<double>(elements) * (4 + 1));
+    pass.writes = {kept_.mask};
+    all_.add(std::move(pass));
+  }
+
+  // `node`, `fill`: who copies, and who fills the copy.
+  Index masked(const char* node, const char* fill, Index scores, const std::string& name) {
+    const Index copy = pass("copy", node, 0, scores, square(name, type_));
+    Operation in_place = pointwise("masked_fill", fill, program::OperationKind::kElementwise,
+                                   all_.scores(), 0, bytes({copy, copy, kept_.mask}));
+    in_place.reads = {copy, kept_.mask};
+    all_.add(std::move(in_place), !all_.is_forward());
+    return copy;
+  }
+
+  // Reads one matrix of the scores' size, writes another; gives that.
+  Index pass(const char* kernel, const char* framework, double flops_each, Index from, Index to) {
+    Operation pass = pointwise(kernel, framework, program::OperationKind::kElementwise,
+                               all_.scores(), flops_each, bytes({from, to}));
+    pass.reads = {from};
+    pass.writes = {to};
+    all_.add(std::move(pass));
+    return to;
+  }
+
+  Index square(const std::string& name, ElementType type) {
+    return new_buffer_(layer_ + ": " + name, all_.scores(), type);
+  }
+
+  double bytes(std::initializer_list<Index> buffers) const {
+    std::int64_t sum = 0;
+    for (const Index buffer : buffers) sum += program_.buffers[buffer].bytes;
+    return static_cast<double>(sum);
+  }
+
+  const program::Program& program_;
+  AttentionLaunches all_;
+  const program::Attention& f_;
+  ElementType type_;  // of what the products read and write
+  ElementType wide_;  // of the softmax
+  std::string layer_;
+  const NewBuffer& new_buffer_;
+  KeptByEager& kept_;
+};
+
+}  // namespace
+
+std::vector<AttentionLaunch> eager_attention(const program::Program& program,
+                                             const Operation& whole, const EagerOptions& options,
+                                             const NewBuffer& new_buffer, KeptByEager& kept) {
+  return EagerAttention(program, whole, options, new_buffer, kept).launches();
+}
+
+}  // namespace trainscope::train

@@ -1,0 +1,38 @@
+// The tape: an attention's launches, where it has no kernel of its own, and what they write.
+
+#include <utility>
+
+#include "train/math_attention.h"
+#include "train/tape_recorder.h"
+
+namespace trainscope::train {
+
+using program::ElementType;
+using program::Index;
+using program::kNoIndex;
+using program::Role;
+
+Index Tape::push_attention(const program::Operation& whole) {
+  Index last = kNoIndex;
+  for (AttentionLaunch& launch : launches_of(whole))
+    last = push(std::move(launch.operation), launch.same_operator);
+  return last;
+}
+
+std::vector<AttentionLaunch> Tape::launches_of(const program::Operation& whole) {
+  const auto& attention = std::get<program::Attention>(whole.function);
+  const bool forward = attention.part == program::Part::kForward;
+  const Index probabilities = forward ? whole.writes[1] : whole.reads[attention.packed ? 2 : 4];
+  const auto make = [this](const std::string& name, std::int64_t elements, ElementType type) {
+    return new_buffer(name, elements, type, Role::kActivation);
+  };
+  if (attention.eager)
+    return eager_attention(program_, whole, {autocasts(), options_.compile.fuse}, make,
+                           eager_kept_[probabilities]);
+  const program::Buffer like = program_.buffers[probabilities];
+  const Index scores =
+      make(like.name + (forward ? ", before softmax" : ", gradient"), like.elements(), like.type);
+  return math_attention(program_, whole, scores, options_.compile.fuse);
+}
+
+}  // namespace trainscope::train
