@@ -68,6 +68,16 @@ std::string without_number(const std::string& name) {
   return numbered ? name.substr(0, last) : name;
 }
 
+// Python calls a built-in by its object, "<built-in method linear of type object at 0x7f3c>", which
+// stands elsewhere in every process.
+std::string without_address(std::string name) {
+  constexpr std::string_view kAddress = " at 0x";
+  const auto at = name.find(kAddress);
+  if (!name.starts_with('<') || at == name.npos) return name;
+  const auto end = name.find_first_not_of("0123456789abcdefABCDEF", at + kAddress.size());
+  return name.erase(at, end == name.npos ? end : end - at);
+}
+
 struct Gathered {
   Operation operation;
   std::array<Nanos, trace::kCategoryCount> by_category{};
@@ -212,7 +222,8 @@ std::string operation_name(const trace::Trace& trace, const trace::Span& span) {
   if (span.category == Category::kLoader) return without_number(trace.name(span));
   if (span.category == Category::kStaging && !trace.name(span).starts_with("staging"))
     return "staging, " + trace.name(span);
-  if (trace.lanes()[span.lane].kind != LaneKind::kCopyEngine) return trace.name(span);
+  if (trace.lanes()[span.lane].kind != LaneKind::kCopyEngine)
+    return without_address(trace.name(span));
   return std::string(trace::name_of(span.category)) + ", " + trace.name(span);
 }
 

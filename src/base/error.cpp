@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace trainscope {
-namespace {
-
-// The place at or before `at` where a character of UTF-8 begins.
-std::size_t character_before(const std::string& text, std::size_t at) {
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-  return at;
-}
-
-}  // namespace
 
 std::string one_line(const std::string& sentence) {
   constexpr std::size_t kLongest = 2000, kStart = 1400, kEnd = 500;

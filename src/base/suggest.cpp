@@ -34,6 +34,18 @@ std::string in_small_letters(std::string_view name) {
   return small;
 }
 
+// "h100-sxm-1" and "h100-sxm-8" of "h100".
+std::vector<std::string> longer_names(std::string_view start,
+                                      const std::vector<std::string>& candidates) {
+  const std::string small = in_small_letters(start);
+  std::vector<std::string> names;
+  for (const std::string& candidate : candidates)
+    if (!small.empty() && candidate.size() > small.size() && candidate.starts_with(small) &&
+        (candidate[small.size()] == '-' || candidate[small.size()] == '.'))
+      names.push_back(candidate);
+  return names;
+}
+
 std::string_view last_word(std::string_view name) {
   const auto dot = name.rfind('.');
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
@@ -64,8 +76,14 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
 }
 
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& candidates) {
-  const std::string name = nearest_name(wrong, candidates);
-  return name.empty() ? "" : " (did you mean " + name + "?)";
+  constexpr std::size_t kMost = 5;  // more are a list to look up
+  std::vector<std::string> names{nearest_name(wrong, candidates)};
+  if (names.front().empty()) names = longer_names(wrong, candidates);
+  if (names.empty() || names.size() > kMost) return "";
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+  return " (did you mean " + text + "?)";
 }
 
 }  // namespace trainscope

@@ -20,4 +20,17 @@ inline void erase_all(std::string& text, std::string_view part) {
     text.erase(at, part.size());
 }
 
+// The place at or before `at` where a character of UTF-8 begins.
+inline std::size_t character_before(std::string_view text, std::size_t at) {
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return at;
+}
+
+// Of a text that is longer than `start` and `end` bytes together these, and "…" for its middle.
+inline std::string without_middle(std::string_view text, std::size_t start, std::size_t end) {
+  if (text.size() <= start + end + 1) return std::string(text);
+  return std::string(text.substr(0, character_before(text, start))) + "…" +
+         std::string(text.substr(character_before(text, text.size() - end)));
+}
+
 }  // namespace trainscope

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
 
 #include "analysis/critical_path.h"
 #include "analysis/diagnosis.h"
 #include "analysis/level.h"
 #include "analysis/operations.h"
 #include "analysis/what_if.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/table.h"
 #include "report/comparison.h"
@@ -88,6 +90,21 @@ std::vector<OperationRow> those_of(Where where, std::vector<OperationRow> rows) 
   return rows;
 }
 
+// The names of the first rows. One of 160 letters would move the figures beside it out of a
+// terminal, so its middle is left out; those that would then read alike stay whole.
+std::vector<std::string> names_in_table(const std::vector<OperationRow>& rows) {
+  constexpr std::size_t kStart = 44, kEnd = 19;  // layouts stand at the start, tiles at either end
+  std::vector<std::string> names;
+  std::map<std::string, int> alike;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i) {
+    names.push_back(without_middle(rows[i].shown, kStart, kEnd));
+    ++alike[names.back()];
+  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (alike.at(names[i]) > 1) names[i] = rows[i].shown;
+  return names;
+}
+
 void print_number_of_more(std::size_t rows) {
   if (rows > kMostOperations)
     std::cout << "and " << rows - kMostOperations << " more, in the window\n";
@@ -99,8 +116,9 @@ void print_gpu_operations(const analysis::Measured& measured,
   if (rows.empty()) return;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"operation of the GPU", "count", "total", analysis::share_of_what(measured)});
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
-    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.total),
+  const std::vector<std::string> names = names_in_table(rows);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    table.add({names[i], fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.total),
                fmt::format("{:.1f} %", 100 * analysis::share_of(rows[i].a, measured))});
   std::cout << "\n" << table.text();
   print_number_of_more(rows.size());
@@ -112,8 +130,9 @@ void print_host_operations(std::vector<OperationRow> rows) {
   analysis::sort_operations(rows, analysis::OperationOrder::kSelf, false);
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.add({"operation of the host", "count", "self", "total", "on GPU"});
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
-    table.add({rows[i].shown, fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.self),
+  const std::vector<std::string> names = names_in_table(rows);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    table.add({names[i], fmt::format("{:.4g}", rows[i].a.count), format_nanos(rows[i].a.self),
                format_nanos(rows[i].a.total), format_nanos(rows[i].a.gpu)});
   std::cout << "\n" << table.text();
   print_number_of_more(rows.size());
@@ -133,8 +152,9 @@ void print_operations_beside(const Run& a, const Run& b) {
   if (rows.empty()) return;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"operation of the GPU", a.label, b.label, b.label + " - " + a.label});
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostOperations); ++i)
-    table.add({rows[i].shown, format_nanos(rows[i].a.total), format_nanos(rows[i].b.total),
+  const std::vector<std::string> names = names_in_table(rows);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    table.add({names[i], format_nanos(rows[i].a.total), format_nanos(rows[i].b.total),
                (rows[i].difference() > 0 ? "+" : "") + format_nanos(rows[i].difference())});
   std::cout << "\n" << table.text();
   print_number_of_more(rows.size());

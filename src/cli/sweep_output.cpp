@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/table.h"
 
 namespace trainscope::cli {
@@ -28,10 +29,13 @@ std::string headed(const SweepPoint& first, const SweepPoint::Side& side, const 
   return first.sides.size() > 1 ? side.label + " " + name : name;
 }
 
+// Of a run that ended early its beginning: what its memory held then, row by row, is for the JSON.
 std::string why_not(const SweepPoint& point) {
+  constexpr std::size_t kMost = 100;
   std::string text;
   for (const SweepPoint::Side& side : point.sides) {
-    const std::string& why = side.refused.empty() ? side.ending : side.refused;
+    const std::string why =
+        side.refused.empty() ? without_middle(side.ending, kMost, 0) : side.refused;
     if (why.empty()) continue;
     if (!text.empty() && text != why) text += "; ";
     if (text != why) text += point.sides.size() > 1 ? side.label + ": " + why : why;

@@ -305,41 +305,52 @@ std::string list_json(const char* key, const Entries& entries, const Make& make)
   return dumped({{key, std::move(list)}});
 }
 
+// Times in nanoseconds.
+Json figures_of(analysis::Operation::Where where, const analysis::OperationRow::Figures& one) {
+  Json json{{"count", one.count}, {"total", one.total}, {"mean", one.mean}};
+  if (where != analysis::Operation::Where::kHost) return json;
+  json["self"] = one.self;
+  json["gpu"] = one.gpu;
+  return json;
+}
+
+// Every operation of either, by the size of the difference; counts and totals as `parts_are`.
+Json operations_of(const analysis::Run& a, const analysis::Run& b) {
+  Json rows = Json::array();
+  for (const analysis::OperationRow& row :
+       analysis::compare_operations(a.facts.measured, b.facts.measured))
+    rows.push_back({{"name", row.name},
+                    {"where", std::string(analysis::name_of(row.where))},
+                    {"A", figures_of(row.where, row.a)},
+                    {"B", figures_of(row.where, row.b)},
+                    {"difference", row.difference()}});
+  return rows;
+}
+
+// Of one run alone, longest first.
+void add_operations(Json& json, const analysis::Run& run) {
+  Json rows = Json::array();
+  for (const analysis::OperationRow& row : analysis::operation_rows(run.facts.measured)) {
+    Json one{{"name", row.name}, {"where", std::string(analysis::name_of(row.where))}};
+    one.update(figures_of(row.where, row.a));
+    rows.push_back(std::move(one));
+  }
+  if (rows.empty()) return;
+  json["operations"] = std::move(rows);
+  json["operations_are"] = run.facts.measured.steps > 0 ? "a step" : "the whole run";
+}
+
 }  // namespace
 
 std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
                      std::string_view executor, const std::string& caveat,
                      const std::vector<ExpectationEntry>& expectations) {
   Json json = runs_of(runs, seed, executor);
+  for (const analysis::Run* run : runs) add_operations(json["runs"][run->label], *run);
   if (!caveat.empty()) json["caveat"] = caveat;
   if (!expectations.empty()) json["expectations"] = expectations_of(expectations);
   return dumped(json);
 }
-
-namespace {
-
-// Every operation of either, by the size of the difference; times in nanoseconds, as `parts_are`.
-Json operations_of(const analysis::Run& a, const analysis::Run& b) {
-  const auto figures = [](const analysis::OperationRow& row,
-                          const analysis::OperationRow::Figures& one) {
-    Json json{{"count", one.count}, {"total", one.total}, {"mean", one.mean}};
-    if (row.where != analysis::Operation::Where::kHost) return json;
-    json["self"] = one.self;
-    json["gpu"] = one.gpu;
-    return json;
-  };
-  Json rows = Json::array();
-  for (const analysis::OperationRow& row :
-       analysis::compare_operations(a.facts.measured, b.facts.measured))
-    rows.push_back({{"name", row.name},
-                    {"where", std::string(analysis::name_of(row.where))},
-                    {"A", figures(row, row.a)},
-                    {"B", figures(row, row.b)},
-                    {"difference", row.difference()}});
-  return rows;
-}
-
-}  // namespace
 
 std::string compare_json(const analysis::Run& a, const analysis::Run& b, std::int64_t seed,
                          std::string_view executor) {

@@ -28,7 +28,8 @@ struct ExpectationEntry {
 };
 
 // `run` and `import`: A, B, … with config and metrics. The executor and the seed of an imported run
-// are "imported" and null, whatever is given. Where origins differ, each run says its own.
+// are "imported" and null, whatever is given. Where origins differ, each run says its own. Each has
+// its "operations", of its GPU and its host; "operations_are" says what counts and times are of.
 // `caveat`: why the text of the runs' lesson need not hold for them; empty: not said.
 std::string run_json(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
                      std::string_view executor, const std::string& caveat = {},

@@ -46,6 +46,16 @@ std::string trace_ending(const std::string& file) {
   return "";
 }
 
+// What stands above runs that are of no lesson: their files or machines, each once.
+std::string title_of(const std::vector<analysis::RunPointer>& runs) {
+  std::vector<std::string> subjects;
+  for (const auto& run : runs)
+    if (const std::string& subject = run->trace->origin().subject;
+        std::ranges::find(subjects, subject) == subjects.end())
+      subjects.push_back(subject);
+  return fmt::format("{}", fmt::join(subjects, " | "));
+}
+
 }  // namespace
 
 ReportInput report_input(const analysis::SavedRuns& saved, const Speech& speech) {
@@ -54,8 +64,7 @@ ReportInput report_input(const analysis::SavedRuns& saved, const Speech& speech)
   input.language = saved.subject.language;
   input.version = saved.version;
   for (const auto& run : saved.runs) input.runs.push_back(run.get());
-  input.title = saved.subject.title.empty() ? saved.runs.front()->trace->origin().subject
-                                            : saved.subject.title;
+  input.title = saved.subject.title.empty() ? title_of(saved.runs) : saved.subject.title;
   input.caveat = saved.subject.caveat;
   input.paragraphs = saved.subject.paragraphs;
   input.limits = saved.subject.limits;

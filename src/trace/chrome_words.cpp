@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <initializer_list>
 #include <utility>
 
 #include "trace/step_mark.h"
@@ -18,6 +19,10 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -30,6 +35,7 @@ constexpr std::pair<std::string_view, EventKind> kCats[] = {
     {"python", EventKind::kPython},
     {"runtime", EventKind::kRuntime},
     {"kernel", EventKind::kKernel},
+    {"mtia_ccp_events", EventKind::kKernel},  // as Kineto called those of Meta's accelerators
     {"gpu_memcpy", EventKind::kMemcpy},
     {"memcpy", EventKind::kMemcpy},
     {"gpu_memset", EventKind::kMemset},
@@ -104,7 +110,8 @@ Memory memory_named(std::string_view text) {
   return Memory::kUnknown;
 }
 
-// From "Memcpy HtoD (Pinned -> Device)", or what older profilers of AMD GPUs call a copy.
+// From "Memcpy HtoD (Pinned -> Device)", from Intel's "Memcpy M2D (MEMORY(Unknown) -> DEVICE)", or
+// what older profilers of AMD GPUs call a copy.
 void read_copy_name(std::string_view name, NameFacts& facts) {
   if (name == "CopyHostToDevice") facts.copy = Category::kCopyH2D;
   if (name == "CopyDeviceToHost") facts.copy = Category::kCopyD2H;
@@ -112,8 +119,8 @@ void read_copy_name(std::string_view name, NameFacts& facts) {
   if (!name.starts_with(kPrefix)) return;
   name.remove_prefix(kPrefix.size());
   const std::string_view direction = name.substr(0, name.find(' '));
-  if (direction == "HtoD" || direction == "HtoA") facts.copy = Category::kCopyH2D;
-  if (direction == "DtoH" || direction == "AtoH") facts.copy = Category::kCopyD2H;
+  if (is_one_of(direction, {"HtoD", "HtoA", "H2D", "M2D"})) facts.copy = Category::kCopyH2D;
+  if (is_one_of(direction, {"DtoH", "AtoH", "D2H", "D2M"})) facts.copy = Category::kCopyD2H;
   const auto open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
   if (open == name.npos || arrow == name.npos || close == name.npos) return;
   if (open > arrow || arrow + 4 > close) return;

@@ -69,6 +69,18 @@ std::vector<std::string_view> arguments_of(std::string_view text) {
   return arguments;
 }
 
+// "module.py(1501): _call_impl" of "torch/nn/modules/module.py(1501): _call_impl", as profilers
+// write a frame of Python's; empty for any other name.
+std::string_view python_frame(std::string_view name) {
+  const auto line = name.find(".py(");
+  if (line == name.npos) return {};
+  const auto digits = line + 4;
+  const auto end = name.find_first_not_of("0123456789", digits);
+  if (end == digits || end == name.npos || !name.substr(end).starts_with("): ")) return {};
+  const auto folder = name.substr(0, line).find_last_of("/\\");
+  return folder == name.npos ? name : name.substr(folder + 1);
+}
+
 // ---- What a kernel does ------------------------------------------------------------------------
 
 // Templates that are called by their argument alone: cutlass::Kernel<gemm_tn_256x128>.
@@ -177,8 +189,10 @@ std::string numbered_linkers(std::string_view name) {
   return part.empty() || count == 0 ? std::string(name) : part + "<" + numbers + ">";
 }
 
-// "gemm<float, 4>": with all template arguments, without their namespaces.
+// "gemm<float, 4>": with all template arguments, without their namespaces; a frame of Python's with
+// its folder.
 std::string templated_name(std::string_view name) {
+  if (!python_frame(name).empty()) return std::string(name);
   if (is_linkers(name)) return numbered_linkers(name);
   const std::string text = without_clutter(name);
   const auto open = text.find_first_of("<(");
@@ -203,6 +217,7 @@ std::string templated_name(std::string_view name) {
 }  // namespace
 
 std::string short_name(std::string_view name) {
+  if (const std::string_view frame = python_frame(name); !frame.empty()) return std::string(frame);
   if (is_linkers(name))
     if (std::string part = part_of_linkers(name); !part.empty()) return part;
   const std::string text = without_clutter(name);

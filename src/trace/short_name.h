@@ -12,7 +12,8 @@ namespace trainscope::trace {
 // itself where nothing can be left out. Of a name that the linker has and nothing reads back, what
 // can be told: "gemm" of "_ZN2ns4gemmILi128EEEvT_". A kernel that does whatever its template
 // argument says, as PyTorch's vectorized_elementwise_kernel, keeps that:
-// "vectorized_elementwise_kernel<AddFunctor>".
+// "vectorized_elementwise_kernel<AddFunctor>". A frame of Python's keeps its file, line and
+// function: "module.py(1501): _call_impl".
 std::string short_name(std::string_view name);
 
 // What such a kernel does: "AddFunctor"; empty for any other name.

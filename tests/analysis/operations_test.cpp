@@ -145,6 +145,19 @@ TEST_CASE("rows hold each side's own figures, a step, and their difference") {
     CHECK(row.difference() == 0);
 }
 
+TEST_CASE("a built-in of Python's is one row, wherever its object stands in a process") {
+  const auto one = trace_with(
+      {{"<built-in method linear of type object at 0x7f3c8a1b2e40>", 5}, {"kernel at 0x10", 3}});
+  const auto two = trace_with(
+      {{"<built-in method linear of type object at 0x7fa18a1b2e40>", 9}, {"kernel at 0x10", 3}});
+  const auto rows =
+      compare_operations(measure(*one, nullptr, nullptr), measure(*two, nullptr, nullptr));
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].name == "<built-in method linear of type object>");
+  CHECK(rows[0].difference() == 4);
+  CHECK(rows[1].name == "kernel at 0x10");
+}
+
 TEST_CASE("rows are sorted by any column, either way") {
   const auto one = trace_with({{"b", 5}, {"a", 9}, {"b", 7}, {"c", 9}});
   const auto two = trace_with({{"a", 1}, {"c", 40}});

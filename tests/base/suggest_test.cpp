@@ -38,3 +38,13 @@ TEST_CASE("of two names the nearer one is meant") {
   CHECK(nearest_name("h100-2", {"h100-1", "h200-2", "t4-1"}) == "h100-1");
   CHECK(nearest_name("h200-1", {"h100-1", "h200-1"}) == "h200-1");
 }
+
+TEST_CASE("of the beginning of a few names all are meant, and of many none") {
+  const std::vector<std::string> machines{"a100-sxm-1", "h100-pcie-1", "h100-sxm-1", "h100-sxm-8"};
+  CHECK(did_you_mean("h100", machines) == " (did you mean h100-pcie-1, h100-sxm-1 or h100-sxm-8?)");
+  CHECK(did_you_mean("A100", machines) == " (did you mean a100-sxm-1?)");
+  CHECK(did_you_mean("h10", machines).empty());
+  CHECK(did_you_mean("memory", {"memory.peak_a", "memory.peak_b", "memory.peak_c", "memory.peak_d",
+                                "memory.peak_e", "memory.peak_f"})
+            .empty());
+}

@@ -40,6 +40,33 @@ TEST_CASE("names of a trace that would steer the terminal are spelled out") {
   }
 }
 
+TEST_CASE("figures stand beside the longest name of a kernel, and no two names read alike") {
+  const std::string matrix = "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_";
+  const std::string kernels[] = {matrix + "tilesize128x128x16_stage4_execute_kernel_cudnn",
+                                 "a_" + matrix + "tilesize64x64x16_stage4_execute_kernel_cudnn",
+                                 "a_" + matrix + "tilesize64x32x16_stage4_execute_kernel_cudnn"};
+  nlohmann::json events = nlohmann::json::array();
+  for (int i = 0; i < 3; ++i)
+    events.push_back({{"ph", "X"},
+                      {"cat", "kernel"},
+                      {"name", kernels[i]},
+                      {"pid", 0},
+                      {"tid", 7},
+                      {"ts", 100 * i},
+                      {"dur", 50},
+                      {"args", {{"device", 0}, {"stream", 7}}}});
+  const Folder folder;
+  const std::string trace = folder.file("t.json");
+  std::ofstream(trace) << nlohmann::json{{"traceEvents", events}}.dump();
+  const std::string out = run("import " + trace).out;
+  const std::string table = out.substr(out.find("operation of the GPU"));
+  CHECK_THAT(table,
+             Catch::Contains("sm80_xmma_fprop_implicit_gemm_indexed_tf32f3…xecute_kernel_cudnn"));
+  CHECK_THAT(table, !Catch::Contains(kernels[0] + "  "));
+  CHECK_THAT(table, Catch::Contains(kernels[1] + "  "));
+  CHECK_THAT(table, Catch::Contains(kernels[2] + "  "));
+}
+
 TEST_CASE("ranks whose files lost their header are of a job that has as many at least") {
   const Folder folder;
   const auto rank_file = [&](int rank) {

@@ -112,6 +112,21 @@ TEST_CASE("sweep says of a combination why it cannot run, and refuses when none 
   refuses("sweep nothing --vary batch_size=1,2", 2, "there is no lesson nothing");
 }
 
+TEST_CASE("the table says of a run without memory that it was, the JSON also what held it") {
+  const std::string what =
+      "sweep --set workload=train --set model.name=gpt2-large --set data.name=tokens --machine "
+      "t4-1 "
+      "--steps 1 --vary batch_size=256,512";
+  const Result table = run(what);
+  CHECK(table.code == 0);
+  for (const std::string& row : lines(table.out)) CHECK(row.size() < 220);
+  CHECK_THAT(table.out, Catch::Contains("NVIDIA T4 is out of memory at line"));
+  CHECK_THAT(table.out, !Catch::Contains("the largest are"));
+  const json data = json::parse(run(what + " --json").out);
+  CHECK_THAT(data["points"][0]["runs"]["A"]["ended"].get<std::string>(),
+             Catch::Contains("the largest are"));
+}
+
 TEST_CASE("sweep refuses a machine that there is not before anything is run") {
   refuses("sweep --set workload=copy --vary machine=t4-1,l4-2", 2, "l4-2 (did you mean l4-1?)");
 }

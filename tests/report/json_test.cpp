@@ -40,7 +40,31 @@ TEST_CASE("the parts of the critical path are in the JSON and sum to a step") {
   CHECK(path["parts"]["staging"].get<double>() > 0.9 * sum);
 }
 
-TEST_CASE("what a lesson expects of a real GPU is in the JSON, and else there is no such list") {
+TEST_CASE("the operations of a run are in its JSON, longest first, and of what they are counted") {
+  const analysis::Run whole = test::run_of("A", test::kernels(3));
+  const json alone = json::parse(report::run_json({&whole}, 0, "sim"))["runs"]["A"];
+  CHECK(alone["operations_are"] == "the whole run");
+  REQUIRE(alone["operations"].size() == 3);
+  CHECK(alone["operations"][0]["where"] == "GPU");
+  CHECK(alone["operations"][0]["total"] == 100);
+  CHECK_FALSE(alone["operations"][0].contains("self"));
+
+  const analysis::Run steps = test::copies("A", "pageable");
+  const json run = json::parse(report::run_json({&steps}, 0, "sim"))["runs"]["A"];
+  CHECK(run["operations_are"] == "a step");
+  double last = std::numeric_limits<double>::infinity(), on_gpu = 0;
+  for (const json& one : run["operations"]) {
+    CHECK(one["total"].get<double>() <= last);
+    last = one["total"].get<double>();
+    if (one["where"] == "GPU") on_gpu += one["total"].get<double>();
+    CHECK(one.contains("self") == (one["where"] == "host"));
+  }
+  CHECK(on_gpu == Approx(run["metrics"]["gpu.busy"]["value"].get<double>()));
+  CHECK_FALSE(json::parse(report::compare_json(steps, steps, 0, "sim"))["runs"]["A"].contains(
+      "operations"));
+}
+
+TEST_CASE("what a lesson expects of a real GPU, and else there is no such list") {
   const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
   const auto written = [&](const std::vector<report::ExpectationEntry>& entries) {
     return json::parse(report::run_json({&a, &b}, 0, "cuda", "", entries));

@@ -35,8 +35,22 @@ TEST_CASE("a short name drops namespaces and arguments") {
   CHECK(short_name("aten::conv2d") == "conv2d");
   CHECK(short_name("<built-in method>") == "<built-in method>");
   CHECK(short_name("<lambda>") == "<lambda>");
-  CHECK(short_name("torch/nn/modules/module.py(1501): _call_impl") == "torch/nn/modules/module.py");
   CHECK(short_name("") == "");
+}
+
+TEST_CASE("a frame of Python's is told by its function and the line, without the folder") {
+  const std::string impl = "torch/nn/modules/module.py(1562): _call_impl";
+  CHECK(short_name(impl) == "module.py(1562): _call_impl");
+  CHECK(short_name("train.py(12): <module>") == "train.py(12): <module>");
+  CHECK(short_name("C:\\work\\gpt.py(7): forward") == "gpt.py(7): forward");
+  CHECK(short_name("void a::run.py(int)") == "run.py");
+  CHECK(distinct_names({impl, "torch/nn/modules/module.py(1553): _wrapped_call_impl"}) ==
+        std::vector<std::string>{"module.py(1562): _call_impl",
+                                 "module.py(1553): _wrapped_call_impl"});
+  CHECK(distinct_names({"a/net.py(3): forward", "b/net.py(3): forward"}) ==
+        std::vector<std::string>{"a/net.py(3): forward", "b/net.py(3): forward"});
+  for (std::size_t length = 1; length <= impl.size(); ++length)
+    CHECK_FALSE(short_name(impl.substr(0, length)).empty());
 }
 
 TEST_CASE("a template that only wraps a kernel is called by that") {

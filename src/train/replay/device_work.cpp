@@ -62,6 +62,7 @@ class WorkFinder {
   void find_calls();
   void sort_by_calls();
   void sort_by_ends();
+  std::vector<Nanos> idle_from() const;
   void find_usual_latency();
   void find_usual_gap();
   void time_works();
@@ -175,17 +176,30 @@ void WorkFinder::sort_by_ends() {
   std::ranges::stable_sort(work_.by_end, {}, [&](std::uint32_t i) { return span_of(i).end(); });
 }
 
+// When all is done that was called before it on its GPU, by work: a stream that is free may still
+// wait for another one's.
+std::vector<Nanos> WorkFinder::idle_from() const {
+  std::map<int, Nanos> done;  // by device
+  std::vector<Nanos> times;
+  for (std::uint32_t id = 0; id < work_.recording.works.size(); ++id) {
+    Nanos& until = done.try_emplace(device_of(id), kNever).first->second;
+    times.push_back(until);
+    until = std::max(until, span_of(id).end());
+  }
+  return times;
+}
+
 // The middle of those that waited for nothing but their call; without such the shortest of all,
 // which none can be below.
 void WorkFinder::find_usual_latency() {
+  const std::vector<Nanos> idle = idle_from();
   std::vector<Nanos> latencies;
   Nanos shortest = std::numeric_limits<Nanos>::max();
   for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 0; i < stream.size(); ++i) {
       const Nanos since_call = std::max<Nanos>(begun(stream[i]) - work_.called[stream[i]], 0);
       shortest = std::min(shortest, since_call);
-      if (i > 0 && span_of(stream[i - 1]).end() <= work_.called[stream[i]])
-        latencies.push_back(since_call);
+      if (i > 0 && idle[stream[i]] <= work_.called[stream[i]]) latencies.push_back(since_call);
     }
   work_.usual_latency = latencies.empty() ? shortest : median(std::move(latencies));
 }
