@@ -215,7 +215,9 @@ void add_overlaps(Table& t) {
           if (!waits_are_told(f)) return Answer();
           return Answer(a_step(f, f.collectives.longest_wait));
         });
-  t.add("comm.bytes", "B", "bytes sent", "bytes that a GPU sends to others in collectives, a step",
+  t.add("comm.bytes", "B", "bytes sent",
+        "bytes that the rank whose times these are sends to others in collectives, a step; of "
+        "DataParallel, whose GPUs are one process's, what all of them send",
         [](const Facts& f) {
           if (f.collectives.wire_bytes <= 0) return Answer();
           return Answer(f.collectives.wire_bytes / f.measured.per());

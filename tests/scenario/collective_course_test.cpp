@@ -25,6 +25,14 @@ TEST_CASE("ring-all-reduce: twice the GPUs send a sixth more over each link, at 
     for (const char* half : {"collective.op=reduce_scatter", "collective.ranks=2"})
       CHECK(value(run_side(lesson, "B", machine, {half}), "comm.exposed") < 0.67 * four);
   }
+  // A smaller buffer is no answer.
+  const Run four = run_side(lesson, "A", "h100-sxm-8");
+  const auto done = [&](const char* change) {
+    return test::reached(test::step_of(lesson, "vary"), four,
+                         run_side(lesson, "B", "h100-sxm-8", {change}));
+  };
+  CHECK(done("collective.ranks=2"));
+  CHECK_FALSE(done("collective.bytes=100000000"));
 }
 
 TEST_CASE("ring-vs-tree: the tree is quicker with little, the ring with much") {

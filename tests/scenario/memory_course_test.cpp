@@ -173,6 +173,7 @@ TEST_CASE("CPU: a tiny model trains faster on it, a large one on the GPU") {
     const std::vector<std::string> large{"model.hidden=8192", batch(4096)};
     const Pair wide = run_on(lesson, machine, large);
     CHECK(reached(step_of(lesson, "vary"), wide.a, wide.b));
+    CHECK(!reached(step_of(lesson, "cores"), wide.a, wide.b));
     const Run few = run_side(lesson, "A", machine, {large[0], large[1], "host.cores=2"});
     CHECK(reached(step_of(lesson, "cores"), few, wide.b));
   }
