@@ -72,24 +72,28 @@ bool asks_driver_for_memory(std::string_view call) {
 }
 
 // Where it is not launches that the host is busy with.
-std::optional<Finding> explained_by_a_call(const Run& run, Finding finding, double per) {
+std::optional<Finding> explained_by_a_call(const Run& run, Finding finding, double per,
+                                           const Speech& speech) {
   const std::vector<IdleGap> gaps = gaps_of(run, Part::kIdleLaunch);
   const Calls calls = calls_within(run, gaps);
   if (calls.empty()) return std::nullopt;
   const double nanos = static_cast<double>(calls.front().second) / per;
   constexpr double kMostOfIt = 0.4;
   if (nanos < kMostOfIt * finding.nanos) return std::nullopt;
-  finding.why = fmt::format("{} of it the host is in {}", format_nanos(nanos), calls.front().first);
-  finding.advice = asks_driver_for_memory(calls.front().first)
-                       ? "First steps ask the driver for memory, which PyTorch keeps: leave them "
-                         "out, and look why later ones still ask."
-                       : "If that is the start of the process, leave it out of what you measure.";
+  finding.why = told(speech, "{} of it the host is in {}", speech.number(format_nanos(nanos)),
+                     calls.front().first);
+  finding.advice =
+      speech.say(asks_driver_for_memory(calls.front().first)
+                     ? "First steps ask the driver for memory, which PyTorch keeps: leave them "
+                       "out, and look why later ones still ask."
+                     : "If that is the start of the process, leave it out of what you measure.");
   return finding;
 }
 
 // "empty (17.4 ms), view (10.2 ms) and cudnn_batch_norm (9.57 ms)": the host's calls of which a
 // figure is largest. Empty where fewer than three have it.
-std::string largest_calls(const Run& run, double (*figure)(const OperationRow::Figures&)) {
+std::string largest_calls(const Run& run, const Speech& speech,
+                          double (*figure)(const OperationRow::Figures&)) {
   constexpr std::size_t kShown = 3;
   std::vector<OperationRow> rows = operation_rows(run.facts.measured);
   // What loads batches does not launch, and backward() waits for autograd's thread.
@@ -102,32 +106,35 @@ std::string largest_calls(const Run& run, double (*figure)(const OperationRow::F
   std::ranges::stable_sort(rows, std::greater<>(),
                            [figure](const OperationRow& row) { return figure(row.a); });
   const auto words = [&](std::size_t i) {
-    return fmt::format("{} ({})", rows[i].shown, format_nanos(figure(rows[i].a)));
+    return fmt::format("{} ({})", rows[i].shown, speech.number(format_nanos(figure(rows[i].a))));
   };
-  return fmt::format("{}, {} and {}", words(0), words(1), words(2));
+  return told(speech, "{}, {} and {}", words(0), words(1), words(2));
 }
 
-std::string launches_words(const Run& run) {
+std::string launches_words(const Run& run, const Speech& speech) {
   const auto launches = value_of(run.metrics, "launch.calls");
-  std::string words = "the host is behind with its launches";
+  std::string words = speech.say("the host is behind with its launches");
   if (launches) {
     const std::string count = format_count(*launches);
-    words = count == "1" ? "1 launch a step, and the host is behind with it"
-                         : count + " launches a step, and the host is behind with them";
+    words = count == "1" ? speech.say("1 launch a step, and the host is behind with it")
+                         : told(speech, "{} launches a step, and the host is behind with them",
+                                speech.number(count));
   }
-  const std::string longest =
-      largest_calls(run, [](const OperationRow::Figures& call) { return call.self - call.held; });
-  return longest.empty() ? words : words + "; itself it is longest in " + longest;
+  const std::string longest = largest_calls(
+      run, speech, [](const OperationRow::Figures& call) { return call.self - call.held; });
+  return longest.empty() ? words : told(speech, "{}; itself it is longest in {}", words, longest);
 }
 
 bool is_set_on(const Run& run, std::string_view knob) {
   return run.program && run.config.flag(knob);
 }
 
-std::string data_advice(const Run& run) {
+std::string data_advice(const Run& run, const Speech& speech) {
   if (run.program && run.config.whole("loader.num_workers") == 0)
-    return "The training thread loads by itself: try loader.num_workers (num_workers=…).";
-  return "Try more workers (num_workers), less work for a sample, or the data on the GPU.";
+    return speech.say(
+        "The training thread loads by itself: try loader.num_workers (num_workers=…).");
+  return speech.say(
+      "Try more workers (num_workers), less work for a sample, or the data on the GPU.");
 }
 
 bool is_narrow(const Run& run) {
@@ -157,17 +164,20 @@ bool may_turn(const Run& run, std::string_view knob) {
 }
 
 // What a run has not yet turned that its machine and model can.
-std::string autocast_advice(const Run& run) {
-  return has_bf16(run) ? "autocast to BF16 or FP16" : "autocast to FP16 with a GradScaler";
+std::string autocast_advice(const Run& run, const Speech& speech) {
+  return speech.say(has_bf16(run) ? "autocast to BF16 or FP16"
+                                  : "autocast to FP16 with a GradScaler");
 }
 
-std::string arithmetic_advice(const Run& run) {
-  if (!may_turn(run, "precision")) return "Try a narrower type; what is left is for a faster GPU.";
+std::string arithmetic_advice(const Run& run, const Speech& speech) {
+  if (!may_turn(run, "precision"))
+    return speech.say("Try a narrower type; what is left is for a faster GPU.");
   if (is_narrow(run))
-    return "Try sizes that are multiples of 8, of 64 best; what is left is for a faster GPU.";
+    return speech.say(
+        "Try sizes that are multiples of 8, of 64 best; what is left is for a faster GPU.");
   const bool tf32 = has_tf32(run) && !multiplies_in_tf32(run);
-  return fmt::format("Try tensor cores: {}{}, sizes that are multiples of 8.", autocast_advice(run),
-                     tf32 ? ", TF32" : "");
+  return told(speech, "Try tensor cores: {}{}, sizes that are multiples of 8.",
+              autocast_advice(run, speech), tf32 ? ", TF32" : "");
 }
 
 bool may_turn_channels(const Run& run) {
@@ -186,22 +196,23 @@ bool is_alone(const Run& run) {
   return run.program && run.config.word("workload") != "train";
 }
 
-std::string memory_advice(const Run& run) {
+std::string memory_advice(const Run& run, const Speech& speech) {
   std::vector<std::string> tries;
   if (may_turn(run, "precision") && !is_narrow(run))
-    tries.push_back(fmt::format("narrower types ({})", autocast_advice(run)));
-  if (may_fuse(run)) tries.emplace_back("torch.compile, which fuses kernels");
-  if (may_turn_channels(run)) tries.emplace_back("channels_last for convolutions");
-  if (tries.empty()) return "What is left is for a GPU with faster memory.";
-  return fmt::format("Try {}.", fmt::join(tries, "; "));
+    tries.push_back(told(speech, "narrower types ({})", autocast_advice(run, speech)));
+  if (may_fuse(run)) tries.push_back(speech.say("torch.compile, which fuses kernels"));
+  if (may_turn_channels(run)) tries.push_back(speech.say("channels_last for convolutions"));
+  if (tries.empty()) return speech.say("What is left is for a GPU with faster memory.");
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
 }
 
-std::string idle_units_advice(const Run& run) {
-  if (is_alone(run)) return "Try more blocks, or more work for each.";
-  std::vector<std::string> tries{"a larger batch"};
-  if (may_fuse(run)) tries.emplace_back("torch.compile, which makes fewer and larger kernels");
-  if (may_turn_channels(run)) tries.emplace_back("channels_last for convolutions");
-  return fmt::format("Try {}.", fmt::join(tries, "; "));
+std::string idle_units_advice(const Run& run, const Speech& speech) {
+  if (is_alone(run)) return speech.say("Try more blocks, or more work for each.");
+  std::vector<std::string> tries{speech.say("a larger batch")};
+  if (may_fuse(run))
+    tries.push_back(speech.say("torch.compile, which makes fewer and larger kernels"));
+  if (may_turn_channels(run)) tries.push_back(speech.say("channels_last for convolutions"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
 }
 
 // A trace of PyTorch's profiler is known by FSDP's marks.
@@ -216,20 +227,21 @@ bool gathers_over_network(const Run& run) {
   return ranks > node && ranks % node == 0;
 }
 
-std::string fsdp_advice(const Run& run) {
+std::string fsdp_advice(const Run& run, const Speech& speech) {
   std::vector<std::string> tries;
   if (gathers_over_network(run))
-    tries.push_back(fmt::format(
+    tries.push_back(told(
+        speech,
         "hybrid sharding, whose all-gathers stay within a node (fsdp.shard_degree = {}), where "
         "there is memory for it",
         run.machine->gpu_count));
   if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
-    tries.emplace_back("gathering in BF16 (MixedPrecisionPolicy)");
+    tries.push_back(speech.say("gathering in BF16 (MixedPrecisionPolicy)"));
   if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
-    tries.emplace_back("reshard_after_forward=False where there is memory for it");
-  tries.emplace_back("a larger batch");
-  tries.emplace_back("a faster link");
-  return fmt::format("Try {}.", fmt::join(tries, "; "));
+    tries.push_back(speech.say("reshard_after_forward=False where there is memory for it"));
+  tries.push_back(speech.say("a larger batch"));
+  tries.push_back(speech.say("a faster link"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
 }
 
 // Whether a collective of it is in a type of 16 bits.
@@ -242,30 +254,33 @@ bool sums_narrow(const trace::Trace& trace) {
   return narrow;
 }
 
-std::string ddp_advice(const Run& run) {
-  std::vector<std::string> tries{"other buckets (bucket_cap_mb)", "no_sync() between updates"};
+std::string ddp_advice(const Run& run, const Speech& speech) {
+  std::vector<std::string> tries{speech.say("other buckets (bucket_cap_mb)"),
+                                 speech.say("no_sync() between updates")};
   if (run.program
           ? run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"
           : !sums_narrow(*run.trace))
-    tries.emplace_back("gradients in BF16 on their way (bf16_compress_hook)");
-  tries.emplace_back("a faster link");
-  return fmt::format("Try {}.", fmt::join(tries, "; "));
+    tries.push_back(speech.say("gradients in BF16 on their way (bf16_compress_hook)"));
+  tries.push_back(speech.say("a faster link"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
 }
 
-std::string communication_advice(const Run& run) {
-  if (is_alone(run)) return "Try larger buffers, or a faster link.";
-  if (is_sharded(run)) return fsdp_advice(run);
+std::string communication_advice(const Run& run, const Speech& speech) {
+  if (is_alone(run)) return speech.say("Try larger buffers, or a faster link.");
+  if (is_sharded(run)) return fsdp_advice(run, speech);
   const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
-  if (strategy == "dp") return "Try DistributedDataParallel: a process a GPU, and sums by ring.";
+  if (strategy == "dp")
+    return speech.say("Try DistributedDataParallel: a process a GPU, and sums by ring.");
   if (strategy == "tensor")
-    return fmt::format(
+    return told(
+        speech,
         "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, {}or "
         "a faster link.",
-        is_narrow(run) || !has_bf16(run) ? "" : "activations in BF16, ");
+        is_narrow(run) || !has_bf16(run) ? "" : speech.say("activations in BF16, "));
   if (strategy == "pipeline")
-    return fmt::format("Try more micro-batches, {}or a faster link.",
-                       run.config.word("pipeline.schedule") == "gpipe" ? "1F1B, " : "");
-  return ddp_advice(run);
+    return told(speech, "Try more micro-batches, {}or a faster link.",
+                run.config.word("pipeline.schedule") == "gpipe" ? "1F1B, " : "");
+  return ddp_advice(run, speech);
 }
 
 // An imported trace of fewer ranks than take part in its collectives.
@@ -290,95 +305,100 @@ bool has_host(const trace::Trace& trace) {
   return found;
 }
 
-std::string launch_advice(const Run& run) {
-  if (is_alone(run)) return "Try fewer and larger calls, or a CUDA graph.";
+std::string launch_advice(const Run& run, const Speech& speech) {
+  if (is_alone(run)) return speech.say("Try fewer and larger calls, or a CUDA graph.");
   if (is_set_on(run, "compile.cuda_graph"))
-    return "Try a larger batch: the launches that are left are outside of the graphs.";
-  return fmt::format("Try a larger batch, {}CUDA graphs, a fused optimizer.",
-                     is_set_on(run, "compile.fuse") ? "" : "torch.compile, ");
+    return speech.say("Try a larger batch: the launches that are left are outside of the graphs.");
+  return told(speech, "Try a larger batch, {}CUDA graphs, a fused optimizer.",
+              is_set_on(run, "compile.fuse") ? "" : "torch.compile, ");
 }
 
-std::string compute_why(const Run& run, std::string& advice) {
+std::string compute_why(const Run& run, const Speech& speech, std::string& advice) {
   const auto share = [&](const char* metric) { return value_of(run.metrics, metric).value_or(0); };
   const double compute = share("bound.compute"), memory = share("bound.memory"),
                overhead = share("bound.overhead");
+  const auto percent = [](double part) { return fmt::format("{:.0f}", 100 * part); };
   if (compute + memory + overhead <= 0) {
-    const std::string longest =
-        largest_calls(run, [](const OperationRow::Figures& call) { return call.self_kernels; });
-    advice = longest.empty() ? "Look under Operations which kernels take it."
-                             : "Look under Operations for the rest.";
-    return longest.empty() ? "work, no waiting" : "longest for " + longest;
+    const std::string longest = largest_calls(
+        run, speech, [](const OperationRow::Figures& call) { return call.self_kernels; });
+    advice = speech.say(longest.empty() ? "Look under Operations which kernels take it."
+                                        : "Look under Operations for the rest.");
+    return longest.empty() ? speech.say("work, no waiting")
+                           : told(speech, "longest for {}", longest);
   }
   if (overhead >= compute && overhead >= memory) {
-    advice = idle_units_advice(run);
-    return fmt::format(
-        "{:.0f} % of it in kernels too short, or of too few blocks, for arithmetic or memory's "
-        "bandwidth to limit them",
-        100 * overhead);
+    advice = idle_units_advice(run, speech);
+    return told(speech,
+                "{} % of it in kernels too short, or of too few blocks, for arithmetic or memory's "
+                "bandwidth to limit them",
+                percent(overhead));
   }
   if (memory >= compute) {
-    advice = memory_advice(run);
-    return fmt::format("{:.0f} % of it in kernels that memory's bandwidth limits", 100 * memory);
+    advice = memory_advice(run, speech);
+    return told(speech, "{} % of it in kernels that memory's bandwidth limits", percent(memory));
   }
-  advice = arithmetic_advice(run);
-  return fmt::format("{:.0f} % of it in kernels that arithmetic limits", 100 * compute);
+  advice = arithmetic_advice(run, speech);
+  return told(speech, "{} % of it in kernels that arithmetic limits", percent(compute));
 }
 
-void explain(const Run& run, Finding& finding, double per) {
+void explain(const Run& run, Finding& finding, double per, const Speech& speech) {
   switch (finding.part) {
     case Part::kCompute:
-      finding.why = compute_why(run, finding.advice);
+      finding.why = compute_why(run, speech, finding.advice);
       return;
     case Part::kExposedCommunication:
-      finding.why = "collectives with no kernel beside them";
+      finding.why = speech.say("collectives with no kernel beside them");
       if (lacks_ranks(run))
-        finding.why +=
+        finding.why += speech.say(
             ", in which waits for ranks are that this trace does not have: a folder with the "
-            "traces of all tells them apart";
-      finding.advice = communication_advice(run);
+            "traces of all tells them apart");
+      finding.advice = communication_advice(run, speech);
       return;
     case Part::kExposedCopy:
-      finding.why = "copies with no kernel beside them";
-      finding.advice = is_set_on(run, "transfer.non_blocking")
-                           ? "Try a stream of their own, ahead of the step that needs them."
-                           : "Try pinned memory with non_blocking=True, and a stream of their own.";
+      finding.why = speech.say("copies with no kernel beside them");
+      finding.advice =
+          speech.say(is_set_on(run, "transfer.non_blocking")
+                         ? "Try a stream of their own, ahead of the step that needs them."
+                         : "Try pinned memory with non_blocking=True, and a stream of their own.");
       return;
     case Part::kIdleCopy:
-      finding.why = "the host stages pageable memory, chunk by chunk";
-      finding.advice = "Try pin_memory=True with non_blocking=True.";
+      finding.why = speech.say("the host stages pageable memory, chunk by chunk");
+      finding.advice = speech.say("Try pin_memory=True with non_blocking=True.");
       return;
     case Part::kIdleData:
-      finding.why = "the next batch is not there";
-      finding.advice = data_advice(run);
+      finding.why = speech.say("the next batch is not there");
+      finding.advice = data_advice(run, speech);
       return;
     case Part::kIdleStream:
-      finding.why = "a stream waits for an event of another one";
-      finding.advice = "Look whether it has to wait there, and for so much.";
+      finding.why = speech.say("a stream waits for an event of another one");
+      finding.advice = speech.say("Look whether it has to wait there, and for so much.");
       return;
     case Part::kIdleCollective:
-      finding.why = "another rank comes later";
-      finding.advice = "Look at the rank that waits least: it is the slow one.";
+      finding.why = speech.say("another rank comes later");
+      finding.advice = speech.say("Look at the rank that waits least: it is the slow one.");
       return;
     case Part::kIdleSync:
-      finding.why = "the host waits for the GPU, and then the GPU for the host";
-      finding.advice = "Look for .item(), .cpu() and print(loss), and do them now and then.";
+      finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");
+      finding.advice =
+          speech.say("Look for .item(), .cpu() and print(loss), and do them now and then.");
       return;
     case Part::kIdleLaunch:
-      if (const auto by_call = explained_by_a_call(run, finding, per)) {
+      if (const auto by_call = explained_by_a_call(run, finding, per, speech)) {
         finding = *by_call;
         return;
       }
       if (!has_host(*run.trace)) {
-        finding.why = "nothing tells what the host did meanwhile";
-        finding.advice = "Record it too: ProfilerActivity.CPU beside CUDA.";
+        finding.why = speech.say("nothing tells what the host did meanwhile");
+        finding.advice = speech.say("Record it too: ProfilerActivity.CPU beside CUDA.");
         return;
       }
-      finding.why = launches_words(run);
-      finding.advice = launch_advice(run);
+      finding.why = launches_words(run, speech);
+      finding.advice = launch_advice(run, speech);
       return;
     case Part::kIdleGap:
-      finding.why = "a kernel ends, and the next one, which was launched in time, has yet to begin";
-      finding.advice = "Try fewer and larger kernels: torch.compile, fused operations.";
+      finding.why = speech.say(
+          "a kernel ends, and the next one, which was launched in time, has yet to begin");
+      finding.advice = speech.say("Try fewer and larger kernels: torch.compile, fused operations.");
       return;
     case Part::kMemset:
     case Part::kOnCpu:
@@ -388,7 +408,7 @@ void explain(const Run& run, Finding& finding, double per) {
 
 }  // namespace
 
-std::vector<Finding> diagnose(const Run& run) {
+std::vector<Finding> diagnose(const Run& run, const Speech& speech) {
   const Partition& partition = run.facts.partition;
   const double per = run.facts.measured.per();
   double whole = 0;
@@ -409,7 +429,7 @@ std::vector<Finding> diagnose(const Run& run) {
   const auto kernels = std::ranges::find(findings, Part::kCompute, &Finding::part);
   if (kernels != findings.end() && kernels != findings.begin()) findings.erase(kernels);
   if (findings.size() > kMost) findings.resize(kMost);
-  for (Finding& finding : findings) explain(run, finding, per);
+  for (Finding& finding : findings) explain(run, finding, per, speech);
   return findings;
 }
 
@@ -423,14 +443,16 @@ std::string capitalised(std::string words) {
 
 }  // namespace
 
-std::string headline(const Finding& finding) {
+std::string headline(const Finding& finding, const Speech& speech) {
   const bool is_work = finding.part == Part::kCompute;
+  const auto time = [&](double nanos) { return speech.number(format_nanos(nanos)); };
   std::string words =
-      fmt::format("{}: {} of {}", is_work ? "kernels" : name_of(finding.part),
-                  format_nanos(finding.nanos), format_nanos(finding.nanos / finding.share));
+      told(speech, "{}: {} of {}", speech.say(is_work ? "kernels" : name_of(finding.part)),
+           time(finding.nanos), time(finding.nanos / finding.share));
   if (finding.most_gain > 0)
-    words += fmt::format("; without it at most {:.{}f} times as fast", finding.most_gain,
-                         finding.most_gain < 10 ? 1 : 0);
+    words = told(
+        speech, "{}; without it at most {} times as fast", words,
+        speech.number(fmt::format("{:.{}f}", finding.most_gain, finding.most_gain < 10 ? 1 : 0)));
   return capitalised(words);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "base/speech.h"
 
 namespace trainscope::analysis {
 
@@ -21,11 +22,12 @@ struct Finding {
 };
 
 // The largest first: at most three, of at least a twentieth of the time. Kernels are among them
-// where they are the largest part. Empty where no GPU works.
-std::vector<Finding> diagnose(const Run& run);
+// where they are the largest part. Empty where no GPU works. They are told in the language of
+// `speech`, and so is their headline.
+std::vector<Finding> diagnose(const Run& run, const Speech& speech = {});
 
 // "Waiting for a launch: 170 ms of 222 ms; without it at most 4.3 times as fast".
-std::string headline(const Finding& finding);
+std::string headline(const Finding& finding, const Speech& speech = {});
 
 // "262 launches a step, and the host is behind with them; … Try a larger batch, …"
 std::string sentence(const Finding& finding);

@@ -26,8 +26,8 @@ std::string gpu_caveat(const program::Config& config, const machine::Machine& ma
   const bool parallel = train::trains_in_parallel(config) && !config.is_set("parallel.world_size");
   if (!parallel || gpus == 1) return "";
   return fmt::format(
-      "Only one of the machine's {0} GPUs works; set parallel.world_size to {0} for all of them",
-      gpus);
+      "Only one of the machine's {} GPUs works; set parallel.world_size to {} for all of them",
+      gpus, gpus);
 }
 
 }  // namespace trainscope::analysis

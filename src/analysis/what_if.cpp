@@ -159,14 +159,17 @@ void set_all(program::Config& config, std::string_view settings) {
   }
 }
 
-std::string heading(const WhatIf& what_if) {
+std::string heading(const WhatIf& what_if, const Speech& speech) {
   const auto recorded = static_cast<double>(what_if.recorded);
   const auto replayed = static_cast<double>(what_if.replayed);
   const double error = what_if.recorded > 0 ? replayed / recorded - 1 : 0;
-  return fmt::format(
-      "SIMULATED: the trace replayed, which takes {}{} unchanged, recorded {}: {:+.1f} %",
-      format_nanos(replayed), what_if.steps > 0 ? " a step" : "", format_nanos(recorded),
-      error * 100);
+  return told(
+      speech,
+      what_if.steps > 0
+          ? "SIMULATED: the trace replayed, which takes {} a step unchanged, recorded {}: {} %"
+          : "SIMULATED: the trace replayed, which takes {} unchanged, recorded {}: {} %",
+      speech.number(format_nanos(replayed)), speech.number(format_nanos(recorded)),
+      speech.number(fmt::format("{:+.1f}", error * 100)));
 }
 
 std::optional<WhatIf> what_if(const Run& run, const Stopped& stopped) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "base/speech.h"
 
 namespace trainscope::analysis {
 
@@ -33,7 +34,7 @@ struct WhatIf {
 std::optional<WhatIf> what_if(const Run& run, const std::function<bool()>& stopped = {});
 
 // "SIMULATED: the trace replayed, which takes 222 ms a step unchanged, recorded 222 ms: +0.0 %".
-std::string heading(const WhatIf& what_if);
+std::string heading(const WhatIf& what_if, const Speech& speech = {});
 
 // "replay.rank=3 replay.kernel_speed=1.25": the settings as one text, which set_all() takes apart.
 std::string text_of(const Altered& altered);

@@ -78,7 +78,8 @@ std::vector<std::string> findings_of(const fs::path& file) {
           sentences.push_back(describe(one.place) + one.sentence);
         break;
       case FileKind::kWords:
-        scenario::load_words(file);
+        for (const scenario::Finding& one : scenario::check_words(file))
+          sentences.push_back(describe(one.place) + one.sentence);
         break;
       case FileKind::kMachine:
         machine::check_machine_file(file);

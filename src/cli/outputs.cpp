@@ -231,13 +231,15 @@ void put_out(const Finished& finished, const Outputs& outputs) {
     analysis::save_runs(saved_of(finished), outputs.save);
     wrote(outputs.save);
   }
+  const auto input = [&] {
+    return report::report_input(saved_of(finished), scenario::speech_in(finished.subject.language));
+  };
   if (!outputs.html.empty()) {
-    const Speech speech = scenario::speech_in(finished.subject.language);
-    write_file(outputs.html, report::html_report(report::report_input(saved_of(finished), speech)));
+    write_file(outputs.html, report::html_report(input()));
     wrote(outputs.html);
   }
   if (!outputs.svg.empty()) {
-    write_file(outputs.svg, report::timelines_svg(report::report_input(saved_of(finished))));
+    write_file(outputs.svg, report::timelines_svg(input()));
     wrote(outputs.svg);
   }
   if (!outputs.png.empty()) write_picture(finished, outputs.png, outputs.look);

@@ -67,11 +67,7 @@ std::string remark_html(const std::string& words);
 std::string run_words_html(const std::vector<RunView>& views, std::size_t run,
                            const std::string& words);
 
-// A sentence in the language of the page with its places filled in: told(speech, "{} of {}", a, b).
-template <typename... Words>
-std::string told(const Speech& speech, std::string_view english, const Words&... words) {
-  return fmt::format(fmt::runtime(speech.say(english)), words...);
-}
+using trainscope::told;
 
 std::string time_words(const Speech& speech, double nanos);
 std::string bytes_words(const Speech& speech, double bytes);

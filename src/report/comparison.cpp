@@ -33,24 +33,28 @@ std::string times(double ratio) {
   return fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
 }
 
-// After one run's label, or after those of both.
-std::string words_of(const sim::Ending& why, bool both) {
-  if (sim::ran_out_of_memory(why)) return "ran out of memory";
-  if (std::holds_alternative<sim::Diverged>(why)) return "diverged";
+// Of one run, or of both.
+const char* sentence_of(const sim::Ending& why, bool both) {
+  if (sim::ran_out_of_memory(why))
+    return both ? "{} and {} ran out of memory" : "{} ran out of memory";
+  if (std::holds_alternative<sim::Diverged>(why))
+    return both ? "{} and {} diverged" : "{} diverged";
   if (std::holds_alternative<sim::Deadlock>(why))
-    return both ? "never end: deadlock" : "never ends: deadlock";
-  if (std::holds_alternative<sim::EndedEarly>(why)) return "ended early";
-  return both ? "ended as their GPUs failed" : "ended as its GPU failed";
+    return both ? "{} and {} never end: deadlock" : "{} never ends: deadlock";
+  if (std::holds_alternative<sim::EndedEarly>(why))
+    return both ? "{} and {} ended early" : "{} ended early";
+  return both ? "{} and {} ended as their GPUs failed" : "{} ended as its GPU failed";
 }
 
 // "B never ends: deadlock"; at least one of them ended early.
-std::string endings(const analysis::Run& a, const analysis::Run& b) {
+std::string endings(const analysis::Run& a, const analysis::Run& b, const Speech& speech) {
   if (a.ending && b.ending && a.ending->index() == b.ending->index())
-    return a.label + " and " + b.label + " " + words_of(*a.ending, true);
+    return told(speech, sentence_of(*a.ending, true), a.label, b.label);
   std::string text;
   for (const analysis::Run* run : {&a, &b})
     if (run->ending)
-      text += (text.empty() ? "" : "; ") + run->label + " " + words_of(*run->ending, false);
+      text +=
+          (text.empty() ? "" : "; ") + told(speech, sentence_of(*run->ending, false), run->label);
   return text;
 }
 
@@ -69,22 +73,26 @@ std::optional<Pair> larger_first(const analysis::Run& a, const analysis::Run& b,
 }
 
 // "its step takes 154x as long", "A's step takes 2.00x as long": its is `subject`'s.
-std::string step_words(const Pair& steps, const analysis::Run* subject) {
-  if (are_alike(steps.of_first, steps.of_second)) return "their steps take equally long";
-  const std::string whose = steps.first == subject ? "its" : steps.first->label + "'s";
-  return whose + " step takes " + times(steps.of_first / steps.of_second) + " as long";
+std::string step_words(const Pair& steps, const analysis::Run* subject, const Speech& speech) {
+  if (are_alike(steps.of_first, steps.of_second))
+    return speech.say("their steps take equally long");
+  const std::string ratio = speech.number(times(steps.of_first / steps.of_second));
+  if (steps.first == subject) return told(speech, "its step takes {} as long", ratio);
+  return told(speech, "{}'s step takes {} as long", steps.first->label, ratio);
 }
 
 // Steps of other sizes say nothing by their times alone.
-std::string throughput_headline(const analysis::Run& a, const analysis::Run& b) {
+std::string throughput_headline(const analysis::Run& a, const analysis::Run& b,
+                                const Speech& speech) {
   const auto rates = larger_first(a, b, "throughput.samples");
   const auto steps = larger_first(a, b, "time.step");
   if (!rates || !steps) return "";
   if (are_alike(rates->of_first, rates->of_second))
-    return a.label + " and " + b.label + " train equally many samples a second; " +
-           step_words(*steps, nullptr);
-  return fmt::format("{} trains {} as many samples a second; {}", rates->first->label,
-                     times(rates->of_first / rates->of_second), step_words(*steps, rates->first));
+    return told(speech, "{} and {} train equally many samples a second; {}", a.label, b.label,
+                step_words(*steps, nullptr, speech));
+  return told(speech, "{} trains {} as many samples a second; {}", rates->first->label,
+              speech.number(times(rates->of_first / rates->of_second)),
+              step_words(*steps, rates->first, speech));
 }
 
 }  // namespace
@@ -126,16 +134,16 @@ bool less_is_faster(const analysis::Run& a, const analysis::Run& b) {
 }
 
 std::string headline(const analysis::Run& a, const analysis::Run& b, const Speech& speech) {
-  if (!has_whole_times(a, b)) return endings(a, b);
-  if (!same_work(a, b)) return a.label + " and " + b.label + " do different work";
-  if (!less_is_faster(a, b)) return throughput_headline(a, b);
+  if (!has_whole_times(a, b)) return endings(a, b, speech);
+  if (!same_work(a, b)) return told(speech, "{} and {} do different work", a.label, b.label);
+  if (!less_is_faster(a, b)) return throughput_headline(a, b, speech);
   const auto slower =
       larger_first(a, b, steps_of(a, b) == Steps::kBoth ? "time.step" : "time.total");
   if (!slower) return "";
   if (are_alike(slower->of_first, slower->of_second))
-    return fmt::format(fmt::runtime(speech.say("{} and {} take equally long")), a.label, b.label);
-  return fmt::format(fmt::runtime(speech.say("{} is {} faster")), slower->second->label,
-                     speech.number(times(slower->of_first / slower->of_second)));
+    return told(speech, "{} and {} take equally long", a.label, b.label);
+  return told(speech, "{} is {} faster", slower->second->label,
+              speech.number(times(slower->of_first / slower->of_second)));
 }
 
 }  // namespace trainscope::report

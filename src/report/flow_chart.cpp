@@ -315,7 +315,7 @@ std::string flow_html(const std::vector<RunView>& views, const PageLimits& limit
     body += run_words_html(views, flow.run, flow.words) + time_table_html(flow.table, speech);
     if (!flow.left_out.empty()) body += remark_html(flow.left_out);
   }
-  return view_html({"flow", speech.say("Gradient flow"), badges_html(views),
+  return view_html({"flow", speech.say("Gradient flow"), badges_html(views, speech),
                     "<div class=\"wide\">" + body + legend_of(flows, speech) + "</div>\n"});
 }
 

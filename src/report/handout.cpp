@@ -225,7 +225,7 @@ std::string handout_html(const HandoutInput& input) {
   parts["title"] = html_text(input.sheet.title);
   parts["style"] = std::string(page_style()) + std::string(handout_style());
   parts["course"] = sheet.course();
-  parts["badges"] = badges_html(views);
+  parts["badges"] = badges_html(views, report.speech);
   parts["facts"] = sheet.facts();
   parts["name_line"] = sheet.name_line();
   parts["caveat"] = sheet.caveat();
@@ -235,14 +235,14 @@ std::string handout_html(const HandoutInput& input) {
   parts["run_title"] = sheet.say("What happened");
   parts["run_aside"] = sheet.say("one axis for both sides, each from its own start");
   parts["run_words"] = sheet.run_words();
-  parts["picture"] = picture_svg(views, kPaperWidth);
-  parts["legend"] = legend_html(views);
+  parts["picture"] = picture_svg(views, report.speech, kPaperWidth);
+  parts["legend"] = legend_html(views, report.speech);
   parts["loss"] = loss_html(views, report.speech);
   parts["compare"] = compare_html(report, views);
   parts["after"] = sheet.looked_back() + sheet.cards(false);
   parts["ending"] = sheet.ending();
   parts["footer"] = footer_html(report, views);
-  return filled(handout_template(), parts);
+  return filled(handout_template(), parts, report.speech);
 }
 
 }  // namespace trainscope::report

@@ -7,7 +7,7 @@
 
 #include "analysis/diagnosis.h"
 #include "analysis/what_if.h"
-#include "base/units.h"
+#include "report/chart.h"
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/sections.h"
@@ -91,7 +91,7 @@ std::string figure_html(const Speech& speech, const std::vector<RunView>& views,
   html += fmt::format("<div><strong>{}</strong> <span class=\"muted\">{}</span>",
                       time ? html_text(speech.number(analysis::show(*time->metric, time->value)))
                            : speech.say("no time"),
-                      time ? html_text(time->metric->label) : "");
+                      time ? html_text(speech.say(time->metric->label)) : "");
   if (views.size() > 1 && !has_config(*view.run))
     html += "<code class=\"foreign\">" + html_text(view.run->trace->origin().subject) + "</code>";
   constexpr std::size_t kShown = 4;
@@ -112,50 +112,52 @@ std::string begun_large(std::string sentence) {
 }
 
 // Why runs ended before their programs did, or say less than they seem to.
-std::string shortfalls_html(const std::vector<RunView>& views) {
+std::string shortfalls_html(const std::vector<RunView>& views, const Speech& speech) {
   std::string html;
   for (std::size_t i = 0; i < views.size(); ++i)
     if (const auto& why = views[i].run->ending)
       html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + " <strong>" +
-              html_text(sim::title_of(*why)) + ".</strong> " +
-              html_prose(begun_large(sim::sentence_below_title(*why))) + ".</p>";
+              html_text(speech.say(sim::title_of(*why))) + ".</strong> " +
+              html_prose(begun_large(sim::sentence_below_title(*why, speech))) + ".</p>";
     else if (!views[i].run->caveat.empty())
       html += "<p class=\"shortfall\" role=\"note\">" + side_mark(views, i) + " " +
-              html_text(views[i].run->caveat) + ".</p>";
+              html_text(speech.say_name(views[i].run->caveat)) + ".</p>";
   return html;
 }
 
 // What takes the time of the one run, and what to try.
-std::string diagnosis_html(const analysis::Run& run) {
-  const std::vector<analysis::Finding> findings = analysis::diagnose(run);
+std::string diagnosis_html(const analysis::Run& run, const Speech& speech) {
+  const std::vector<analysis::Finding> findings = analysis::diagnose(run, speech);
   if (findings.empty()) return "";
   std::string html = "<div class=\"prose\"><ul>";
   for (const analysis::Finding& one : findings)
-    html += "<li><strong>" + html_text(analysis::headline(one)) + ".</strong> " +
+    html += "<li><strong>" + html_text(analysis::headline(one, speech)) + ".</strong> " +
             html_text(analysis::sentence(one)) + "</li>";
   return html + "</ul></div>";
 }
 
 // What it would bring to change one thing.
-std::string what_if_html(const analysis::Run& run) {
+std::string what_if_html(const analysis::Run& run, const Speech& speech) {
   const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+  const std::string title =
+      "<div class=\"prose\"><p><strong>" + html_text(speech.say("What if")) + "</strong>";
   if (found && !found->refusal.empty())
-    return "<div class=\"prose\"><p><strong>What if</strong>: " + html_text(found->refusal) +
-           "</p></div>";
+    return title + ": " + html_text(found->refusal) + "</p></div>";
   if (!found || found->changes.empty()) return "";
-  std::string html = "<div class=\"prose\"><p><strong>What if</strong> (" +
-                     html_text(analysis::heading(*found)) + ")</p><ul>";
+  std::string html = title + " (" + html_text(analysis::heading(*found, speech)) + ")</p><ul>";
   for (const analysis::Altered& one : found->changes)
-    html += "<li>" + html_text(one.words) + ": <strong>" +
-            html_text(format_nanos(static_cast<double>(one.time))) + "</strong>, " +
-            html_text(format_nanos(static_cast<double>(one.time - found->replayed))) + "</li>";
+    html += "<li>" + html_text(speech.say_name(one.words)) + ": <strong>" +
+            html_text(time_words(speech, static_cast<double>(one.time))) + "</strong>, " +
+            html_text(time_words(speech, static_cast<double>(one.time - found->replayed))) +
+            "</li>";
   return html + "</ul></div>";
 }
 
 }  // namespace
 
-std::string badge_html(trace::OriginKind kind, const std::string& label) {
-  return fmt::format("<span class=\"badge\" title=\"{}\">{}{}</span>", html_text(meaning_of(kind)),
+std::string badge_html(trace::OriginKind kind, const Speech& speech, const std::string& label) {
+  return fmt::format("<span class=\"badge\" title=\"{}\">{}{}</span>",
+                     html_text(speech.say(meaning_of(kind))),
                      label.empty() ? label : html_text(label) + " ", trace::badge(kind));
 }
 
@@ -170,27 +172,32 @@ std::string caveat_html(const std::string& caveat) {
   return "<p class=\"shortfall\" role=\"note\">" + html_text(caveat) + "</p>";
 }
 
-std::string badges_html(const std::vector<RunView>& views) {
+std::string badges_html(const std::vector<RunView>& views, const Speech& speech) {
   std::string html;
   const auto kind = [&](std::size_t i) { return views[i].run->trace->origin().kind; };
   bool same = true;
   for (std::size_t i = 1; i < views.size(); ++i) same &= kind(i) == kind(0);
   for (std::size_t i = 0; i < views.size(); ++i)
-    if (i == 0 || !same) html += badge_html(kind(i), same ? "" : views[i].run->label);
+    if (i == 0 || !same) html += badge_html(kind(i), speech, same ? "" : views[i].run->label);
   return html;
 }
 
 std::string summary_html(const ReportInput& input, const std::vector<RunView>& views) {
-  std::string html = "<section class=\"panel summary\" aria-label=\"Summary\">\n<div>";
+  const Speech& speech = input.speech;
+  std::string html = "<section class=\"panel summary\" aria-label=\"" +
+                     html_text(speech.say("Summary")) + "\">\n<div>";
   if (views.size() == 2) {
-    const std::string words = headline(*views[0].run, *views[1].run, input.speech);
+    const std::string words = headline(*views[0].run, *views[1].run, speech);
     if (!words.empty()) html += "<p class=\"headline\">" + html_text(words) + "</p>";
   }
   html += "<div class=\"figures\">";
-  for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(input.speech, views, i);
-  if (views.empty()) html += "<p class=\"muted\">This report has no runs.</p>";
-  html += "</div>" + shortfalls_html(views) + "</div>\n<div>" + facts_html(input, views) + "</div>";
-  if (views.size() == 1) html += diagnosis_html(*views[0].run) + what_if_html(*views[0].run);
+  for (std::size_t i = 0; i < views.size(); ++i) html += figure_html(speech, views, i);
+  if (views.empty())
+    html += "<p class=\"muted\">" + html_text(speech.say("This report has no runs.")) + "</p>";
+  html += "</div>" + shortfalls_html(views, speech) + "</div>\n<div>" + facts_html(input, views) +
+          "</div>";
+  if (views.size() == 1)
+    html += diagnosis_html(*views[0].run, speech) + what_if_html(*views[0].run, speech);
   if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">" + caveat_html(input.caveat);
   for (const std::string& paragraph : input.paragraphs)
     html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";
@@ -217,24 +224,32 @@ std::vector<Colour> colours_of(const std::vector<RunView>& views) {
   return colours;
 }
 
-std::string legend_html(const std::vector<RunView>& views) {
+std::string legend_html(const std::vector<RunView>& views, const Speech& speech) {
   std::string html;
   for (const Colour& one : colours_of(views))
-    html += fmt::format("<li title=\"{}\"><i class=\"swatch s-{}\"></i>{}</li>",
-                        html_text(one.meaning), one.kind, one.name);
-  return html.empty() ? "" : "<ul class=\"legend\" aria-label=\"Colours\">" + html + "</ul>";
+    html +=
+        fmt::format("<li title=\"{}\"><i class=\"swatch s-{}\"></i>{}</li>",
+                    html_text(speech.say(one.meaning)), one.kind, html_text(speech.say(one.name)));
+  if (html.empty()) return "";
+  return "<ul class=\"legend\" aria-label=\"" + html_text(speech.say("Colours")) + "\">" + html +
+         "</ul>";
+}
+
+std::string differs_html(const Speech& speech) {
+  return "<span class=\"hidden-text\"> (" + html_text(speech.say("differs")) + ")</span>";
 }
 
 std::string footer_html(const ReportInput& input, const std::vector<RunView>& views) {
-  std::string html = "<p>Written by Trainscope";
-  if (!input.version.empty()) html += " " + html_text(input.version);
-  html += ".";
+  const std::string version = input.version.empty() ? "" : " " + input.version;
+  std::string html =
+      "<p>" + html_text(told(input.speech, "Written by {}.", "Trainscope" + version));
   std::vector<trace::OriginKind> said;
   for (const RunView& view : views) {
     const trace::OriginKind kind = view.run->trace->origin().kind;
     if (std::find(said.begin(), said.end(), kind) != said.end()) continue;
     said.push_back(kind);
-    html += fmt::format(" {}: {}.", trace::badge(kind), html_text(meaning_of(kind)));
+    html +=
+        fmt::format(" {}: {}.", trace::badge(kind), html_text(input.speech.say(meaning_of(kind))));
   }
   return html + "</p>";
 }

@@ -20,24 +20,26 @@ const Lines* lines_of(const RunView& view) {
 }
 
 // The indent apart from the rest, so that a long line that is wrapped keeps it.
-std::string line_html(std::string_view line, std::size_t number, bool differs) {
+std::string line_html(std::string_view line, std::size_t number, bool differs,
+                      const Speech& speech) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   return fmt::format("<li{} data-line=\"{}\"><code><span>{}</span><span>{}</span></code>{}</li>\n",
                      differs ? " class=\"differs\"" : "", number, line.substr(0, indent),
-                     html_text(line.substr(indent)),
-                     differs ? "<span class=\"hidden-text\"> (differs)</span>" : "");
+                     html_text(line.substr(indent)), differs ? differs_html(speech) : "");
 }
 
 std::string panel_html(const std::vector<RunView>& views, std::size_t run, const Lines& lines,
-                       const Lines* other, const std::string& runs) {
+                       const Lines* other, const std::string& runs, const Speech& speech) {
   const std::vector<bool> only =
       other ? program::lines_only_in(lines, *other) : std::vector<bool>(lines.size(), false);
   std::string html =
       fmt::format("<div class=\"listing\" id=\"listing-{}\" data-runs=\"{}\">\n", run, runs);
   if (views.size() > 1)
-    html += fmt::format("<h3>{}</h3>\n", runs.size() > 1 ? "All sides" : side_mark(views, run));
+    html += fmt::format("<h3>{}</h3>\n", runs.size() > 1 ? html_text(speech.say("All sides"))
+                                                         : side_mark(views, run));
   html += "<ol>";
-  for (std::size_t i = 0; i < lines.size(); ++i) html += line_html(lines[i], i + 1, only[i]);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    html += line_html(lines[i], i + 1, only[i], speech);
   return html + "</ol></div>\n";
 }
 
@@ -57,7 +59,7 @@ std::string listing_html(const std::vector<RunView>& views, const Speech& speech
     if (same && k > 0) break;
     const Lines* other = with.size() == 2 && !same ? lines_of(views[with[1 - k]]) : nullptr;
     panels += panel_html(views, with[k], *lines_of(views[with[k]]), other,
-                         same ? all : std::to_string(with[k]));
+                         same ? all : std::to_string(with[k]), speech);
   }
   return "<section class=\"panel code\" aria-labelledby=\"code-title\">\n<div class=\"head\">"
          "<h2 id=\"code-title\">" +

@@ -360,7 +360,7 @@ std::string memory_html(const std::vector<RunView>& views, const PageLimits& lim
   const std::string remark =
       remark_html(speech.say("Areas: what tensors have, stacked as in the table. Line: what the "
                              "allocator holds. Below: what the host is launching."));
-  return view_html({"memory", speech.say("Memory"), badges_html(views),
+  return view_html({"memory", speech.say("Memory"), badges_html(views, speech),
                     "<div class=\"beside\"><div>" + charts_html(views, sides, speech) + words +
                         remark + "<div class=\"pair\">" + holders +
                         "</div></div><div class=\"tables\">" + roles_html(views, sides, speech) +

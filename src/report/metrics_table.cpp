@@ -53,7 +53,9 @@ std::vector<MetricRow> rows_of(const ReportInput& input, const std::vector<RunVi
 
 std::string value_html(const Metric& metric, const std::optional<double>& value,
                        const Speech& speech) {
-  if (!value) return "<td class=\"number none\" title=\"does not apply\">-</td>";
+  if (!value)
+    return "<td class=\"number none\" title=\"" + html_text(speech.say("does not apply")) +
+           "\">-</td>";
   return "<td class=\"number\">" + html_text(speech.number(analysis::show(metric, *value))) +
          "</td>";
 }
@@ -99,11 +101,12 @@ std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<R
   std::string zeros;
   for (const MetricRow& row : rows) {
     if (is_zero(row)) {
-      zeros += (zeros.empty() ? "" : " \u00B7 ") + html_text(row.metric->label);
+      zeros += (zeros.empty() ? "" : " \u00B7 ") + html_text(speech.say(row.metric->label));
       continue;
     }
-    html += fmt::format("<tr><th scope=\"row\" title=\"{}\">{}</th>", html_text(row.metric->help),
-                        html_text(row.metric->label));
+    html += fmt::format("<tr><th scope=\"row\" title=\"{}\">{}</th>",
+                        html_text(speech.say(row.metric->help)),
+                        html_text(speech.say(row.metric->label)));
     for (const auto& value : row.values) html += value_html(*row.metric, value, speech);
     if (views.size() == 2) html += ratio_html(row, speech) + bars_html(row);
     html += "</tr>\n";
@@ -173,7 +176,7 @@ std::string difference_html(const std::vector<RunView>& views, const Speech& spe
   steps.front().name = side_mark(views, 0);
   double at = comparison.time_a;
   for (const analysis::Change& change : comparison.changes) {
-    steps.push_back({html_text(analysis::name_of(change.part)),
+    steps.push_back({html_text(speech.say(analysis::name_of(change.part))),
                      speech.number(signed_time(change.nanos)), part_class(change.part), at,
                      at + change.nanos});
     at += change.nanos;
@@ -198,8 +201,8 @@ std::string partition_html(const RunView& view, const Speech& speech) {
     const auto part = static_cast<analysis::Part>(i);
     const double time = static_cast<double>(view.run->facts.partition[part]) / measured.per();
     if (time == 0) continue;
-    steps.push_back({html_text(analysis::name_of(part)), time_words(speech, time), part_class(part),
-                     at, at + time});
+    steps.push_back({html_text(speech.say(analysis::name_of(part))), time_words(speech, time),
+                     part_class(part), at, at + time});
     at += time;
   }
   const char* where = measured.steps > 0 ? "Where the {} a step went" : "Where the {} went";

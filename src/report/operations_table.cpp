@@ -68,9 +68,9 @@ std::string head_html(const std::vector<RunView>& views, const Speech& speech) {
 
 std::string row_html(const OperationRow& row, const std::vector<RunView>& views,
                      const Speech& speech) {
-  std::string html =
-      fmt::format("<tr><th scope=\"row\" title=\"{}\">{} <span class=\"muted\">{}</span></th>",
-                  html_text(row.name), html_text(row.shown), name_of(row.where));
+  std::string html = fmt::format(
+      "<tr><th scope=\"row\" title=\"{}\">{} <span class=\"muted\">{}</span></th>",
+      html_text(row.name), html_text(row.shown), html_text(speech.say(name_of(row.where))));
   html += figures_html(row.a, speech);
   html += views.size() == 2 ? figures_html(row.b, speech) : use_html(row, speech);
   return html + cell(speech.number(last_cell(row, views))) + "</tr>\n";

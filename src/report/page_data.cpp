@@ -8,6 +8,7 @@
 
 #include "report/comparison.h"
 #include "report/escape.h"
+#include "report/page.h"
 #include "report/strings.h"
 #include "report/words.h"
 
@@ -39,9 +40,10 @@ class Column {
 // Details that read alike are written once.
 class DetailTable {
  public:
+  explicit DetailTable(const Speech& speech) : speech_(speech) {}
   // From 1; 0: nothing is known.
   std::int64_t add(const trace::Detail& detail) {
-    DetailWords words = detail_words(detail);
+    DetailWords words = detail_words(detail, speech_);
     if (words.text.empty() && words.bytes == 0 && words.flops == 0) return 0;
     const auto [entry, added] = ids_.try_emplace(std::move(words), ids_.size() + 1);
     if (added) order_.push_back(&entry->first);
@@ -57,11 +59,14 @@ class DetailTable {
   }
 
  private:
+  const Speech& speech_;
   std::map<DetailWords, std::size_t> ids_;
   std::vector<const DetailWords*> order_;
 };
 
 struct Tables {
+  explicit Tables(const Speech& words) : speech(words), details(words) {}
+  const Speech& speech;
   StringTable strings;
   DetailTable details;
 };
@@ -131,8 +136,10 @@ class RunWriter {
 
  private:
   void add_lane(std::string& out, const LaneBars& bars, const trace::Lane& lane) {
-    out += fmt::format("\n{{\"name\":{},\"group\":{},\"merged\":{},\"rows\":[",
-                       json_text(lane.name), json_text(lane.group), bars.rows_merged);
+    out += fmt::format("\n{{\"name\":{},\"group\":{},\"steps\":{},\"merged\":{},\"rows\":[",
+                       json_text(tables_.speech.say_name(lane.name)),
+                       json_text(tables_.speech.say_name(lane.group)), lane.name == "steps",
+                       bars.rows_merged);
     for (std::size_t row = 0; row < bars.rows.size(); ++row) {
       if (row > 0) out += ',';
       add_row(out, bars.rows[row]);
@@ -173,7 +180,7 @@ class RunWriter {
 
   // 0: the label is the name.
   std::int64_t label_of(const Span& span) {
-    const std::string text = bar_label(trace_, span);
+    const std::string text = report::label_of(trace_, span, tables_.speech);
     return text == trace_.name(span) ? 0 : tables_.strings.add(text);
   }
 
@@ -199,7 +206,7 @@ class RunWriter {
       if (!first) out += ',';
       first = false;
       out += fmt::format("[{},{},{},{}]", lane->second, gap.start, gap.end - gap.start,
-                         tables_.strings.add(gap_label(gap)));
+                         tables_.strings.add(gap_label(gap, tables_.speech)));
     }
   }
 
@@ -224,37 +231,67 @@ void RunWriter::add_samples(std::string& out, trace::LaneId lane) const {
   out += fmt::format(",\"times\":[{}],\"values\":[{}]", times, values);
 }
 
-std::string categories_json() {
+std::string categories_json(const Speech& speech) {
   std::string out = "[";
   for (std::size_t i = 0; i < trace::kCategoryCount; ++i) {
     const std::string_view name = trace::name_of(static_cast<trace::Category>(i));
-    out += fmt::format("{}[{},{}]", i > 0 ? "," : "", json_text(name), json_text(slug(name)));
+    out += fmt::format("{}[{},{}]", i > 0 ? "," : "", json_text(speech.say(name)),
+                       json_text(slug(name)));
   }
   return out + "]";
 }
 
-std::string causes_json() {
+// Why a span began when it did.
+std::string sentence_of(trace::Cause cause, const Speech& speech) {
+  if (cause == trace::Cause::kNothing) return "";
+  if (cause == trace::Cause::kProgram) return speech.say("after the command before it");
+  return told(speech, "waited for {}", speech.say(trace::name_of(cause)));
+}
+
+std::string causes_json(const Speech& speech) {
   std::string out = "[";
   for (int i = 0; i <= static_cast<int>(trace::Cause::kPeer); ++i)
     out += fmt::format("{}{}", i > 0 ? "," : "",
-                       json_text(trace::name_of(static_cast<trace::Cause>(i))));
+                       json_text(sentence_of(static_cast<trace::Cause>(i), speech)));
   return out + "]";
+}
+
+// The words that the page's scripts say, where its language has them: {"english": "words"}.
+std::string script_words_json(const Speech& speech) {
+  std::string out = "{";
+  for (const std::string& english : script_words(page_script())) {
+    const std::string words = speech.say(english);
+    if (words == english) continue;
+    if (out.size() > 1) out += ",\n";
+    out += json_text(english) + ":" + json_text(words);
+  }
+  return out + "}";
 }
 
 }  // namespace
 
-std::string page_data(const std::vector<RunView>& views) {
-  Tables tables;
+std::set<std::string> script_words(std::string_view script) {
+  constexpr std::string_view kCall = "say(\"";
+  std::set<std::string> words;
+  for (std::size_t at = script.find(kCall); at != script.npos; at = script.find(kCall, at)) {
+    at += kCall.size();
+    words.emplace(script.substr(at, script.find('"', at) - at));
+  }
+  return words;
+}
+
+std::string page_data(const std::vector<RunView>& views, const Speech& speech) {
+  Tables tables(speech);
   std::string runs;
   for (const RunView& view : views) {
     if (!runs.empty()) runs += ",\n";
     runs += RunWriter(view, tables).json();
   }
   return fmt::format(
-      "{{\"categories\":{},\n\"causes\":{},\n\"strings\":{},\n\"shorts\":{},\n\"details\":{},\n"
-      "\"runs\":[{}]}}",
-      categories_json(), causes_json(), tables.strings.json(), tables.strings.shorts_json(),
-      tables.details.json(), runs);
+      "{{\"words\":{},\n\"categories\":{},\n\"causes\":{},\n\"strings\":{},\n\"shorts\":{},\n"
+      "\"details\":{},\n\"runs\":[{}]}}",
+      script_words_json(speech), categories_json(speech), causes_json(speech),
+      tables.strings.json(), tables.strings.shorts_json(), tables.details.json(), runs);
 }
 
 }  // namespace trainscope::report

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <map>
 
-#include "base/units.h"
+#include "report/chart.h"
 #include "report/escape.h"
 #include "report/words.h"
 
@@ -106,10 +106,11 @@ bool only_counts(const RunView& view, const LaneBars& lane) {
 }
 
 // "2.4 ms in all"; of a run whose ranks wait for ever there is no whole time.
-std::string whole_time(const RunView& view) {
+std::string whole_time(const RunView& view, const Speech& speech) {
   const auto& why = view.run->ending;
-  if (why && std::holds_alternative<sim::Deadlock>(*why)) return "never ends";
-  return format_nanos(static_cast<double>(view.index.end - view.index.start)) + " in all";
+  if (why && std::holds_alternative<sim::Deadlock>(*why)) return speech.say("never ends");
+  return told(speech, "{} in all",
+              time_words(speech, static_cast<double>(view.index.end - view.index.start)));
 }
 
 // Open to the right, where it goes on: M x y h width, four teeth, back, z.
@@ -122,17 +123,19 @@ std::string torn_path(double x, double y, double width, double height) {
 }
 
 // With its heading where another lane has the same name: "GPU 1, stream 7".
-std::string lane_name(const trace::Trace& trace, const Bars& bars, trace::LaneId id) {
+std::string lane_name(const trace::Trace& trace, const Bars& bars, trace::LaneId id,
+                      const Speech& speech) {
   const trace::Lane& lane = trace.lanes()[id];
   const auto alike = std::ranges::count_if(
       bars.lanes, [&](const LaneBars& one) { return trace.lanes()[one.lane].name == lane.name; });
-  return alike > 1 && !lane.group.empty() ? lane.group + ", " + lane.name : lane.name;
+  const std::string name = speech.say_name(lane.name);
+  return alike > 1 && !lane.group.empty() ? speech.say_name(lane.group) + ", " + name : name;
 }
 
 class Picture {
  public:
-  Picture(const std::vector<RunView>& views, const PictureView& picture)
-      : views_(views), picture_(picture), range_(range_of(views, picture)) {}
+  Picture(const std::vector<RunView>& views, const PictureView& picture, const Speech& speech)
+      : views_(views), picture_(picture), speech_(speech), range_(range_of(views, picture)) {}
 
   Drawing drawing() {
     y_ = kAxis;
@@ -172,7 +175,7 @@ class Picture {
     if (views_.size() > 1) {
       ground(y_, kStrip, "strip");
       text(12, y_ + 18, view.run->label, "strong");
-      text(kGutter, y_ + 18, whole_time(view), "plain");
+      text(kGutter, y_ + 18, whole_time(view, speech_), "plain");
       y_ += kStrip;
     }
     const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
@@ -185,12 +188,12 @@ class Picture {
                picture_.hidden[i].end();
       });
     if (bars.lanes.empty()) {
-      text(kGutter, y_ + 19, "There is nothing in this trace.", "plain");
+      text(kGutter, y_ + 19, speech_.say("There is nothing in this trace."), "plain");
       y_ += kLane;
     }
     for (std::size_t lane = 0; lane < bars.lanes.size(); ++lane)
-      add_lane(view, bars.lanes[lane], lane_name(*view.run->trace, bars, bars.lanes[lane].lane),
-               lane % 2 == 1);
+      add_lane(view, bars.lanes[lane],
+               lane_name(*view.run->trace, bars, bars.lanes[lane].lane, speech_), lane % 2 == 1);
     y_ += 8;
   }
 
@@ -267,11 +270,12 @@ class Picture {
 
   void add_label(const trace::Trace& trace, const Bar& bar, double x, double width, double y) {
     const trace::Span& span = trace.spans()[bar.first];
-    const std::string full = bar_label(trace, span);
+    const std::string full = label_of(trace, span, speech_);
     const bool endless = is_endless(trace, bar);
     const double room = width - 8 - (endless ? kTorn : 0);
-    const std::string longer = endless ? full + ", never ends" : full;
-    for (const std::string& label : {longer, endless ? "never ends" : short_name(full)}) {
+    const std::string never = speech_.say("never ends");
+    const std::string longer = endless ? full + ", " + never : full;
+    for (const std::string& label : {longer, endless ? never : short_name(full)}) {
       if (static_cast<double>(letters(label)) * kLetter > room) continue;
       const std::string kind = "t-" + slug(trace::name_of(bar.category));
       text(x + 4, y, label, kind.c_str());
@@ -296,7 +300,7 @@ class Picture {
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"b-idle\"/>\n",
           x, y, width, height);
       const double room = range_.x(first_bar_in(gap, lane) + offset_) - x - 8;
-      const std::string label = gap_label(gap);
+      const std::string label = gap_label(gap, speech_);
       for (const std::string& words : {label, label.substr(0, label.find(':'))}) {
         if (static_cast<double>(letters(words)) * kLetter > room) continue;
         text(x + 5, y + height / 2 + 4, words, "halo");
@@ -317,13 +321,14 @@ class Picture {
       if (range_.x(time) < range_.right - 40)
         out += fmt::format("<text x=\"{:.1f}\" y=\"14\" class=\"axis\">{}</text>\n",
                            range_.x(time) + 2,
-                           time == 0 ? "0" : format_nanos(static_cast<double>(time)));
+                           time == 0 ? "0" : time_words(speech_, static_cast<double>(time)));
     }
     return out;
   }
 
   const std::vector<RunView>& views_;
   const PictureView& picture_;
+  const Speech& speech_;
   Range range_;
   Nanos offset_ = 0;              // of the run being drawn
   std::size_t notes_before_ = 0;  // of the runs before it
@@ -334,22 +339,25 @@ class Picture {
 
 }  // namespace
 
-Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view) {
-  return Picture(views, view).drawing();
+Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view,
+                        const Speech& speech) {
+  return Picture(views, view, speech).drawing();
 }
 
-std::string picture_svg(const std::vector<RunView>& views, double width) {
-  if (views.empty()) return "<p class=\"muted\">There is nothing to draw.</p>";
+std::string picture_svg(const std::vector<RunView>& views, const Speech& speech, double width) {
+  if (views.empty())
+    return "<p class=\"muted\">" + html_text(speech.say("There is nothing to draw.")) + "</p>";
   PictureView whole;
   whole.width = width;
-  const Drawing drawing = drawn_timelines(views, whole);
+  const Drawing drawing = drawn_timelines(views, whole, speech);
   std::string labels;
   for (const RunView& view : views)
-    labels += (labels.empty() ? "" : " and ") + html_text(view.run->label);
+    labels += (labels.empty() ? "" : " " + speech.say("and") + " ") + view.run->label;
   return fmt::format(
       "<svg class=\"drawn\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
-      "aria-label=\"Timelines of {}\">\n{}</svg>",
-      drawing.width, drawing.height, labels, drawing.body);
+      "aria-label=\"{}\">\n{}</svg>",
+      drawing.width, drawing.height, html_text(told(speech, "Timelines of {}", labels)),
+      drawing.body);
 }
 
 }  // namespace trainscope::report

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/speech.h"
 #include "report/run_view.h"
 
 namespace trainscope::report {
@@ -24,9 +25,11 @@ struct Drawing {
   std::string body;
   std::vector<std::string> notes;  // those whose numbers stand in it: "2  B, stream 7: look here"
 };
-Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view);
+Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view,
+                        const Speech& speech = {});
 
 // The whole range, as a part of a page; in a narrower drawing letters are larger.
-std::string picture_svg(const std::vector<RunView>& views, double width = PictureView{}.width);
+std::string picture_svg(const std::vector<RunView>& views, const Speech& speech = {},
+                        double width = PictureView{}.width);
 
 }  // namespace trainscope::report

@@ -138,7 +138,7 @@ class Chart {
       svg +=
           fmt::format("<path class=\"grid\" d=\"M{:.1f} {}V{}\"/>", x_.at(power), kTop, kBottom) +
           text_svg(x_.at(power), kBottom + 16, "axis", "middle",
-                   fmt::format("{:g}", std::pow(10.0, power)));
+                   speech_.number(fmt::format("{:g}", std::pow(10.0, power))));
     for (double power = std::ceil(y_.from); power <= y_.to; ++power)
       svg += level_svg(kLeft, kRight, y_.at(power), format_value(std::pow(10.0, power), "FLOP/s"));
     return svg + text_svg(kRight, kBottom + 34, "axis", "end",
@@ -156,7 +156,8 @@ class Chart {
       highest = std::max(highest, peak);
       svg += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}H{}\"/>", kind,
                          x_of(peak / fastest(side)), y_of(peak), kRight);
-      write(kRight - 4, y_of(peak) - 5, "end", mark + names + "  " + format_value(peak, "FLOP/s"));
+      write(kRight - 4, y_of(peak) - 5, "end",
+            mark + speech_.say_name(names) + "  " + speech_.number(format_value(peak, "FLOP/s")));
     }
     if (highest == 0) return svg;
     svg += slope(kind, side.gpu->memory_bytes_per_s, highest, mark + speech_.say("memory"), true);
@@ -281,7 +282,7 @@ std::string roofline_html(const std::vector<RunView>& views, const PageLimits& l
     if (side.left_out > 0)
       remarks += remark_html(left_out_words(views[side.run], side, several, speech));
   }
-  return view_html({"roofline", speech.say("Roofline"), badges_html(views),
+  return view_html({"roofline", speech.say("Roofline"), badges_html(views, speech),
                     "<div class=\"wide\">" + Chart(views, sides, speech).html() + remarks +
                         "<div class=\"pair\">" + tables + "</div></div>\n"});
 }

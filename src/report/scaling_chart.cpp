@@ -380,7 +380,7 @@ std::string scaling_html(const std::vector<RunView>& views, const PageLimits& li
   const bool moved = std::ranges::any_of(
       sides, [](const Side& side) { return side.state && is_moved(*side.state); });
   if (moved) body += remark_html(speech.say("Grey: before they are scaled. Blue: as scaled."));
-  return view_html({"scaling", speech.say("Loss scaling"), badges_html(views),
+  return view_html({"scaling", speech.say("Loss scaling"), badges_html(views, speech),
                     "<div class=\"wide\">" + body + "</div>\n"});
 }
 

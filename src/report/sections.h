@@ -11,10 +11,10 @@
 namespace trainscope::report {
 
 // Where a page's numbers come from: one badge, or one a run where they differ.
-std::string badges_html(const std::vector<RunView>& views);
+std::string badges_html(const std::vector<RunView>& views, const Speech& speech = {});
 
 // One of them, of the run of that label where it is not empty.
-std::string badge_html(trace::OriginKind kind, const std::string& label = {});
+std::string badge_html(trace::OriginKind kind, const Speech& speech, const std::string& label = {});
 
 // Why the words of a lesson need not hold for its runs; empty where they do.
 std::string caveat_html(const std::string& caveat);
@@ -31,7 +31,10 @@ struct Colour {
 std::vector<Colour> colours_of(const std::vector<RunView>& views);
 
 // What the colours are called.
-std::string legend_html(const std::vector<RunView>& views);
+std::string legend_html(const std::vector<RunView>& views, const Speech& speech = {});
+
+// " (differs)", for whoever cannot see the mark.
+std::string differs_html(const Speech& speech);
 
 // The programs' lines, numbered; lines that the other side does not have are marked. Empty where
 // no run has a listing.

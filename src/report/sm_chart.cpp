@@ -261,14 +261,15 @@ std::string why_words(const Side& side, const Speech& speech) {
 }
 
 // What is drawn is the model's, whatever the runs are.
-std::string badge(const std::vector<RunView>& views, const std::vector<Side>& sides) {
+std::string badge(const std::vector<RunView>& views, const std::vector<Side>& sides,
+                  const Speech& speech) {
   std::vector<std::string> gpus;
   for (const Side& side : sides)
     if (const std::string& name = views[side.run].run->machine->gpu.name;
         std::ranges::find(gpus, name) == gpus.end())
       gpus.push_back(name);
   return html_text(fmt::format("{}", fmt::join(gpus, ", "))) + " " +
-         badge_html(trace::OriginKind::kSimulated);
+         badge_html(trace::OriginKind::kSimulated, speech);
 }
 
 }  // namespace
@@ -278,7 +279,7 @@ std::string sm_html(const std::vector<RunView>& views, const Speech& speech) {
   if (sides.empty()) return "";
   std::string words;
   for (const Side& side : sides) words += run_words_html(views, side.run, why_words(side, speech));
-  return view_html({"sms", speech.say("SM waves and occupancy"), badge(views, sides),
+  return view_html({"sms", speech.say("SM waves and occupancy"), badge(views, sides, speech),
                     "<div class=\"beside\"><div>" + rasters_html(views, sides, speech) + words +
                         "</div><div class=\"tables\">" + occupancy_html(views, sides, speech) +
                         "</div></div>\n"});

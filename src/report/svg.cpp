@@ -66,8 +66,9 @@ double width_of(std::string_view text) {
   return static_cast<double>(letters) * kLetter;
 }
 
-// "SIMULATED" on a pill and its subject, once for all runs that share both.
-std::string badges_svg(const std::vector<RunView>& views, double right) {
+// "SIMULATED" on a pill and its subject, once for all runs that share both. `right` is moved to
+// where they begin.
+std::string badges_svg(const std::vector<RunView>& views, double& right) {
   std::vector<std::pair<std::string, std::string>> origins;
   for (const RunView& view : views) {
     const trace::Origin& origin = view.run->trace->origin();
@@ -91,7 +92,8 @@ std::string badges_svg(const std::vector<RunView>& views, double right) {
 }
 
 // Names and classes of the categories that occur, and of idle time.
-std::vector<std::pair<std::string, std::string>> kinds_of(const std::vector<RunView>& views) {
+std::vector<std::pair<std::string, std::string>> kinds_of(const std::vector<RunView>& views,
+                                                          const Speech& speech) {
   std::array<bool, trace::kCategoryCount> used{};
   bool idle = false;
   for (const RunView& view : views) {
@@ -103,9 +105,9 @@ std::vector<std::pair<std::string, std::string>> kinds_of(const std::vector<RunV
   std::vector<std::pair<std::string, std::string>> kinds;
   for (std::size_t i = 0; i < used.size(); ++i) {
     const std::string_view name = trace::name_of(static_cast<trace::Category>(i));
-    if (used[i]) kinds.emplace_back(name, slug(name));
+    if (used[i]) kinds.emplace_back(speech.say(name), slug(name));
   }
-  if (idle) kinds.emplace_back("GPU idle", "idle");
+  if (idle) kinds.emplace_back(speech.say("GPU idle"), "idle");
   return kinds;
 }
 
@@ -152,19 +154,21 @@ void add_wrapped(const std::string& text, std::size_t most, std::vector<std::str
 }
 
 // Why runs ended before their programs did, whole: what is drawn is no whole run.
-std::vector<std::string> shortfalls(const std::vector<RunView>& views, double width) {
+std::vector<std::string> shortfalls(const std::vector<RunView>& views, const Speech& speech,
+                                    double width) {
   std::vector<std::string> lines;
   for (const RunView& view : views)
     if (const auto& why = view.run->ending)
-      add_wrapped((views.size() > 1 ? view.run->label + ": " : "") + sim::sentence(*why),
+      add_wrapped((views.size() > 1 ? view.run->label + ": " : "") + sim::sentence(*why, speech),
                   letters_in(width), lines);
   return lines;
 }
 
 // Returns where it ends.
-double add_legend(const std::vector<RunView>& views, double y, double right, std::string& svg) {
+double add_legend(const std::vector<RunView>& views, const Speech& speech, double y, double right,
+                  std::string& svg) {
   double x = kMargin;
-  const auto kinds = kinds_of(views);
+  const auto kinds = kinds_of(views, speech);
   if (kinds.empty()) return y;
   for (const auto& [name, kind] : kinds) {
     const double wanted = kSwatch + 6 + width_of(name);
@@ -172,7 +176,7 @@ double add_legend(const std::vector<RunView>& views, double y, double right, std
     fmt::format_to(std::back_inserter(svg),
                    "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" class=\"b-{}\"/>"
                    "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"plain\">{}</text>\n",
-                   x, y + 5, kSwatch, kSwatch, kind, x + kSwatch + 6, y + 15, name);
+                   x, y + 5, kSwatch, kSwatch, kind, x + kSwatch + 6, y + 15, html_text(name));
     x += wanted + 18;
   }
   return y + kLegendLine;
@@ -192,23 +196,28 @@ std::vector<std::pair<std::string, std::string>> theme_values(std::string_view s
 
 std::string timelines_svg(const ReportInput& input, const PictureView& view, SvgTheme theme) {
   const std::vector<RunView> views = view_runs(input.runs, input.page);
-  const Drawing lanes = drawn_timelines(views, view);
+  const Drawing lanes = drawn_timelines(views, view, input.speech);
   std::string legend;
   const double legend_end =
-      add_legend(views, kHead + lanes.height + 6, lanes.width - kMargin, legend);
+      add_legend(views, input.speech, kHead + lanes.height + 6, lanes.width - kMargin, legend);
   const double width = lanes.width - 2 * kMargin;
-  const double endings_end = add_lines(shortfalls(views, width), legend_end, width, legend);
+  const double endings_end =
+      add_lines(shortfalls(views, input.speech, width), legend_end, width, legend);
   const double height = add_lines(lanes.notes, endings_end, width, legend) + 8;
-  const std::string title = html_text(input.title.empty() ? "Timelines" : input.title);
+  constexpr double kTitleLetter = 1.2;  // as wide as so many others
+  double badges = lanes.width - kMargin;
+  const std::string badges_drawn = badges_svg(views, badges);
+  const std::string title = input.title.empty() ? input.speech.say("Timelines") : input.title;
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
       "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" class=\"ground\"/>\n<g class=\"drawn\">\n"
-      "<text x=\"{4}\" y=\"28\" class=\"title\">{2}</text>\n{5}"
+      "<text x=\"{4}\" y=\"28\" class=\"title\">{9}</text>\n{5}"
       "<g transform=\"translate(0 {6})\">\n{7}</g>\n{8}</g>\n</svg>\n",
-      lanes.width, height, title, style_of(theme), kMargin,
-      badges_svg(views, lanes.width - kMargin), kHead, lanes.body, legend);
+      lanes.width, height, html_text(title), style_of(theme), kMargin, badges_drawn, kHead,
+      lanes.body, legend,
+      html_text(shortened(title, letters_in((badges - kMargin) / kTitleLetter))));
 }
 
 }  // namespace trainscope::report

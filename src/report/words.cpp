@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "report/chart.h"
 
 namespace trainscope::report {
 namespace {
@@ -20,53 +21,65 @@ std::string shape(const std::int32_t (&size)[3]) {
   return text;
 }
 
-DetailWords words_of(const trace::KernelDetail& kernel) {
+DetailWords words_of(const trace::KernelDetail& kernel, const Speech& speech) {
   std::vector<std::string> parts = {"grid " + shape(kernel.grid), "block " + shape(kernel.block)};
   if (kernel.registers_per_thread > 0)
-    parts.push_back(fmt::format("{} registers a thread", kernel.registers_per_thread));
+    parts.push_back(told(speech, "{} registers a thread", kernel.registers_per_thread));
   if (kernel.shared_bytes > 0)
-    parts.push_back(format_bytes(static_cast<double>(kernel.shared_bytes)) + " shared a block");
-  if (kernel.occupancy >= 0) parts.push_back("occupancy " + format_value(kernel.occupancy, "%"));
+    parts.push_back(told(speech, "{} shared a block",
+                         bytes_words(speech, static_cast<double>(kernel.shared_bytes))));
+  if (kernel.occupancy >= 0)
+    parts.push_back(
+        told(speech, "occupancy {}", speech.number(format_value(kernel.occupancy, "%"))));
   return {fmt::format("{}", fmt::join(parts, ", ")), kernel.bytes, kernel.flops};
 }
 
-DetailWords words_of(const trace::CopyDetail& copy) {
+DetailWords words_of(const trace::CopyDetail& copy, const Speech&) {
   std::string text;
   if (copy.from != trace::Memory::kUnknown || copy.to != trace::Memory::kUnknown)
     text = fmt::format("{} to {}", trace::name_of(copy.from), trace::name_of(copy.to));
   return {text, static_cast<double>(copy.bytes), 0};
 }
 
-DetailWords words_of(const trace::CollectiveDetail& collective) {
+DetailWords words_of(const trace::CollectiveDetail& collective, const Speech& speech) {
   std::string text = collective.operation;
   if (collective.elements_in > 0)
-    text += fmt::format(" of {} {}", format_count(static_cast<double>(collective.elements_in)),
-                        collective.type);
-  if (collective.group_size > 0) text += fmt::format(", {} ranks", collective.group_size);
+    text += " " + told(speech, "of {} {}",
+                       speech.number(format_count(static_cast<double>(collective.elements_in))),
+                       collective.type);
+  if (collective.group_size > 0) text += ", " + told(speech, "{} ranks", collective.group_size);
   if (!collective.group.empty())
-    text += fmt::format(", process group {} {}", collective.group, collective.members);
-  if (collective.sequence >= 0) text += fmt::format(", number {}", collective.sequence);
+    text += ", " + told(speech, "process group {} {}", collective.group, collective.members);
+  if (collective.sequence >= 0) text += ", " + told(speech, "number {}", collective.sequence);
   return {text, 0, 0};
 }
 
-DetailWords words_of(const trace::SyncDetail& sync) {
-  return {sync.stream >= 0 ? fmt::format("{}, stream {}", sync.kind, sync.stream) : sync.kind, 0,
-          0};
+DetailWords words_of(const trace::SyncDetail& sync, const Speech& speech) {
+  if (sync.stream < 0) return {sync.kind, 0, 0};
+  return {sync.kind + ", " + told(speech, "stream {}", sync.stream), 0, 0};
 }
 
 }  // namespace
 
-std::string gap_label(const analysis::IdleGap& gap) {
-  return fmt::format("idle {}: {}", format_nanos(static_cast<double>(gap.end - gap.start)),
-                     analysis::name_of(gap.cause));
+std::string gap_label(const analysis::IdleGap& gap, const Speech& speech) {
+  return told(speech, "idle {}: {}", time_words(speech, static_cast<double>(gap.end - gap.start)),
+              speech.say(analysis::name_of(gap.cause)));
+}
+
+std::string label_of(const trace::Trace& trace, const trace::Span& span, const Speech& speech) {
+  const bool waits =
+      span.category == trace::Category::kHeld || span.category == trace::Category::kSync;
+  const std::string label = bar_label(trace, span);
+  if (waits) return speech.say_name(label);
+  return label == trace.name(span) ? label : speech.number(label);  // else bytes
 }
 
 bool DetailWords::operator<(const DetailWords& other) const {
   return std::tie(text, bytes, flops) < std::tie(other.text, other.bytes, other.flops);
 }
 
-DetailWords detail_words(const trace::Detail& detail) {
-  DetailWords words = std::visit([](const auto& one) { return words_of(one); }, detail);
+DetailWords detail_words(const trace::Detail& detail, const Speech& speech) {
+  DetailWords words = std::visit([&](const auto& one) { return words_of(one, speech); }, detail);
   if (!std::isfinite(words.bytes) || words.bytes < 0) words.bytes = 0;
   if (!std::isfinite(words.flops) || words.flops < 0) words.flops = 0;
   return words;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analysis/partition.h"
+#include "base/speech.h"
 #include "trace/labels.h"
 #include "trace/short_name.h"
 #include "trace/trace.h"
@@ -15,7 +16,11 @@ using trace::bar_label;
 using trace::short_name;
 
 // "idle 4.9 ms: waiting for staging".
-std::string gap_label(const analysis::IdleGap& gap);
+std::string gap_label(const analysis::IdleGap& gap, const Speech& speech = {});
+
+// What stands in a span's bar: a wait's words in the page's language, else the name that is
+// recorded.
+std::string label_of(const trace::Trace& trace, const trace::Span& span, const Speech& speech);
 
 // "grid 512, block 256", "Pageable to Device"; bytes and operations apart from it.
 struct DetailWords {
@@ -24,7 +29,7 @@ struct DetailWords {
   double flops = 0;
   bool operator<(const DetailWords& other) const;
 };
-DetailWords detail_words(const trace::Detail& detail);
+DetailWords detail_words(const trace::Detail& detail, const Speech& speech = {});
 
 // "a host thread that a call holds until it is done": what a category's colour stands for.
 std::string_view meaning_of(trace::Category category);

@@ -10,6 +10,7 @@
 #include "scenario/course.h"
 #include "scenario/machine_caveat.h"
 #include "scenario/progress.h"
+#include "scenario/translation.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -31,6 +32,8 @@ struct Known {
   Sides after;
   char decimal;  // of the lesson's language
   const Lesson* lesson;
+  // Of lanes and spans; English where the lesson's texts are.
+  Speech speech() const { return lesson->language == kEnglish ? Speech() : Speech{lesson->words}; }
   std::string unit_of(const Question& question) const {
     return question.unit.empty() ? "" : " " + lesson->say(question.unit);
   }
@@ -54,16 +57,18 @@ SheetAnswer asked_by(const Step& step) {
   return SheetAnswer::kWords;
 }
 
-// "A, host main: held: staging, 1.29 ms".
+// "A, host main: held: staging, 1.29 ms", by the names that the drawing has.
 std::string span_words(const Focus& focus, const Known& known) {
-  std::string where = fmt::format("**{}**, *{}*", focus.run, focus.lane);
+  const Speech speech = known.speech();
+  std::string where = fmt::format("**{}**, *{}*", focus.run, speech.say_name(focus.lane));
   for (const analysis::Run* run : known.after) {
     if (run->label != focus.run) continue;
     const auto meant = shown_span(focus, *run);
     if (!meant) break;
     const trace::Span& span = run->trace->spans()[*meant];
     const std::string length = format_nanos(static_cast<double>(span.duration));
-    where += fmt::format(": `{}`, {}", run->trace->name(span), with_decimal(length, known.decimal));
+    where += fmt::format(": `{}`, {}", speech.say_name(run->trace->name(span)),
+                         with_decimal(length, known.decimal));
   }
   return where;
 }

@@ -37,6 +37,9 @@ bool is_words_file(const std::filesystem::path& file);
 using Words = std::map<std::string, std::string, std::less<>>;
 // Throws InputError for a value that is no text.
 Words load_words(const std::filesystem::path& file);
+// What `trainscope check` demands of it: the words that the shipped files have, no others, each
+// with as many places ({}) as the English ones. Throws as load_words() does.
+std::vector<Finding> check_words(const std::filesystem::path& file);
 
 // The languages that any shipped lesson is there in, English first.
 std::vector<std::string> languages();

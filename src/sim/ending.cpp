@@ -6,15 +6,35 @@ namespace trainscope::sim {
 namespace {
 
 // "rank 3", "ranks 0, 1 and 2".
-std::string ranks(const std::vector<int>& all) {
-  std::string text = all.size() == 1 ? "rank " : "ranks ";
+std::string ranks(const std::vector<int>& all, const Speech& speech) {
+  std::string numbers;
   for (std::size_t i = 0; i < all.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == all.size() ? " and " : ", ") + std::to_string(all[i]);
-  return text;
+    numbers += (i == 0                ? ""
+                : i + 1 == all.size() ? " " + speech.say("and") + " "
+                                      : ", ") +
+               std::to_string(all[i]);
+  return told(speech, all.size() == 1 ? "rank {}" : "ranks {}", numbers);
 }
 
-std::string at(std::uint16_t line, const std::string& call) {
-  return line == 0 ? "" : " at line " + std::to_string(line) + " (" + call + ")";
+std::string at(std::uint16_t line, const std::string& call, const Speech& speech) {
+  return line == 0 ? "" : " " + told(speech, "at line {} ({})", line, call);
+}
+
+// Below the title "Deadlock".
+std::string wait_words(const Deadlock& why, const Speech& speech) {
+  const std::string missing =
+      why.missing_line == 0
+          ? speech.say("has come to the end of its program")
+          : told(speech, "stands{}", at(why.missing_line, why.missing_call, speech));
+  return told(speech,
+              why.waiting.size() == 1
+                  ? "{} waits{} in collective {} ({}) of the {} for {}, which {}"
+                  : "{} wait{} in collective {} ({}) of the {} for {}, which {}",
+              ranks(why.waiting, speech), at(why.line, why.call, speech), why.sequence,
+              why.collective, speech.say(why.group), ranks(why.missing, speech), missing) +
+         speech.say(
+             "; what is shown ends there: give every rank as many batches, or wrap the loop in "
+             "`with model.join():`");
 }
 
 }  // namespace
@@ -37,51 +57,46 @@ std::string_view title_of(const Ending& why) {
   return kTitles[why.index()];
 }
 
-std::string sentence(const Diverged& why) {
-  std::string text = "training diverged at line " + std::to_string(why.line) +
-                     ": the loss of step " + std::to_string(why.step) +
-                     (std::isnan(why.loss) ? " is NaN" : " is infinite") +
-                     "; what is shown ends there: try a lower optimizer.lr";
+std::string sentence(const Diverged& why, const Speech& speech) {
+  std::string text =
+      told(speech,
+           std::isnan(why.loss) ? "training diverged at line {}: the loss of step {} is NaN"
+                                : "training diverged at line {}: the loss of step {} is infinite",
+           why.line, why.step) +
+      speech.say("; what is shown ends there: try a lower optimizer.lr");
   if (why.half_weights)
-    text +=
+    text += speech.say(
         ", or, because FP16 weights and what their optimizer keeps have nothing above 65504 and "
         "nothing below 6e-8, model.dtype = bf16, or fp32 with precision = fp16 and scaler.enabled "
-        "= true";
+        "= true");
   else if (why.half && !why.scaled)
-    text +=
-        ", or, because FP16 holds nothing above 65504, scaler.enabled = true or precision = bf16";
+    text += speech.say(
+        ", or, because FP16 holds nothing above 65504, scaler.enabled = true or precision = bf16");
   return text;
 }
 
-std::string sentence(const Deadlock& why) {
-  std::string text = "deadlock: " + ranks(why.waiting) +
-                     (why.waiting.size() == 1 ? " waits" : " wait") + at(why.line, why.call) +
-                     " in collective " + std::to_string(why.sequence) + " (" + why.collective +
-                     ") of the " + why.group + " for " + ranks(why.missing) + ", which ";
-  text += why.missing_line == 0 ? "has come to the end of its program"
-                                : "stands" + at(why.missing_line, why.missing_call);
-  return text +
-         "; what is shown ends there: give every rank as many batches, or wrap the loop in "
-         "`with model.join():`";
+std::string sentence(const Deadlock& why, const Speech& speech) {
+  return "deadlock: " + wait_words(why, speech);
 }
 
-std::string sentence(const DeviceFailed& why) {
-  const std::string where = why.line == 0 ? "" : " at line " + std::to_string(why.line);
-  return "the run ended" + where + ": " + why.what + "; what was measured before is shown";
+std::string sentence(const DeviceFailed& why, const Speech& speech) {
+  return why.line == 0
+             ? told(speech, "the run ended: {}; what was measured before is shown", why.what)
+             : told(speech, "the run ended at line {}: {}; what was measured before is shown",
+                    why.line, why.what);
 }
 
-std::string sentence(const EndedEarly& why) {
+std::string sentence(const EndedEarly& why, const Speech&) {
   return why.what;
 }
 
-std::string sentence(const Ending& why) {
-  return std::visit([](const auto& one) { return sentence(one); }, why);
+std::string sentence(const Ending& why, const Speech& speech) {
+  return std::visit([&](const auto& one) { return sentence(one, speech); }, why);
 }
 
-std::string sentence_below_title(const Ending& why) {
-  constexpr std::string_view kTitled = "deadlock: ";
-  const std::string whole = sentence(why);
-  return whole.starts_with(kTitled) ? whole.substr(kTitled.size()) : whole;
+std::string sentence_below_title(const Ending& why, const Speech& speech) {
+  if (const auto* deadlock = std::get_if<Deadlock>(&why)) return wait_words(*deadlock, speech);
+  return sentence(why, speech);
 }
 
 }  // namespace trainscope::sim

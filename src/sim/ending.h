@@ -62,12 +62,12 @@ std::string_view name_of(const Ending& why);   // in JSON: "out_of_memory", "div
 std::string_view title_of(const Ending& why);  // "Out of memory", "Training diverged", ...
 
 // One sentence: what happened, and what to try.
-std::string sentence(const Diverged& why);
-std::string sentence(const Deadlock& why);
-std::string sentence(const DeviceFailed& why);
-std::string sentence(const EndedEarly& why);
-std::string sentence(const Ending& why);
+std::string sentence(const Diverged& why, const Speech& speech = {});
+std::string sentence(const Deadlock& why, const Speech& speech = {});
+std::string sentence(const DeviceFailed& why, const Speech& speech = {});
+std::string sentence(const EndedEarly& why, const Speech& speech = {});
+std::string sentence(const Ending& why, const Speech& speech = {});
 // The same where title_of() stands above it.
-std::string sentence_below_title(const Ending& why);
+std::string sentence_below_title(const Ending& why, const Speech& speech = {});
 
 }  // namespace trainscope::sim

@@ -7,14 +7,17 @@
 namespace trainscope::sim {
 namespace {
 
-std::string bytes(std::int64_t count) {
-  return format_bytes(static_cast<double>(count));
+std::string bytes(const Speech& speech, std::int64_t count) {
+  return speech.number(format_bytes(static_cast<double>(count)));
 }
 
 }  // namespace
 
-std::string buffer_words(const std::string& name, program::Role role, const std::string& words) {
-  std::string brackets = name == program::name_of(role) ? "" : std::string(program::name_of(role));
+std::string buffer_words(const std::string& name, program::Role role, const std::string& words,
+                         const Speech& speech) {
+  const std::string_view role_name = program::name_of(role);
+  if (name == role_name) return words.empty() ? name : name + " (" + words + ")";
+  std::string brackets = speech.say(role_name);
   if (!brackets.empty() && !words.empty()) brackets += ", ";
   brackets += words;
   return brackets.empty() ? name : name + " (" + brackets + ")";
@@ -28,22 +31,27 @@ std::vector<OutOfMemory::Holder> largest_of(std::vector<OutOfMemory::Holder> hol
   return holders;
 }
 
-std::string holders_words(const std::vector<OutOfMemory::Holder>& holders) {
+std::string holders_words(const std::vector<OutOfMemory::Holder>& holders, const Speech& speech) {
   std::string text;
   for (const OutOfMemory::Holder& one : holders)
-    text += (text.empty() ? "; the largest are " : ", ") +
-            buffer_words(one.name, one.role, bytes(one.bytes));
-  return text;
+    text += (text.empty() ? "" : ", ") +
+            buffer_words(one.name, one.role, bytes(speech, one.bytes), speech);
+  return text.empty() ? text : told(speech, "; the largest are {}", text);
 }
 
-std::string sentence(const OutOfMemory& why) {
-  std::string text = why.gpu + " is out of memory";
-  if (why.line > 0) text += " at line " + std::to_string(why.line);
-  text += ": " + buffer_words(why.buffer, why.role) + " asks for " + bytes(why.requested) +
-          ", and of the " + bytes(why.capacity) + " that there are, the allocator holds " +
-          bytes(why.reserved) + ", " + bytes(why.allocated) + " of them in tensors";
-  return text + holders_words(why.holders) +
-         "; what is shown ends there: ask for less, or choose a machine with more memory";
+std::string sentence(const OutOfMemory& why, const Speech& speech) {
+  std::string text = why.line > 0
+                         ? told(speech, "{} is out of memory at line {}", why.gpu, why.line)
+                         : told(speech, "{} is out of memory", why.gpu);
+  text += ": " + told(speech,
+                      "{} asks for {}, and of the {} that there are, the allocator holds {}, {} of "
+                      "them in tensors",
+                      buffer_words(why.buffer, why.role, {}, speech), bytes(speech, why.requested),
+                      bytes(speech, why.capacity), bytes(speech, why.reserved),
+                      bytes(speech, why.allocated));
+  return text + holders_words(why.holders, speech) +
+         speech.say(
+             "; what is shown ends there: ask for less, or choose a machine with more memory");
 }
 
 }  // namespace trainscope::sim

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/speech.h"
 #include "base/time.h"
 #include "program/program.h"
 
@@ -33,16 +34,17 @@ struct OutOfMemory {
 
 // "y (batch)", with words about it in the brackets: "conv1.out (activations, 400 MB)". Of a buffer
 // that is called after its role "activations (400 MB)".
-std::string buffer_words(const std::string& name, program::Role role,
-                         const std::string& words = {});
+std::string buffer_words(const std::string& name, program::Role role, const std::string& words = {},
+                         const Speech& speech = {});
 
 // The five largest, largest first; equal ones as they stood.
 std::vector<OutOfMemory::Holder> largest_of(std::vector<OutOfMemory::Holder> holders);
 
 // "; the largest are ..."; empty without any.
-std::string holders_words(const std::vector<OutOfMemory::Holder>& holders);
+std::string holders_words(const std::vector<OutOfMemory::Holder>& holders,
+                          const Speech& speech = {});
 
 // One sentence: the request, what is allocated, reserved and there, the largest holders.
-std::string sentence(const OutOfMemory& why);
+std::string sentence(const OutOfMemory& why, const Speech& speech = {});
 
 }  // namespace trainscope::sim

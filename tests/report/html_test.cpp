@@ -183,7 +183,7 @@ TEST_CASE("a bar leads back to the bar that it waited for") {
   const json data = data_of(report_of({&run}));
   const json& row = data["runs"][0]["lanes"][1]["rows"][0];
   CHECK(row["w"][0] == 1);  // one bar before this one
-  CHECK(data["causes"][row["k"][0].get<std::size_t>()] == "an event of another stream");
+  CHECK(data["causes"][row["k"][0].get<std::size_t>()] == "waited for an event of another stream");
 }
 
 TEST_CASE("too many spans are folded with their counts, and the page says so") {

@@ -48,6 +48,19 @@ TEST_CASE("a drawing is a file of its own: well-formed, with its badge, legend a
         report::timelines_svg(input_of({&a}), {}, report::SvgTheme::kDark));
 }
 
+TEST_CASE("a long title ends before the badges, and stands whole in what names the drawing") {
+  const analysis::Run a = test::copies("A", "pageable");
+  report::ReportInput input = input_of({&a});
+  input.title = std::string(300, 'x');
+  const std::string svg = report::timelines_svg(input, {}, report::SvgTheme::kLight);
+  CHECK(has(svg, "<title>" + input.title + "</title>"));
+  const auto drawn = svg.find("class=\"title\">") + 14;
+  const std::string shown = svg.substr(drawn, svg.find('<', drawn) - drawn);
+  CHECK(shown.ends_with("…"));
+  CHECK(shown.size() < 160);
+  CHECK(shown.size() > 40);
+}
+
 TEST_CASE("each theme's colours are those of the page") {
   for (const auto theme : {report::SvgTheme::kLight, report::SvgTheme::kDark}) {
     const auto values = report::theme_values(report::page_colors(), theme);

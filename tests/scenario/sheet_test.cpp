@@ -113,3 +113,10 @@ TEST_CASE("a number that counts something says what, beside its answer") {
   const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
   CHECK(step_of(sheet, "observe").answer.find(" steps (") != std::string::npos);
 }
+
+TEST_CASE("a German sheet names lanes and waits as its drawing does") {
+  const scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable", "de");
+  const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
+  const std::string found = step_of(sheet, "observe").answer;
+  CHECK(found.find("**A**, *Host-Hauptthread*: `festgehalten: Staging`, ") == 0);
+}

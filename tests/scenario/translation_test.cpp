@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "scenario/sheet.h"
 
 using namespace trainscope;
@@ -156,4 +157,19 @@ TEST_CASE("languages are those that there are texts in, and another one is refus
   CHECK(speech_in("de").say("Timelines") == "Zeitachsen");
   for (const char* other : {"", "en", "xx", "../words.de"})
     CHECK(speech_in(other).say("Timelines") == "Timelines");
+}
+
+TEST_CASE("a file of words is checked against those that are shipped") {
+  const fs::path shipped = home_folder() / "assets" / "words.de.toml";
+  for (const Finding& one : check_words(shipped)) FAIL_CHECK(one.sentence);
+  const test::TemporaryFolder folder;
+  const fs::path file =
+      folder.write("words.xx.toml", "\"Timelinse\" = \"X\"\n\"peak {} of {}\" = \"{}\"\n");
+  const std::vector<Finding> findings = check_words(file);
+  REQUIRE(findings.size() == 3);
+  const std::string all =
+      findings[0].sentence + "\n" + findings[1].sentence + "\n" + findings[2].sentence;
+  CHECK_THAT(all, Contains("nothing says \"Timelinse\" (did you mean Timelines?)") &&
+                      Contains("\"peak {} of {}\" has another number of places ({}): 2") &&
+                      Contains("words are not translated and stay English: "));
 }

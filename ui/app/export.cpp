@@ -117,7 +117,8 @@ std::string write_drawing(const Workspace& workspace, const TimelineInput& input
     picture.hidden.push_back(side.hidden);
     picture.offsets.push_back(side.offset);
   }
-  write_file(file, report::timelines_svg(report::report_input(saved), picture,
+  const Speech speech = scenario::speech_in(saved.subject.language);
+  write_file(file, report::timelines_svg(report::report_input(saved, speech), picture,
                                          theme == ThemeMode::kDark ? report::SvgTheme::kDark
                                                                    : report::SvgTheme::kLight));
   return "The timelines are in " + file + ".";

@@ -57,6 +57,6 @@ function ticks() {
   const digits = Math.max(0, Math.round(Math.log10(factor)) - Math.floor(Math.log10(step)));
   const list = [];
   for (let time = Math.ceil(view.start / step) * step; time <= view.end; time += step)
-    list.push({x: xOf(time), label: `${(time / factor).toFixed(digits)} ${name}`});
+    list.push({x: xOf(time), label: withDecimal(`${(time / factor).toFixed(digits)} ${name}`)});
   return list;
 }

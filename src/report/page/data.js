@@ -2,6 +2,12 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
+// In the page's language, with its places filled in. Only what stands here as a literal is
+// translated: page_data.cpp looks for it.
+function say(english, ...places) {
+  return (data.words[english] ?? english).replaceAll("{}", () => places.shift());
+}
+
 function cleanColumn(values, size, Type) { return values ? Type.from(values) : new Type(size); }
 
 function readRow(packed, firstBar) {
@@ -47,6 +53,7 @@ function readLane(packed, run, number) {
     gaps,
     name: packed.name,
     group: packed.group,
+    steps: packed.steps,
     merged: packed.merged,
     times: packed.times,
     values: packed.values,
@@ -73,7 +80,7 @@ function readRun(packed, number) {
 
 const runs = data.runs.map(readRun);
 const categories = data.categories.map(
-    ([name, slug]) => ({name, slug, hatched: name === "held" || name === "synchronisation"}));
+    ([name, slug]) => ({name, slug, hatched: slug === "held" || slug === "synchronisation"}));
 
 const textOf = (id) => data.strings[id];
 const shortOf = (id) => data.shorts[id] ?? data.strings[id];

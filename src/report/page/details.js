@@ -5,12 +5,14 @@ const details = document.getElementById("details");
 
 const laneWords = (lane) => (runs.length > 1 ? `${lane.name}, ${lane.run.label}` : lane.name);
 
-// Why a span began when it did.
-function causeWords(row, at) {
-  const cause = data.causes[row.causes[at]];
-  if (row.causes[at] === 0) return row.causeBars[at] === 0 ? "" : "launched by";
-  if (cause === "the command before it") return "after the command before it";
-  return `waited for ${cause}`;
+// Why a span began when it did, and after which one.
+function causeWords(bar) {
+  const row = bar.lane.rows[bar.row];
+  const cause = causeOf(bar);
+  const name = cause && nameOfCause(cause);
+  if (row.causes[bar.at] === 0) return name ? say("launched by {}", name) : "";
+  const words = data.causes[row.causes[bar.at]];
+  return name ? `${words}: ${name}` : words;
 }
 
 function rateWords(detail, length) {
@@ -27,17 +29,20 @@ function factsOf(bar) {
   const row = bar.lane.rows[bar.row];
   const last = bar.last ?? bar.at;
   const start = exactTime(row.starts[bar.at] + bar.lane.run.shift);
-  const facts = [["where", laneWords(bar.lane)], ["start", start]];
+  const facts = [[say("where"), laneWords(bar.lane)], [say("start"), start]];
   const folded = sumOf(row, bar.at, last).count > 1;
   return facts.concat(folded ? foldFacts(row, bar.at, last) : spanFacts(row, bar));
 }
 
 function foldFacts(row, at, last) {
   return [
-    ["over", formatNanos(row.ends[last] - row.starts[at])],
-    ["busy", formatNanos(sumOf(row, at, last).busy)],
-    ["mostly", categories[mainCategory(row, at, last)].name],
-    ["note", last > at ? "zoom in to see them apart" : "folded in this page"],
+    [say("over"), formatNanos(row.ends[last] - row.starts[at])],
+    [say("busy"), formatNanos(sumOf(row, at, last).busy)],
+    [say("mostly"), categories[mainCategory(row, at, last)].name],
+    [
+      say("note"),
+      last > at ? say("zoom in to see them apart") : say("folded in this page"),
+    ],
   ];
 }
 
@@ -46,28 +51,27 @@ function spanFacts(row, bar) {
   const length = row.ends[at] - row.starts[at];
   const detail = data.details[row.details[at] - 1];
   const facts = [
-    ["length", row.endless[at] ? "never ends" : formatNanos(length)],
-    ["kind", categories[row.categories[at]].name],
-    ["rate", detail && rateWords(detail, length)],
-    ["detail", detail?.[0]],
-    ["line", row.lines[at] > 0 ? String(row.lines[at]) : ""],
-    ["began", withCause(causeWords(row, at), causeOf(bar))],
+    [say("length"), row.endless[at] ? say("never ends") : formatNanos(length)],
+    [say("kind"), categories[row.categories[at]].name],
+    [say("rate"), detail && rateWords(detail, length)],
+    [say("detail"), detail?.[0]],
+    [say("line"), row.lines[at] > 0 ? String(row.lines[at]) : ""],
+    [say("began"), causeWords(bar)],
   ];
   return facts.filter(([, words]) => words);
 }
 
-function withCause(words, cause) {
-  if (!words || !cause) return words;
-  const row = cause.lane.rows[cause.row];
-  const count = row.counts[cause.at];
-  const name = count > 0 ? `one of ${count} spans` : shortOf(row.names[cause.at]);
-  return `${words}${words.endsWith("by") ? "" : ":"} ${name} (${cause.lane.name})`;
+function nameOfCause({lane, row: number, at}) {
+  const row = lane.rows[number];
+  const count = row.counts[at];
+  const name = count > 0 ? say("one of {} spans", count) : shortOf(row.names[at]);
+  return `${name} (${lane.name})`;
 }
 
 function nameOf(bar) {
   const row = bar.lane.rows[bar.row];
   const {count} = sumOf(row, bar.at, bar.last ?? bar.at);
-  return count > 1 ? `${count} spans` : textOf(row.names[bar.at]);
+  return count > 1 ? say("{} spans", count) : textOf(row.names[bar.at]);
 }
 
 function factList(facts) {
@@ -75,15 +79,15 @@ function factList(facts) {
   for (const [term, words] of facts)
     list.append(
         element("dt", "", term),
-        element("dd", term === "began" ? "foreign cause" : "foreign", words));
+        element("dd", term === say("began") ? "foreign cause" : "foreign", words));
   return list;
 }
 
 function gapFacts({gap, lane}) {
   return [
-    ["where", laneWords(lane)],
-    ["start", exactTime(gap.start + lane.run.shift)],
-    ["length", formatNanos(gap.end - gap.start)],
+    [say("where"), laneWords(lane)],
+    [say("start"), exactTime(gap.start + lane.run.shift)],
+    [say("length"), formatNanos(gap.end - gap.start)],
   ];
 }
 
@@ -105,13 +109,13 @@ function showTip(bar, x, y) {
 
 function showDetails(bar) {
   if (!bar) {
-    details.replaceChildren(element("p", "muted", "Nothing yet. Click a span."));
+    details.replaceChildren(element("p", "muted", say("Nothing yet. Click a span.")));
     return;
   }
   details.replaceChildren(...describe(bar));
   const cause = !bar.gap && causeOf(bar);
   if (!cause) return;
-  const button = element("button", "jump", "Go to what it waited for");
+  const button = element("button", "jump", say("Go to what it waited for"));
   button.type = "button";
   button.addEventListener("click", () => selectAndReveal(cause));
   details.append(button);

@@ -21,7 +21,8 @@ function draw() {
 function showRange() {
   const full = fullRange();
   const all = view.end - view.start >= full.end - full.start;
-  const part = `${formatNanos(view.end - view.start)} of ${formatNanos(full.end - full.start)}`;
+  const part =
+      say("{} of {}", formatNanos(view.end - view.start), formatNanos(full.end - full.start));
   document.getElementById("range").textContent = all ? restNote : part;
 }
 
@@ -197,7 +198,8 @@ function fittingLabel(context, texts, room) {
 // What stands in a bar, and a shorter form of it.
 function labelsOf(row, at) {
   const id = row.labels[at] || row.names[at];
-  return row.endless[at] ? [`${textOf(id)}, never ends`, "never ends"] : [textOf(id), shortOf(id)];
+  const never = say("never ends");
+  return row.endless[at] ? [`${textOf(id)}, ${never}`, never] : [textOf(id), shortOf(id)];
 }
 
 function drawLabel(context, bar, row, category) {

@@ -1,5 +1,8 @@
 // Numbers as the program writes them: three significant digits and a unit.
 
+// With what stands before tenths in the page's language.
+const withDecimal = (text) => text.replace(".", say("."));
+
 function threeDigits(value) {
   const size = Math.abs(value);
   const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
@@ -10,7 +13,7 @@ function scaled(value, units) {
   let best = units[0];
   for (const unit of units)
     if (Math.abs(value) >= unit[1] * 0.9995) best = unit;
-  return `${threeDigits(value / best[1])} ${best[0]}`.trim();
+  return withDecimal(`${threeDigits(value / best[1])} ${best[0]}`.trim());
 }
 
 const timeUnits = [["ns", 1], ["us", 1e3], ["ms", 1e6], ["s", 1e9]];
@@ -37,11 +40,13 @@ function formatTime(nanos, nanosPerPixel, longest) {
   const [name, factor] = unitFor(longest);
   const most = Math.round(Math.log10(factor));
   const digits = Math.ceil(Math.log10(factor / Math.max(nanosPerPixel, 1)));
-  return `${(nanos / factor).toFixed(Math.min(Math.max(digits, 0), most))} ${name}`;
+  return withDecimal(
+      `${(nanos / factor).toFixed(Math.min(Math.max(digits, 0), most))} ${name}`);
 }
 
 // To the nanosecond, in the unit that fits.
 function exactTime(nanos) {
   const [name, factor] = unitFor(nanos);
-  return `${withoutZeros((nanos / factor).toFixed(Math.round(Math.log10(factor))))} ${name}`;
+  return withDecimal(
+      `${withoutZeros((nanos / factor).toFixed(Math.round(Math.log10(factor))))} ${name}`);
 }

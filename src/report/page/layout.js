@@ -44,7 +44,7 @@ function laneName(lane) {
   const button = element("button", "lane-name", lane.name);
   button.type = "button";
   button.setAttribute("aria-expanded", String(!lane.collapsed));
-  button.title = lane.collapsed ? "Show its rows" : "Show one row";
+  button.title = lane.collapsed ? say("Show its rows") : say("Show one row");
   button.addEventListener("click", () => {
     lane.collapsed = !lane.collapsed;
     relayout();
@@ -81,13 +81,13 @@ function addRun(run) {
   }
   let odd = false;
   for (const [group, lanes] of groups) {
-    if (headings) addHeading(group || "other");
+    if (headings) addHeading(group || say("other"));
     for (const lane of lanes) addLane(lane, (odd = !odd));
   }
   if (run.lanes.length === 0)
     boxes.push({
       kind: "note",
-      element: element("div", "heading", "There is nothing in this trace."),
+      element: element("div", "heading", say("There is nothing in this trace.")),
       least: 32 * theme.scale
     });
   boxes.push({kind: "space", least: 10 * theme.scale});

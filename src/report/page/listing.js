@@ -19,7 +19,7 @@ function makeTabs() {
   const tabs = document.getElementById("tabs");
   if (!tabs || listings.length < 2) return;
   tabs.setAttribute("role", "tablist");
-  tabs.setAttribute("aria-label", "Side");
+  tabs.setAttribute("aria-label", say("Side"));
   for (const listing of listings) {
     const tab = element("button", "", runs[listing.runs[0]].label);
     tab.type = "button";
@@ -59,7 +59,7 @@ function linkLine(listing, line, number) {
   };
   line.classList.add("linked");
   line.tabIndex = 0;
-  line.setAttribute("aria-label", `line ${number}: ${line.textContent.trim()}`);
+  line.setAttribute("aria-label", `${say("line")} ${number}: ${line.textContent.trim()}`);
   line.addEventListener("mouseenter", () => light(true));
   line.addEventListener("mouseleave", () => light(false));
   line.addEventListener("focus", () => light(true));

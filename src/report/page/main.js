@@ -13,7 +13,7 @@ function offerAlignment() {
     const on = button.getAttribute("aria-pressed") !== "true";
     const last = Math.max(...steps);
     for (const run of runs) run.shift = on ? last - run.firstStep : 0;
-    restNote = on ? "one axis, aligned at the first measured step" : plainNote;
+    restNote = on ? say("one axis, aligned at the first measured step") : plainNote;
     button.setAttribute("aria-pressed", String(on));
     fit();
     redraw();

@@ -3,7 +3,7 @@
 // How many steps a run marks; several marks may be one bar.
 function stepsOf(run) {
   let steps = 0;
-  for (const lane of run.lanes.filter((one) => one.name === "steps"))
+  for (const lane of run.lanes.filter((one) => one.steps))
     for (const row of lane.rows)
       for (const count of row.counts) steps += Math.max(count, 1);
   return steps;
@@ -26,7 +26,7 @@ function drawEnds(context) {
   context.fillRect(Math.round(x), top, 2, last.y + last.height - top);
   context.font = fontOf(12);
   context.textBaseline = "middle";
-  const lines = [`${some[first].label} done`, `${formatNanos(ahead)} sooner`];
+  const lines = [say("{} done", some[first].label), say("{} sooner", formatNanos(ahead))];
   if (x + widthOf(context, lines[1]) + 10 > plot.left + plot.width) return;
   lines.forEach((text, i) => context.fillText(text, x + 8, top + (14 + 16 * i) * theme.scale));
 }

@@ -53,7 +53,7 @@ function isDark() {
 }
 
 function showTheme() {
-  document.getElementById("theme").textContent = isDark() ? "Light" : "Dark";
+  document.getElementById("theme").textContent = isDark() ? say("Light") : say("Dark");
   theme = readTheme();
   relayout();
 }
