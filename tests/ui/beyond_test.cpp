@@ -1,5 +1,6 @@
 // What goes on past what is in sight: a wait without an end, and lanes below the last one.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "base/units.h"
 #include "trace/labels.h"
@@ -144,6 +145,36 @@ TEST_CASE("how many lanes are below is said however far one has scrolled") {
     REQUIRE(row > 0);
     CHECK(letters_in(*ImGui::GetDrawData(), {0, 399 - row}, {150, 401}).inside >= 10);
     CHECK(overlapping_text(*ImGui::GetDrawData()).empty());
+  }
+}
+
+TEST_CASE("the name of a lane that is cut stands whole in what is in sight of it, or nowhere") {
+  REQUIRE_STAGE(stage);
+  const auto many = three_spans(40);
+  stage->input.sides = {side_of(*many)};
+  for (float scroll = 0; scroll < 2 * stage->theme.size.lane_min; scroll += 3) {
+    CAPTURE(scroll);
+    stage->state.scroll = scroll;
+    stage->settle();
+    CHECK(letters_in(*ImGui::GetDrawData(), {0, 60}, {150, 400}).cut == 0);
+    CHECK(overlapping_text(*ImGui::GetDrawData()).empty());
+  }
+}
+
+TEST_CASE("a lane that is brought into sight leaves none cut above it") {
+  REQUIRE_STAGE(stage);
+  const auto many = three_spans(40);
+  stage->input.sides = {side_of(*many)};
+  stage->settle();
+  for (const LaneId lane : {20U, 25U, 30U}) {
+    CAPTURE(lane);
+    stage->state.scroll = 0;
+    stage->state.reveal_lane = {Side::kA, lane};
+    stage->settle();
+    const float tall = stage->theme.size.lane_min;
+    CHECK(stage->state.scroll > 0);
+    CHECK(stage->state.scroll <= static_cast<float>(lane) * tall);  // it is in sight
+    CHECK(std::fmod(stage->state.scroll, tall) == Approx(0).margin(0.01));
   }
 }
 

@@ -138,6 +138,19 @@ TEST_CASE("a run that is kept stays as knobs are turned, and B takes its knobs a
   CHECK(workspace.kept()[0].name == "2");
 }
 
+TEST_CASE("a metric is chosen by the name that the comparison calls it by") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  open_pair(*driver);
+  driver->app().run("runs.keep_b");
+  driver->settle();
+  const Picture before = driver->window().capture();
+  REQUIRE(driver->act([](ImGuiTestContext* context) {
+    context->ItemClick("//Runs##pair/**/##metric");
+    context->ItemClick("//$FOCUSED/whole run##time.total");
+  }));
+  CHECK(driver->window().capture().rgba != before.rgba);
+}
+
 TEST_CASE("nothing is kept before a lesson's result") {
   REQUIRE_DRIVER(driver);
   driver->workspace().open_lesson(scenario::find_lesson("pinned-vs-pageable"));

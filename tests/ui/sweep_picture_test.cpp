@@ -12,13 +12,15 @@ using namespace trainscope;
 
 namespace {
 
-scenario::Sweep sweep(std::initializer_list<const char*> vary) {
+scenario::Sweep sweep(std::initializer_list<const char*> vary, bool of_two = false) {
   program::Config config;
   config.set_text("workload=copy");
   std::vector<scenario::SweepAxis> axes;
   for (const char* axis : vary) axes.push_back(scenario::parse_axis(axis));
+  std::vector<scenario::LabelledConfig> sides = {{"A", config}};
+  if (of_two) sides.emplace_back("B", config);
   const std::atomic<bool> stop{false};
-  return scenario::run_sweep({{"A", config}}, axes, 2, [](std::size_t) {}, stop);
+  return scenario::run_sweep(sides, axes, 2, [](std::size_t) {}, stop);
 }
 
 }  // namespace
@@ -45,6 +47,22 @@ TEST_CASE("a sweep of one knob, of words, and of two is drawn; of three it is re
   CHECK_THROWS_WITH(
       ui::draw_sweep(sweep({"copy.bytes=1,2", "copy.count=1,2", "steps=1,2"}), picture, png),
       Catch::Contains("one knob or two"));
+}
+
+TEST_CASE("two sides that differ in nothing but what is varied are drawn as one") {
+  const std::filesystem::path png = std::filesystem::temp_directory_path() / "sweep-alike.png";
+  const auto drawn = [&](bool of_two, const std::vector<std::string>& sides) {
+    ui::SweepPicture picture;
+    picture.sides = sides;
+    picture.width = 1280;
+    picture.height = 720;
+    ui::draw_sweep(sweep({"copy.bytes=1 MiB..4 MiB"}, of_two), picture, png);
+    return read_file(png, 1 << 24);
+  };
+  const std::string one = drawn(false, {"steps = 1"});
+  CHECK(drawn(true, {"steps = 1", "steps = 1"}) == one);
+  CHECK(drawn(true, {"steps = 1", "steps = 2"}) != one);
+  std::filesystem::remove(png);
 }
 
 TEST_CASE("a picture says what its crosses and hatched cells mean") {

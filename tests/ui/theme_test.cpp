@@ -113,6 +113,19 @@ TEST_CASE("text is readable on everything it is written on") {
   }
 }
 
+TEST_CASE("the badge of where a run comes from is readable, and each has its colour") {
+  using trace::OriginKind;
+  for (const ThemeMode mode : kModes) {
+    const Theme theme = make_theme(mode, 1);
+    for (const OriginKind kind :
+         {OriginKind::kSimulated, OriginKind::kMeasured, OriginKind::kImported})
+      CHECK(contrast(theme.of_origin(kind), theme.tint(theme.of_origin(kind))) >=
+            least_contrast(mode));
+    CHECK(contrast(theme.of_origin(OriginKind::kSimulated), theme.accent) == Approx(1));
+    CHECK(theme.of_origin(OriginKind::kImported).r != theme.accent.r);
+  }
+}
+
 TEST_CASE("for a projector every bar stands out from what it lies on") {
   const Theme theme = make_theme(ThemeMode::kProjector, 1);
   for (std::size_t i = 0; i < kCategoryCount; ++i) {

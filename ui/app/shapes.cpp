@@ -47,6 +47,16 @@ std::string shortened(ImFont* font, float size, std::string_view text, float wid
   return least == 0 ? std::string() : cut(least);
 }
 
+std::string shortened_parts(ImFont* font, float size, std::string_view text, float width) {
+  if (text_size(font, size, text).x <= width) return std::string(text);
+  for (std::size_t end = text.rfind(", "); end != text.npos && end > 0;
+       end = text.rfind(", ", end - 1)) {
+    const std::string some = std::string(text.substr(0, end)) + ", …";
+    if (text_size(font, size, some).x <= width) return some;
+  }
+  return shortened(font, size, text, width);
+}
+
 void draw_hatch(ImDrawList* draw, const Box& box, Color color, float spacing, float thickness,
                 float phase) {
   if (box.width() <= 0 || box.height() <= 0) return;

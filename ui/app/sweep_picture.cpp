@@ -98,10 +98,26 @@ void draw_frame(const Theme& theme, const scenario::Sweep& sweep, const SweepPic
   ImGui::PopStyleColor();
 }
 
+bool are_alike(const std::vector<std::string>& sides) {
+  return sides.size() > 1 &&
+         std::ranges::all_of(sides, [&](const std::string& side) { return side == sides.front(); });
+}
+
+scenario::Sweep first_side_of(scenario::Sweep sweep) {
+  for (scenario::SweepPoint& point : sweep.points) point.sides.resize(1);
+  return sweep;
+}
+
 }  // namespace
 
 void draw_sweep(const scenario::Sweep& sweep, const SweepPicture& picture,
                 const std::filesystem::path& png) {
+  // What they differ in is varied: two curves would be one upon the other.
+  if (are_alike(picture.sides)) {
+    SweepPicture one = picture;
+    one.sides.resize(1);
+    return draw_sweep(first_side_of(sweep), one, png);
+  }
   if (sweep.axes.size() > 2)
     throw InputError("a picture shows one knob or two, and this sweep varies " +
                      std::to_string(sweep.axes.size()) + "; use --csv or --json");

@@ -20,8 +20,8 @@ struct SweepPicture {
 };
 
 // One knob: a chart for each of the metrics that tell most. Two: a heat map of the first of them
-// for each side. Throws InputError for more knobs and for a file that cannot be written,
-// MissingError when OSMesa is missing.
+// for each side. Sides of which the same is said are drawn as one. Throws InputError for more knobs
+// and for a file that cannot be written, MissingError when OSMesa is missing.
 void draw_sweep(const scenario::Sweep& sweep, const SweepPicture& picture,
                 const std::filesystem::path& png);
 

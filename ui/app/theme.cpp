@@ -293,7 +293,8 @@ void set_imgui_sizes(const Theme& theme, ImGuiStyle& style) {
   style.ScrollbarSize = theme.px(10);
   style.GrabMinSize = theme.px(14);
   style.WindowBorderSize = style.ChildBorderSize = style.PopupBorderSize = s.border;
-  style.FrameBorderSize = style.TabBorderSize = 0;
+  style.FrameBorderSize = s.border;
+  style.TabBorderSize = 0;
   style.WindowRounding = style.ChildRounding = style.PopupRounding = s.corner;
   style.FrameRounding = style.GrabRounding = style.TabRounding = s.corner;
   style.ScrollbarRounding = s.corner;
@@ -328,6 +329,22 @@ void set_implot(const Theme& theme) {
 
 Color Theme::grid(float strength) const {
   return faded(text, (mode == ThemeMode::kProjector ? 0.14F : 0.08F) * strength);
+}
+
+Color Theme::of_origin(trace::OriginKind kind) const {
+  switch (kind) {
+    case trace::OriginKind::kSimulated:
+      return accent;
+    case trace::OriginKind::kMeasured:
+      return good;
+    case trace::OriginKind::kImported:
+      return copy_text;
+  }
+  return accent;
+}
+
+Color Theme::tint(Color color) const {
+  return mixed(panel, color, is_dark() ? 0.22F : 0.12F);
 }
 
 Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts, bool large) {

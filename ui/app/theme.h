@@ -87,7 +87,9 @@ struct Theme {
   }
   float px(float length) const { return length * scale; }
   bool is_dark() const { return mode == ThemeMode::kDark; }
-  Color grid(float strength = 1) const;  // grid lines: 8 % of the text, 16 % at strength 2
+  Color grid(float strength = 1) const;           // grid lines: 8 % of the text, 16 % at strength 2
+  Color of_origin(trace::OriginKind kind) const;  // of the words of its badge
+  Color tint(Color color) const;                  // behind words of that colour, on a panel
 };
 
 // `large`: as large as the projector's, whose own always is.

@@ -108,10 +108,17 @@ constexpr int kMoved = int{ImPlotAxisFlags_NoMenus} | int{ImPlotAxisFlags_NoSide
                        int{ImPlotAxisFlags_NoHighlight} | int{ImPlotAxisFlags_NoGridLines};
 constexpr int kStill = kMoved | int{ImPlotAxisFlags_Lock};
 
+int format_x(double value, char* out, int size, void* data) {
+  const ChartOptions& options = *static_cast<const ChartOptions*>(data);
+  if (value < options.x_numbers_from) return write(out, size, "");
+  return options.x_format(value, out, size, nullptr);
+}
+
 void set_axes(Stretch& x, const ChartOptions& options) {
   ImPlot::SetupAxis(ImAxis_X1, nullptr, options.fixed ? kStill : kMoved);
   ImPlot::SetupAxis(ImAxis_Y1, nullptr, kStill);
-  ImPlot::SetupAxisFormat(ImAxis_X1, options.x_format);
+  // ImPlot asks for the numbers before begin_chart() ends.
+  ImPlot::SetupAxisFormat(ImAxis_X1, format_x, const_cast<ChartOptions*>(&options));
   ImPlot::SetupAxisFormat(ImAxis_Y1, options.y_format);
   ImPlot::SetupAxisLinks(ImAxis_X1, &x.from, &x.to);
   ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, x.least, x.most);
@@ -183,15 +190,51 @@ void end_chart() {
   undress();
 }
 
+namespace {
+
+// Half of a number at an end of the axis.
+float half_number(const Theme& theme) {
+  return text_size(theme.font.mono, theme.size.label, "9,999").x / 2;
+}
+
+float numbers_middle(const Theme& theme) {
+  return chart_box().max.y + theme.px(5) + theme.size.label / 2;
+}
+
+}  // namespace
+
+float widest_number(const Theme& theme, const ChartOptions& options) {
+  float widest = 0;
+  char words[64];
+  for (const double tick : *options.y_ticks) {
+    options.y_format(tick, words, sizeof words, nullptr);
+    widest = std::max(widest, text_size(theme.font.mono, theme.size.label, words).x);
+  }
+  return widest;
+}
+
+double numbers_from(const Theme& theme, const Box& box, const char* words, float widest,
+                    const Stretch& x) {
+  const float margin = widest + theme.px(6);
+  const float name = text_size(theme.font.text, theme.size.label, words).x + theme.px(8);
+  const float inside = std::max(box.width() - margin - theme.px(20), 1.0F);
+  const float share = (name + half_number(theme) - margin) / inside;
+  return x.from + static_cast<double>(std::max(share, 0.0F)) * (x.to - x.from);
+}
+
+void name_axis_before(const Theme& theme, const Box& box, const char* words) {
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, box.min.x,
+                   numbers_middle(theme), theme.muted, words);
+}
+
 void name_axis(const Theme& theme, const Box& box, const char* words) {
   const Box inside = chart_box();
   const float size = theme.size.label, gap = theme.px(8);
   const float width = text_size(theme.font.text, size, words).x;
-  const float tick = text_size(theme.font.text, size, "9,999").x / 2;  // of a label at the edge
-  const float y = inside.max.y + theme.px(5) + size / 2;
+  const float y = numbers_middle(theme);
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  if (width + tick < inside.min.x - box.min.x)
-    draw_text_middle(draw, theme.font.text, size, box.min.x, y, theme.muted, words);
+  if (width + half_number(theme) < inside.min.x - box.min.x)
+    name_axis_before(theme, box, words);
   else if (width + 3 * gap < box.max.x - inside.max.x)
     draw_text_middle(draw, theme.font.text, size, box.max.x, y, theme.muted, words, 1);
   else  // above the axis' end

@@ -306,13 +306,24 @@ std::vector<std::string> step_words(const WalkView& view) {
   return {fmt::format("{}: {}", step, does), step};
 }
 
+namespace {
+
+// Where there is no room for words below the GPUs; nor, at last, for these.
+void draw_low(const WalkView& view, const Box& box, bool numbers) {
+  const Theme& theme = view.theme;
+  if (!numbers && box.height() >= theme.px(50)) return draw_gpus(view, box);
+  words_in(theme, box, box.min.y + theme.px(10), step_words(view), theme.text, theme.size.small);
+}
+
+}  // namespace
+
 void draw_walk(const WalkView& view, const Box& box, bool numbers) {
   const Theme& theme = view.theme;
   if (!view.walk.schedule) return draw_without_chunks(view, box);
   const bool low = box.height() < theme.px(150);  // then what is below is one line
   const float line = theme.px(19), foot = (low ? 1 : 2) * line + theme.px(4);
   const Box area{box.min, {box.max.x, box.max.y - foot - theme.px(4)}};
-  if (area.height() < theme.px(50)) return;
+  if (area.height() < theme.px(50)) return draw_low(view, box, numbers);
   const float gap = theme.px(26);
   const float table = std::clamp(box.width() * 0.52F, theme.px(300), theme.px(760));
   const Box beside{{box.max.x - table, box.min.y}, box.max};

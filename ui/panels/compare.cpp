@@ -136,12 +136,13 @@ void draw_unknown_waterfall(const Theme& theme, const std::string& words) {
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   draw_text(ImGui::GetWindowDrawList(), theme.font.strong, theme.size.small,
             {at.x, at.y + theme.px(3)}, theme.muted, "Where the difference went");
-  const float width = std::min((room.x - theme.px(28)) / 3, theme.px(210));
+  const float gap = theme.px(12), inset = theme.px(16);  // as of the bars that will stand here
+  const float width = std::min((room.x - inset - 2 * gap) / 3, theme.px(210));
   const Box bars{{at.x, at.y + theme.px(46)}, {at.x + 3 * width, at.y + room.y - theme.px(30)}};
   if (bars.height() < theme.px(30)) return ImGui::Dummy(room);
   // All alike: their heights say nothing.
   for (int i = 0; i < 3; ++i) {
-    const float left = at.x + static_cast<float>(i) * (width + theme.px(12));
+    const float left = at.x + static_cast<float>(i) * (width + gap);
     ghost_bar(theme, {{left, bars.min.y}, {left + width, bars.max.y}}, words);
   }
   ImGui::Dummy(room);

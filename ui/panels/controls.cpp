@@ -184,6 +184,18 @@ bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool prima
   return pressed;
 }
 
+bool begin_list(const Theme& theme, const char* id, const std::string& chosen) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 max{at.x + ImGui::CalcItemWidth(), at.y + ImGui::GetFrameHeight()};
+  ImDrawList* draw = ImGui::GetWindowDrawList();  // the list that opens has one of its own
+  const float mark = theme.px(12), pad = ImGui::GetStyle().FramePadding.x;
+  const std::string words =
+      shortened(ImGui::GetFont(), ImGui::GetFontSize(), chosen, max.x - at.x - 2 * pad - mark);
+  const bool open = ImGui::BeginCombo(id, words.c_str(), ImGuiComboFlags_NoArrowButton);
+  draw_down_mark(draw, theme, {max.x - pad - theme.px(3), (at.y + max.y) / 2}, theme.muted);
+  return open;
+}
+
 namespace {
 
 struct NoticeColors {

@@ -30,6 +30,10 @@ SliderUse slider(const Theme& theme, const char* id, float width, double& share,
 bool segments(const Theme& theme, const char* id, float width, std::span<const std::string> words,
               std::span<const std::string> built, std::string& chosen, bool enabled = true);
 
+// A list that opens below its field, with the next item's width, in the face and size that are
+// pushed. ImGui::EndCombo() where this returned true.
+bool begin_list(const Theme& theme, const char* id, const std::string& chosen);
+
 // A small square button with one drawn symbol.
 enum class Symbol : std::uint8_t { kStart, kBack, kPlay, kPause, kForward, kEnd };
 bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool primary, float width,

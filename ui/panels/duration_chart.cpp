@@ -18,9 +18,9 @@ struct Frame {
   std::size_t bins = 0;
   std::size_t most = 1;  // of one bin
 
-  float x(std::size_t bin) const {
-    return inside.min.x + inside.width() * static_cast<float>(bin) / static_cast<float>(bins);
-  }
+  float each = 0;  // width of a bin
+
+  float x(std::size_t bin) const { return inside.min.x + each * static_cast<float>(bin); }
   float y(std::size_t count) const {
     return inside.max.y - inside.height() * static_cast<float>(count) / static_cast<float>(most);
   }
@@ -79,7 +79,7 @@ void tell(const Theme& theme, const Frame& frame, const analysis::DurationBins& 
     chart_card(theme, bounds, {{"times", std::to_string(bins.a[bin])}});
 }
 
-// "A  312 times, 40.1 us on average"; of one run without the mark.
+// Beside the side's mark; of one run without that.
 void paint_words(const Theme& theme, ImVec2 at, float room, const analysis::OperationRow& row,
                  std::size_t side, bool of_two) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -88,17 +88,21 @@ void paint_words(const Theme& theme, ImVec2 at, float room, const analysis::Oper
       of_two
           ? draw_side_mark(draw, theme, at, static_cast<char>('A' + side), side == 0) + theme.px(8)
           : 0;
-  const std::string words =
-      figures.durations.empty()
-          ? "not once"
-          : fmt::format("{} times, {} to {}", figures.durations.size(),
-                        format_nanos(static_cast<double>(figures.durations.front())),
-                        format_nanos(static_cast<double>(figures.durations.back())));
+  const std::string words = times_words(figures.durations);
   draw_text_middle(draw, theme.font.text, theme.size.label, at.x + mark, at.y, theme.muted,
                    shortened(theme.font.text, theme.size.label, words, room - mark));
 }
 
 }  // namespace
+
+std::string times_words(const std::vector<Nanos>& durations) {
+  if (durations.empty()) return "not once";
+  const std::string least = format_nanos(static_cast<double>(durations.front()));
+  const std::string most = format_nanos(static_cast<double>(durations.back()));
+  if (durations.size() == 1) return "once, " + most;
+  if (least == most) return fmt::format("{} times, each {}", durations.size(), most);
+  return fmt::format("{} times, {} to {}", durations.size(), least, most);
+}
 
 void paint_durations(const Theme& theme, const Box& box, const analysis::OperationRow& row,
                      bool of_two) {
@@ -119,6 +123,9 @@ void paint_durations(const Theme& theme, const Box& box, const analysis::Operati
                   {box.max.x, box.max.y - theme.px(24)}};
   frame.bins = bins.a.size();
   if (frame.bins == 0 || frame.inside.height() < theme.px(20)) return;
+  frame.each = frame.inside.width() / static_cast<float>(frame.bins);
+  // All took equally long: a bar as wide as the chart would look like a chart of nothing.
+  if (frame.bins == 1) frame.each = std::min(frame.each, theme.px(28));
   for (std::size_t i = 0; i < frame.bins; ++i)
     frame.most = std::max({frame.most, bins.a[i], bins.b[i]});
   paint_bins(theme, frame, bins.a, 0);

@@ -64,6 +64,8 @@ bool draw_export_sheet(const PanelContext& context, PathSheet& sheet) {
   sheet.just_opened = false;
   text(theme.font.text, theme.size.small, theme.muted,
        "The file's ending says what is written; the arrow keys choose it.", true);
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() +
+                       theme.px(4));  // the field's ring when it has the keys
   ImGui::PushFont(theme.font.mono, theme.size.small);
   ImGui::SetNextItemWidth(-1);
   const bool enter = ImGui::InputText("##path", &sheet.path, ImGuiInputTextFlags_EnterReturnsTrue);

@@ -127,13 +127,16 @@ void draw_gpus(const SideView& view, const Box& box) {
   const Theme& theme = view.context.theme;
   const bool low = box.height() < theme.px(150);  // then what is below the picture is one line
   const float line = theme.px(19), foot = (low ? 1 : 2) * line + theme.px(4);
-  const Box area{box.min, {box.max.x, box.max.y - foot - theme.px(6)}};
-  if (area.height() < theme.px(60)) {
+  Box area{box.min, {box.max.x, box.max.y - foot - theme.px(6)}};
+  if (box.height() < theme.px(60)) {
     words_at(theme, box, box.min.y + line / 2, words_of(view).now, theme.text, theme.font.text,
              theme.size.small);
     return say_too_low(theme, box, box.min.y + 1.5F * line);
   }
+  const bool lowest = area.height() < theme.px(60);  // then the picture comes before its words
+  if (lowest) area = box;
   view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
+  if (lowest) return;
   const FlowWords words = words_of(view);
   const float first = box.max.y - foot + line / 2;
   words_at(theme, box, first, words.now, theme.text, theme.font.text, theme.size.small);

@@ -154,7 +154,7 @@ void list_control(const PanelContext& context, const Knob& knob, std::size_t sid
   ImGui::PushFont(theme.font.mono, theme.size.label);
   ImGui::SetNextItemWidth(width);
   ImGui::BeginDisabled(!workspace.knobs_free(side));
-  if (ImGui::BeginCombo(("##" + key_of(knob, side)).c_str(), now.c_str())) {
+  if (begin_list(theme, ("##" + key_of(knob, side)).c_str(), now)) {
     for (const std::string& word : words)
       if (ImGui::Selectable(word.c_str(), word == now)) workspace.set_knob(side, knob.name, word);
     ImGui::EndCombo();

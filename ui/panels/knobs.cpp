@@ -122,8 +122,10 @@ void scroll_to(float top) {
     ImGui::SetScrollFromPosY(top - window.y, 0.1F);
 }
 
-// A knob takes a line for its name and the switches, or a second one for wider controls.
-void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) {
+// A knob takes a line for its name and the switches, or a second one for wider controls; below the
+// heads of columns switches stand in those too.
+void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
+              bool in_columns = false) {
   const Theme& theme = context.theme;
   const std::size_t sides = context.workspace.sides().size();
   const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
@@ -145,13 +147,14 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob) 
   } else {
     const float beside = width - each * static_cast<float>(sides);
     const float wanted = text_size(theme.font.mono, theme.size.small, knob.name).x + theme.px(24);
-    knob_name(context, knob, wanted > beside ? width : beside);
-    if (wanted > beside) at = ImGui::GetCursorScreenPos();
-    const float after = ImGui::GetCursorScreenPos().y + (wanted > beside ? theme.px(24) : 0);
+    const bool below = in_columns || wanted > beside;
+    knob_name(context, knob, below ? width : beside);
+    if (below) at = ImGui::GetCursorScreenPos();
+    const float after = ImGui::GetCursorScreenPos().y + (below ? theme.px(24) : 0);
     for (std::size_t i = 0; i < sides; ++i) {
       const float column = at.x + width - each * static_cast<float>(sides - i);
       const float half = at.x + static_cast<float>(i) * (width + theme.px(16)) / 2;
-      const float x = wanted > beside ? half : column + (each - theme.px(40)) / 2;
+      const float x = below ? half : column + (each - theme.px(40)) / 2;
       ImGui::SetCursorScreenPos({x, at.y});
       knob_control(context, panel, knob, i, each);
     }
@@ -200,7 +203,7 @@ void draw_list(const PanelContext& context, KnobsPanel& panel) {
         text(theme.font.strong, theme.size.small, theme.accent, group);
         headed = true;
       }
-      knob_row(context, panel, knob);
+      knob_row(context, panel, knob, true);
       ++shown;
     }
   }
@@ -209,17 +212,17 @@ void draw_list(const PanelContext& context, KnobsPanel& panel) {
          "No parameter is called \"" + panel.search + "\".");
 }
 
-// A and B stand above their controls.
+// A and B stand above their controls: the columns of the list below, which has a scroll bar.
 void side_heads(const Theme& theme, std::size_t sides) {
   if (sides < 2) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
+  const float all = ImGui::GetContentRegionAvail().x;
+  const float column = (all - ImGui::GetStyle().ScrollbarSize + theme.px(16)) / 2;
   for (std::size_t i = 0; i < 2; ++i)
-    draw_side_mark(
-        ImGui::GetWindowDrawList(), theme,
-        {at.x + width - each * static_cast<float>(2 - i) + theme.px(20), at.y + theme.px(10)},
-        i == 0 ? 'A' : 'B', i == 0);
-  ImGui::Dummy({width, theme.px(20)});
+    draw_side_mark(ImGui::GetWindowDrawList(), theme,
+                   {at.x + column * static_cast<float>(i), at.y + theme.px(10)}, i == 0 ? 'A' : 'B',
+                   i == 0);
+  ImGui::Dummy({all, theme.px(20)});
 }
 
 }  // namespace

@@ -37,11 +37,15 @@ Choice main_choice(const LessonModel& model) {
 bool flowing_button(const Theme& theme, const std::string& words, ButtonKind kind, bool enabled,
                     float right, bool first) {
   const char* label = words.c_str();
-  const float width = text_size(theme.font.strong, theme.size.small, label).x + theme.px(30);
+  const bool link = kind == ButtonKind::kLink;
+  const float width =
+      text_size(link ? theme.font.text : theme.font.strong, theme.size.small, label).x +
+      theme.px(link ? 16 : 30);
   if (!first && ImGui::GetItemRectMax().x + theme.px(6) + width <= right)
     ImGui::SameLine(0, theme.px(6));
-  else if (!first && kind == ButtonKind::kLink)  // words stand flush where a line begins
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
+  else if (!first && link)  // words stand flush where a line begins, and lines of them close
+    ImGui::SetCursorPos(
+        {ImGui::GetCursorPosX() - theme.px(8), ImGui::GetCursorPosY() - theme.px(6)});
   return button(theme, label, kind,
                 kind == ButtonKind::kPrimary ? std::max(width, theme.px(104)) : 0, enabled);
 }

@@ -105,6 +105,7 @@ std::vector<std::optional<LineLabels::Place>> LineLabels::place(
     if (!best.places[i]) continue;
     places[i] = all[i].places[*best.places[i]];
     places[i]->led = rates[i][*best.places[i]].led;
+    places[i]->struck = rates[i][*best.places[i]].struck;
   }
   return places;
 }
@@ -156,15 +157,16 @@ LineLabels::Rated LineLabels::rated(std::size_t line, const Place& place) const 
   const bool beyond = is_beyond(line, place);
   int found = beyond ? kBeyond : 0;
   if (beyond || place.led) found += static_cast<int>(length_of_lead(place) / kFar);
+  bool struck = false;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (crosses(lines_[i].from, lines_[i].to, place.box))
-      found += kStruck;
+      found += kStruck, struck = true;
     else if (i != line && crosses(lines_[i].from, lines_[i].to, around))
       found += kNear;
   }
   for (const Box& point : points_)
     if (overlap(point, place.box)) ++found;
-  return {found, beyond || place.led};
+  return {found, beyond || place.led, struck};
 }
 
 ImVec2 end_of_lead(const LineLabels::Place& place) {

@@ -26,6 +26,7 @@ class LineLabels {
     Box box;           // of the words
     ImVec2 foot;       // where on their line they belong
     bool led = false;  // one from the foot leads to the words: they are far, or beyond another line
+    bool struck = false;  // a line goes through the words: there was no better place
   };
   struct Words {
     std::size_t line = 0;       // theirs
@@ -39,6 +40,7 @@ class LineLabels {
   struct Rated {
     int faults = 0;
     bool led = false;
+    bool struck = false;
   };
   using Rates = std::vector<std::vector<Rated>>;  // by words, then place
   struct Choice {

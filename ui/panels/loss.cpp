@@ -401,7 +401,7 @@ void draw_figure_line(const PanelContext& context, const std::vector<Shown>& sho
     x += theme.px(34);
     for (const Figure& row : figures_of(theme, one)) {
       if (row.name == "last loss") continue;
-      const std::string words = row.name + " " + row.value;
+      const std::string words = row.name + ": " + row.value;
       const float width = text_size(theme.font.text, theme.size.small, words).x;
       if (x + width > line.max.x) break;
       draw_text_middle(draw, theme.font.text, theme.size.small, x, middle, theme.muted, words);

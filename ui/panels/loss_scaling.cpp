@@ -54,10 +54,12 @@ std::string share_words(double share) {
   return fmt::format("{:.{}f} %", 100 * share, share < 0.01 ? 2 : 1);
 }
 
-std::string scale_words(double scale) {
+// "65536 = 2^16"; where there is little room "2^16".
+std::string scale_words(double scale, bool brief = false) {
   const double powers = std::log2(scale);
   const bool whole = std::abs(powers - std::round(powers)) < 1e-9;
-  return whole ? fmt::format("{:.0f} = 2^{:.0f}", scale, powers) : fmt::format("{:.6g}", scale);
+  if (!whole) return fmt::format("{:.6g}", scale);
+  return brief ? fmt::format("2^{:.0f}", powers) : fmt::format("{:.0f} = 2^{:.0f}", scale, powers);
 }
 
 // ---- The number line and what it says ----------------------------------------------------------
@@ -250,11 +252,11 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
 
 // ---- Both sides --------------------------------------------------------------------------------
 
-std::string title_of(const SideModel& side, const LossScalingPanel::Read& read) {
+std::string title_of(const SideModel& side, const LossScalingPanel::Read& read, bool brief) {
   if (!read.state) return is_training(side) ? progress_words(side) : "before the first step";
   std::string words = fmt::format("step {}", read.state->step);
   if (read.state->scaled)
-    words += ", scale " + scale_words(read.state->scale);
+    words += ", scale " + scale_words(read.state->scale, brief);
   else
     words += is_bf16(side.config) ? ", BF16, no loss scaling" : ", no loss scaling";
   if (read.state->skipped) words += ": skipped";
@@ -271,7 +273,8 @@ void draw_side(const PanelContext& context, LossScalingPanel& panel, std::size_t
   draw_text_middle(
       ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, x, middle,
       bad ? theme.bad : theme.text,
-      shortened(theme.font.text, theme.size.small, title_of(model, read), box.max.x - x));
+      fitting(theme, theme.size.small, {title_of(model, read, false), title_of(model, read, true)},
+              box.max.x - x));
   box.min.y += head + theme.px(4);
   const bool scaled = !read.history.empty();
   const bool under = box.height() > theme.px(280);

@@ -20,7 +20,7 @@ struct Columns {
 
 Columns columns_of(const Theme& theme, float width) {
   Columns columns{};
-  columns.side = theme.px(8);
+  columns.side = theme.px(2);  // two marks before the id
   columns.id = theme.px(56);
   columns.gpus = width - theme.px(10);
   columns.pcie = columns.gpus - theme.px(104);
@@ -52,8 +52,8 @@ void side_marks(const PanelContext& context, const CatalogueEntry& entry, ImVec2
   for (std::size_t i = 0; i < sides.size(); ++i) {
     if (sides[i].config.word("machine") != entry.id) continue;
     x += draw_side_mark(ImGui::GetWindowDrawList(), context.theme, {x, left_middle.y},
-                        i == 0 ? 'A' : 'B', i == 0) *
-         0.85F;
+                        i == 0 ? 'A' : 'B', i == 0) +
+         context.theme.px(2);
   }
 }
 

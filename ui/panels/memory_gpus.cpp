@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/units.h"
+#include "ui/panels/controls.h"
 
 namespace trainscope::ui {
 namespace {
@@ -28,7 +29,7 @@ bool memory_gpu_choice(const Theme& theme, const Box& box, const std::vector<Mem
   ImGui::SetCursorScreenPos(box.min);
   ImGui::PushFont(theme.font.text, theme.size.label);
   ImGui::SetNextItemWidth(std::min(box.width(), theme.px(190)));
-  if (ImGui::BeginCombo("##gpu", standing(gpus, now).c_str())) {
+  if (begin_list(theme, "##gpu", standing(gpus, now))) {
     for (const MemoryGpu& gpu : gpus) {
       if (ImGui::Selectable(gpu.name.c_str(), gpu.same_place(now))) now = gpu, chosen = true;
       const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();

@@ -388,10 +388,10 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   const float strip = phases ? theme.px(20) : 0;
   const Box frame{box.min, {box.max.x, box.max.y - strip}};
   const char* unit = chart.by_change ? "change" : "";
-  const float beside = chart.by_change ? room_for_axis_name(theme, frame, unit) : 0;
-  if (!begin_chart(theme, id, {frame.min, {frame.max.x - beside, frame.max.y}}, x, options))
-    return false;
-  name_axis(theme, frame, unit);
+  if (chart.by_change)
+    options.x_numbers_from = numbers_from(theme, frame, unit, widest_number(theme, options), x);
+  if (!begin_chart(theme, id, frame, x, options)) return false;
+  name_axis_before(theme, frame, unit);
   read_columns(columns, axis, chart);
   ImPlot::PushPlotClipRect();
   paint_stack(theme, history, columns.moments);

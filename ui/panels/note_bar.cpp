@@ -114,7 +114,6 @@ void draw_note_field(const PanelContext& context, ImVec2 at, const Box& room) {
   ImGui::SetNextWindowPos(at);
   ImGui::SetNextWindowSize({wide, tall});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(6), theme.px(6)));
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, theme.size.border);
   ImGui::PushStyleColor(ImGuiCol_WindowBg, static_cast<ImU32>(theme.head));
   ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme.accent));
   ImGui::PushFont(theme.font.text, theme.size.small);
@@ -126,7 +125,7 @@ void draw_note_field(const PanelContext& context, ImVec2 at, const Box& room) {
   ImGui::End();
   ImGui::PopFont();
   ImGui::PopStyleColor(2);
-  ImGui::PopStyleVar(2);
+  ImGui::PopStyleVar();
   if (kept) context.ask("note.keep");
 }
 

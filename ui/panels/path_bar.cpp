@@ -78,7 +78,10 @@ void draw_path_bar(const PanelContext& context, float height) {
   for (std::size_t side = 0; side < sides; ++side) {
     const float end = side + 1 < sides ? x + (right - x) / 2 : right;
     if (sides > 1) say(theme.font.strong, theme.text, SideModel::label_of(side), end);
-    say(theme.font.text, theme.muted, words_of(context, side), end - theme.px(6));
+    const float room = end - theme.px(6);
+    const std::string words = words_of(context, side);
+    say(theme.font.text, theme.muted,
+        shortened_parts(theme.font.text, theme.size.small, words, room - x), room);
   }
   ImGui::SetCursorScreenPos({at.x + width - theme.px(8) - done, middle - theme.size.button / 2});
   ImGui::PushID("path");

@@ -98,26 +98,33 @@ float draw_share_bar(const Theme& theme, const Box& room, float y, const Rooflin
   return y + height;
 }
 
+// Of two sides the columns of their shares.
+void head_columns(const Theme& theme, const Box& room, float y, float column,
+                  const std::vector<RooflineSide>& sides) {
+  for (std::size_t i = 0; i < sides.size(); ++i)
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.strong, theme.size.small,
+                     room.max.x - column * static_cast<float>(sides.size() - 1 - i), y, theme.muted,
+                     sides[i].side == 0 ? "A" : "B", 1);
+}
+
 float draw_shares(const PanelContext& context, const Box& room,
                   const std::vector<RooflineSide>& sides) {
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float size = theme.size.small, line = theme.px(21);
+  const bool several = sides.size() > 1, low = room.height() < theme.px(several ? 162 : 120);
+  const float size = theme.size.small, line = theme.px(low ? 18 : 21), column = theme.px(62);
   float y = room.min.y + theme.px(11);
   draw_text_middle(draw, theme.font.strong, size, room.min.x, y, theme.text, "A step is bound by");
+  if (several && low) head_columns(theme, room, y, column, sides);
   y += theme.px(14);
   for (const RooflineSide& one : sides) {
     const float left =
         draw_side_title(theme, context.workspace, one.side, {room.min.x, y + theme.px(7)});
-    y = draw_share_bar(theme, {{left, room.min.y}, room.max}, y, one) + theme.px(6);
+    y = draw_share_bar(theme, {{left, room.min.y}, room.max}, y, one) + theme.px(low ? 3 : 6);
   }
   y += theme.px(7);
-  const float column = theme.px(62);
-  if (sides.size() > 1) {
-    for (std::size_t i = 0; i < sides.size(); ++i)
-      draw_text_middle(draw, theme.font.strong, size,
-                       room.max.x - column * static_cast<float>(sides.size() - 1 - i), y,
-                       theme.muted, sides[i].side == 0 ? "A" : "B", 1);
+  if (several && !low) {
+    head_columns(theme, room, y, column, sides);
     y += line;
   }
   for (const Bound bound : kAll) {

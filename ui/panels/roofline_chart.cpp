@@ -331,8 +331,11 @@ class Painter {
           {name.line, places_of(name.roof, size_of(name.mark + name.words), theme_.px(1))});
     const auto places = labels_.place(all);
     for (std::size_t i = 0; i < names_.size(); ++i)
-      if (places[i]) paint_name(names_[i], *places[i]);
+      if (places[i] && !(is_low() && places[i]->struck)) paint_name(names_[i], *places[i]);
   }
+
+  // Too low for all names: those that could only stand on lines hide more than they tell.
+  bool is_low() const { return body_.height() < 8 * theme_.size.label; }
 
   void paint_name(const Name& name, const LineLabels::Place& place) const {
     const Box& box = place.box;

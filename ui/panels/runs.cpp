@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
+#include "ui/panels/metric_line.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -32,14 +33,32 @@ std::vector<Shown> shown_runs(const Workspace& workspace) {
   return list;
 }
 
-// The knobs in which it stands otherwise than A.
-std::string words_of(const Shown& shown, const analysis::Run& first) {
-  if (!shown.run->program) return shown.run->trace->origin().subject;
+std::string knob_words(const std::vector<std::string>& names, const program::Config& config) {
   std::string words;
-  for (const std::string& name : program::differing_knobs(first.config, shown.run->config))
+  for (const std::string& name : names)
     words += (words.empty() ? "" : ", ") + name + " = " +
-             program::show(program::find_knob(name), shown.run->config.value(name));
-  return words.empty() && shown.run.get() != &first ? "as A" : words;
+             program::show(program::find_knob(name), config.value(name));
+  return words;
+}
+
+// In which any of them stands otherwise than the first.
+std::vector<std::string> knobs_that_differ(const std::vector<Shown>& all) {
+  std::vector<std::string> names;
+  for (const Shown& one : all) {
+    if (!one.run->program) continue;
+    for (std::string& name : program::differing_knobs(all.front().run->config, one.run->config))
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// The knobs in which it stands otherwise than A; of A those in which others do.
+std::string words_of(const Shown& shown, const std::vector<Shown>& all) {
+  if (!shown.run->program) return shown.run->trace->origin().subject;
+  const program::Config &first = all.front().run->config, &own = shown.run->config;
+  if (&shown == &all.front()) return knob_words(knobs_that_differ(all), own);
+  const std::string words = knob_words(program::differing_knobs(first, own), own);
+  return words.empty() ? "as A" : words;
 }
 
 // The few lanes that tell most: the training thread, copies, streams; the busiest of each first.
@@ -111,15 +130,14 @@ const analysis::Metric& metric_of(const RunsPanel& panel, const std::vector<Show
 void metric_choice(const Theme& theme, RunsPanel& panel, const std::vector<Shown>& shown,
                    float width) {
   const analysis::Metric& now = metric_of(panel, shown);
-  ImGui::PushFont(theme.font.mono, theme.size.label);
+  ImGui::PushFont(theme.font.text, theme.size.label);
   ImGui::SetNextItemWidth(width);
-  if (ImGui::BeginCombo("##metric", now.name.c_str())) {
+  if (begin_list(theme, "##metric", now.label)) {
     for (const analysis::Metric& metric : analysis::metrics()) {
       const bool any = std::any_of(shown.begin(), shown.end(), [&](const Shown& one) {
         return analysis::value_of(one.run->metrics, metric.name).has_value();
       });
-      if (any && ImGui::Selectable(metric.name.c_str(), &metric == &now))
-        panel.metric = metric.name;
+      if (any && metric_line(metric, &metric == &now)) panel.metric = metric.name;
     }
     ImGui::EndCombo();
   }
@@ -214,7 +232,7 @@ void draw_body(const PanelContext& context, RunsPanel& panel) {
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Shown& one = shown[i];
     const float y = top + each * static_cast<float>(i), middle = y + each / 2;
-    draw_name(theme, one, words_of(one, *shown.front().run), places.name, places.line, middle);
+    draw_name(theme, one, words_of(one, shown), places.name, places.line, middle);
     const float gap = std::min(theme.px(3), each * 0.1F);
     paint_timeline(theme, one, end, {{places.line, y + gap}, {places.line_end, y + each - gap}});
     const auto value = analysis::value_of(one.run->metrics, metric.name);

@@ -32,12 +32,10 @@ void field(const PanelContext& context, float width) {
     context.ask("animate");
   }
   ImGui::PushFont(theme.font.text, theme.size.small);
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, theme.size.border);
   ImGui::SetNextItemWidth(width);
   ImGui::InputTextWithHint("##find", "A name or a kind", &search.words);
   // Enter lets go of the field in the frame in which it is pressed.
   const bool typing = ImGui::IsItemActive() || ImGui::IsItemDeactivated();
-  ImGui::PopStyleVar();
   ImGui::PopFont();
   if (ImGui::IsItemActive()) search.just_opened = false;
   if (typing) take_keys(context);

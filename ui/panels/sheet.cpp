@@ -95,13 +95,15 @@ void draw_help(const PanelContext& context, bool& open) {
   if (!begin_sheet(theme, "Keys and actions##sheet", open, {760, 680})) return;
   ImGui::BeginChild("##list");
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(8), theme.px(5)));
-  if (ImGui::BeginTable("##keys", 3, ImGuiTableFlags_RowBg)) {
+  if (ImGui::BeginTable("##keys", 3, int{ImGuiTableFlags_RowBg} | int{ImGuiTableFlags_PadOuterX})) {
     ImGui::TableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, theme.px(130));
     ImGui::TableSetupColumn("action", ImGuiTableColumnFlags_WidthFixed, theme.px(190));
     ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthStretch);
     for (const ActionInfo& action : actions()) {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
+      // In the middle of the line that the larger words beside it make.
+      ImGui::SetCursorPosY(ImGui::GetCursorPosY() + (theme.size.small - theme.size.label) / 2);
       text(theme.font.mono, theme.size.label, theme.accent, action.shortcut);
       ImGui::TableNextColumn();
       text(theme.font.text, theme.size.small, theme.text, action.label);

@@ -225,7 +225,7 @@ void draw_shelf(const PanelContext& context) {
   begin_room_below_bar(theme);
   const float room = ImGui::GetContentRegionAvail().x;
   const float width = std::min(room - 2 * theme.px(24), theme.px(1340));
-  ImGui::SetCursorPos({(room - width) / 2, theme.px(44)});
+  ImGui::SetCursorPos({ImGui::GetCursorPosX() + (room - width) / 2, theme.px(44)});
   ImGui::BeginGroup();
   const auto& lessons = context.workspace.shelf();
   const std::vector<scenario::Track> tracks =

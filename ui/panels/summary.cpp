@@ -11,6 +11,14 @@
 namespace trainscope::ui {
 namespace {
 
+// Words keep clear of the ends of the toned rows.
+constexpr int kTableFlags = int{ImGuiTableFlags_RowBg} | int{ImGuiTableFlags_PadOuterX};
+
+// Smaller letters in the middle of the line that a larger name makes.
+void lower_number(const Theme& theme) {
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + (theme.size.small - theme.size.label) / 2);
+}
+
 void pair_row(const Theme& theme, const std::string& key, const std::string& value,
               const std::string& help = {}) {
   ImGui::TableNextRow();
@@ -22,13 +30,14 @@ void pair_row(const Theme& theme, const std::string& key, const std::string& val
   const float width = text_size(theme.font.mono, theme.size.label, value).x;
   const float room = ImGui::GetContentRegionAvail().x;
   if (width < room) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room - width);
+  lower_number(theme);
   text(theme.font.mono, theme.size.label, theme.text,
        shortened(theme.font.mono, theme.size.label, value, room));
 }
 
 bool begin_pairs(const Theme& theme, const char* id) {
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(4)));
-  if (ImGui::BeginTable(id, 2, ImGuiTableFlags_RowBg)) {
+  if (ImGui::BeginTable(id, 2, kTableFlags)) {
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.2F);
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch, 1.0F);
     return true;
@@ -80,6 +89,7 @@ void number_cell(const Theme& theme, const std::string& words) {
   const float width = text_size(theme.font.mono, theme.size.label, words).x;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
                        std::max(ImGui::GetContentRegionAvail().x - width, 0.0F));
+  lower_number(theme);
   text(theme.font.mono, theme.size.label, theme.text, words);
 }
 
@@ -96,7 +106,7 @@ void head_cell(const Theme& theme, const char* words, bool right) {
 void draw_ranks(const Theme& theme, const analysis::Run& run) {
   if (run.ranks.empty()) return;
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(4)));
-  if (ImGui::BeginTable("##ranks", 3, ImGuiTableFlags_RowBg)) {
+  if (ImGui::BeginTable("##ranks", 3, kTableFlags)) {
     ImGui::TableNextRow();
     head_cell(theme, "rank", false);
     head_cell(theme, "GPU busy", true);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ui/panels/controls.h"
+#include "ui/panels/metric_line.h"
+
 namespace trainscope::ui {
 namespace {
 
@@ -38,7 +41,7 @@ bool knob_list(const PanelContext& context, SweepPanel& panel, const char* id, f
   ImGui::SetNextWindowSizeConstraints({width, 0}, {theme.px(420), theme.px(380)});
   ImGui::PushFont(theme.font.mono, theme.size.label);
   const std::string shown = knob.empty() && none ? none : knob;
-  if (ImGui::BeginCombo(id, shown.c_str())) {
+  if (begin_list(theme, id, shown)) {
     if (ImGui::IsWindowAppearing()) {
       panel.search.clear();
       ImGui::SetKeyboardFocusHere();
@@ -63,7 +66,8 @@ bool knob_list(const PanelContext& context, SweepPanel& panel, const char* id, f
 float width_for(const Theme& theme, const std::string& values) {
   const float line = ImGui::GetWindowWidth() - theme.px(80);
   const float wanted = text_size(theme.font.mono, theme.size.label, values).x + theme.px(30);
-  return std::clamp(wanted, theme.px(210), std::max(line, theme.px(210)));
+  const float least = theme.px(136);  // for what stands in the empty field
+  return std::clamp(wanted, least, std::max(line, least));
 }
 
 bool values_field(const Theme& theme, const char* id, float width, std::string& values) {
@@ -94,13 +98,10 @@ void metric_list(const PanelContext& context, SweepPanel& panel, float width) {
   const analysis::Metric* now = sweep ? metric_of(panel.form, *sweep) : nullptr;
   if (!panel.form.metric.empty()) now = &analysis::find_metric(panel.form.metric);
   ImGui::SetNextItemWidth(width);
-  ImGui::PushFont(theme.font.mono, theme.size.label);
-  if (ImGui::BeginCombo("##metric", now ? now->name.c_str() : "what tells most")) {
-    for (const analysis::Metric* metric : metrics_to_choose(context.workspace)) {
-      if (ImGui::Selectable(metric->name.c_str(), metric == now)) panel.form.metric = metric->name;
-      if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-        ImGui::SetTooltip("%s: %s", metric->label.c_str(), metric->help.c_str());
-    }
+  ImGui::PushFont(theme.font.text, theme.size.label);
+  if (begin_list(theme, "##metric", now ? now->label : "what tells most")) {
+    for (const analysis::Metric* metric : metrics_to_choose(context.workspace))
+      if (metric_line(*metric, metric == now)) panel.form.metric = metric->name;
     ImGui::EndCombo();
   }
   ImGui::PopFont();
@@ -119,8 +120,6 @@ bool draw_sweep_fields(const PanelContext& context, SweepPanel& panel) {
   const Theme& theme = context.theme;
   const float above = (theme.size.button - theme.size.label) / 2;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(theme.px(10), above));
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, theme.size.border);
-  ImGui::PushStyleColor(ImGuiCol_Border, static_cast<ImU32>(theme.line));
   const float knob = theme.px(188), metric = theme.px(190);
   const auto words = [&](const char* text_of) {
     return text_size(theme.font.text, theme.size.small, text_of).x + theme.px(8);
@@ -151,8 +150,7 @@ bool draw_sweep_fields(const PanelContext& context, SweepPanel& panel) {
   metric_list(context, panel, metric);
   flow(theme, theme.px(90));
   start |= button(theme, "Sweep", ButtonKind::kPrimary);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar(2);
+  ImGui::PopStyleVar();
   return start && !panel.form.knob.empty();
 }
 

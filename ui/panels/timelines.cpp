@@ -121,6 +121,7 @@ void add_machine(TimelineSide& out, const Workspace& workspace, const SideModel&
   if (!origin) return;
   const bool one_kind = have_one_kind(workspace.sides());
   if (!one_kind) out.badge = std::string(trace::badge(origin->kind));
+  out.origin = origin->kind;
   if (one_kind && have_one_machine(workspace.sides())) return;
   out.machine = machine_name(side);
   out.machine_short = machine_brief(side);

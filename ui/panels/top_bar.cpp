@@ -42,18 +42,6 @@ std::string badge_words(const Workspace& workspace, const trace::Origin& first) 
   return words;
 }
 
-Color badge_color(const Theme& theme, trace::OriginKind kind) {
-  switch (kind) {
-    case trace::OriginKind::kSimulated:
-      return theme.accent;
-    case trace::OriginKind::kMeasured:
-      return theme.good;
-    case trace::OriginKind::kImported:
-      return theme.copy_text;
-  }
-  return theme.accent;
-}
-
 float draw_menu_button(const PanelContext& context, const Box& bar) {
   const Theme& theme = context.theme;
   const float size = theme.px(30), middle = bar.centre().y;
@@ -290,7 +278,7 @@ void draw_origin(const PanelContext& context, const Box& bar, float left, float 
   if (!origin) return;
   const Theme& theme = context.theme;
   const std::string badge = badge_words(context.workspace, *origin);
-  const Color color = badge_color(theme, origin->kind);
+  const Color color = theme.of_origin(origin->kind);
   const float pill_width = text_size(theme.font.text, theme.size.label, badge).x + theme.px(18);
   const float gap = theme.px(8), frame = machine_frame(theme, context.can("machine.choose"));
   const std::string words =
@@ -299,7 +287,7 @@ void draw_origin(const PanelContext& context, const Box& bar, float left, float 
       pill_width + gap + frame + text_size(theme.font.text, theme.size.small, words).x;
   const float x = std::max(left, left + (right - left - wanted) / 2);
   ImGui::SetCursorScreenPos({x, bar.centre().y - theme.px(10)});
-  pill(theme, badge, mixed(theme.panel, color, theme.is_dark() ? 0.22F : 0.12F), color);
+  pill(theme, badge, theme.tint(color), color);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("%s", origin_words(context.workspace).c_str());
   const float after = x + pill_width + gap;

@@ -32,7 +32,7 @@ float cut_top(const SideView& view) {
 }
 
 float words_height(const Theme& theme) {
-  return theme.size.label * 1.4F;
+  return theme.size.label * 1.2F;
 }
 
 // Without a row of their own in place of the name of the lane that is cut, never of a whole one's.

@@ -49,7 +49,13 @@ Box scale_box(const Canvas& canvas, const SideView& view, const Curve& curve) {
   const Theme& theme = *canvas.theme;
   const ImVec2 size =
       text_size(theme.font.mono, theme.size.mono, counter_words(curve.most, curve.top));
-  const float right = canvas.lanes.max.x - theme.px(4), pad = theme.px(3), top = view.top + curve.y;
+  const float pad = theme.px(3), top = view.top + curve.y;
+  float right = canvas.lanes.max.x - theme.px(4);
+  // A marker's line would strike the words.
+  for (const Marker& marker : view.side->markers) {
+    const float x = canvas.x(marker.time + view.side->offset);
+    if (x > right - size.x - 2 * pad && x < right + 2 * pad) right = x - 2 * pad;
+  }
   return {{right - size.x - pad, top}, {right + pad, top + size.y}};
 }
 

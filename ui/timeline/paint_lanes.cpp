@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/units.h"
 #include "ui/timeline/canvas.h"
@@ -46,6 +47,20 @@ bool is_namesake(const trace::Trace& trace, trace::LaneId lane) {
   return false;
 }
 
+// The middle of a lane's name: of one that is cut by what stands above or below it, where that lets
+// it be read; none: nowhere.
+std::optional<float> name_middle(const Canvas& canvas, const SideView& view, const LaneBox& box,
+                                 float size) {
+  const float top = view.top + box.y, bottom = top + box.height;
+  const float wanted =
+      box.rows > 1 ? top + std::min(box.height / 2, canvas.theme->px(16)) : (top + bottom) / 2;
+  if (box.pinned) return wanted;
+  const float half = size / 2 + 1, high = std::max(top, view.scrolled_top()) + half;
+  const float low = std::min(bottom, words_end(canvas, view)) - half;
+  if (low < high - 0.5F) return std::nullopt;
+  return std::max(high, std::min(wanted, low));
+}
+
 void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, bool toned) {
   const Theme& theme = *canvas.theme;
   const float top = view.top + box.y, bottom = top + box.height;
@@ -58,10 +73,11 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
                        theme.size.border);
   const bool folds = box.all_rows > 1;
   const float label = left + theme.px(view.layout.groups.empty() && !folds ? 12 : 26);
-  const float middle =
-      box.rows > 1 ? top + std::min(box.height / 2, theme.px(16)) : (top + bottom) / 2;
+  const float size = std::min(theme.size.small, box.height - theme.px(2));
+  const std::optional<float> middle = name_middle(canvas, view, box, size);
+  if (!middle) return;
   if (folds && !is_on_path(*view.side, box.lane))
-    paint_chevron(canvas, {left + theme.px(16), middle}, box.collapsed);
+    paint_chevron(canvas, {left + theme.px(16), *middle}, box.collapsed);
   const trace::Lane& lane = view.side->trace->lanes()[box.lane];
   // Away from its heading a lane says whose it is.
   const bool away = box.pinned && !view.layout.groups.empty();
@@ -69,10 +85,8 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
       view.tuck->plain || (view.side->keeps_lanes && view.layout.groups.empty());
   const bool says = away || (no_headings && is_namesake(*view.side->trace, box.lane));
   const std::string name = says && !lane.group.empty() ? lane.group + ": " + lane.name : lane.name;
-  const float size = std::min(theme.size.small, box.height - theme.px(2));
-  if (!box.pinned && middle + size / 2 > words_end(canvas, view)) return;
   draw_text_middle(
-      canvas.draw, theme.font.text, size, label, middle, theme.muted,
+      canvas.draw, theme.font.text, size, label, *middle, theme.muted,
       shortened(theme.font.text, size, name, canvas.lanes.min.x - label - theme.px(8)));
 }
 
@@ -179,7 +193,8 @@ void paint_bar(const Canvas& canvas, const SideView& view, const TimelineState& 
     box.max.x -= theme.px(1);  // neighbours stay apart
     draw_bar(canvas.draw, theme, box, style);
   }
-  if (!bar.label.empty()) paint_label(canvas, view, bar, box, style);
+  // What recedes is not to be read.
+  if (!bar.label.empty() && !bar.dimmed) paint_label(canvas, view, bar, box, style);
   const bool is_stay = view.side->chain && bar.found && bar.count == 1 && box.width() > theme.px(6);
   if (is_stay)
     paint_stays(canvas, *view.side, bar, box);

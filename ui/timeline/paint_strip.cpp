@@ -112,7 +112,7 @@ float take_detail(const Canvas& canvas, const TimelineSide& side, float room, St
   room -= theme.px(kApart);
   const bool fits = label_width(canvas, side.detail) <= room;
   if (side.detail.empty() || (!fits && room < theme.px(120))) return 0;
-  origin.detail = shortened(theme.font.text, theme.size.label, side.detail, room);
+  origin.detail = shortened_parts(theme.font.text, theme.size.label, side.detail, room);
   return theme.px(kApart) + label_width(canvas, origin.detail);
 }
 
@@ -138,11 +138,12 @@ void paint_origin(const Canvas& canvas, const SideView& view, const StripOrigin&
   const Theme& theme = *canvas.theme;
   const float middle = strip_middle(canvas, view), half = theme.px(9);
   if (origin.badge > 0) {
+    const Color color = theme.of_origin(view.side->origin);
     canvas.draw->AddRectFilled({origin.left, middle - half},
-                               {origin.left + origin.badge, middle + half}, theme.accent_soft,
+                               {origin.left + origin.badge, middle + half}, theme.tint(color),
                                half);
     draw_text_middle(canvas.draw, theme.font.text, theme.size.label, origin.left + origin.badge / 2,
-                     middle, theme.accent, view.side->badge, 0.5F);
+                     middle, color, view.side->badge, 0.5F);
   }
   float x = origin.left + origin.badge;
   const auto paint = [&](const std::string& words, float apart, Color color) {

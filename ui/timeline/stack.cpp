@@ -161,6 +161,24 @@ bool untuck(const Canvas& canvas, std::size_t i, trace::LaneId lane, trace::Span
   return state.all_lanes[i] = true;
 }
 
+// At least `scroll`, so that a lane or heading begins at the top: none is cut through its name. As
+// far as `most`, and no further than a lane that is low.
+float from_whole_lane(const Theme& theme, const TimelineLayout& layout, float scroll, float most) {
+  const float pinned = layout.pinned_bottom - layout.pinned_top;
+  float nearest = std::min(most, scroll + 1.5F * theme.size.lane_min);
+  const float furthest = nearest;
+  bool any = false;
+  const auto consider = [&](float y, bool is_pinned) {
+    const float at = y - pinned;
+    if (is_pinned || at < scroll || at > furthest || at > nearest) return;
+    nearest = at;
+    any = true;
+  };
+  for (const LaneBox& box : layout.lanes) consider(box.y, box.pinned);
+  for (const GroupBox& group : layout.groups) consider(group.y, group.pinned);
+  return any ? nearest : scroll;
+}
+
 // Scrolls to the lane of the span that is to be revealed, and unfolds what hides it.
 void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& requests,
                  const std::vector<float>& given, TimelineState& state) {
@@ -187,7 +205,8 @@ void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& request
   if (box->y < state.scroll + layout.pinned_bottom)
     state.scroll = box->y - layout.pinned_bottom;
   else if (box->y + box->height > state.scroll + seen)
-    state.scroll = box->y + box->height - seen;
+    state.scroll = from_whole_lane(*canvas.theme, layout, box->y + box->height - seen,
+                                   box->y - layout.pinned_bottom);
 }
 
 float lay_out_pinned(const TimelineSide& side, const LayoutRequest& request) {

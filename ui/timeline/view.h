@@ -45,10 +45,11 @@ struct TimelineSide {
   std::string title;                         // beside the mark: "pageable"
   std::string config;                        // monospaced: "loader.pin_memory=False"
   std::string badge;                         // "SIMULATED": where its numbers come from
-  std::string machine, machine_short;        // "1 x H200, PCIe 5.0 x16", "1 x H200"
-  std::string detail;                        // "pytorch-eager, timing only"
-  std::string dropped, dropped_why;          // "12 dropped", and of the file's events which
-  std::string total;                         // bold, to the right: "28.2 ms"
+  trace::OriginKind origin = trace::OriginKind::kSimulated;  // that says so
+  std::string machine, machine_short;                        // "1 x H200, PCIe 5.0 x16", "1 x H200"
+  std::string detail;                                        // "pytorch-eager, timing only"
+  std::string dropped, dropped_why;  // "12 dropped", and of the file's events which
+  std::string total;                 // bold, to the right: "28.2 ms"
   std::vector<trace::LaneId> hidden;
   std::vector<trace::LaneId> pinned;    // they stand first and stay in sight
   bool keeps_lanes = false;             // few were chosen: none goes where not all fit

@@ -1,0 +1,92 @@
+// Where things stand in panels: what belongs together lines up, and nothing leans to a side.
+#include <imgui_internal.h>
+
+#include <catch2/catch.hpp>
+
+#include "ui/driver.h"
+#include "ui/panels/chart.h"
+#include "ui/panels/duration_chart.h"
+#include "ui/stage.h"
+
+using namespace trainscope;
+using namespace trainscope::ui;
+
+TEST_CASE("the shelf leaves as much room on its left as on its right") {
+  for (const int width : {1024, 1280, 1920}) {
+    REQUIRE_DRIVER(driver, width, 720);
+    driver->settle();
+    const ImGuiWindow* shelf = ImGui::FindWindowByName("##shelf");
+    REQUIRE(shelf);
+    float left = 1e9F, right = 1e9F;
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      for (const char* lesson : {"anatomy-of-a-step", "time-it-right", "where-is-my-tensor"}) {
+        const ImRect card =
+            context->ItemInfo((std::string("//##shelf/") + lesson + "/lesson").c_str()).RectFull;
+        left = std::min(left, card.Min.x - shelf->InnerRect.Min.x);
+        right = std::min(right, shelf->InnerRect.Max.x - card.Max.x);
+      }
+    }));
+    CAPTURE(width);
+    CHECK(left > 0);
+    CHECK(left == Approx(right).margin(2));
+  }
+}
+
+TEST_CASE("among all parameters switches stand below A and B as sliders do") {
+  REQUIRE_DRIVER(driver);
+  driver->open_revealed("pinned-vs-pageable");
+  driver->app().run("knobs.all");
+  driver->settle();
+  const auto left_of = [&](const std::string& control) {
+    float left = 0;
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      left = context->ItemInfo(("//All parameters/**/" + control).c_str()).RectFull.Min.x;
+    }));
+    return left;
+  };
+  REQUIRE(driver->act([](ImGuiTestContext* context) {
+    context->ItemInputValue("//All parameters/**/##search", "loader.");
+  }));
+  for (const std::string side : {"@A", "@B"})
+    CHECK(left_of("loader.pin_memory" + side) == Approx(left_of("loader.num_workers" + side)));
+}
+
+TEST_CASE("numbers below a chart begin after the name of their axis") {
+  REQUIRE_STAGE(stage);
+  stage->settle();
+  const Theme& theme = stage->theme;
+  const Box box{{0, 0}, {260, 140}};
+  const Stretch x{100, 200, 100, 200};
+  const float margin = theme.px(40);
+  const double from = numbers_from(theme, box, "change", margin - theme.px(6), x);
+  CHECK(from > 100);
+  CHECK(from < 140);  // the name takes little of the axis
+  const double pixels = (from - 100) / 100 * static_cast<double>(box.width() - margin);
+  const float name = text_size(theme.font.text, theme.size.label, "change").x;
+  CHECK(static_cast<double>(margin) + pixels > static_cast<double>(name));
+  // Beside wide numbers it has room of its own.
+  CHECK(numbers_from(theme, box, "change", theme.px(120), x) == 100);
+}
+
+TEST_CASE("an operation that always takes equally long is said to") {
+  CHECK(times_words({}) == "not once");
+  CHECK(times_words({2'000}) == "once, 2 us");
+  CHECK(times_words({132'000, 132'010, 132'020}) == "3 times, each 132 us");
+  CHECK(times_words({1'000, 2'000}) == "2 times, 1 us to 2 us");
+}
+
+TEST_CASE("of parts with commas none is cut as long as one fits") {
+  REQUIRE_STAGE(stage);
+  stage->settle();
+  ImFont* face = stage->theme.font.text;
+  const float size = stage->theme.size.label;
+  const std::string words = "kernels 75 %, host 9 %, staging 8 %";
+  const auto within = [&](float width) { return shortened_parts(face, size, words, width); };
+  const float all = text_size(face, size, words).x;
+  CHECK(within(all) == words);
+  CHECK(within(all - 1) == "kernels 75 %, host 9 %, …");
+  const float least = text_size(face, size, "kernels 75 %, …").x;
+  CHECK(within(least) == "kernels 75 %, …");
+  CHECK(within(least - 1).ends_with("…"));
+  CHECK(text_size(face, size, within(least - 1)).x < least);
+}
