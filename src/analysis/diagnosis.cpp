@@ -265,6 +265,31 @@ std::string ddp_advice(const Run& run, const Speech& speech) {
   return told(speech, "Try {}.", fmt::join(tries, "; "));
 }
 
+bool is_pipeline(const Run& run) {
+  return run.program && run.config.word("parallel.strategy") == "pipeline";
+}
+
+// The more stages a GPU has in turn, the more is sent.
+std::string pipeline_advice(const Run& run, const Speech& speech) {
+  const std::string& schedule = run.config.word("pipeline.schedule");
+  const std::string more = schedule == "gpipe"              ? "1F1B, "
+                           : schedule == "interleaved_1f1b" ? speech.say("fewer stages a GPU, ")
+                                                            : "";
+  return told(speech, "Try more micro-batches, {}or a faster link.", more);
+}
+
+// Ranks wait for one another.
+std::string waiting_advice(const Run& run, const Speech& speech) {
+  if (!is_pipeline(run))
+    return speech.say("Look at the rank that waits least: it is the slow one.");
+  const bool interleaved = run.config.word("pipeline.schedule") == "interleaved_1f1b";
+  return told(
+      speech,
+      "Of stages that are alike it is the bubble: try more micro-batches, or {}. Else look at the "
+      "rank that waits least.",
+      speech.say(interleaved ? "more stages a GPU" : "several stages a GPU (interleaved 1F1B)"));
+}
+
 std::string communication_advice(const Run& run, const Speech& speech) {
   if (is_alone(run)) return speech.say("Try larger buffers, or a faster link.");
   if (is_sharded(run)) return fsdp_advice(run, speech);
@@ -277,9 +302,7 @@ std::string communication_advice(const Run& run, const Speech& speech) {
         "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, {}or "
         "a faster link.",
         is_narrow(run) || !has_bf16(run) ? "" : speech.say("activations in BF16, "));
-  if (strategy == "pipeline")
-    return told(speech, "Try more micro-batches, {}or a faster link.",
-                run.config.word("pipeline.schedule") == "gpipe" ? "1F1B, " : "");
+  if (strategy == "pipeline") return pipeline_advice(run, speech);
   return ddp_advice(run, speech);
 }
 
@@ -375,7 +398,7 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
       return;
     case Part::kIdleCollective:
       finding.why = speech.say("another rank comes later");
-      finding.advice = speech.say("Look at the rank that waits least: it is the slow one.");
+      finding.advice = waiting_advice(run, speech);
       return;
     case Part::kIdleSync:
       finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");

@@ -17,22 +17,44 @@ using trace::Span;
 
 struct Mark {
   Interval time;
+  std::optional<int> stage;  // where it is named
   int micro_batch = 0;
   bool is_backward = false;
 };
 
+// The number that a text begins with, which is taken off.
+std::optional<int> take_number(std::string_view& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+bool take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+// "Forward 3", or "PP:4F3".
+std::optional<Mark> mark_named(std::string_view name) {
+  Mark mark;
+  const bool names_stage = take(name, "PP:");
+  if (names_stage && !(mark.stage = take_number(name))) return std::nullopt;
+  mark.is_backward = take(name, names_stage ? "B" : "Backward ");
+  if (!mark.is_backward && !take(name, names_stage ? "F" : "Forward ")) return std::nullopt;
+  const std::optional<int> number = take_number(name);
+  if (!number || !name.empty()) return std::nullopt;
+  mark.micro_batch = *number;
+  return mark;
+}
+
 std::optional<Mark> mark_of(const trace::Trace& trace, const Span& span) {
   if (span.category != Category::kAnnotation) return std::nullopt;
-  const std::string_view name = trace.name(span.name);
-  for (const std::string_view word : {"Forward ", "Backward "}) {
-    if (!name.starts_with(word)) continue;
-    Mark mark{{span.start, span.end()}, 0, word[0] == 'B'};
-    const std::string_view number = name.substr(word.size());
-    const auto [end, error] =
-        std::from_chars(number.data(), number.data() + number.size(), mark.micro_batch);
-    if (error == std::errc() && end == number.data() + number.size()) return mark;
-  }
-  return std::nullopt;
+  std::optional<Mark> mark = mark_named(trace.name(span.name));
+  if (mark) mark->time = {span.start, span.end()};
+  return mark;
 }
 
 // The marks of each rank, by time.
@@ -67,12 +89,12 @@ class Cells {
 
   bool empty() const { return cells_.empty(); }
 
-  // The n-th time that a rank has a micro-batch's forward is that of step n.
+  // The n-th time that a rank has a micro-batch's forward in a stage is that of step n.
   std::vector<StageStep> steps() const {
     std::vector<StageStep> steps;
-    std::map<std::tuple<std::int32_t, int, bool>, std::size_t> seen;
+    std::map<std::tuple<std::int32_t, int, int, bool>, std::size_t> seen;
     for (const auto& [key, cell] : cells_) {
-      const std::size_t step = seen[{cell.rank, cell.micro_batch, cell.is_backward}]++;
+      const std::size_t step = seen[{cell.rank, cell.stage, cell.micro_batch, cell.is_backward}]++;
       if (steps.size() <= step) steps.resize(step + 1);
       steps[step].cells.push_back(cell);
     }
@@ -87,14 +109,17 @@ class Cells {
   }
 
   int ranks() const { return static_cast<int>(marks_.size()); }
-  int micro_batches() const {
-    int last = 0;
-    for (const auto& [key, cell] : cells_) last = std::max(last, cell.micro_batch);
-    return last + 1;
-  }
+  int stages() const { return 1 + last(&StageCell::stage); }
+  int micro_batches() const { return 1 + last(&StageCell::micro_batch); }
 
  private:
   using Key = std::pair<std::int32_t, std::size_t>;  // rank, and its mark
+
+  int last(int StageCell::* number) const {
+    int last = 0;
+    for (const auto& [key, cell] : cells_) last = std::max(last, cell.*number);
+    return last;
+  }
 
   void launch(const trace::Trace& trace, const Span& span) {
     const trace::Lane& lane = trace.lanes()[span.lane];
@@ -112,12 +137,14 @@ class Cells {
     if (!computes || trace.lanes()[span.lane].kind != LaneKind::kStream) return;
     const auto key = launched_.find(span.correlation);
     if (key == launched_.end()) return;
-    const auto& [rank, mark] = key->second;
+    const auto& [rank, place] = key->second;
+    const Mark& mark = marks_.at(rank)[place];
     const auto [cell, is_new] = cells_.try_emplace(key->second);
     if (is_new)
       cell->second = {rank,
-                      marks_.at(rank)[mark].micro_batch,
-                      marks_.at(rank)[mark].is_backward,
+                      mark.stage.value_or(rank),
+                      mark.micro_batch,
+                      mark.is_backward,
                       {span.start, span.end()}};
     cell->second.time.start = std::min(cell->second.time.start, span.start);
     cell->second.time.end = std::max(cell->second.time.end, span.end());
@@ -140,7 +167,7 @@ std::size_t StageTimes::step_at(Nanos time) const {
 StageTimes stage_times(const trace::Trace& trace) {
   const Cells cells(trace);
   if (cells.empty()) return {};
-  return {cells.ranks(), cells.micro_batches(), cells.steps()};
+  return {cells.ranks(), cells.stages(), cells.micro_batches(), cells.steps()};
 }
 
 }  // namespace trainscope::analysis

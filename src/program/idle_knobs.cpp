@@ -62,6 +62,8 @@ constexpr std::array kNeeds{
     Need{"ddp.", "parallel.strategy", "ddp"},
     Need{"fsdp.", "parallel.strategy", "fsdp"},
     Need{"pipeline.", "parallel.strategy", "pipeline"},
+    Need{"pipeline.stages_per_rank pipeline.batch_p2p_comm", "pipeline.schedule",
+         "interleaved_1f1b"},
     Need{"sampler. uneven_batches", "parallel.strategy", "ddp|fsdp"},
     Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
     Need{"fsdp.shard_degree", "parallel.world_size", "", 1},

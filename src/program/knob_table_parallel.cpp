@@ -11,7 +11,7 @@ void add_parallel_knobs(std::vector<Knob>& t) {
       .into(t);
   whole("parallel.world_size", 1, 1, 1024)
       .pytorch("world_size")
-      .help("ranks: of a pipeline, stages; or GPUs of DataParallel")
+      .help("ranks: of a pipeline, GPUs with stages; or GPUs of DataParallel")
       .into(t);
   flag("dp.loss_in_forward", false)
       .help("DataParallel's replicas compute the loss, as models of transformers do; else GPU 0")
@@ -73,9 +73,23 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "scatters once")
       .into(t);
   choice("pipeline.schedule", "1f1b")
-      .choices({"gpipe", "1f1b"})
-      .pytorch("ScheduleGPipe, Schedule1F1B")
-      .help("a pipeline's order: all forwards first, or each backward as soon as it can be")
+      .choices({"gpipe", "1f1b", "interleaved_1f1b"})
+      .pytorch("ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B")
+      .help(
+          "a pipeline's order: all forwards first; each backward as soon as it can be; the same "
+          "with several stages on each rank")
+      .into(t);
+  whole("pipeline.stages_per_rank", 2, 1, 64)
+      .pytorch("ScheduleInterleaved1F1B(stages)")
+      .help(
+          "stages that a rank of an interleaved pipeline holds, in turn: rank 0 of 4 has stages 0, "
+          "4, 8 and so on")
+      .into(t);
+  flag("pipeline.batch_p2p_comm", true)
+      .pytorch("batch_isend_irecv")
+      .help(
+          "all that a rank of an interleaved pipeline sends and receives is on one stream; else "
+          "each two ranks have one, with isend and irecv")
       .into(t);
   whole("pipeline.microbatches", 8, 1, 1024)
       .pytorch("n_microbatches")

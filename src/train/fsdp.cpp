@@ -65,7 +65,7 @@ void Fsdp::add_groups(const program::Config& config) {
   replicas.apart = 1;
   for (int gpu = 0; gpu < ranks_; gpu += shards_of_each_) replicas.gpus.push_back(gpu);
   reduce_stream_ = static_cast<Index>(program_.streams.size());
-  program_.streams.push_back({"stream 28, NCCL", 28, program::StreamKind::kNonBlocking, 0, 0, 0});
+  program_.streams.push_back(nccl_stream(0, 1));
 }
 
 // A parameter that layers of several blocks use is the root's.

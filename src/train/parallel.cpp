@@ -83,8 +83,14 @@ program::Communicator& add_communicator(program::Program& program, const program
   return program.communicators.emplace_back(std::move(communicator));
 }
 
-program::Stream nccl_stream(int rank) {
-  return {"stream 24, NCCL", 24, program::StreamKind::kNonBlocking, 0, rank, rank};
+program::Stream nccl_stream(int rank, int others) {
+  const int number = 24 + 4 * others;  // as PyTorch gives them out
+  return {fmt::format("stream {}, NCCL", number),
+          number,
+          program::StreamKind::kNonBlocking,
+          0,
+          rank,
+          rank};
 }
 
 std::string nccl_environment(const program::Config& config) {

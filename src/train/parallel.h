@@ -32,8 +32,8 @@ int shard_degree(const program::Config& config, const machine::Machine& machine,
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,
                                         int ranks);
 
-// Of a rank, on the GPU of its number.
-program::Stream nccl_stream(int rank);
+// Of a rank, on the GPU of its number, which has so many of them already.
+program::Stream nccl_stream(int rank, int others = 0);
 
 // The environment in which knobs force NCCL's way: "NCCL_ALGO=Tree "; empty where none does.
 std::string nccl_environment(const program::Config& config);

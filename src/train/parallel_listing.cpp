@@ -71,18 +71,36 @@ ParallelLines pipeline_lines(const program::Config& config, const TrainSettings&
   all.lines = {"pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), split_spec=dict.fromkeys(",
                fmt::format("    [{}], SplitPoint.BEGINNING))", fmt::join(points, ", "))};
   all.own = all.lines.size();
-  all.lines.push_back("stage = pipe.build_stage(rank, device)  # this rank's part of the model");
-  const bool gpipe = config.word("pipeline.schedule") == "gpipe";
+  const bool several = settings.interleaved;
+  const int ranks = settings.pipeline_ranks;
+  all.lines.push_back(
+      several ? fmt::format("stages = [pipe.build_stage(i, device) for i in range(rank, {}, {})]  "
+                            "# this rank's parts of the model",
+                            ranks * settings.stages_per_rank, ranks)
+              : "stage = pipe.build_stage(rank, device)  # this rank's part of the model");
+  if (several && !config.flag("pipeline.batch_p2p_comm")) {
+    all.lines.emplace_back("# instead of dist.batch_isend_irecv(ops): a stream for each two ranks");
+    all.lines.emplace_back(
+        "schedules._batch_p2p = lambda ops, desc=None: [p.op(p.tensor, p.peer, p.group) for p in "
+        "ops]");
+  }
+  const std::string& schedule = config.word("pipeline.schedule");
   const bool text = settings.data.shape.tokens > 0;
   all.lines.push_back(fmt::format(
-      "schedule = Schedule{}(stage, n_microbatches={}, loss_fn={})", gpipe ? "GPipe" : "1F1B",
-      settings.micro_batches,
+      "schedule = Schedule{}({}, n_microbatches={}, loss_fn={})",
+      several               ? "Interleaved1F1B"
+      : schedule == "gpipe" ? "GPipe"
+                            : "1F1B",
+      several ? "stages" : "stage", settings.micro_batches,
       text ? "lambda out, y: F.cross_entropy(out.flatten(0, 1), y.flatten())" : "F.cross_entropy"));
   if (stages.tied.empty()) return all;
   all.lines.push_back(
-      fmt::format("tied = dict(stage.submod.named_parameters()).get(\"{}\")", stages.tied));
+      fmt::format("tied = dict({}).get(\"{}\")",
+                  several ? "named for stage in stages for named in stage.submod.named_parameters()"
+                          : "stage.submod.named_parameters()",
+                  stages.tied));
   all.lines.push_back(
-      fmt::format("ends = dist.new_group([0, {}])  # which have it both", settings.stages - 1));
+      fmt::format("ends = dist.new_group([0, {}])  # which have it both", ranks - 1));
   return all;
 }
 
@@ -145,6 +163,11 @@ ParallelLines parallel_lines(const program::Config& config, const TrainSettings&
   if (settings.tensor_parallel) return tensor_lines(settings, graph);
   if (settings.dp) return data_parallel_lines(settings);
   return {};
+}
+
+const char* listed_parameters(const TrainSettings& settings) {
+  if (settings.interleaved) return "[p for stage in stages for p in stage.submod.parameters()]";
+  return settings.pipeline ? "stage.submod.parameters()" : "model.parameters()";
 }
 
 }  // namespace trainscope::train

@@ -16,7 +16,7 @@ struct ParallelLines {
   static constexpr std::size_t kNone = SIZE_MAX;
 
   std::vector<std::string> lines;
-  // Of them, the one by which a rank gets what it holds: its wrapped model, its parts, its stage.
+  // Of them, the one by which a rank gets what it holds: its wrapped model, its parts, its stages.
   std::size_t own = kNone;
 };
 
@@ -24,5 +24,8 @@ struct ParallelLines {
 ParallelLines parallel_lines(const program::Config& config, const TrainSettings& settings,
                              const Graph& graph, const ListedStages& stages,
                              const std::string& device);
+
+// What the optimizer is given.
+const char* listed_parameters(const TrainSettings& settings);
 
 }  // namespace trainscope::train

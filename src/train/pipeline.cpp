@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "train/kernels.h"
-#include "train/lifetimes.h"
 #include "train/parallel.h"
 
 namespace trainscope::train {
@@ -14,353 +12,312 @@ namespace {
 
 using program::Index;
 using program::kNoIndex;
-using program::MemoryKind;
-using program::Phase;
-using program::Role;
 
 constexpr Index kComputeStream = 0;
+constexpr const char* kSend = "c10d::send";
+constexpr const char* kReceive = "c10d::recv_";
 constexpr const char* kBothWays = "c10d::send, recv_";
-
-TapeOptions options_of(const program::Config& config, const TrainSettings& settings) {
-  TapeOptions options;
-  options.precision = settings.precision;
-  options.checkpoint = config.flag("checkpoint.enabled");
-  return options;
-}
-
-double flops_of(const program::Program& program, const Plan& plan) {
-  double flops = 0;
-  for (const auto* list : {&plan.forward, &plan.loss, &plan.backward})
-    for (const PlannedLaunch& launch : *list) flops += program.operations[launch.operation].flops;
-  return flops;
-}
 
 }  // namespace
 
 // ---- What there is -----------------------------------------------------------------------------
 
-Pipeline::Pipeline(const Parts& parts, int rank)
+Pipeline::Pipeline(const PipelineParts& parts, int rank)
     : parts_(parts),
       rank_(rank),
-      graph_(parts.stages[static_cast<std::size_t>(rank)].graph),
-      stream_(static_cast<Index>(parts.program.streams.size())),
+      shape_{parts.settings.pipeline_ranks, parts.settings.stages_per_rank,
+             parts.settings.micro_batches},
       exchanged_event_(parts.program.events++) {
-  parts_.program.streams.push_back(nccl_stream(0));
+  add_streams();
   add_groups();
-  const auto count = static_cast<std::size_t>(parts_.settings.micro_batches);
-  micro_batches_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) add_micro_batch(i);
-  add_divisions();
+  for (int stage = rank; stage < shape_.stages(); stage += shape_.ranks)
+    stages_.emplace_back(parts_, stage, parts_.buffers[stages_.size()]);
 }
 
-// Every rank has all of them, in the same order: those of neighbours, then those that sum what
-// belongs to two stages.
+// batch_isend_irecv takes the device's stream, isend and irecv one of the two ranks
+// (ProcessGroupNCCL::pointToPoint).
+void Pipeline::add_streams() {
+  const bool of_pairs =
+      parts_.settings.interleaved && !parts_.config.flag("pipeline.batch_p2p_comm");
+  std::vector<program::Stream>& streams = parts_.program.streams;
+  const auto first = static_cast<Index>(streams.size());
+  for (const int other : {round_before(), round_behind()}) {
+    const auto [stream, is_new] = streams_.try_emplace(other, first);
+    const auto there = static_cast<int>(streams.size() - first);
+    if (!is_new || (there > 0 && !of_pairs)) continue;
+    stream->second = static_cast<Index>(streams.size());
+    streams.push_back(nccl_stream(0, there));
+  }
+}
+
+// Every rank has all of them, in the same order: those of neighbours, of which the last sends to
+// the first where there are stages behind its own, then those that sum what belongs to two stages.
+// PyTorch has one communicator for all, of which two ranks at a time take part.
 void Pipeline::add_groups() {
+  for (int behind = 1; behind < shape_.ranks; ++behind) add_group(behind - 1, behind);
+  if (shape_.stages_per_rank > 1 && shape_.ranks > 2) add_group(0, shape_.ranks - 1);
+  for (const TiedParameter& tied : tied_parameters(parts_.model.stages)) add_tied(tied);
+  sequences_.resize(parts_.program.communicators.size(), 0);
+}
+
+void Pipeline::add_group(int a, int b) {
+  program::Communicator& group = add_communicator(parts_.program, parts_.config, 2);
+  group.name = fmt::format("ranks {} and {}", a, b);
+  group.gpus = {a, b};
+  groups_.try_emplace({a, b}, static_cast<Index>(parts_.program.communicators.size() - 1));
+}
+
+void Pipeline::add_tied(const TiedParameter& tied) {
   program::Program& program = parts_.program;
-  first_group_ = static_cast<Index>(program.communicators.size());
-  const auto add = [&](std::size_t a, std::size_t b) {
-    program::Communicator& group = add_communicator(program, parts_.config, 2);
-    group.name = fmt::format("ranks {} and {}", a, b);
-    group.gpus = {static_cast<int>(a), static_cast<int>(b)};
-  };
-  for (std::size_t behind = 1; behind < parts_.stages.size(); ++behind) add(behind - 1, behind);
-  for (const TiedParameter& tied : tied_parameters(parts_.stages)) {
-    add(tied.first, tied.second);
-    const auto own = static_cast<std::size_t>(rank_);
-    if (own != tied.first && own != tied.second) continue;
-    const Index gradient =
-        parts_.model.gradients[own == tied.first ? tied.in_first : tied.in_second];
-    if (gradient == kNoIndex) continue;
-    tied_.push_back({static_cast<Index>(program.communicators.size() - 1), add_payload(gradient),
-                     program.buffers[gradient].bytes});
-  }
-  sequences_.resize(program.communicators.size(), 0);
-}
-
-Index Pipeline::add_payload(Index buffer) {
-  parts_.program.payloads.push_back({buffer});
-  return static_cast<Index>(parts_.program.payloads.size() - 1);
-}
-
-Index Pipeline::add_part(Index whole, const std::string& name) {
-  const program::Buffer like = parts_.program.buffers[whole];
-  const Index part =
-      add_numbers(parts_.program, name, like.elements() / parts_.settings.micro_batches, like.type,
-                  MemoryKind::kDevice, like.role);
-  parts_.program.buffers[part].is_view = true;
-  return part;
-}
-
-// What is received has memory of its own for each micro-batch, from the first step on.
-BatchBuffers Pipeline::add_inputs(std::size_t i) {
-  BatchBuffers batch;
-  if (is_first()) {
-    batch.x = add_part(parts_.batch.x, fmt::format("x of micro-batch {}", i));
-  } else {
-    batch.x =
-        add_numbers(parts_.program, fmt::format("input of micro-batch {}", i), graph_.values[0],
-                    parts_.input_type, MemoryKind::kDevice, Role::kActivation);
-  }
-  batch.y = is_last() ? add_part(parts_.batch.y, fmt::format("y of micro-batch {}", i)) : batch.x;
-  return batch;
-}
-
-void Pipeline::add_micro_batch(std::size_t i) {
-  program::Program& program = parts_.program;
-  MicroBatch& micro = micro_batches_[i];
-  micro.batch = add_inputs(i);
-  TapeOptions options = options_of(parts_.config, parts_.settings);
-  PlanBuffers buffers(MemoryKind::kDevice);
-  const auto plan = [&] {
-    Plan made = plan_stage(program, graph_, parts_.model, buffers, micro.batch, options,
-                           {is_first(), is_last()});
-    parts_.convolutions.expand(made);
-    return made;
-  };
-  options.accumulate = i > 0;
-  if (i > 0) options.weight_casts = micro_batches_.front().first.weight_casts;
-  micro.first = plan();
-  if (i == 0 && parts_.settings.gradients_stay) {
-    options.accumulate = true;
-    micro.more = plan();
-  }
-  micro.sent = program.events++;
-  micro.sent_back = program.events++;
-  if (!is_first()) {
-    micro.input = add_payload(micro.batch.x);
-    micro.input_gradient = add_payload(micro.first.input_gradient);
-  }
-  if (is_last()) return;
-  micro.output = add_payload(micro.first.output);
-  micro.output_gradient = add_payload(micro.first.output_gradient);
-}
-
-// stage.scale_grads: each parameter's p.grad.div_(n).
-void Pipeline::add_divisions() {
-  if (micro_batches_.size() == 1) return;
-  program::Program& program = parts_.program;
-  for (const Index gradient : parts_.model.gradients) {
-    if (gradient == kNoIndex) continue;
-    const program::Buffer like = program.buffers[gradient];
-    const double share = 1.0 / static_cast<double>(micro_batches_.size());
-    program.operations.push_back(make_operation(program, program::Multiply{like.elements(), share},
-                                                like.type, {{gradient}, {gradient}}));
-    program.operations.back().framework = "aten::div_";
-    divisions_.push_back(static_cast<Index>(program.operations.size() - 1));
-  }
-}
-
-const Plan& Pipeline::plan_of(std::size_t i) const {
-  const MicroBatch& micro = micro_batches_[i];
-  return micro.more && gradients_there_ ? *micro.more : micro.first;
+  const auto [low, high] = std::minmax({rank_of(tied.first), rank_of(tied.second)});
+  add_group(low, high);
+  const bool has_first = rank_ == rank_of(tied.first);
+  if (!has_first && rank_ != rank_of(tied.second)) return;
+  const ModelBuffers& own = parts_.buffers[place_of(has_first ? tied.first : tied.second)];
+  const Index gradient = own.gradients[has_first ? tied.in_first : tied.in_second];
+  if (gradient == kNoIndex) return;
+  program.payloads.push_back({gradient});
+  tied_.push_back({static_cast<Index>(program.communicators.size() - 1),
+                   static_cast<Index>(program.payloads.size() - 1),
+                   program.buffers[gradient].bytes});
 }
 
 double Pipeline::flops() const {
   double flops = 0;
-  for (const MicroBatch& micro : micro_batches_) flops += flops_of(parts_.program, micro.first);
-  for (const Index operation : divisions_) flops += parts_.program.operations[operation].flops;
+  for (const StagePlans& stage : stages_) flops += stage.flops();
   return flops;
 }
 
-program::ElementType Pipeline::output_type() const {
-  const Index output = micro_batches_.front().first.output;
-  return output == kNoIndex ? parts_.input_type : parts_.program.buffers[output].type;
-}
-
 std::vector<Index> Pipeline::losses() const {
-  std::vector<Index> losses;
-  if (!is_last()) return losses;
-  for (const MicroBatch& micro : micro_batches_) losses.push_back(micro.first.loss_value);
-  return losses;
+  return stages_.back().losses();
 }
 
 // ---- Sending and receiving ---------------------------------------------------------------------
 
 void Pipeline::exchange(ThreadWriter& main, const Exchange& what) {
-  if (!has(what.with)) return;
-  const std::size_t pair = static_cast<std::size_t>(rank_) - (what.with == kBefore ? 1 : 0);
+  if (what.with == kNobody) return;
   const Index payload = what.send != kNoIndex ? what.send : what.receive;
   program::Collective both;
-  both.communicator = first_group_ + static_cast<Index>(pair);
+  both.communicator = groups_.at(std::minmax(rank_, what.with));
   both.kind = program::CollectiveKind::kSendReceive;
   both.bytes = parts_.program.buffers[parts_.program.payloads[payload].front()].bytes;
-  both.stream = stream_;
+  both.stream = streams_.at(what.with);
   both.after = kComputeStream;
   both.sequence = sequences_[both.communicator]++;
   both.send = what.send;
   both.receive = what.receive;
   main.add(both, what.name);
-  main.add(program::RecordEvent{what.done, stream_});
+  main.add(program::RecordEvent{what.done, both.stream});
 }
 
-void Pipeline::wait(ThreadWriter& main, Neighbour with, Index event) {
-  if (has(with)) main.add(program::StreamWait{kComputeStream, event});
+void Pipeline::wait(ThreadWriter& main, int with, Index event) {
+  if (with != kNobody) main.add(program::StreamWait{kComputeStream, event});
 }
 
 // ---- A step ------------------------------------------------------------------------------------
 
-void Pipeline::begin(ThreadWriter& main) {
-  for (const MicroBatch& micro : micro_batches_) {
-    if (!is_first()) main.add(program::Alloc{micro.batch.x, kComputeStream});
-    if (!is_last()) main.add(program::Alloc{micro.first.output_gradient, kComputeStream});
-  }
-}
-
-// torch.tensor_split: views.
-void Pipeline::split_batch(ThreadWriter& main) {
-  if (!is_first() && !is_last()) return;
-  main.add(program::FrameworkCall{}, "aten::tensor_split");
-  for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
-    const auto place = [&](Index part) {
-      return static_cast<std::int64_t>(i) * parts_.program.buffers[part].bytes;
-    };
-    const BatchBuffers& micro = micro_batches_[i].batch;
-    if (is_first()) main.add(program::View{parts_.batch.x, micro.x, place(micro.x)});
-    if (is_last()) main.add(program::View{parts_.batch.y, micro.y, place(micro.y)});
-  }
-}
-
-void Pipeline::step(const Threads& threads, const LaunchWriter& launch, bool gradients_there) {
+void Pipeline::step(const StageThreads& threads, const LaunchWriter& launch, bool gradients_there) {
   ThreadWriter& main = threads.main.at(parts_.lines.forward);
-  gradients_there_ = gradients_there;
-  if (!std::exchange(begun_, true)) begin(main);
-  split_batch(main);
-  if (parts_.config.word("pipeline.schedule") == "gpipe") {
+  if (!std::exchange(begun_, true))
+    for (const StagePlans& stage : stages_) stage.allocate(main);
+  for (StagePlans& stage : stages_) stage.begin(main, gradients_there);
+  if (parts_.settings.interleaved) {
+    interleaved(threads, launch);
+  } else if (parts_.config.word("pipeline.schedule") == "gpipe") {
     gpipe(threads, launch);
   } else {
     one_forward_one_backward(threads, launch);
   }
-  for (const auto& [parameter, copy] : plan_of(0).weight_casts) main.add(program::Free{copy});
+  for (const StagePlans& stage : stages_) stage.end(main);
   finish_gradients(main, launch);
 }
 
 void Pipeline::forward(ThreadWriter& main, const LaunchWriter& launch, std::size_t i) {
-  const Plan& plan = plan_of(i);
-  main.add(program::BeginMark{}, fmt::format("Forward {}", i));
-  main.in(Phase::kForward);
-  launch(main, plan.forward);
-  if (is_last()) launch(main, plan.loss);
-  main.in(Phase::kNone);
-  main.add(program::EndMark{});
+  stages_.front().forward(main, launch, i, fmt::format("Forward {}", i));
 }
 
-// The output's gradient is there, and the output's memory is given back behind backward.
-void Pipeline::backward(const Threads& threads, const LaunchWriter& launch, std::size_t i) {
-  const auto& [main, autograd, to_do, done] = threads;
-  std::vector<PlannedLaunch> launches = plan_of(i).backward;
-  if (i == 0 && !gradients_there_) {
-    const std::vector<Index>& gradients = parts_.model.gradients;
-    allocate_where_written(parts_.program, {gradients.begin(), gradients.end()}, launches);
-  }
-  main.add(program::BeginMark{}, fmt::format("Backward {}", i));
-  main.add(program::Push{to_do, 0});
-  autograd.at(parts_.lines.forward).in(Phase::kBackward).add(program::Pop{to_do});
-  launch(autograd, launches);
-  autograd.add(program::Push{done, 0});
-  main.add(program::Pop{done}, "backward");
-  if (!is_last()) main.add(program::Free{plan_of(i).output});
-  main.add(program::EndMark{});
-}
-
-void Pipeline::free_input_gradient(ThreadWriter& main, std::size_t i) {
-  if (!is_first()) main.add(program::Free{plan_of(i).input_gradient});
+void Pipeline::backward(const StageThreads& threads, const LaunchWriter& launch, std::size_t i) {
+  stages_.front().backward(threads, launch, i, fmt::format("Backward {}", i));
 }
 
 // ScheduleGPipe._step_microbatches.
-void Pipeline::gpipe(const Threads& threads, const LaunchWriter& launch) {
+void Pipeline::gpipe(const StageThreads& threads, const LaunchWriter& launch) {
   ThreadWriter& main = threads.main;
-  const std::size_t count = micro_batches_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const MicroBatch& micro = micro_batches_[i];
-    exchange(main, {kBefore, kNoIndex, micro.input, exchanged_event_, "c10d::recv_"});
-    wait(main, kBefore, exchanged_event_);
+  const StagePlans& stage = stages_.front();
+  for (std::size_t i = 0; i < stage.count(); ++i) {
+    const StagePlans::MicroBatch& micro = stage.micro_batch(i);
+    exchange(main, {before(), kNoIndex, micro.input, exchanged_event_, kReceive});
+    wait(main, before(), exchanged_event_);
     forward(main, launch, i);
-    exchange(main, {kBehind, micro.output, kNoIndex, micro.sent, "c10d::send"});
+    exchange(main, {behind(), micro.output, kNoIndex, micro.sent, kSend});
   }
-  for (const MicroBatch& micro : micro_batches_) wait(main, kBehind, micro.sent);
-  for (std::size_t i = 0; i < count; ++i) {
-    const MicroBatch& micro = micro_batches_[i];
-    exchange(main, {kBehind, kNoIndex, micro.output_gradient, exchanged_event_, "c10d::recv_"});
-    wait(main, kBehind, exchanged_event_);
+  for (std::size_t i = 0; i < stage.count(); ++i) wait(main, behind(), stage.micro_batch(i).sent);
+  for (std::size_t i = 0; i < stage.count(); ++i) {
+    const StagePlans::MicroBatch& micro = stage.micro_batch(i);
+    exchange(main, {behind(), kNoIndex, micro.output_gradient, exchanged_event_, kReceive});
+    wait(main, behind(), exchanged_event_);
     backward(threads, launch, i);
-    exchange(main, {kBefore, micro.input_gradient, kNoIndex, micro.sent_back, "c10d::send"});
+    exchange(main, {before(), micro.input_gradient, kNoIndex, micro.sent_back, kSend});
   }
-  for (const MicroBatch& micro : micro_batches_) wait(main, kBefore, micro.sent_back);
-  for (std::size_t i = 0; i < count; ++i) free_input_gradient(main, i);
+  for (std::size_t i = 0; i < stage.count(); ++i)
+    wait(main, before(), stage.micro_batch(i).sent_back);
+  for (std::size_t i = 0; i < stage.count(); ++i) stage.free_input_gradient(main, i);
 }
 
 // Schedule1F1B._step_microbatches. There are at least as many micro-batches as stages.
-void Pipeline::one_forward_one_backward(const Threads& threads, const LaunchWriter& launch) {
-  const std::size_t warm_up = parts_.stages.size() - static_cast<std::size_t>(rank_);
+void Pipeline::one_forward_one_backward(const StageThreads& threads, const LaunchWriter& launch) {
+  const auto warm_up = static_cast<std::size_t>(shape_.ranks - rank_);
   fill(threads.main, launch, warm_up);
   take_turns(threads, launch, warm_up);
-  drain(threads, launch, micro_batches_.size() - warm_up + 1);
+  drain(threads, launch, stages_.front().count() - warm_up + 1);
 }
 
 // The output of the last forward is sent with what is received for the first backward.
 void Pipeline::fill(ThreadWriter& main, const LaunchWriter& launch, std::size_t forwards) {
+  const StagePlans& stage = stages_.front();
   for (std::size_t i = 0; i < forwards; ++i) {
-    const MicroBatch& micro = micro_batches_[i];
-    exchange(main, {kBefore, kNoIndex, micro.input, exchanged_event_, "c10d::recv_"});
-    wait(main, kBefore, exchanged_event_);
+    const StagePlans::MicroBatch& micro = stage.micro_batch(i);
+    exchange(main, {before(), kNoIndex, micro.input, exchanged_event_, kReceive});
+    wait(main, before(), exchanged_event_);
     forward(main, launch, i);
-    if (i > 0) wait(main, kBehind, micro_batches_[i - 1].sent);
-    if (i + 1 < forwards)
-      exchange(main, {kBehind, micro.output, kNoIndex, micro.sent, "c10d::send"});
+    if (i > 0) wait(main, behind(), stage.micro_batch(i - 1).sent);
+    if (i + 1 < forwards) exchange(main, {behind(), micro.output, kNoIndex, micro.sent, kSend});
   }
 }
 
 // A backward, a forward, and so on, until the backward behind the last forward.
-void Pipeline::take_turns(const Threads& threads, const LaunchWriter& launch,
+void Pipeline::take_turns(const StageThreads& threads, const LaunchWriter& launch,
                           std::size_t forwards) {
   ThreadWriter& main = threads.main;
+  const StagePlans& stage = stages_.front();
   for (std::size_t i = 0; true; ++i, ++forwards) {
-    const MicroBatch& micro = micro_batches_[i];
-    const Index output = micro_batches_[forwards - 1].output;
-    exchange(main, {kBehind, output, micro.output_gradient, exchanged_event_, kBothWays});
-    wait(main, kBehind, exchanged_event_);
+    const StagePlans::MicroBatch& micro = stage.micro_batch(i);
+    const Index output = stage.micro_batch(forwards - 1).output;
+    exchange(main, {behind(), output, micro.output_gradient, exchanged_event_, kBothWays});
+    wait(main, behind(), exchanged_event_);
     backward(threads, launch, i);
-    if (forwards == micro_batches_.size()) return;
-    const Index input = micro_batches_[forwards].input;
-    exchange(main, {kBefore, micro.input_gradient, input, exchanged_event_, kBothWays});
-    wait(main, kBefore, exchanged_event_);
-    free_input_gradient(main, i);
+    if (forwards == stage.count()) return;
+    const Index input = stage.micro_batch(forwards).input;
+    exchange(main, {before(), micro.input_gradient, input, exchanged_event_, kBothWays});
+    wait(main, before(), exchanged_event_);
+    stage.free_input_gradient(main, i);
     forward(main, launch, forwards);
   }
 }
 
 // The gradient of each backward is sent while the next one is at work.
-void Pipeline::drain(const Threads& threads, const LaunchWriter& launch, std::size_t backwards) {
+void Pipeline::drain(const StageThreads& threads, const LaunchWriter& launch,
+                     std::size_t backwards) {
   ThreadWriter& main = threads.main;
-  for (std::size_t i = backwards; i <= micro_batches_.size(); ++i) {
-    const MicroBatch& last = micro_batches_[i - 1];
-    exchange(main, {kBefore, last.input_gradient, kNoIndex, last.sent_back, "c10d::send"});
-    if (i < micro_batches_.size()) {
-      const MicroBatch& micro = micro_batches_[i];
-      exchange(main, {kBehind, kNoIndex, micro.output_gradient, exchanged_event_, "c10d::recv_"});
-      wait(main, kBehind, exchanged_event_);
+  const StagePlans& stage = stages_.front();
+  for (std::size_t i = backwards; i <= stage.count(); ++i) {
+    const StagePlans::MicroBatch& last = stage.micro_batch(i - 1);
+    exchange(main, {before(), last.input_gradient, kNoIndex, last.sent_back, kSend});
+    if (i < stage.count()) {
+      const StagePlans::MicroBatch& micro = stage.micro_batch(i);
+      exchange(main, {behind(), kNoIndex, micro.output_gradient, exchanged_event_, kReceive});
+      wait(main, behind(), exchanged_event_);
       backward(threads, launch, i);
     }
-    wait(main, kBefore, last.sent_back);
-    free_input_gradient(main, i - 1);
+    wait(main, before(), last.sent_back);
+    stage.free_input_gradient(main, i - 1);
   }
 }
 
-// A parameter of two stages: each has a part of its gradient.
+// ---- Interleaved -------------------------------------------------------------------------------
+
+// _PipelineScheduleRuntime._step_microbatches. Each send and each receive is a batch of its own,
+// and they follow one another on the stream; a receive is waited for where it is read, sends at the
+// end of the step, and until then they keep what they send.
+void Pipeline::interleaved(const StageThreads& threads, const LaunchWriter& launch) {
+  ThreadWriter& main = threads.main;
+  for (const StageAction& action : order()) {
+    const bool computes = action.work == StageWork::kForward ||
+                          action.work == StageWork::kBackward ||
+                          action.work == StageWork::kReduceGradients;
+    if (computes) {
+      compute(threads, launch, action);
+    } else {
+      main.add(program::BeginMark{}, mark_of(action));
+      communicate(main, action);
+      main.add(program::EndMark{});
+    }
+  }
+  end_sends(main);
+}
+
+void Pipeline::compute(const StageThreads& threads, const LaunchWriter& launch,
+                       const StageAction& action) {
+  ThreadWriter& main = threads.main;
+  const StagePlans& stage = own(action.stage);
+  const auto i = static_cast<std::size_t>(action.micro_batch);
+  if (action.work == StageWork::kReduceGradients) {
+    main.add(program::BeginMark{}, mark_of(action));
+    stage.divide_gradients(main, launch);
+    main.add(program::EndMark{});
+  } else if (action.work == StageWork::kForward) {
+    if (!stage.is_first())
+      main.add(program::StreamWait{kComputeStream, stage.micro_batch(i).received});
+    stage.forward(main, launch, i, mark_of(action));
+  } else {
+    if (!stage.is_last())
+      main.add(program::StreamWait{kComputeStream, stage.micro_batch(i).received_back});
+    stage.backward(threads, launch, i, mark_of(action));
+  }
+}
+
+void Pipeline::communicate(ThreadWriter& main, const StageAction& action) {
+  const StagePlans::MicroBatch& micro =
+      own(action.stage).micro_batch(static_cast<std::size_t>(action.micro_batch));
+  const int before = round_before(), behind = round_behind();
+  switch (action.work) {
+    case StageWork::kSendForward:
+      return exchange(main, {behind, micro.output, kNoIndex, micro.sent, kSend});
+    case StageWork::kReceiveForward:
+      return exchange(main, {before, kNoIndex, micro.input, micro.received, kReceive});
+    case StageWork::kSendBackward:
+      return exchange(main, {before, micro.input_gradient, kNoIndex, micro.sent_back, kSend});
+    case StageWork::kReceiveBackward:
+      return exchange(main,
+                      {behind, kNoIndex, micro.output_gradient, micro.received_back, kReceive});
+    case StageWork::kForward:
+    case StageWork::kBackward:
+    case StageWork::kReduceGradients:
+      return;
+  }
+}
+
+// The last one first: send_ops.pop().
+void Pipeline::end_sends(ThreadWriter& main) {
+  for (auto one = order().rbegin(); one != order().rend(); ++one) {
+    const StagePlans& stage = own(one->stage);
+    const auto i = static_cast<std::size_t>(one->micro_batch);
+    if (one->work == StageWork::kSendForward) {
+      main.add(program::StreamWait{kComputeStream, stage.micro_batch(i).sent});
+      stage.free_output(main, i);
+    } else if (one->work == StageWork::kSendBackward) {
+      main.add(program::StreamWait{kComputeStream, stage.micro_batch(i).sent_back});
+      stage.free_input_gradient(main, i);
+    }
+  }
+}
+
+// A parameter of two stages: each has a part of its gradient. Interleaved, a stage's gradients are
+// divided by then.
 void Pipeline::finish_gradients(ThreadWriter& main, const LaunchWriter& launch) {
-  for (const Index operation : divisions_) launch.one(main, operation);
+  if (!parts_.settings.interleaved) stages_.front().divide_gradients(main, launch);
   main.at(parts_.lines.tied);
   for (const Tied& tied : tied_) {
     program::Collective sum;
     sum.communicator = tied.communicator;
     sum.kind = program::CollectiveKind::kAllReduce;
     sum.bytes = tied.bytes;
-    sum.stream = stream_;
+    sum.stream = streams_.begin()->second;
     sum.after = kComputeStream;
     sum.sequence = sequences_[sum.communicator]++;
     sum.send = sum.receive = tied.payload;
     main.add(sum, "c10d::allreduce_");
-    main.add(program::RecordEvent{exchanged_event_, stream_});
+    main.add(program::RecordEvent{exchanged_event_, sum.stream});
     main.add(program::StreamWait{kComputeStream, exchanged_event_});
   }
 }

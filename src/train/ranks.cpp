@@ -287,8 +287,8 @@ program::Program join_ranks(const std::vector<RankProgram>& ranks) {
   return joined(ranks, Own::kNothing);
 }
 
-program::Program join_stages(const std::vector<RankProgram>& stages) {
-  return joined(stages, Own::kStage);
+program::Program join_stages(const std::vector<RankProgram>& ranks) {
+  return joined(ranks, Own::kStage);
 }
 
 program::Program with_every_rank(const program::Program& one) {

@@ -25,9 +25,9 @@ struct RankProgram {
 // ranks, and of those that are groups alike each rank has its own.
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
-// The stages of a pipeline, each with operations, numbers and gradients of its own. Steps are
+// The ranks of a pipeline, each with operations, numbers and gradients of its own stages. Steps are
 // logged by the rank that has the loss.
-program::Program join_stages(const std::vector<RankProgram>& stages);
+program::Program join_stages(const std::vector<RankProgram>& ranks);
 
 // A program whose one rank stands for all, as one of all ranks: for an executor that carries out
 // each. Every rank has operations and payloads of its own, and begins with the same numbers, or its

@@ -1,4 +1,4 @@
-// A model cut into the stages of a pipeline, one a rank.
+// A model cut into the stages of a pipeline.
 //
 // It is cut where one value alone goes from what is before to what is behind: between two blocks,
 // or between a block and what is no block (embeddings, the head). The cuts are those by which the
@@ -22,8 +22,8 @@ struct Stage {
   int last_block = 0;
 };
 
-// Throws InputError where the model has fewer places to be cut at.
-std::vector<Stage> cut_into_stages(const Graph& whole, int stages);
+// For so many ranks. Throws InputError where the model has fewer places to be cut at.
+std::vector<Stage> cut_into_stages(const Graph& whole, int ranks, int stages_per_rank = 1);
 
 // A parameter that layers of two stages use: both have it, and their gradients are to be summed.
 struct TiedParameter {

@@ -111,7 +111,7 @@ class ListingWriter {
   // All ranks work on the same batches.
   bool shares_batches() const { return settings_.pipeline || settings_.tensor_parallel; }
   int processes() const {
-    return std::max({settings_.ranks, settings_.stages, settings_.tensor_ranks});
+    return std::max({settings_.ranks, settings_.pipeline_ranks, settings_.tensor_ranks});
   }
   bool several_nodes() const { return processes() > settings_.gpus_of_node; }
 
@@ -211,12 +211,11 @@ class ListingWriter {
 
   void write_optimizer() {
     const std::string& name = config_.word("optimizer.name");
-    std::string text =
-        fmt::format("optimizer = torch.optim.{}({}.parameters(), lr={}",
-                    name == "sgd"    ? "SGD"
-                    : name == "adam" ? "Adam"
-                                     : "AdamW",
-                    settings_.pipeline ? "stage.submod" : "model", config_.number("optimizer.lr"));
+    std::string text = fmt::format("optimizer = torch.optim.{}({}, lr={}",
+                                   name == "sgd"    ? "SGD"
+                                   : name == "adam" ? "Adam"
+                                                    : "AdamW",
+                                   listed_parameters(settings_), config_.number("optimizer.lr"));
     if (name == "sgd" && config_.number("optimizer.momentum") > 0)
       text += fmt::format(", momentum={}", config_.number("optimizer.momentum"));
     if (config_.number("optimizer.weight_decay") > 0 || name == "adamw")
@@ -247,7 +246,7 @@ class ListingWriter {
     const char* format = channels_last() ? ", memory_format=torch.channels_last" : "";
     const std::string on_first = settings_.pipeline ? "if rank == 0: " : "";
     const std::string on_last =
-        settings_.pipeline ? fmt::format("if rank == {}: ", settings_.stages - 1) : "";
+        settings_.pipeline ? fmt::format("if rank == {}: ", settings_.pipeline_ranks - 1) : "";
     lines_.x = add(fmt::format("{}x = {}{}.to(device, non_blocking={}{}){}", on_first, from_x, pin,
                                non_blocking, format, cast_of_batch()));
     lines_.y = add(
@@ -426,7 +425,7 @@ class ListingWriter {
     lines_.forward = lines_.tied =
         add(fmt::format("schedule.step(*args, target=y if rank == {} else None, losses=losses, "
                         "return_outputs=False)",
-                        settings_.stages - 1));
+                        settings_.pipeline_ranks - 1));
     indent_ -= !contexts.empty();
     if (!stages_.tied.empty())
       lines_.tied = add("if tied is not None: dist.all_reduce(tied.grad, group=ends)");

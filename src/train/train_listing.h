@@ -12,8 +12,8 @@
 
 namespace trainscope::train {
 
-// Of a pipeline: the modules that its stages begin with, and the parameter that its first and its
-// last stage have both; empty: none.
+// Of a pipeline: the modules that its stages but the first begin with, and the parameter that its
+// first and its last stage have both; empty: none.
 struct ListedStages {
   std::vector<std::string> split_points;
   std::string tied;

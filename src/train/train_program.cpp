@@ -23,8 +23,8 @@
 #include "train/models.h"
 #include "train/parallel.h"
 #include "train/pipeline.h"
+#include "train/pipeline_model.h"
 #include "train/ranks.h"
-#include "train/stages.h"
 #include "train/tensor_parallel.h"
 #include "train/train_listing.h"
 #include "train/train_plans.h"
@@ -45,30 +45,30 @@ using program::Role;
 constexpr std::int64_t kFloat = 4;   // bytes
 constexpr double kLeastOfBatch = 4;  // commands: the loader's, or what any model's pass has
 
-// What one rank of a pipeline has of the model.
-struct OwnStage {
-  const std::vector<Stage>* all = nullptr;
+// One rank of a pipeline.
+struct PipelineRank {
+  const PipelineModel& model;
   int rank = 0;
-  ElementType input_type = ElementType::kFp32;
+  int ranks = 1;
 
-  bool is_last() const { return rank + 1 == static_cast<int>(all->size()); }
-  const Graph& graph() const { return (*all)[static_cast<std::size_t>(rank)].graph; }
+  bool has_first_stage() const { return rank == 0; }
+  bool has_last_stage() const { return rank + 1 == ranks; }
 };
 
 // Buffers, streams and operations of the loop, and the commands of one step.
 class TrainBuilder {
  public:
   TrainBuilder(const program::Config& config, const machine::Machine& machine,
-               const std::optional<OwnStage>& stage = std::nullopt)
+               const std::optional<PipelineRank>& part = std::nullopt)
       : config_(config),
         gpu_(machine.gpu),
         settings_(train_settings(config, machine)),
         graph_(build_own_model(config, settings_, settings_.batch)),
-        stage_(stage),
+        part_(part),
         launch_(settings_.on_cpu, convolutions_on_gpu()) {
     if (!can_be_computed(graph_, settings_)) settings_.computes = settings_.evaluates = false;
-    settings_.takes_x = !stage || stage->rank == 0;
-    settings_.takes_y = !stage || stage->is_last();
+    settings_.takes_x = !part || part->has_first_stage();
+    settings_.takes_y = !part || part->has_last_stage();
   }
 
   program::Program build() {
@@ -77,21 +77,22 @@ class TrainBuilder {
     program_.streams.push_back(compute_stream(config_));
     if (settings_.own_stream)  // as torch.cuda.Stream() makes it
       program_.streams.push_back({"stream 20", 20, program::StreamKind::kNonBlocking, 0, 0});
-    lines_ = write_train_listing(program_.listing, config_, settings_, graph_, listed_stages());
+    lines_ = write_train_listing(program_.listing, config_, settings_, graph_,
+                                 part_ ? listed(part_->model) : ListedStages{});
     feed_.emplace(program_, config_, graph_, settings_, lines_);
     loss_host_ =
         add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
-    model_ =
-        add_model_buffers(program_, stage_ ? stage_->graph() : graph_, settings_.precision.model,
-                          settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
+    add_model();
     if (settings_.tensor_parallel) tensor_.emplace(program_, config_, settings_.tensor_ranks);
     if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
     update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_, fsdp_.has_value());
     writer_.emplace(update_, settings_, lines_, launch_,
                     [this](ThreadWriter& main, const RankSum& sum) { fsdp_->sum(main, sum); });
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
-    if (stage_) {
-      add_stage();
+    if (part_) {
+      pipeline_.emplace(PipelineParts{program_, config_, settings_, lines_, part_->model,
+                                      stage_buffers_, feed_->of(0), *convolutions_},
+                        part_->rank);
     } else {
       plans_.emplace(TrainPlans::Parts{program_, config_, settings_, lines_, graph_, model_, *feed_,
                                        convolutions_ ? &*convolutions_ : nullptr,
@@ -106,9 +107,6 @@ class TrainBuilder {
     return std::move(program_);
   }
 
-  // Of what goes to the rank behind, once it is built.
-  ElementType output_type() const { return output_type_; }
-
  private:
   // ---- What there is ----------------------------------------------------------------------------
 
@@ -117,25 +115,14 @@ class TrainBuilder {
     return &convolutions_.emplace(program_, gpu_, config_.flag("cudnn.benchmark"));
   }
 
-  ListedStages listed_stages() const {
-    if (!stage_) return {};
-    const std::vector<TiedParameter> tied = tied_parameters(*stage_->all);
-    std::string name;
-    if (!tied.empty()) name = (*stage_->all)[0].graph.parameters[tied[0].in_first].name;
-    return {split_points(*stage_->all), name};
-  }
-
-  // Its parameters begin as those of the whole model do.
-  void add_stage() {
-    const auto& parameters = (*stage_->all)[static_cast<std::size_t>(stage_->rank)].parameters;
-    for (std::size_t own = 0; own < parameters.size(); ++own)
-      program_.buffers[model_.parameters[own]].initial.before =
-          drawn_before(graph_, parameters[own]) -
-          drawn_before(stage_->graph(), static_cast<ParameterId>(own));
-    pipeline_.emplace(Pipeline::Parts{program_, config_, settings_, lines_, *stage_->all, model_,
-                                      feed_->of(0), stage_->input_type, *convolutions_},
-                      stage_->rank);
-    output_type_ = pipeline_->output_type();
+  void add_model() {
+    if (part_) {
+      stage_buffers_ = add_stage_buffers(program_, part_->model, graph_, settings_, part_->rank);
+      model_ = joined(stage_buffers_);
+    } else {
+      model_ = add_model_buffers(program_, graph_, settings_.precision.model,
+                                 settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
+    }
   }
 
   // Backward runs on a thread of autograd's own, one a device (torch/csrc/autograd/engine.cpp);
@@ -159,11 +146,11 @@ class TrainBuilder {
       program_.steps_per_epoch =
           static_cast<double>(settings_.epoch) / static_cast<double>(settings_.accumulate);
     program_.parameters = graph_.parameter_count();
-    program_.stages = settings_.stages;
-    program_.gpus_of_batch = std::max(settings_.stages, settings_.tensor_ranks);
+    program_.stages = settings_.pipeline_ranks;
+    program_.gpus_of_batch = std::max(settings_.pipeline_ranks, settings_.tensor_ranks);
     program_.gpus = program_.gpus_of_batch * settings_.ranks * settings_.gpus;
     program_.step_flops = settings_.ranks * settings_.tensor_ranks * flops_of_step();
-    // Of a pipeline, the first stage tells it for all.
+    // Of a pipeline, the first rank tells it for all.
     if (settings_.takes_x) program_.model_flops = settings_.ranks * model_flops_of_step();
     program_.timing_only = !settings_.computes;
     program_.seed = config_.whole("seed");
@@ -207,7 +194,7 @@ class TrainBuilder {
              return static_cast<double>(settings_.samples_of(batch));
            });
   }
-  // Of one process; of a pipeline, of one stage.
+  // Of one process; of a pipeline, of one rank.
   double flops_of_step() const {
     double flops = pipeline_
                        ? pipeline_->flops()
@@ -260,7 +247,7 @@ class TrainBuilder {
       write_batch(main, autograd, batch);
       if (batch < last) free_loss(main, batch);
     }
-    const bool has_loss = !stage_ || stage_->is_last();
+    const bool has_loss = !part_ || part_->has_last_stage();
     writer_->write(main, step, (settings_.computes && has_loss) || settings_.has_scaler);
     const std::int64_t every = settings_.item_every;
     if (lines_.sleep) write_sleep(main);
@@ -306,7 +293,7 @@ class TrainBuilder {
     if (resize) launch_.free(main.at(lines_.resize), resize->allocated);
   }
 
-  // All micro-batches of the stage, forward and backward.
+  // All micro-batches, forward and backward.
   void write_schedule(ThreadWriter& main, ThreadWriter& autograd) {
     pipeline_->step({main, autograd, backward_to_do_, backward_done_}, launch_, gradients_there_);
     gradients_there_ = true;
@@ -429,12 +416,13 @@ class TrainBuilder {
   program::Program program_;
   TrainSettings settings_;
   Graph graph_;
-  std::optional<OwnStage> stage_;
+  std::optional<PipelineRank> part_;
   std::optional<Convolutions> convolutions_;
   LaunchWriter launch_;
   TrainLines lines_;
   std::optional<BatchFeed> feed_;
   ModelBuffers model_;
+  std::vector<ModelBuffers> stage_buffers_;  // of a pipeline; the model's are these together
   Update update_;
   std::optional<UpdateWriter> writer_;  // of that
   std::optional<CompiledModel> compiled_;
@@ -442,40 +430,22 @@ class TrainBuilder {
   std::optional<Fsdp> fsdp_;
   std::optional<TensorParallel> tensor_;
   std::optional<Pipeline> pipeline_;
-  ElementType output_type_ = ElementType::kFp32;  // of the stage
   std::optional<TrainPlans> plans_;
   Index loss_host_ = 0;
   Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;
   bool gradients_there_ = false;
 };
 
-// Each micro-batch has operations and buffers of its own.
-void check_micro_batches(const Graph& graph, std::int64_t count) {
-  constexpr std::int64_t kMost = 50'000;  // layers of all of them, some 250 MB
-  const std::int64_t most = kMost / static_cast<std::int64_t>(graph.layers.size());
-  if (count > most)
-    throw InputError(
-        fmt::format("pipeline.microbatches = {} of a model of {} layers is more than "
-                    "is simulated; write at most {}",
-                    count, graph.layers.size(), most));
-}
-
-// A rank for each stage. What each sends has the type that the next one receives.
 program::Program build_pipeline(const program::Config& config, const machine::Machine& machine) {
   const TrainSettings settings = train_settings(config, machine);
-  const Graph graph = build_model(config, settings.data, settings.batch / settings.micro_batches);
-  check_micro_batches(graph, settings.micro_batches);
-  const std::vector<Stage> stages = cut_into_stages(graph, settings.stages);
+  const PipelineModel model = cut_for_pipeline(config, settings);
   std::vector<program::Program> programs;
-  OwnStage own{&stages, 0};
-  for (; own.rank < settings.stages; ++own.rank) {
-    TrainBuilder builder(config, machine, own);
-    programs.push_back(builder.build());
-    own.input_type = builder.output_type();
-  }
+  for (int rank = 0; rank < settings.pipeline_ranks; ++rank)
+    programs.push_back(
+        TrainBuilder(config, machine, PipelineRank{model, rank, settings.pipeline_ranks}).build());
   const std::int64_t slow = config.whole("straggler.rank");
   std::vector<RankProgram> ranks;
-  for (int rank = 0; rank < settings.stages; ++rank)
+  for (int rank = 0; rank < settings.pipeline_ranks; ++rank)
     ranks.push_back({&programs[static_cast<std::size_t>(rank)],
                      rank == slow ? config.number("straggler.factor") : 1.0});
   return join_stages(ranks);

@@ -7,6 +7,7 @@
 #include "machine/topology.h"
 #include "program/reading_order.h"
 #include "train/contradictions.h"
+#include "train/interleaved_order.h"
 #include "train/parallel.h"
 #include "train/ranks.h"
 
@@ -289,11 +290,32 @@ void read_epoch(const program::Config& config, TrainSettings& settings) {
   if (settings.has_short_batch()) refuse_short_batch(settings);
 }
 
-// A stage of the model on each GPU.
+// What ScheduleInterleaved1F1B asks for; and stages that send to one another.
+void check_rounds(const TrainSettings& settings) {
+  const InterleavedShape shape{settings.pipeline_ranks, settings.stages_per_rank,
+                               settings.micro_batches};
+  if (shape.ranks < 2)
+    throw InputError(
+        "pipeline.schedule = interleaved_1f1b is built for stages that go round several GPUs; set "
+        "parallel.world_size = 2, or more, or pipeline.schedule = 1f1b");
+  if (!shape.rounds_are_equal())
+    throw InputError(
+        "pipeline.schedule = interleaved_1f1b needs rounds of equally many micro-batches, as "
+        "PyTorch's ScheduleInterleaved1F1B does, and pipeline.microbatches = " +
+        std::to_string(shape.micro_batches) + " cannot be cut into " +
+        std::to_string(shape.rounds()) +
+        "; set it to a multiple of parallel.world_size = " + std::to_string(shape.ranks));
+}
+
+// One stage of the model on each GPU, or several.
 void read_pipeline(const program::Config& config, const machine::Machine& machine,
                    std::int64_t asked, TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
-  settings.stages = static_cast<int>(asked);
+  const std::string& schedule = config.word("pipeline.schedule");
+  settings.pipeline_ranks = static_cast<int>(asked);
+  settings.interleaved = schedule == "interleaved_1f1b";
+  if (settings.interleaved)
+    settings.stages_per_rank = static_cast<int>(config.whole("pipeline.stages_per_rank"));
   settings.gpus_of_node = machine.gpu_count;
   settings.micro_batches = config.whole("pipeline.microbatches");
   settings.zero_first = true;
@@ -303,13 +325,14 @@ void read_pipeline(const program::Config& config, const machine::Machine& machin
         "batch_size = " + std::to_string(settings.batch) +
         " cannot be cut into pipeline.microbatches = " + std::to_string(settings.micro_batches) +
         " equal parts; set batch_size to a multiple of it");
-  if (config.word("pipeline.schedule") == "1f1b" && settings.micro_batches < settings.stages)
+  if (schedule == "1f1b" && settings.micro_batches < settings.pipeline_ranks)
     throw InputError(
         "pipeline.schedule = 1f1b needs at least as many micro-batches as there are stages, as "
         "PyTorch's Schedule1F1B does, and pipeline.microbatches = " +
         std::to_string(settings.micro_batches) + " is less than parallel.world_size = " +
-        std::to_string(settings.stages) + "; raise it, or set pipeline.schedule = gpipe");
-  check_straggler(config, settings.stages);
+        std::to_string(settings.pipeline_ranks) + "; raise it, or set pipeline.schedule = gpipe");
+  if (settings.interleaved) check_rounds(settings);
+  check_straggler(config, settings.pipeline_ranks);
 }
 
 // A part of each layer on each GPU.

@@ -35,10 +35,12 @@ struct TrainSettings {
   int gpus_of_node = 1;
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
-  bool pipeline = false;  // a process a stage of the model
-  int stages = 1;
+  bool pipeline = false;  // a process a stage of the model, or several
+  int pipeline_ranks = 1;
+  bool interleaved = false;  // then each has so many stages
+  int stages_per_rank = 1;
   std::int64_t micro_batches = 1;
-  bool takes_x = true;           // of each batch: the first stage alone does,
+  bool takes_x = true;           // of each batch: the first rank of a pipeline alone does,
   bool takes_y = true;           // and the last
   bool tensor_parallel = false;  // every rank has a part of the layers, and the same batches
   int tensor_ranks = 1;

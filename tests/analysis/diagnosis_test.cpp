@@ -155,6 +155,23 @@ TEST_CASE("exposed communication has advice for whoever communicates") {
   CHECK_THAT(advice({"workload=collective", "machine=h100-sxm-8"}), Contains("larger buffers"));
 }
 
+TEST_CASE("what stages wait for has advice by their schedule") {
+  using Catch::Contains;
+  const auto advice = [](const char* schedule, Part part) -> std::string {
+    for (const Finding& one :
+         diagnose(run_of({"workload=train", "machine=h100-sxm-8", "model.name=mlp",
+                          "model.layers=9", "model.hidden=4096", "batch_size=4096", "steps=3",
+                          "parallel.strategy=pipeline", "parallel.world_size=4",
+                          "pipeline.microbatches=4", "loop.evaluate=false", schedule})))
+      if (one.part == part) return one.advice;
+    return "";
+  };
+  constexpr Part kWaits = Part::kIdleCollective;
+  CHECK_THAT(advice("pipeline.schedule=1f1b", kWaits),
+             Contains("bubble") && Contains("interleaved 1F1B"));
+  CHECK_THAT(advice("pipeline.schedule=interleaved_1f1b", kWaits), Contains("more stages a GPU"));
+}
+
 TEST_CASE("a run without a GPU has no finding") {
   CHECK(diagnose(run_of({"workload=train", "device=cpu", "steps=3"})).empty());
 }

@@ -93,6 +93,8 @@ const std::vector<std::vector<std::string>> kConfigs{
      "parallel.world_size=2"},
     {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=fsdp",
      "parallel.world_size=2", "fsdp.wrap=model"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=pipeline",
+     "parallel.world_size=2"},
 };
 
 }  // namespace
@@ -124,7 +126,10 @@ TEST_CASE("a knob that changes a run is not said to be idle") {
            {{"steps=2", "data.source=tensor"}, "loader.pin_memory"},
            {{"steps=20", "loader.num_workers=2"}, "loader.prefetch_factor"},
            {{"steps=2", "model.name=resnet18", "batch_size=8"}, "cudnn.benchmark"},
-           {{"steps=2", "scaler.enabled=true"}, "scaler.init_scale"}}) {
+           {{"steps=2", "scaler.enabled=true"}, "scaler.init_scale"},
+           {{"steps=2", "machine=h200-8", "parallel.strategy=pipeline", "parallel.world_size=2",
+             "model.layers=5", "pipeline.schedule=interleaved_1f1b"},
+            "pipeline.stages_per_rank"}}) {
     const Config config = config_of(settings);
     INFO(knob);
     CHECK(program::idle_because(config, knob).empty());

@@ -12,12 +12,13 @@ using analysis::StageCell;
 
 namespace {
 
-analysis::Run run_of(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> settings{
-      "workload=train",   "machine=h100-sxm-8",    "parallel.strategy=pipeline",
-      "model.name=mlp",   "model.layers=9",        "model.hidden=8192",
-      "batch_size=16384", "parallel.world_size=4", "pipeline.microbatches=8",
-      "steps=3",          "loop.evaluate=false",   "optimizer.name=sgd"};
+using Settings = std::vector<std::string>;
+
+analysis::Run run_of(const Settings& more = {}) {
+  Settings settings{"workload=train",   "machine=h100-sxm-8",    "parallel.strategy=pipeline",
+                    "model.name=mlp",   "model.layers=9",        "model.hidden=8192",
+                    "batch_size=16384", "parallel.world_size=4", "pipeline.microbatches=8",
+                    "steps=3",          "loop.evaluate=false",   "optimizer.name=sgd"};
   settings.insert(settings.end(), more.begin(), more.end());
   return analysis::run_config("A", test::config_of(settings));
 }
@@ -29,18 +30,22 @@ double bubble_of(const analysis::Run& run) {
 }  // namespace
 
 TEST_CASE("each rank has every micro-batch's forward and backward, one at a time, in every step") {
-  for (const char* schedule : {"gpipe", "1f1b"}) {
+  for (const char* schedule : {"gpipe", "1f1b", "interleaved_1f1b"}) {
     const analysis::Run run = run_of({std::string("pipeline.schedule=") + schedule});
     const analysis::StageTimes times = analysis::stage_times(*run.trace);
-    CHECK(times.stages == 4);
+    const int stages = times.is_interleaved() ? 8 : 4;
+    CHECK(times.is_interleaved() == (std::string(schedule) == "interleaved_1f1b"));
+    CHECK(times.ranks == 4);
+    CHECK(times.stages == stages);
     CHECK(times.micro_batches == 8);
     REQUIRE(times.steps.size() == 3);
     for (const analysis::StageStep& step : times.steps) {
-      CHECK(step.cells.size() == 4 * 8 * 2);
-      std::set<std::tuple<int, int, bool>> seen;
+      CHECK(step.cells.size() == static_cast<std::size_t>(stages * 8 * 2));
+      std::set<std::tuple<int, int, int, bool>> seen;
       const StageCell* last = nullptr;
       for (const StageCell& cell : step.cells) {
-        CHECK(seen.insert({cell.rank, cell.micro_batch, cell.is_backward}).second);
+        CHECK(cell.stage % times.ranks == cell.rank);
+        CHECK(seen.insert({cell.rank, cell.stage, cell.micro_batch, cell.is_backward}).second);
         CHECK(cell.time.start < cell.time.end);
         CHECK(cell.time.start >= step.time.start);
         CHECK(cell.time.end <= step.time.end);
@@ -52,15 +57,15 @@ TEST_CASE("each rank has every micro-batch's forward and backward, one at a time
 }
 
 TEST_CASE("no stage begins what the stage before it has not done") {
-  for (const char* schedule : {"gpipe", "1f1b"}) {
+  for (const char* schedule : {"gpipe", "1f1b", "interleaved_1f1b"}) {
     const analysis::Run run = run_of({std::string("pipeline.schedule=") + schedule});
     for (const analysis::StageStep& step : analysis::stage_times(*run.trace).steps)
       for (const StageCell& a : step.cells)
         for (const StageCell& b : step.cells) {
           if (a.micro_batch != b.micro_batch) continue;
-          if (!a.is_backward && b.is_backward && a.rank == b.rank)
+          if (!a.is_backward && b.is_backward && a.stage == b.stage)
             CHECK(a.time.end <= b.time.start);
-          if (a.is_backward != b.is_backward || b.rank != a.rank + 1) continue;
+          if (a.is_backward != b.is_backward || b.stage != a.stage + 1) continue;
           if (a.is_backward) {
             CHECK(b.time.end <= a.time.start);
           } else {
@@ -82,6 +87,41 @@ TEST_CASE("stages that are alike stand still for (p - 1) / m of the time in whic
       CHECK(bubble > 0.8 * ideal);
       CHECK(bubble < 1.25 * ideal + 0.03);
     }
+}
+
+// Eight stages of equal layers at most; what is sent takes next to no time beside them.
+TEST_CASE("interleaved, stages that are alike stand still for (p - 1) / (v m)") {
+  for (const auto& [ranks, stages, count] :
+       {std::tuple{2, 1, 8}, {2, 2, 8}, {2, 4, 8}, {4, 2, 8}, {4, 2, 16}}) {
+    INFO(ranks << " ranks, " << stages << " stages each, " << count << " micro-batches");
+    const double ideal = (ranks - 1.0) / (stages * count);
+    const double bubble =
+        bubble_of(run_of({"pipeline.schedule=interleaved_1f1b", "pipeline.batch_p2p_comm=false",
+                          "parallel.world_size=" + std::to_string(ranks),
+                          "pipeline.stages_per_rank=" + std::to_string(stages),
+                          "pipeline.microbatches=" + std::to_string(count)}));
+    CHECK(bubble > 0.8 * ideal);
+    CHECK(bubble < 1.25 * ideal + 0.04);
+  }
+}
+
+// PyTorch's issue 188833: a receive that is called for early waits on the stream, and behind it
+// what could be sent.
+TEST_CASE("on one stream a receive that waits holds up the sends behind it") {
+  const Settings interleaved{"pipeline.schedule=interleaved_1f1b", "pipeline.batch_p2p_comm=false"};
+  const double plain = bubble_of(run_of()), apart = bubble_of(run_of(interleaved)),
+               batched = bubble_of(run_of({"pipeline.schedule=interleaved_1f1b"}));
+  CHECK(apart < 0.75 * plain);
+  CHECK(batched > 1.3 * apart);
+}
+
+TEST_CASE(
+    "interleaved, a GPU keeps more activations, and what it sends and receives of each stage") {
+  const auto activations = [](const char* schedule) {
+    const analysis::Run run = run_of({std::string("pipeline.schedule=") + schedule});
+    return analysis::value_of(run.metrics, "memory.activations").value();
+  };
+  CHECK(activations("interleaved_1f1b") > 1.3 * activations("1f1b"));
 }
 
 TEST_CASE("a step is found by the time, and what is no pipeline has none") {

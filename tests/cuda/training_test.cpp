@@ -324,6 +324,12 @@ TEST_CASE("stages of a pipeline send and receive as those of the host do") {
   check_same(stages_with(3, {"pipeline.schedule=gpipe", "optimizer.name=adamw"}), kFp32);
   check_same(stages_with(2, {"pipeline.schedule=gpipe", "pipeline.microbatches=1"}), kFp32);
   check_same(stages_with(3, {"zero_grad.set_to_none=false", "checkpoint.enabled=true"}), kFp32);
+  const std::string interleaved = "pipeline.schedule=interleaved_1f1b";
+  check_same(stages_with(2, {interleaved}), kFp32);
+  check_same(stages_with(3, {interleaved, "model.layers=5", "optimizer.name=adamw"}), kFp32);
+  check_same(stages_with(2, {interleaved, "zero_grad.set_to_none=false"}), kFp32);
+  check_same(stages_with(3, {interleaved, "model.layers=5", "pipeline.batch_p2p_comm=false"}),
+             kFp32);
 }
 
 TEST_CASE("ranks that share out the layers sum as those of the host do") {

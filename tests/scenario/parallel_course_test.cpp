@@ -286,3 +286,21 @@ TEST_CASE("hybrid-shard: parameters stay within a node, and a larger batch hides
     CHECK(ratio(full, run_side(lesson, "B", machine, {"batch_size=4"}), "time.step") < 1.1);
   }
 }
+
+TEST_CASE("interleaved-pipeline: a shorter bubble, unless all is on one stream or stages differ") {
+  const Lesson lesson = scenario::find_lesson("interleaved-pipeline");
+  on_every_machine("interleaved-pipeline", [&](const Run& plain, const Run& interleaved) {
+    CHECK(ratio(interleaved, plain, "pipeline.bubble") < 0.7);
+    CHECK(ratio(interleaved, plain, "time.step") < 0.95);
+    CHECK(ratio(interleaved, plain, "comm.bytes") == Approx(2));
+    CHECK(ratio(interleaved, plain, "memory.activations") > 1.3);
+  });
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const Run plain = run_side(lesson, "A", machine), two = run_side(lesson, "B", machine);
+    const Run one_stream = run_side(lesson, "B", machine, {"pipeline.batch_p2p_comm=true"});
+    CHECK(ratio(one_stream, plain, "pipeline.bubble") > 1);
+    const Run four = run_side(lesson, "B", machine, {"pipeline.stages_per_rank=4"});
+    CHECK(ratio(four, two, "pipeline.bubble") > 1.2);
+  }
+}

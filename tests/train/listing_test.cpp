@@ -108,6 +108,33 @@ TEST_CASE(
              Contains("schedule = ScheduleGPipe(stage, n_microbatches=4") && !Contains("tied"));
 }
 
+TEST_CASE("an interleaved pipeline's listing gives each rank its stages, in turn") {
+  CHECK_THAT(
+      listing({"machine=h200-8", "parallel.strategy=pipeline", "parallel.world_size=2",
+               "pipeline.schedule=interleaved_1f1b", "pipeline.stages_per_rank=3",
+               "pipeline.microbatches=4", "batch_size=8", "model.name=gpt2", "model.seq_len=64"}),
+      Contains("stages = [pipe.build_stage(i, device) for i in range(rank, 6, 2)]") &&
+          Contains("schedule = ScheduleInterleaved1F1B(stages, n_microbatches=4, loss_fn=lambda") &&
+          Contains("tied = dict(named for stage in stages for named in "
+                   "stage.submod.named_parameters()).get(\"transformer.wte.weight\")\n") &&
+          Contains("optimizer = torch.optim.SGD([p for stage in stages for p in "
+                   "stage.submod.parameters()], lr=") &&
+          Contains("    if rank == 0: x = x.to(device") &&
+          Contains("    if rank == 1: y = y.to(device"));
+}
+
+TEST_CASE("a listing replaces batches of sends and receives where they are not wanted") {
+  const auto with = [](const char* batches) {
+    return listing({"machine=h200-8", "parallel.strategy=pipeline", "parallel.world_size=2",
+                    "pipeline.schedule=interleaved_1f1b", "model.layers=5",
+                    "pipeline.microbatches=4", "batch_size=8", batches});
+  };
+  CHECK_THAT(with("pipeline.batch_p2p_comm=true"), !Contains("_batch_p2p"));
+  CHECK_THAT(with("pipeline.batch_p2p_comm=false"),
+             Contains("schedules._batch_p2p = lambda ops, desc=None: "
+                      "[p.op(p.tensor, p.peer, p.group) for p in ops]\n"));
+}
+
 TEST_CASE("a knob of what a config does not have is refused with what to write") {
   CHECK_THROWS_WITH(listing({"loader.persistent_workers=true"}),
                     Contains("loader.persistent_workers is about workers, and there are none; set "

@@ -36,6 +36,17 @@ Settings on_one_gpu(const Settings& settings, int micro_batches, const Settings&
               more);
 }
 
+// On one GPU there is no schedule.
+Settings without_pipeline(Settings settings) {
+  std::erase_if(settings, [](const std::string& one) { return one.starts_with("pipeline."); });
+  return settings;
+}
+
+// As many as have stages of a model of five parts: two each, or one.
+int ranks_of(const Settings& more) {
+  return without_pipeline(more).size() < more.size() ? 2 : 3;
+}
+
 // By name, of all stages.
 std::map<std::string, std::vector<float>> weights_of(TrainingRun& run) {
   std::map<std::string, std::vector<float>> all;
@@ -56,6 +67,11 @@ TEST_CASE("stages begin with the weights that the whole model begins with") {
       TrainingRun whole(on_one_gpu(model, 4)), parts(in_stages(model, stages, 4));
       CHECK(weights_of(parts) == weights_of(whole));
     }
+  for (const Settings& model : {kMlp, kGpt}) {
+    TrainingRun whole(on_one_gpu(model, 4)),
+        parts(in_stages(model, 2, 4, {"pipeline.schedule=interleaved_1f1b"}));
+    CHECK(weights_of(parts) == weights_of(whole));
+  }
 }
 
 TEST_CASE("a pipeline trains as one GPU that accumulates, bit for bit, in either order") {
@@ -76,6 +92,25 @@ TEST_CASE("a pipeline trains as one GPU that accumulates, bit for bit, in either
     }
 }
 
+TEST_CASE("an interleaved pipeline trains as one GPU that accumulates, bit for bit") {
+  for (const Settings& model : {kMlp, kGpt})
+    for (const char* optimizer : {"optimizer.name=sgd", "optimizer.name=adamw"}) {
+      TrainingRun alone(on_one_gpu(model, 4, {optimizer}));
+      alone.finish();
+      for (const auto& [ranks, stages, batches] :
+           {std::tuple{2, 2, "true"}, {4, 1, "true"}, {4, 1, "false"}, {2, 1, "false"}}) {
+        INFO(model[0] << ", " << optimizer << ", " << ranks << " ranks of " << stages << " stages");
+        TrainingRun parts(in_stages(model, ranks, 4,
+                                    {optimizer, "pipeline.schedule=interleaved_1f1b",
+                                     "pipeline.stages_per_rank=" + std::to_string(stages),
+                                     std::string("pipeline.batch_p2p_comm=") + batches}));
+        parts.finish();
+        CHECK(parts.losses() == alone.losses());
+        CHECK(weights_of(parts) == weights_of(alone));
+      }
+    }
+}
+
 TEST_CASE("micro-batches of a whole batch train as the whole batch, but for rounding") {
   TrainingRun whole(with(kMlp, {"batch_size=16"})), parts(in_stages(kMlp, 3, 4));
   whole.finish();
@@ -89,12 +124,15 @@ TEST_CASE("stages train on through epochs that are shuffled, and with gradients 
   const Settings epochs{"data.name=spirals", "model.inputs=2", "loader.shuffle=true", "steps=60"};
   for (const Settings& more :
        {Settings{}, Settings{"zero_grad.set_to_none=false"}, Settings{"checkpoint.enabled=true"},
-        Settings{"autocast.dtype=bf16"}, Settings{"straggler.rank=1", "straggler.factor=3"}}) {
+        Settings{"autocast.dtype=bf16"}, Settings{"straggler.rank=1", "straggler.factor=3"},
+        Settings{"pipeline.schedule=interleaved_1f1b"},
+        Settings{"pipeline.schedule=interleaved_1f1b", "zero_grad.set_to_none=false",
+                 "autocast.dtype=bf16"}}) {
     INFO((more.empty() ? "as it is" : more[0]));
     const bool slow = !more.empty() && more[0].starts_with("straggler");
     const Settings model = with(kMlp, epochs);
-    TrainingRun alone(on_one_gpu(model, 4, slow ? Settings{} : more));
-    TrainingRun parts(in_stages(model, 3, 4, more));
+    TrainingRun alone(on_one_gpu(model, 4, slow ? Settings{} : without_pipeline(more)));
+    TrainingRun parts(in_stages(model, ranks_of(more), 4, more));
     alone.finish();
     parts.finish();
     CHECK(parts.losses() == alone.losses());

@@ -2,6 +2,8 @@
 #include "ui/panels/stage_strip.h"
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <set>
 
 #include "ui/cut_text.h"
 #include "ui/runs.h"
@@ -48,11 +50,35 @@ TEST_CASE("a row is a GPU, with each micro-batch's forward and backward in their
   }
 }
 
+TEST_CASE("a GPU's stages are named, and told apart by how pale they are") {
+  const RunPointer run = pipeline("A", "pipeline.schedule=interleaved_1f1b");
+  const analysis::StageTimes times = analysis::stage_times(*run->trace);
+  const StepStrip strip = strip_of(times, times.steps[1].time.start);
+  REQUIRE(strip.lanes.size() == 3);
+  for (std::size_t gpu = 0; gpu < strip.lanes.size(); ++gpu) {
+    std::map<std::string, std::set<float>> tones;  // by stage
+    for (const StripBar& bar : strip.lanes[gpu].bars) {
+      REQUIRE(bar.label.ends_with(":" + bar.shorter));
+      REQUIRE(bar.shades.size() == 1);
+      tones[bar.label.substr(0, bar.label.find(':'))].insert(bar.shades.front().busy);
+    }
+    REQUIRE(tones.size() == 2);
+    const auto &first = tones.at(std::to_string(gpu)), &second = tones.at(std::to_string(gpu + 3));
+    CHECK(first == std::set<float>{1});
+    CHECK(second.size() == 1);
+    CHECK(*second.begin() < 0.6F);
+  }
+}
+
 TEST_CASE("the panel shows a pipeline, and the mouse moves the playhead along its rows") {
-  for (const int width : {1000, 1600}) {
-    INFO("width " << width);
+  for (const auto& [width, schedule] : {std::pair{1000, "1f1b"},
+                                        {1600, "1f1b"},
+                                        {1000, "interleaved_1f1b"},
+                                        {1600, "interleaved_1f1b"}}) {
+    INFO("width " << width << ", " << schedule);
     REQUIRE_DRIVER(driver, width, 800);
-    driver->workspace().open_runs({pipeline("A", "pipeline.schedule=1f1b")});
+    const std::string knob = std::string("pipeline.schedule=") + schedule;
+    driver->workspace().open_runs({pipeline("A", knob.c_str())});
     driver->settle();
     REQUIRE(driver->app().can("layout.gradient_flow"));
     driver->app().run("layout.gradient_flow");

@@ -270,7 +270,8 @@ void draw_rows(const SideView& view, const Box& box) {
   if (legend == 0) return;
   const Box below{{box.min.x, box.max.y - legend + theme.px(6)}, box.max};
   if (view.facts.is_in_units()) return draw_unit_legend(theme, below, view.facts.units, view.time);
-  draw_stage_legend(theme, below, analysis::value_of(view.facts.run->metrics, "pipeline.bubble"));
+  draw_stage_legend(theme, below, view.facts.stages,
+                    analysis::value_of(view.facts.run->metrics, "pipeline.bubble"));
 }
 
 WalkView walk_of(const SideView& view) {
@@ -279,14 +280,17 @@ WalkView walk_of(const SideView& view) {
           view.time};
 }
 
-// "pipeline, 4 stages of 8 x H100 SXM, 8 micro-batches, step 3"
+// "pipeline, 4 stages on GPUs of 8 x H100 SXM, 8 micro-batches, step 3"; "8 stages on 4 GPUs of".
 std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
   const std::string stages = counted(static_cast<std::size_t>(facts.stages.stages), "stage");
+  const std::string gpus = facts.stages.is_interleaved()
+                               ? fmt::format("{} GPUs", facts.stages.ranks)
+                               : std::string("GPUs");
   const int count = facts.stages.micro_batches;
   const std::string parts = fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es");
   const std::string step = fmt::format("step {}", facts.stages.step_at(time));
-  return {fmt::format("pipeline, {} on GPUs of {}, {}, {}", stages, facts.run->machine->name, parts,
-                      step),
+  return {fmt::format("pipeline, {} on {} of {}, {}, {}", stages, gpus, facts.run->machine->name,
+                      parts, step),
           fmt::format("pipeline, {}, {}, {}", stages, parts, step),
           fmt::format("{}, {}", parts, step), step};
 }

@@ -43,7 +43,7 @@ struct FlowFacts {
   bool is_star() const { return flow.empty() && !is_walk() && !is_in_rows(); }
   bool empty() const { return flow.empty() && star.empty() && !is_walk() && !is_in_rows(); }
   int gpus() const {
-    if (is_in_stages()) return stages.stages;
+    if (is_in_stages()) return stages.ranks;
     if (is_in_units()) return ranks_of_units;
     if (is_walk()) return walk.collectives.front().ranks;
     return is_star() ? static_cast<int>(star.gpus.size()) : flow.ranks;

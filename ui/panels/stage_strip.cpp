@@ -14,6 +14,26 @@ using trace::Category;
 constexpr Category kForward = Category::kForward;
 constexpr Category kBackward = Category::kBackward;
 
+// Of a GPU's stages the first has the full colour, the last this share of it.
+constexpr float kPalest = 0.4F;
+
+float tone_of(const analysis::StageTimes& times, int stage) {
+  const int last = (times.stages - 1) / times.ranks;
+  if (last == 0) return 1;
+  return 1 - (1 - kPalest) * static_cast<float>(stage / times.ranks) / static_cast<float>(last);
+}
+
+StripBar bar_of(const analysis::StageTimes& times, const analysis::StageCell& cell) {
+  StripBar bar{cell.time, cell.is_backward ? kBackward : kForward,
+               std::to_string(cell.micro_batch)};
+  bar.is_numbered = true;
+  if (!times.is_interleaved()) return bar;
+  bar.shorter = bar.label;
+  bar.label = fmt::format("{}:{}", cell.stage, cell.micro_batch);
+  bar.shades = {{cell.time, tone_of(times, cell.stage)}};
+  return bar;
+}
+
 }  // namespace
 
 StepStrip strip_of(const analysis::StageTimes& times, Nanos time) {
@@ -22,12 +42,8 @@ StepStrip strip_of(const analysis::StageTimes& times, Nanos time) {
   strip.shown = step.time;
   strip.has_ground = true;
   std::map<std::int32_t, StripLane> lanes;
-  for (const analysis::StageCell& cell : step.cells) {
-    StripBar bar{cell.time, cell.is_backward ? kBackward : kForward,
-                 std::to_string(cell.micro_batch)};
-    bar.is_numbered = true;
-    lanes[cell.rank].bars.push_back(std::move(bar));
-  }
+  for (const analysis::StageCell& cell : step.cells)
+    lanes[cell.rank].bars.push_back(bar_of(times, cell));
   for (auto& [rank, lane] : lanes) {
     lane.name = fmt::format("GPU {}", rank);
     strip.lanes.push_back(std::move(lane));
@@ -35,8 +51,11 @@ StepStrip strip_of(const analysis::StageTimes& times, Nanos time) {
   return strip;
 }
 
-void draw_stage_legend(const Theme& theme, const Box& box, std::optional<double> bubble) {
-  std::vector<std::string> more{"with the number of the micro-batch"};
+void draw_stage_legend(const Theme& theme, const Box& box, const analysis::StageTimes& times,
+                       std::optional<double> bubble) {
+  std::vector<std::string> more{times.is_interleaved()
+                                    ? "stage:micro-batch, paler in a GPU's later stages"
+                                    : "with the number of the micro-batch"};
   if (bubble) more.push_back(fmt::format("bubble {:.1f} %", 100 * *bubble));
   draw_strip_legend(theme, box, {{kForward, "forward"}, {kBackward, "backward"}}, more);
 }

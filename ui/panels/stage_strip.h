@@ -1,5 +1,6 @@
 // A pipeline as its inventors draw it: a row a GPU, the forward and the backward of each
-// micro-batch with its number, and between them the time in which the GPU stands still.
+// micro-batch with its number, and between them the time in which the GPU stands still. Where a GPU
+// has several stages, each is named, and paler than the one before it.
 #pragma once
 
 #include "analysis/stage_times.h"
@@ -11,6 +12,7 @@ namespace trainscope::ui {
 StepStrip strip_of(const analysis::StageTimes& times, Nanos time);
 
 // The colours and what they mean, and how large the bubble is; as much of it as fits.
-void draw_stage_legend(const Theme& theme, const Box& box, std::optional<double> bubble);
+void draw_stage_legend(const Theme& theme, const Box& box, const analysis::StageTimes& times,
+                       std::optional<double> bubble);
 
 }  // namespace trainscope::ui

@@ -257,6 +257,17 @@ Unnumbered unnumbered(const Theme& theme, const Scale& scale, const std::vector<
   return found;
 }
 
+// With shorter labels on all bars of a category that has no room for a label, and has shorter ones.
+std::vector<StripLane> with_labels_that_fit(const Theme& theme, const Scale& scale,
+                                            std::vector<StripLane> lanes) {
+  const Unnumbered without = unnumbered(theme, scale, lanes);
+  for (StripLane& lane : lanes)
+    for (StripBar& bar : lane.bars)
+      if (without[static_cast<std::size_t>(bar.category)] && !bar.shorter.empty())
+        bar.label = bar.shorter;
+  return lanes;
+}
+
 // Words from `left` on, about the middle of a bar; on a ground of their own where the playhead runs
 // through them.
 void paint_words(const Theme& theme, const Scale& scale, const StripBar& bar, const Box& box,
@@ -358,19 +369,20 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
   const Scale scale{strip.shown, {{box.min.x + names, box.min.y}, box.max}};
   const float tall = std::max((box.height() + gap) / count - gap, 1.0F);
   const float size = crowded ? theme.size.label : std::min(theme.size.label, tall);
-  const Unnumbered without = unnumbered(theme, scale, strip.lanes);
+  const std::vector<StripLane> lanes = with_labels_that_fit(theme, scale, strip.lanes);
+  const Unnumbered without = unnumbered(theme, scale, lanes);
   float named_to = -theme.px(1);  // names that would be written over others are left out
-  for (std::size_t i = 0; i < strip.lanes.size(); ++i) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
     const float top = box.min.y + static_cast<float>(i) * (tall + gap);
     if (top + tall / 2 - size / 2 >= named_to) {
       draw_text_middle(draw, theme.font.text, size, box.min.x, top + tall / 2, theme.muted,
-                       shortened(theme.font.text, size, strip.lanes[i].name, names - theme.px(6)));
+                       shortened(theme.font.text, size, lanes[i].name, names - theme.px(6)));
       named_to = top + tall / 2 + size / 2 + theme.px(1);
     }
     if (strip.has_ground)
       draw->AddRectFilled({scale.box.min.x, top}, {scale.box.max.x, top + tall}, theme.lane_tone,
                           theme.px(2));
-    paint_bars(theme, scale, strip.lanes[i], top, top + tall);
+    paint_bars(theme, scale, lanes[i], top, top + tall);
   }
   const bool is_now = time >= strip.shown.start && time <= strip.shown.end;
   if (is_now) {
@@ -378,9 +390,9 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
     draw->AddLine({x, box.min.y - theme.px(3)}, {x, box.max.y + theme.px(2)}, theme.accent,
                   theme.px(1.5F));
   }
-  for (std::size_t i = 0; i < strip.lanes.size(); ++i) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
     const float top = box.min.y + static_cast<float>(i) * (tall + gap);
-    paint_labels(theme, scale, strip.lanes[i], without, top, top + tall,
+    paint_labels(theme, scale, lanes[i], without, top, top + tall,
                  is_now ? std::optional(time) : std::nullopt);
   }
   ImGui::SetCursorScreenPos(scale.box.min);

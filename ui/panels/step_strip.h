@@ -31,6 +31,7 @@ struct StripBar {
   std::vector<StripShade> shades = {};  // by pixel column, where gaps are too short to be seen
   bool is_numbered = false;             // its label is its own, not its category's
   bool speaks_beside = false;           // its label stands beside it where it does not fit
+  std::string shorter = {};             // instead, on all numbered ones, where one has no room
 };
 // All of the bar where it has no shades.
 std::vector<StripShade> parts_of(const StripBar& bar);
