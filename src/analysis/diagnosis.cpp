@@ -278,16 +278,27 @@ std::string pipeline_advice(const Run& run, const Speech& speech) {
   return told(speech, "Try more micro-batches, {}or a faster link.", more);
 }
 
+// What makes a pipeline's ranks wait less for one another. On one stream a receive that waits holds
+// up sends, and interleaving wins nothing.
+std::string shorter_bubble(const program::Config& config, const Speech& speech) {
+  if (config.word("pipeline.schedule") != "interleaved_1f1b")
+    return speech.say(
+        "several stages a GPU (interleaved 1F1B) and a stream for each two ranks (isend, irecv; no "
+        "batch_isend_irecv)");
+  return speech.say(config.flag("pipeline.batch_p2p_comm")
+                        ? "a stream for each two ranks (isend, irecv; no batch_isend_irecv)"
+                        : "more stages a GPU");
+}
+
 // Ranks wait for one another.
 std::string waiting_advice(const Run& run, const Speech& speech) {
   if (!is_pipeline(run))
     return speech.say("Look at the rank that waits least: it is the slow one.");
-  const bool interleaved = run.config.word("pipeline.schedule") == "interleaved_1f1b";
   return told(
       speech,
       "Of stages that are alike it is the bubble: try more micro-batches, or {}. Else look at the "
       "rank that waits least.",
-      speech.say(interleaved ? "more stages a GPU" : "several stages a GPU (interleaved 1F1B)"));
+      shorter_bubble(run.config, speech));
 }
 
 std::string communication_advice(const Run& run, const Speech& speech) {

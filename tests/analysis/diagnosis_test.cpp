@@ -157,19 +157,27 @@ TEST_CASE("exposed communication has advice for whoever communicates") {
 
 TEST_CASE("what stages wait for has advice by their schedule") {
   using Catch::Contains;
-  const auto advice = [](const char* schedule, Part part) -> std::string {
-    for (const Finding& one :
-         diagnose(run_of({"workload=train", "machine=h100-sxm-8", "model.name=mlp",
-                          "model.layers=9", "model.hidden=4096", "batch_size=4096", "steps=3",
-                          "parallel.strategy=pipeline", "parallel.world_size=4",
-                          "pipeline.microbatches=4", "loop.evaluate=false", schedule})))
-      if (one.part == part) return one.advice;
+  const auto advice = [](const std::vector<std::string>& schedule) -> std::string {
+    std::vector<std::string> settings{"workload=train",
+                                      "machine=h100-sxm-8",
+                                      "model.name=mlp",
+                                      "model.layers=9",
+                                      "model.hidden=4096",
+                                      "batch_size=4096",
+                                      "steps=3",
+                                      "parallel.strategy=pipeline",
+                                      "parallel.world_size=4",
+                                      "loop.evaluate=false"};
+    settings.insert(settings.end(), schedule.begin(), schedule.end());
+    for (const Finding& one : diagnose(run_of(settings)))
+      if (one.part == Part::kIdleCollective) return one.advice;
     return "";
   };
-  constexpr Part kWaits = Part::kIdleCollective;
-  CHECK_THAT(advice("pipeline.schedule=1f1b", kWaits),
-             Contains("bubble") && Contains("interleaved 1F1B"));
-  CHECK_THAT(advice("pipeline.schedule=interleaved_1f1b", kWaits), Contains("more stages a GPU"));
+  CHECK_THAT(advice({}), Contains("bubble") && Contains("interleaved 1F1B"));
+  const std::string interleaved = "pipeline.schedule=interleaved_1f1b";
+  CHECK_THAT(advice({interleaved}), Contains("isend") && !Contains("more stages"));
+  CHECK_THAT(advice({interleaved, "pipeline.batch_p2p_comm=false"}),
+             Contains("more stages a GPU") && !Contains("isend"));
 }
 
 TEST_CASE("a run without a GPU has no finding") {
