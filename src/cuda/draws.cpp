@@ -42,8 +42,8 @@ Draws::Place Draws::draw(const program::Dropout& dropout, Index written, Index g
   const bool is_now = graph == program::kNoIndex;
   if (!is_now) graphs_[graph].gpu = gpu;
   std::uint64_t& drawn = is_now ? drawn_[gpu] : graphs_[graph].words;
-  places_[written] = {graph, drawn};
-  drawn += static_cast<std::uint64_t>(dropout.elements);
+  places_[written] = {graph, drawn + static_cast<std::uint64_t>(dropout.rank * dropout.elements)};
+  drawn += static_cast<std::uint64_t>(dropout.ranks * dropout.elements);
   return places_[written];
 }
 

@@ -55,6 +55,17 @@ void Calculation::operator()(const program::CopyPart& f) {
         out(0).subspan(static_cast<std::size_t>(f.to), elements), workers_);
 }
 
+void Calculation::operator()(const program::CopyRuns& f) {
+  const Values x = in(0);
+  auto to = out(0).begin();
+  const std::int64_t first = f.first + f.rank_step * interpreter_.rank_;
+  for (std::int64_t o = 0; o < f.outer; ++o)
+    for (std::int64_t i = 0; i < f.inner; ++i) {
+      const std::int64_t place = first + o * f.outer_step + i * f.inner_step;
+      to = std::copy_n(x.begin() + place * f.run, f.run, to);
+    }
+}
+
 void Calculation::operator()(const program::Concatenate&) {
   auto to = out(0).begin();
   for (std::size_t i = 0; i < inputs(); ++i) to = std::copy(in(i).begin(), in(i).end(), to);

@@ -33,6 +33,7 @@ class Calculation {
   void operator()(const program::Add& f);
   void operator()(const program::Accumulate& f);
   void operator()(const program::CopyPart& f);
+  void operator()(const program::CopyRuns& f);
   void operator()(const program::Concatenate& f);
   void operator()(const program::ShardsApart& f);
   void operator()(const program::ShardsTogether& f);

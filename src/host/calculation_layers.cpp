@@ -213,8 +213,9 @@ void Calculation::operator()(const program::Dropout& f) {
                               : interpreter_.stores_[operation_.reads[1]].whole.front();
   if (draws) {
     std::uint64_t& drawn = interpreter_.drawn_on(operation_.writes[0]);
-    place = static_cast<std::int64_t>(drawn);
-    drawn += static_cast<std::uint64_t>(f.elements);
+    const std::int64_t rank = f.ranks > 1 ? f.rank + interpreter_.rank_ : 0;
+    place = static_cast<std::int64_t>(drawn) + rank * f.elements;
+    drawn += static_cast<std::uint64_t>(f.ranks * f.elements);
   }
   dropout.offset = static_cast<std::uint64_t>(place);
   apply_dropout(dropout, in(0), out(0), workers_);

@@ -101,12 +101,14 @@ struct AddPositions {
 };
 
 // Forward reads x; writes y and where in the random stream its draws began. Backward, and forward
-// again when it is recomputed, read dy (x) and that.
+// again when it is recomputed, read dy (x) and that. Where each of so many `ranks` has a part of x,
+// their draws follow one another: this one's begin behind those of the ranks before it.
 struct Dropout {
   std::int64_t elements = 0;
   double p = 0.5;
   bool again = false;
   Part part = Part::kForward;
+  std::int64_t ranks = 1, rank = 0;
 };
 
 // Forward reads the projection [batch, length, 3, heads, width]; writes the output [batch, length,
@@ -150,6 +152,16 @@ struct Accumulate {
 struct CopyPart {
   std::int64_t elements = 0, from = 0, to = 0;
   double factor = 1;
+};
+// Runs of equal length, each as it is: y lies [outer, inner, run], and its run (o, i) is that of x
+// at place first + o outer_step + i inner_step, counted in runs. `rank_step`: how much further on
+// a rank's first is than that of the rank before it.
+struct CopyRuns {
+  std::int64_t run = 1;
+  std::int64_t outer = 1, inner = 1;
+  std::int64_t outer_step = 1, inner_step = 1;
+  std::int64_t first = 0;
+  std::int64_t rank_step = 0;
 };
 // y: what is read, one after another.
 struct Concatenate {};
@@ -228,11 +240,11 @@ struct UpdateScale {
 
 // The first: the operation computes nothing that is kept, or is one kernel of several whose last
 // names the function.
-using Function =
-    std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling, AveragePooling,
-                 BatchNorm, LayerNorm, Embedding, AddPositions, Dropout, Attention, LogSoftmax,
-                 NllLoss, Add, Accumulate, CopyPart, Concatenate, ShardsApart, ShardsTogether,
-                 Multiply, Power, Fill, Cast, CountCorrect, GradientNorm, GradientNorms,
-                 ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>;
+using Function = std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling,
+                              AveragePooling, BatchNorm, LayerNorm, Embedding, AddPositions,
+                              Dropout, Attention, LogSoftmax, NllLoss, Add, Accumulate, CopyPart,
+                              CopyRuns, Concatenate, ShardsApart, ShardsTogether, Multiply, Power,
+                              Fill, Cast, CountCorrect, GradientNorm, GradientNorms, ClipGradients,
+                              SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>;
 
 }  // namespace trainscope::program

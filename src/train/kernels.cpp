@@ -165,6 +165,13 @@ class Describer {
     return elements("vectorized_elementwise_kernel: copy", "aten::copy_",
                     OperationKind::kElementwise, f.elements, f.factor == 1 ? 0 : 1);
   }
+  // One run of several, or all in another order.
+  Operation operator()(const program::CopyRuns& f) const {
+    const bool is_part = f.rank_step > 0;
+    return elements(is_part ? "elementwise_kernel: copy" : "CatArrayBatchedCopy",
+                    is_part ? "aten::clone" : "aten::cat", OperationKind::kElementwise, written_,
+                    0);
+  }
   Operation operator()(const program::Concatenate&) const {
     return elements("CatArrayBatchedCopy", "aten::cat", OperationKind::kElementwise, written_, 0);
   }
@@ -265,6 +272,9 @@ double traffic(const program::Program& program, const program::Function& functio
   if (embedding && embedding->part == Part::kForward)
     bytes +=
         of(program.buffers[operands.writes[0]].bytes - program.buffers[operands.reads[1]].bytes);
+  // Of each run that is written, the one that is read.
+  if (std::holds_alternative<program::CopyRuns>(function))
+    bytes = 2 * of(program.buffers[operands.writes[0]].bytes);
   // One step of a sequence.
   const auto* linear = std::get_if<program::Linear>(&function);
   if (linear && linear->steps > 1 &&

@@ -115,6 +115,14 @@ void give_to(int rank, program::Buffer& buffer) {
   buffer.initial.part = buffer.initial.part_of(rank);
 }
 
+// What a rank computes of its own part.
+void give_to(int rank, program::Operation& operation) {
+  if (auto* runs = std::get_if<program::CopyRuns>(&operation.function))
+    runs->first += rank * runs->rank_step;
+  auto* dropout = std::get_if<program::Dropout>(&operation.function);
+  if (dropout && dropout->ranks > 1) dropout->rank = rank;
+}
+
 // What ranks have of their own: nothing, as where one rank's operations are simulated for all;
 // operations and payloads, on their buffers; or the whole model, of which each has a stage.
 enum class Own : std::uint8_t { kNothing, kOperations, kStage };
@@ -144,7 +152,7 @@ class Joiner {
     all_.queues.insert(all_.queues.end(), one.queues.begin(), one.queues.end());
     all_.locks.insert(all_.locks.end(), one.locks.begin(), one.locks.end());
     all_.events += one.events;
-    if (has_own_) add_numbers(one, by);
+    if (has_own_) add_numbers(one, rank, by);
     if (has_stage_) add_stage(one, by);
     for (const program::Thread& thread : one.threads) add_thread(one, thread, rank, by);
   }
@@ -194,10 +202,11 @@ class Joiner {
     return by;
   }
 
-  void add_numbers(const program::Program& one, const Offsets& by) {
+  void add_numbers(const program::Program& one, int rank, const Offsets& by) {
     const Mover mover(by);
     for (program::Operation operation : one.operations) {
       mover(operation);
+      give_to(rank, operation);
       all_.operations.push_back(std::move(operation));
     }
     for (std::vector<Index> payload : one.payloads) {
@@ -320,6 +329,7 @@ program::Program only_rank(const program::Program& one, int rank) {
   program::Program mine = one;
   for (program::Communicator& group : mine.communicators) group = group_with(rank, group);
   for (program::Buffer& buffer : mine.buffers) give_to(rank, buffer);
+  for (program::Operation& operation : mine.operations) give_to(rank, operation);
   for (program::Stream& stream : mine.streams) stream.device = stream.rank = rank;
   for (program::Thread& thread : mine.threads) {
     thread.name += fmt::format(", rank {}", rank);

@@ -59,6 +59,25 @@ TEST_CASE("a table of positions that is longer than the sequence has no gradient
         std::vector<float>{6, 8, 10, 12, 14, 16, 0, 0, 0, 0, 0, 0});
 }
 
+TEST_CASE("parts of a sequence are put together, taken apart, and one of them is copied") {
+  Program program;
+  const Index by_rank = add_buffer(program, 12), whole = add_buffer(program, 12);
+  const Index apart = add_buffer(program, 12), part = add_buffer(program, 4);
+  host::Interpreter interpreter(program);
+  // Of three ranks, two samples each with a run of two.
+  fill(interpreter.values(by_rank), {0, 1, 60, 61, 2, 3, 62, 63, 4, 5, 64, 65});
+  const auto values = [&](Index buffer) {
+    const host::Values all = interpreter.values(buffer);
+    return std::vector<float>(all.begin(), all.end());
+  };
+  interpreter.run(operation(program::CopyRuns{2, 2, 3, 1, 2}, {by_rank}, {whole}));
+  CHECK(values(whole) == std::vector<float>{0, 1, 2, 3, 4, 5, 60, 61, 62, 63, 64, 65});
+  interpreter.run(operation(program::CopyRuns{2, 3, 2, 1, 3}, {whole}, {apart}));
+  CHECK(values(apart) == values(by_rank));
+  interpreter.run(operation(program::CopyRuns{2, 2, 1, 3, 1, 1}, {whole}, {part}));
+  CHECK(values(part) == std::vector<float>{2, 3, 62, 63});
+}
+
 TEST_CASE("attention of three projections is that of one which holds all three") {
   const bool flash = GENERATE(false, true);
   constexpr std::int64_t kBatch = 2, kHeads = 2, kLength = 5, kWidth = 4;

@@ -8,6 +8,7 @@
 #include "cuda/device/shapes.h"
 #include "kernels/accuracy.h"
 #include "kernels/bandwidth.h"
+#include "kernels/copy_runs.h"
 #include "kernels/elementwise.h"
 #include "kernels/gradient_norm.h"
 #include "kernels/log_softmax.h"
@@ -73,6 +74,15 @@ void Launcher::operator()(const program::CopyPart& f) {
     using T = decltype(type);
     kernels::scale(stream_, operands_.in<T>(0) + f.from, static_cast<float>(f.factor),
                    operands_.in_out<T>(0) + f.to, static_cast<std::size_t>(f.elements));
+  });
+}
+
+void Launcher::operator()(const program::CopyRuns& f) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    const kernels::Runs runs{size(f.run),        size(f.outer),      size(f.inner),
+                             size(f.outer_step), size(f.inner_step), size(f.first)};
+    kernels::copy_runs(stream_, runs, operands_.in<T>(0), operands_.out<T>(0));
   });
 }
 

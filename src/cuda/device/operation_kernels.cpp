@@ -271,6 +271,7 @@ struct LaunchName {
   std::string operator()(const program::Add&) const { return "add"; }
   std::string operator()(const program::Accumulate&) const { return "accumulate"; }
   std::string operator()(const program::CopyPart&) const { return "copy"; }
+  std::string operator()(const program::CopyRuns&) const { return "copy runs"; }
   std::string operator()(const program::Concatenate&) const { return "concatenate"; }
   std::string operator()(const program::ShardsApart&) const { return "shards apart"; }
   std::string operator()(const program::ShardsTogether&) const { return "shards together"; }
