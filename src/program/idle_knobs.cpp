@@ -30,8 +30,8 @@ constexpr std::array kNeeds{
          "collective"},
     Need{"model. memory_format attention.kernel data. batch_size precision autocast.dtype "
          "matmul.allow_tf32 cudnn. scaler. optimizer. zero_grad. clip_grad_norm accumulate_steps "
-         "checkpoint.enabled compile. loop. loader. sampler. parallel. dp. ddp. fsdp. straggler. "
-         "uneven_batches transfer.streams transfer.pin_in_loop transfer.prefetch "
+         "checkpoint.enabled compile. loop. loader. sampler. parallel. dp. ddp. fsdp. tensor. "
+         "straggler. uneven_batches transfer.streams transfer.pin_in_loop transfer.prefetch "
          "transfer.record_stream",
          "workload", "train"},
     Need{"transfer.non_blocking", "workload", "train|copy"},
@@ -61,6 +61,7 @@ constexpr std::array kNeeds{
     Need{"dp.", "parallel.strategy", "dp"},
     Need{"ddp.", "parallel.strategy", "ddp"},
     Need{"fsdp.", "parallel.strategy", "fsdp"},
+    Need{"tensor.", "parallel.strategy", "tensor"},
     Need{"pipeline.", "parallel.strategy", "pipeline"},
     Need{"pipeline.stages_per_rank pipeline.batch_p2p_comm", "pipeline.schedule",
          "interleaved_1f1b"},

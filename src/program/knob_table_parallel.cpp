@@ -72,6 +72,12 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "accumulating, FSDP scatters gradients of each micro-batch, or keeps them whole and "
           "scatters once")
       .into(t);
+  flag("tensor.sequence_parallel", false)
+      .pytorch("SequenceParallel")
+      .help(
+          "between the layers that tensor parallelism cuts, each rank keeps its part of the "
+          "sequence: sums are scattered, and gathered before the next")
+      .into(t);
   choice("pipeline.schedule", "1f1b")
       .choices({"gpipe", "1f1b", "interleaved_1f1b"})
       .pytorch("ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B")

@@ -22,6 +22,7 @@ struct StrategyKnobs {
 };
 constexpr std::array kStrategyKnobs{StrategyKnobs{"ddp.", "ddp", "DistributedDataParallel"},
                                     StrategyKnobs{"fsdp.", "fsdp", "FSDP"},
+                                    StrategyKnobs{"tensor.", "tensor", "tensor parallelism"},
                                     StrategyKnobs{"pipeline.", "pipeline", "a pipeline of stages"}};
 
 // What lies on the device is not loaded, and not copied step by step.

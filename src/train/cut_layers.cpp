@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "train/models.h"
+#include "train/sequence_parallel.h"
 
 namespace trainscope::train {
 namespace {
@@ -188,16 +189,33 @@ Graph cut_layers(const Graph& whole, int ranks) {
 Graph build_own_model(const program::Config& config, const TrainSettings& settings,
                       std::int64_t samples) {
   Graph whole = build_model(config, settings.data, samples);
-  return settings.tensor_parallel ? cut_layers(whole, settings.tensor_ranks) : whole;
+  if (!settings.tensor_parallel) return whole;
+  const Graph cut = cut_layers(whole, settings.tensor_ranks);
+  return settings.sequence_parallel ? cut_sequence(cut) : cut;
+}
+
+bool is_added(const Graph& graph, const Layer& layer) {
+  return std::ranges::any_of(graph.layers, [&](const Layer& other) {
+    return std::holds_alternative<program::Add>(other.function) &&
+           std::ranges::find(other.inputs, layer.output) != other.inputs.end();
+  });
 }
 
 std::vector<CutName> cut_names(const Graph& graph) {
+  const auto shares_input = [&](const Layer& layer) {
+    return std::ranges::count_if(graph.layers, [&](const Layer& other) {
+             return other.cut == Cut::kColumns && other.inputs == layer.inputs;
+           }) > 1;
+  };
   std::vector<CutName> names;
   for (const Layer& layer : graph.layers) {
-    if (layer.cut == Cut::kNone) continue;
+    const bool is_norm = std::holds_alternative<program::LayerNorm>(layer.function);
+    const bool is_between = is_norm && layer.block > 0 && graph.is_part(layer.output);
+    if (layer.cut == Cut::kNone && !is_between) continue;
     const std::string name = name_in_block(layer.name);
     if (std::ranges::none_of(names, [&](const CutName& one) { return one.name == name; }))
-      names.push_back({name, layer.cut});
+      names.push_back({name, layer.cut, layer.cut == Cut::kColumns && shares_input(layer),
+                       is_added(graph, layer)});
   }
   return names;
 }

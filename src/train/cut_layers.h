@@ -26,12 +26,18 @@ Graph cut_layers(const Graph& whole, int ranks);
 Graph build_own_model(const program::Config& config, const TrainSettings& settings,
                       std::int64_t samples);
 
-// The linear layers that are cut, as a plan of PyTorch names them: within their block, or in the
-// model where there are no blocks. Each name once, in order.
+// The linear layers that are cut and, where ranks have parts of the sequence, the norms between
+// them, which are not; as a plan of PyTorch names them: within their block, or in the model where
+// there are no blocks. Each name once, in order.
 struct CutName {
   std::string name;
   Cut cut = Cut::kNone;
+  bool shares_input = false;  // with others that are cut
+  bool is_added = false;      // a residual sum reads it
 };
 std::vector<CutName> cut_names(const Graph& graph);
+
+// Whether a residual sum reads what a layer gives.
+bool is_added(const Graph& graph, const Layer& layer);
 
 }  // namespace trainscope::train

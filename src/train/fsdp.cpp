@@ -36,7 +36,7 @@ Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph
       stream_(static_cast<Index>(program.streams.size())),
       reduce_stream_(stream_),
       updated_event_(program.events++),
-      sum_(program, communicator_, stream_) {
+      collectives_(program, communicator_, stream_) {
   add_groups(config);
   find_units(graph, config.word("fsdp.wrap") == "block");
   add_shards(graph, model);
@@ -436,7 +436,7 @@ void Fsdp::backward(ThreadWriter& autograd, std::vector<PlannedLaunch> launches,
 // found_inf_reduce_handler (torch/distributed/tensor/_dispatch.py) takes the largest of the ranks'
 // found_inf, and copies it back: a sum of them answers the same question.
 void Fsdp::sum(ThreadWriter& main, const RankSum& numbers) {
-  sum_(main, numbers.own, numbers.sum, sequence_++);
+  collectives_.sum(main, numbers.own, numbers.sum, sequence_++);
   if (!numbers.takes_place) return;
   const std::int64_t bytes = program_.buffers[numbers.own].bytes;
   main.add(program::Copy{numbers.sum, numbers.own, bytes, kComputeStream}, "aten::copy_");

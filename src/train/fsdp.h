@@ -23,7 +23,7 @@
 
 #include "program/config.h"
 #include "program/program.h"
-#include "train/functional_sum.h"
+#include "train/functional_collectives.h"
 #include "train/graph.h"
 #include "train/kernels.h"
 #include "train/launch_writer.h"
@@ -143,7 +143,7 @@ class Fsdp {
   program::Index stream_ = 0;
   program::Index reduce_stream_ = 0;  // on which gradients become what they are
   program::Index updated_event_ = 0;  // the optimizer has updated the parts
-  FunctionalSum sum_;
+  FunctionalCollectives collectives_;
   std::int64_t sequence_ = 0;
   std::int64_t replicas_sequence_ = 0;
   ModelBuffers shards_;

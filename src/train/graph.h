@@ -22,6 +22,8 @@ struct Parameter {
   program::Initial initial;
   bool trained = true;  // false: running moments of a batch norm
   bool reached = true;  // by backward: false before a detach(); its .grad stays None
+  // Each rank has the gradient of its part of the sequence alone: their sum is the parameter's.
+  bool by_tokens = false;
 };
 
 // Something else that a layer's forward writes for its backward: a row's mean, chosen pixels.
@@ -44,12 +46,14 @@ struct Layer {
   std::vector<SideResult> side_results;
   int block = 0;  // what checkpointing recomputes as one, from 1; 0: nothing does
   Cut cut = Cut::kNone;
+  bool keeps_part = false;  // of the sequence that it gives whole, each rank keeps a part
 };
 
 struct Graph {
   std::vector<Parameter> parameters;
   std::vector<std::int64_t> values;  // elements of each
   std::vector<Layer> layers;
+  std::vector<bool> parts;  // by value: a rank has its part of the sequence alone; empty: of none
   std::int64_t batch = 0;
   bool reads_tokens = false;  // the input, value 0: tokens, not pixels
   std::int64_t rows = 0;      // that the loss is the mean of
@@ -59,6 +63,7 @@ struct Graph {
   std::vector<std::string> listing;  // how a learner writes the model
   std::string blocks;                // and the modules that are its blocks
 
+  bool is_part(ValueId value) const { return !parts.empty() && parts[value]; }
   std::int64_t parameter_count() const;  // of those that are trained, on all ranks together
 };
 

@@ -104,8 +104,27 @@ ParallelLines pipeline_lines(const program::Config& config, const TrainSettings&
   return all;
 }
 
-const char* style_of(Cut cut) {
-  return cut == Cut::kColumns ? "ColwiseParallel()" : "RowwiseParallel()";
+constexpr const char* kGather = "input_layouts=Shard(1), desired_input_layouts=Replicate()";
+
+// What is added to ordinary tensors has to be one.
+const char* norm_style(bool is_added) {
+  return is_added ? "SequenceParallel(use_local_output=True)" : "SequenceParallel()";
+}
+
+// `in_parts`: of the sequence.
+std::string style_of(const CutName& one, bool in_parts) {
+  const bool gathers = in_parts && !one.shares_input;
+  if (one.cut == Cut::kColumns)
+    return fmt::format("ColwiseParallel({})", gathers ? "input_layouts=Shard(1)" : "");
+  if (one.cut == Cut::kRows)
+    return fmt::format("RowwiseParallel({})", in_parts ? "output_layouts=Shard(1)" : "");
+  return norm_style(one.is_added);
+}
+
+// Of "self_attn.q_proj", "self_attn".
+std::string module_of(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string::npos ? name : name.substr(0, dot);
 }
 
 // ColwiseParallel would cut a projection to queries, keys and values straight through, and takes
@@ -117,6 +136,56 @@ void add_what_is_prepared(ParallelLines& all, const std::vector<CutName>& names)
   if (has_conv1d) all.lines.push_back("# transformers' Conv1D is replaced by nn.Linear");
 }
 
+// Projections that read the same share what their module gathers.
+void add_plan(ParallelLines& all, const std::vector<CutName>& names, bool in_parts) {
+  std::string gathered_for;
+  for (const CutName& one : names) {
+    const std::string module = module_of(one.name);
+    if (in_parts && one.shares_input && module != gathered_for) {
+      gathered_for = module;
+      all.lines.push_back(fmt::format("    \"{}\": PrepareModuleInput({}),", module, kGather));
+    }
+    all.lines.push_back(fmt::format("    \"{}\": {},", one.name, style_of(one, in_parts)));
+  }
+}
+
+bool is_looked_up(const Layer& layer) {
+  return std::holds_alternative<program::Embedding>(layer.function) ||
+         std::holds_alternative<program::AddPositions>(layer.function);
+}
+
+// A head that has its weights from the embedding is a module of its own in transformers.
+std::string name_outside(const Graph& graph, const Layer& layer) {
+  const bool is_tied =
+      layer.name == "head" && !graph.parameters[layer.parameters[0]].name.starts_with(layer.name);
+  return is_tied ? "lm_head" : layer.name;
+}
+
+// What is outside of the blocks: where the sequence is cut, and where it is whole again.
+void add_ends(ParallelLines& all, const Graph& graph) {
+  const auto has_part = [&](ValueId value) { return graph.is_part(value); };
+  const auto drops = [](const Layer& layer) {
+    return std::holds_alternative<program::Dropout>(layer.function);
+  };
+  if (std::ranges::any_of(graph.layers, drops))
+    all.lines.push_back("    # and each nn.Dropout: SequenceParallel(use_local_output=True)");
+  all.lines.push_back("parallelize_module(model, mesh, {");
+  for (const Layer& layer : graph.layers) {
+    if (layer.block > 0) continue;
+    const std::string name = name_outside(graph, layer);
+    if (is_looked_up(layer)) {
+      all.lines.push_back(fmt::format("    \"{}\": PrepareModuleOutput(", name));
+      all.lines.push_back("        output_layouts=Replicate(), desired_output_layouts=Shard(1)),");
+    } else if (!has_part(layer.output) && std::ranges::any_of(layer.inputs, has_part)) {
+      all.lines.push_back(fmt::format("    \"{}\": PrepareModuleInput(", name));
+      all.lines.push_back(fmt::format("        {}, use_local_output=True),", kGather));
+    } else if (has_part(layer.output) && !drops(layer)) {
+      all.lines.push_back(fmt::format("    \"{}\": {},", name, norm_style(is_added(graph, layer))));
+    }
+  }
+  all.lines.back() += "})";
+}
+
 // Each layer on a line: what is cut how is the lesson.
 ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   ParallelLines all;
@@ -126,8 +195,7 @@ ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   const program::Attention* attention = attention_of(graph);
   if (attention && attention->packed) add_what_is_prepared(all, names);
   all.lines.push_back("plan = {");
-  for (const CutName& one : names)
-    all.lines.push_back(fmt::format("    \"{}\": {},", one.name, style_of(one.cut)));
+  add_plan(all, names, settings.sequence_parallel);
   all.lines.back() += "}";
   const bool in_blocks = attention != nullptr;
   if (in_blocks) all.lines.push_back(fmt::format("for block in {}:", graph.blocks));
@@ -137,6 +205,7 @@ ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   if (in_blocks)
     all.lines.push_back(
         fmt::format("    # its attention: 1 of {} of the heads", settings.tensor_ranks));
+  if (settings.sequence_parallel) add_ends(all, graph);
   return all;
 }
 

@@ -41,6 +41,10 @@ struct Compilation {
   bool any() const { return fuse || cuda_graph; }
 };
 
+// What ranks that share out a model do instead of a launch (tensor_parallel.h): all sum a copy of
+// what it reads; it writes what all ranks have, or this rank's part of their sum.
+enum class Sent : std::uint8_t { kNot, kSummed, kGathered, kScattered };
+
 struct PlannedLaunch {
   program::Index operation = 0;
   std::vector<program::Index> allocated;  // just before it
@@ -50,8 +54,7 @@ struct PlannedLaunch {
   // the loss's, or changes the loss.
   static constexpr int kNotTheModel = -1;
   int block = kNotTheModel;
-  // It is a copy, which all ranks then sum (tensor_parallel.h).
-  bool is_summed = false;
+  Sent sent = Sent::kNot;
 };
 
 // Launches [begin, end) of a list.
@@ -84,6 +87,9 @@ struct Plan {
 struct ModelBuffers {
   std::vector<program::Index> parameters;
   std::vector<program::Index> gradients;  // kNoIndex: it gets none
+  // Of gradients that are each rank's part of a sum, the sums; kNoIndex, or none at all: the
+  // gradient is whole.
+  std::vector<program::Index> sums;
 };
 
 // Adds them to a program, as numbers of that type. `memory`: where the model lies.

@@ -92,7 +92,8 @@ void Tape::recompute(int block) {
     if (entry->block != block) continue;
     for (const Index operation : entry->operations) {
       list_->push_back({again(operation), {}, {}, false, block});
-      list_->back().is_summed = entry->ranks == Entry::Ranks::kSum;
+      const auto sent = sent_.find(operation);
+      if (sent != sent_.end()) list_->back().sent = sent->second;
     }
   }
 }

@@ -177,15 +177,33 @@ void Tape::run_layer(const Layer& layer, bool training) {
   program::Function function = layer.function;
   if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
   std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());
+  fit_inputs(layer, inputs);
   for (const ParameterId id : layer.parameters) inputs.push_back(parameters_[id]);
-  if (layer.cut == Cut::kColumns) inputs[0] = gradient_summed(inputs[0]);
   cast_inputs(function, inputs, layer.name);
   if (layer.cut == Cut::kRows && inputs.size() > 2) inputs[2] = divided(inputs[2]);
-  VarId output =
-      apply(function, inputs, layer.name, graph_.values[layer.output], layer.side_results);
-  if (layer.cut == Cut::kRows) output = summed(output, layer.name);
+  VarId output = apply(function, inputs, layer.name, elements_given(layer), layer.side_results);
+  if (layer.cut == Cut::kRows)
+    output = graph_.is_part(layer.output) ? scattered(output) : summed(output, layer.name);
+  if (layer.keeps_part) output = own_part(output);
   vars_[layer.output] = vars_[output];
   entries_.back().output = layer.output;
+}
+
+void Tape::fit_inputs(const Layer& layer, std::vector<VarId>& inputs) {
+  const bool is_cut = layer.cut == Cut::kColumns;
+  const bool on_part = graph_.is_part(layer.output) && !layer.keeps_part;
+  for (VarId& input : inputs) {
+    if (graph_.is_part(input)) {
+      if (!on_part) input = gathered(input, is_cut);
+    } else if (is_cut) {
+      input = gradient_summed(input);
+    }
+  }
+}
+
+std::int64_t Tape::elements_given(const Layer& layer) const {
+  const bool shrinks = layer.keeps_part || layer.cut == Cut::kRows;
+  return graph_.values[layer.output] * (graph_.is_part(layer.output) && shrinks ? graph_.ranks : 1);
 }
 
 void Tape::cast_inputs(const program::Function& function, std::vector<VarId>& inputs,

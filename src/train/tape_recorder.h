@@ -1,10 +1,12 @@
 // Autograd's tape while a plan is written: what tape.h offers is put together from these parts.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "train/eager_attention.h"
@@ -61,9 +63,18 @@ class Tape {
     int block = PlannedLaunch::kNotTheModel;
     bool recomputed = false;                 // with its block, before backward reads it
     std::vector<program::Index> operations;  // of forward, in this block, for recomputing
-    // Of layers that are cut: of the one input the output is the sum over all ranks, or the
-    // gradient is, or the output is this rank's part; the gradient goes through as it is.
-    enum class Ranks : std::uint8_t { kNone, kSum, kSumOfGradients, kPart };
+    // Of layers that are cut, and of parts of a sequence: what the output is of the one input, and
+    // what the input's gradient is of the output's.
+    enum class Ranks : std::uint8_t {
+      kNone,
+      kSum,             // over all ranks; the same
+      kSumOfGradients,  // the same; the sum over all ranks
+      kPart,            // this rank's share; the same
+      kGather,          // what all ranks have; this rank's part of the sum
+      kGatherSame,      // the same, which all compute with alike; this rank's part
+      kScatter,         // this rank's part of the sum; what all ranks have
+      kOwnPart          // this rank's part of what all have alike; what all ranks have
+    };
     Ranks ranks = Ranks::kNone;
   };
 
@@ -77,10 +88,31 @@ class Tape {
   program::ElementType operation_type(const program::Function& function,
                                       program::ElementType input) const;
   void run_layer(const Layer& layer, bool training);
+  // A layer that works on a part of the sequence has that of its input; another the whole.
+  void fit_inputs(const Layer& layer, std::vector<VarId>& inputs);
+  // Of the result as the layer gives it, before ranks sum it or keep their parts.
+  std::int64_t elements_given(const Layer& layer) const;
   // What a layer that is cut does with what goes in and what comes out (tape_ranks.cpp).
   VarId gradient_summed(VarId input);
   VarId divided(VarId bias);
   VarId summed(VarId part, const std::string& name);
+  // The whole sequence of a part. `is_cut`: for layers that have a part of their weights each.
+  VarId gathered(VarId part, bool is_cut);
+  // This rank's part of the sequence, of a sum or of what every rank has.
+  VarId scattered(VarId part_of_sum);
+  VarId own_part(VarId whole);
+  VarId moved(VarId from, Entry::Ranks ranks,
+              const std::function<program::Index(program::Index)>& move);
+  // The same of buffers, in forward and backward.
+  program::Index put_together(program::Index part);
+  program::Index scatter(program::Index whole);
+  program::Index take_part(program::Index whole);
+  program::Index sum_of(program::Index part);
+  // Elements of a rank's part of a sample.
+  std::int64_t run_of(std::int64_t whole) const;
+  void send(Sent how, program::Index from, program::Index to);
+  // Of the last one of the current list.
+  void mark_sent(Sent how);
   void run_backward_of_ranks(const Entry& entry, program::Index dy);
   void cast_inputs(const program::Function& function, std::vector<VarId>& inputs,
                    const std::string& layer);
@@ -152,6 +184,8 @@ class Tape {
   std::set<VarId> weight_copies_;                     // in another type, made by autocast
   std::map<VarId, VarId> weight_casts_;               // those that a forward makes once, by weight
   std::map<program::Index, KeptByEager> eager_kept_;  // by the probabilities
+  std::map<std::pair<VarId, bool>, VarId> gathered_;  // by part, and whether for cut layers
+  std::map<program::Index, Sent> sent_;               // operations that are not launched
   std::vector<program::Index> own_;                   // buffers that this tape made
   std::set<program::Index> outlives_;                 // of them, those that another frees
   int block_ = PlannedLaunch::kNotTheModel;           // of what is launched

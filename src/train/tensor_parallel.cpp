@@ -6,8 +6,8 @@ namespace trainscope::train {
 
 TensorParallel::TensorParallel(program::Program& program, const program::Config& config, int ranks)
     : program_(program),
-      sum_(program, static_cast<program::Index>(program.communicators.size()),
-           static_cast<program::Index>(program.streams.size())) {
+      collectives_(program, static_cast<program::Index>(program.communicators.size()),
+                   static_cast<program::Index>(program.streams.size())) {
   add_communicator(program, config, ranks);
   program.streams.push_back(nccl_stream(0));
 }
@@ -15,20 +15,31 @@ TensorParallel::TensorParallel(program::Program& program, const program::Config&
 void TensorParallel::run(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches,
                          const LaunchWriter& launch) {
   for (const PlannedLaunch& planned : launches) {
-    if (planned.is_summed) {
-      sum(thread, planned, launch);
-    } else {
+    if (planned.sent == Sent::kNot) {
       launch(thread, planned);
+    } else {
+      send(thread, planned, launch);
     }
   }
 }
 
-void TensorParallel::sum(ThreadWriter& thread, const PlannedLaunch& copy,
-                         const LaunchWriter& launch) {
-  const program::Operation& operation = program_.operations[copy.operation];
-  launch.allocate(thread, copy.allocated);
-  sum_(thread, operation.reads[0], operation.writes[0], sequence_++);
-  launch.free(thread, copy.freed);
+void TensorParallel::send(ThreadWriter& thread, const PlannedLaunch& planned,
+                          const LaunchWriter& launch) {
+  const program::Operation& operation = program_.operations[planned.operation];
+  const program::Index from = operation.reads[0], to = operation.writes[0];
+  launch.allocate(thread, planned.allocated);
+  if (planned.sent == Sent::kSummed) {
+    collectives_.sum(thread, from, to, sequence_++);
+  } else if (planned.sent == Sent::kGathered) {
+    collectives_.gather(thread, from, to, sequence_++);
+  } else {
+    collectives_.scatter(thread, from, to, sequence_++);
+  }
+  launch.free(thread, planned.freed);
+}
+
+void TensorParallel::sum(ThreadWriter& main, const RankSum& numbers) {
+  collectives_.sum(main, numbers.own, numbers.sum, sequence_++);
 }
 
 }  // namespace trainscope::train

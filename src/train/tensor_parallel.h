@@ -1,9 +1,11 @@
 // Tensor parallelism (torch.distributed.tensor.parallel): what it adds to a rank's program, whose
-// model is cut (cut_layers.h, tape_ranks.cpp).
+// model is cut (cut_layers.h, sequence_parallel.h, tape_ranks.cpp).
 //
 // Each rank computes with its part of the weights on the whole batch. What a pair of cut layers
 // gives is a part of a sum, and in backward so is the gradient of what it reads: both are summed by
-// an all-reduce over a stream of NCCL's, which the kernels behind it wait for.
+// an all-reduce over a stream of NCCL's, which the kernels behind it wait for. With sequence
+// parallelism a reduce-scatter gives each rank its part of the sequence of such a sum, and an
+// all-gather puts the whole together for the next pair.
 //
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once
@@ -13,9 +15,10 @@
 
 #include "program/config.h"
 #include "program/program.h"
-#include "train/functional_sum.h"
+#include "train/functional_collectives.h"
 #include "train/launch_writer.h"
 #include "train/tape.h"
+#include "train/update.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -25,15 +28,18 @@ class TensorParallel {
   // Adds the communicator and its stream to a program.
   TensorParallel(program::Program& program, const program::Config& config, int ranks);
 
-  // A plan's launches, those that are to be summed as copies with their all-reduces.
+  // A plan's launches, those that are sent as collectives.
   void run(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches,
            const LaunchWriter& launch);
 
+  // The sum of a number or gradient over all ranks, which has memory.
+  void sum(ThreadWriter& main, const RankSum& numbers);
+
  private:
-  void sum(ThreadWriter& thread, const PlannedLaunch& copy, const LaunchWriter& launch);
+  void send(ThreadWriter& thread, const PlannedLaunch& planned, const LaunchWriter& launch);
 
   program::Program& program_;
-  FunctionalSum sum_;
+  FunctionalCollectives collectives_;
   std::int64_t sequence_ = 0;
 };
 

@@ -87,7 +87,9 @@ class TrainBuilder {
     if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
     update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_, fsdp_.has_value());
     writer_.emplace(update_, settings_, lines_, launch_,
-                    [this](ThreadWriter& main, const RankSum& sum) { fsdp_->sum(main, sum); });
+                    [this](ThreadWriter& main, const RankSum& sum) {
+                      fsdp_ ? fsdp_->sum(main, sum) : tensor_->sum(main, sum);
+                    });
     if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
     if (part_) {
       pipeline_.emplace(PipelineParts{program_, config_, settings_, lines_, part_->model,
@@ -169,7 +171,7 @@ class TrainBuilder {
       gauges.loss = losses.front();
       gauges.more_losses.assign(losses.begin() + 1, losses.end());
     }
-    gauges.gradients = gradients();
+    gauges.gradients = update_.sums_of(gradients());
     gauges.watch_gradients = settings_.has_scaler || settings_.precision.is_narrow();
     program_.data = settings_.source(config_);
     program_.reading = data::reading_of(

@@ -335,11 +335,25 @@ void read_pipeline(const program::Config& config, const machine::Machine& machin
   check_straggler(config, settings.pipeline_ranks);
 }
 
+void check_sequence(const program::Config& config, std::int64_t tokens, std::int64_t ranks) {
+  if (tokens == 0)
+    throw InputError("tensor.sequence_parallel shares out the tokens of a text, and model.name = " +
+                     config.word("model.name") +
+                     " reads none; set it back, or choose a transformer");
+  if (tokens % ranks != 0)
+    throw InputError(
+        "tensor.sequence_parallel cannot share out model.seq_len = " + std::to_string(tokens) +
+        " tokens to parallel.world_size = " + std::to_string(ranks) +
+        " ranks in equal parts; set a multiple of it");
+}
+
 // A part of each layer on each GPU.
 void read_tensor_parallel(const program::Config& config, const machine::Machine& machine,
                           std::int64_t asked, TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
   settings.tensor_ranks = static_cast<int>(asked);
+  settings.sequence_parallel = config.flag("tensor.sequence_parallel");
+  if (settings.sequence_parallel) check_sequence(config, settings.data.shape.tokens, asked);
   settings.gpus_of_node = machine.gpu_count;
   settings.evaluates = false;
   check_straggler(config, settings.tensor_ranks);

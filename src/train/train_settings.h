@@ -44,6 +44,7 @@ struct TrainSettings {
   bool takes_y = true;           // and the last
   bool tensor_parallel = false;  // every rank has a part of the layers, and the same batches
   int tensor_ranks = 1;
+  bool sequence_parallel = false;  // and between the layers that are cut its part of the sequence
   bool ddp = false;
   bool fsdp = false;
   bool sampled = false;       // each rank reads what a DistributedSampler gives it

@@ -1,5 +1,6 @@
 #include "train/update.h"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 
@@ -34,6 +35,11 @@ class UpdateBuilder {
       if (model.gradients[i] == program::kNoIndex) continue;
       parameters_.push_back(model.parameters[i]);
       gradients_.push_back(model.gradients[i]);
+      whole_.push_back(model.gradients[i]);
+      if (i < model.sums.size() && model.sums[i] != program::kNoIndex) {
+        whole_.back() = model.sums[i];
+        update_.gradients_everywhere.push_back({gradients_.back(), whole_.back(), false});
+      }
       sizes_.push_back(program.buffers[model.parameters[i]].elements());
     }
   }
@@ -222,7 +228,7 @@ class UpdateBuilder {
   // The operands of an update: gradients, the loss scale where the kernel takes it out itself;
   // parameters.
   Operands update_operands(bool scaled) const {
-    Operands operands{gradients_, parameters_};
+    Operands operands{whole_, parameters_};
     if (scaled) operands.reads.push_back(update_.scaler.scale);
     return operands;
   }
@@ -315,11 +321,17 @@ class UpdateBuilder {
   ElementType type_;  // of parameters, gradients and state
   std::vector<Index> parameters_;
   std::vector<Index> gradients_;
+  std::vector<Index> whole_;  // the same, summed where each rank has a part of the sum
   std::vector<std::int64_t> sizes_;
   Update update_;
 };
 
 }  // namespace
+
+std::vector<Index> Update::sums_of(std::vector<Index> gradients) const {
+  for (const RankSum& one : gradients_everywhere) std::ranges::replace(gradients, one.own, one.sum);
+  return gradients;
+}
 
 Update add_update(program::Program& program, const program::Config& config,
                   const ModelBuffers& model, bool sharded) {

@@ -39,12 +39,16 @@ struct Update {
   Launches norm;                            // of the gradients
   std::optional<RankSum> norms_everywhere;  // of each one's square, behind it
   Launches clip;
+  std::vector<RankSum> gradients_everywhere;  // that the optimizer reads instead of their parts
   Launches step;
   Launches update_scale;
   bool fused = false;  // skips by a predicate instead of a branch
   bool has_scaler = false;
   ScalerBuffers scaler;
   Launches inject_infinity;  // into a gradient
+
+  // Of those gradients the sums, where a rank's is a part of one.
+  std::vector<program::Index> sums_of(std::vector<program::Index> gradients) const;
 };
 
 // Adds its buffers and operations to a program whose model has been added. `sharded`: the model is

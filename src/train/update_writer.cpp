@@ -50,11 +50,22 @@ void UpdateWriter::skip_where_infinite(ThreadWriter& main) const {
 }
 
 void UpdateWriter::optimize(ThreadWriter& main) const {
+  sum_gradients(main);
   launch_.allocate(main, update_.temporaries);
   const program::Index predicate =
       settings_.has_scaler && settings_.fused ? update_.scaler.found_inf : program::kNoIndex;
   for (const program::Index operation : update_.step) launch_.one(main, operation, predicate);
   launch_.free(main, update_.temporaries);
+  for (const RankSum& one : update_.gradients_everywhere) launch_.free(main, {one.sum});
+}
+
+// DTensor's operators take a gradient whole whose ranks have a part of the sum each
+// (torch/distributed/tensor/_ops/_pointwise_ops.py: what is Partial becomes Replicate).
+void UpdateWriter::sum_gradients(ThreadWriter& main) const {
+  for (const RankSum& one : update_.gradients_everywhere) {
+    launch_.allocate(main, {one.sum});
+    sum_(main, one);
+  }
 }
 
 }  // namespace trainscope::train

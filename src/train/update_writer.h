@@ -37,6 +37,7 @@ class UpdateWriter {
   void clip(ThreadWriter& main) const;
   void skip_where_infinite(ThreadWriter& main) const;
   void optimize(ThreadWriter& main) const;
+  void sum_gradients(ThreadWriter& main) const;
 
   const Update& update_;
   const TrainSettings& settings_;

@@ -129,7 +129,11 @@ TEST_CASE("a knob that changes a run is not said to be idle") {
            {{"steps=2", "scaler.enabled=true"}, "scaler.init_scale"},
            {{"steps=2", "machine=h200-8", "parallel.strategy=pipeline", "parallel.world_size=2",
              "model.layers=5", "pipeline.schedule=interleaved_1f1b"},
-            "pipeline.stages_per_rank"}}) {
+            "pipeline.stages_per_rank"},
+           {{"steps=2", "loop.evaluate=false", "machine=h200-8", "model.name=gpt-mini",
+             "batch_size=2", "model.seq_len=16", "parallel.strategy=tensor",
+             "parallel.world_size=2"},
+            "tensor.sequence_parallel"}}) {
     const Config config = config_of(settings);
     INFO(knob);
     CHECK(program::idle_because(config, knob).empty());
@@ -146,6 +150,8 @@ TEST_CASE("what makes a knob idle is named") {
   CHECK(program::idle_because(config_of({"data.location=device"}), "loader.prefetch_factor") ==
         "data.location = device");
   CHECK(program::idle_because(config_of({}), "loader.prefetch_factor") == "loader.num_workers = 0");
+  CHECK(program::idle_because(config_of({}), "tensor.sequence_parallel") ==
+        "parallel.strategy = none");
   CHECK(program::idle_because(config_of({}), "loop.cublas_load_ms") == "loop.cold_start = False");
   // Of a knob that is idle itself the value says nothing.
   CHECK(program::idle_because(config_of({"workload=copy", "data.location=device"}),

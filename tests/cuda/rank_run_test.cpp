@@ -111,11 +111,11 @@ std::vector<double> losses(const analysis::Run& run) {
 }
 
 // In one process, on a GPU for each of four ranks.
-analysis::Run in_one_process(const std::vector<std::string>& settings) {
+analysis::Run in_one_process(int ranks, const std::vector<std::string>& settings) {
   program::Config config = config_of(settings);
-  config.set_text("parallel.world_size=4");
+  config.set_text("parallel.world_size=" + std::to_string(ranks));
   test::EmulatedOptions options;
-  options.gpus = 4;
+  options.gpus = ranks;
   options.has_library = true;
   test::EmulatedDevice device(options);
   return analysis::measured_run("A", config, device);
@@ -155,7 +155,7 @@ TEST_CASE("ranks in processes of their own train as ranks in one process do") {
   REQUIRE(ended.run);
   REQUIRE_FALSE(ended.run->ending);
 
-  const analysis::Run one = in_one_process(settings);
+  const analysis::Run one = in_one_process(4, settings);
   CHECK(losses(*ended.run) == losses(one));
   CHECK(losses(one).size() == 6);
 
@@ -186,7 +186,7 @@ TEST_CASE("groups of ranks in processes of their own train as in one process") {
     CHECK(ended.others_failed == 0);
     REQUIRE(ended.run);
     REQUIRE_FALSE(ended.run->ending);
-    const analysis::Run one = in_one_process(settings);
+    const analysis::Run one = in_one_process(4, settings);
     REQUIRE_FALSE(one.ending);
     CHECK_THAT(one.trace->origin().detail, !Contains("ring"));
     CHECK(losses(*ended.run) == losses(one));
@@ -207,6 +207,23 @@ TEST_CASE("of ranks in groups one trace has each group's collectives, with a spa
     CHECK(ranks.size() == 2);
   }
   CHECK(members == std::set<std::string>{"[0, 1]", "[0, 2]", "[1, 3]", "[2, 3]"});
+}
+
+TEST_CASE("ranks in processes of their own have their own parts of a sequence") {
+  const std::vector<std::string> settings{
+      "parallel.strategy=tensor", "tensor.sequence_parallel=true",
+      "model.name=gpt-mini",      "data.name=text",
+      "model.width=16",           "model.heads=4",
+      "model.seq_len=8",          "model.blocks=1",
+      "model.dropout=0.1",        "batch_size=2",
+      "loop.evaluate=false",      "steps=2"};
+  const Ended ended = run_ranks(2, settings);
+  CHECK(ended.error.empty());
+  CHECK(ended.others_failed == 0);
+  REQUIRE(ended.run);
+  const analysis::Run one = in_one_process(2, settings);
+  CHECK(losses(*ended.run) == losses(one));
+  CHECK(losses(one).size() == 2);
 }
 
 TEST_CASE("a rank whose device fails ends the run by name, and what was measured is kept") {

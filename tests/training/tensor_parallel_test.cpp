@@ -2,9 +2,11 @@
 // the order in which sums are rounded.
 #include <catch2/catch.hpp>
 
-#include "training/training_run.h"
+#include "training/cut_weights.h"
 
 using namespace trainscope;
+using test::cut_weights;
+using test::largest_difference_of_losses;
 using test::TrainingRun;
 using test::with;
 
@@ -25,44 +27,6 @@ Settings on_ranks(const Settings& settings, int ranks, const Settings& more = {}
       more);
 }
 
-// A parameter's numbers as they lie in the whole: of each run a part from every rank.
-std::vector<float> whole_of(TrainingRun& run, program::Index parameter, std::size_t ranks) {
-  const program::Initial& initial = run.program().buffers[parameter].initial;
-  const auto part = [&](std::size_t rank) {
-    const host::Results values = run.numbers(rank).values(parameter);
-    return std::vector<float>(values.begin(), values.end());
-  };
-  if (!initial.by_rank) return part(0);
-  std::vector<float> whole;
-  const std::size_t length = part(0).size() / static_cast<std::size_t>(initial.runs);
-  for (std::int64_t i = 0; i < initial.runs; ++i)
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const std::vector<float> own = part(rank);
-      const auto from = own.begin() + i * static_cast<std::ptrdiff_t>(length);
-      whole.insert(whole.end(), from, from + static_cast<std::ptrdiff_t>(length));
-    }
-  return whole;
-}
-
-std::vector<float> weights_of(TrainingRun& run, std::size_t ranks) {
-  std::vector<float> all;
-  for (const program::Index parameter : run.parameters()) {
-    const std::vector<float> one = whole_of(run, parameter, ranks);
-    all.insert(all.end(), one.begin(), one.end());
-  }
-  return all;
-}
-
-double largest_difference_of_losses(const TrainingRun& a, const TrainingRun& b) {
-  const std::vector<double> left = a.losses(), right = b.losses();
-  REQUIRE(left.size() == right.size());
-  REQUIRE(left.size() > 4);
-  double largest = 0;
-  for (std::size_t i = 0; i < left.size(); ++i)
-    largest = std::max(largest, std::abs(left[i] - right[i]));
-  return largest;
-}
-
 }  // namespace
 
 TEST_CASE("parts begin as those of the whole model do") {
@@ -70,7 +34,7 @@ TEST_CASE("parts begin as those of the whole model do") {
     for (const int ranks : {1, 2, 4}) {
       INFO(model[0] << ", " << ranks << " ranks");
       TrainingRun whole(model), parts(on_ranks(model, ranks));
-      CHECK(weights_of(parts, static_cast<std::size_t>(ranks)) == whole.weights());
+      CHECK(cut_weights(parts, ranks) == whole.weights());
     }
 }
 
@@ -88,15 +52,8 @@ TEST_CASE(
         TrainingRun parts(on_ranks(model, ranks, how));
         parts.finish();
         CHECK(largest_difference_of_losses(parts, alone) < 1e-4);
-        CHECK(test::largest_difference(weights_of(parts, static_cast<std::size_t>(ranks)),
-                                       alone.weights()) < 1e-3);
-        for (const program::Index parameter : parts.parameters()) {
-          if (parts.program().buffers[parameter].initial.by_rank) continue;
-          const host::Results first = parts.numbers(0).values(parameter);
-          const host::Results last =
-              parts.numbers(static_cast<std::size_t>(ranks) - 1).values(parameter);
-          CHECK(std::equal(first.begin(), first.end(), last.begin(), last.end()));
-        }
+        CHECK(test::largest_difference(cut_weights(parts, ranks), alone.weights()) < 1e-3);
+        test::check_same_where_whole(parts, ranks);
       }
     }
 }

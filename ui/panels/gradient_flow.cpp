@@ -378,7 +378,7 @@ const char* words_of_nothing(const PanelContext& context, GradientFlowPanel& pan
   for (const auto& side : context.workspace.sides()) {
     const std::string strategy = side.run ? side.run->config.word("parallel.strategy") : "";
     if (strategy == "tensor")
-      return "tensor parallelism sums activations and their gradients: its all-reduces are in the "
+      return "tensor parallelism sums activations and their gradients: its collectives are in the "
              "timeline, on the stream of NCCL";
   }
   return "this run sends no gradients between GPUs";
