@@ -53,9 +53,9 @@ StepStrip strip_of(const analysis::StageTimes& times, Nanos time) {
 
 void draw_stage_legend(const Theme& theme, const Box& box, const analysis::StageTimes& times,
                        std::optional<double> bubble) {
-  std::vector<std::string> more{times.is_interleaved()
-                                    ? "stage:micro-batch, paler in a GPU's later stages"
-                                    : "with the number of the micro-batch"};
+  std::vector<std::string> more{
+      times.is_interleaved() ? "stage:micro-batch, or the micro-batch alone; paler in later stages"
+                             : "with the number of the micro-batch"};
   if (bubble) more.push_back(fmt::format("bubble {:.1f} %", 100 * *bubble));
   draw_strip_legend(theme, box, {{kForward, "forward"}, {kBackward, "backward"}}, more);
 }
