@@ -102,8 +102,8 @@ TEST_CASE("the critical path of a lesson covers its steps, and all of it is told
   for (const char* id :
        {"pinned-vs-pageable", "stream-overlap", "num-workers", "slurm-one-core", "straggler",
         "dp-vs-ddp", "item-synchronises", "launch-bound", "pipeline-bubble", "zero-stages",
-        "tensor-parallel", "two-nodes", "gradient-accumulation", "non-blocking-needs-pinned",
-        "anatomy-of-a-step", "dataset-on-gpu", "ddp-deadlock"})
+        "tensor-parallel", "sequence-parallel", "two-nodes", "gradient-accumulation",
+        "non-blocking-needs-pinned", "anatomy-of-a-step", "dataset-on-gpu", "ddp-deadlock"})
     for (const char* side : {"A", "B"}) {
       INFO(id << " " << side);
       const scenario::Lesson lesson = scenario::find_lesson(id);

@@ -267,6 +267,32 @@ TEST_CASE("tensor-parallel: less memory, sums that nothing hides, and that grow 
   }
 }
 
+TEST_CASE("sequence-parallel: as many bytes, fewer activations, and twice as many collectives") {
+  on_every_machine("sequence-parallel", [](const Run& whole, const Run& parts) {
+    CHECK(ratio(parts, whole, "memory.activations") < 0.8);
+    CHECK(ratio(parts, whole, "memory.peak_allocated") < 0.9);
+    CHECK(ratio(parts, whole, "comm.bytes") == Approx(1).epsilon(0.02));
+    CHECK(ratio(parts, whole, "time.step") < 0.95);
+    CHECK(value(parts, "memory.parameters") == value(whole, "memory.parameters"));
+    CHECK(spans_named(parts, "ncclDevKernel_ReduceScatter") == 4 * 2 * 48);
+    // Of each pair, the embeddings and the head.
+    CHECK(spans_named(parts, "ncclDevKernel_AllGather") == 4 * (2 * 48 + 2));
+    CHECK(value(parts, "overlap.comm_compute") == 0);
+  });
+  const Lesson lesson = scenario::find_lesson("sequence-parallel");
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const Run whole = run_side(lesson, "A", machine, {"batch_size=1"});
+    const Run parts = run_side(lesson, "B", machine, {"batch_size=1"});
+    CHECK(ratio(parts, whole, "comm.exposed") > 1.2);
+    CHECK(ratio(parts, whole, "time.step") > 0.98);
+    // What is computed again gathers before every layer that it repeats.
+    const std::vector<std::string> again{"checkpoint.enabled=true"};
+    CHECK(ratio(run_side(lesson, "B", machine, again), run_side(lesson, "A", machine, again),
+                "comm.bytes") > 1.1);
+  }
+}
+
 TEST_CASE("hybrid-shard: parameters stay within a node, and a larger batch hides them anyway") {
   on_every_machine("hybrid-shard", [](const Run& full, const Run& mixed) {
     CHECK(ratio(mixed, full, "time.step") < 0.75);
