@@ -145,7 +145,11 @@ TEST_CASE("a metric is chosen by the name that the comparison calls it by") {
   driver->settle();
   const Picture before = driver->window().capture();
   REQUIRE(driver->act([](ImGuiTestContext* context) {
-    context->ItemClick("//Runs##pair/**/##metric");
+    const ImGuiWindow* panel = ImGui::FindWindowByName("Runs##pair");
+    const ImVec2 list{panel->Pos.x + panel->Size.x - 80, panel->Pos.y + 50};
+    context->MouseMoveToPos(list);
+    context->MouseClick();
+    context->Yield(2);
     context->ItemClick("//$FOCUSED/whole run##time.total");
   }));
   CHECK(driver->window().capture().rgba != before.rgba);

@@ -96,7 +96,8 @@ Nccl::Nccl(const std::vector<RankGroup>& groups)
 void Nccl::init_here(std::size_t group) {
   const std::vector<int>& gpus = groups_[group].gpus;
   Communicator& communicator = communicators_[group];
-  TRAINSCOPE_CUDA(cudaSetDevice(gpus.front()));
+  communicator.gpu = gpus.front();
+  TRAINSCOPE_CUDA(cudaSetDevice(communicator.gpu));
   communicator.done = make_event(cudaEventDisableTiming);
   std::vector<ncclComm_t> made(gpus.size());
   const ncclResult_t status =
@@ -141,7 +142,7 @@ void Nccl::join(int gpu, const Peers& peers) {
   setenv("NCCL_RUNTIME_CONNECT", "0", 0);
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].gpus.empty()) continue;
-    init_rank(i, peers.rank, ids[i]);
+    init_rank(i, peers, gpu, ids[i]);
     if (!all_go_on(peers)) return abort();
   }
   elsewhere_ = peers.ranks - 1;
@@ -161,13 +162,14 @@ bool Nccl::all_go_on(const Peers& peers) {
   return why_not_.empty();
 }
 
-void Nccl::init_rank(std::size_t group, int rank, const std::string& words) {
+void Nccl::init_rank(std::size_t group, const Peers& peers, int gpu, const std::string& words) {
   const std::vector<int>& all = groups_[group].gpus;
   ncclUniqueId id{};
   words.copy(id.internal, sizeof(id.internal));
+  communicators_[group].gpu = gpu;
   communicators_[group].done = make_event(cudaEventDisableTiming);
   ncclComm_t made = nullptr;
-  const auto place = static_cast<int>(std::find(all.begin(), all.end(), rank) - all.begin());
+  const auto place = static_cast<int>(std::find(all.begin(), all.end(), peers.rank) - all.begin());
   const ncclResult_t status = functions_->init_rank(&made, static_cast<int>(all.size()), id, place);
   if (status != ncclSuccess) return refuse(status, "ncclCommInitRank", group);
   communicators_[group].ranks = {made};
@@ -240,6 +242,7 @@ void Nccl::carry_out(std::size_t group, program::CollectiveKind kind, Collective
                               static_cast<ncclComm_t>(communicators[i]));
   const ncclResult_t ended = functions_->group_end();
   TRAINSCOPE_NCCL(group, status == ncclSuccess ? ended : status);
+  TRAINSCOPE_CUDA(cudaSetDevice(communicators_[group].gpu));  // whose default stream is meant
   TRAINSCOPE_CUDA(cudaEventRecord(communicators_[group].done.get(), ranks.front().stream));
 }
 

@@ -63,7 +63,8 @@ class Nccl {
   struct Functions;
   struct Communicator {
     std::vector<void*> ranks;  // ncclComm_t, of those that are here
-    OwnedEvent done;           // of the last collective, on the first one's GPU
+    int gpu = 0;               // the first one's, as the driver counts
+    OwnedEvent done;           // of the last collective, on that
   };
   struct Failed {
     int status = 0;  // an ncclResult_t
@@ -75,7 +76,7 @@ class Nccl {
   void join(int gpu, const Peers& peers);
   std::string make_id(std::size_t group);
   bool all_go_on(const Peers& peers);
-  void init_rank(std::size_t group, int rank, const std::string& id);
+  void init_rank(std::size_t group, const Peers& peers, int gpu, const std::string& id);
   void refuse(int status, const char* call, std::size_t group);
   void require(const Failed& what, const char* call, const char* file, int line);
   Failed state();
