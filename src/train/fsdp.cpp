@@ -290,10 +290,13 @@ void Fsdp::reshard(ThreadWriter& thread, Unit& unit) {
   unit.state = State::kSharded;
 }
 
-// What was updated is gathered, and what it was updated with is given back, behind the update.
+// What was updated is gathered, and what it was updated with is given back, behind the update: of
+// narrow sums that is their stream's.
 void Fsdp::wait_for_update(ThreadWriter& main) {
   main.add(program::RecordEvent{updated_event_, kComputeStream});
   main.add(program::StreamWait{stream_, updated_event_});
+  if (has_replicas() && reduce_type_ != part_type_)
+    main.add(program::StreamWait{reduce_stream_, updated_event_});
   behind_update_ = true;
 }
 
@@ -403,6 +406,9 @@ void Fsdp::keep_sums(ThreadWriter& autograd, Unit& unit) {
 }
 
 void Fsdp::end_backward(ThreadWriter& autograd) {
+  // Replicas sum one unit behind another: behind the last, sums are free on their own stream.
+  if (!in_all_reduce_.empty())
+    autograd.add(program::StreamWait{stream_, gradients_event(*scattered_before_)});
   free_scattered_before(autograd);
   for (const Unit& unit : units_)
     if (!unit.gradients.empty())
