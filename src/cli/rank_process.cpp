@@ -56,9 +56,7 @@ std::string visible_gpu(int local_rank, const char* visible) {
 }
 
 RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& request) {
-  std::vector<std::pair<std::string, program::Config>> sides;
-  for (const auto& [label, config] : request.sides)
-    sides.emplace_back(label, analysis::config_of_ranks(config, place));
+  const auto& sides = request.sides;
   // Before anything of CUDA is loaded, and before any other thread is there.
   ::setenv("CUDA_VISIBLE_DEVICES",
            visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")).c_str(), 1);

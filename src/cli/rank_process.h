@@ -25,8 +25,8 @@ struct RunsOfRanks {
   bool ended_early = false;      // one of them did, on every rank
 };
 
-// Carries all sides out, one after another. Throws what analysis::rank_run throws, and what opening
-// the device does.
+// Carries all sides out, one after another; their configs are analysis::config_of_ranks'. Throws
+// what analysis::rank_run throws, and what opening the device does.
 RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& request);
 
 }  // namespace trainscope::cli

@@ -5,6 +5,7 @@
 
 #include "analysis/level.h"
 #include "analysis/measured_run.h"
+#include "analysis/rank_run.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
@@ -118,13 +119,16 @@ int run_command(const RunOptions& options) {
   check_outputs(options.outputs);
   if (names_saved_run(options.what)) return show_saved(options);
   Request request = read_request(options);
-  note_idle_knobs(request, options);
+  const auto place = options.executor == "cuda" ? place_among_processes() : std::nullopt;
+  const bool among_processes = place && place->ranks > 1;
+  if (among_processes)
+    for (auto& [label, config] : request.sides) config = analysis::config_of_ranks(config, *place);
+  if (!among_processes || place->rank == 0) note_idle_knobs(request, options);
   Finished finished;
   finished.seed = request.sides.front().second.whole("seed");
   finished.subject.language = options.language;
   bool ended_early = false;
-  const auto place = options.executor == "cuda" ? place_among_processes() : std::nullopt;
-  if (place && place->ranks > 1) {
+  if (among_processes) {
     RunsOfRanks all = measure_among(*place, request);
     ended_early = all.ended_early;
     finished.runs = std::move(all.runs);
