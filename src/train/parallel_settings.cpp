@@ -1,0 +1,186 @@
+#include "train/parallel_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "machine/topology.h"
+#include "train/contradictions.h"
+#include "train/interleaved_order.h"
+#include "train/parallel.h"
+#include "train/ranks.h"
+
+namespace trainscope::train {
+namespace {
+
+// Each costs what one does. With more, a run is timing only.
+constexpr int kMostComputedRanks = 8;
+
+// The slow one is among so many ranks.
+void check_straggler(const program::Config& config, int ranks) {
+  if (is_changed(config, "straggler.factor") && !config.is_set("straggler.rank"))
+    throw InputError(
+        "straggler.factor slows the GPU of the rank that straggler.rank names, which is not set; "
+        "set straggler.rank = 0, or another, or leave straggler.factor out");
+  const std::int64_t slow = config.whole("straggler.rank");
+  if (slow >= ranks)
+    throw InputError("straggler.rank = " + std::to_string(slow) + " is no rank: there " +
+                     (ranks == 1 ? "is 1" : "are " + std::to_string(ranks)) +
+                     ", numbered from 0; write at most " + std::to_string(ranks - 1));
+}
+
+// Knobs that make one rank different from the others.
+void check_odd_rank(const program::Config& config, const TrainSettings& settings) {
+  const std::int64_t slow = config.whole("straggler.rank");
+  if (!settings.by_process && (slow >= 0 || config.flag("uneven_batches")))
+    throw InputError(std::string(slow >= 0 ? "straggler.rank" : "uneven_batches") +
+                     " needs ranks that wait for one another; set parallel.strategy = ddp and "
+                     "parallel.world_size, or leave it out");
+  check_straggler(config, settings.ranks);
+  if (config.flag("uneven_batches") && (settings.ranks < 2 || settings.steps < 2))
+    throw InputError(
+        "uneven_batches takes a batch from the last of several ranks; set parallel.world_size = 2 "
+        "and steps = 2, or more");
+}
+
+// One process, and so the GPUs of one node.
+void read_data_parallel(const machine::Machine& machine, std::int64_t asked,
+                        TrainSettings& settings) {
+  const bool ddp_could = asked <= machine::all_gpus(machine);
+  if (asked > machine.gpu_count)
+    throw InputError("parallel.world_size = " + std::to_string(asked) +
+                     " is more than DataParallel can use: it is one process, and a node of " +
+                     machine.id + " has " + std::to_string(machine.gpu_count) +
+                     (machine.gpu_count == 1 ? " GPU" : " GPUs") + "; write at most that, or " +
+                     (ddp_could ? "parallel.strategy = ddp" : "choose a larger machine"));
+  settings.gpus = static_cast<int>(asked);
+  settings.all_gpus = asked == machine.gpu_count;
+}
+
+void read_processes(const program::Config& config, const machine::Machine& machine,
+                    std::int64_t asked, TrainSettings& settings) {
+  machine::check_ranks(machine, asked, "parallel.world_size");
+  settings.ranks = static_cast<int>(asked);
+  settings.gpus_of_node = machine.gpu_count;
+  settings.shard_degree = shard_degree(config, machine, settings.ranks);
+  settings.uneven = config.flag("uneven_batches");
+  check_odd_rank(config, settings);
+  const bool last = config.word("fsdp.gradient_sync") == "last";
+  settings.no_sync = config.flag("ddp.no_sync") || last;
+  if (settings.no_sync && settings.accumulate == 1)
+    throw InputError(
+        fmt::format("{} leaves out the sums of all batches but the last before an update, and "
+                    "accumulate_steps is 1; set accumulate_steps = 4, or {}",
+                    last ? "fsdp.gradient_sync = last" : "ddp.no_sync",
+                    last ? "fsdp.gradient_sync = each" : "ddp.no_sync = false"));
+}
+
+// What ScheduleInterleaved1F1B asks for; and stages that send to one another.
+void check_rounds(const TrainSettings& settings) {
+  const InterleavedShape shape{settings.pipeline_ranks, settings.stages_per_rank,
+                               settings.micro_batches};
+  if (shape.ranks < 2)
+    throw InputError(
+        "pipeline.schedule = interleaved_1f1b is built for stages that go round several GPUs; set "
+        "parallel.world_size = 2, or more, or pipeline.schedule = 1f1b");
+  if (!shape.rounds_are_equal())
+    throw InputError(
+        "pipeline.schedule = interleaved_1f1b needs rounds of equally many micro-batches, as "
+        "PyTorch's ScheduleInterleaved1F1B does, and pipeline.microbatches = " +
+        std::to_string(shape.micro_batches) + " cannot be cut into " +
+        std::to_string(shape.rounds()) +
+        "; set it to a multiple of parallel.world_size = " + std::to_string(shape.ranks));
+}
+
+// One stage of the model on each GPU, or several.
+void read_pipeline(const program::Config& config, const machine::Machine& machine,
+                   std::int64_t asked, TrainSettings& settings) {
+  machine::check_ranks(machine, asked, "parallel.world_size");
+  const std::string& schedule = config.word("pipeline.schedule");
+  settings.pipeline_ranks = static_cast<int>(asked);
+  settings.interleaved = schedule == "interleaved_1f1b";
+  if (settings.interleaved)
+    settings.stages_per_rank = static_cast<int>(config.whole("pipeline.stages_per_rank"));
+  settings.gpus_of_node = machine.gpu_count;
+  settings.micro_batches = config.whole("pipeline.microbatches");
+  settings.zero_first = true;
+  settings.evaluates = false;
+  if (settings.batch % settings.micro_batches != 0)
+    throw InputError(
+        "batch_size = " + std::to_string(settings.batch) +
+        " cannot be cut into pipeline.microbatches = " + std::to_string(settings.micro_batches) +
+        " equal parts; set batch_size to a multiple of it");
+  if (schedule == "1f1b" && settings.micro_batches < settings.pipeline_ranks)
+    throw InputError(
+        "pipeline.schedule = 1f1b needs at least as many micro-batches as there are stages, as "
+        "PyTorch's Schedule1F1B does, and pipeline.microbatches = " +
+        std::to_string(settings.micro_batches) + " is less than parallel.world_size = " +
+        std::to_string(settings.pipeline_ranks) + "; raise it, or set pipeline.schedule = gpipe");
+  if (settings.interleaved) check_rounds(settings);
+  check_straggler(config, settings.pipeline_ranks);
+}
+
+void check_sequence(const program::Config& config, std::int64_t tokens, std::int64_t ranks) {
+  if (tokens == 0)
+    throw InputError("tensor.sequence_parallel shares out the tokens of a text, and model.name = " +
+                     config.word("model.name") +
+                     " reads none; set it back, or choose a transformer");
+  if (tokens % ranks != 0)
+    throw InputError(
+        "tensor.sequence_parallel cannot share out model.seq_len = " + std::to_string(tokens) +
+        " tokens to parallel.world_size = " + std::to_string(ranks) +
+        " ranks in equal parts; set a multiple of it");
+}
+
+// A part of each layer on each GPU.
+void read_tensor_parallel(const program::Config& config, const machine::Machine& machine,
+                          std::int64_t asked, TrainSettings& settings) {
+  machine::check_ranks(machine, asked, "parallel.world_size");
+  settings.tensor_ranks = static_cast<int>(asked);
+  settings.sequence_parallel = config.flag("tensor.sequence_parallel");
+  if (settings.sequence_parallel) check_sequence(config, settings.data.shape.tokens, asked);
+  settings.gpus_of_node = machine.gpu_count;
+  settings.evaluates = false;
+  check_straggler(config, settings.tensor_ranks);
+}
+
+}  // namespace
+
+void read_parallel(const program::Config& config, const machine::Machine& machine,
+                   TrainSettings& settings) {
+  const std::string& strategy = config.word("parallel.strategy");
+  settings.ddp = strategy == "ddp";
+  settings.fsdp = strategy == "fsdp";
+  settings.by_process = settings.ddp || settings.fsdp;
+  settings.dp = strategy == "dp";
+  settings.pipeline = strategy == "pipeline";
+  settings.tensor_parallel = strategy == "tensor";
+  const std::int64_t asked = config.whole("parallel.world_size");
+  if (strategy == "none" || settings.dp) check_odd_rank(config, settings);
+  if (strategy == "none") {
+    if (asked > 1)
+      throw InputError("parallel.world_size = " + std::to_string(asked) +
+                       " needs parallel.strategy = ddp, fsdp, tensor, pipeline or dp; set one, or "
+                       "parallel.world_size = 1");
+    return;
+  }
+  if (settings.on_cpu)
+    throw InputError("parallel.strategy = " + strategy +
+                     " runs on GPUs, over NCCL; set device = cuda, or parallel.strategy = none");
+  if (settings.pipeline) return read_pipeline(config, machine, asked, settings);
+  if (settings.tensor_parallel) {
+    read_tensor_parallel(config, machine, asked, settings);
+  } else if (settings.dp) {
+    read_data_parallel(machine, asked, settings);
+  } else {
+    read_processes(config, machine, asked, settings);
+  }
+  // Of ranks that differ, no one's commands stand for all.
+  if (std::max(settings.ranks, settings.tensor_ranks) > kMostComputedRanks || ranks_differ(config))
+    settings.computes = settings.evaluates = false;
+  if (settings.dp) settings.evaluates = false;
+}
+
+}  // namespace trainscope::train
