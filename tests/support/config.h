@@ -9,13 +9,21 @@
 
 namespace trainscope::test {
 
+using Settings = std::vector<std::string>;
+
+// The later ones win.
+inline Settings with(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
 inline program::Config config_of(std::initializer_list<const char*> settings) {
   program::Config config;
   for (const char* setting : settings) config.set_text(setting);
   return config;
 }
 
-inline program::Config config_of(const std::vector<std::string>& settings) {
+inline program::Config config_of(const Settings& settings) {
   program::Config config;
   for (const std::string& setting : settings) config.set_text(setting);
   return config;

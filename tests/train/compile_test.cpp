@@ -5,22 +5,19 @@
 #include <set>
 
 #include "base/error.h"
-#include "train/build.h"
+#include "support/built_program.h"
 
 using namespace trainscope;
 using program::Index;
 using program::Operation;
 using program::Program;
+using test::Settings;
+using test::with;
 
 namespace {
 
-using Settings = std::vector<std::string>;
-
 Program build(const Settings& settings, const Settings& more = {}) {
-  program::Config config;
-  for (const Settings* list : {&settings, &more})
-    for (const std::string& setting : *list) config.set_text(setting);
-  return train::build_program(config, machine::load_machine(config.word("machine")));
+  return test::program_of(with(settings, more));
 }
 
 const Settings kMlp{"model.name=mlp", "model.layers=2", "data.source=tensor", "steps=3"};
@@ -30,12 +27,6 @@ const Settings kResnet{"model.name=resnet18", "batch_size=4", "data.source=tenso
 const Settings kFused{"compile.fuse=true"};
 const Settings kGraph{"compile.cuda_graph=true"};
 const Settings kBoth{"compile.fuse=true", "compile.cuda_graph=true"};
-
-std::string text(const Program& program) {
-  std::string all;
-  for (const std::string& line : program.listing.lines) all += line + "\n";
-  return all;
-}
 
 // Of one step, the last, by thread: the kernels that are launched one by one.
 std::vector<const Operation*> launched(const Program& program, program::Phase phase) {
@@ -227,11 +218,12 @@ TEST_CASE("a model is replayed from the third step on, forward and backward each
 }
 
 TEST_CASE("the listing says which torch.compile it is") {
-  CHECK_THAT(text(build(kMlp)), !Catch::Contains("compile"));
-  CHECK_THAT(text(build(kMlp, kFused)), Catch::Contains("model = torch.compile(model)\n"));
-  CHECK_THAT(text(build(kMlp, kBoth)),
+  CHECK_THAT(test::listing_of(build(kMlp)), !Catch::Contains("compile"));
+  CHECK_THAT(test::listing_of(build(kMlp, kFused)),
+             Catch::Contains("model = torch.compile(model)\n"));
+  CHECK_THAT(test::listing_of(build(kMlp, kBoth)),
              Catch::Contains("model = torch.compile(model, mode=\"reduce-overhead\")\n"));
-  CHECK_THAT(text(build(kMlp, kGraph)),
+  CHECK_THAT(test::listing_of(build(kMlp, kGraph)),
              Catch::Contains("model = torch.compile(model, backend=\"cudagraphs\")\n"));
 }
 

@@ -9,27 +9,26 @@
 #include "base/error.h"
 #include "machine/machine.h"
 #include "sim/simulation.h"
-#include "train/build.h"
+#include "support/built_program.h"
 
 using namespace trainscope;
 using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::Index;
+using test::Settings;
+using test::with;
 
 namespace {
 
-program::Config config_of(const std::vector<std::string>& assignments) {
-  program::Config config;
-  for (const char* common : {"parallel.strategy=dp", "parallel.world_size=4", "machine=dgx1-v100-8",
-                             "model.name=resnet18", "batch_size=32", "steps=2"})
-    config.set_text(common);
-  for (const std::string& assignment : assignments) config.set_text(assignment);
-  return config;
+const Settings kCommon{"parallel.strategy=dp", "parallel.world_size=4", "machine=dgx1-v100-8",
+                       "model.name=resnet18",  "batch_size=32",         "steps=2"};
+
+program::Config config_of(const Settings& settings) {
+  return test::config_of(with(kCommon, settings));
 }
 
-program::Program program_of(const std::vector<std::string>& assignments = {}) {
-  const program::Config config = config_of(assignments);
-  return build_program(config, machine_of(config));
+program::Program program_of(const Settings& settings = {}) {
+  return test::program_of(with(kCommon, settings));
 }
 
 struct Simulated {
@@ -238,9 +237,8 @@ TEST_CASE("replicas that compute the loss leave GPU 0 only the mean of them") {
   };
   const program::Program inside = program_of({"dp.loss_in_forward=true"});
   CHECK(losses_on(inside) == std::set<int>{0, 1, 2, 3});
-  std::string text;
-  for (const std::string& line : inside.listing.lines) text += line + "\n";
-  CHECK_THAT(text, Contains("losses, out = model(x, y)\n    loss = losses.mean()\n"));
+  CHECK_THAT(test::listing_of(inside),
+             Contains("losses, out = model(x, y)\n    loss = losses.mean()\n"));
   const Simulated two({"dp.loss_in_forward=true", "steps=2"});
   const Simulated more({"dp.loss_in_forward=true", "steps=12"});
   for (int gpu = 0; gpu < 4; ++gpu)
@@ -248,16 +246,11 @@ TEST_CASE("replicas that compute the loss leave GPU 0 only the mean of them") {
 }
 
 TEST_CASE("the listing wraps the model in nn.DataParallel") {
-  const auto text = [](const program::Program& program) {
-    std::string all;
-    for (const std::string& line : program.listing.lines) all += line + "\n";
-    return all;
-  };
-  CHECK_THAT(text(program_of()),
+  CHECK_THAT(test::listing_of(program_of()),
              Contains("model = nn.DataParallel(model, device_ids=[0, 1, 2, 3])\n"));
-  CHECK_THAT(text(program_of({"parallel.world_size=8"})),
+  CHECK_THAT(test::listing_of(program_of({"parallel.world_size=8"})),
              Contains("model = nn.DataParallel(model)\n"));
-  CHECK_THAT(text(program_of()), Contains("batch_size=32"));
+  CHECK_THAT(test::listing_of(program_of()), Contains("batch_size=32"));
 }
 
 TEST_CASE("what DataParallel cannot do is refused with what to write") {

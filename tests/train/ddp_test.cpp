@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "train/build.h"
+#include "support/built_program.h"
 
 using namespace trainscope;
 using namespace trainscope::train;
@@ -18,6 +18,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 using Json = nlohmann::json;
+using test::Settings;
+using test::with;
 constexpr std::int64_t kMebibyte = 1 << 20;
 
 const Json& golden() {
@@ -28,18 +30,15 @@ const Json& golden() {
   return json;
 }
 
-program::Config ddp_config(const std::vector<std::string>& assignments) {
-  program::Config config;
-  for (const char* common : {"parallel.strategy=ddp", "parallel.world_size=2",
-                             "machine=dgx1-v100-8", "batch_size=2", "steps=2"})
-    config.set_text(common);
-  for (const std::string& assignment : assignments) config.set_text(assignment);
-  return config;
+const Settings kCommon{"parallel.strategy=ddp", "parallel.world_size=2", "machine=dgx1-v100-8",
+                       "batch_size=2", "steps=2"};
+
+program::Config ddp_config(const Settings& settings) {
+  return test::config_of(with(kCommon, settings));
 }
 
-program::Program ddp_program(const std::vector<std::string>& assignments) {
-  const program::Config config = ddp_config(assignments);
-  return build_program(config, machine_of(config));
+program::Program ddp_program(const Settings& settings) {
+  return test::program_of(with(kCommon, settings));
 }
 
 std::vector<std::int64_t> bytes_of(const std::vector<program::Bucket>& buckets) {
@@ -256,26 +255,21 @@ TEST_CASE("the copy of a bucket that a hook makes lives until its sums are writt
 TEST_CASE("the listing is what a rank of torchrun runs") {
   const program::Program program =
       ddp_program({"accumulate_steps=2", "ddp.no_sync=true", "ddp.bucket_cap_mb=5"});
-  std::string text;
-  for (const std::string& line : program.listing.lines) text += line + "\n";
+  const std::string text = test::listing_of(program);
   CHECK_THAT(text, Contains("# torchrun --nproc_per_node=2 train.py"));
   CHECK_THAT(text, Contains("dist.init_process_group(\"nccl\")"));
   CHECK_THAT(text, Contains("DistributedSampler("));
   CHECK_THAT(text, Contains("DistributedDataParallel(model, device_ids=[rank], bucket_cap_mb=5)"));
   CHECK_THAT(text, Contains("with model.no_sync() if i < 1 else nullcontext():\n"
                             "            out = model(x)\n"));
-  text.clear();
-  for (const std::string& line : ddp_program({"ddp.comm_hook=fp16_compress"}).listing.lines)
-    text += line + "\n";
-  CHECK_THAT(text, Contains("device_ids=[rank])\n"
-                            "model.register_comm_hook(None, default_hooks.fp16_compress_hook)\n"));
+  CHECK_THAT(test::listing_of(ddp_program({"ddp.comm_hook=fp16_compress"})),
+             Contains("device_ids=[rank])\n"
+                      "model.register_comm_hook(None, default_hooks.fp16_compress_hook)\n"));
 }
 
 TEST_CASE("on several nodes a rank takes the GPU of its local rank") {
-  std::string text;
-  for (const std::string& line :
-       ddp_program({"machine=dgx1-v100-8x2", "parallel.world_size=16"}).listing.lines)
-    text += line + "\n";
+  const std::string text =
+      test::listing_of(ddp_program({"machine=dgx1-v100-8x2", "parallel.world_size=16"}));
   CHECK_THAT(text, Contains("# torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend=c10d "
                             "--rdzv_endpoint=node0:29500 train.py\n"));
   CHECK_THAT(text, Contains("torch.cuda.set_device(local_rank)"));
@@ -283,9 +277,7 @@ TEST_CASE("on several nodes a rank takes the GPU of its local rank") {
 }
 
 TEST_CASE("files shared out by hand have no DistributedSampler") {
-  std::string text;
-  for (const std::string& line : ddp_program({"uneven_batches=true", "steps=4"}).listing.lines)
-    text += line + "\n";
+  const std::string text = test::listing_of(ddp_program({"uneven_batches=true", "steps=4"}));
   CHECK_THAT(text, !Contains("DistributedSampler"));
   CHECK_THAT(text, Contains("sampler = range(first[rank], last[rank])"));
 }

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/build.h"
 
 using namespace trainscope;
 using namespace trainscope::train;
@@ -15,19 +15,16 @@ using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
 using test::in_order;
+using test::Settings;
+using test::with;
 
 namespace {
 
-using Settings = std::vector<std::string>;
+const Settings kCommon{"parallel.strategy=fsdp", "parallel.world_size=4", "machine=h200-8",
+                       "steps=3"};
 
 program::Program program_of(const Settings& settings, const Settings& more = {}) {
-  program::Config config;
-  for (const char* common :
-       {"parallel.strategy=fsdp", "parallel.world_size=4", "machine=h200-8", "steps=3"})
-    config.set_text(common);
-  for (const Settings* list : {&settings, &more})
-    for (const std::string& one : *list) config.set_text(one);
-  return build_program(config, machine_of(config));
+  return test::program_of(with(with(kCommon, settings), more));
 }
 
 const Settings kGpt{"model.name=gpt-mini", "batch_size=2",  "model.width=24",
@@ -229,11 +226,7 @@ TEST_CASE("what FSDP is not built for is said in a sentence") {
 }
 
 TEST_CASE("the listing of FSDP is what a learner would write") {
-  const auto lines = [](const Settings& more) {
-    std::string text;
-    for (const auto& line : program_of(kGpt, more).listing.lines) text += line + "\n";
-    return text;
-  };
+  const auto lines = [](const Settings& more) { return test::listing_of(program_of(kGpt, more)); };
   CHECK_THAT(lines({}),
              Contains("for block in model.blocks: fully_shard(block)\n") &&
                  Contains("fully_shard(model)\n") && Contains("with torch.device(\"meta\"):") &&

@@ -5,9 +5,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "support/config.h"
+#include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/build.h"
 #include "train/parallel.h"
 #include "train/ranks.h"
 
@@ -17,19 +16,18 @@ using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
 using test::in_order;
+using test::Settings;
+using test::with;
 
 namespace {
 
-using Settings = std::vector<std::string>;
+const Settings kCommon{
+    "parallel.strategy=fsdp", "parallel.world_size=4", "machine=h200-8", "steps=2",
+    "model.name=gpt-mini",    "batch_size=2",          "model.width=24", "model.blocks=3",
+    "model.heads=2",          "model.seq_len=16"};
 
 program::Program program_of(const Settings& more) {
-  Settings all{
-      "parallel.strategy=fsdp", "parallel.world_size=4", "machine=h200-8", "steps=2",
-      "model.name=gpt-mini",    "batch_size=2",          "model.width=24", "model.blocks=3",
-      "model.heads=2",          "model.seq_len=16"};
-  all.insert(all.end(), more.begin(), more.end());
-  const program::Config config = test::config_of(all);
-  return build_program(config, machine_of(config));
+  return test::program_of(with(kCommon, more));
 }
 
 std::vector<program::Collective> collectives_of(const program::Program& program) {
@@ -49,9 +47,7 @@ std::int64_t bytes_of_parts(const program::Program& program) {
 }
 
 std::string listing_of(const Settings& more) {
-  std::string text;
-  for (const auto& line : program_of(more).listing.lines) text += line + "\n";
-  return text;
+  return test::listing_of(program_of(more));
 }
 
 std::string refusal(const Settings& more) {

@@ -3,35 +3,29 @@
 #include <string>
 #include <vector>
 
-#include "train/build.h"
+#include "support/built_program.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;
+using test::Settings;
 
 namespace {
 
-std::string listing(const std::vector<std::string>& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  std::string text;
-  for (const std::string& line :
-       train::build_program(config, train::machine_of(config)).listing.lines)
-    text += line + "\n";
-  return text;
+std::string listing(const Settings& settings) {
+  return test::listing_of(test::program_of(settings));
 }
 
 }  // namespace
 
 TEST_CASE("a loop that accumulates through several epochs begins each of them") {
-  const std::vector<std::string> settings{"data.name=digits", "steps=30", "batch_size=1000",
-                                          "accumulate_steps=4"};
+  const Settings settings{"data.name=digits", "steps=30", "batch_size=1000", "accumulate_steps=4"};
   CHECK_THAT(listing(settings), Contains("def batches_of_epochs():\n"
                                          "    for epoch in range(12):\n"
                                          "        yield from loader\n"
                                          "\n"
                                          "batches = batches_of_epochs()\n"
                                          "for step in range(30):\n"));
-  std::vector<std::string> ranks = settings;
+  Settings ranks = settings;
   for (const char* more : {"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2",
                            "steps=10", "loop.item_every=2"})
     ranks.emplace_back(more);
@@ -64,11 +58,10 @@ TEST_CASE("attention that is written out stands in the listing, and no backend i
 }
 
 TEST_CASE("a range of files is no sampler that can be told the epoch") {
-  const std::vector<std::string> settings{"machine=h200-8",   "parallel.strategy=ddp",
-                                          "data.name=digits", "parallel.world_size=4",
-                                          "batch_size=300",   "steps=40"};
+  const Settings settings{"machine=h200-8",        "parallel.strategy=ddp", "data.name=digits",
+                          "parallel.world_size=4", "batch_size=300",        "steps=40"};
   CHECK_THAT(listing(settings), Contains("sampler.set_epoch(epoch)"));
-  std::vector<std::string> uneven = settings;
+  Settings uneven = settings;
   uneven.emplace_back("uneven_batches=true");
   CHECK_THAT(listing(uneven), Contains("sampler = range(first[rank], last[rank])") &&
                                   !Contains("set_epoch") &&
@@ -86,10 +79,10 @@ TEST_CASE("how far each worker reads ahead stands in the loader's call where it 
 
 TEST_CASE(
     "a pipeline's listing cuts the model where the program does, and sums what two stages have") {
-  std::vector<std::string> settings{"machine=h200-8",        "parallel.strategy=pipeline",
-                                    "parallel.world_size=2", "pipeline.microbatches=4",
-                                    "batch_size=8",          "model.name=gpt2",
-                                    "model.seq_len=64",      "steps=2"};
+  Settings settings{"machine=h200-8",        "parallel.strategy=pipeline",
+                    "parallel.world_size=2", "pipeline.microbatches=4",
+                    "batch_size=8",          "model.name=gpt2",
+                    "model.seq_len=64",      "steps=2"};
   const std::string tied = listing(settings);
   CHECK_THAT(tied,
              Contains("pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), "
@@ -159,7 +152,7 @@ TEST_CASE("a knob of what a config does not have is refused with what to write")
 
 TEST_CASE("more GPUs than DataParallel has are refused with what the machine can do") {
   const auto on = [](const char* machine) {
-    return std::vector<std::string>{machine, "parallel.strategy=dp", "parallel.world_size=16"};
+    return Settings{machine, "parallel.strategy=dp", "parallel.world_size=16"};
   };
   CHECK_THROWS_WITH(listing(on("machine=dgx1-v100-8x2")), Contains("parallel.strategy = ddp"));
   CHECK_THROWS_WITH(listing(on("machine=laptop-1")),

@@ -3,22 +3,19 @@
 
 #include <catch2/catch.hpp>
 
-#include "train/build.h"
+#include "support/built_program.h"
 
 using namespace trainscope;
 using namespace trainscope::train;
+using test::Settings;
+using test::with;
 
 namespace {
 
-using Settings = std::vector<std::string>;
+const Settings kCommon{"machine=h200-8", "steps=3", "loop.evaluate=false"};
 
 program::Program program_of(const Settings& model, const Settings& how) {
-  program::Config config;
-  for (const char* common : {"machine=h200-8", "steps=3", "loop.evaluate=false"})
-    config.set_text(common);
-  for (const Settings* list : {&model, &how})
-    for (const std::string& one : *list) config.set_text(one);
-  return build_program(config, machine_of(config));
+  return test::program_of(with(with(kCommon, model), how));
 }
 
 Settings four(const char* strategy, const char* batch) {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/build.h"
 #include "train/interleaved_order.h"
 
 using namespace trainscope;
@@ -16,25 +16,21 @@ using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
 using test::in_order;
+using test::Settings;
+using test::with;
 
 namespace {
 
-using Settings = std::vector<std::string>;
+const Settings kCommon{"parallel.strategy=pipeline",
+                       "parallel.world_size=3",
+                       "pipeline.microbatches=4",
+                       "batch_size=8",
+                       "machine=h200-8",
+                       "steps=3",
+                       "loop.evaluate=false"};
 
 program::Program program_of(const Settings& settings, const Settings& more = {}) {
-  program::Config config;
-  for (const char* common :
-       {"parallel.strategy=pipeline", "parallel.world_size=3", "pipeline.microbatches=4",
-        "batch_size=8", "machine=h200-8", "steps=3", "loop.evaluate=false"})
-    config.set_text(common);
-  for (const Settings* list : {&settings, &more})
-    for (const std::string& one : *list) config.set_text(one);
-  return build_program(config, machine_of(config));
-}
-
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
+  return test::program_of(with(with(kCommon, settings), more));
 }
 
 const Settings kInterleaved{"pipeline.schedule=interleaved_1f1b", "parallel.world_size=2"};

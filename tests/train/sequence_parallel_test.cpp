@@ -6,9 +6,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "support/config.h"
+#include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/build.h"
 #include "train/cut_layers.h"
 #include "train/models.h"
 #include "train/ranks.h"
@@ -19,10 +18,10 @@ using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
 using test::in_order;
+using test::Settings;
+using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kGpt{"model.name=gpt-mini", "data.name=text", "model.width=32",   "model.blocks=3",
                     "model.heads=4",       "batch_size=2",   "model.seq_len=16", "model.dropout=0"};
@@ -31,13 +30,10 @@ const Settings kBert{"model.name=bert-large", "model.seq_len=64", "batch_size=2"
 const Settings kOpt{"model.name=opt-1.3b", "model.seq_len=64", "batch_size=2"};
 const std::vector<Settings> kModels{kGpt, kGpt2, kBert, kOpt};
 
-Settings both(Settings a, const Settings& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
+const Settings kCommon{"machine=h200-8", "steps=3", "loop.evaluate=false"};
 
 program::Config config_of(const Settings& settings) {
-  return test::config_of(both({"machine=h200-8", "steps=3", "loop.evaluate=false"}, settings));
+  return test::config_of(with(kCommon, settings));
 }
 
 Settings ranks(int count) {
@@ -45,12 +41,11 @@ Settings ranks(int count) {
 }
 
 Settings in_parts(int count) {
-  return both(ranks(count), {"tensor.sequence_parallel=true"});
+  return with(ranks(count), {"tensor.sequence_parallel=true"});
 }
 
 program::Program program_of(const Settings& settings, const Settings& more = {}) {
-  const program::Config config = config_of(both(settings, more));
-  return build_program(config, machine_of(config));
+  return test::program_of(with(with(kCommon, settings), more));
 }
 
 Graph graph_of(const Settings& settings) {
@@ -127,7 +122,7 @@ TEST_CASE("norms, dropout and residual sums have equal parts of the tokens, up t
   for (const Settings& model : kModels)
     for (const int count : {1, 2, 4}) {
       INFO(model[0] << ", " << count << " ranks");
-      const Graph whole = graph_of(both(model, {"model.dropout=0.1"}));
+      const Graph whole = graph_of(with(model, {"model.dropout=0.1"}));
       const Graph own = cut_sequence(cut_layers(whole, count));
       int cut = 0, kept = 0, whole_norms = 0;
       for (std::size_t i = 0; i < whole.layers.size(); ++i) {
@@ -176,8 +171,8 @@ TEST_CASE("between the pairs as much is sent as without sequence parallelism") {
   for (const Settings& model : {kGpt, kGpt2})
     for (const char* precision : {"precision=fp32", "precision=bf16"}) {
       INFO(model[0] << ", " << precision);
-      const program::Program plain = program_of(both(model, ranks(4)), {precision});
-      const program::Program parts = program_of(both(model, in_parts(4)), {precision});
+      const program::Program plain = program_of(with(model, ranks(4)), {precision});
+      const program::Program parts = program_of(with(model, in_parts(4)), {precision});
       CHECK(sent_between_pairs(parts) == sent_in_step(plain));
       CHECK(sent_in_step(parts) < (model == kGpt ? 1.2 : 1.03) * sent_in_step(plain));
     }
@@ -194,7 +189,7 @@ TEST_CASE("what is gathered and scattered has memory, and kernels wait for it") 
                                 Settings{"accumulate_steps=2"}, Settings{"model.dropout=0.1"},
                                 Settings{"batch_size=1"}, Settings{"optimizer.impl=foreach"}}) {
       INFO(model[0] << (how.empty() ? "" : ", " + how[0]));
-      const program::Program program = program_of(both(model, in_parts(4)), how);
+      const program::Program program = program_of(with(model, in_parts(4)), how);
       program::validate(program);
       std::set<Index> alive;
       bool waits = false;
@@ -237,8 +232,8 @@ TEST_CASE("what is gathered and scattered has memory, and kernels wait for it") 
 
 TEST_CASE("kernels between the pairs do and move their part alone") {
   const Settings more{"model.dropout=0.1"};
-  const program::Program plain = program_of(both(kGpt2, ranks(4)), more);
-  const program::Program parts = program_of(both(kGpt2, in_parts(4)), more);
+  const program::Program plain = program_of(with(kGpt2, ranks(4)), more);
+  const program::Program parts = program_of(with(kGpt2, in_parts(4)), more);
   for (const char* kernel : {"layer_norm", "layer_norm_backward", "dropout", "dropout_backward",
                              "layer_norm_backward of the weights"}) {
     INFO(kernel);
@@ -251,13 +246,13 @@ TEST_CASE("kernels between the pairs do and move their part alone") {
 
 TEST_CASE("a block that is computed again gathers and scatters again, but for its last sum") {
   const auto count = [](const Settings& more) {
-    return collectives_of(program_of(both(kGpt, in_parts(2)), more)).size();
+    return collectives_of(program_of(with(kGpt, in_parts(2)), more)).size();
   };
   CHECK(count({"checkpoint.enabled=true"}) == count({}) + std::size_t{3 * 3 * 3});
 }
 
 TEST_CASE("where every rank is built, each copies and draws its own part") {
-  const program::Program one = program_of(both(kGpt, in_parts(4)), {"model.dropout=0.1"});
+  const program::Program one = program_of(with(kGpt, in_parts(4)), {"model.dropout=0.1"});
   const program::Program all = with_every_rank(one);
   const std::size_t each = one.operations.size();
   REQUIRE(all.operations.size() == 4 * each);
@@ -286,10 +281,7 @@ TEST_CASE("where every rank is built, each copies and draws its own part") {
 
 TEST_CASE("the listing says where the sequence is cut, and where it is whole") {
   const auto lines = [](const Settings& model, const Settings& more = {}) {
-    std::string all;
-    for (const std::string& line : program_of(both(model, in_parts(4)), more).listing.lines)
-      all += line + "\n";
-    return all;
+    return test::listing_of(program_of(with(model, in_parts(4)), more));
   };
   CHECK_THAT(lines(kGpt),
              Contains("\"norm 1\": SequenceParallel(),\n"
@@ -320,9 +312,9 @@ TEST_CASE("what has no sequence, or cannot share it out, is refused in a sentenc
   };
   for (const char* model : {"model.name=mlp", "model.name=cnn"})
     fails({model}, in_parts(2), "shares out the tokens of a text, and model.name = ");
-  fails(kGpt, both(in_parts(4), {"model.seq_len=18"}),
+  fails(kGpt, with(in_parts(4), {"model.seq_len=18"}),
         "cannot share out model.seq_len = 18 tokens to parallel.world_size = 4 ranks");
   fails(kGpt, {"tensor.sequence_parallel=true", "parallel.strategy=ddp"},
         "tensor.sequence_parallel is about tensor parallelism");
-  fails(kGpt, both(in_parts(2), {"clip_grad_norm=1"}), "is not built for parallel.strategy");
+  fails(kGpt, with(in_parts(2), {"clip_grad_norm=1"}), "is not built for parallel.strategy");
 }

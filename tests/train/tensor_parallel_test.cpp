@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/build.h"
 #include "train/cut_layers.h"
 #include "train/models.h"
 
@@ -15,18 +15,15 @@ using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::Index;
 using test::in_order;
+using test::Settings;
+using test::with;
 
 namespace {
 
-using Settings = std::vector<std::string>;
+const Settings kCommon{"machine=h200-8", "steps=3", "loop.evaluate=false"};
 
-program::Config config_of(const Settings& settings, const Settings& more = {}) {
-  program::Config config;
-  for (const char* common : {"machine=h200-8", "steps=3", "loop.evaluate=false"})
-    config.set_text(common);
-  for (const Settings* list : {&settings, &more})
-    for (const std::string& one : *list) config.set_text(one);
-  return config;
+program::Config config_of(const Settings& settings) {
+  return test::config_of(with(kCommon, settings));
 }
 
 Settings ranks(int count) {
@@ -34,8 +31,7 @@ Settings ranks(int count) {
 }
 
 program::Program program_of(const Settings& settings, const Settings& more = {}) {
-  const program::Config config = config_of(settings, more);
-  return build_program(config, machine_of(config));
+  return test::program_of(with(with(kCommon, settings), more));
 }
 
 Graph graph_of(const Settings& settings) {
@@ -212,9 +208,7 @@ TEST_CASE("arithmetic that is cut is shared out, and all of it is counted") {
 
 TEST_CASE("the listing says how each layer is cut") {
   const auto lines = [](const Settings& model) {
-    std::string all;
-    for (const std::string& line : program_of(model, ranks(4)).listing.lines) all += line + "\n";
-    return all;
+    return test::listing_of(program_of(model, ranks(4)));
   };
   CHECK_THAT(lines(kGpt), Contains("mesh = init_device_mesh(\"cuda\", (4,))") &&
                               Contains("\"qkv\": ColwiseParallel(),") &&

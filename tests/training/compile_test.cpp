@@ -4,12 +4,11 @@
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kMlp{"model.name=mlp", "data.name=digits", "model.hidden=32",    "model.layers=2",
                     "batch_size=32",  "steps=6",          "loop.evaluate=false"};

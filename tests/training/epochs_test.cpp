@@ -5,12 +5,11 @@
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 // Three batches an epoch of 10,000 samples, and two epochs.
 const Settings kTwoEpochs{

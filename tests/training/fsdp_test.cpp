@@ -9,14 +9,13 @@
 using namespace trainscope;
 using test::kRounding;
 using test::largest_difference;
+using test::Settings;
 using test::trained_weights;
 using test::TrainingRun;
 using test::whole_weights;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kMlp{"model.name=mlp",   "data.name=digits",   "model.hidden=30",
                     "model.layers=2",   "batch_size=8",       "steps=6",

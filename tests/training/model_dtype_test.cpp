@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "host/cast.h"
-#include "support/config.h"
-#include "train/build.h"
+#include "support/built_program.h"
 #include "training/training_run.h"
 
 using namespace trainscope;
@@ -18,13 +17,11 @@ using program::Index;
 using program::Operation;
 using program::Program;
 using program::Role;
-using test::config_of;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kMlp{"model.name=mlp", "data.name=digits", "model.hidden=32",
                     "batch_size=32",  "steps=6",          "loop.evaluate=false"};
@@ -35,8 +32,7 @@ const Settings kGpt{"model.name=gpt-mini", "data.name=text", "model.width=32",  
 const Settings kBf16{"model.dtype=bf16"}, kFp16{"model.dtype=fp16"};
 
 Program build(const Settings& settings) {
-  const program::Config config = config_of(settings);
-  return train::build_program(config, train::machine_of(config));
+  return test::program_of(settings);
 }
 
 std::string refusal(const Settings& settings) {
@@ -335,11 +331,7 @@ TEST_CASE("autocast over narrow weights casts up what its list has in FP32, and 
 }
 
 TEST_CASE("the listing casts the model and each batch") {
-  const auto listing = [](const Settings& settings) {
-    std::string text;
-    for (const std::string& line : build(settings).listing.lines) text += line + "\n";
-    return text;
-  };
+  const auto listing = [](const Settings& settings) { return test::listing_of(build(settings)); };
   CHECK_THAT(listing(with(kMlp, kBf16)),
              Contains("model = model.to(torch.bfloat16)\n") &&
                  Contains("x = x.to(device, non_blocking=False).to(torch.bfloat16)\n") &&

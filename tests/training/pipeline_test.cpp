@@ -6,12 +6,11 @@
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kMlp{"model.name=mlp", "data.name=digits", "model.hidden=30", "model.layers=4",
                     "steps=6",        "optimizer.lr=0.1", "machine=h200-8",  "loop.evaluate=false"};

@@ -8,12 +8,11 @@
 
 using namespace trainscope;
 using test::largest_difference;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kMlp{"model.name=mlp", "data.name=digits", "model.hidden=32",    "model.layers=2",
                     "batch_size=32",  "steps=6",          "loop.evaluate=false"};

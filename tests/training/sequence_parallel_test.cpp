@@ -7,12 +7,11 @@
 using namespace trainscope;
 using test::cut_weights;
 using test::largest_difference_of_losses;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kGpt{"model.name=gpt-mini", "data.name=text",     "model.width=32", "model.heads=4",
                     "model.seq_len=32",    "model.blocks=3",     "steps=6",        "batch_size=4",

@@ -4,12 +4,11 @@
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 // 10,000 samples: three batches of 3,000, and one of 1,000. The model stays as it was.
 const Settings kFour{"model.name=mlp",      "data.name=digits",       "model.hidden=16",

@@ -7,12 +7,11 @@
 using namespace trainscope;
 using test::cut_weights;
 using test::largest_difference_of_losses;
+using test::Settings;
 using test::TrainingRun;
 using test::with;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 const Settings kMlp{"model.name=mlp",   "data.name=digits", "model.hidden=32",
                     "model.layers=4",   "batch_size=16",    "steps=8",

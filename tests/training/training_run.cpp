@@ -104,12 +104,6 @@ double TrainingRun::metric(const std::string& name) const {
   return analysis::find_metric(name).compute(facts).value();
 }
 
-std::vector<std::string> with(std::vector<std::string> settings,
-                              const std::vector<std::string>& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
   REQUIRE(a.size() == b.size());
   double largest = 0;

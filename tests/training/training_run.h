@@ -10,6 +10,7 @@
 #include "host/rank_numbers.h"
 #include "machine/machine.h"
 #include "program/program.h"
+#include "support/config.h"
 #include "trace/trace.h"
 
 namespace trainscope::test {
@@ -48,10 +49,6 @@ class TrainingRun {
   std::unique_ptr<host::Interpreter> numbers_;
   std::unique_ptr<host::RankNumbers> ranks_;  // of several; then there is no other
 };
-
-// Settings with more behind them.
-std::vector<std::string> with(std::vector<std::string> settings,
-                              const std::vector<std::string>& more);
 
 // Of as many weights, which it requires.
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b);
