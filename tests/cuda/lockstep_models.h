@@ -17,12 +17,6 @@
 namespace trainscope::test {
 
 enum class LockstepSize { kSmall, kLarge };
-using Settings = std::vector<std::string>;
-
-inline Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
 
 // Every model, type, optimizer and way of compiling once.
 inline std::vector<Settings> lockstep_models(LockstepSize size) {

@@ -15,7 +15,6 @@
 
 namespace trainscope::test {
 
-using Settings = std::vector<std::string>;
 using TracePointer = std::shared_ptr<const trace::Trace>;
 
 inline TracePointer carried_out(const program::Program& program, const machine::Machine& machine,
