@@ -37,9 +37,9 @@ Answer peak_flops(const Facts& facts) {
   return peak.value_or(gpu.fp32_flops_per_s) / gpu.clock_share;
 }
 
-// PaLM (arXiv:2204.02311, appendix B): the model's arithmetic over what all GPUs could have done.
-Answer model_flops_utilisation(const Facts& facts) {
-  const Answer achieved = rate(facts, model_flops(facts));
+// Over what all GPUs could have done.
+Answer utilisation(const Facts& facts, const Answer& flops) {
+  const Answer achieved = rate(facts, flops);
   if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
   const Answer peak = peak_flops(facts);
   if (!peak) return std::nullopt;
@@ -81,13 +81,18 @@ void add_roofline(Table& t) {
   t.rows.back().less_is_better = true;
 }
 
+// Both utilisations: PaLM (arXiv:2204.02311, appendix B).
 void add_flops(Table& t) {
   t.more_is_better("flops.achieved", "FLOP/s", "achieved FLOP/s", "flops.step over the step's time",
                    [](const Facts& f) { return rate(f, step_flops(f)); });
   t.share("mfu", "MFU",
           "model.flops over what all GPUs could have done in the step's time, at their dense peak "
           "in the type of most arithmetic",
-          model_flops_utilisation);
+          [](const Facts& f) { return utilisation(f, model_flops(f)); });
+  t.share("hfu", "HFU",
+          "flops.step over the same: with what backward computes a second time, which trains no "
+          "more; without what a flash kernel leaves out of a mask",
+          [](const Facts& f) { return utilisation(f, step_flops(f)); });
   t.add("flops.step", "FLOP", "FLOP a step",
         "arithmetic of one step of all GPUs together: what each of them repeats, and what backward "
         "computes a second time, included; what a flash kernel leaves out of a mask is not",

@@ -24,6 +24,15 @@ std::vector<double> running_mean(const std::vector<double>& values, std::size_t 
   return mean;
 }
 
+std::optional<std::size_t> reached(const LossCurve& curve) {
+  std::size_t numbers = 0;
+  for (std::size_t i = 0; i < curve.mean.size(); ++i) {
+    if (std::isnan(curve.mean[i])) continue;
+    if (++numbers >= curve.window && curve.mean[i] <= curve.target) return i;
+  }
+  return std::nullopt;
+}
+
 void take(LossCurve& curve, const trace::TrainingStep& step) {
   const bool number = step.has_loss && std::isfinite(step.loss);
   const auto index = static_cast<std::int64_t>(curve.loss.size());
@@ -48,14 +57,17 @@ std::optional<std::size_t> LossCurve::step_at(Nanos at) const {
   return static_cast<std::size_t>(after - time.begin()) - 1;
 }
 
-LossCurve loss_curve(const trace::Trace& trace) {
+LossCurve loss_curve(const trace::Trace& trace, const program::LossTarget& target) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   LossCurve curve;
   curve.least = kInfinity, curve.most = -kInfinity;
   for (std::uint32_t i = 0, n = trace.steps().size(); i < n; ++i) take(curve, trace.steps()[i]);
   if (curve.least > curve.most) curve.least = curve.most = 0;
   curve.window = std::clamp<std::size_t>(curve.loss.size() / kMeansInAll, 1, kLongestMean);
+  if (target.loss > 0) curve.window = static_cast<std::size_t>(target.steps);
   curve.mean = running_mean(curve.loss, curve.window);
+  curve.target = target.loss;
+  if (target.loss > 0) curve.reached = reached(curve);
   for (std::uint32_t i = 0, n = trace.evaluations().size(); i < n; ++i) {
     const trace::Evaluation& one = trace.evaluations()[i];
     if (one.samples > 0)

@@ -1,5 +1,5 @@
-// The loss of a run over its steps, with what was skipped, where it was no number, and how accurate
-// the model was when it was tried.
+// The loss of a run over its steps, with what was skipped, where it was no number, where it got to
+// a target, and how accurate the model was when it was tried.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "program/program.h"
 #include "trace/trace.h"
 
 namespace trainscope::analysis {
@@ -26,6 +27,11 @@ struct LossCurve {
   std::vector<std::int64_t> skipped;  // steps whose update was left out
   // The first step whose loss was computed and is NaN or infinite.
   std::optional<std::int64_t> diverged;
+  double target = 0;  // 0: none
+  // The first step whose mean is not above the target, and is one of a whole window; what the loss
+  // does later changes nothing of it, as training would have ended there. MLPerf's time to train
+  // ends so as well, of an evaluation (github.com/mlcommons/training_policies, "target quality").
+  std::optional<std::size_t> reached;
   std::vector<Accuracy> accuracy;
   double first = 0;            // loss that is a number; 0 where there is none
   double least = 0, most = 0;  // of the losses that are numbers; 0 where there is none
@@ -38,7 +44,8 @@ struct LossCurve {
   std::optional<std::size_t> step_at(Nanos at) const;
 };
 
-// Of the rows that are there now.
-LossCurve loss_curve(const trace::Trace& trace);
+// Of the rows that are there now. Where there is a target, `window` is its own, so that it is
+// reached where the line that is drawn gets there; else by how many steps there are.
+LossCurve loss_curve(const trace::Trace& trace, const program::LossTarget& target = {});
 
 }  // namespace trainscope::analysis

@@ -50,6 +50,7 @@ inline double a_step(const Facts& facts, Nanos time) {
 }
 
 void add_memory(Table& t);
+void add_target(Table& t);
 void add_roofline(Table& t);
 // Their counts and rates are those of the whole job, as throughput.samples is: the sum over all its
 // GPUs, whatever shares the work out to them. Shares of a peak are those of one GPU, in the mean.

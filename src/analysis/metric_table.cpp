@@ -1,5 +1,5 @@
-// Every metric once: its name, unit, label and help, and how it is computed. Those of memory and of
-// arithmetic have files of their own.
+// Every metric once: its name, unit, label and help, and how it is computed. Those of memory, of
+// arithmetic and of a loss to be reached have files of their own.
 
 #include <algorithm>
 
@@ -355,6 +355,7 @@ const std::vector<Metric>& metrics() {
     add_roofline(t);
     add_flops(t);
     add_model(t);
+    add_target(t);
     return std::move(t.rows);
   }();
   return table;

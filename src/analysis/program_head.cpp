@@ -195,6 +195,7 @@ nlohmann::json head_of(const program::Program& program) {
           {"step_flops", program.step_flops},
           {"model_flops", program.model_flops},
           {"timing_only", program.timing_only},
+          {"target", {program.target.loss, program.target.steps}},
           {"reading", json_of(program.reading)},
           {"listing", program.listing.lines},
           {"buffers", list_of(program.buffers)},
@@ -218,6 +219,9 @@ program::Program program_of(const Json& json) {
     program.gpus_of_batch = static_cast<int>(whole(json.at("gpus_of_batch"), 1, kMost));
   read_flops(json, program);
   program.timing_only = json.at("timing_only").get<bool>();
+  if (json.contains("target"))
+    program.target = {positive(json.at("target").at(0)),
+                      whole(json.at("target").at(1), 1, std::numeric_limits<std::int64_t>::max())};
   program.reading = reading_of(json);
   program.listing.lines = json.at("listing").get<std::vector<std::string>>();
   for (const Json& one : json.at("buffers")) program.buffers.push_back(buffer_of(one));

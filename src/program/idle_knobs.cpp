@@ -39,6 +39,7 @@ constexpr std::array kNeeds{
     Need{"model.hidden", "model.name", "mlp|rnn"},
     Need{"model.batch_norm", "model.name", "cnn"},
     Need{"model.width model.blocks model.heads", "model.name", "gpt-mini"},
+    Need{"loop.target_loss", "model.name", "mlp|cnn|rnn|gpt-mini"},
     Need{"model.dropout attention.kernel", "model.name",
          "gpt-mini|bert-large|gpt2|gpt2-large|gpt3-xl|opt-1.3b"},
     Need{"model.seq_len", "model.name", "rnn|gpt-mini|bert-large|gpt2|gpt2-large|gpt3-xl|opt-1.3b"},

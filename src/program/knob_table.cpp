@@ -279,6 +279,12 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("model.eval()")
       .help("after training, count the right answers on the test set, where numbers are computed")
       .into(t);
+  number("loop.target_loss", 0, 0, 1e6)
+      .usual_most(3)
+      .help(
+          "a loss to reach: metrics say when the mean over the last 1,024 samples gets there; 0: "
+          "none")
+      .into(t);
   number("loop.sleep_ms", 0, 0, 1e5)
       .pytorch("time.sleep()")
       .unit("ms")

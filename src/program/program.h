@@ -429,6 +429,15 @@ struct Gauges {
   bool watch_gradients = false;  // their magnitudes are wanted
 };
 
+// A loss that metrics look for: reached at the first step at which the mean of the last losses is
+// not above it.
+struct LossTarget {
+  double loss = 0;         // 0: none is looked for
+  std::int64_t steps = 1;  // of that mean
+
+  bool operator==(const LossTarget&) const = default;
+};
+
 struct Program {
   std::vector<Thread> threads;  // the first is the training process's main thread
   std::vector<Stream> streams;
@@ -470,6 +479,7 @@ struct Program {
   DataSource data;
   std::optional<data::Reading> reading;  // what of it, where numbers are computed
   Gauges gauges;
+  LossTarget target;
   Recording recording;  // of a replay
 
   // The index of `name` in names, added when it is new.

@@ -26,9 +26,15 @@ struct Curve {
 };
 
 // Least and most of what is drawn; a loss that has grown to many times the first hides the rest.
+// Along x are steps or, where there is a target, time: that asks when.
 struct Axes {
-  double steps = 1, least = 0, most = 1;
-  double x(double step) const { return kLeft + step / steps * (kRight - kLeft); }
+  bool over_time = false;
+  double end = 1, least = 0, most = 1;
+  double x(double at) const { return kLeft + at / end * (kRight - kLeft); }
+  double x(const analysis::LossCurve& curve, std::size_t step) const {
+    if (!over_time) return x(static_cast<double>(step));
+    return x(static_cast<double>(curve.time[std::min(step, curve.time.size() - 1)]));
+  }
   double y(double loss) const {
     const double share = (std::min(loss, most) - least) / (most - least);
     return kBottom - share * (kBottom - kTop);
@@ -38,7 +44,9 @@ struct Axes {
 std::vector<Curve> curves_of(const std::vector<RunView>& views) {
   std::vector<Curve> curves;
   for (std::size_t run = 0; run < views.size(); ++run) {
-    analysis::LossCurve loss = analysis::loss_curve(*views[run].run->trace);
+    const analysis::Run& of = *views[run].run;
+    analysis::LossCurve loss =
+        analysis::loss_curve(*of.trace, of.program ? of.program->target : program::LossTarget{});
     if (loss.computed) curves.push_back({run, std::move(loss)});
   }
   return curves;
@@ -48,15 +56,40 @@ Axes axes_of(const std::vector<Curve>& curves) {
   constexpr double kFirsts = 3;
   Axes axes;
   double most = 0, first = 0;
+  for (const Curve& curve : curves) axes.over_time |= curve.loss.target > 0;
   for (const Curve& curve : curves) {
-    axes.steps = std::max(axes.steps, static_cast<double>(curve.loss.loss.size()) - 1);
+    const double steps = static_cast<double>(curve.loss.loss.size()) - 1;
+    axes.end =
+        std::max(axes.end, axes.over_time ? static_cast<double>(curve.loss.time.back()) : steps);
     axes.least = std::min(axes.least, curve.loss.least);
-    most = std::max(most, curve.loss.most);
+    most = std::max({most, curve.loss.most, curve.loss.target});
     first = std::max(first, curve.loss.first);
   }
   if (first > 0) most = std::min(most, kFirsts * first);
   axes.most = std::max(most * 1.08, axes.least + 1e-9);
   return axes;
+}
+
+std::string number_below(double x, const std::string& words) {
+  return fmt::format(
+      "<text x=\"{:.1f}\" y=\"{}\" class=\"axis\" text-anchor=\"middle\">{}</text>\n", x,
+      kBottom + 18, words);
+}
+
+std::string steps(const Axes& axes, const Speech& speech) {
+  std::string out;
+  const double tick = std::max(1.0, tick_step(axes.end, 10));
+  for (double step = 0; step <= axes.end; step += tick)
+    out += number_below(axes.x(step), fmt::format("{:.0f}", step));
+  return out + text_svg(kRight, kBottom + 32, "axis", "end", speech.say("step"));
+}
+
+std::string times(const Axes& axes, const Speech& speech) {
+  std::string out;
+  const double tick = tick_step(axes.end, 10);
+  for (double time = 0; time <= axes.end; time += tick)
+    out += number_below(axes.x(time), time == 0 ? "0" : time_words(speech, time));
+  return out + text_svg(kRight, kBottom + 32, "axis", "end", speech.say("time"));
 }
 
 std::string grid(const Axes& axes, const Speech& speech) {
@@ -69,12 +102,7 @@ std::string grid(const Axes& axes, const Speech& speech) {
         "text-anchor=\"end\">{}</text>\n",
         kLeft, axes.y(loss), kRight, kLeft - 8, axes.y(loss) + 4,
         speech.number(fmt::format("{:.4g}", loss)));
-  const double step_tick = std::max(1.0, tick_step(axes.steps, 10));
-  for (double step = 0; step <= axes.steps; step += step_tick)
-    out += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{}\" class=\"axis\" text-anchor=\"middle\">{:.0f}</text>\n",
-        axes.x(step), kBottom + 18, step);
-  return out + text_svg(kRight, kBottom + 32, "axis", "end", speech.say("step"));
+  return out + (axes.over_time ? times(axes, speech) : steps(axes, speech));
 }
 
 // One line; a loss that is no number interrupts it.
@@ -93,7 +121,7 @@ std::string path(const Curve& curve, const Axes& axes) {
       continue;
     }
     fmt::format_to(std::back_inserter(points), "{}{:.1f} {:.1f}", drawing ? "L" : "M",
-                   axes.x(static_cast<double>(first + last - 1) / 2), axes.y(sum / count));
+                   axes.x(curve.loss, (first + last - 1) / 2), axes.y(sum / count));
     drawing = true;
   }
   return fmt::format("<path class=\"loss side-{}\" d=\"{}\"/>\n", curve.run, points);
@@ -103,12 +131,42 @@ std::string marks(const Curve& curve, const Axes& axes) {
   std::string out;
   for (const std::int64_t step : curve.loss.skipped)
     out += fmt::format("<path class=\"skipped\" d=\"M{0:.1f} {1}v8\"/>",
-                       axes.x(static_cast<double>(step)), kBottom);
+                       axes.x(curve.loss, static_cast<std::size_t>(step)), kBottom);
   if (curve.loss.diverged)
     out +=
         fmt::format("<text x=\"{:.1f}\" y=\"{}\" class=\"halo\" text-anchor=\"middle\">NaN</text>",
-                    axes.x(static_cast<double>(*curve.loss.diverged)), kTop + 12);
+                    axes.x(curve.loss, static_cast<std::size_t>(*curve.loss.diverged)), kTop + 12);
   return out.empty() ? out : out + "\n";
+}
+
+// The line to be reached, which both sides may share, and a ring where a side gets there.
+std::string target(const std::vector<Curve>& curves, const Axes& axes, const Speech& speech) {
+  std::string out;
+  double last = 0;
+  for (const Curve& curve : curves) {
+    const analysis::LossCurve& loss = curve.loss;
+    if (loss.target > 0 && loss.target != last) {
+      const double y = axes.y(loss.target);
+      out += fmt::format("<path class=\"target\" d=\"M{} {:.1f}H{}\"/>", kLeft, y, kRight) +
+             text_svg(kLeft + 6, y + 13, "axis halo", "start",
+                      told(speech, "target {}", speech.number(fmt::format("{:.4g}", loss.target))));
+      last = loss.target;
+    }
+    if (loss.reached)
+      out +=
+          fmt::format("<circle class=\"reached side-{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/>\n",
+                      curve.run, axes.x(loss, *loss.reached), axes.y(loss.mean[*loss.reached]));
+  }
+  return out;
+}
+
+std::string target_words(const analysis::LossCurve& loss, const Speech& speech) {
+  const std::string target = speech.number(fmt::format("{:.4g}", loss.target));
+  if (!loss.reached)
+    return told(speech, "the mean of {} steps does not get to {}", loss.window, target);
+  const double time = static_cast<double>(loss.time[*loss.reached]);
+  return told(speech, "the mean of {} steps gets to {} after {}, in {} steps", loss.window, target,
+              time_words(speech, time), *loss.reached + 1);
 }
 
 std::string words(const std::vector<RunView>& views, const Curve& curve, const Speech& speech) {
@@ -118,6 +176,7 @@ std::string words(const std::vector<RunView>& views, const Curve& curve, const S
                                  [](double value) { return !std::isnan(value); });
   std::string text = told(speech, "loss {} at first", number(loss.first));
   if (last != loss.loss.rend()) text += ", " + told(speech, "{} at last", number(*last));
+  if (loss.target > 0) text += "; " + target_words(loss, speech);
   if (loss.diverged) text += "; " + told(speech, "no number from step {} on", *loss.diverged);
   if (!loss.skipped.empty())
     text += "; " + told(speech, "{} updates skipped (red marks)", loss.skipped.size());
@@ -140,11 +199,13 @@ std::string loss_html(const std::vector<RunView>& views, const Speech& speech) {
     svg += path(curve, axes) + marks(curve, axes);
     paragraphs += words(views, curve, speech);
   }
+  svg += target(curves, axes, speech);
   return "<section class=\"panel losses\" aria-labelledby=\"loss-title\">\n<div class=\"head\">"
          "<h2 id=\"loss-title\">" +
          html_text(speech.say("Loss")) + "</h2></div>\n<div class=\"body\">\n" +
-         drawing_html(kWidth, kHeight, speech.say("Loss over steps"), svg) + paragraphs +
-         "</div>\n</section>";
+         drawing_html(kWidth, kHeight,
+                      speech.say(axes.over_time ? "Loss over time" : "Loss over steps"), svg) +
+         paragraphs + "</div>\n</section>";
 }
 
 }  // namespace trainscope::report

@@ -19,6 +19,7 @@
 #include "train/fsdp.h"
 #include "train/launch_writer.h"
 #include "train/lifetimes.h"
+#include "train/loss_target.h"
 #include "train/model_flops.h"
 #include "train/models.h"
 #include "train/parallel.h"
@@ -171,6 +172,7 @@ class TrainBuilder {
       gauges.loss = losses.front();
       gauges.more_losses.assign(losses.begin() + 1, losses.end());
     }
+    program_.target = loss_target(config_);
     gauges.gradients = update_.sums_of(gradients());
     gauges.watch_gradients = settings_.has_scaler || settings_.precision.is_narrow();
     program_.data = settings_.source(config_);

@@ -123,6 +123,8 @@ TEST_CASE("a knob that changes a run is not said to be idle") {
            {{"workload=copy"}, "copy.bytes"},
            {{"steps=2"}, "model.hidden"},
            {{"steps=2"}, "loader.pin_memory"},
+           {{"steps=40", "data.name=digits", "optimizer.lr=0.1", "loop.target_loss=1"},
+            "loop.target_loss"},
            {{"steps=2", "data.source=tensor"}, "loader.pin_memory"},
            {{"steps=20", "loader.num_workers=2"}, "loader.prefetch_factor"},
            {{"steps=2", "model.name=resnet18", "batch_size=8"}, "cudnn.benchmark"},
@@ -147,6 +149,8 @@ TEST_CASE("what makes a knob idle is named") {
   CHECK(program::idle_because(config_of({"model.name=resnet18"}), "model.hidden") ==
         "model.name = resnet18");
   CHECK(program::idle_because(config_of({"workload=copy"}), "model.hidden") == "workload = copy");
+  CHECK(program::idle_because(config_of({"model.name=gpt2"}), "loop.target_loss") ==
+        "model.name = gpt2");
   CHECK(program::idle_because(config_of({"data.location=device"}), "loader.prefetch_factor") ==
         "data.location = device");
   CHECK(program::idle_because(config_of({}), "loader.prefetch_factor") == "loader.num_workers = 0");

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <vector>
 
 using namespace trainscope;
 using namespace trainscope::analysis;
@@ -70,4 +71,53 @@ TEST_CASE("accuracy is of the evaluations") {
   CHECK(curve.accuracy[0].share == 0.75);
   CHECK_FALSE(curve.empty());
   CHECK_FALSE(curve.computed);
+}
+
+namespace {
+
+// With a target of 1 for the mean of three losses.
+LossCurve to_one(const std::vector<double>& losses) {
+  trace::Trace trace{trace::Origin{}};
+  for (const double loss : losses) add(trace, loss);
+  return loss_curve(trace, {.loss = 1, .steps = 3});
+}
+
+}  // namespace
+
+TEST_CASE("a target is reached where the mean of the last losses is not above it") {
+  const LossCurve curve = to_one({5, 4, 1.5, 1.25, 0.25, 0.1});
+  CHECK(curve.window == 3);
+  CHECK(curve.target == 1);
+  CHECK(curve.mean[4] == 1);
+  CHECK(curve.reached == 4U);
+}
+
+TEST_CASE("a target is not reached by one batch's luck") {
+  CHECK_FALSE(to_one({5, 4, 0.1, 3, 0.2, 4, 0.1, 3}).reached);
+}
+
+TEST_CASE("a target that is never reached is not reached") {
+  CHECK_FALSE(to_one({5, 4, 3, 2, 1.5, 1.25, 1.0001, 1.0001, 1.0001}).reached);
+}
+
+TEST_CASE("what is reached stays so, whatever the loss does then") {
+  CHECK(to_one({5, 1, 1, 1, 7, 8, 9, NAN}).reached == 3U);
+}
+
+TEST_CASE("fewer steps than a mean is of reach nothing, and exactly as many may") {
+  CHECK_FALSE(to_one({0.1, 0.1}).reached);
+  CHECK(to_one({0.1, 0.1, 0.1}).reached == 2U);
+}
+
+TEST_CASE("losses that are no numbers count for no mean, and reach nothing") {
+  CHECK_FALSE(to_one({0.5, NAN, 0.5, NAN, INFINITY}).reached);
+  CHECK(to_one({0.5, NAN, 0.5, NAN, 0.5}).reached == 4U);
+}
+
+TEST_CASE("without a target nothing is reached, and the mean is as long as the run asks for") {
+  trace::Trace trace{trace::Origin{}};
+  for (int i = 0; i < 80; ++i) add(trace, 0);
+  const LossCurve curve = loss_curve(trace, {.loss = 0, .steps = 32});
+  CHECK_FALSE(curve.reached);
+  CHECK(curve.window == 2);
 }
