@@ -240,6 +240,51 @@ TEST_CASE(
   CHECK(picture_of(*driver) != logarithmic);
 }
 
+TEST_CASE("losses are over steps, over time where one is to be reached, and over what is chosen") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  const auto choose = [&](const char* word) {
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      context->ItemClick((std::string("//Loss##single/**/") + word).c_str());
+    }));
+    return picture_of(*driver);
+  };
+  driver->workspace().open_runs({trained("A")});
+  const auto over_steps = picture_of(*driver);
+  CHECK(choose("steps") == over_steps);
+  CHECK(choose("time") != over_steps);
+  CHECK(choose("steps") == over_steps);
+}
+
+TEST_CASE("a loss to be reached is asked for over time, where a drag goes to any moment") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  const RunPointer run = run_of("A", {"workload=train", "data.name=digits", "steps=60",
+                                      "optimizer.lr=0.1", "loop.target_loss=2"});
+  driver->workspace().open_runs({run});
+  driver->workspace().playhead.time = 0;
+  const auto before = picture_of(*driver);
+  const auto choose = [&](const char* word) {
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      context->ItemClick((std::string("//Loss##single/**/") + word).c_str());
+    }));
+    return picture_of(*driver);
+  };
+  CHECK(choose("time") == before);
+  const ImGuiWindow* window = ImGui::FindWindowByName(kSingleLossPanel);
+  REQUIRE(window);
+  const ImVec2 at{window->Pos.x + window->Size.x * 0.3F, window->Pos.y + window->Size.y * 0.5F};
+  REQUIRE(driver->act([at](ImGuiTestContext* context) {
+    context->MouseMoveToPos(at);
+    context->MouseClick();
+  }));
+  const Nanos time = driver->workspace().playhead.time;
+  CHECK(time > 0);
+  CHECK(time < run->trace->end());
+  for (std::uint32_t i = 0; i < run->trace->steps().size(); ++i)
+    CHECK(run->trace->steps()[i].time != time);
+  driver->workspace().playhead.time = 0;
+  CHECK(choose("steps") != before);
+}
+
 TEST_CASE("memory has no choice of three steps where a run has no more") {
   REQUIRE_DRIVER(driver, 1920, 1080);
   for (const int steps : {2, 3, 4}) {

@@ -25,8 +25,14 @@ ImVec4 vec(Color color) {
 }
 
 // The steps of a series that are in view, with one more at either end.
-std::pair<std::size_t, std::size_t> in_view(std::size_t count) {
+std::pair<std::size_t, std::size_t> in_view(std::size_t count, std::span<const Nanos> times) {
   const ImPlotRect limits = ImPlot::GetPlotLimits();
+  if (!times.empty()) {
+    const auto from = std::ranges::lower_bound(times, static_cast<Nanos>(limits.X.Min));
+    const auto to = std::ranges::upper_bound(times, static_cast<Nanos>(limits.X.Max));
+    return {static_cast<std::size_t>(std::max(from - times.begin() - 1, std::ptrdiff_t{0})),
+            std::min(static_cast<std::size_t>(to - times.begin()) + 1, count)};
+  }
   const double last = static_cast<double>(count);
   const double from = std::clamp(std::floor(limits.X.Min) - 1, 0.0, last);
   const double to = std::clamp(std::ceil(limits.X.Max) + 2, from, last);
@@ -267,10 +273,11 @@ Pen side_pen(const Theme& theme, std::size_t side) {
   return {side_color(theme, side), 2, side == 0, theme.panel};
 }
 
-void draw_values(const Theme& theme, std::span<const double> values, const Pen& pen, bool stepped) {
+void draw_values(const Theme& theme, std::span<const double> values, const Pen& pen, bool stepped,
+                 std::span<const Nanos> times) {
   ImPlot::PushPlotClipRect();
   Polyline line(*ImPlot::GetPlotDrawList(), pen, theme.scale);
-  const auto [from, to] = in_view(values.size());
+  const auto [from, to] = in_view(values.size(), times);
   double least = 0, most = 0;
   float pixel = -1e9F, last_y = 0;
   bool any = false, after_one = false;
@@ -285,7 +292,8 @@ void draw_values(const Theme& theme, std::span<const double> values, const Pen& 
       after_one = false;
       continue;
     }
-    const ImVec2 at = ImPlot::PlotToPixels(static_cast<double>(i), values[i]);
+    const double x = static_cast<double>(times.empty() ? static_cast<Nanos>(i) : times[i]);
+    const ImVec2 at = ImPlot::PlotToPixels(x, values[i]);
     if (stepped && after_one) flush(), line.add({at.x, last_y});
     if (!any || at.x - pixel >= 1) {
       flush();

@@ -72,10 +72,10 @@ struct Pen {
 Color side_color(const Theme& theme, std::size_t side);
 Pen side_pen(const Theme& theme, std::size_t side);
 
-// Values by step, from 0; NaN leaves a hole. Where several steps fall on one pixel, from their
-// least to their most.
+// Values by step, from 0, or at these times; NaN leaves a hole. Where several steps fall on one
+// pixel, from their least to their most.
 void draw_values(const Theme& theme, std::span<const double> values, const Pen& pen,
-                 bool stepped = false);
+                 bool stepped = false, std::span<const Nanos> times = {});
 // Small triangles at the foot of the chart.
 void draw_marks(const Theme& theme, std::span<const std::int64_t> steps, Color color, bool solid);
 // A vertical line from top to bottom, and words at its top that stay within the chart.

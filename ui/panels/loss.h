@@ -1,13 +1,12 @@
-// The loss of A and B over the steps, on one pair of axes: with what was skipped, where it was no
-// number, how accurate the model was, and the playhead. It grows while a run goes on.
+// The loss of A and B, on one pair of axes: over the steps or over time, with the loss to be
+// reached, what was skipped, where it was no number, how accurate the model was, and the playhead.
+// It grows while a run goes on.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "analysis/loss_curve.h"
-#include "ui/panels/chart.h"
-#include "ui/panels/context.h"
+#include "ui/panels/loss_chart.h"
 
 namespace trainscope::ui {
 
@@ -16,11 +15,11 @@ struct LossPanel {
   struct Read {
     std::shared_ptr<const trace::Trace> trace;
     std::uint32_t steps = 0, evaluations = 0;
+    program::LossTarget target;
     analysis::LossCurve curve;
   };
   Read sides[2];
-  Stretch stretch;
-  bool logarithmic = false;
+  LossChart chart;
 };
 
 // `beside` is the panel in whose place it stands where no layout says otherwise.
