@@ -330,3 +330,19 @@ TEST_CASE("interleaved-pipeline: a shorter bubble, unless all is on one stream o
     CHECK(ratio(four, two, "pipeline.bubble") > 1.2);
   }
 }
+
+TEST_CASE("how-long-will-it-take: the side that does more arithmetic a second is done later") {
+  const Lesson lesson = scenario::find_lesson("how-long-will-it-take");
+  for (const std::string& machine : lesson.machines) {
+    INFO(machine);
+    const Pair pair = run_on(lesson, machine);
+    CHECK(value(pair.b, "flops.achieved") > value(pair.a, "flops.achieved"));
+    CHECK(value(pair.b, "hfu") > value(pair.a, "hfu"));
+    CHECK(value(pair.b, "mfu") < value(pair.a, "mfu"));
+    // The days are the share of the peak that trains, turned over.
+    CHECK(ratio(pair.b, pair.a, "time.step") == Approx(1 / ratio(pair.b, pair.a, "mfu")));
+    const scenario::Step& vary = test::step_of(lesson, "vary");
+    CHECK_FALSE(test::reached(vary, pair.a, pair.b));
+    CHECK(test::reached(vary, run_side(lesson, "A", machine, {"batch_size=8"}), pair.b));
+  }
+}

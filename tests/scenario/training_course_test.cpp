@@ -110,3 +110,35 @@ TEST_CASE("checkpointing: the deeper the model, the more it saves") {
   CHECK(ratio(eight, "memory.peak_allocated") < 0.8 * ratio(four, "memory.peak_allocated"));
   CHECK(ratio(eight, "time.step") == Approx(ratio(four, "time.step")).epsilon(0.1));
 }
+
+TEST_CASE(
+    "time to a loss: a large batch trains more samples a second and is later, with any seed") {
+  const Lesson lesson = scenario::find_lesson("time-to-a-loss");
+  REQUIRE(lesson.seeds.size() >= 4);
+  for (const std::int64_t number : lesson.seeds) {
+    const std::string seed = "seed=" + std::to_string(number);
+    INFO(seed);
+    const Pair pair = run_on(lesson, kMachine, {seed});
+    CHECK(ratio(pair, "throughput.samples") > 2.5);
+    CHECK(ratio(pair, "time.to_loss") > 1.25);
+    CHECK(value(pair.b, "steps.to_loss") < value(pair.a, "steps.to_loss"));
+    CHECK_FALSE(reached(step_of(lesson, "rate"), pair.a, pair.b));
+    // By the linear scaling rule, and at half of it.
+    for (const char* rate : {"optimizer.lr=0.4", "optimizer.lr=0.2"})
+      CHECK(
+          reached(step_of(lesson, "rate"), pair.a, run_side(lesson, "B", kMachine, {seed, rate})));
+  }
+}
+
+TEST_CASE("time to a loss: the scaling rule ends, and past it samples save hardly a step") {
+  const Lesson lesson = scenario::find_lesson("time-to-a-loss");
+  const Run b = run_side(lesson, "B", kMachine, {"optimizer.lr=0.4"});
+  const Run scaled =
+      run_side(lesson, "B", kMachine, {"optimizer.lr=1.6", "batch_size=1024", "steps=40"});
+  CHECK_FALSE(analysis::value_of(scaled.metrics, "time.to_loss"));
+  const Run larger =
+      run_side(lesson, "B", kMachine, {"optimizer.lr=0.4", "batch_size=1024", "steps=60"});
+  CHECK(value(larger, "steps.to_loss") > 0.5 * value(b, "steps.to_loss"));
+  CHECK(value(larger, "time.to_loss") > 1.5 * value(b, "time.to_loss"));
+  CHECK(reached(step_of(lesson, "larger"), run_side(lesson, "A", kMachine), larger));
+}
