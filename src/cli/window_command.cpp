@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/percent.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/opened.h"
@@ -143,7 +144,7 @@ int window_command(const std::vector<std::string>& files, const Look& look,
                    const std::string& student, const std::string& language) {
   scenario::check_language(language);
   Named named;
-  for (const std::string& file : files) add_file(file, language, named);
+  for (const std::string& file : files) add_file(file_named(file), language, named);
   check_together(named);
   return open(std::move(named), look, student, language);
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/percent.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -29,25 +30,8 @@ std::string percent_encoded(std::string_view text) {
   throw InputError("the link " + why);
 }
 
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    unsigned byte = 0;
-    const char* digits = text.data() + i + 1;
-    const bool enough = i + 2 < text.size();
-    if (!enough || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
-      refuse(fmt::format("has \"{}\", where % and two hexadecimal digits are meant",
-                         text.substr(i, 3)));
-    if (byte < ' ')
-      refuse(fmt::format("has \"{}\", which stands for no letter", text.substr(i, 3)));
-    out += static_cast<char>(byte);
-    i += 2;
-  }
-  return out;
+std::string decoded(std::string_view text) {
+  return percent_decoded(text, "the link");
 }
 
 void set_once(program::Config& config, std::string_view side, const std::string& assignment) {
@@ -135,8 +119,7 @@ Link parse_link(std::string_view text) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos)
       refuse(fmt::format("has \"{}\" without a value; write it as name=value", part));
-    take(percent_decoded(part.substr(0, equals)), percent_decoded(part.substr(equals + 1)), link,
-         both);
+    take(decoded(part.substr(0, equals)), decoded(part.substr(equals + 1)), link, both);
   }
   for (program::Config* side : {&link.knobs.a, &link.knobs.b}) {
     program::Config whole = both;
