@@ -68,14 +68,13 @@ endif()
 # ./run configures again when this file has gone.
 file(WRITE ${CMAKE_BINARY_DIR}/ui_archive.txt ${ui_built}/libthird_party_ui.a)
 
-# Fonts that are there whatever the system has: Roboto (regular, bold, italic), Inconsolata, Font Awesome 6.
+# Fonts that are there whatever the system has: Roboto (regular, bold, italic), Inconsolata.
 # They stand beside the program, so that it does not lose them with the cache.
-set(TRAINSCOPE_UI_FONTS_DIR ${CMAKE_BINARY_DIR}/fonts)
 set(ui_fonts ${ui_sources}/bindings/imgui_bundle/assets/fonts)
-file(COPY ${ui_fonts}/Roboto/Roboto-Regular.ttf ${ui_fonts}/Roboto/Roboto-Bold.ttf
+set(TRAINSCOPE_UI_FONTS ${ui_fonts}/Roboto/Roboto-Regular.ttf ${ui_fonts}/Roboto/Roboto-Bold.ttf
   ${ui_fonts}/Roboto/Roboto-RegularItalic.ttf ${ui_fonts}/Roboto/Roboto-BoldItalic.ttf
-  ${ui_fonts}/Inconsolata-Medium.ttf ${ui_fonts}/Font_Awesome_6_Free-Solid-900.otf
-  DESTINATION ${TRAINSCOPE_UI_FONTS_DIR})
+  ${ui_fonts}/Inconsolata-Medium.ttf)
+file(COPY ${TRAINSCOPE_UI_FONTS} DESTINATION ${CMAKE_BINARY_DIR}/fonts)
 
 add_library(trainscope_glfw STATIC IMPORTED)
 set_target_properties(trainscope_glfw PROPERTIES IMPORTED_LOCATION ${ui_built}/libglfw3.a)
@@ -89,5 +88,4 @@ if(FREETYPE_FOUND)
 endif()
 include(${ui_recipe}/interface.cmake)
 target_include_directories(third_party_ui SYSTEM INTERFACE ${ui_include_dirs})
-target_compile_definitions(third_party_ui INTERFACE ${ui_definitions}
-  TRAINSCOPE_UI_FONTS_DIR="${TRAINSCOPE_UI_FONTS_DIR}")
+target_compile_definitions(third_party_ui INTERFACE ${ui_definitions})

@@ -17,7 +17,7 @@ std::optional<Run> GpuRuns::run(std::string label, const program::Config& config
 }
 
 GpuRuns::Device plugged_in_device() {
-  return cuda::open_device(cuda::program_folder());
+  return cuda::open_device(cuda::plugin_folder());
 }
 
 }  // namespace trainscope::analysis

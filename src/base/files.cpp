@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/program_folder.h"
 
 namespace trainscope {
 namespace fs = std::filesystem;
@@ -40,6 +41,28 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 bool is_own_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(fs::symlink_status(path, error));
+}
+
+// Where an installed program has its files, from the folder that its bin/ is in.
+constexpr const char* kShare = "share/trainscope";
+
+bool holds_ours(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_directory(folder / "assets" / "machines", error) &&
+         fs::is_directory(folder / "scenarios", error);
+}
+
+// From the folder of the program upward; empty where there is none. What is installed beside bin/
+// comes before a source tree that it was installed into.
+fs::path home_near(fs::path folder) {
+  if (is_installed() && holds_ours(folder.parent_path() / kShare))
+    return folder.parent_path() / kShare;
+  for (; !folder.empty(); folder = folder.parent_path()) {
+    if (holds_ours(folder)) return folder;
+    if (holds_ours(folder / kShare)) return folder / kShare;
+    if (folder == folder.root_path()) break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -162,22 +185,18 @@ void write_file(const fs::path& path, std::string_view bytes) {
 }
 
 fs::path home_folder() {
-  std::error_code error;
-  const auto holds_ours = [&](const fs::path& folder) {
-    return fs::is_directory(folder / "assets" / "machines", error) &&
-           fs::is_directory(folder / "scenarios", error);
-  };
   if (const char* chosen = std::getenv("TRAINSCOPE_HOME"); chosen && *chosen) {
     if (holds_ours(chosen)) return chosen;
     throw MissingError(std::string("TRAINSCOPE_HOME is ") + chosen +
                        ", which holds no assets/machines and scenarios; unset it or mend it");
   }
-  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (; !folder.empty(); folder = folder.parent_path()) {
-    if (holds_ours(folder)) return folder;
-    if (holds_ours(folder / "share" / "trainscope")) return folder / "share" / "trainscope";
-    if (folder == folder.root_path()) break;
-  }
+  if (const fs::path found = home_near(program_folder()); !found.empty()) return found;
+  // An installed program without its own files must not work with whatever a source tree holds by
+  // now.
+  if (is_installed())
+    throw MissingError((program_folder().parent_path() / kShare).string() +
+                       " does not hold the folders assets and scenarios; install Trainscope again, "
+                       "or set TRAINSCOPE_HOME to the folder that holds them");
   if (holds_ours(TRAINSCOPE_SOURCE_DIR)) return TRAINSCOPE_SOURCE_DIR;
   throw MissingError(
       "the folders assets and scenarios are not beside the program; set TRAINSCOPE_HOME to the "

@@ -95,7 +95,7 @@ void print_products(const cuda::Calibration& calibration) {
 
 // Nothing is simulated in place of a measurement.
 cuda::OpenDevice open_device() try {
-  return cuda::open_device(cuda::program_folder());
+  return cuda::open_device(cuda::plugin_folder());
 } catch (const MissingError& error) {
   const std::string why = error.what();
   throw MissingError(why.substr(0, why.find("; --executor sim")) +

@@ -70,7 +70,7 @@ DoctorEntry gpu_entry() {
 DoctorEntry executor_entry() {
   constexpr const char* kSwitchesOff = "runs are simulated: --executor cuda ends with a sentence";
   try {
-    const cuda::DeviceFacts facts = cuda::open_device(cuda::program_folder())->facts();
+    const cuda::DeviceFacts facts = cuda::open_device(cuda::plugin_folder())->facts();
     return {"executor cuda", true, facts.name + ", " + facts.driver, ""};
   } catch (const Error& error) {
     return {"executor cuda", false, error.what(), kSwitchesOff};

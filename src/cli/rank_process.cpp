@@ -63,7 +63,7 @@ RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& reques
   // For both sides, which are compared.
   if (std::ranges::any_of(sides, [](const auto& side) { return train::is_hybrid(side.second); }))
     ::setenv(cuda::kNcclInOrder, "1", 0);
-  const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+  const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
   cuda::Store store(place, kTimeOut);
   RunsOfRanks all;
   for (std::size_t side = 0; side < sides.size(); ++side) {

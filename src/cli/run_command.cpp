@@ -79,7 +79,7 @@ void refuse_same_sides(const Request& request) {
 bool measure(const std::string& executor, const Request& request, Finished& finished) {
   if (executor == "sim") return false;
   try {
-    const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+    const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
     refuse_same_sides(request);
     for (const auto& [label, config] : request.sides) analysis::require_measurable(config, *device);
     std::vector<RunPointer> runs;

@@ -155,7 +155,7 @@ std::filesystem::path page_of(const std::string& out, const std::string& device)
 
 // Nothing is simulated in place of a measurement; others' can be looked at.
 cuda::OpenDevice open_device() try {
-  return cuda::open_device(cuda::program_folder());
+  return cuda::open_device(cuda::plugin_folder());
 } catch (const MissingError& error) {
   const std::string why = error.what();
   throw MissingError(why.substr(0, why.find("; --executor sim")) +

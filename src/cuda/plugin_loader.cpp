@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/program_folder.h"
 #include "cuda/plugin_interface.h"
 
 namespace trainscope::cuda {
@@ -16,11 +17,21 @@ Function* find(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
+// Why there is none, and how to come by one.
+std::string absence(const std::filesystem::path& folder) {
+  if (is_installed() && folder == plugin_folder())
+    return ", is not installed: `./run package` packs it where the CUDA toolkit is";
+  return ", was not built: where the CUDA toolkit is installed, `ninja -C " + folder.string() +
+         " trainscope_cuda` builds it";
+}
+
 }  // namespace
 
-std::filesystem::path program_folder() {
+std::filesystem::path plugin_folder() {
+  const std::filesystem::path folder = program_folder();
   std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  const bool beside = !is_installed() || std::filesystem::exists(folder / kPluginFile, ignored);
+  return beside ? folder : folder.parent_path() / "lib" / "trainscope";
 }
 
 // The library stays: a driver does not take back what it set up.
@@ -28,9 +39,7 @@ OpenDevice open_device(const std::filesystem::path& folder, int number) {
   const std::filesystem::path file = folder / kPluginFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
-    throw MissingError("the plug-in for GPUs, " + file.string() +
-                       ", was not built: where the CUDA toolkit is installed, `ninja -C " +
-                       folder.string() + " trainscope_cuda` builds it" + kInstead);
+    throw MissingError("the plug-in for GPUs, " + file.string() + absence(folder) + kInstead);
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) {
     const char* error = dlerror();

@@ -13,12 +13,13 @@ using OpenDevice = std::unique_ptr<DeviceCalls, std::function<void(DeviceCalls*)
 
 inline constexpr const char* kPluginFile = "libtrainscope_cuda.so";
 
-// The device of that number. `folder`: where the plug-in is looked for, beside the program. Throws
+// The device of that number. `folder`: where the plug-in is looked for (plugin_folder). Throws
 // MissingError of one sentence: the plug-in is not there or of another version, there is no driver,
 // no GPU, or one that is too old.
 OpenDevice open_device(const std::filesystem::path& folder, int number = 0);
 
-// The folder of the program that runs.
-std::filesystem::path program_folder();
+// Where the plug-in of the program that runs is: beside it, as it is built; lib/trainscope beside
+// the bin/ of an installed one.
+std::filesystem::path plugin_folder();
 
 }  // namespace trainscope::cuda

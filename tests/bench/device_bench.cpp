@@ -132,7 +132,7 @@ void time_tracing(cuda::DeviceCalls& device) {
 // What fails on a GPU is for the caller; that there is none is said.
 void on_a_gpu(const char* what, void (*measure)(cuda::DeviceCalls&)) {
   try {
-    const cuda::OpenDevice device = cuda::open_device(cuda::program_folder());
+    const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
     fmt::print("\n{}, on {}\n", what, device->facts().name);
     measure(*device);
   } catch (const MissingError& error) {

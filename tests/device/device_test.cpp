@@ -29,7 +29,7 @@ cuda::DeviceCalls* device(std::string& why) {
   static std::string reason;
   static cuda::DeviceCalls* const opened = [] {
     try {
-      return cuda::open_device(cuda::program_folder()).release();
+      return cuda::open_device(cuda::plugin_folder()).release();
     } catch (const Error& error) {
       reason = error.what();
       return static_cast<cuda::DeviceCalls*>(nullptr);

@@ -97,7 +97,7 @@ struct Rank {
 // Catch is for one thread: what ranks find is checked when both are done. Returns the rules that
 // were broken.
 int as_two_ranks(const std::function<void(Rank&)>& body) {
-  const auto device = cuda::open_device(cuda::program_folder());
+  const auto device = cuda::open_device(cuda::plugin_folder());
   const Library library;
   const auto broken = test::stand_in_function<int()>("trainscope_stand_in_broken");
   int gpus = 0;
@@ -175,7 +175,7 @@ TEST_CASE("who aborts is gone for the other rank, which waits until it aborts as
 }
 
 TEST_CASE("who waits in vain for a rank of a group is told which group it is", "[.processes]") {
-  const auto device = cuda::open_device(cuda::program_folder());
+  const auto device = cuda::open_device(cuda::plugin_folder());
   const Library library;
   std::promise<std::string> id;
   std::promise<void> over;

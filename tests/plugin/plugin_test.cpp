@@ -30,7 +30,7 @@ namespace {
 // One of its own for a case, after which nothing is left and no rule is broken.
 class Gpu {
  public:
-  Gpu() : device_(cuda::open_device(cuda::program_folder())) {
+  Gpu() : device_(cuda::open_device(cuda::plugin_folder())) {
     broken_ = stand_in_function<int()>("trainscope_stand_in_broken");
     left_ = stand_in_function<const char*()>("trainscope_stand_in_left");
     before_ = broken_();
@@ -370,8 +370,8 @@ TEST_CASE("through the plug-in a calibration measures all there is") {
 // On a machine that has none, or none that will do.
 TEST_CASE("a device that cannot be used is refused with a sentence", "[.refused]") {
   const auto says = [](const char* words) {
-    CHECK_THROWS_WITH(cuda::open_device(cuda::program_folder()), Catch::Contains(words));
-    CHECK_THROWS_AS(cuda::open_device(cuda::program_folder()), MissingError);
+    CHECK_THROWS_WITH(cuda::open_device(cuda::plugin_folder()), Catch::Contains(words));
+    CHECK_THROWS_AS(cuda::open_device(cuda::plugin_folder()), MissingError);
   };
   if (is_told("driver=0")) says("there is no NVIDIA driver for a GPU here");
   if (is_told("driver=12020"))
@@ -388,7 +388,7 @@ TEST_CASE("a device that cannot be used is refused with a sentence", "[.refused]
 
 // With a kernel that fails.
 TEST_CASE("a device that is lost ends the run with a sentence, and is of no more use", "[.lost]") {
-  const auto gpu = cuda::open_device(cuda::program_folder());
+  const auto gpu = cuda::open_device(cuda::plugin_folder());
   const analysis::Run run = analysis::measured_run("A", config_of(kMlp), *gpu);
   REQUIRE(run.ending);
   CHECK(sim::sentence(*run.ending).find("the GPU stopped and can do nothing more") !=

@@ -11,7 +11,7 @@ namespace trainscope::test {
 
 template <typename Function>
 Function* stand_in_function(const char* name) {
-  const auto file = cuda::program_folder() / cuda::kPluginFile;
+  const auto file = cuda::plugin_folder() / cuda::kPluginFile;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
   REQUIRE(library);
   auto* function = reinterpret_cast<Function*>(dlsym(library, name));

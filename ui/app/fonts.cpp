@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "base/files.h"
+#include "base/program_folder.h"
+
 namespace trainscope::ui {
 namespace {
 
@@ -23,9 +26,16 @@ constexpr unsigned kLoaderFlags = 0;
 const char* const kInter = "/usr/share/fonts/opentype/inter/";
 const char* const kJetBrains = "/usr/share/fonts/truetype/jetbrains-mono/";
 
+// Typefaces that are there whatever the system has: installed with Trainscope's own files, built
+// beside the program.
+fs::path own_folder() {
+  const fs::path installed = home_folder() / "fonts";
+  return is_folder(installed) ? installed : program_folder() / "fonts";
+}
+
 std::vector<fs::path> places(const char* system_folder, const char* system_file,
                              const char* own_file) {
-  return {fs::path(system_folder) / system_file, fs::path(TRAINSCOPE_UI_FONTS_DIR) / own_file};
+  return {fs::path(system_folder) / system_file, own_folder() / own_file};
 }
 
 // The first of the files that is there and can be read; null when none is.
