@@ -1,0 +1,24 @@
+# The licences of what is in the program beside our own code, as their makers wrote them.
+function(trainscope_licence name file)
+  install(FILES ${file} DESTINATION ${our_licences}/licences RENAME ${name}.txt ${ARGN})
+endfunction()
+
+# Compiled into the program, or carried beside it: Debian's packages.
+foreach(package nlohmann-json3-dev libasio-dev libcli11-dev libstb-dev libfmt-dev libsimdjson-dev libtomlplusplus-dev)
+  trainscope_licence(${package} /usr/share/doc/${package}/copyright OPTIONAL)
+endforeach()
+foreach(package libopenblas0-pthread libgfortran5 libfreetype6 libpng16-16 libbrotli1)
+  trainscope_licence(${package} /usr/share/doc/${package}/copyright OPTIONAL COMPONENT carried)
+endforeach()
+
+# The pinned sources of the window. Inconsolata and glad have theirs inside the font and the header.
+if(TARGET third_party_ui)
+  foreach(folder imgui/imgui implot/implot imgui_test_engine/imgui_test_engine/imgui_test_engine glfw/glfw imgui_md/imgui_md
+          imgui_md/md4c ImGuiColorTextEdit/ImGuiColorTextEdit imgui-command-palette/imgui-command-palette)
+    get_filename_component(name ${folder} NAME)
+    file(GLOB licence ${ui_sources}/external/${folder}/LICENSE*)
+    trainscope_licence(${name} ${licence})
+  endforeach()
+  trainscope_licence(Roboto ${ui_fonts}/Roboto/LICENSE.txt)
+  trainscope_licence(imgui_bundle ${ui_sources}/LICENSE)
+endif()
